@@ -1,0 +1,136 @@
+# skein: see `make help`.
+#
+#   V=1      show the commands
+#   SAN=1    build with AddressSanitizer and UndefinedBehaviorSanitizer, in build/san
+#   O=DIR    build somewhere else
+
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+O ?= build$(if $(filter 1,$(SAN)),/san)
+CC := gcc
+CLANG := clang-16
+BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+ARCH := $(shell uname -m | sed 's/aarch64/arm64/')
+BPF_ARCH := $(if $(filter x86_64,$(ARCH)),x86,$(ARCH))
+VERSION := 0.1.0
+
+WARN := -Wall -Wextra -Werror -Wmissing-field-initializers -Wundef -Wstrict-prototypes \
+	-Wmissing-prototypes -Wshadow -Wvla
+SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer)
+CPPFLAGS += -D_GNU_SOURCE -DSKEIN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL -Iuser -I. -I$(O)
+CFLAGS += -std=gnu11 -O2 -g $(WARN) $(SANFLAGS)
+LDFLAGS += $(SANFLAGS)
+LDLIBS += -lbpf -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap
+
+# Everything but main() is a library, so that tests link the same objects.
+SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c))
+OBJECTS := $(SOURCES:%.c=$(O)/%.o)
+LIBRARY := $(O)/libskein.a
+SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/tests/workloads/%,$(wildcard tests/workloads/*.c))
+
+.DEFAULT_GOAL := all
+.SECONDARY:
+
+all: $(O)/skein ## build skein (build/skein)
+
+help: ## this list
+	@echo "skein: a profiler for a whole Linux machine. make targets:"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^#   \([A-Z]*=[A-Z0-9]*\) *\(.*\)/  \1\t\2/p' Makefile | expand -t 16
+
+run: deps ## install what is missing, build, record this machine for 10 s, show the report
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/run $(O)/skein
+
+deps: ## install the Debian packages that the build needs (asks nothing)
+	$(Q)tools/deps build
+
+test: ## install what the tests need, build, and run every test in its short form
+	$(Q)tools/deps build test
+	$(Q)$(MAKE) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)tests/run --build $(O)
+
+evidence: ## the long forms of the tests; writes the tables in docs/
+	$(Q)tools/deps build test
+	$(Q)$(MAKE) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)tests/run --build $(O) --long
+
+bench: ## measure against perf in one run; writes docs/performance.md
+	$(Q)tools/deps build bench
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)tools/bench --skein $(O)/skein
+
+unit: $(UNIT) ## build the unit tests
+workloads: $(WORKLOADS) ## build the programs that the live tests profile
+
+bpf-all: ## compile the BPF programs for every architecture
+	$(Q)for a in x86_64 arm64; do \
+		for f in bpf/*.bpf.c; do \
+			$(MAKE) --no-print-directory $(O)/bpf/$$a/$$(basename $$f .c).o ARCH=$$a || exit 1; \
+		done; done
+
+fuzz: ## build the fuzz targets (clang) and their replay programs
+	$(Q)$(MAKE) --no-print-directory -C tests/fuzz O=$(abspath $(O)) ROOT=$(CURDIR)
+
+format: ## format the C sources with clang-format
+	$(Q)clang-format-16 -i $$(git ls-files '*.c' '*.h' | grep -v '^vmlinux/')
+
+compile_commands.json: Makefile ## for editors and clang tools
+	$(Q)tools/compile-commands $(SOURCES) > $@
+
+clean: ## remove build/
+	$(Q)rm -rf build compile_commands.json
+
+$(O)/skein: $(O)/main.o $(LIBRARY)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/main.o: user/main.c $(SKELETONS)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/user/capture/%.o $(O)/user/cmd/%.o: | $(SKELETONS)
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations \
+	-D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I. -Ibpf
+
+$(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux/$(ARCH)/vmlinux.h
+	$(call say,BPF,$< $(ARCH))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+
+$(O)/tests/unit/%: tests/unit/%.c $(LIBRARY)
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -o $@ $< $(LIBRARY) $(LDFLAGS) \
+		$$(pkg-config --cflags --libs check) $(LDLIBS)
+
+# Workloads must keep the shape that the tests know: no inlining, frame pointers.
+$(O)/tests/workloads/%: tests/workloads/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fno-inline \
+		-fno-optimize-sibling-calls -Wall -Wextra -Werror -o $@ $< -lpthread -ldl
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+.PHONY: all help run deps test evidence bench unit workloads bpf-all fuzz format clean

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The privileged side of the symbolizer: starts the worker process that has no
+ * privileges, hands it open files, asks it for names in batches and reads the
+ * answers without ever waiting for one. A worker that dies or hangs is killed
+ * and started anew; the object it was busy with is marked bad, all others are
+ * handed over again, and what was asked and not yet answered is asked again.
+ *
+ * An object is something that has symbols: an ELF file, the kernel, a JIT's
+ * perf map. Its number is chosen by the caller and never used twice.
+ */
+#ifndef SKEIN_SYMBOLIZERS_CLIENT_H
+#define SKEIN_SYMBOLIZERS_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum object_kind {
+	OBJECT_ELF = 1, /* addresses are file offsets; also the vDSO's image */
+	OBJECT_KERNEL, /* fd of /proc/kallsyms; addresses are absolute */
+	OBJECT_PERFMAP, /* fd of a perf-PID.map; addresses are those of the process */
+};
+
+enum symbol_flag {
+	SYMBOL_FOUND = 1, /* name is set */
+	SYMBOL_START = 2, /* threads begin in this function (see elf.h) */
+	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
+};
+
+/* One answer. Texts are valid during the callback. */
+struct symbol {
+	const char *name; /* demangled; "" if not found */
+	const char *system_name; /* "" if the same */
+	uint64_t start; /* of the function, in the address space of the question */
+	uint64_t size; /* bytes; 0 unknown */
+	unsigned int flags; /* enum symbol_flag */
+};
+
+/* What the worker learnt of an object when it read it. */
+struct object_facts {
+	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
+	char debuglink[256]; /* file name only, "" none */
+	uint32_t debuglink_crc;
+	bool wants_debug; /* there is no .symtab: a separate debug file would help */
+	bool bad; /* unreadable, hostile, too large, or killed the worker */
+	uint64_t symbols; /* how many there are */
+	uint64_t bad_lines; /* perf map lines that were not understood */
+};
+
+struct symbolizer_events {
+	/* an answer to one address of symbolizer_ask() */
+	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
+	/* the object was read (again); may be called more than once for one object */
+	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
+	void *context;
+};
+
+struct symbolizer_stats {
+	uint64_t asked; /* addresses */
+	uint64_t answered;
+	uint64_t restarts; /* of the worker */
+	uint64_t bad_objects;
+};
+
+struct symbolizer;
+
+/*
+ * Fork the worker. Call it before privileges are needed and before threads
+ * exist. run_as_uid: the uid the worker takes (0: keep the own one, when the
+ * caller has no right to change it).
+ */
+int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
+		   struct error *err);
+void symbolizer_free(struct symbolizer *s);
+
+/* A descriptor that polls readable when symbolizer_poll() has something to do. */
+int symbolizer_fd(const struct symbolizer *s);
+
+/*
+ * Make an object known. fd is owned by the symbolizer from now on, also on
+ * failure; it is kept to hand it to the next worker, within a bounded number
+ * of open descriptors (objects beyond it are closed once read, and are bad
+ * after a restart).
+ */
+int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
+
+/*
+ * A separate debug file for an ELF object. The worker checks that it belongs
+ * to it (build-id or CRC) and ignores it otherwise. fd is owned as above.
+ */
+int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd);
+
+/* Have a perf map or the kernel read again: it has grown. fd as above, or -1 to reuse the old. */
+int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd);
+
+/*
+ * A kernel symbol that appeared after kallsyms was read (PERF_RECORD_KSYMBOL).
+ * It wins over older ones at the same addresses.
+ */
+int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t address,
+				 uint64_t size, const char *name);
+
+/* Nobody will ask for it again: free what is held for it. */
+void symbolizer_forget(struct symbolizer *s, uint64_t object);
+
+/* Ask for a name. Buffered: sent by symbolizer_flush() or when enough have gathered. */
+int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
+int symbolizer_flush(struct symbolizer *s);
+
+/*
+ * Send what could not be sent, read the answers that are there and call the
+ * events; restart a dead or stuck worker. Never blocks. now: ns of any steady
+ * clock, for the time limit of a stuck worker.
+ */
+int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
+
+/* Addresses asked and not answered yet. */
+uint64_t symbolizer_pending(const struct symbolizer *s);
+
+const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
+
+/* pid of the worker, for tests and for its share of the recorder's CPU time. */
+int symbolizer_worker_pid(const struct symbolizer *s);
+
+#endif

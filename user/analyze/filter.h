@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filters: a source around a source that lets only part of the samples
+ * through. report and export take the same ones.
+ */
+#ifndef SKEIN_ANALYZE_FILTER_H
+#define SKEIN_ANALYZE_FILTER_H
+
+#include <stdbool.h>
+
+#include "base/pipe.h"
+
+/* Zeroed: everything passes, but the idle thread. All given conditions must hold. */
+struct filter {
+	uint64_t from, to; /* ns since the start of the recording; to 0: to the end */
+	const char *pids; /* list "12,13" */
+	const char *tids;
+	const char *comm; /* glob on the name of the thread or its process */
+	const char *cgroup; /* path: itself and what lies below, or a glob */
+	const char *container; /* prefix of the container's id */
+	const char *event; /* name */
+	bool idle; /* let samples of the idle thread through too */
+};
+
+/*
+ * inner is owned by the new source from success on. The entities pass
+ * untouched; samples and sums are filtered. With a time range, sums are added
+ * up from samples, since a trace's own sums cover all of it.
+ */
+int filter_source(struct source **ret, struct source *inner, const struct filter *f,
+		  struct error *err);
+
+#endif

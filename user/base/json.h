@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A streaming JSON writer. Commas and nesting are kept by the writer; strings
+ * are made valid UTF-8 and escaped so that they are safe inside an HTML script
+ * element as well (no "<", ">", "&", U+2028 or U+2029 as themselves).
+ */
+#ifndef SKEIN_BASE_JSON_H
+#define SKEIN_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	unsigned int depth;
+	bool indent; /* one member per line */
+	bool first; /* nothing written yet in the innermost container */
+	bool after_key;
+};
+
+void json_begin(struct json *j, FILE *out, bool indent);
+/* Write a last newline; 0, or the negative errno of the stream. */
+int json_end(struct json *j);
+
+void json_object(struct json *j);
+void json_object_end(struct json *j);
+void json_array(struct json *j);
+void json_array_end(struct json *j);
+void json_key(struct json *j, const char *key);
+void json_text(struct json *j, const char *text);
+void json_uint(struct json *j, uint64_t value);
+void json_int(struct json *j, int64_t value);
+void json_real(struct json *j, double value); /* null when not finite */
+void json_bool(struct json *j, bool value);
+void json_null(struct json *j);
+
+/* key and value in one call */
+void json_key_text(struct json *j, const char *key, const char *text);
+void json_key_uint(struct json *j, const char *key, uint64_t value);
+void json_key_int(struct json *j, const char *key, int64_t value);
+void json_key_real(struct json *j, const char *key, double value);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything that skein knows about time is one of five records (sample,
+ * slice, edge, span, counter); beside them stand the entities that they point
+ * to, and what could not be recorded (loss). Each kind is one list of fields
+ * here, and the struct, the SQL table, the codec, the JSON form and the
+ * documentation are made from that list.
+ *
+ * Stamps are ns of CLOCK_BOOTTIME. Ids start at 1, grow, and are never used
+ * twice within a trace; 0 means "none". Text is a NUL-terminated byte string
+ * that comes from a hostile process: whoever prints it escapes it. NULL text
+ * is the same as "".
+ */
+#ifndef SKEIN_BASE_RECORD_H
+#define SKEIN_BASE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Entities first, then streams: a source that reads a file delivers the kinds
+ * in this order, so that whatever an item refers to has been seen before it.
+ * A live source may deliver an entity again when it learns more of it (the
+ * later one replaces the earlier), and may deliver a frame's name after the
+ * first sample that meets it.
+ *
+ * X(kind, KIND, stream, summary)
+ */
+#define RECORD_KINDS(X) \
+	X(host, HOST, 0, "a machine: the owner of every lane and process") \
+	X(info, INFO, 0, "what else is told of the recording itself: options, environment") \
+	X(event, EVENT, 0, "what was sampled, in which unit and how often") \
+	X(process, PROCESS, 0, "one program run by a pid; an exec ends it and begins the next") \
+	X(thread, THREAD, 0, "a thread under one name; renaming itself begins the next") \
+	X(lane, LANE, 0, "a row of a timeline: a CPU, process, thread or actor") \
+	X(name, NAME, 0, "a text that spans and counters point to") \
+	X(mapping, MAPPING, 0, "an object whose code was seen running: file, kernel, JIT region") \
+	X(function, FUNCTION, 0, "a function: what a frame is named after") \
+	X(frame, FRAME, 0, "one address in one mapping") \
+	X(stack, STACK, 0, "a path in the calling-context tree, as parent and frame") \
+	X(sample, SAMPLE, 1, "at a time, a thread stood at a stack, for a weight") \
+	X(slice, SLICE, 1, "from a time to another, a lane was in a state") \
+	X(edge, EDGE, 1, "from one lane to another: who woke whom, who sent to whom") \
+	X(span, SPAN, 1, "from a time to another, something named went on in a lane") \
+	X(counter, COUNTER, 1, "at a time, a quantity of a lane had a value") \
+	X(sum, SUM, 0, "samples of one thread at one stack, added up") \
+	X(account, ACCOUNT, 0, "what became of the samples that were due on one CPU") \
+	X(loss, LOSS, 0, "what could not be recorded: where, when, how much, why")
+
+/* I: uint64_t, S: int64_t, T: text. */
+#define HOST_FIELDS(I, S, T) \
+	I(id, "") \
+	T(hostname, "node name of uname") \
+	T(machine_id, "/etc/machine-id") \
+	T(boot_id, "kernel boot id, a UUID") \
+	T(kernel, "release of the kernel") \
+	T(arch, "machine of uname") \
+	I(cpus, "CPUs online when the recording began") \
+	I(memory, "bytes of RAM") \
+	S(realtime_offset, "ns to add to a stamp to get UTC since 1970, at start") \
+	S(monotonic_offset, "ns to add to a stamp to get CLOCK_MONOTONIC, at start") \
+	I(start, "when the recording began, ns") \
+	I(end, "when it ended, ns; 0 while it runs or when it was killed")
+
+#define INFO_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	T(key, "what is told, such as options or skein.version") \
+	T(value, "the text told")
+
+#define EVENT_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	T(name, "such as cpu-clock or cycles") \
+	T(unit, "of every weight: ns or count") \
+	I(period, "in that unit: the weight of one sample") \
+	I(frequency, "samples per second and CPU as asked for; 0 if a period was asked for")
+
+#define PROCESS_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	I(pid, "in the pid namespace of the recorder") \
+	I(ns_pid, "in the innermost pid namespace of the process; 0 unknown") \
+	I(parent, "pid of the parent when last seen; 0 unknown") \
+	I(born, "when the pid was forked, ns: with pid, the identity of the process") \
+	I(start, "when this program began (fork or exec), or the recording, ns") \
+	I(end, "when it ended (exec or exit), ns; 0 if it outlived the recording") \
+	T(comm, "name of the main thread") \
+	T(exe, "path of the program as the process sees it; empty if unknown") \
+	T(cgroup, "path of the control group") \
+	T(container, "id of the container, from the cgroup path; empty if none")
+
+#define THREAD_FIELDS(I, S, T) \
+	I(id, "") \
+	I(process, "process.id") \
+	I(tid, "in the pid namespace of the recorder") \
+	I(start, "when it began under this name, or the recording, ns") \
+	I(end, "when it ended or took another name, ns; 0 if it outlived the recording") \
+	T(comm, "its name")
+
+#define LANE_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	I(parent, "lane.id of the lane it belongs to; 0 at the top") \
+	I(kind, "enum lane_kind") \
+	I(number, "CPU number, process.id or thread.id, by kind") \
+	T(name, "as shown")
+
+#define NAME_FIELDS(I, S, T) \
+	I(id, "") \
+	T(text, "a name, or the typed arguments of a span as one JSON object")
+
+#define MAPPING_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	I(kind, "enum mapping_kind") \
+	I(process, "process.id for a region of one process (JIT, anonymous), else 0") \
+	I(size, "bytes of the file or the region; 0 unknown") \
+	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], ...") \
+	T(build_id, "lowercase hex; chosen by whoever linked the file, so no identity")
+
+#define FUNCTION_FIELDS(I, S, T) \
+	I(id, "") \
+	I(mapping, "mapping.id") \
+	T(name, "demangled") \
+	T(system_name, "as in the symbol table; empty if the same as name") \
+	T(file, "source file; empty if unknown") \
+	I(line, "line of its start; 0 unknown")
+
+#define FRAME_FIELDS(I, S, T) \
+	I(id, "") \
+	I(kind, "enum frame_kind") \
+	I(mapping, "mapping.id; 0 if the address lay in no known mapping") \
+	I(address, "offset in the file; for kernel and JIT code the address itself") \
+	I(function, "function.id; 0 if it could not be named") \
+	I(line, "source line of the address; 0 unknown") \
+	I(flags, "enum frame_flag")
+
+#define STACK_FIELDS(I, S, T) \
+	I(id, "") \
+	I(parent, "stack.id of the caller; 0 at the root") \
+	I(frame, "frame.id")
+
+#define SAMPLE_FIELDS(I, S, T) \
+	I(time, "ns") \
+	I(event, "event.id") \
+	I(thread, "thread.id") \
+	I(cpu, "number of the CPU") \
+	I(stack, "stack.id of the innermost frame; 0 if there was no stack") \
+	I(weight, "in the unit of the event") \
+	I(flags, "enum sample_flag")
+
+#define SLICE_FIELDS(I, S, T) \
+	I(time, "ns, first") \
+	I(end, "ns, last; 0 open") \
+	I(lane, "lane.id") \
+	I(state, "enum slice_state") \
+	I(value, "thread.id on a CPU lane, else by state")
+
+#define EDGE_FIELDS(I, S, T) \
+	I(time, "ns, where it left") \
+	I(end, "ns, where it arrived; 0 open") \
+	I(from, "lane.id") \
+	I(to, "lane.id; 0 until known") \
+	I(kind, "enum edge_kind") \
+	I(value, "by kind") \
+	I(stack, "stack.id; 0 none")
+
+#define SPAN_FIELDS(I, S, T) \
+	I(time, "ns, first") \
+	I(end, "ns, last; 0 open") \
+	I(lane, "lane.id") \
+	I(name, "name.id") \
+	I(args, "name.id of a JSON object with the typed arguments; 0 none")
+
+#define COUNTER_FIELDS(I, S, T) \
+	I(time, "ns") \
+	I(lane, "lane.id") \
+	I(name, "name.id") \
+	S(value, "")
+
+#define SUM_FIELDS(I, S, T) \
+	I(event, "event.id") \
+	I(thread, "thread.id") \
+	I(stack, "stack.id; 0 if there was no stack") \
+	I(count, "samples") \
+	I(weight, "their weights added up, in the unit of the event")
+
+#define ACCOUNT_FIELDS(I, S, T) \
+	I(event, "event.id") \
+	I(cpu, "number of the CPU") \
+	I(due, "samples due: the event's own count over its period") \
+	I(written, "samples in this trace") \
+	I(filtered, "samples of threads that were not asked for") \
+	I(idle, "due while the CPU had nothing to run") \
+	I(late, "of those written: came behind the watermark")
+
+#define LOSS_FIELDS(I, S, T) \
+	I(id, "") \
+	I(host, "host.id") \
+	I(event, "event.id; 0 if it concerns no event") \
+	I(cpu, "number of the CPU + 1; 0 if it concerns no single CPU") \
+	I(reason, "enum loss_reason") \
+	I(time, "ns, first") \
+	I(end, "ns, last") \
+	I(count, "how many records") \
+	I(weight, "how much, in the unit of the event; 0 if it has none")
+
+#define RECORD_MEMBER_I(name, doc) uint64_t name;
+#define RECORD_MEMBER_S(name, doc) int64_t name;
+#define RECORD_MEMBER_T(name, doc) const char *name;
+#define RECORD_STRUCT(kind, KIND, stream, summary) \
+	struct kind { \
+		KIND##_FIELDS(RECORD_MEMBER_I, RECORD_MEMBER_S, RECORD_MEMBER_T) \
+	};
+RECORD_KINDS(RECORD_STRUCT)
+#undef RECORD_STRUCT
+
+#define RECORD_ENUM(kind, KIND, stream, summary) KIND_##KIND,
+enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
+#undef RECORD_ENUM
+
+/*
+ * Enumerations are append-only: their values are in files. X(NAME, "text").
+ */
+#define LANE_KINDS(X) \
+	X(CPU, "cpu") X(PROCESS, "process") X(THREAD, "thread") X(ACTOR, "actor")
+
+#define MAPPING_KINDS(X) \
+	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
+	X(KERNEL, "kernel") /* kernel text, modules and BPF programs */ \
+	X(VDSO, "vdso") /* offsets into the vDSO image */ \
+	X(JIT, "jit") /* generated code of one process; addresses are its own */
+
+#define FRAME_KINDS(X) \
+	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
+	X(END, "end") /* stands at a root that was not reached; address is enum stack_end */
+
+#define FRAME_FLAGS(X) \
+	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
+	X(ASKED, "asked", 2) /* looked for by the symbolizer: without a function, it has none */
+
+#define SAMPLE_FLAGS(X) \
+	X(KERNEL, "kernel", 1) /* the sample hit the kernel */ \
+	X(IDLE, "idle", 2) /* of the idle thread */ \
+	X(LATE, "late", 4) /* came behind the watermark */
+
+/* How the walk of a stack's user part ended, where that is already known. */
+#define STACK_ENDS(X) \
+	X(WALKED, "walked") /* by itself; complete if its root frame is a START */ \
+	X(DEPTH, "too deep") /* longer than the walker goes */ \
+	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting */ \
+	X(UNREADABLE, "unreadable stack") \
+	X(UNKNOWN_ROOT, "unknown root") /* of a finished stack whose root is no START */
+
+#define SLICE_STATES(X) \
+	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
+	X(SLEEPING, "sleeping") X(DISK, "disk") X(STOPPED, "stopped") X(DEAD, "dead") \
+	X(IDLE, "idle")
+
+#define EDGE_KINDS(X) \
+	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message")
+
+/* X(NAME, "word for tables", "what happened, and what to do about it") */
+#define LOSS_REASONS(X) \
+	X(RING_FULL, "ring full", "the sample ring was full: raise --buffer or lower -F") \
+	X(NOT_DELIVERED, "not delivered", \
+	  "the kernel skipped the sample, its timer was late or the host took the CPU") \
+	X(LIFE_LOST, "side-band full", \
+	  "records of process life were lost; /proc was read again: raise --buffer") \
+	X(BAD_RECORD, "bad record", "a record of the kernel could not be understood") \
+	X(CPU_GONE, "CPU offline", "the CPU went offline while recording") \
+	X(WRITE_FAILED, "write failed", "the trace could not be written: disk full?") \
+	X(UNREADABLE_CHUNK, "unreadable chunk", "a damaged part of the trace was left out")
+
+#define ENUM_LANE(N, text) LANE_##N,
+enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
+#define ENUM_MAPPING(N, text) MAPPING_##N,
+enum mapping_kind { MAPPING_NONE, MAPPING_KINDS(ENUM_MAPPING) MAPPING_KIND_COUNT };
+#define ENUM_FRAME(N, text) FRAME_##N,
+enum frame_kind { FRAME_NONE, FRAME_KINDS(ENUM_FRAME) FRAME_KIND_COUNT };
+#define ENUM_FRAME_FLAG(N, text, bit) FRAME_FLAG_##N = bit,
+enum frame_flag { FRAME_FLAGS(ENUM_FRAME_FLAG) };
+#define ENUM_SAMPLE_FLAG(N, text, bit) SAMPLE_FLAG_##N = bit,
+enum sample_flag { SAMPLE_FLAGS(ENUM_SAMPLE_FLAG) };
+#define ENUM_END(N, text) END_##N,
+enum stack_end { STACK_ENDS(ENUM_END) END_COUNT };
+#define ENUM_STATE(N, text) STATE_##N,
+enum slice_state { STATE_NONE, SLICE_STATES(ENUM_STATE) STATE_COUNT };
+#define ENUM_EDGE(N, text) EDGE_##N,
+enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
+#define ENUM_LOSS(N, word, text) LOSS_##N,
+enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
+
+/* Words for the values above; "?" for a value that is none of them. Static. */
+const char *mapping_kind_word(uint64_t kind);
+const char *frame_kind_word(uint64_t kind);
+const char *stack_end_word(uint64_t end);
+const char *loss_reason_word(uint64_t reason);
+const char *loss_reason_text(uint64_t reason);
+
+/* The lists above as data, for code that treats every kind alike. */
+enum field_type { FIELD_INT, FIELD_SIGNED, FIELD_TEXT };
+
+struct field {
+	const char *name;
+	const char *doc;
+	enum field_type type;
+	size_t offset; /* of the member in the kind's struct */
+};
+
+struct kind {
+	const char *name;
+	const char *doc;
+	const struct field *fields;
+	unsigned int field_count;
+	size_t size; /* of the struct */
+	int stream; /* stored as a stream in chunks, else as a table */
+};
+
+extern const struct kind kinds[KIND_COUNT];
+
+static inline uint64_t field_int(const struct field *f, const void *record)
+{
+	return *(const uint64_t *)((const char *)record + f->offset);
+}
+
+static inline const char *field_text(const struct field *f, const void *record)
+{
+	const char *text = *(const char *const *)((const char *)record + f->offset);
+
+	return text ? text : "";
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A growing array: struct { T *items; size_t count, capacity; }. Zeroed memory
+ * is an empty one.
+ *
+ *	VECTOR(struct mapping *) v = {0};
+ *	if (vector_push(&v, m) < 0) ...
+ */
+#ifndef SKEIN_BASE_VECTOR_H
+#define SKEIN_BASE_VECTOR_H
+
+#include <stddef.h>
+
+#define VECTOR(T) \
+	struct { \
+		T *items; \
+		size_t count, capacity; \
+	}
+
+/* Make room for extra more items: 0 or -ENOMEM. Not for direct use. */
+int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size);
+
+#define vector_reserve(v, extra) \
+	vector_grow(&(v)->items, &(v)->capacity, (v)->count, (extra), sizeof(*(v)->items))
+
+#define vector_push(v, item) \
+	(vector_reserve(v, 1) < 0 ? -12 /* ENOMEM */ : ((v)->items[(v)->count++] = (item), 0))
+
+#define vector_free(v) (free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The opener: a child process with the recorder's privileges that touches
+ * what a profiled process can make slow or hostile: it reads /proc and opens
+ * the files of profiled processes. FUSE, a stuck network file system or a
+ * held mmap lock can hang it; it is then killed and started anew, and the
+ * recorder itself never waits.
+ *
+ * Requests are queued and answered in order per kind; answers arrive through
+ * opener_poll().
+ */
+#ifndef SKEIN_CAPTURE_OPENER_H
+#define SKEIN_CAPTURE_OPENER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A file as the kernel names it in mmap events and in /proc/PID/maps. */
+struct file_id {
+	uint32_t major, minor;
+	uint64_t inode;
+	uint64_t generation; /* 0: not known (from /proc) */
+};
+
+enum open_what {
+	OPEN_MAPPED_FILE, /* the file behind [start, end) of a process, known as path and id */
+	OPEN_PERF_MAP, /* /tmp/perf-NSPID.map of a process, through its root */
+	OPEN_DEBUG, /* a separate debug file, by build-id or debuglink */
+};
+
+#define OPENER_PATH_MAX 4096
+
+struct open_request {
+	uint64_t token; /* chosen by the caller, handed back */
+	enum open_what what;
+	uint32_t pid; /* whose */
+	uint64_t born; /* ns, CLOCK_BOOTTIME; identity of pid (compared at the 10 ms of /proc); 0: any */
+	uint32_t fallback_pids[4]; /* processes to try the same path through, such as the parent; 0 ends */
+	uint64_t start, end; /* mapping */
+	struct file_id id;
+	const char *path; /* of the mapping as its process sees it */
+	const char *build_id; /* OPEN_DEBUG: lowercase hex */
+	const char *debuglink; /* OPEN_DEBUG: file name */
+};
+
+struct open_answer {
+	uint64_t token;
+	int fd; /* owned by the receiver; negative errno if it could not be opened */
+	uint64_t device, inode, size; /* of fstat */
+	int64_t mtime_ns, ctime_ns;
+	bool more; /* OPEN_DEBUG: further candidates follow */
+};
+
+/* What a scan of /proc tells of one process. Texts are valid during the callback. */
+struct scanned_process {
+	uint32_t pid, parent, ns_pid;
+	uint64_t born; /* ns of CLOCK_BOOTTIME, from the clock ticks of /proc/PID/stat */
+	bool kernel_thread;
+	const char *comm;
+	const char *exe; /* as readlink gives it; "" if unreadable */
+	const char *cgroup; /* whole text of /proc/PID/cgroup */
+};
+
+struct scanned_thread {
+	uint32_t pid, tid;
+	const char *comm;
+};
+
+struct scanned_mapping {
+	uint32_t pid;
+	uint64_t start, end, offset;
+	struct file_id id;
+	const char *path;
+};
+
+struct opener_events {
+	void (*opened)(void *context, const struct open_answer *a);
+	/* one process: the process, then its threads and executable mappings, then the end */
+	void (*process)(void *context, const struct scanned_process *p);
+	void (*thread)(void *context, const struct scanned_thread *t);
+	void (*mapping)(void *context, const struct scanned_mapping *m);
+	void (*scanned)(void *context, uint32_t pid); /* pid 0: the whole scan is done */
+	void *context;
+};
+
+struct opener;
+
+/* Fork the opener. Before threads exist. */
+int opener_new(struct opener **ret, const struct opener_events *events, struct error *err);
+void opener_free(struct opener *o);
+int opener_fd(const struct opener *o);
+
+int opener_open(struct opener *o, const struct open_request *r);
+/* Tell of one process, or of all (pid 0). */
+int opener_scan(struct opener *o, uint32_t pid);
+
+/*
+ * Send what is queued, take the answers that are there. Never blocks. A
+ * request without an answer after 2 s: the opener is killed, that request
+ * answered with -ETIMEDOUT, the rest goes on in a new one. now: ns of a steady
+ * clock.
+ */
+int opener_poll(struct opener *o, uint64_t now, struct error *err);
+uint64_t opener_pending(const struct opener *o);
+uint64_t opener_restarts(const struct opener *o);
+int opener_pid(const struct opener *o);
+
+#endif

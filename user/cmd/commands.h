@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands: one file each in this folder, one line each in user/main.c. */
+#ifndef SKEIN_CMD_COMMANDS_H
+#define SKEIN_CMD_COMMANDS_H
+
+#include "base/options.h"
+
+extern const struct command record_command;
+extern const struct command report_command;
+extern const struct command export_command;
+extern const struct command query_command;
+
+#endif

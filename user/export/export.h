@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Export formats: one file each in this folder, one line each in format.c. */
+#ifndef SKEIN_EXPORT_EXPORT_H
+#define SKEIN_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/pipe.h"
+
+/* What may be asked of formats that group. */
+struct export_options {
+	bool threads; /* a root frame per thread, not only per process */
+	bool pids; /* tell processes of one name apart */
+	bool containers; /* a root frame per container or cgroup */
+	bool annotate; /* folded: _[k], _[j] suffixes */
+	bool addresses; /* unnamed frames with their address */
+};
+
+struct export_format {
+	const char *name;
+	const char *suffix; /* file ending that chooses it, such as ".folded" */
+	const char *summary;
+	bool binary;
+	/* a sink that writes to out when it is finished (or before); out stays the caller's */
+	int (*sink)(struct sink **ret, FILE *out, const struct export_options *o,
+		    struct error *err);
+};
+
+/* Ends with a NULL name. */
+extern const struct export_format export_formats[];
+
+/* By name, or by the ending of a path; NULL if there is none. */
+const struct export_format *export_format_named(const char *name);
+const struct export_format *export_format_for_path(const char *path);
+
+int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
+int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The .skein file: a writer (sink) and a reader (source). Format: docs/trace-format.md. */
+#ifndef SKEIN_TRACE_TRACE_H
+#define SKEIN_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/pipe.h"
+
+/*
+ * A sink that writes a trace under its final name; a file of that name becomes
+ * NAME.old. One transaction per tick. When the disk is full, what was
+ * committed stays readable and the error says so.
+ */
+int trace_writer(struct sink **ret, const char *path, struct error *err);
+
+struct trace_stats {
+	uint64_t file_bytes;
+	uint64_t chunk_bytes; /* of all record streams, compressed */
+	uint64_t records; /* of all streams */
+};
+
+/* What was written so far. Only for a sink of trace_writer(). */
+void trace_writer_stats(const struct sink *s, struct trace_stats *ret);
+
+/* A trace opened for reading. */
+struct trace;
+
+/*
+ * Open defensively: an older skein's trace is read, a newer or foreign file
+ * refused by name, a damaged one opened as far as it goes. A trace whose
+ * recorder was killed while it committed is rolled back to its last
+ * transaction first.
+ */
+int trace_open(struct trace **ret, const char *path, struct error *err);
+void trace_close(struct trace *t);
+
+/*
+ * The trace as a source. It delivers the kinds in order of RECORD_KINDS.
+ * Damaged chunks are left out and put as losses (UNREADABLE_CHUNK). The trace
+ * must outlive the source.
+ */
+int trace_source(struct source **ret, struct trace *t, struct error *err);
+
+/* Counts of a table or a stream (KIND_SAMPLE: records), for reports. */
+int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err);
+
+enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
+
+/*
+ * Run one or more read-only SQL statements and print their rows; streams are
+ * seen as tables (sample, slice, edge, span, counter). Cleaned for terminals
+ * unless JSON or CSV.
+ */
+int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
+		struct error *err);
+
+#endif
