@@ -106,7 +106,7 @@ $(O)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations \
+BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations -Wno-unused-parameter \
 	-D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I. -Ibpf
 
 $(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux/$(ARCH)/vmlinux.h

@@ -45,7 +45,7 @@ struct wire_sample {
 	__u8 user_end; /* how the user walk ended: enum stack_end of base/record.h */
 	__u8 event; /* index of the sampled event */
 	__u32 _pad;
-	__u64 frames[];
+	/* __u64 frames[kernel_frames + user_frames] follow */
 };
 
 /* What became of the samples due on one CPU, counted where it happens. */
@@ -64,8 +64,6 @@ struct wire_account {
 	__u64 period; /* ns; 0: the event is no clock and does not tick when idle */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 idle_since; /* ns; 0: the CPU is not idle */
-};
-
-/* Values of the target map, keyed by tgid: born, or 0 when it is not known. */
+} __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

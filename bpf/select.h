@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Which threads are sampled: all, or those of some processes, threads or a cgroup. */
+#ifndef SKEIN_BPF_SELECT_H
+#define SKEIN_BPF_SELECT_H
+
+#define PF_KTHREAD 0x00200000
+
+/* Set by user space before loading. All conditions given must hold. */
+const volatile bool select_pids = false;
+const volatile bool select_tids = false;
+const volatile bool select_cgroup = false;
+const volatile int cgroup_subsys = -1; /* -1: the unified hierarchy, else a v1 controller's id */
+const volatile int selected_subsys = -1; /* the same, for the cgroup selected */
+const volatile __u64 selected_cgroup = 0; /* id */
+const volatile __u32 selected_level = 0; /* depth of it below the root */
+
+/* tgid or tid -> start_boottime of the process, 0 if it was not known. */
+struct selection {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct selection selected_pids SEC(".maps");
+struct selection selected_tids SEC(".maps");
+
+/* Children that could not be selected because the map was full. */
+__u64 unselected_children = 0;
+
+/* Linux before 6.1 kept the ids of a cgroup's ancestors, not pointers to them. */
+struct cgroup___ids {
+	__u64 ancestor_ids[0];
+} __attribute__((preserve_access_index));
+
+static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, int subsys)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup_subsys_state *css = NULL;
+
+	if (subsys < 0)
+		return set->dfl_cgrp;
+	bpf_probe_read_kernel(&css, sizeof(css),
+			      (char *)set + bpf_core_field_offset(struct css_set, subsys) +
+				      subsys * sizeof(css));
+	return css ? BPF_CORE_READ(css, cgroup) : NULL;
+}
+
+static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
+{
+	return task_cgroup_of(task, cgroup_subsys);
+}
+
+static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
+{
+	return cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
+}
+
+static __always_inline __u64 ancestor_id(struct cgroup *cgroup, __u32 level)
+{
+	struct cgroup___ids *old = (void *)cgroup;
+	struct cgroup *ancestor = NULL;
+	__u64 id = 0;
+
+	if (bpf_core_field_exists(old->ancestor_ids)) {
+		bpf_probe_read_kernel(&id, sizeof(id),
+				      (char *)old +
+					      bpf_core_field_offset(struct cgroup___ids,
+								    ancestor_ids) +
+					      level * sizeof(id));
+		return id;
+	}
+	bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
+			      (char *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) +
+				      level * sizeof(ancestor));
+	return cgroup_id(ancestor);
+}
+
+static __always_inline bool in_selected_cgroup(struct task_struct *task)
+{
+	struct cgroup *cgroup = task_cgroup_of(task, selected_subsys);
+
+	if (!cgroup || BPF_CORE_READ(cgroup, level) < (int)selected_level)
+		return false;
+	return ancestor_id(cgroup, selected_level) == selected_cgroup;
+}
+
+static __always_inline bool selected(struct task_struct *task)
+{
+	__u32 pid = task->tgid, tid = task->pid;
+
+	if (select_pids && !bpf_map_lookup_elem(&selected_pids, &pid))
+		return false;
+	if (select_tids && !bpf_map_lookup_elem(&selected_tids, &tid))
+		return false;
+	return !select_cgroup || in_selected_cgroup(task);
+}
+
+static __always_inline void select_child(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 pid = parent->tgid, new_pid = child->tgid;
+	__u64 born = child->start_boottime;
+
+	if (pid == new_pid || !bpf_map_lookup_elem(&selected_pids, &pid))
+		return;
+	if (bpf_map_update_elem(&selected_pids, &new_pid, &born, BPF_ANY))
+		__sync_fetch_and_add(&unselected_children, 1);
+}
+
+static __always_inline void unselect(struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+	__u64 *born = bpf_map_lookup_elem(&selected_pids, &pid);
+
+	/* The pid may be in use again by the time the old task is freed. */
+	if (born && (!*born || *born == task->start_boottime))
+		bpf_map_delete_elem(&selected_pids, &pid);
+}
+
+#endif
