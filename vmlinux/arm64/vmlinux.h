@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Types of the kernel that the BPF programs use. Made by tools/vmlinux from
+ * vmlinux/types and the BTF of Linux 6.1.0-56-cloud-arm64,
+ * Linux 6.12.95+deb12-cloud-arm64.
+ * Do not edit.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct bpf_iter_meta;
+struct cgroup;
+struct cgroup_subsys_state;
+struct css_set;
+struct file;
+struct kernfs_node;
+struct mm_struct;
+struct mnt_namespace;
+struct nsproxy;
+struct pid;
+struct pid_namespace;
+struct seq_file;
+struct signal_struct;
+struct task_struct;
+
+typedef unsigned char __u8;
+typedef short unsigned int __u16;
+typedef unsigned int __u32;
+typedef long long unsigned int __u64;
+typedef signed char __s8;
+typedef short int __s16;
+typedef int __s32;
+typedef long long int __s64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s8 s8;
+typedef __s16 s16;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef _Bool bool;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u16 __le16;
+typedef __u32 __le32;
+typedef __u64 __le64;
+typedef __u32 __wsum;
+typedef __u16 __sum16;
+typedef long unsigned int __kernel_ulong_t;
+typedef __kernel_ulong_t __kernel_size_t;
+typedef __kernel_size_t size_t;
+typedef int __kernel_pid_t;
+typedef __kernel_pid_t pid_t;
+
+enum {
+	false = 0,
+	true = 1,
+};
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_UNSPEC = 0,
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PROG_ARRAY = 3,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK_TRACE = 7,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LRU_PERCPU_HASH = 10,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_HASH_OF_MAPS = 13,
+	BPF_MAP_TYPE_DEVMAP = 14,
+	BPF_MAP_TYPE_SOCKMAP = 15,
+	BPF_MAP_TYPE_CPUMAP = 16,
+	BPF_MAP_TYPE_XSKMAP = 17,
+	BPF_MAP_TYPE_SOCKHASH = 18,
+	BPF_MAP_TYPE_CGROUP_STORAGE = 19,
+	BPF_MAP_TYPE_REUSEPORT_SOCKARRAY = 20,
+	BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE = 21,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_STACK = 23,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_DEVMAP_HASH = 25,
+	BPF_MAP_TYPE_STRUCT_OPS = 26,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_INODE_STORAGE = 28,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_MAP_TYPE_BLOOM_FILTER = 30,
+	BPF_MAP_TYPE_USER_RINGBUF = 31,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_F_INNER_MAP = 4096,
+	BPF_F_CURRENT_CPU = 4294967295,
+	BPF_F_INDEX_MASK = 4294967295,
+};
+
+enum {
+	BPF_F_USER_STACK = 256,
+	BPF_F_USER_BUILD_ID = 2048,
+	BPF_F_SKIP_FIELD_MASK = 255,
+	BPF_F_FAST_STACK_CMP = 512,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+};
+
+enum {
+	BPF_RB_AVAIL_DATA = 0,
+	BPF_RB_RING_SIZE = 1,
+	BPF_RB_CONS_POS = 2,
+	BPF_RB_PROD_POS = 3,
+};
+
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+};
+_Static_assert(sizeof(struct user_pt_regs) == 272, "layout");
+
+struct pt_regs {
+	union {
+		struct user_pt_regs user_regs;
+		struct {
+			u64 regs[31];
+			u64 sp;
+			u64 pc;
+			u64 pstate;
+		};
+	};
+	u64 orig_x0;
+	s32 syscallno;
+	u32 unused2;
+	u64 sdei_ttbr1;
+	u64 pmr_save;
+	u64 stackframe[2];
+	u64 lockdep_hardirqs;
+	u64 exit_rcu;
+};
+_Static_assert(sizeof(struct pt_regs) == 336, "layout");
+typedef struct user_pt_regs bpf_user_pt_regs_t;
+
+struct bpf_perf_event_data {
+	bpf_user_pt_regs_t regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+_Static_assert(sizeof(struct bpf_perf_event_data) == 288, "layout");
+
+struct bpf_perf_event_value {
+	__u64 counter;
+	__u64 enabled;
+	__u64 running;
+};
+_Static_assert(sizeof(struct bpf_perf_event_value) == 24, "layout");
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct task_struct {
+	pid_t pid;
+	pid_t tgid;
+	unsigned int flags;
+	struct mm_struct *mm;
+	u64 start_time;
+	u64 start_boottime;
+	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	char comm[16];
+	struct css_set *cgroups;
+	struct nsproxy *nsproxy;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	int exit_code;
+	unsigned int __state;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+};
+
+struct nsproxy {
+	struct pid_namespace *pid_ns_for_children;
+	struct mnt_namespace *mnt_ns;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[14];
+	struct cgroup *dfl_cgrp;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	int id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[];
+};
+
+struct kernfs_node {
+	u64 id;
+	const char *name;
+};
+
+#pragma clang attribute pop
+
+#endif
