@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Live capture: the machine as a source. */
+#ifndef SKEIN_CAPTURE_CAPTURE_H
+#define SKEIN_CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/pipe.h"
+
+struct capture_progress {
+	uint64_t elapsed; /* ns since sampling began */
+	uint64_t samples; /* put into the sink */
+	uint64_t filtered; /* by the kernel side and by name */
+	uint64_t lost; /* known so far */
+	uint64_t pending_names;
+	bool finishing; /* sampling is over, names are still being looked up */
+};
+
+struct capture_options {
+	const char *event; /* "cpu-clock" or "cycles"; NULL: cpu-clock */
+	uint64_t frequency; /* Hz; 0: period is given */
+	uint64_t period; /* in the event's unit */
+	const char *cpus; /* list such as 0,2-3; NULL: all */
+	const uint32_t *pids; /* with their threads and children; NULL: every process */
+	size_t pid_count;
+	const uint32_t *tids;
+	size_t tid_count;
+	const char *comm; /* glob; NULL: every name */
+	const char *cgroup; /* path; NULL: every one */
+	bool user_only, kernel_only; /* which part of the stacks */
+	bool idle; /* the idle threads, too */
+	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
+	uint64_t duration; /* ns; 0: until keep_going says no */
+	/* process to release by a byte to this descriptor once sampling runs; -1: none */
+	int release_fd;
+	/* polled beside the rings, to notice signals at once; -1: none */
+	int wake_fd;
+	/* asked several times a second; false ends the recording */
+	bool (*keep_going)(void *context, const struct capture_progress *p);
+	void *context;
+};
+
+/* What a summary tells beside what is in the records. */
+struct capture_summary {
+	uint64_t due, written, filtered, idle, late;
+	uint64_t lost[LOSS_COUNT]; /* records, by reason */
+	uint64_t elapsed; /* ns */
+	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
+	bool comm_matched; /* the glob matched something at some time */
+};
+
+/*
+ * Load the programs, open the events, read /proc. Does not sample yet:
+ * source_ops.run does, until the duration is over or keep_going says no.
+ * Options are copied, but not what they point to.
+ */
+int capture_source(struct source **ret, const struct capture_options *o, struct error *err);
+
+/* After the run. Only for a source of capture_source(). */
+void capture_get_summary(const struct source *s, struct capture_summary *ret);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one clock of every stamp, and the times that the capture loop lives by. */
+#ifndef SKEIN_CAPTURE_CLOCK_H
+#define SKEIN_CAPTURE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+
+/* How long a record may have been stamped before it is visible in its ring. */
+#define ORDER_MARGIN (10 * NSEC_PER_MSEC)
+/* How often the rings are looked at when nothing wakes the loop. */
+#define DRAIN_INTERVAL (100 * NSEC_PER_MSEC)
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t boot_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+#endif

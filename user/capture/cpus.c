@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sets of CPU numbers. */
+#include "capture/cpus.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No kernel can be built for more. */
+#define MOST_CPUS 65536
+
+static int add_range(struct cpu_set *s, unsigned long first, unsigned long last)
+{
+	bool *in;
+
+	if (last < first || last >= MOST_CPUS)
+		return -EINVAL;
+	if (last >= s->count) {
+		in = realloc(s->in, last + 1);
+		if (!in)
+			return -ENOMEM;
+		memset(in + s->count, 0, last + 1 - s->count);
+		s->in = in;
+		s->count = (unsigned int)last + 1;
+	}
+	for (unsigned long i = first; i <= last; i++)
+		s->in[i] = true;
+	return 0;
+}
+
+/* "3" or "3-5" at *text; moves *text behind it. */
+static int take_range(struct cpu_set *s, const char **text)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	first = last = strtoul(*text, &end, 10);
+	if (*end == '-') {
+		if (!isdigit((unsigned char)end[1]))
+			return -EINVAL;
+		last = strtoul(end + 1, &end, 10);
+	}
+	*text = end;
+	return add_range(s, first, last);
+}
+
+int cpu_set_parse(struct cpu_set *ret, const char *list, struct error *err)
+{
+	struct cpu_set s = {0};
+	const char *at = list;
+	int result;
+
+	for (;;) {
+		result = take_range(&s, &at);
+		if (result || *at != ',')
+			break;
+		at++;
+	}
+	if (!result && *at && *at != '\n')
+		result = -EINVAL;
+	if (result) {
+		cpu_set_free(&s);
+		return error_set(err, result, "'%s' is no list of CPUs such as 0,2-3", list);
+	}
+	*ret = s;
+	return 0;
+}
+
+int cpu_set_online(struct cpu_set *ret, struct error *err)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	char line[4096];
+	FILE *f = fopen(path, "re");
+	int result;
+
+	if (!f)
+		return error_errno(err, -errno, "%s", path);
+	result = fgets(line, sizeof(line), f) ? 0 : -EIO;
+	fclose(f);
+	if (result)
+		return error_errno(err, result, "%s", path);
+	return cpu_set_parse(ret, line, err);
+}
+
+bool cpu_set_has(const struct cpu_set *s, unsigned int cpu)
+{
+	return cpu < s->count && s->in[cpu];
+}
+
+void cpu_set_free(struct cpu_set *s)
+{
+	free(s->in);
+	*s = (struct cpu_set){0};
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The BPF side: configure, load, attach, drain. */
+#include "capture/program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/record.h"
+#include "base/vector.h"
+#include "bpf/sample.skel.h"
+#include "capture/clock.h"
+
+/* More rings than this would not be faster, only more memory. */
+#define MAX_RINGS 16
+/* Records taken from a ring before the others have their turn. */
+#define BATCH 8192
+
+_Static_assert(END_WALKED == 0 && END_DEPTH == 1, "bpf/unwind/frame_pointer.h says the same");
+
+struct ring {
+	struct ring_buffer *buffer;
+	struct program *program;
+	int number; /* in the order */
+	unsigned int taken; /* in this batch */
+	uint64_t last; /* time of the record read last */
+	int error;
+};
+
+struct program {
+	struct sample_bpf *skeleton;
+	struct order *order;
+	struct wire_account *accounts; /* mapped from the kernel */
+	unsigned int cpus; /* possible */
+	VECTOR(struct ring *) rings;
+	bool more;
+};
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t accounts_bytes(const struct program *p)
+{
+	size_t bytes = p->cpus * sizeof(struct wire_account);
+
+	return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
+/* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
+static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (getenv("SKEIN_DEBUG_BPF"))
+		return vfprintf(stderr, format, args);
+	(void)level;
+	return 0;
+}
+
+/* The kernel's number for a v1 controller, -1 for the unified hierarchy. */
+static int subsys_number(const struct btf *btf, const char *controller, struct error *err)
+{
+	char wanted[64];
+	int id;
+
+	if (!controller)
+		return -1;
+	snprintf(wanted, sizeof(wanted), "%s_cgrp_id", controller);
+	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	if (id > 0) {
+		const struct btf_type *t = btf__type_by_id(btf, (__u32)id);
+		const struct btf_enum *e = btf_enum(t);
+
+		for (int i = 0; i < btf_vlen(t); i++)
+			if (!strcmp(btf__name_by_offset(btf, e[i].name_off), wanted))
+				return e[i].val;
+	}
+	return error_set(err, -ENOENT, "this kernel has no cgroup controller '%s'", controller);
+}
+
+static int set_cgroups(struct sample_bpf *s, const struct program_options *o, struct error *err)
+{
+	struct btf *btf;
+	int ret, number;
+
+	if (!o->cgroup_subsys && !o->selected_subsys)
+		goto selected;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
+	number = subsys_number(btf, o->cgroup_subsys, err);
+	s->rodata->cgroup_subsys = number;
+	ret = number < -1 ? number : 0;
+	if (!ret) {
+		number = subsys_number(btf, o->selected_subsys, err);
+		s->rodata->selected_subsys = number;
+		ret = number < -1 ? number : 0;
+	}
+	btf__free(btf);
+	if (ret)
+		return ret;
+selected:
+	s->rodata->select_cgroup = o->select_cgroup;
+	s->rodata->selected_cgroup = o->selected_cgroup;
+	s->rodata->selected_level = o->selected_level;
+	return 0;
+}
+
+static uint64_t ring_size(uint64_t bytes)
+{
+	uint64_t size = page_size();
+
+	while (size < bytes && size < 1ULL << 30)
+		size *= 2;
+	return size;
+}
+
+static void configure(struct program *p, const struct program_options *o)
+{
+	struct sample_bpf *s = p->skeleton;
+	unsigned int per_ring = (p->cpus + MAX_RINGS - 1) / MAX_RINGS;
+
+	s->rodata->cpus_per_ring = per_ring;
+	s->rodata->wake_bytes = (uint32_t)(ring_size(o->ring_bytes) / 4);
+	s->rodata->with_kernel_stack = o->kernel_stack;
+	s->rodata->with_user_stack = o->user_stack;
+	s->rodata->with_idle = o->idle;
+	s->rodata->select_pids = o->select_pids;
+	s->rodata->select_tids = o->select_tids;
+	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
+	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
+	bpf_program__set_autoload(s->progs.idle, o->clocked && !o->idle);
+	bpf_program__set_autoload(s->progs.follow_fork, o->select_pids);
+	bpf_program__set_autoload(s->progs.forget_process, o->select_pids);
+}
+
+static int take_record(void *context, void *data, size_t size)
+{
+	struct ring *r = context;
+	const struct wire_sample *s = data;
+
+	if (size < sizeof(*s))
+		return 0;
+	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
+	r->last = s->time;
+	return r->error || ++r->taken >= BATCH ? -ECANCELED : 0;
+}
+
+static int add_ring(struct program *p, uint32_t index, uint64_t bytes, struct error *err)
+{
+	int outer = bpf_map__fd(p->skeleton->maps.rings), fd, ret;
+	struct ring *r = calloc(1, sizeof(*r));
+
+	if (!r || vector_push(&p->rings, r) < 0) {
+		free(r);
+		return error_errno(err, -ENOMEM, "sample rings");
+	}
+	r->program = p;
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "skein_samples", 0, 0, (__u32)bytes, NULL);
+	if (fd < 0)
+		return error_errno(err, -errno, "sample ring of %llu bytes",
+				   (unsigned long long)bytes);
+	ret = bpf_map_update_elem(outer, &index, &fd, 0);
+	if (!ret) {
+		r->buffer = ring_buffer__new(fd, take_record, r, NULL);
+		ret = r->buffer ? 0 : -errno;
+	}
+	close(fd); /* the outer map and the mapping keep it */
+	if (ret)
+		return error_errno(err, ret, "sample ring");
+	r->number = order_add_ring(p->order);
+	return r->number < 0 ? error_errno(err, r->number, "sample ring") : 0;
+}
+
+static int add_rings(struct program *p, uint64_t bytes, struct error *err)
+{
+	uint32_t count = bpf_map__max_entries(p->skeleton->maps.rings);
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < count; i++)
+		ret = add_ring(p, i, ring_size(bytes), err);
+	return ret;
+}
+
+static int map_accounts(struct program *p, struct error *err)
+{
+	void *page = mmap(NULL, accounts_bytes(p), PROT_READ | PROT_WRITE, MAP_SHARED,
+			  bpf_map__fd(p->skeleton->maps.accounts), 0);
+
+	if (page == MAP_FAILED)
+		return error_errno(err, -errno, "the accounts of the CPUs");
+	p->accounts = page;
+	return 0;
+}
+
+static int explain_load(int ret, struct error *err)
+{
+	if (ret == -EPERM || ret == -EACCES)
+		return error_set(err, ret,
+				 "loading BPF programs is not permitted: run with sudo, or give "
+				 "skein CAP_BPF and CAP_PERFMON");
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return error_set(err, ret,
+				 "this kernel has no type information: /sys/kernel/btf/vmlinux is "
+				 "missing (CONFIG_DEBUG_INFO_BTF)");
+	return error_errno(err, ret,
+			   "the kernel refused the sampling program (set SKEIN_DEBUG_BPF=1 to see "
+			   "why)");
+}
+
+int program_load(struct program **ret, const struct program_options *o, struct order *order,
+		 struct error *err)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	int result = -ENOMEM;
+
+	if (!p)
+		return error_errno(err, -ENOMEM, "BPF programs");
+	libbpf_set_print(keep_quiet);
+	p->order = order;
+	p->cpus = (unsigned int)libbpf_num_possible_cpus();
+	p->skeleton = sample_bpf__open();
+	if (!p->skeleton) {
+		result = error_errno(err, -errno, "BPF programs");
+		goto out;
+	}
+	configure(p, o);
+	result = set_cgroups(p->skeleton, o, err);
+	if (result)
+		goto out;
+	result = sample_bpf__load(p->skeleton);
+	if (result) {
+		result = explain_load(result, err);
+		goto out;
+	}
+	result = map_accounts(p, err);
+	if (!result)
+		result = add_rings(p, o->ring_bytes, err);
+out:
+	if (result)
+		program_free(p);
+	else
+		*ret = p;
+	return result;
+}
+
+void program_free(struct program *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->rings.count; i++) {
+		ring_buffer__free(p->rings.items[i]->buffer);
+		free(p->rings.items[i]);
+	}
+	vector_free(&p->rings);
+	if (p->accounts)
+		munmap(p->accounts, accounts_bytes(p));
+	sample_bpf__destroy(p->skeleton);
+	free(p);
+}
+
+int program_attach(struct program *p, struct error *err)
+{
+	/* attaches what was loaded; the perf_event program has no place of its own */
+	int ret = sample_bpf__attach(p->skeleton);
+
+	return ret ? error_errno(err, ret, "attaching to the scheduler's tracepoints") : 0;
+}
+
+int program_fd(const struct program *p)
+{
+	return bpf_program__fd(p->skeleton->progs.sample);
+}
+
+static int select_in(const struct bpf_map *map, uint32_t id)
+{
+	uint64_t born = 0; /* not known */
+
+	return bpf_map_update_elem(bpf_map__fd(map), &id, &born, BPF_NOEXIST) && errno != EEXIST ?
+		       -errno :
+		       0;
+}
+
+int program_select_pid(struct program *p, uint32_t pid)
+{
+	return select_in(p->skeleton->maps.selected_pids, pid);
+}
+
+int program_select_tid(struct program *p, uint32_t tid)
+{
+	return select_in(p->skeleton->maps.selected_tids, tid);
+}
+
+struct wire_account *program_account(const struct program *p, unsigned int cpu)
+{
+	return cpu < p->cpus ? &p->accounts[cpu] : NULL;
+}
+
+unsigned int program_cpus(const struct program *p)
+{
+	return p->cpus;
+}
+
+int program_drain(struct program *p, uint64_t now)
+{
+	p->more = false;
+	for (size_t i = 0; i < p->rings.count; i++) {
+		struct ring *r = p->rings.items[i];
+
+		r->taken = 0;
+		ring_buffer__consume(r->buffer);
+		if (r->error)
+			return r->error;
+		if (r->taken >= BATCH) {
+			p->more = true;
+			order_passed(p->order, r->number, r->last - ORDER_MARGIN);
+		} else {
+			order_passed(p->order, r->number, now - ORDER_MARGIN);
+		}
+	}
+	return 0;
+}
+
+size_t program_ring_count(const struct program *p)
+{
+	return p->rings.count;
+}
+
+int program_ring_fd(const struct program *p, size_t ring)
+{
+	return ring_buffer__epoll_fd(p->rings.items[ring]->buffer);
+}
+
+bool program_has_more(const struct program *p)
+{
+	return p->more;
+}
+
+uint64_t program_unselected(const struct program *p)
+{
+	return p->skeleton->bss->unselected_children;
+}

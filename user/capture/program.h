@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The BPF side, loaded: the only file of user space that knows the skeleton. */
+#ifndef SKEIN_CAPTURE_PROGRAM_H
+#define SKEIN_CAPTURE_PROGRAM_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/event.h"
+#include "capture/order.h"
+
+struct program_options {
+	bool kernel_stack, user_stack, idle;
+	bool clocked; /* the event is a clock: count what falls due while idle */
+	bool select_pids, select_tids;
+	bool select_cgroup;
+	const char *selected_subsys; /* v1 controller of the selected cgroup, NULL: unified */
+	uint64_t selected_cgroup; /* id */
+	uint32_t selected_level;
+	const char *cgroup_subsys; /* v1 controller that samples carry, NULL: unified */
+	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
+};
+
+struct program;
+
+/* Load and verify. -EPERM and the like name the capability that is missing. */
+int program_load(struct program **ret, const struct program_options *o, struct order *order,
+		 struct error *err);
+void program_free(struct program *p);
+
+/* Attach the hooks (idle, fork); the sampling program is attached to events by its descriptor. */
+int program_attach(struct program *p, struct error *err);
+int program_fd(const struct program *p);
+
+/* Select a process or thread. 0 or a negative errno. */
+int program_select_pid(struct program *p, uint32_t pid);
+int program_select_tid(struct program *p, uint32_t tid);
+
+/* The account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
+struct wire_account *program_account(const struct program *p, unsigned int cpu);
+unsigned int program_cpus(const struct program *p);
+
+/* Move what is in the sample rings into the order, a bounded batch each. 0 or -ENOMEM. */
+int program_drain(struct program *p, uint64_t now);
+/* Descriptors that poll readable when rings fill up. */
+size_t program_ring_count(const struct program *p);
+int program_ring_fd(const struct program *p, size_t ring);
+/* Whether more is left in a ring than one batch took. */
+bool program_has_more(const struct program *p);
+
+/* Children that could not be selected since the start. */
+uint64_t program_unselected(const struct program *p);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Perf events that sample, one per CPU: open, count, close. */
+#include "capture/sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+struct clock_event {
+	int fd; /* -1: not open */
+	uint64_t due; /* of intervals that are over */
+	uint64_t intervals;
+};
+
+struct sampler {
+	struct sampled_event event;
+	struct program *program;
+	unsigned int cpus;
+	struct clock_event *events; /* by CPU */
+};
+
+static const struct sampled_event known_events[] = {
+	{.name = "cpu-clock",
+	 .unit = "ns",
+	 .type = PERF_TYPE_SOFTWARE,
+	 .config = PERF_COUNT_SW_CPU_CLOCK,
+	 .clocked = true},
+	{.name = "cycles",
+	 .unit = "count",
+	 .type = PERF_TYPE_HARDWARE,
+	 .config = PERF_COUNT_HW_CPU_CYCLES},
+};
+
+#define EVENT_COUNT (sizeof(known_events) / sizeof(known_events[0]))
+
+/* The kernel's own limit for any event, Hz. */
+static uint64_t highest_rate(void)
+{
+	unsigned long rate = 0;
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+
+	if (!f)
+		return 100000;
+	if (fscanf(f, "%lu", &rate) != 1)
+		rate = 100000;
+	fclose(f);
+	return rate;
+}
+
+static int set_rate(struct sampled_event *e, uint64_t frequency, uint64_t period,
+		    struct error *err)
+{
+	uint64_t highest = highest_rate();
+
+	if (frequency > highest)
+		return error_set(err, -EINVAL,
+				 "%llu Hz is more than this kernel samples at: at most %llu Hz "
+				 "(kernel.perf_event_max_sample_rate)",
+				 (unsigned long long)frequency, (unsigned long long)highest);
+	if (frequency) {
+		e->frequency = frequency;
+		e->period = e->clocked ? NSEC_PER_SEC / frequency : 0;
+		return 0;
+	}
+	if (e->clocked && period < NSEC_PER_SEC / highest)
+		return error_set(err, -EINVAL,
+				 "a period of %llu ns is shorter than this kernel samples at: at "
+				 "least %llu ns (kernel.perf_event_max_sample_rate)",
+				 (unsigned long long)period,
+				 (unsigned long long)(NSEC_PER_SEC / highest));
+	if (!period)
+		return error_set(err, -EINVAL, "the period must be at least 1");
+	e->period = period;
+	return 0;
+}
+
+int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t frequency,
+		       uint64_t period, struct error *err)
+{
+	for (size_t i = 0; i < EVENT_COUNT; i++) {
+		struct sampled_event e = known_events[i];
+		int result;
+
+		if (strcmp(e.name, name))
+			continue;
+		result = set_rate(&e, frequency, period, err);
+		/* a counter's frequency would need its weight sample by sample */
+		if (!result && !e.period)
+			e.period = 4000000000ULL / frequency;
+		if (!result)
+			*ret = e;
+		return result;
+	}
+	return error_set(err, -EINVAL, "there is no event '%s': cpu-clock or cycles", name);
+}
+
+int sampler_new(struct sampler **ret, const struct sampled_event *event, struct program *program,
+		struct error *err)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_errno(err, -ENOMEM, "sampling events");
+	s->event = *event;
+	s->program = program;
+	s->cpus = program_cpus(program);
+	s->events = calloc(s->cpus, sizeof(*s->events));
+	if (!s->events) {
+		free(s);
+		return error_errno(err, -ENOMEM, "sampling events");
+	}
+	for (unsigned int i = 0; i < s->cpus; i++)
+		s->events[i].fd = -1;
+	*ret = s;
+	return 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (unsigned int i = 0; i < s->cpus; i++)
+		if (s->events[i].fd >= 0)
+			close(s->events[i].fd);
+	free(s->events);
+	free(s);
+}
+
+static int open_event(const struct sampled_event *e, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = e->type,
+		.config = e->config,
+		.sample_period = e->period,
+		.disabled = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int explain_open(const struct sampler *s, unsigned int cpu, int ret, struct error *err)
+{
+	if (ret == -EPERM || ret == -EACCES)
+		return error_set(err, ret,
+				 "sampling all CPUs is not permitted: run with sudo, or give skein "
+				 "CAP_PERFMON");
+	if (ret == -ENOENT || ret == -EOPNOTSUPP)
+		return error_set(err, ret,
+				 "this machine has no hardware counter for '%s': leave -e out to "
+				 "use cpu-clock",
+				 s->event.name);
+	return error_errno(err, ret, "sampling event %s on CPU %u", s->event.name, cpu);
+}
+
+/*
+ * The grid of the clock begins when the event is enabled; the first sample
+ * refines it (bpf/account.h).
+ */
+static void begin_account(const struct sampler *s, unsigned int cpu)
+{
+	struct wire_account *a = program_account(s->program, cpu);
+
+	if (!s->event.clocked)
+		return;
+	a->origin = boot_now();
+	a->last = 0;
+	a->idle_since = 0;
+	a->period = s->event.period;
+}
+
+int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
+{
+	struct clock_event *e;
+	int fd, ret = 0;
+
+	if (cpu >= s->cpus)
+		return error_set(err, -ENODEV, "there is no CPU %u", cpu);
+	e = &s->events[cpu];
+	if (e->fd >= 0)
+		return 0;
+	fd = open_event(&s->event, cpu);
+	if (fd < 0)
+		return explain_open(s, cpu, -errno, err);
+	begin_account(s, cpu);
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+		ret = error_errno(err, -errno, "attaching the sampling program to CPU %u", cpu);
+		close(fd);
+		return ret;
+	}
+	e->fd = fd;
+	e->intervals++;
+	return 0;
+}
+
+static uint64_t count_of(int fd)
+{
+	uint64_t count = 0;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
+/* Idle time that still goes on belongs to the account too. */
+static void end_idle(const struct sampler *s, unsigned int cpu)
+{
+	struct wire_account *a = program_account(s->program, cpu);
+	uint64_t now = boot_now(), since = a->idle_since;
+	uint64_t from, to;
+
+	a->idle_since = 0;
+	if (!a->period || !since || since < a->origin)
+		return;
+	from = (since - a->origin) / a->period;
+	to = (now - a->origin) / a->period;
+	if (from < a->last)
+		from = a->last;
+	if (to > from) {
+		a->idle += to - from;
+		a->last = to;
+	}
+}
+
+void sampler_close_cpu(struct sampler *s, unsigned int cpu)
+{
+	struct clock_event *e = &s->events[cpu];
+
+	if (e->fd < 0)
+		return;
+	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+	end_idle(s, cpu);
+	e->due += count_of(e->fd) / s->event.period;
+	close(e->fd);
+	e->fd = -1;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
+		sampler_close_cpu(s, cpu);
+}
+
+bool sampler_runs_on(const struct sampler *s, unsigned int cpu)
+{
+	return cpu < s->cpus && s->events[cpu].fd >= 0;
+}
+
+void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+{
+	const struct clock_event *e = &s->events[cpu];
+	const struct wire_account *a = program_account(s->program, cpu);
+
+	*ret = (struct cpu_account){
+		.used = e->intervals > 0,
+		.due = e->due + (e->fd >= 0 ? count_of(e->fd) / s->event.period : 0),
+		.written = a->written,
+		.filtered = a->filtered,
+		.idle = a->idle,
+		.ring_full = a->ring_full,
+		.intervals = e->intervals,
+	};
+}

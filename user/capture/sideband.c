@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Side-band events: opening, draining and decoding. Layouts: perf_event_open(2). */
+#include "capture/sideband.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "capture/clock.h"
+
+/* What follows every record because of sample_id_all. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+};
+
+struct channel {
+	int fd;
+	int ring; /* number in the order */
+	struct perf_event_mmap_page *page;
+};
+
+struct sideband {
+	VECTOR(struct channel) channels; /* by CPU; fd -1: none */
+	struct order *order;
+	uint64_t bytes; /* of a ring, without its first page */
+	uint64_t lost, malformed;
+	char record[UINT16_MAX + 1]; /* a record that wraps around is put together here */
+};
+
+int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err)
+{
+	struct sideband *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_errno(err, -ENOMEM, "side-band");
+	s->order = order;
+	s->bytes = bytes;
+	*ret = s;
+	return 0;
+}
+
+static size_t mapping_bytes(const struct sideband *s)
+{
+	return s->bytes + (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void close_channel(struct sideband *s, struct channel *c)
+{
+	if (c->page)
+		munmap(c->page, mapping_bytes(s));
+	if (c->fd >= 0)
+		close(c->fd);
+	c->page = NULL;
+	c->fd = -1;
+}
+
+void sideband_free(struct sideband *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->channels.count; i++)
+		close_channel(s, &s->channels.items[i]);
+	vector_free(&s->channels);
+	free(s);
+}
+
+/* Mappings carry device and inode, not build-ids: those are chosen by whoever links a file. */
+static int open_event(const struct sideband *s, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_BOOTTIME,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(s->bytes / 4),
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int grow_to(struct sideband *s, unsigned int cpu)
+{
+	while (s->channels.count <= cpu) {
+		struct channel none = {.fd = -1, .ring = -1};
+
+		if (vector_push(&s->channels, none) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
+{
+	struct channel *c;
+	void *page;
+	int ret;
+
+	if (grow_to(s, cpu) < 0)
+		return error_errno(err, -ENOMEM, "side-band of CPU %u", cpu);
+	c = &s->channels.items[cpu];
+	if (c->fd >= 0)
+		return 0;
+	c->fd = open_event(s, cpu);
+	if (c->fd < 0)
+		return error_errno(err, -errno, "side-band event of CPU %u", cpu);
+	page = mmap(NULL, mapping_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+	if (page == MAP_FAILED) {
+		ret = error_errno(err, -errno, "side-band ring of CPU %u", cpu);
+		close_channel(s, c);
+		return ret;
+	}
+	c->page = page;
+	c->ring = order_add_ring(s->order);
+	return c->ring < 0 ? error_errno(err, c->ring, "side-band of CPU %u", cpu) : 0;
+}
+
+int sideband_fd(const struct sideband *s, unsigned int cpu)
+{
+	return cpu < s->channels.count ? s->channels.items[cpu].fd : -1;
+}
+
+int sideband_owns(const struct sideband *s, int ring)
+{
+	for (size_t i = 0; i < s->channels.count; i++)
+		if (s->channels.items[i].ring == ring)
+			return 1;
+	return 0;
+}
+
+/* The record at tail, in one piece. */
+static const struct perf_event_header *record_at(struct sideband *s, const char *ring,
+						 uint64_t tail)
+{
+	uint64_t offset = tail & (s->bytes - 1);
+	const struct perf_event_header *h = (const void *)(ring + offset);
+	uint64_t first = s->bytes - offset;
+
+	if (h->size <= first)
+		return h;
+	memcpy(s->record, ring + offset, first);
+	memcpy(s->record + first, ring, h->size - first);
+	return (const void *)s->record;
+}
+
+/* Take one record; its time in *time. */
+static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
+		uint64_t *time)
+{
+	struct trailer t;
+
+	if (h->size < sizeof(*h) + sizeof(t)) {
+		s->malformed++;
+		return 0;
+	}
+	memcpy(&t, (const char *)h + h->size - sizeof(t), sizeof(t));
+	*time = t.time;
+	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16 + sizeof(t)) {
+		uint64_t lost;
+
+		memcpy(&lost, (const char *)(h + 1) + 8, sizeof(lost));
+		s->lost += lost;
+		return 0;
+	}
+	return order_push(s->order, c->ring, t.time, h, h->size);
+}
+
+static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
+{
+	const char *ring = (const char *)c->page + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = c->page->data_tail, time = 0;
+	int ret = 0;
+
+	while (!ret && tail < head) {
+		const struct perf_event_header *h = record_at(s, ring, tail);
+
+		if (h->size < sizeof(*h)) { /* never from a sane kernel; do not loop on it */
+			s->malformed++;
+			tail = head;
+			break;
+		}
+		ret = take(s, c, h, &time);
+		tail += h->size;
+	}
+	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
+	/* All that was there at now has been read. */
+	order_passed(s->order, c->ring, now - ORDER_MARGIN);
+	return ret;
+}
+
+int sideband_drain(struct sideband *s, uint64_t now)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->channels.count; i++)
+		if (s->channels.items[i].fd >= 0)
+			ret = drain_channel(s, &s->channels.items[i], now);
+	return ret;
+}
+
+void sideband_close_cpu(struct sideband *s, unsigned int cpu)
+{
+	struct channel *c;
+
+	if (cpu >= s->channels.count || s->channels.items[cpu].fd < 0)
+		return;
+	c = &s->channels.items[cpu];
+	drain_channel(s, c, boot_now());
+	order_drop_ring(s->order, c->ring);
+	close_channel(s, c);
+}
+
+uint64_t sideband_take_lost(struct sideband *s)
+{
+	uint64_t lost = s->lost;
+
+	s->lost = 0;
+	return lost;
+}
+
+uint64_t sideband_take_malformed(struct sideband *s)
+{
+	uint64_t malformed = s->malformed;
+
+	s->malformed = 0;
+	return malformed;
+}
+
+/* The text at offset of the record, if it ends within it. */
+static int text_at(const struct perf_event_header *h, size_t offset, const char **ret)
+{
+	size_t end = h->size - sizeof(struct trailer);
+
+	if (offset >= end || !memchr((const char *)h + offset, 0, end - offset))
+		return -EBADMSG;
+	*ret = (const char *)h + offset;
+	return 0;
+}
+
+static int decode_mmap2(struct life *l, const struct perf_event_header *h)
+{
+	struct {
+		uint32_t pid, tid;
+		uint64_t address, length, offset;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t protection, flags;
+	} m;
+
+	if (h->size < sizeof(*h) + sizeof(m) + sizeof(struct trailer))
+		return -EBADMSG;
+	memcpy(&m, h + 1, sizeof(m));
+	if (m.address + m.length < m.address)
+		return -EBADMSG;
+	*l = (struct life){
+		.kind = LIFE_MMAP,
+		.pid = m.pid,
+		.tid = m.tid,
+		.start = m.address,
+		.end = m.address + m.length,
+		.offset = m.offset,
+		.file = {m.major, m.minor, m.inode, m.generation},
+	};
+	return text_at(h, sizeof(*h) + sizeof(m), &l->text);
+}
+
+static int decode_comm(struct life *l, const struct perf_event_header *h)
+{
+	uint32_t ids[2];
+
+	if (h->size < sizeof(*h) + sizeof(ids) + sizeof(struct trailer))
+		return -EBADMSG;
+	memcpy(ids, h + 1, sizeof(ids));
+	*l = (struct life){
+		.kind = LIFE_COMM,
+		.pid = ids[0],
+		.tid = ids[1],
+		.exec = !!(h->misc & PERF_RECORD_MISC_COMM_EXEC),
+	};
+	return text_at(h, sizeof(*h) + sizeof(ids), &l->text);
+}
+
+static int decode_task(struct life *l, const struct perf_event_header *h)
+{
+	uint32_t ids[4]; /* pid, ppid, tid, ptid */
+
+	if (h->size < sizeof(*h) + sizeof(ids) + sizeof(struct trailer))
+		return -EBADMSG;
+	memcpy(ids, h + 1, sizeof(ids));
+	*l = (struct life){
+		.kind = h->type == PERF_RECORD_FORK ? LIFE_FORK : LIFE_EXIT,
+		.pid = ids[0],
+		.parent_pid = ids[1],
+		.tid = ids[2],
+		.parent_tid = ids[3],
+	};
+	return 0;
+}
+
+static int decode_ksymbol(struct life *l, const struct perf_event_header *h)
+{
+	struct {
+		uint64_t address;
+		uint32_t length;
+		uint16_t type, flags;
+	} k;
+
+	if (h->size < sizeof(*h) + sizeof(k) + sizeof(struct trailer))
+		return -EBADMSG;
+	memcpy(&k, h + 1, sizeof(k));
+	*l = (struct life){
+		.kind = LIFE_KSYMBOL,
+		.start = k.address,
+		.end = k.address + k.length,
+		.unregistered = !!(k.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER),
+	};
+	return text_at(h, sizeof(*h) + sizeof(k), &l->text);
+}
+
+int life_decode(struct life *ret, const void *data, uint32_t size)
+{
+	const struct perf_event_header *h = data;
+
+	if (size < sizeof(*h) + sizeof(struct trailer) || h->size != size)
+		return -EBADMSG;
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		return decode_mmap2(ret, h);
+	case PERF_RECORD_COMM:
+		return decode_comm(ret, h);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return decode_task(ret, h);
+	case PERF_RECORD_KSYMBOL:
+		return decode_ksymbol(ret, h);
+	default:
+		*ret = (struct life){.kind = LIFE_OTHER};
+		return 0;
+	}
+}
