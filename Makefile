@@ -31,7 +31,10 @@ OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libskein.a
 SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/tests/workloads/%,$(wildcard tests/workloads/*.c))
+WORKLOADS := $(addprefix $(O)/, \
+	$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)) \
+	$(if $(shell command -v rustc),$(basename $(wildcard tests/workloads/*.rs))) \
+	$(patsubst %.c,%.so,$(wildcard tests/workloads/lib/*.c)))
 
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -125,11 +128,30 @@ $(O)/tests/unit/%: tests/unit/%.c $(LIBRARY)
 		$$(pkg-config --cflags --libs check) $(LDLIBS)
 
 # Workloads must keep the shape that the tests know: no inlining, frame pointers.
+WORKLOAD_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fno-inline \
+	-fno-optimize-sibling-calls -Wall -Wextra -Werror
+
+$(WORKLOADS): tests/workloads/burn.h
+
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fno-inline \
-		-fno-optimize-sibling-calls -Wall -Wextra -Werror -o $@ $< -lpthread -ldl
+	$(Q)$(CC) -std=gnu11 $(WORKLOAD_FLAGS) -o $@ $< -lpthread -ldl
+
+$(O)/tests/workloads/%.so: tests/workloads/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WORKLOAD_FLAGS) -fPIC -shared -o $@ $<
+
+$(O)/tests/workloads/%: tests/workloads/%.cc
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ $(WORKLOAD_FLAGS) -o $@ $<
+
+$(O)/tests/workloads/%: tests/workloads/%.rs
+	$(call say,RUSTC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rustc --edition 2021 -O -g -C force-frame-pointers=yes -o $@ $<
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What execself becomes: a program with a function of its own name.
+ *
+ *   execafter SECONDS-OF-CPU
+ */
+#include <stdlib.h>
+
+#include "burn.h"
+
+BURNER(after_exec)
+
+int main(int argc, char **argv)
+{
+	after_exec(argc > 1 ? (uint64_t)(atof(argv[1]) * 1e9) : 1000 * MS);
+	return 0;
+}
