@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tests/run itself: whatever can happen to a test is counted and told."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+
+CASES = """
+import unittest
+class Cases(unittest.TestCase):
+    def test_passes(self): pass
+    @unittest.skip("no such hardware")
+    def test_skips(self): pass
+class Later(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise unittest.SkipTest("needs a whole moon")
+    def test_never(self): pass
+"""
+FAILS = """
+import unittest
+class Cases(unittest.TestCase):
+    def test_fails(self): self.assertEqual(1, 2)
+    def test_passes(self): pass
+    def test_parts(self):
+        for i in range(3):
+            with self.subTest(i=i): self.assertNotEqual(i, 1)
+"""
+CHECK = "print('50%: Checks: 4, Failures: 1, Errors: 1'); raise SystemExit(1)"
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        (self.root / "tests").mkdir()
+        shutil.copy(TESTS / "run", self.root / "tests/run")
+        shutil.copytree(TESTS / "lib", self.root / "tests/lib",
+                        ignore=shutil.ignore_patterns("__pycache__"))
+
+    def add(self, name, text):
+        path = self.root / "tests" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def run_tests(self, *options):
+        env = {k: v for k, v in os.environ.items() if k not in ("SKEIN", "BUILD", "SKEIN_LONG")}
+        run = subprocess.run([sys.executable, self.root / "tests/run", "--build",
+                              self.root / "build", *options], env=env, check=False,
+                             capture_output=True, text=True, timeout=60)
+        return run.returncode, run.stdout
+
+    def last_line(self, *options):
+        status, text = self.run_tests(*options)
+        return status, text.splitlines()[-1]
+
+    def test_counts_cases(self):
+        self.add("golden/test_a.py", CASES)
+        status, text = self.run_tests()
+        self.assertEqual(status, 0)
+        self.assertEqual(text.splitlines()[-1], "1 passed, 0 failed, 2 skipped")
+        self.assertIn("no such hardware", text)
+        self.assertIn("needs a whole moon", text)
+
+    def test_failure_shows_its_output(self):
+        self.add("golden/test_a.py", CASES)
+        self.add("readers/test_b.py", FAILS)
+        status, text = self.run_tests()
+        self.assertEqual((status, text.splitlines()[-1]), (1, "2 passed, 2 failed, 2 skipped"))
+        self.assertIn("AssertionError: 1 != 2", text)
+
+    def test_scripts(self):
+        self.add("live/test_skip.py", "print('only on Mondays'); raise SystemExit(77)")
+        self.add("live/test_ok.py", "pass")
+        self.add("live/test_check.py", CHECK)
+        self.add("live/test_bad.py", "raise SystemExit(3)")
+        status, text = self.run_tests()
+        self.assertEqual((status, text.splitlines()[-1]), (1, "3 passed, 3 failed, 1 skipped"))
+        self.assertIn("SKIPPED live/test_skip: only on Mondays", text)
+
+    def test_time_limit_ends_children_too(self):
+        self.add("vm/test_slow.py", "# timeout: 1\nimport subprocess\n"
+                                    "subprocess.run(['sleep', '50'])\n")
+        status, text = self.run_tests()
+        self.assertEqual((status, text.splitlines()[-1]), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("no end after 1 s", text)
+
+    def test_nothing_is_no_success(self):
+        self.assertEqual(self.last_line(), (1, "0 passed, 0 failed, 0 skipped"))
+        self.add("golden/test_empty.py", "import unittest\n")
+        self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertEqual(self.last_line("--only", "absent"), (1, "0 passed, 0 failed, 0 skipped"))
+
+    def test_program_that_was_not_built(self):
+        self.add("unit/test_thing.c", "int main(void) { return 0; }\n")
+        self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_environment(self):
+        self.add("golden/test_env.py", "import os\nassert os.environ['SKEIN'].startswith("
+                                       "os.environ['BUILD'])\nprint(os.environ['SKEIN_LONG'])\n")
+        self.assertEqual(self.last_line("--long"), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
+
+
+if __name__ == "__main__":
+    unittest.main()
