@@ -4,7 +4,7 @@
  * used for long. Two generations of open-addressing tables: what is found in
  * the old one moves to the young one; when the young one is full it becomes
  * the old one and the former old one is forgotten. So memory is constant and
- * every operation takes constant time, without a list to maintain.
+ * every operation takes constant time on average, without a list to maintain.
  *
  * Keys are hashes seeded at random, so that no profiled process can aim for
  * collisions; equal keys are taken as equal things.

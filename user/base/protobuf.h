@@ -14,7 +14,7 @@ struct protobuf {
 	uint8_t *data;
 	size_t size;
 	size_t capacity;
-	int error; /* 0 or -ENOMEM; sticky, every call after it does nothing */
+	int error; /* 0, -ENOMEM or -EMSGSIZE; sticky: every call after it does nothing */
 };
 
 void protobuf_free(struct protobuf *p);

@@ -10,6 +10,7 @@
 #define SKEIN_BASE_VECTOR_H
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #define VECTOR(T) \
 	struct { \

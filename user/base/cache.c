@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The two-generation cache of cache.h, and the hashes that are its keys. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "base/cache.h"
+
+struct slot {
+	struct cache_key key; /* all 0: empty */
+	uint64_t value;
+};
+
+/* Linear probing; at most half of the slots are taken, so a probe is short and always ends. */
+struct generation {
+	struct slot *slots;
+	size_t used;
+};
+
+struct cache {
+	struct generation young, old;
+	size_t mask; /* slots of a generation - 1 */
+};
+
+struct cache *cache_new(size_t entries)
+{
+	struct cache *c = calloc(1, sizeof(*c));
+	size_t slots = 2;
+
+	if (!c || entries > SIZE_MAX / 4 / sizeof(struct slot))
+		goto out;
+	while (slots < 2 * entries)
+		slots *= 2;
+	c->mask = slots - 1;
+	c->young.slots = calloc(slots, sizeof(struct slot));
+	c->old.slots = calloc(slots, sizeof(struct slot));
+	if (c->young.slots && c->old.slots)
+		return c;
+out:
+	cache_free(c);
+	return NULL;
+}
+
+void cache_free(struct cache *c)
+{
+	if (!c)
+		return;
+	free(c->young.slots);
+	free(c->old.slots);
+	free(c);
+}
+
+/* The slot of key, or the empty one where it would be. */
+static struct slot *find(const struct cache *c, const struct generation *g, struct cache_key key)
+{
+	size_t i = key.low & c->mask;
+
+	for (;; i = (i + 1) & c->mask) {
+		struct slot *s = &g->slots[i];
+
+		if (s->key.low == key.low && s->key.high == key.high)
+			return s;
+		if (!s->key.low && !s->key.high)
+			return s;
+	}
+}
+
+static bool taken(const struct slot *s)
+{
+	return s->key.low || s->key.high;
+}
+
+static void empty(const struct cache *c, struct generation *g)
+{
+	memset(g->slots, 0, (c->mask + 1) * sizeof(*g->slots));
+	g->used = 0;
+}
+
+bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
+{
+	const struct slot *s = find(c, &c->young, key);
+
+	if (taken(s)) {
+		*ret = s->value;
+		return true;
+	}
+	s = find(c, &c->old, key);
+	if (!taken(s))
+		return false;
+	*ret = s->value;
+	cache_put(c, key, *ret);
+	return true;
+}
+
+void cache_put(struct cache *c, struct cache_key key, uint64_t value)
+{
+	struct slot *s = find(c, &c->young, key);
+
+	if (!taken(s) && c->young.used == (c->mask + 1) / 2) {
+		struct generation forgotten = c->old;
+
+		c->old = c->young;
+		c->young = forgotten;
+		empty(c, &c->young);
+		s = find(c, &c->young, key);
+	}
+	c->young.used += !taken(s);
+	*s = (struct slot){.key = key, .value = value};
+}
+
+void cache_clear(struct cache *c)
+{
+	empty(c, &c->young);
+	empty(c, &c->old);
+}
+
+/*
+ * The seed is a whole XXH3 secret: no profiled process can guess it, and none
+ * must be derived from a number for every hash. It is the one state outside
+ * user/cmd that is not passed around: it is drawn once, never changes after,
+ * and keys of two caches must agree. Hashing begins before threads do.
+ */
+static const uint8_t *secret(void)
+{
+	static uint8_t bytes[XXH3_SECRET_DEFAULT_SIZE];
+	static bool drawn;
+
+	if (drawn)
+		return bytes;
+	/* Without a random device, addresses and the time are still hard to guess. */
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+		struct timespec now = {0};
+
+		clock_gettime(CLOCK_BOOTTIME, &now);
+		XXH3_generateSecret_fromSeed(bytes, (uintptr_t)&now ^ (uint64_t)now.tv_nsec << 32);
+	}
+	drawn = true;
+	return bytes;
+}
+
+struct cache_key cache_hash(const void *data, size_t size)
+{
+	XXH128_hash_t h = XXH3_128bits_withSecret(data, size, secret(), XXH3_SECRET_DEFAULT_SIZE);
+
+	/* All 0 is an empty slot. */
+	return (struct cache_key){.low = h.low64 | !(h.low64 | h.high64), .high = h.high64};
+}
+
+struct cache_key cache_hash_in(uint64_t context, const void *data, size_t size)
+{
+	struct cache_key inner = cache_hash(data, size);
+	uint64_t block[] = {context, inner.low, inner.high};
+
+	return cache_hash(block, sizeof(block));
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Filling struct error. The text is put together beside its place and then
+ * cleaned into it, so that arguments may point into the old text, and a
+ * hostile path cannot make a second line.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct draft {
+	char text[2 * sizeof(((struct error *)0)->text)];
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 0))) static void draft_add_list(struct draft *d,
+								  const char *format, va_list args)
+{
+	size_t room = sizeof(d->text) - d->length;
+	int n = vsnprintf(d->text + d->length, room, format, args);
+
+	if (n > 0)
+		d->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+__attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, const char *format,
+							     ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	draft_add_list(d, format, args);
+	va_end(args);
+}
+
+int error_set(struct error *err, int code, const char *format, ...)
+{
+	struct draft d = {.length = 0};
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	draft_add_list(&d, format, args);
+	va_end(args);
+	text_clean(d.text, err->text, sizeof(err->text));
+	return code;
+}
+
+int error_errno(struct error *err, int code, const char *format, ...)
+{
+	struct draft d = {.length = 0};
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	draft_add_list(&d, format, args);
+	va_end(args);
+	draft_add(&d, ": %s", strerror(-code));
+	text_clean(d.text, err->text, sizeof(err->text));
+	return code;
+}
+
+int error_wrap(struct error *err, int code, const char *format, ...)
+{
+	struct draft d = {.length = 0};
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	draft_add_list(&d, format, args);
+	va_end(args);
+	draft_add(&d, ": %s", err->text[0] ? err->text : strerror(-code));
+	text_clean(d.text, err->text, sizeof(err->text));
+	return code;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The help of a command, laid out from its table. */
+#include <string.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+#define WIDEST_LABEL 28 /* columns; the help of an option with a wider one begins below it */
+#define LABEL_SIZE 128
+
+/* A text that is being filled into lines: where the next word goes. */
+struct page {
+	FILE *out;
+	unsigned int width;
+	unsigned int column; /* reached in this line */
+};
+
+static void put(struct page *p, const char *text)
+{
+	fputs(text, p->out);
+	p->column += text_width(text);
+}
+
+static void end_line(struct page *p)
+{
+	fputc('\n', p->out);
+	p->column = 0;
+}
+
+static void go_to_column(struct page *p, unsigned int column)
+{
+	if (p->column < column) {
+		fprintf(p->out, "%*s", (int)(column - p->column), "");
+		p->column = column;
+	}
+}
+
+/* Columns of a part of a text: that of a help text is our own, with no wide characters. */
+static unsigned int width_of(const char *text, size_t length)
+{
+	unsigned int width = 0;
+
+	for (size_t i = 0; i < length; i++)
+		width += (text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/* Put text, its lines starting at column indent. A newline in it starts a new line. */
+static void put_filled(struct page *p, const char *text, size_t length, unsigned int indent)
+{
+	const char *end = text + length;
+	bool first = true; /* in its line */
+
+	for (;;) {
+		size_t word = strcspn(text, " \n");
+
+		if (word > (size_t)(end - text))
+			word = (size_t)(end - text);
+		if (!first && word && p->column + 1 + width_of(text, word) > p->width) {
+			end_line(p);
+			first = true;
+		}
+		if (word) {
+			go_to_column(p, first ? indent : p->column + 1);
+			fwrite(text, 1, word, p->out);
+			p->column += width_of(text, word);
+			first = false;
+		}
+		text += word;
+		if (text == end)
+			break;
+		if (*text++ == '\n') {
+			end_line(p);
+			first = true;
+		}
+	}
+	end_line(p);
+}
+
+/* "-o, --output FILE" */
+static char *label_of(const struct option_spec *o, char label[static LABEL_SIZE])
+{
+	char letter[] = {'-', o->letter, ',', ' ', '\0'};
+
+	snprintf(label, LABEL_SIZE, "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
+		 o->arg ? " " : "", o->arg ? o->arg : "");
+	return label;
+}
+
+/* The column at which the help of all options begins. */
+static unsigned int help_column(const struct option_spec *options)
+{
+	unsigned int column = 0;
+	char label[LABEL_SIZE];
+
+	for (const struct option_spec *o = options; o->name; o++) {
+		unsigned int width = text_width(label_of(o, label));
+
+		if (o->type != OPTION_HEADING && width <= WIDEST_LABEL && width > column)
+			column = width;
+	}
+	return column < 12 ? 14 : column + 2;
+}
+
+static void put_pair(struct page *p, const char *left, const char *right, unsigned int column)
+{
+	put(p, left);
+	if (p->column + 2 > column)
+		end_line(p);
+	put_filled(p, right, strlen(right), column);
+}
+
+static void put_heading(struct page *p, const char *heading)
+{
+	end_line(p);
+	put(p, heading);
+	put(p, ":");
+	end_line(p);
+}
+
+static void put_options(struct page *p, const struct option_spec *options)
+{
+	static const struct option_spec help = {.name = "help", .letter = 'h'};
+	static const struct option_spec long_help = {.name = "help"};
+	unsigned int column = help_column(options);
+	const struct option_spec *own_help = &help;
+	bool headings = false;
+	char label[LABEL_SIZE];
+
+	if (!options->name || options->type != OPTION_HEADING)
+		put_heading(p, "Options");
+	for (const struct option_spec *o = options; o->name; o++) {
+		if (o->letter == 'h')
+			own_help = &long_help;
+		if (o->type == OPTION_HEADING) {
+			put_heading(p, o->name);
+			headings = true;
+		} else {
+			put_pair(p, label_of(o, label), o->help, column);
+		}
+	}
+	if (headings)
+		put_heading(p, "Other");
+	put_pair(p, label_of(own_help, label), "Show this help.", column);
+}
+
+/* Examples are lines "command\tfor what". What they are for stands below them. */
+static void put_examples(struct page *p, const char *examples)
+{
+	put_heading(p, "Examples");
+	while (*examples) {
+		size_t line = strcspn(examples, "\n"), command = strcspn(examples, "\t\n");
+
+		/* a command is never broken into lines: it is there to be copied */
+		fprintf(p->out, "  %.*s\n", (int)command, examples);
+		if (command < line)
+			put_filled(p, examples + command + 1, line - command - 1, 6);
+		examples += line + (examples[line] == '\n');
+	}
+}
+
+void options_help(const struct command *c, FILE *out, unsigned int width)
+{
+	struct page p = {.out = out, .width = width};
+
+	fprintf(out, "usage: skein %s %s\n\n", c->name, c->usage);
+	put_filled(&p, c->description, strlen(c->description), 0);
+	put_options(&p, c->options);
+	if (c->examples)
+		put_examples(&p, c->examples);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The streaming JSON writer. Errors of the stream stick to it and are told by json_end(). */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+void json_begin(struct json *j, FILE *out, bool indent)
+{
+	*j = (struct json){.out = out, .indent = indent, .first = true};
+}
+
+int json_end(struct json *j)
+{
+	fputc('\n', j->out);
+	errno = 0;
+	if (!fflush(j->out) && !ferror(j->out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static void new_line(struct json *j)
+{
+	if (j->indent)
+		fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
+}
+
+/* What stands between the value or key that comes and the one before. */
+static void separate(struct json *j)
+{
+	if (j->after_key) {
+		j->after_key = false;
+		return;
+	}
+	if (!j->first)
+		fputc(',', j->out);
+	if (j->depth)
+		new_line(j);
+	j->first = false;
+}
+
+static void open_container(struct json *j, char bracket)
+{
+	separate(j);
+	fputc(bracket, j->out);
+	j->depth++;
+	j->first = true;
+}
+
+static void close_container(struct json *j, char bracket)
+{
+	bool empty = j->first;
+
+	j->depth--;
+	if (!empty)
+		new_line(j);
+	fputc(bracket, j->out);
+	j->first = false;
+}
+
+void json_object(struct json *j)
+{
+	open_container(j, '{');
+}
+
+void json_object_end(struct json *j)
+{
+	close_container(j, '}');
+}
+
+void json_array(struct json *j)
+{
+	open_container(j, '[');
+}
+
+void json_array_end(struct json *j)
+{
+	close_container(j, ']');
+}
+
+/* Bytes that stand for themselves: nearly all of nearly every name. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+/* One character that is not plain; bytes are its UTF-8 as it stands in the text. */
+static void put_character(FILE *out, uint32_t c, const char *bytes, size_t size)
+{
+	if (c == '"' || c == '\\')
+		fprintf(out, "\\%c", (char)c);
+	else if (c == '\n')
+		fputs("\\n", out);
+	else if (c == '\t')
+		fputs("\\t", out);
+	else if (c <= 0x9f || c == 0x2028 || c == 0x2029 || c == 0xfffd)
+		fprintf(out, "\\u%04" PRIx32, c);
+	else
+		fwrite(bytes, 1, size, out);
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	while (*text) {
+		const char *start = text;
+
+		while (is_plain(*text))
+			text++;
+		fwrite(start, 1, (size_t)(text - start), out);
+		if (*text) {
+			uint32_t c;
+
+			start = text;
+			c = text_next(&text);
+			put_character(out, c, start, (size_t)(text - start));
+		}
+	}
+	fputc('"', out);
+}
+
+void json_key(struct json *j, const char *key)
+{
+	separate(j);
+	put_string(j->out, key);
+	fputs(j->indent ? ": " : ":", j->out);
+	j->after_key = true;
+}
+
+void json_text(struct json *j, const char *text)
+{
+	separate(j);
+	put_string(j->out, text ? text : "");
+}
+
+void json_uint(struct json *j, uint64_t value)
+{
+	separate(j);
+	fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_int(struct json *j, int64_t value)
+{
+	separate(j);
+	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_real(struct json *j, double value)
+{
+	char digits[32];
+
+	if (!isfinite(value)) {
+		json_null(j);
+		return;
+	}
+	separate(j);
+	/* 15 digits read well (0.1), 17 are always exact */
+	snprintf(digits, sizeof(digits), "%.15g", value);
+	if (strtod(digits, NULL) != value)
+		snprintf(digits, sizeof(digits), "%.17g", value);
+	fputs(digits, j->out);
+}
+
+void json_bool(struct json *j, bool value)
+{
+	separate(j);
+	fputs(value ? "true" : "false", j->out);
+}
+
+void json_null(struct json *j)
+{
+	separate(j);
+	fputs("null", j->out);
+}
+
+void json_key_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text);
+}
+
+void json_key_uint(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	json_uint(j, value);
+}
+
+void json_key_int(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	json_int(j, value);
+}
+
+void json_key_real(struct json *j, const char *key, double value)
+{
+	json_key(j, key);
+	json_real(j, value);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Messages on stderr: one line each, written at once so that lines of two processes stay whole. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+
+/* The one setting that is the process's own: it comes from the command line, before all else. */
+static enum log_level log_level = LOG_NORMAL;
+
+void log_set_level(enum log_level level)
+{
+	log_level = level;
+}
+
+__attribute__((format(printf, 2, 0))) static void say(const char *prefix, const char *format,
+						       va_list args)
+{
+	char raw[4096], clean[4096], line[sizeof(clean) + 32];
+
+	vsnprintf(raw, sizeof(raw), format, args);
+	snprintf(line, sizeof(line), "skein: %s%s\n", prefix,
+		 text_clean(raw, clean, sizeof(clean)));
+	fputs(line, stderr);
+}
+
+int log_error(int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say("", format, args);
+	va_end(args);
+	return code;
+}
+
+int log_failure(int code, const struct error *err)
+{
+	if (err && err->text[0])
+		return log_error(code, "%s", err->text);
+	return log_error(code, "%s", code < 0 ? strerror(-code) : "failed");
+}
+
+void log_warn(const char *format, ...)
+{
+	va_list args;
+
+	if (log_level < LOG_NORMAL)
+		return;
+	va_start(args, format);
+	say("warning: ", format, args);
+	va_end(args);
+}
+
+void log_info(const char *format, ...)
+{
+	va_list args;
+
+	if (log_level < LOG_NORMAL)
+		return;
+	va_start(args, format);
+	say("", format, args);
+	va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+	va_list args;
+
+	if (log_level < LOG_VERBOSE)
+		return;
+	va_start(args, format);
+	say("debug: ", format, args);
+	va_end(args);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parsing the command line from a command's table. The help made from it is in help.c. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/options.h"
+
+/*
+ * getopt_long() hands back the letter of a short option and this plus the
+ * index in the table for a long one.
+ */
+#define LONG_BASE 256
+
+/* The tables that getopt_long() wants, made from option_spec. */
+struct getopt_tables {
+	char *letters;
+	struct option *names;
+	size_t count; /* of specs; names has one more entry (--help) and an end */
+	bool help_letter; /* -h is --help, for the command has no -h of its own */
+};
+
+static size_t count_specs(const struct option_spec *specs)
+{
+	size_t n = 0;
+
+	while (specs[n].name)
+		n++;
+	return n;
+}
+
+static bool takes_argument(const struct option_spec *o)
+{
+	return o->type == OPTION_CALL ? o->arg != NULL : o->type != OPTION_FLAG;
+}
+
+static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
+		       bool stop_at_operand)
+{
+	size_t count = count_specs(specs), names = 0;
+	char *letter;
+
+	t->count = count;
+	t->help_letter = true;
+	t->letters = calloc(count + 3, 2);
+	t->names = calloc(count + 2, sizeof(*t->names));
+	if (!t->letters || !t->names)
+		return -ENOMEM;
+	/* '+': the first operand ends the options; ':': tell a missing argument apart */
+	letter = stpcpy(t->letters, stop_at_operand ? "+:" : ":");
+	for (size_t i = 0; i < count; i++) {
+		const struct option_spec *o = &specs[i];
+
+		if (o->type == OPTION_HEADING)
+			continue;
+		t->names[names++] = (struct option){
+			.name = o->name,
+			.has_arg = takes_argument(o) ? required_argument : no_argument,
+			.val = LONG_BASE + (int)i,
+		};
+		if (!o->letter)
+			continue;
+		*letter++ = o->letter;
+		if (takes_argument(o))
+			*letter++ = ':';
+		t->help_letter = t->help_letter && o->letter != 'h';
+	}
+	t->names[names] = (struct option){.name = "help", .val = LONG_BASE + (int)count};
+	if (t->help_letter)
+		*letter = 'h';
+	return 0;
+}
+
+static void tables_free(struct getopt_tables *t)
+{
+	free(t->letters);
+	free(t->names);
+}
+
+/* The option that getopt_long() found; NULL for --help. */
+static const struct option_spec *spec_of(const struct command *c, const struct getopt_tables *t,
+					 int found)
+{
+	if (found >= LONG_BASE)
+		return (size_t)(found - LONG_BASE) < t->count ? &c->options[found - LONG_BASE]
+							       : NULL;
+	for (size_t i = 0; i < t->count; i++)
+		if (c->options[i].type != OPTION_HEADING && c->options[i].letter == found)
+			return &c->options[i];
+	return NULL;
+}
+
+/* Say what is wrong with a long option that getopt_long() did not take. */
+static int bad_long(const struct command *c, const struct getopt_tables *t, const char *word,
+		    struct error *err)
+{
+	int length = (int)strcspn(word, "=");
+	size_t matches = 0;
+	char list[256] = "";
+
+	for (const struct option *o = t->names; o->name; o++) {
+		size_t used = strlen(list);
+
+		if (strncmp(o->name, word + 2, (size_t)length - 2) != 0)
+			continue;
+		matches++;
+		snprintf(list + used, sizeof(list) - used, "%s--%s", used ? ", " : "", o->name);
+	}
+	if (matches > 1)
+		return error_set(err, -EINVAL, "%s: '%.*s' could be each of %s", c->name, length,
+				 word, list);
+	return error_set(err, -EINVAL,
+			 "%s: there is no option '%.*s'; 'skein %s --help' lists them", c->name,
+			 length, word, c->name);
+}
+
+static int bad_option(const struct command *c, const struct getopt_tables *t, int found,
+		      const char *word, struct error *err)
+{
+	const struct option_spec *o = optopt ? spec_of(c, t, optopt) : NULL;
+
+	if (found == ':' && o)
+		return error_set(err, -EINVAL, "%s: option '%s%s' needs an argument: %s", c->name,
+				 optopt >= LONG_BASE ? "--" : "-",
+				 optopt >= LONG_BASE ? o->name : (char[]){o->letter, 0}, o->arg);
+	if (optopt >= LONG_BASE)
+		return error_set(err, -EINVAL, "%s: option '--%s' takes no argument", c->name,
+				 o ? o->name : "help");
+	if (optopt)
+		return error_set(err, -EINVAL,
+				 "%s: there is no option '-%c'; 'skein %s --help' lists them",
+				 c->name, optopt, c->name);
+	return bad_long(c, t, word, err);
+}
+
+static int take(const struct option_spec *o, void *options, const char *value, struct error *err)
+{
+	void *member = (char *)options + o->offset;
+
+	switch (o->type) {
+	case OPTION_FLAG:
+		*(bool *)member = true;
+		return 0;
+	case OPTION_TEXT:
+		*(const char **)member = value;
+		return 0;
+	case OPTION_COUNT:
+		return parse_count(value, member, err);
+	case OPTION_BYTES:
+		return parse_bytes(value, member, err);
+	case OPTION_DURATION:
+		return parse_duration(value, member, err);
+	case OPTION_CALL:
+		return o->set(options, value, err);
+	case OPTION_HEADING:
+		break;
+	}
+	return -EINVAL;
+}
+
+static unsigned int terminal_width(int fd)
+{
+	struct winsize w;
+
+	if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
+		return 80;
+	/* longer lines are hard to read */
+	return w.ws_col < 100 ? w.ws_col : 100;
+}
+
+static int parse(const struct command *c, const struct getopt_tables *t, int argc, char **argv,
+		 void *options, struct error *err)
+{
+	int found, r;
+
+	optind = 0; /* start anew, also in the middle of a cluster: a GNU extension */
+	opterr = 0;
+	for (;;) {
+		const struct option_spec *o;
+
+		optopt = 0;
+		found = getopt_long(argc, argv, t->letters, t->names, NULL);
+		if (found == -1)
+			return optind;
+		if (found == '?' || found == ':')
+			return bad_option(c, t, found, argv[optind - 1], err);
+		o = spec_of(c, t, found);
+		if (!o) {
+			options_help(c, stdout, terminal_width(STDOUT_FILENO));
+			return fflush(stdout) ? -errno : -ECANCELED;
+		}
+		r = take(o, options, optarg, err);
+		if (r < 0)
+			return error_wrap(err, -EINVAL, "%s: option '--%s'", c->name, o->name);
+	}
+}
+
+int options_parse(const struct command *c, int argc, char **argv, void *options,
+		  bool stop_at_operand, struct error *err)
+{
+	struct getopt_tables t = {0};
+	int r = tables_make(&t, c->options, stop_at_operand);
+
+	if (!r)
+		r = parse(c, &t, argc, argv, options, err);
+	else
+		error_errno(err, r, "%s", c->name);
+	tables_free(&t);
+	return r;
+}

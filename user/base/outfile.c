@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Output files. A new file is made beside the final name and renamed over it,
+ * so that what another user may have put there (a link, a file held open) is
+ * replaced and never written to. Devices and pipes are written to as they are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+
+/* An id that sudo left in the environment; (uid_t)-1, which means "unchanged", if there is none. */
+static uid_t sudo_id(const char *variable)
+{
+	const char *text = geteuid() == 0 ? getenv(variable) : NULL;
+	unsigned long id;
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return (uid_t)-1;
+	errno = 0;
+	id = strtoul(text, &end, 10);
+	return errno || *end || id >= (uid_t)-1 ? (uid_t)-1 : (uid_t)id;
+}
+
+void give_to_invoking_user(int fd)
+{
+	uid_t uid = sudo_id("SUDO_UID");
+
+	/* failure leaves the file to root, who can still read it and give it away */
+	if (uid != (uid_t)-1 && fchown(fd, uid, (gid_t)sudo_id("SUDO_GID")) < 0)
+		return;
+}
+
+static bool trusted_owner(uid_t uid)
+{
+	return uid == 0 || uid == geteuid() || uid == sudo_id("SUDO_UID");
+}
+
+/* Say no to what must neither be replaced nor written to. */
+static int check_existing(const char *path, const struct stat *st, struct error *err)
+{
+	if (S_ISLNK(st->st_mode))
+		return error_set(err, -ELOOP, "%s is a symbolic link; name the file itself", path);
+	if (S_ISDIR(st->st_mode))
+		return error_set(err, -EISDIR, "%s is a directory", path);
+	if (S_ISBLK(st->st_mode) || S_ISSOCK(st->st_mode))
+		return error_set(err, -EINVAL, "%s is neither a file nor a pipe", path);
+	if (!S_ISREG(st->st_mode) && !trusted_owner(st->st_uid))
+		return error_set(err, -EPERM, "%s belongs to another user", path);
+	return 0;
+}
+
+/* Open a device or pipe, provided it is still the one that was looked at. */
+static int open_special(const char *path, const struct stat *seen, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open %s", path);
+	if (!fstat(fd, &st) && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino)
+		return fd;
+	close(fd);
+	return error_set(err, -EAGAIN, "%s changed while it was opened", path);
+}
+
+/* Open path, or a new file beside it, whose name is then in *temporary. */
+static int open_path(const char *path, char **temporary, struct error *err)
+{
+	struct stat st;
+	int fd, r;
+
+	if (!*path)
+		return error_set(err, -EINVAL, "the name of the output file is empty");
+	if (!lstat(path, &st)) {
+		r = check_existing(path, &st, err);
+		if (r < 0)
+			return r;
+		if (!S_ISREG(st.st_mode))
+			return open_special(path, &st, err);
+	}
+	if (asprintf(temporary, "%s.XXXXXX", path) < 0) {
+		*temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(*temporary, O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	r = error_errno(err, -errno, "cannot create %s", path);
+	free(*temporary);
+	*temporary = NULL;
+	return r;
+}
+
+static int open_stdout(struct outfile *f, bool binary, struct error *err)
+{
+	if (binary && isatty(STDOUT_FILENO))
+		return error_set(err, -ENOTTY,
+				 "binary data is not written to a terminal; name a file with -o");
+	*f = (struct outfile){.stream = stdout};
+	return 0;
+}
+
+int outfile_open(struct outfile *f, const char *path, bool binary, struct error *err)
+{
+	struct outfile new = {0};
+	int fd, r;
+
+	if (!strcmp(path, "-"))
+		return open_stdout(f, binary, err);
+	r = fd = open_path(path, &new.temporary, err);
+	if (r < 0)
+		goto out;
+	new.path = strdup(path);
+	new.stream = fdopen(fd, "w");
+	if (!new.path || !new.stream) {
+		r = error_errno(err, -ENOMEM, "cannot open %s", path);
+		goto out;
+	}
+	*f = new;
+	return 0;
+out:
+	if (fd >= 0 && !new.stream)
+		close(fd);
+	outfile_abort(&new);
+	return r;
+}
+
+/* Everything written so far has left the process: 0, or why not. */
+static int flush(FILE *stream)
+{
+	errno = 0;
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+int outfile_commit(struct outfile *f, struct error *err)
+{
+	int r = flush(f->stream);
+
+	if (r < 0)
+		goto out;
+	if (f->stream != stdout) {
+		FILE *stream = f->stream;
+
+		if (f->temporary)
+			give_to_invoking_user(fileno(stream));
+		f->stream = NULL;
+		if (fclose(stream) || (f->temporary && rename(f->temporary, f->path) < 0))
+			r = -errno;
+	}
+	if (!r) {
+		free(f->temporary);
+		f->temporary = NULL;
+	}
+out:
+	if (r < 0)
+		error_errno(err, r, "cannot write %s", f->path ? f->path : "to stdout");
+	outfile_abort(f);
+	return r;
+}
+
+void outfile_abort(struct outfile *f)
+{
+	if (f->stream && f->stream != stdout)
+		fclose(f->stream);
+	if (f->temporary)
+		unlink(f->temporary);
+	free(f->temporary);
+	free(f->path);
+	*f = (struct outfile){0};
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The append-only protobuf writer. A value's tag is its field number and a wire type. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/protobuf.h"
+#include "base/text.h"
+
+#define WIRE_VARINT 0
+#define WIRE_LENGTH 2
+#define LENGTH_BYTES 4 /* of a nested message: 4 * 7 bits */
+#define VARINT_MAX 10 /* bytes */
+
+void protobuf_free(struct protobuf *p)
+{
+	free(p->data);
+	*p = (struct protobuf){0};
+}
+
+void protobuf_reset(struct protobuf *p)
+{
+	p->size = 0;
+	p->error = 0;
+}
+
+/* Make room for more bytes; false once anything has failed. */
+static bool reserve(struct protobuf *p, size_t more)
+{
+	size_t capacity = p->capacity ? p->capacity : 4096;
+	uint8_t *data;
+
+	if (p->error)
+		return false;
+	if (more <= p->capacity - p->size)
+		return true;
+	while (capacity - p->size < more && capacity <= SIZE_MAX / 4)
+		capacity *= 2;
+	data = capacity - p->size < more ? NULL : realloc(p->data, capacity);
+	if (!data) {
+		p->error = -ENOMEM;
+		return false;
+	}
+	p->data = data;
+	p->capacity = capacity;
+	return true;
+}
+
+static void put_varint(struct protobuf *p, uint64_t value)
+{
+	if (!reserve(p, VARINT_MAX))
+		return;
+	for (; value >= 0x80; value >>= 7)
+		p->data[p->size++] = (uint8_t)(value | 0x80);
+	p->data[p->size++] = (uint8_t)value;
+}
+
+static size_t varint_size(uint64_t value)
+{
+	size_t size = 1;
+
+	while (value >>= 7)
+		size++;
+	return size;
+}
+
+static void put_tag(struct protobuf *p, unsigned int field, unsigned int wire_type)
+{
+	put_varint(p, (uint64_t)field << 3 | wire_type);
+}
+
+void protobuf_varint(struct protobuf *p, unsigned int field, uint64_t value)
+{
+	put_tag(p, field, WIRE_VARINT);
+	put_varint(p, value);
+}
+
+void protobuf_bytes(struct protobuf *p, unsigned int field, const void *data, size_t size)
+{
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, size);
+	if (!size || !reserve(p, size))
+		return;
+	memcpy(p->data + p->size, data, size);
+	p->size += size;
+}
+
+void protobuf_text(struct protobuf *p, unsigned int field, const char *text)
+{
+	size_t size = text ? text_utf8(text, NULL, 0) : 0;
+
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, size);
+	if (!size || !reserve(p, size))
+		return;
+	p->size += text_utf8(text, (char *)p->data + p->size, size);
+}
+
+void protobuf_packed(struct protobuf *p, unsigned int field, const uint64_t *values, size_t count)
+{
+	size_t size = 0;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		size += varint_size(values[i]);
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, size);
+	for (size_t i = 0; i < count; i++)
+		put_varint(p, values[i]);
+}
+
+size_t protobuf_begin(struct protobuf *p, unsigned int field)
+{
+	put_tag(p, field, WIRE_LENGTH);
+	if (!reserve(p, LENGTH_BYTES))
+		return 0;
+	p->size += LENGTH_BYTES;
+	return p->size;
+}
+
+void protobuf_end(struct protobuf *p, size_t mark)
+{
+	uint64_t size = p->size - mark;
+
+	if (p->error)
+		return;
+	if (size >> (7 * LENGTH_BYTES)) {
+		p->error = -EMSGSIZE;
+		return;
+	}
+	/* always 4 bytes: a varint may have leading zeros, which are continued 0x80 bytes */
+	for (size_t i = mark - LENGTH_BYTES; i < mark; i++, size >>= 7)
+		p->data[i] = (uint8_t)((size & 0x7f) | (i + 1 < mark ? 0x80 : 0));
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Numbers with units as they are typed: the arguments of options. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/options.h"
+
+struct suffix {
+	const char *text;
+	uint64_t factor;
+};
+
+#define DIGITS "0123456789"
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * The number text[0..length) times factor. The fraction may be finer than 1
+ * (0.3333K), but a fraction of something that has no parts is wrong (0.5 ns).
+ */
+static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret)
+{
+	unsigned __int128 value = 0, divisor = 1;
+	bool in_fraction = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '.') {
+			in_fraction = true;
+			continue;
+		}
+		/* 9 digits of a fraction are enough for a nanosecond of a second */
+		if (in_fraction && divisor >= 1000000000)
+			continue;
+		value = value * 10 + (unsigned int)(text[i] - '0');
+		if (in_fraction)
+			divisor *= 10;
+		if (value / divisor > UINT64_MAX)
+			return -ERANGE;
+	}
+	if (in_fraction && factor == 1)
+		return -EINVAL;
+	if (value / divisor > UINT64_MAX / factor)
+		return -ERANGE;
+	*ret = (uint64_t)(value / divisor * factor + value % divisor * factor / divisor);
+	return 0;
+}
+
+static int parse_quantity(const char *text, const struct suffix *suffixes, size_t count,
+			  const char *expected, uint64_t *ret, struct error *err)
+{
+	size_t length = strspn(text, DIGITS);
+	int r = -EINVAL;
+
+	if (length && text[length] == '.' && strspn(text + length + 1, DIGITS))
+		length += 1 + strspn(text + length + 1, DIGITS);
+	for (size_t i = 0; length && i < count; i++)
+		if (!strcmp(text + length, suffixes[i].text))
+			r = scale(text, length, suffixes[i].factor, ret);
+	if (r == -ERANGE)
+		return error_set(err, -EINVAL, "'%s' is too large", text);
+	if (r < 0)
+		return error_set(err, -EINVAL, "'%s' is not %s", text, expected);
+	return 0;
+}
+
+int parse_count(const char *text, uint64_t *ret, struct error *err)
+{
+	static const struct suffix suffixes[] = {
+		{"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000},
+	};
+
+	return parse_quantity(text, suffixes, LENGTH(suffixes),
+			      "a whole number, with k, M or G for more", ret, err);
+}
+
+int parse_bytes(const char *text, uint64_t *ret, struct error *err)
+{
+	static const struct suffix suffixes[] = {
+		{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20},
+		{"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30},
+	};
+
+	return parse_quantity(text, suffixes, LENGTH(suffixes),
+			      "a number of bytes, with K, M or G for more", ret, err);
+}
+
+int parse_duration(const char *text, uint64_t *ret, struct error *err)
+{
+	static const struct suffix suffixes[] = {
+		{"", 1000000000}, {"s", 1000000000}, {"ns", 1}, {"us", 1000}, {"ms", 1000000},
+		{"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
+		{"d", 86400000000000},
+	};
+
+	return parse_quantity(text, suffixes, LENGTH(suffixes),
+			      "a duration such as 10, 1.5s, 200ms, 5m or 1h", ret, err);
+}

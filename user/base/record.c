@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The lists of record.h as tables of data, and the words for their values. */
+#include "base/record.h"
+
+/*
+ * A list says I(name, doc) and does not know its struct. So each kind passes
+ * the first half of an initializer, which ends inside offsetof(), in front of
+ * the macro that completes it: FIELD_OF(host) AS_INT (id, "").
+ */
+#define FIELD_OF(kind) {.offset = __builtin_offsetof(struct kind,
+#define AS_INT(n, d) n), .name = #n, .doc = d, .type = FIELD_INT},
+#define AS_SIGNED(n, d) n), .name = #n, .doc = d, .type = FIELD_SIGNED},
+#define AS_TEXT(n, d) n), .name = #n, .doc = d, .type = FIELD_TEXT},
+
+#define FIELD_TABLE(kind, KIND, stream, summary) \
+	static const struct field kind##_fields[] = {KIND##_FIELDS( \
+		FIELD_OF(kind) AS_INT, FIELD_OF(kind) AS_SIGNED, FIELD_OF(kind) AS_TEXT)};
+RECORD_KINDS(FIELD_TABLE)
+
+#define FIELD_COUNT(kind) (sizeof(kind##_fields) / sizeof(kind##_fields[0]))
+
+/* Nothing is between the members: a struct can be cleared and compared field by field. */
+#define NO_PADDING(kind, KIND, stream, summary) \
+	_Static_assert(sizeof(struct kind) == FIELD_COUNT(kind) * 8, #kind " has padding");
+RECORD_KINDS(NO_PADDING)
+
+#define KIND_ENTRY(kind, KIND, is_stream, summary) \
+	[KIND_##KIND] = { \
+		.name = #kind, \
+		.doc = summary, \
+		.fields = kind##_fields, \
+		.field_count = FIELD_COUNT(kind), \
+		.size = sizeof(struct kind), \
+		.stream = is_stream, \
+	},
+const struct kind kinds[KIND_COUNT] = {RECORD_KINDS(KIND_ENTRY)};
+
+static const char *word(const char *const *words, size_t count, uint64_t value)
+{
+	return value < count && words[value] ? words[value] : "?";
+}
+
+#define WORD(list, value) word(list, sizeof(list) / sizeof((list)[0]), value)
+
+#define MAPPING_WORD(N, text) [MAPPING_##N] = text,
+const char *mapping_kind_word(uint64_t kind)
+{
+	static const char *const words[] = {MAPPING_KINDS(MAPPING_WORD)};
+
+	return WORD(words, kind);
+}
+
+#define FRAME_WORD(N, text) [FRAME_##N] = text,
+const char *frame_kind_word(uint64_t kind)
+{
+	static const char *const words[] = {FRAME_KINDS(FRAME_WORD)};
+
+	return WORD(words, kind);
+}
+
+#define END_WORD(N, text) [END_##N] = text,
+const char *stack_end_word(uint64_t end)
+{
+	static const char *const words[] = {STACK_ENDS(END_WORD)};
+
+	return WORD(words, end);
+}
+
+#define LOSS_WORD(N, short_text, text) [LOSS_##N] = short_text,
+const char *loss_reason_word(uint64_t reason)
+{
+	static const char *const words[] = {LOSS_REASONS(LOSS_WORD)};
+
+	return WORD(words, reason);
+}
+
+#define LOSS_TEXT(N, short_text, text) [LOSS_##N] = text,
+const char *loss_reason_text(uint64_t reason)
+{
+	static const char *const words[] = {LOSS_REASONS(LOSS_TEXT)};
+
+	return WORD(words, reason);
+}

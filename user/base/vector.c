@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Growing an array by half of itself again, so that pushing costs constant time on average. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+_Static_assert(ENOMEM == 12, "vector_push() says so");
+
+int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size)
+{
+	size_t wanted, grown = *capacity + *capacity / 2;
+	void *old, *new;
+
+	if (extra <= *capacity - count)
+		return 0;
+	if (__builtin_add_overflow(count, extra, &wanted))
+		return -ENOMEM;
+	if (wanted < grown)
+		wanted = grown;
+	if (wanted < 8)
+		wanted = 8;
+	/* items points to a pointer of the vector's own type: only its bytes may be touched here */
+	memcpy(&old, items, sizeof(old));
+	new = reallocarray(old, wanted, item_size);
+	if (!new)
+		return -ENOMEM;
+	memcpy(items, &new, sizeof(new));
+	*capacity = wanted;
+	return 0;
+}
