@@ -36,6 +36,9 @@ WORKLOADS := $(addprefix $(O)/, \
 	$(if $(shell command -v rustc),$(basename $(wildcard tests/workloads/*.rs))) \
 	$(patsubst %.c,%.so,$(wildcard tests/workloads/lib/*.c)))
 
+# Whoever types one command is not to wait for one CPU.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .DEFAULT_GOAL := all
 .SECONDARY:
 
@@ -43,11 +46,12 @@ all: $(O)/skein ## build skein (build/skein)
 
 help: ## this list
 	@echo "skein: a profiler for a whole Linux machine. make targets:"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
-	@sed -n 's/^#   \([A-Z]*=[A-Z0-9]*\) *\(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z_.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 25
+	@echo "variables:"
+	@sed -n 's/^#   \([A-Z]*=[A-Z0-9]*\) *\(.*\)/  \1\t\2/p' Makefile | expand -t 25
 
 run: deps ## install what is missing, build, record this machine for 10 s, show the report
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all
 	$(Q)tools/run $(O)/skein
 
 deps: ## install the Debian packages that the build needs (asks nothing)
@@ -55,17 +59,17 @@ deps: ## install the Debian packages that the build needs (asks nothing)
 
 test: ## install what the tests need, build, and run every test in its short form
 	$(Q)tools/deps build test
-	$(Q)$(MAKE) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O)
 
 evidence: ## the long forms of the tests; writes the tables in docs/
 	$(Q)tools/deps build test
-	$(Q)$(MAKE) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O) --long
 
 bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)tools/deps build bench
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)tools/bench --skein $(O)/skein
 
 unit: $(UNIT) ## build the unit tests
@@ -83,8 +87,9 @@ fuzz: ## build the fuzz targets (clang) and their replay programs
 format: ## format the C sources with clang-format
 	$(Q)clang-format-16 -i $$(git ls-files '*.c' '*.h' | grep -v '^vmlinux/')
 
-compile_commands.json: Makefile ## for editors and clang tools
-	$(Q)tools/compile-commands $(SOURCES) > $@
+compile_commands.json: ## for editors and clang tools
+	$(Q)$(MAKE) --always-make --dry-run --no-print-directory V=1 all unit | \
+		tools/compile-commands > $@
 
 clean: ## remove build/
 	$(Q)rm -rf build compile_commands.json
@@ -109,8 +114,8 @@ $(O)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations -Wno-unused-parameter \
-	-D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I. -Ibpf
+BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations \
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I. -Ibpf
 
 $(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux/$(ARCH)/vmlinux.h
 	$(call say,BPF,$< $(ARCH))
@@ -155,4 +160,5 @@ $(O)/tests/workloads/%: tests/workloads/%.rs
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all help run deps test evidence bench unit workloads bpf-all fuzz format clean
+.PHONY: all help run deps test evidence bench unit workloads bpf-all fuzz format \
+	compile_commands.json clean
