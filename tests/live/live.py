@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the live tests share: run skein on workloads, read traces by name."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
+LONG = os.environ.get("SKEIN_LONG") == "1"
+CPUS = sorted(os.sched_getaffinity(0))
+
+Stack = collections.namedtuple("Stack", "process thread names kinds count weight")
+Done = collections.namedtuple("Done", "status out err path")
+
+
+def workload(name):
+    return str(BUILD / "tests" / "workloads" / name)
+
+
+def clean_environment(**more):
+    """Ours without what would make skein take us for a sudo run."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
+    env.update(more)
+    return env
+
+
+class Trace:
+    """A .skein file as `skein query` shows it, with stacks joined to names."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.tables = {}
+        self.known = {0: ((), ())}
+
+    def query(self, sql):
+        run = subprocess.run([SKEIN, "query", "--json", self.path, sql], capture_output=True,
+                             timeout=120)
+        if run.returncode:
+            raise AssertionError(f"query {sql!r}: {run.stderr.decode(errors='replace')}")
+        return json.loads(run.stdout.decode())  # strict: bytes that are no UTF-8 fail
+
+    def table(self, name):
+        """Rows of an entity by id."""
+        if name not in self.tables:
+            self.tables[name] = {r["id"]: r for r in self.query(f"SELECT * FROM {name}")}
+        return self.tables[name]
+
+    def one(self, sql):
+        return next(iter(self.query(sql)[0].values()))
+
+    def frame_name(self, ident):
+        frame = self.table("frame")[ident]
+        function = self.table("function").get(frame["function"])
+        if function:
+            return function["name"]
+        mapping = self.table("mapping").get(frame["mapping"])
+        return f"[{mapping['path']}+{frame['address']:#x}]" if mapping else "[unknown]"
+
+    def names(self, ident):
+        """(names, kinds) of a stack, root first, without the marks of how it ended."""
+        chain = []
+        while ident not in self.known:
+            chain.append(ident)
+            ident = self.table("stack")[ident]["parent"]
+        names, kinds = self.known[ident]
+        for ident in reversed(chain):
+            frame = self.table("stack")[ident]["frame"]
+            kind = self.table("frame")[frame]["kind"]
+            if kind != FRAME_END:
+                names, kinds = names + (self.frame_name(frame),), kinds + (kind,)
+            self.known[ident] = names, kinds
+        return self.known[ident]
+
+    def stack(self, thread, stack, count, weight):
+        thread = self.table("thread")[thread]
+        process = self.table("process").get(thread["process"])
+        return Stack(process, thread, *self.names(stack), count, weight)
+
+    def stacks(self, comm=None, pid=None, thread=None):
+        """Sums by thread and stack, of processes of that name or pid, or threads of that name."""
+        rows = self.query("SELECT thread, stack, sum(count) AS count, sum(weight) AS weight "
+                          "FROM sum GROUP BY thread, stack")
+        every = [self.stack(r["thread"], r["stack"], r["count"], r["weight"]) for r in rows]
+        return [s for s in every
+                if (comm is None or s.process["comm"] == comm)
+                and (pid is None or s.process["pid"] == pid)
+                and (thread is None or s.thread["comm"] == thread)]
+
+    def samples(self):
+        """(time, cpu, Stack) of every sample, in order of time."""
+        rows = self.query("SELECT time, cpu, thread, stack, weight FROM sample ORDER BY time")
+        return [(r["time"], r["cpu"], self.stack(r["thread"], r["stack"], 1, r["weight"]))
+                for r in rows]
+
+    def losses(self, reason=None, cpu=None):
+        """Number of records lost, with its words from the trace's own list."""
+        return sum(r["count"] for r in self.query("SELECT * FROM loss")
+                   if (reason is None or r["reason"] == LOSS[reason])
+                   and (cpu is None or r["cpu"] == cpu + 1))
+
+
+def words(macro):
+    """The numbers of an enumeration in base/record.h, which is append-only."""
+    text = (ROOT / "user" / "base" / "record.h").read_text()
+    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
+    return re.findall(r"X\((\w+),", body)
+
+
+LOSS = {name: i + 1 for i, name in enumerate(words("LOSS_REASONS"))}
+FRAME = {name: i + 1 for i, name in enumerate(words("FRAME_KINDS"))}
+MAPPING = {name: i + 1 for i, name in enumerate(words("MAPPING_KINDS"))}
+FRAME_END = FRAME["END"]
+
+
+def count(stacks):
+    return sum(s.count for s in stacks)
+
+
+def weight(stacks):
+    """Seconds."""
+    return sum(s.weight for s in stacks) / 1e9
+
+
+def share(stacks, function):
+    """Of the samples: those that have the function anywhere on their stack."""
+    total = count(stacks)
+    return count([s for s in stacks if function in s.names]) / total if total else 0.0
+
+
+def functions(stacks):
+    return {name for s in stacks for name in s.names}
+
+
+def perf_descriptors(pid):
+    found = 0
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                found += "perf_event" in os.readlink(f"/proc/{pid}/fd/{fd}")
+            except OSError:
+                pass
+    except OSError:
+        pass
+    return found
+
+
+class Recording:
+    """`skein record` in the background, from the moment at which it samples."""
+
+    def __init__(self, path, *args, env=None, prefix=()):
+        self.path = str(path)
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*prefix, SKEIN, "record", "-o", self.path, *map(str, args)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
+            env=env or clean_environment())
+        self.pid = self.process.pid
+        end = time.monotonic() + 20
+        while self.process.poll() is None and perf_descriptors(self.pid) < len(CPUS):
+            if time.monotonic() > end:
+                self.process.kill()
+                raise AssertionError("skein record did not begin within 20 s")
+            time.sleep(0.02)
+        time.sleep(0.3)
+
+    def stop(self, how=signal.SIGINT):
+        if self.process.poll() is None and how:
+            self.process.send_signal(how)
+        return self.wait()
+
+    def wait(self, timeout=60):
+        try:
+            out = self.process.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"skein record did not end within {timeout} s") from None
+        self.log.seek(0)
+        err = self.log.read().decode(errors="replace")
+        return Done(self.process.returncode, out.decode(errors="replace"), err, self.path)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "recording needs root")
+class LiveTest(unittest.TestCase):
+    """A test with a folder of its own and nothing left behind."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.tmp = pathlib.Path(tempfile.mkdtemp(prefix="skein-test-"))
+        self.tmp.chmod(0o755)
+        self.addCleanup(shutil.rmtree, self.tmp, ignore_errors=True)
+        self.files = 0
+
+    def file(self):
+        self.files += 1
+        return self.tmp / f"trace-{self.files}.skein"
+
+    def record(self, *args, status=0, timeout=90, env=None):
+        """Run `skein record ARGS` to its end; returns the trace, with .done beside it."""
+        path = self.file()
+        run = subprocess.run([SKEIN, "record", "-o", str(path), *map(str, args)],
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
+                             env=env or clean_environment())
+        err = run.stderr.decode(errors="replace")
+        self.assertEqual(run.returncode, status, err)
+        trace = Trace(path)
+        trace.done = Done(run.returncode, run.stdout.decode(errors="replace"), err, path)
+        return trace
+
+    def begin(self, *args, **more):
+        recording = Recording(self.file(), *args, **more)
+        self.addCleanup(self.end, recording.process)
+        return recording
+
+    def finish(self, recording, status=0, how=signal.SIGINT):
+        done = recording.stop(how)
+        self.assertEqual(done.status, status, done.err)
+        trace = Trace(recording.path)
+        trace.done = done
+        return trace
+
+    def start(self, *args, cpu=None, wait=False, **more):
+        """
+        Start a workload. wait: it is a shell that becomes the workload at go(),
+        so that what comes first happens while somebody watches.
+        """
+        command = [str(a) for a in args]
+        if cpu is not None:
+            command = ["taskset", "-c", str(cpu), *command]
+        if wait:
+            command = ["sh", "-c", 'read line; exec "$@"', "sh", *command]
+            more["stdin"] = subprocess.PIPE
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=clean_environment(),
+                                   **more)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def go(process):
+        process.stdin.write(b"\n")
+        process.stdin.close()
+        process.stdin = None
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+    def output(self, process):
+        """What a workload printed, as JSON, when it is done."""
+        out = process.communicate(timeout=90)[0]
+        self.assertEqual(process.returncode, 0)
+        return json.loads(out)
+
+    def copy(self, name, to=None):
+        """A copy of a workload that may be harmed."""
+        path = self.tmp / (to or name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(workload(name), path)
+        return path
+
+    def export(self, path, *args):
+        return subprocess.run([SKEIN, "export", str(path), *args], capture_output=True,
+                              check=True, timeout=120).stdout
+
+
+def main():
+    unittest.main(verbosity=2 if sys.stdout.isatty() else 1)

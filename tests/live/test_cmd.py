@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""record writes other formats at once, also to stdout; data and messages do not mix."""
+
+import gzip
+import os
+import subprocess
+
+import live
+from live import SKEIN, workload
+
+
+class Commands(live.LiveTest):
+    def skein(self, *args, **more):
+        return subprocess.run([SKEIN, *map(str, args)], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, cwd=self.tmp,
+                              env=live.clean_environment(), **more)
+
+    def check_folded(self, data):
+        lines = data.decode().splitlines()
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertRegex(line, r"^[^;]+(;[^;]+)+ [1-9][0-9]*$")
+        mine = [l for l in lines if "loop_outer;loop_inner" in l]
+        self.assertTrue(mine, lines[:20])
+        self.assertEqual(lines, sorted(set(lines), key=lambda l: l.encode()))
+
+    def test_folded_by_ending(self):
+        done = self.skein("record", "-F", 499, "-o", "x.folded", "--", workload("loop"), 0.4)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.tmp), ["x.folded"])
+        self.check_folded((self.tmp / "x.folded").read_bytes())
+
+    def test_folded_to_stdout(self):
+        done = self.skein("record", "-F", 499, "-f", "folded", "-o", "-", "-d", 0.5, "-p",
+                          self.start(workload("loop"), 100).pid)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.tmp), [])
+        self.check_folded(done.stdout)
+
+    def test_pprof(self):
+        done = self.skein("record", "-F", 499, "-f", "pprof", "-o", "x.data", "--",
+                          workload("loop"), 0.4)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = gzip.decompress((self.tmp / "x.data").read_bytes())
+        self.assertIn(b"loop_inner", text)
+        self.assertIn(b"nanoseconds", text)
+
+    def test_trace_to_stdout(self):
+        with open(self.tmp / "out", "wb") as out:
+            done = subprocess.run([SKEIN, "record", "-d", "0.4", "-o", "-"], stdout=out,
+                                  stderr=subprocess.PIPE, timeout=60,
+                                  env=live.clean_environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(live.Trace(self.tmp / "out").one("SELECT count(*) FROM event"), 0)
+
+    def test_default_name(self):
+        done = self.skein("record", "-d", 0.3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.tmp), ["skein.skein"])
+        self.assertEqual(done.stdout, b"")
+        report = self.skein("report")
+        self.assertEqual(report.returncode, 0, report.stderr)
+
+    def test_no_binary_data_on_a_terminal(self):
+        master, slave = os.openpty()
+        done = subprocess.run([SKEIN, "record", "-d", "0.2", "-f", "pprof", "-o", "-"],
+                              stdin=slave, stdout=slave, stderr=subprocess.PIPE, timeout=60,
+                              env=live.clean_environment())
+        os.close(slave)
+        os.close(master)
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn(b"terminal", done.stderr)
+
+    def test_progress_on_a_terminal_only(self):
+        master, slave = os.openpty()
+        process = subprocess.Popen([SKEIN, "record", "-d", "1.5", "-o", self.tmp / "x.skein"],
+                                   stdin=slave, stdout=slave, stderr=slave,
+                                   env=live.clean_environment(TERM="xterm"))
+        os.close(slave)
+        shown = b""
+        try:
+            while chunk := os.read(master, 4096):
+                shown += chunk
+        except OSError:
+            pass  # the other side is closed
+        self.assertEqual(process.wait(), 0)
+        os.close(master)
+        self.assertIn(b"\r", shown.replace(b"\r\n", b"\n"))
+        quiet = self.skein("record", "-d", 0.3, "-o", "y.skein")
+        self.assertNotIn(b"\r", quiet.stderr)
+
+    def test_help(self):
+        for command in ("record", "report", "export", "query"):
+            done = self.skein(command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertLessEqual(max(map(len, done.stdout.decode().splitlines())), 100)
+        help_text = self.skein("record", "--help").stdout.decode()
+        for word in ("-a", "-p", "-t", "--comm", "--cgroup", "-C", "-F", "-c", "-d", "-e", "-U",
+                     "-K", "-o", "-f", "--buffer"):
+            self.assertIn(word, help_text)
+
+
+if __name__ == "__main__":
+    live.main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A CPU goes and comes back while it is recorded."""
+
+import pathlib
+import time
+
+import live
+from live import workload
+
+CPU = live.CPUS[-1]
+ONLINE = pathlib.Path(f"/sys/devices/system/cpu/cpu{CPU}/online")
+
+
+def can_go():
+    try:
+        return len(live.CPUS) > 1 and ONLINE.write_text("1") > 0
+    except OSError:
+        return False
+
+
+@live.unittest.skipUnless(can_go(), "no CPU of this machine can be taken offline")
+class Hotplug(live.LiveTest):
+    def offline(self):
+        self.addCleanup(ONLINE.write_text, "1")
+        ONLINE.write_text("0")
+
+    def check(self, trace, intervals):
+        for row in trace.query("SELECT * FROM account"):
+            lost = sum(r["count"] for r in trace.query("SELECT * FROM loss")
+                       if r["cpu"] == row["cpu"] + 1 and r["event"] == row["event"]
+                       and r["reason"] != live.LOSS["CPU_GONE"])
+            gone = trace.losses("CPU_GONE", row["cpu"])
+            told = row["written"] + row["filtered"] + row["idle"] + lost
+            with self.subTest(row=row, lost=lost, gone=gone):
+                # due is what the counter says, with the time offline in it or without
+                self.assertLessEqual(min(abs(row["due"] - told), abs(row["due"] - told - gone)),
+                                     intervals)
+
+    def test_goes_and_comes(self):
+        target = self.start(workload("loop"), 100)
+        recording = self.begin("-a", "-F", 999)
+        self.offline()
+        gone = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        time.sleep(0.7)
+        back = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        ONLINE.write_text("1")
+        pinned = self.start(workload("execafter"), 100, cpu=CPU)
+        time.sleep(1.5)
+        trace = self.finish(recording)
+        self.end(target)
+        self.end(pinned)
+        self.check(trace, 2)
+        times = [t for t, cpu, _ in trace.samples() if cpu == CPU]
+        self.assertFalse([t for t in times if gone < t < back])
+        self.assertGreater(len([t for t in times if t > back]), 500)
+        self.assertIn("after_exec", live.functions(trace.stacks(pid=pinned.pid)))
+        self.assertGreater(live.share(trace.stacks(pid=target.pid), "loop_inner"), 0.9)
+        rows = [r for r in trace.query("SELECT * FROM loss") if r["cpu"] == CPU + 1
+                and r["reason"] == live.LOSS["CPU_GONE"]]
+        self.assertTrue(rows, "the loss of the CPU is not told")
+        self.assertTrue(any(abs(r["time"] - gone) < 1e9 for r in rows), rows)
+
+    def test_goes_and_stays_away(self):
+        target = self.start(workload("loop"), 100)
+        recording = self.begin("-a", "-F", 999)
+        self.offline()
+        time.sleep(0.6)
+        trace = self.finish(recording)
+        ONLINE.write_text("1")
+        self.check(trace, 1)
+        self.assertGreater(live.count(trace.stacks(pid=target.pid)), 300)
+
+    def test_is_away_at_the_start(self):
+        """Comes while it is recorded: sampled from then on."""
+        self.offline()
+        recording = live.Recording.__new__(live.Recording)
+        cpus = list(live.CPUS)
+        try:
+            live.CPUS.remove(CPU)
+            recording.__init__(self.file(), "-a", "-F", 999)
+        finally:
+            live.CPUS[:] = cpus
+        self.addCleanup(self.end, recording.process)
+        ONLINE.write_text("1")
+        pinned = self.start(workload("execafter"), 100, cpu=CPU)
+        time.sleep(1.5)
+        trace = self.finish(recording)
+        self.end(pinned)
+        stacks = trace.stacks(pid=pinned.pid)
+        self.assertGreater(live.count(stacks), 300)
+        self.assertIn("after_exec", live.functions(stacks))
+
+
+if __name__ == "__main__":
+    live.main()

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 900
+"""
+Processes are never missed, however short, replaced, hidden or renamed: each
+case checks the names in the stacks.
+"""
+
+import os
+import shutil
+import subprocess
+
+import live
+from live import workload
+
+
+class Life(live.LiveTest):
+    def check_share(self, stacks, function, least=0.9):
+        self.assertGreater(live.count(stacks), 0)
+        self.assertGreater(live.share(stacks, function), least,
+                           sorted({s.names for s in stacks if function not in s.names})[:5])
+
+    def test_programs_of_five_milliseconds(self):
+        """
+        200 copies of 5 ms are 999 samples; each life's ends move one at most:
+        sigma sqrt(200 / 4) = 7.1. A loss of 10 % is 14 sigma.
+        """
+        program = self.copy("brief", "never-seen")
+        trace = self.record("-a", "-F", 999, "--", program, 5, 200)
+        stacks = [s for s in trace.stacks() if s.process["exe"].endswith("/never-seen")]
+        life = [s for s in stacks if "brief_life" in s.names]
+        self.assertGreater(live.weight(life), 0.9)
+        self.assertLess(live.weight(life), 1.2)
+        self.assertGreater(len({s.process["id"] for s in life}), 195)
+
+    def test_exec_in_place(self):
+        trace = self.record("-a", "-F", 999, "--", workload("execself"), 0.4,
+                            workload("execafter"), 0.4)
+        before = [s for s in trace.stacks() if "before_exec" in s.names]
+        after = [s for s in trace.stacks() if "after_exec" in s.names]
+        self.assertEqual({s.process["pid"] for s in before}, {s.process["pid"] for s in after})
+        self.assertEqual({os.path.basename(s.process["exe"]) for s in before}, {"execself"})
+        self.assertEqual({os.path.basename(s.process["exe"]) for s in after}, {"execafter"})
+        self.assertEqual({s.thread["comm"] for s in before}, {"execself"})
+        self.assertEqual({s.thread["comm"] for s in after}, {"execafter"})
+        for stacks in (before, after):
+            self.assertAlmostEqual(live.weight(stacks), 0.4, delta=0.04)
+
+    def test_exec_again_and_again(self):
+        """One pid, 20 programs of 20 ms in turn."""
+        chain = []
+        for _ in range(10):
+            chain += [workload("execself"), 0.02]
+        trace = self.record("-a", "-F", 999, "--", *chain, workload("execafter"), 0.2)
+        self.assertAlmostEqual(live.weight([s for s in trace.stacks() if "before_exec" in s.names]),
+                               0.2, delta=0.04)
+        self.assertAlmostEqual(live.weight([s for s in trace.stacks() if "after_exec" in s.names]),
+                               0.2, delta=0.04)
+
+    def test_dlopen_late(self):
+        plugins = [workload(f"lib/plugin_{n}.so") for n in ("first", "second")]
+        trace = self.record("-a", "-F", 999, "--", workload("dlopener"), 0.4, *plugins)
+        stacks = trace.stacks(comm="dlopener")
+        addresses = {line.split()[0] for line in trace.done.out.splitlines()}
+        self.assertEqual(len(addresses), 1, "the second came to lie elsewhere")
+        for function in ("before_dlopen", "burn_in_first", "burn_in_second"):
+            with self.subTest(function=function):
+                mine = [s for s in stacks if function in s.names]
+                self.assertAlmostEqual(live.weight(mine), 0.4, delta=0.04)
+        # and in time: never the second before the first was closed
+        times = {f: [t for t, _, s in trace.samples() if f in s.names]
+                 for f in ("burn_in_first", "burn_in_second")}
+        self.assertLess(max(times["burn_in_first"]), min(times["burn_in_second"]))
+
+    def test_dlopen_of_a_watched_process(self):
+        """The same when the process was there before."""
+        plugins = [workload(f"lib/plugin_{n}.so") for n in ("second", "first")]
+        target = self.start(workload("dlopener"), 1, *plugins)
+        recording = self.begin("-a", "-F", 999)
+        target.wait()
+        functions = live.functions(self.finish(recording).stacks(comm="dlopener"))
+        self.assertLessEqual({"burn_in_first", "burn_in_second"}, functions)
+
+    def test_deleted_binary(self):
+        path = self.copy("loop", "gone")
+        target = self.start(path, 100)
+        live.time.sleep(0.2)
+        path.unlink()
+        trace = self.record("-a", "-F", 499, "-d", 0.7)
+        self.check_share(trace.stacks(pid=target.pid), "loop_inner")
+
+    def test_deleted_while_recorded(self):
+        path = self.copy("loop", "gone")
+        recording = self.begin("-a", "-F", 499)
+        target = self.start(path, 0.6)
+        live.time.sleep(0.1)
+        path.unlink()
+        target.wait()
+        trace = self.finish(recording)
+        self.check_share(trace.stacks(pid=target.pid), "loop_inner")
+
+    def test_replaced_binary(self):
+        """Another program under the same path has other functions at the same offsets."""
+        path = self.copy("loop", "same")
+        old = self.start(path, 100)
+        live.time.sleep(0.2)
+        shutil.copy2(workload("execafter"), self.tmp / "new")
+        os.rename(self.tmp / "new", path)
+        new = self.start(path, 100)
+        trace = self.record("-a", "-F", 499, "-d", 1)
+        self.check_share(trace.stacks(pid=old.pid), "loop_inner")
+        self.check_share(trace.stacks(pid=new.pid), "after_exec")
+        self.assertNotIn("after_exec", live.functions(trace.stacks(pid=old.pid)))
+        self.assertNotIn("loop_inner", live.functions(trace.stacks(pid=new.pid)))
+
+    def test_other_namespaces(self):
+        """A program that exists only inside its mount namespace, as pid 1 or 2 of its own."""
+        inside = self.tmp / "inside"
+        inside.mkdir()
+        script = ('mount -t tmpfs none "$1" && cp "$2" "$1/hidden" && '
+                  'exec unshare -p --fork "$1/hidden" 0.7')
+        recording = self.begin("-a", "-F", 499)
+        subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", str(inside),
+                        workload("loop")], check=True, stdout=subprocess.DEVNULL)
+        trace = self.finish(recording)
+        self.assertFalse((inside / "hidden").exists())
+        stacks = trace.stacks(comm="hidden")
+        self.check_share(stacks, "loop_inner")
+        self.assertEqual({s.process["ns_pid"] for s in stacks}, {1})
+        self.assertEqual({s.process["exe"] for s in stacks}, {f"{inside}/hidden"})
+
+    def test_container(self):
+        """The container's id is told by the control group; outputs group and filter by it."""
+        ident = "0123456789abcdef" * 4
+        group = live.pathlib.Path("/sys/fs/cgroup/unified")
+        if not group.is_dir():
+            group = live.pathlib.Path("/sys/fs/cgroup")
+        group = group / f"docker-{ident}.scope"
+        group.mkdir()
+        self.addCleanup(group.rmdir)
+        mine, other = self.start(workload("loop"), 100), self.start(workload("execafter"), 100)
+        (group / "cgroup.procs").write_text(str(mine.pid))
+        trace = self.record("-a", "-F", 499, "-d", 0.7)
+        born = subprocess.run(["sh", "-c", 'echo 0 > "$1/cgroup.procs"; exec "$2" record -a -o "$3" '
+                               '-- "$4" 0.3', "sh", group, live.SKEIN, self.file(),
+                               workload("cxxnames")], capture_output=True)
+        self.assertEqual(born.returncode, 0, born.stderr)
+        self.end(mine)
+        self.end(other)
+        self.assertEqual({s.process["container"] for s in trace.stacks(pid=mine.pid)}, {ident})
+        self.assertEqual({s.process["container"] for s in trace.stacks(pid=other.pid)}, {""})
+        self.assertIn(group.name, trace.stacks(pid=mine.pid)[0].process["cgroup"])
+        folded = self.export(trace.path, "-f", "folded", "--container", ident[:12]).decode()
+        self.assertIn("loop_inner", folded)
+        self.assertNotIn("after_exec", folded)
+        second = live.Trace(self.tmp / f"trace-{self.files}.skein")
+        self.assertEqual({s.process["container"] for s in second.stacks(comm="cxxnames")}, {ident})
+        live.time.sleep(0.1)
+
+    def test_thread_that_renames_itself(self):
+        trace = self.record("-a", "-F", 999, "--", workload("renamer"), 0.3)
+        for name, function in (("one", "phase_one"), ("name two", "phase_two")):
+            with self.subTest(name=name):
+                self.check_share(trace.stacks(thread=name), function)
+                others = [s for s in trace.stacks() if function in s.names]
+                # a sample lost at most at the border
+                self.assertGreater(live.count([s for s in others if s.thread["comm"] == name]),
+                                   live.count(others) - 3)
+        third = [s for s in trace.stacks() if "phase_three" in s.names]
+        self.assertGreater(live.count(third), 200)
+        self.assertTrue(all(s.thread["comm"].startswith('e;v"<\n') for s in third))
+        for line in self.export(trace.path, "-f", "folded").decode().splitlines():
+            self.assertRegex(line, r"^[^\x00-\x1f]+;[^\x00-\x1f]+ [0-9]+$")
+            self.assertNotIn(";v", line)
+
+    def test_pid_used_again(self):
+        trace = self.record("-a", "-F", 999, "--", workload("pidreuse"), 0.4, workload("loop"),
+                            workload("execafter"))
+        pid = live.json.loads(trace.done.out.splitlines()[-1])["pid"]
+        mine = trace.stacks(pid=pid)
+        first = [s for s in mine if "loop_inner" in s.names]
+        second = [s for s in mine if "after_exec" in s.names]
+        for stacks, name in ((first, "loop"), (second, "execafter")):
+            self.assertAlmostEqual(live.weight(stacks), 0.4, delta=0.04)
+            self.assertEqual({s.process["comm"] for s in stacks}, {name})
+        self.assertNotEqual(first[0].process["born"], second[0].process["born"])
+        unnamed = [s for s in mine if "loop_inner" not in s.names and "after_exec" not in s.names]
+        self.assertLess(live.count(unnamed), 0.1 * live.count(mine))
+
+    def test_main_thread_gone(self):
+        """A process whose main thread has ended is a zombie with living threads."""
+        source = self.tmp / "headless.c"
+        source.write_text('#include <pthread.h>\n'
+                          'void *headless(void *x) { for (volatile long i = 0; ; i++) ; }\n'
+                          'int main(void) { pthread_t t; pthread_create(&t, 0, headless, 0);\n'
+                          'pthread_exit(0); }\n')
+        program = self.tmp / "headless"
+        subprocess.run(["gcc", "-O0", "-fno-omit-frame-pointer", "-o", program, source,
+                        "-lpthread"], check=True)
+        target = self.start(program)
+        live.time.sleep(0.3)
+        trace = self.record("-a", "-F", 499, "-d", 0.7)
+        self.check_share(trace.stacks(pid=target.pid), "headless")
+
+    def storm(self, seconds, rate):
+        """
+        Every sample of the storm belongs to a process that is known by name, and
+        the storm's function has the time it burnt: 0.3 ms each by its own clock.
+        """
+        program = self.copy("storm", "squall")
+        trace = self.record("-a", "-F", 999, "--", program, seconds, rate, timeout=300)
+        told = live.json.loads(trace.done.out)
+        stacks = trace.stacks()
+        nameless = [s for s in stacks if s.process is None or not s.process["comm"]]
+        self.assertEqual(live.count(nameless), 0)
+        mine = [s for s in stacks if s.process["exe"] == str(program)]
+        child = [s for s in mine if "storm_child" in s.names]
+        # 0.3 ms and one look at the clock (5000 turns); sigma of n samples < sqrt(n)
+        expected = told["count"] * 0.0003
+        self.assertGreater(live.weight(child), 0.9 * expected - 5 * (expected / 999) ** 0.5)
+        self.assertLess(live.weight(child), told["cpu"] * 1.1 + 0.1)
+        missing = [s for s in mine if any(n.startswith("[") and "squall" in n for n in s.names)]
+        self.assertLess(live.count(missing), 0.01 * live.count(mine) + 3,
+                        missing[:3])
+        life = [r for r in trace.query("SELECT * FROM loss") if r["reason"] == live.LOSS["LIFE_LOST"]]
+        self.assertEqual(life, [])
+
+    def test_storm(self):
+        self.storm(30 if live.LONG else 3, 1000)
+
+
+if __name__ == "__main__":
+    live.main()

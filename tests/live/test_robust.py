@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad days: killed, disk full, pipe closed, no privileges, wrong words, an impatient person."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+
+import live
+from live import SKEIN, workload
+
+
+def skein(*args, prefix=(), **more):
+    more.setdefault("env", live.clean_environment())
+    return subprocess.run([*prefix, SKEIN, *map(str, args)], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, **more)
+
+
+class Robust(live.LiveTest):
+    def check_message(self, done, status, *words):
+        text = done.stderr.decode(errors="replace")
+        self.assertEqual(done.returncode, status, text)
+        self.assertNotRegex(text, r"Sanitizer|Segmentation|core dumped")
+        for word in words:
+            self.assertIn(word, text)
+        return text
+
+    def one_line(self, done, status, *words):
+        text = self.check_message(done, status, *words)
+        self.assertEqual(len(text.strip().splitlines()), 1, text)
+
+    def left(self):
+        return sorted(p.name for p in self.tmp.iterdir())
+
+    def test_killed_at_any_moment(self):
+        """
+        What is left opens, holds all but the last second (and what the disk took),
+        and is one file once it has been read.
+        """
+        target = self.start(workload("loop"), 1000)
+        for _ in range(20 if live.LONG else 5):
+            recording = self.begin("-a", "-F", 499)
+            began = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            time.sleep(1.2 + random.random() * 1.5)
+            killed = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            recording.stop(signal.SIGKILL)
+            trace = live.Trace(recording.path)
+            times = [t for t, _, _ in trace.samples()]
+            self.assertGreater(len(times), 100)
+            self.assertGreater(times[-1], killed - 2.0e9)
+            self.assertLess(times[0], began + 0.1e9)
+            stacks = trace.stacks(pid=target.pid)
+            self.assertGreater(live.share(stacks, "loop_inner"), 0.9)
+            self.assertIn(b"loop_inner", self.export(recording.path, "-f", "folded"))
+            rows = sqlite3.connect(f"file:{recording.path}?mode=ro", uri=True).execute(
+                "PRAGMA integrity_check").fetchall()
+            self.assertEqual(rows, [("ok",)])
+        self.assertFalse([n for n in self.left() if n.endswith(("-journal", "-wal", "-shm"))])
+
+    def test_killed_at_once(self):
+        """Killed while it starts: no file, an empty one, or one that opens; helpers are gone."""
+        for delay in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8):
+            path = self.file()
+            process = subprocess.Popen([SKEIN, "record", "-a", "-o", str(path)],
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            children = self.descendants(process.pid)
+            process.kill()
+            process.wait()
+            if path.exists():
+                done = skein("query", path, "SELECT count(*) FROM sample")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+            end = time.monotonic() + 5
+            while any(self.alive(c) for c in children) and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertFalse([c for c in children if self.alive(c)])
+
+    @staticmethod
+    def descendants(pid):
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+                return [int(p) for p in file.read().split()]
+        except OSError:
+            return []
+
+    @staticmethod
+    def alive(pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+        except OSError:
+            return False
+
+    def small_disk(self, size):
+        disk = self.tmp / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        return disk
+
+    def test_full_disk(self):
+        """Exit 1, says so, and what was recorded until then can be read."""
+        disk = self.small_disk("768k")
+        self.start(workload("distinct"), 100)
+        done = skein("record", "-a", "-F", 4999, "-d", 15, "-o", disk / "full.skein")
+        text = self.check_message(done, 1, "full.skein")
+        self.assertRegex(text, r"(?i)no space|full")
+        trace = live.Trace(disk / "full.skein")
+        self.assertGreater(trace.one("SELECT count(*) AS n FROM sample"), 100)
+        self.assertIn("leaf", live.functions(trace.stacks(comm="distinct")))
+
+    def test_no_space_at_all(self):
+        disk = self.small_disk("4k")
+        (disk / "filler").write_bytes(bytes(4096)[:4000])
+        done = skein("record", "-a", "-d", 1, "-o", disk / "none.skein")
+        self.check_message(done, 1)
+
+    def test_full_disk_for_an_export(self):
+        """An export is whole or not there."""
+        disk = self.small_disk("4k")
+        (disk / "filler").write_bytes(bytes(4096)[:4000])
+        done = skein("record", "-a", "-F", 999, "-d", 0.5, "-o", disk / "x.folded")
+        self.check_message(done, 1)
+        self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
+
+    def test_unwritable_folder(self):
+        done = skein("record", "-d", 1, "-o", "/proc/nothing/x.skein")
+        self.one_line(done, 1, "/proc/nothing/x.skein")
+        done = skein("record", "-d", 1, "-o", self.tmp / "no" / "such" / "x.skein")
+        self.one_line(done, 1, "no/such/x.skein")
+        self.assertEqual(self.left(), [])
+
+    def test_closed_pipe(self):
+        trace = self.record("-a", "-F", 999, "-d", 0.5)
+        for args in (["export", trace.path, "-f", "folded"], ["report", trace.path],
+                     ["query", trace.path, "SELECT * FROM sample"],
+                     ["record", "-d", "0.3", "-f", "folded", "-o", "-"]):
+            with self.subTest(args=args):
+                read, write = os.pipe()
+                os.close(read)
+                done = subprocess.run([SKEIN, *args], stdout=write, stderr=subprocess.PIPE,
+                                      env=live.clean_environment())
+                os.close(write)
+                # 128 + SIGPIPE is how a shell shows what it would be without a message
+                self.assertIn(done.returncode, (1, -signal.SIGPIPE, 141), done.stderr)
+
+    def test_no_privileges(self):
+        self.tmp.chmod(0o777)
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                  "--inh-caps=-all", "--bounding-set=-all"]
+        done = skein("record", "-d", 1, "-o", self.tmp / "x.skein", prefix=nobody)
+        self.check_message(done, 1, "CAP_", "sudo")
+        self.assertEqual(self.left(), [])
+
+    def test_one_capability_less(self):
+        """Which one is missing is said, by name, and what to type."""
+        for name, drop in (("CAP_BPF", "-bpf,-sys_admin"), ("CAP_PERFMON", "-perfmon,-sys_admin")):
+            with self.subTest(name=name):
+                done = skein("record", "-d", 1, "-o", self.tmp / "x.skein",
+                             prefix=["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"])
+                self.check_message(done, 1, name)
+                self.assertEqual(self.left(), [])
+
+    def test_the_promised_capabilities_are_enough(self):
+        """The table of the design: these, and not CAP_SYS_ADMIN."""
+        target = self.start(workload("loop"), 100)
+        keep = ["bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore",
+                "dac_override"]
+        caps = "-all," + ",".join("+" + k for k in keep)
+        done = skein("record", "-a", "-F", 499, "-d", 0.7, "-o", self.tmp / "x.skein",
+                     prefix=["setpriv", f"--bounding-set={caps}", f"--inh-caps={caps}"])
+        self.check_message(done, 0)
+        stacks = live.Trace(self.tmp / "x.skein").stacks(pid=target.pid)
+        self.assertGreater(live.share(stacks, "loop_inner"), 0.9)
+
+    def test_wrong_words(self):
+        for args, words in ((["--frobnicate"], ["frobnicate"]), (["-F", "0"], ["0"]),
+                            (["-F", "1000000000000"], ["1000000000000"]),
+                            (["-F", "fast"], ["fast"]), (["-d", "soon"], ["soon"]),
+                            (["-e", "no-such-event"], ["no-such-event"]),
+                            (["-C", "4096-"], ["4096"]), (["-p", "abc"], ["abc"]),
+                            (["-U", "-K"], ["-U"])):
+            with self.subTest(args=args):
+                done = skein("record", "-o", self.tmp / "x.skein", "-d", 0.2, *args)
+                self.one_line(done, 2, *words)
+                self.assertEqual(self.left(), [])
+        self.one_line(skein("recrod"), 2, "recrod")
+        self.one_line(skein("report", "--nothing", "x"), 2, "nothing")
+        self.one_line(skein("export", "x.skein", "-f", "no-such-format"), 2, "no-such-format")
+
+    def test_nobody_there(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        done = skein("record", "-p", gone.pid, "-d", 0.2, "-o", self.tmp / "x.skein")
+        self.one_line(done, 1, str(gone.pid))
+        done = skein("record", "-t", gone.pid, "-d", 0.2, "-o", self.tmp / "x.skein")
+        self.one_line(done, 1, str(gone.pid))
+        done = skein("record", "--cgroup", "/no/such/group", "-d", 0.2, "-o",
+                     self.tmp / "x.skein")
+        self.one_line(done, 1, "/no/such/group")
+        self.assertEqual(self.left(), [])
+
+    def test_glob_that_matches_nothing(self):
+        done = skein("record", "--comm", "no-such-*-name", "-d", 0.3, "-o", self.tmp / "x.skein")
+        self.check_message(done, 1, "no-such-*-name")
+
+    def test_interrupted(self):
+        """The first Ctrl-C ends the recording properly, SIGTERM too."""
+        target = self.start(workload("loop"), 100)
+        for how in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(how=how):
+                trace = self.finish(self.begin("-a", "-F", 499), how=how)
+                host = next(iter(trace.table("host").values()))
+                self.assertGreater(host["end"], host["start"])
+                self.assertGreater(live.share(trace.stacks(pid=target.pid), "loop_inner"), 0.9)
+                self.assertIn("written", trace.done.err)
+
+    def test_interrupted_with_a_command(self):
+        """Ctrl-C at a terminal goes to both; the command's own answer is passed on."""
+        path = self.file()
+        process = subprocess.Popen(
+            [SKEIN, "record", "-o", str(path), "--", "sh", "-c",
+             'trap "exit 7" INT; while :; do sleep 0.05; done'],
+            start_new_session=True, stderr=subprocess.PIPE, env=live.clean_environment())
+        time.sleep(1.5)
+        os.killpg(process.pid, signal.SIGINT)
+        err = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 7, err)
+        self.assertGreater(next(iter(live.Trace(path).table("host").values()))["end"], 0)
+
+    def test_interrupted_twice(self):
+        """
+        The second Ctrl-C aborts at once: the recorder is stopped between the two, so
+        that both are there before it can be done with the first.
+        """
+        recording = self.begin("-a", "-F", 999)
+        os.kill(recording.pid, signal.SIGSTOP)
+        os.kill(recording.pid, signal.SIGINT)
+        os.kill(recording.pid, signal.SIGCONT)
+        os.kill(recording.pid, signal.SIGINT)
+        done = recording.wait(20)
+        # it may have been done with the first one already
+        self.assertIn(done.status, (0, 1, 130, -signal.SIGINT), done.err)
+        if os.path.exists(recording.path):
+            skein("query", recording.path, "SELECT count(*) FROM sample")
+
+    def test_files_belong_to_who_called_sudo(self):
+        env = live.clean_environment(SUDO_UID="65534", SUDO_GID="65533")
+        for name in ("x.skein", "x.folded"):
+            path = self.tmp / name
+            done = skein("record", "-a", "-d", 0.3, "-o", path, env=env)
+            self.check_message(done, 0)
+            self.assertEqual((path.stat().st_uid, path.stat().st_gid), (65534, 65533), name)
+
+    def test_older_file_is_kept(self):
+        path = self.tmp / "x.skein"
+        for seconds in (0.2, 0.3):
+            self.check_message(skein("record", "-d", seconds, "-o", path), 0)
+        self.assertEqual(self.left(), ["x.skein", "x.skein.old"])
+
+    def test_nothing_is_left_in_the_kernel(self):
+        """Neither programs nor maps, also after SIGKILL."""
+        tool = next((t for t in ("/usr/sbin/bpftool", "/sbin/bpftool") if os.path.exists(t)), None)
+        if not tool:
+            self.skipTest("bpftool is not there")
+        def mine(pid):
+            text = subprocess.run([tool, "prog", "show", "-j"], capture_output=True).stdout
+            return [p for p in live.json.loads(text)
+                    if any(o["pid"] == pid for o in p.get("pids", []))]
+        for how in (signal.SIGINT, signal.SIGKILL):
+            recording = self.begin("-a")
+            before = {p["id"] for p in mine(recording.pid)}
+            self.assertTrue(before)
+            recording.stop(how)
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                text = subprocess.run([tool, "prog", "show", "-j"], capture_output=True).stdout
+                left = before & {p["id"] for p in live.json.loads(text)}
+                if not left:
+                    break
+                time.sleep(0.1)
+            self.assertEqual(left, set())
+
+
+if __name__ == "__main__":
+    live.main()
