@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+On Debian 12's own kernel, booted in a virtual machine: the programs load, and
+a recording of a known workload is right, read here from the file alone.
+"""
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "live"))
+import live # noqa: E402
+import vm # noqa: E402
+
+SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
+HZ = 999
+SECONDS = 2.5
+POINTS = 0.03 # three standard deviations of a half among HZ * SECONDS samples
+
+# raid6_pq measures its own functions when it is loaded: a module that is seen running.
+WORK = f"""
+shares {SECONDS} >/out/truth
+insmod /raid6_pq.ko
+"""
+JOB = f"""
+skein record -a -F {HZ} -o /out/all.skein -- sh /work 2>/out/said
+status=$?
+cat /out/said
+exit $status
+"""
+
+
+class Recording:
+    """What one boot of a kernel brought."""
+
+    def __init__(self, suite):
+        kernel = vm.Kernel(suite)
+        with open(vm.BUILD / "tests/vm-work", "w", encoding="ascii") as file:
+            file.write(WORK)
+        files = {
+            "/bin/skein": SKEIN,
+            "/bin/shares": live.workload("shares"),
+            "/raid6_pq.ko": kernel.module("raid6_pq"),
+            "/work": file.name,
+        }
+        self.run = vm.Run(kernel, JOB, files)
+        self.kernel = kernel
+        print(f"Linux {kernel.release} on {self.run}")
+        print(self.run.printed)
+        self.trace = live.Trace(self.run.out / "all.skein")
+
+
+class OnDebian12(unittest.TestCase):
+    suite = "bookworm-security"
+
+    @classmethod
+    def setUpClass(cls):
+        why = vm.missing()
+        if why:
+            raise unittest.SkipTest(why)
+        try:
+            cls.recording = Recording(cls.suite)
+        except vm.NoKernel as error:
+            raise unittest.SkipTest(str(error))
+        cls.addClassCleanup(cls.recording.run.close)
+        cls.trace = cls.recording.trace
+
+    def test_succeeds(self):
+        self.assertEqual(self.recording.run.status, 0)
+        self.assertEqual(self.trace.one("SELECT kernel FROM host"), self.recording.kernel.release)
+
+    def test_shares(self):
+        truth = json.loads((self.recording.run.out / "truth").read_text())
+        stacks = self.trace.stacks(comm="shares")
+        for part, share in truth["shares"].items():
+            with self.subTest(part=part):
+                self.assertAlmostEqual(live.share(stacks, part), share, delta=POINTS)
+        self.assertAlmostEqual(live.weight(stacks), truth["seconds"],
+                               delta=0.05 * truth["seconds"])
+
+    def test_names(self):
+        """Of the program, its C library, the kernel and a module, without their files."""
+        names = live.functions(self.trace.stacks(comm="shares"))
+        self.assertLessEqual({"main", "burn_50", "burn_30", "burn_15", "burn_5"}, names)
+        loading = live.functions(self.trace.stacks(comm="insmod"))
+        module = [n for n in loading if n.startswith("raid6_") and n.endswith(" [raid6_pq]")]
+        self.assertTrue(module, loading)
+        self.assertIn("do_init_module", loading)
+
+    def test_account(self):
+        for row in self.trace.query("SELECT * FROM account"):
+            lost = sum(r["count"] for r in self.trace.query("SELECT * FROM loss")
+                       if r["cpu"] == row["cpu"] + 1 and r["event"] == row["event"])
+            told = row["written"] + row["filtered"] + row["idle"] + lost
+            with self.subTest(row=row, lost=lost):
+                self.assertGreater(row["written"], 0)
+                self.assertLessEqual(abs(row["due"] - told), 1)
+
+
+if live.LONG:
+    class OnBackports(OnDebian12):
+        suite = "bookworm-backports"
+
+
+if __name__ == "__main__":
+    unittest.main()

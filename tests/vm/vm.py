@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boot a Debian kernel in qemu and run a script in it.
+
+The machine has no disk and no network. Its root is an initramfs made of
+busybox, the programs given (with the shared libraries that they need) and
+/job, the script. Serial port 1 is the console, 2 carries what the script
+prints, 3 a tar of what it left in /out.
+"""
+import functools
+import io
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+QEMU = "qemu-system-x86_64"
+END = re.compile(rb"\nvm: exit status (\d+)\r?\n\Z")
+
+INIT = """#!/bin/sh
+export PATH=/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t cgroup2 cgroup /sys/fs/cgroup
+mount -t bpf bpf /sys/fs/bpf
+chmod 1777 /tmp
+for port in 1 2; do stty raw -echo </dev/ttyS$port; done
+cd /tmp
+sh /job </dev/null >/dev/ttyS1 2>&1
+status=$?
+tar -c -C /out . >/dev/ttyS2
+printf '\\nvm: exit status %d\\n' $status >/dev/ttyS1
+stty -F /dev/ttyS2 sane # waits until the port is empty
+stty -F /dev/ttyS1 sane
+poweroff -f
+"""
+
+# What KVM can give differs between hosts, above all where KVM itself is virtual.
+PROBES = (
+    ("kvm", "host"),
+    ("kvm", "host,-arch-capabilities"),
+    ("kvm", "EPYC,-arch-capabilities"),
+)
+EMULATED = ("tcg,thread=multi", "max")
+
+
+class Failed(Exception):
+    """The machine did not do what it was asked to; says what its console said."""
+
+
+class NoKernel(Exception):
+    """It could not be fetched."""
+
+
+def missing():
+    """Why there can be no machine here, or None."""
+    if platform.machine() != "x86_64":
+        return "the virtual machine is x86-64"
+    for tool in (QEMU, "busybox", "cpio", "ldd", "dpkg-deb", "apt-get"):
+        if not shutil.which(tool):
+            return f"{tool} is not installed"
+    return None
+
+
+class Kernel:
+    """Debian's cloud kernel of a suite."""
+
+    def __init__(self, suite):
+        run = subprocess.run([ROOT / "tools/kernel", "amd64", suite, BUILD / "kernels"],
+                             capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise NoKernel(f"no kernel to boot: {run.stderr.strip()}")
+        self.root = pathlib.Path(run.stdout.strip())
+        self.image = next((self.root / "boot").glob("vmlinuz-*"))
+        self.release = self.image.name.removeprefix("vmlinuz-")
+
+    def module(self, name):
+        return next((self.root / "lib/modules").rglob(f"{name}.ko"))
+
+
+def libraries(program):
+    """The shared libraries of a program, and its loader; none if it is static."""
+    run = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    return re.findall(r"(/\S+) \(0x", run.stdout) if run.returncode == 0 else []
+
+
+def install(tree, source, path):
+    target = tree / path.lstrip("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists():
+        shutil.copy(source, target)
+
+
+def make_tree(tree, job, files):
+    """files: path in the machine -> path here. Programs bring their libraries."""
+    for folder in ("bin", "proc", "sys", "dev", "tmp", "out", "root", "etc"):
+        (tree / folder).mkdir()
+    install(tree, shutil.which("busybox"), "/bin/busybox")
+    for applet in subprocess.run([tree / "bin/busybox", "--list"], check=True,
+                                 capture_output=True, text=True).stdout.split():
+        if not (tree / "bin" / applet).exists():
+            (tree / "bin" / applet).symlink_to("busybox")
+    (tree / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n"
+                                     "nobody:x:65534:65534:nobody:/:/bin/false\n")
+    (tree / "init").write_text(INIT)
+    (tree / "init").chmod(0o755)
+    (tree / "job").write_text(job)
+    for path, source in files.items():
+        install(tree, source, path)
+        for library in libraries(source):
+            install(tree, library, library)
+
+
+def make_initramfs(path, job, files):
+    with tempfile.TemporaryDirectory() as tree:
+        make_tree(pathlib.Path(tree), job, files)
+        names = "\n".join(["."] + sorted(str(p.relative_to(tree))
+                                         for p in pathlib.Path(tree).rglob("*")))
+        with open(path, "wb") as out:
+            subprocess.run(["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=tree,
+                           input=names.encode(), stdout=out, check=True)
+
+
+def has_kvm():
+    """A /dev/kvm without the CPU's own support is there on some hosts, slower than TCG."""
+    flags = re.search(r"^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[0].split()
+    return ("svm" in flags or "vmx" in flags) and os.access("/dev/kvm", os.R_OK | os.W_OK)
+
+
+def works(accel, cpu):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            kernel = Kernel("bookworm-security")
+            return boot(kernel, "exit 7", {}, pathlib.Path(folder), accel, cpu, 2, 20)[0] == 7
+        except Failed:
+            return False
+
+
+@functools.cache
+def accelerator():
+    """The first way to run a machine that works here: (accelerator, CPU)."""
+    return next((way for way in PROBES if has_kvm() and works(*way)), EMULATED)
+
+
+def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
+    """Run the job; returns its exit status and what it printed."""
+    make_initramfs(folder / "initrd", job, files)
+    ports = [folder / name for name in ("console", "printed", "out.tar")]
+    command = [QEMU, "-accel", accel, "-cpu", cpu, "-machine", "q35", "-smp", str(cpus),
+               "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
+               "-kernel", kernel.image, "-initrd", folder / "initrd",
+               "-append", "console=ttyS0 panic=-1 quiet loglevel=4"]
+    for port in ports:
+        command += ["-serial", f"file:{port}"]
+    try:
+        run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                             timeout=limit, check=False)
+        said = run.stderr.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        said = f"no end after {limit} s"
+    printed = ports[1].read_bytes() if ports[1].exists() else b""
+    end = END.search(printed)
+    if not end:
+        console = ports[0].read_text(errors="replace")[-2000:] if ports[0].exists() else ""
+        raise Failed(f"{said}\n{console}\n{printed[-2000:].decode(errors='replace')}")
+    return int(end[1]), printed[:end.start()].decode(errors="replace").replace("\r\n", "\n")
+
+
+class Run:
+    """One boot: .status and .printed of the job, files that it left in /out, how it ran."""
+
+    def __init__(self, kernel, job, files, cpus=2, limit=240):
+        self.accelerator, self.cpu = accelerator()
+        self.folder = tempfile.TemporaryDirectory(prefix="skein-vm-")
+        folder = pathlib.Path(self.folder.name)
+        began = time.monotonic()
+        self.status, self.printed = boot(kernel, job, files, folder, self.accelerator, self.cpu,
+                                         cpus, limit)
+        self.seconds = time.monotonic() - began
+        self.out = folder / "out"
+        with tarfile.open(fileobj=io.BytesIO((folder / "out.tar").read_bytes())) as tar:
+            tar.extractall(self.out)
+
+    def __str__(self):
+        return f"{self.accelerator} -cpu {self.cpu}, {self.seconds:.0f} s"
+
+    def close(self):
+        self.folder.cleanup()
