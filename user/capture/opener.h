@@ -6,8 +6,9 @@
  * held mmap lock can hang it; it is then killed and started anew, and the
  * recorder itself never waits.
  *
- * Requests are queued and answered in order per kind; answers arrive through
- * opener_poll().
+ * Requests are queued; answers arrive through opener_poll(), in the order asked
+ * except that a scan of all is done between other requests. What cannot be
+ * answered is answered with an error: nothing is left open.
  */
 #ifndef SKEIN_CAPTURE_OPENER_H
 #define SKEIN_CAPTURE_OPENER_H
@@ -26,8 +27,8 @@ struct file_id {
 
 enum open_what {
 	OPEN_MAPPED_FILE, /* the file behind [start, end) of a process, known as path and id */
-	OPEN_PERF_MAP, /* /tmp/perf-NSPID.map of a process, through its root */
-	OPEN_DEBUG, /* a separate debug file, by build-id or debuglink */
+	OPEN_PERF_MAP,	  /* /tmp/perf-NSPID.map of a process, through its root */
+	OPEN_DEBUG,	  /* a separate debug file, by build-id or debuglink */
 };
 
 #define OPENER_PATH_MAX 4096
@@ -35,13 +36,15 @@ enum open_what {
 struct open_request {
 	uint64_t token; /* chosen by the caller, handed back */
 	enum open_what what;
-	uint32_t pid; /* whose */
-	uint64_t born; /* ns, CLOCK_BOOTTIME; identity of pid (compared at the 10 ms of /proc); 0: any */
-	uint32_t fallback_pids[4]; /* processes to try the same path through, such as the parent; 0 ends */
-	uint64_t start, end; /* mapping */
+	uint32_t pid;  /* whose */
+	uint64_t born; /* ns, CLOCK_BOOTTIME; identity of pid (compared at the 10 ms of /proc); 0:
+			  any */
+	uint32_t fallback_pids[4]; /* processes to try the same path through, such as the parent; 0
+				      ends */
+	uint64_t start, end;	   /* mapping */
 	struct file_id id;
-	const char *path; /* of the mapping as its process sees it */
-	const char *build_id; /* OPEN_DEBUG: lowercase hex */
+	const char *path;      /* of the mapping as its process sees it */
+	const char *build_id;  /* OPEN_DEBUG: lowercase hex */
 	const char *debuglink; /* OPEN_DEBUG: file name */
 };
 
@@ -59,7 +62,7 @@ struct scanned_process {
 	uint64_t born; /* ns of CLOCK_BOOTTIME, from the clock ticks of /proc/PID/stat */
 	bool kernel_thread;
 	const char *comm;
-	const char *exe; /* as readlink gives it; "" if unreadable */
+	const char *exe;    /* as readlink gives it; "" if unreadable */
 	const char *cgroup; /* whole text of /proc/PID/cgroup */
 };
 
@@ -75,13 +78,18 @@ struct scanned_mapping {
 	const char *path;
 };
 
+/* None may be NULL. They may ask for more, but not free the opener. */
 struct opener_events {
 	void (*opened)(void *context, const struct open_answer *a);
 	/* one process: the process, then its threads and executable mappings, then the end */
 	void (*process)(void *context, const struct scanned_process *p);
 	void (*thread)(void *context, const struct scanned_thread *t);
 	void (*mapping)(void *context, const struct scanned_mapping *m);
-	void (*scanned)(void *context, uint32_t pid); /* pid 0: the whole scan is done */
+	/*
+	 * End of a process, also if opener_scan(pid) found none; pid 0: the scan
+	 * of all is done. opener_cut_short() counts those told of in part.
+	 */
+	void (*scanned)(void *context, uint32_t pid);
 	void *context;
 };
 
@@ -90,21 +98,41 @@ struct opener;
 /* Fork the opener. Before threads exist. */
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err);
 void opener_free(struct opener *o);
+/* Polls readable when opener_poll() has something to do; the same for the opener's whole life. */
 int opener_fd(const struct opener *o);
 
+/*
+ * Queue a request; its texts are copied, NULL is "". -ENOBUFS: the queue is full
+ * (8 MiB), answers have to be taken first; -ENAMETOOLONG; -ENOMEM. Answers:
+ *   -ESTALE     the file of that name is not (or no longer) the mapped one
+ *   -ESRCH      the process is gone, and the file could not be found without it
+ *   -ETIMEDOUT  it hung the opener, or the same process did in the last 30 s
+ *   -EIO        it killed the opener
+ *   -EBUSY      too many hung openers that the kernel cannot end
+ *   -EINVAL     not a regular file
+ * and of perf maps: -ELOOP a symbolic link, -EPERM owner, -EACCES not readable by
+ * the process, -EMLINK hard links, -EFBIG above 256 MiB; others are open(2)'s.
+ */
 int opener_open(struct opener *o, const struct open_request *r);
-/* Tell of one process, or of all (pid 0). */
+/*
+ * Tell of one process, or of all (pid 0). All while a scan of all has yet to
+ * begin is that scan.
+ */
 int opener_scan(struct opener *o, uint32_t pid);
 
 /*
- * Send what is queued, take the answers that are there. Never blocks. A
- * request without an answer after 2 s: the opener is killed, that request
- * answered with -ETIMEDOUT, the rest goes on in a new one. now: ns of a steady
- * clock.
+ * Send what is queued, take the answers that are there. Never blocks. No sign of
+ * life for 2 s: the opener is killed, the request (or process of a scan) that it
+ * was busy with answered with -ETIMEDOUT, the rest goes on in a new one. So call
+ * it at least once a second while something is pending. now: ns of a steady
+ * clock. An error means that no opener can be started now.
  */
 int opener_poll(struct opener *o, uint64_t now, struct error *err);
 uint64_t opener_pending(const struct opener *o);
 uint64_t opener_restarts(const struct opener *o);
+/* Processes that a scan told of in part only, or not at all because they hung it. */
+uint64_t opener_cut_short(const struct opener *o);
+/* pid of the child, for tests and its share of the recorder's CPU time; -1 without one. */
 int opener_pid(const struct opener *o);
 
 #endif

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The child's side: take a request, do it, answer; between requests go on with
+ * the scan of /proc. It holds one packet of answers and waits in send() while
+ * the recorder is slow, so that neither side needs more memory for more
+ * processes, threads or mappings.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/opener_wire.h"
+#include "capture/procfs.h"
+
+#define NS_PER_S 1000000000LL
+
+struct child {
+	int socket;
+	DIR *all;	/* the scan of all processes, if one is going on */
+	uint32_t after; /* it leaves out the pids up to this one */
+	size_t used;	/* bytes of packet */
+	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
+	_Alignas(8) char request[OPENER_MESSAGE_MAX];
+	char cgroup[OPENER_CGROUP_MAX];
+};
+
+/* Send the packet, with a descriptor if fd is one. Without a recorder there is nothing to do. */
+static void flush(struct child *c, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {c->packet, c->used};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	const struct timespec pause = {.tv_nsec = 1000000};
+	ssize_t n;
+
+	if (!c->used)
+		return;
+	if (fd >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		CMSG_FIRSTHDR(&message)->cmsg_level = SOL_SOCKET;
+		CMSG_FIRSTHDR(&message)->cmsg_type = SCM_RIGHTS;
+		CMSG_FIRSTHDR(&message)->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof(fd));
+	}
+	while ((n = sendmsg(c->socket, &message, MSG_NOSIGNAL)) < 0) {
+		/* So many descriptors may be on their way, and no more. */
+		if (errno == ETOOMANYREFS || errno == ENOBUFS || errno == ENOMEM)
+			nanosleep(&pause, NULL);
+		else if (errno != EINTR)
+			_exit(0);
+	}
+	c->used = 0;
+}
+
+/* Put one record with its texts (NULL ends them) into the packet. */
+static void tell(struct child *c, struct opener_tell t, const char *const *texts)
+{
+	size_t size = offsetof(struct opener_tell, texts), i;
+	char *at;
+
+	for (i = 0; texts && texts[i]; i++)
+		size += strlen(texts[i]) + 1;
+	size = (size + 7) & ~(size_t)7;
+	if (c->used + size > sizeof(c->packet))
+		flush(c, -1);
+	at = c->packet + c->used;
+	memset(at, 0, size);
+	t.size = (uint32_t)size;
+	memcpy(at, &t, offsetof(struct opener_tell, texts));
+	at += offsetof(struct opener_tell, texts);
+	for (i = 0; texts && texts[i]; i++) {
+		strcpy(at, texts[i]);
+		at += strlen(at) + 1;
+	}
+	c->used += size;
+}
+
+static void tell_opened(struct child *c, uint64_t token, int fd, bool more)
+{
+	struct opener_tell t = {.kind = TELL_OPENED, .opened = {.token = token, .more = more}};
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) < 0) {
+		int error = -errno;
+
+		close(fd);
+		fd = error;
+	}
+	if (fd >= 0) {
+		t.opened.device = st.st_dev;
+		t.opened.inode = st.st_ino;
+		t.opened.size = (uint64_t)st.st_size;
+		t.opened.mtime_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+		t.opened.ctime_ns = st.st_ctim.tv_sec * NS_PER_S + st.st_ctim.tv_nsec;
+	}
+	t.opened.fd = fd < 0 ? fd : 0;
+	tell(c, t, NULL);
+	flush(c, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void do_open(struct child *c, const struct open_request *r)
+{
+	int fds[OPENER_DEBUG_MAX];
+	unsigned int i, count;
+
+	switch (r->what) {
+	case OPEN_MAPPED_FILE:
+		tell_opened(c, r->token, opener_open_mapped(r), false);
+		break;
+	case OPEN_PERF_MAP:
+		tell_opened(c, r->token, opener_open_perf_map(r), false);
+		break;
+	case OPEN_DEBUG:
+		count = opener_open_debug(r, fds);
+		for (i = 0; i < count; i++)
+			tell_opened(c, r->token, fds[i], i + 1 < count);
+		if (!count)
+			tell_opened(c, r->token, -ENOENT, false);
+		break;
+	}
+}
+
+static void tell_thread(struct child *c, uint32_t pid, uint32_t tid, const char *comm)
+{
+	const struct opener_tell t = {.kind = TELL_THREAD, .thread = {.pid = pid, .tid = tid}};
+
+	tell(c, t, (const char *const[]){comm, NULL});
+}
+
+static void scan_threads(struct child *c, int process, uint32_t pid)
+{
+	int fd = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+	char path[NAME_MAX + 8], comm[PROCFS_COMM_MAX + 1];
+	struct dirent *entry;
+	int n;
+
+	if (!tasks) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(tasks))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "%s/comm", entry->d_name);
+		n = procfs_read(dirfd(tasks), path, comm, sizeof(comm));
+		if (n <= 0)
+			continue;
+		if (comm[n - 1] == '\n') /* the kernel's; those before it are the name's own */
+			comm[n - 1] = '\0';
+		tell_thread(c, pid, (uint32_t)strtoul(entry->d_name, NULL, 10), comm);
+	}
+	closedir(tasks);
+}
+
+/* The path as its process sees it: maps shows it from our root, which is above a chroot. */
+static const char *below_root(const char *path, const char *root)
+{
+	size_t length = strlen(root);
+
+	return length > 1 && !strncmp(path, root, length) && path[length] == '/' ? path + length
+										 : path;
+}
+
+static bool is_gone(int error)
+{
+	return error == ESRCH || error == ENOENT;
+}
+
+/* False if there was more to tell; a process that is gone has none. */
+static bool scan_mappings(struct child *c, int process, uint32_t pid)
+{
+	struct opener_tell t = {.kind = TELL_MAPPING, .mapping = {.pid = pid}};
+	char root[OPENER_PATH_MAX], path[OPENER_PATH_MAX], *line;
+	ssize_t n = readlinkat(process, "root", root, sizeof(root) - 1);
+	int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
+	struct procfs_lines lines;
+	struct procfs_mapping m;
+
+	if (fd < 0)
+		return is_gone(errno);
+	root[n < 0 ? 0 : n] = '\0';
+	procfs_lines_init(&lines, fd);
+	while ((line = procfs_line(&lines))) {
+		if (!procfs_parse_mapping(line, &m) || !m.executable)
+			continue;
+		snprintf(path, sizeof(path), "%s", below_root(m.path, root));
+		t.mapping.start = m.start;
+		t.mapping.end = m.end;
+		t.mapping.offset = m.offset;
+		t.mapping.id = (struct file_id){m.major, m.minor, m.inode, 0};
+		tell(c, t, (const char *const[]){path, NULL});
+	}
+	close(fd);
+	return !lines.error || is_gone(-lines.error);
+}
+
+/* A cgroup text that is too long loses whole lines. */
+static const char *read_cgroup(struct child *c, int process)
+{
+	int n = procfs_read(process, "cgroup", c->cgroup, sizeof(c->cgroup));
+	char *end;
+
+	if (n < 0)
+		return "";
+	end = strrchr(c->cgroup, '\n');
+	if (end)
+		end[1] = '\0';
+	return c->cgroup;
+}
+
+static void tell_process(struct child *c, int process, const struct procfs_stat *stat,
+			 uint32_t ns_pid, bool all)
+{
+	struct opener_tell t = {.kind = TELL_PROCESS, .all = all};
+	char exe[OPENER_PATH_MAX];
+	ssize_t n = readlinkat(process, "exe", exe, sizeof(exe) - 1);
+
+	exe[n < 0 ? 0 : n] = '\0';
+	t.process.pid = stat->pid;
+	t.process.parent = stat->parent;
+	t.process.ns_pid = ns_pid;
+	t.process.born = stat->born;
+	t.process.kernel_thread = stat->kernel_thread;
+	tell(c, t, (const char *const[]){stat->comm, exe, read_cgroup(c, process), NULL});
+}
+
+/* Tell of a process, if it is there: false if it could not be told of to its end. */
+static bool scan_process(struct child *c, uint32_t pid, bool all)
+{
+	struct procfs_status status;
+	struct procfs_stat stat;
+	bool complete = true;
+	int process;
+
+	/* The numbers are the main thread's, files and mappings those of a living thread. */
+	process = procfs_open_main(pid, 0);
+	if (process < 0)
+		return true;
+	if (procfs_stat_of(process, &stat) < 0 || procfs_status_of(process, &status) < 0 ||
+	    status.pid != pid) {
+		close(process);
+		return true;
+	}
+	process = procfs_living(process, &stat);
+	if (process < 0)
+		return true;
+	tell_process(c, process, &stat, status.ns_pid, all);
+	if (stat.threads == 1)
+		tell_thread(c, pid, pid, stat.comm);
+	else
+		scan_threads(c, process, pid);
+	if (!stat.kernel_thread)
+		complete = scan_mappings(c, process, pid);
+	close(process);
+	return complete;
+}
+
+static void tell_of(struct child *c, uint32_t pid, bool all)
+{
+	struct opener_tell t = {.kind = TELL_BEGIN, .all = all, .pid = pid};
+
+	if (all) {
+		/* At once: should this process hang us, the recorder knows which it was. */
+		tell(c, t, NULL);
+		flush(c, -1);
+	}
+	t.kind = TELL_END;
+	t.complete = scan_process(c, pid, all);
+	tell(c, t, NULL);
+	flush(c, -1);
+}
+
+/* One more process of the scan of all. /proc lists them by rising pid. */
+static void go_on(struct child *c)
+{
+	struct dirent *entry;
+	uint32_t pid = 0;
+
+	while (pid <= c->after && (entry = readdir(c->all)))
+		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	if (pid > c->after) {
+		c->after = pid;
+		tell_of(c, pid, true);
+		return;
+	}
+	closedir(c->all);
+	c->all = NULL;
+	tell(c, (struct opener_tell){.kind = TELL_DONE, .all = true}, NULL);
+	flush(c, -1);
+}
+
+static void start_scan(struct child *c, uint32_t after)
+{
+	if (c->all)
+		closedir(c->all);
+	c->all = opendir("/proc");
+	c->after = after;
+	if (!c->all)
+		_exit(1); /* without /proc it has no purpose: the recorder says so */
+}
+
+static void handle(struct child *c, size_t size)
+{
+	struct opener_ask *ask = (struct opener_ask *)c->request;
+	const char *at = ask->texts, *end = c->request + size;
+
+	switch (size < sizeof(*ask) ? 0 : ask->kind) {
+	case ASK_OPEN:
+		ask->open.path = opener_text(&at, end);
+		ask->open.build_id = opener_text(&at, end);
+		ask->open.debuglink = opener_text(&at, end);
+		do_open(c, &ask->open);
+		break;
+	case ASK_SCAN:
+		tell_of(c, ask->pid, false);
+		break;
+	case ASK_SCAN_ALL:
+		start_scan(c, ask->pid);
+		break;
+	}
+}
+
+/*
+ * What was inherited is not needed, and must not stay open in a child that
+ * hangs. Signals from the terminal are the recorder's business: it needs the
+ * opener to the end.
+ */
+static int settle(int socket, pid_t parent)
+{
+	static const int ignored[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
+	const struct rlimit none = {0};
+	sigset_t empty;
+	size_t i;
+	int fd = fcntl(socket, F_DUPFD_CLOEXEC, 3);
+
+	prctl(PR_SET_NAME, "skein-opener");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || fd < 0)
+		_exit(1);
+	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&empty);
+	sigprocmask(SIG_SETMASK, &empty, NULL);
+	setrlimit(RLIMIT_CORE, &none);
+	if (fd > 0)
+		syscall(SYS_close_range, 0, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, ~0U, 0);
+	return chdir("/") < 0 ? -1 : fd;
+}
+
+_Noreturn void opener_child(int socket, pid_t parent)
+{
+	struct child *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		_exit(1);
+	c->socket = settle(socket, parent);
+	for (;;) {
+		ssize_t n =
+			recv(c->socket, c->request, sizeof(c->request), c->all ? MSG_DONTWAIT : 0);
+
+		if (n > 0)
+			handle(c, (size_t)n);
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			_exit(0);
+		if (c->all)
+			go_on(c);
+	}
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Opening files of profiled processes, who choose every name on the way. Paths
+ * are resolved inside the process's own root; what they lead to is looked at
+ * through O_PATH, which has no effect on a device or FIFO, before it is opened;
+ * and what was found by name is only taken if it is the mapped file itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "capture/opener_wire.h"
+#include "capture/procfs.h"
+
+#define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define PERF_MAP_MAX (256 << 20) /* bytes */
+#define RESOLVE_TRIES 8		 /* renames elsewhere make openat2() give up with EAGAIN */
+
+/* Open for reading what path, an O_PATH descriptor, refers to. Closes path. */
+static int open_regular(int path)
+{
+	char self[32];
+	struct stat st;
+	int result = -EINVAL;
+
+	if (path < 0)
+		return path;
+	if (fstat(path, &st) < 0) {
+		result = -errno;
+	} else if (S_ISREG(st.st_mode)) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
+		result = open(self, OPEN_FLAGS);
+		if (result < 0)
+			result = -errno;
+	}
+	close(path);
+	return result;
+}
+
+/* Open a regular file by its path below root. */
+static int open_below(int root, const char *path, uint64_t resolve)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = resolve | RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int tries = RESOLVE_TRIES;
+	long fd;
+
+	do
+		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN && --tries);
+	return open_regular(fd < 0 ? -errno : (int)fd);
+}
+
+/* The root of an open /proc/PID; without one, our own. */
+static int open_root(int process)
+{
+	int fd;
+
+	if (process < 0)
+		fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	else
+		fd = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Find the mapping that holds address in a maps file: its file, and its path if buf is given. */
+static int find_mapping(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
+{
+	struct procfs_lines lines;
+	struct procfs_mapping m;
+	int fd, result = -ENOENT;
+	char *line;
+
+	fd = process < 0 ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+			 : openat(process, "maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	procfs_lines_init(&lines, fd);
+	while (result < 0 && (line = procfs_line(&lines))) {
+		if (!procfs_parse_mapping(line, &m) || address < m.start || address >= m.end)
+			continue;
+		*ret = (struct file_id){m.major, m.minor, m.inode, 0};
+		if (buf)
+			snprintf(buf, size, "%s", m.path);
+		result = 0;
+	}
+	close(fd);
+	return result;
+}
+
+static bool same_file(const struct file_id *a, const struct file_id *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
+}
+
+/*
+ * overlayfs and btrfs report other numbers in fstat() than the kernel does in
+ * maps and mmap events. Ask the kernel the same question: map a page of the file,
+ * which is never touched, and read what maps says of it.
+ */
+static int kernel_identity(int fd, struct file_id *ret)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page, PROT_NONE, MAP_PRIVATE, fd, 0);
+	int result;
+
+	if (at == MAP_FAILED)
+		return -errno;
+	result = find_mapping(-1, (uint64_t)(uintptr_t)at, ret, NULL, 0);
+	munmap(at, page);
+	return result;
+}
+
+/* True unless the file system says that the inode number was given to a new file since. */
+static bool same_generation(int fd, uint64_t generation)
+{
+	unsigned int now[2] = {0}; /* declared as long, written as int: room for both */
+
+	if (!generation || ioctl(fd, FS_IOC_GETVERSION, now) < 0)
+		return true;
+	return now[0] == (unsigned int)generation;
+}
+
+/* Hand fd on if it is the file id; else close it and return -ESTALE. */
+static int take_identical(int fd, const struct file_id *id)
+{
+	struct file_id found;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		goto stale;
+	found = (struct file_id){major(st.st_dev), minor(st.st_dev), st.st_ino, 0};
+	if (!same_file(&found, id) && (kernel_identity(fd, &found) < 0 || !same_file(&found, id)))
+		goto stale;
+	if (!same_generation(fd, id->generation))
+		goto stale;
+	return fd;
+stale:
+	close(fd);
+	return -ESTALE;
+}
+
+static int open_map_files(int process, const struct open_request *r)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, r->start, r->end);
+	fd = openat(process, name, O_PATH | O_CLOEXEC);
+	return take_identical(open_regular(fd < 0 ? -errno : fd), &r->id);
+}
+
+/* Open the mapped file by its name below the root of a process, or our own (-1). */
+static int open_by_path(int process, const struct open_request *r)
+{
+	size_t length = procfs_without_deleted(r->path);
+	char path[OPENER_PATH_MAX];
+	int root, fd;
+
+	if (r->path[0] != '/')
+		return -ENOENT;
+	root = open_root(process);
+	if (root < 0)
+		return root;
+	fd = take_identical(open_below(root, r->path, 0), &r->id);
+	if (fd < 0 && r->path[length]) {
+		/* Unlinked here, but perhaps not under another mount or link. */
+		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
+		fd = take_identical(open_below(root, path, 0), &r->id);
+	}
+	close(root);
+	return fd;
+}
+
+/* The outcome of one more attempt; of errors, the one that tells most. */
+static int outcome(int before, int now)
+{
+	if (now >= 0 || now == -ESTALE)
+		return now;
+	return before == -ENOENT ? now : before;
+}
+
+/* The path as the process sees it is the end of the one that we see. */
+static bool same_path(const char *ours, const char *theirs)
+{
+	size_t a = procfs_without_deleted(ours), b = procfs_without_deleted(theirs);
+
+	return a >= b && !memcmp(ours + a - b, theirs, b);
+}
+
+/* Where the mapping's file is not known, the process's own maps tell. */
+static int learn_identity(int process, struct open_request *r)
+{
+	char path[OPENER_PATH_MAX];
+
+	if (r->id.inode)
+		return 0;
+	if (process < 0)
+		return process;
+	if (find_mapping(process, r->start, &r->id, path, sizeof(path)) < 0 || !r->id.inode ||
+	    !same_path(path, r->path))
+		return -ESTALE;
+	return 0;
+}
+
+static int open_through_others(const struct open_request *r, int before)
+{
+	const size_t count = sizeof(r->fallback_pids) / sizeof(r->fallback_pids[0]);
+	int fd = before;
+	size_t i;
+
+	for (i = 0; fd < 0 && i < count && r->fallback_pids[i]; i++) {
+		int other = procfs_open(r->fallback_pids[i], 0);
+
+		if (other < 0)
+			continue;
+		fd = outcome(fd, open_by_path(other, r));
+		close(other);
+	}
+	return fd < 0 ? outcome(fd, open_by_path(-1, r)) : fd;
+}
+
+int opener_open_mapped(const struct open_request *request)
+{
+	struct open_request r = *request;
+	int process = procfs_open(r.pid, r.born), fd;
+
+	fd = learn_identity(process, &r);
+	if (fd < 0)
+		goto out;
+	fd = process;
+	if (process >= 0)
+		fd = open_map_files(process, &r);
+	if (fd < 0 && process >= 0)
+		fd = outcome(fd, open_by_path(process, &r));
+	if (fd < 0)
+		fd = open_through_others(&r, fd);
+out:
+	if (process >= 0)
+		close(process);
+	return fd;
+}
+
+/*
+ * In its own mount namespace any user can put any file at any path; what a
+ * process could not read itself is not read for it.
+ */
+static bool may_read(const struct stat *st, uint32_t uid)
+{
+	return !uid || st->st_uid == uid || (st->st_mode & S_IROTH);
+}
+
+static int check_perf_map(int fd, uint32_t uid)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != uid && st.st_uid)
+		return -EPERM;
+	if (!may_read(&st, uid))
+		return -EACCES;
+	if (st.st_nlink != 1)
+		return -EMLINK;
+	return st.st_size > PERF_MAP_MAX ? -EFBIG : 0;
+}
+
+int opener_open_perf_map(const struct open_request *r)
+{
+	struct procfs_status status;
+	char path[64];
+	int process = procfs_open(r->pid, r->born), root = -1, fd = process, result;
+
+	if (process < 0)
+		return process;
+	result = procfs_status_of(process, &status);
+	if (result < 0)
+		goto out;
+	result = root = open_root(process);
+	if (root < 0)
+		goto out;
+	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", status.ns_pid);
+	result = fd = open_below(root, path, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		goto out;
+	result = check_perf_map(fd, status.fsuid);
+	if (result < 0)
+		close(fd);
+	else
+		result = fd;
+out:
+	if (root >= 0)
+		close(root);
+	close(process);
+	return result;
+}
+
+/* The candidates found so far, each a different file. */
+struct candidates {
+	const struct open_request *request;
+	uint32_t uid; /* whose rights count */
+	int roots[2]; /* the process's, ours */
+	int *fds;
+	unsigned int count;
+};
+
+static bool is_known(const struct candidates *c, const struct stat *st)
+{
+	const struct file_id *id = &c->request->id;
+	struct stat other;
+	unsigned int i;
+
+	if (major(st->st_dev) == id->major && minor(st->st_dev) == id->minor &&
+	    st->st_ino == id->inode)
+		return true;
+	for (i = 0; i < c->count; i++)
+		if (!fstat(c->fds[i], &other) && other.st_dev == st->st_dev &&
+		    other.st_ino == st->st_ino)
+			return true;
+	return false;
+}
+
+static void try_candidate(struct candidates *c, const char *path)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < 2 && c->count < OPENER_DEBUG_MAX; i++) {
+		int fd = c->roots[i] < 0 ? -ENOENT : open_below(c->roots[i], path, 0);
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &st) < 0 || !may_read(&st, c->uid) || is_known(c, &st))
+			close(fd);
+		else
+			c->fds[c->count++] = fd;
+	}
+}
+
+static void try_build_id(struct candidates *c)
+{
+	const char *id = c->request->build_id;
+	char path[OPENER_BUILD_ID_MAX + 64];
+
+	/* Two digits name the directory; anything but hex could name another place. */
+	if (strlen(id) < 3 || id[strspn(id, "0123456789abcdef")])
+		return;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	try_candidate(c, path);
+}
+
+static void try_debuglink(struct candidates *c)
+{
+	static const char *const places[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
+	const char *path = c->request->path, *name = c->request->debuglink;
+	const char *slash = strrchr(path, '/');
+	char found[OPENER_PATH_MAX + OPENER_NAME_MAX + 64];
+	size_t i;
+
+	if (path[0] != '/' || !name[0] || strchr(name, '/') || !strcmp(name, ".."))
+		return;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(found, sizeof(found), places[i], (int)(slash - path), path, name);
+		try_candidate(c, found);
+	}
+}
+
+unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX])
+{
+	struct procfs_status status = {.fsuid = UINT32_MAX};
+	struct candidates c = {.request = r, .roots = {-1, -1}, .fds = fds};
+	int process = procfs_open(r->pid, r->born);
+
+	if (process >= 0) {
+		(void)procfs_status_of(process, &status);
+		c.roots[0] = open_root(process);
+		close(process);
+	}
+	c.uid = status.fsuid;
+	c.roots[1] = open_root(-1);
+	try_build_id(&c);
+	try_debuglink(&c);
+	if (c.roots[0] >= 0)
+		close(c.roots[0]);
+	if (c.roots[1] >= 0)
+		close(c.roots[1]);
+	return c.count;
+}
