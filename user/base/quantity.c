@@ -38,9 +38,11 @@ static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret
 	}
 	if (in_fraction && factor == 1)
 		return -EINVAL;
-	if (value / divisor > UINT64_MAX / factor)
+	/* the whole and the fraction apart, for their product with the factor may exceed 128 bits */
+	value = value / divisor * factor + value % divisor * factor / divisor;
+	if (value > UINT64_MAX)
 		return -ERANGE;
-	*ret = (uint64_t)(value / divisor * factor + value % divisor * factor / divisor);
+	*ret = (uint64_t)value;
 	return 0;
 }
 

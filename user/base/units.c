@@ -66,7 +66,8 @@ char *show_duration(uint64_t ns, char *buf, size_t size)
 
 	if (ns < 59950000000) /* what rounds to 60 s is a minute */
 		return show(ns, choose(ns, units, COUNT(units)), buf, size);
-	while (i > 1 && ns < long_units[i].size - long_units[i - 1].size / 2)
+	/* what the next smaller pair would round up to a whole larger unit is told in that */
+	while (i > 1 && ns < long_units[i].size - long_units[i - 2].size / 2)
 		i--;
 	return show_pair(ns, &long_units[i - 1], buf, size);
 }

@@ -11,7 +11,7 @@ _Static_assert(ENOMEM == 12, "vector_push() says so");
 
 int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size)
 {
-	size_t wanted, grown = *capacity + *capacity / 2;
+	size_t wanted, bytes, grown = *capacity + *capacity / 2;
 	void *old, *new;
 
 	if (extra <= *capacity - count)
@@ -22,9 +22,11 @@ int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_
 		wanted = grown;
 	if (wanted < 8)
 		wanted = 8;
+	if (__builtin_mul_overflow(wanted, item_size, &bytes))
+		return -ENOMEM;
 	/* items points to a pointer of the vector's own type: only its bytes may be touched here */
 	memcpy(&old, items, sizeof(old));
-	new = reallocarray(old, wanted, item_size);
+	new = realloc(old, bytes);
 	if (!new)
 		return -ENOMEM;
 	memcpy(items, &new, sizeof(new));

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A unit test program: its tests in START_TEST() blocks, then SUITE("thing", test, test, ...). */
+#ifndef SKEIN_TESTS_SUITE_H
+#define SKEIN_TESTS_SUITE_H
+
+#include <check.h>
+
+/* Seconds of one test: generous, for sanitizers on a busy machine. */
+#define SUITE_TIMEOUT 120
+
+static inline int suite_run(const char *name, const TTest *const *tests, size_t count)
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tcase, SUITE_TIMEOUT);
+	for (size_t i = 0; i < count; i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
+
+#define SUITE(name, ...) \
+	int main(void) \
+	{ \
+		const TTest *const tests[] = {__VA_ARGS__}; \
+\
+		return suite_run(name, tests, sizeof(tests) / sizeof(tests[0])); \
+	}
+
+#endif

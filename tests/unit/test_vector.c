@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* vector.h: what was pushed is there, and what cannot be had is refused. */
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/vector.h"
+#include "suite.h"
+
+struct item {
+	uint64_t n;
+	char pad[5];
+};
+
+START_TEST(keeps_what_is_pushed)
+{
+	VECTOR(struct item) v = {0};
+
+	for (uint64_t n = 0; n < 10000; n++)
+		ck_assert_int_eq(vector_push(&v, ((struct item){.n = n})), 0);
+	ck_assert_uint_eq(v.count, 10000);
+	ck_assert_uint_le(v.count, v.capacity);
+	for (uint64_t n = 0; n < v.count; n++)
+		ck_assert_uint_eq(v.items[n].n, n);
+	vector_free(&v);
+	ck_assert_ptr_null(v.items);
+	ck_assert_uint_eq(v.count + v.capacity, 0);
+	vector_free(&v);
+}
+END_TEST
+
+START_TEST(reserves_once)
+{
+	VECTOR(int) v = {0};
+	int *items;
+
+	ck_assert_int_eq(vector_reserve(&v, 1000), 0);
+	items = v.items;
+	for (int n = 0; n < 1000; n++)
+		ck_assert_int_eq(vector_push(&v, n), 0);
+	ck_assert_ptr_eq(v.items, items);
+	vector_free(&v);
+}
+END_TEST
+
+START_TEST(refuses_what_overflows)
+{
+	VECTOR(struct item) v = {0};
+
+	ck_assert_int_eq(vector_push(&v, ((struct item){.n = 1})), 0);
+	ck_assert_int_eq(vector_reserve(&v, SIZE_MAX), -ENOMEM);
+	ck_assert_int_eq(vector_reserve(&v, SIZE_MAX / sizeof(struct item)), -ENOMEM);
+	ck_assert_uint_eq(v.count, 1);
+	ck_assert_uint_eq(v.items[0].n, 1);
+	vector_free(&v);
+}
+END_TEST
+
+SUITE("vector", keeps_what_is_pushed, reserves_once, refuses_what_overflows)
