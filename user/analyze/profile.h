@@ -3,27 +3,35 @@
  * A profile: everything a source says of stacks and their weights, in memory,
  * with every path joined to its names. Reports and the formats of folded kind
  * are views of it. Pure: no I/O.
+ *
+ * A recorder that was killed may have left references to what it had not
+ * written yet: they lead to an entity that has its id and nothing else, and
+ * are counted. One path may stand under several ids, since a recorder forgets:
+ * views merge by path and name.
  */
 #ifndef SKEIN_ANALYZE_PROFILE_H
 #define SKEIN_ANALYZE_PROFILE_H
 
 #include "base/pipe.h"
 
-struct profile_process { struct process p; }; /* texts owned by the profile */
-struct profile_thread { struct thread t; uint32_t process; }; /* index, UINT32_MAX none */
-struct profile_mapping { struct mapping m; };
+#define PROFILE_NONE UINT32_MAX /* no index */
+
+struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
+struct profile_thread { struct thread t; uint32_t process; }; /* index, PROFILE_NONE none */
+struct profile_mapping { struct mapping m; uint32_t process; };
 struct profile_function { struct function f; uint32_t mapping; };
 struct profile_frame { struct frame f; uint32_t mapping, function; };
 
 /* A node of the calling-context tree. Children have higher indexes than their parents. */
 struct profile_stack {
 	uint64_t id;
-	uint32_t parent; /* index, UINT32_MAX at a root */
-	uint32_t frame;
+	uint32_t parent; /* index, PROFILE_NONE at a root */
+	uint32_t frame; /* index, PROFILE_NONE unknown */
+	uint8_t end; /* enum stack_end, see profile_stack_end() */
 };
 
 struct profile_sum {
-	uint32_t event, thread, stack; /* indexes; stack UINT32_MAX: none */
+	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none */
 	uint64_t count, weight;
 };
 
@@ -43,6 +51,7 @@ struct profile {
 	uint32_t event_count, info_count, process_count, thread_count, mapping_count,
 		function_count, frame_count, stack_count, sum_count, account_count, loss_count;
 	uint64_t total_count, total_weight; /* of all sums of event 0 (the first event) */
+	uint64_t missing; /* entities that were referred to and never came */
 };
 
 /* Run the source to its end. Free with profile_free(), also NULL or half-built ones. */
@@ -50,8 +59,17 @@ int profile_read(struct profile **ret, struct source *source, struct error *err)
 void profile_free(struct profile *p);
 
 /*
+ * The same as a sink, for those that are handed records: when it is finished,
+ * done() gets the profile, which belongs to the sink and goes with it.
+ */
+int profile_sink(struct sink **ret,
+		 int (*done)(void *context, const struct profile *p, struct error *err),
+		 void *context, struct error *err);
+
+/*
  * How the user part of a stack ended: END_WALKED if it is whole (or has no
- * user part by nature: kernel threads), else why it is not.
+ * user part by nature: kernel threads), else why it is not. PROFILE_NONE, no
+ * stack at all, is END_UNKNOWN_ROOT.
  */
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 
@@ -61,5 +79,15 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
  * Raw bytes: escape them. buf is used when the name must be made up.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
+
+/* File name of a mapping's path without its folders, "[kernel]", ...; "" for PROFILE_NONE. */
+const char *profile_module_name(const struct profile *p, uint32_t mapping);
+
+/* Samples and weight of one event. */
+void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
+			 uint64_t *weight);
+
+/* The first event that has samples; 0 if none has. */
+uint32_t profile_main_event(const struct profile *p);
 
 #endif

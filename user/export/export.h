@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/profile.h"
 #include "base/pipe.h"
 
 /* What may be asked of formats that group. */
@@ -14,7 +15,6 @@ struct export_options {
 	bool pids; /* tell processes of one name apart */
 	bool containers; /* a root frame per container or cgroup */
 	bool annotate; /* folded: _[k], _[j] suffixes */
-	bool addresses; /* unnamed frames with their address */
 };
 
 struct export_format {
@@ -29,6 +29,16 @@ struct export_format {
 
 /* Ends with a NULL name. */
 extern const struct export_format export_formats[];
+
+/*
+ * A sink for formats that show a profile as a whole: it builds the profile and
+ * has write() put it on out when it is finished. write() need not check out
+ * for errors.
+ */
+typedef int profile_writer(FILE *out, const struct profile *p, const struct export_options *o,
+			   struct error *err);
+int profile_export(struct sink **ret, profile_writer *write, FILE *out,
+		   const struct export_options *o, struct error *err);
 
 /* By name, or by the ending of a path; NULL if there is none. */
 const struct export_format *export_format_named(const char *name);

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A filter stands between a source and a sink as a sink itself: it keeps what
+ * it needs of every process, thread and event to judge a sample, and passes on
+ * what holds.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/filter.h"
+#include "analyze/index.h"
+#include "analyze/names.h"
+#include "base/vector.h"
+
+#define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
+
+/* The conditions, in the order of their bits. X(NAME, member, "what was not found", "option") */
+#define CONDITIONS(X) \
+	X(PID, pids, "a process with pid", "--pid") \
+	X(TID, tids, "a thread with tid", "--tid") \
+	X(COMM, comm, "a process or thread named", "--comm") \
+	X(CGROUP, cgroup, "a process in control group", "--cgroup") \
+	X(CONTAINER, container, "a process in container", "--container") \
+	X(EVENT, event, "an event named", "--event")
+
+#define CONDITION_ENUM(NAME, member, what, option) CONDITION_##NAME,
+enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
+#define BIT(NAME) (1u << CONDITION_##NAME)
+
+typedef VECTOR(uint64_t) numbers_t; /* sorted */
+
+struct seen_process {
+	unsigned int meets; /* bits of enum condition */
+	bool idle;
+};
+
+struct seen_thread {
+	uint64_t process; /* id */
+	unsigned int meets;
+};
+
+struct seen_event {
+	uint64_t from, to; /* stamps of CLOCK_BOOTTIME, to inclusive */
+	unsigned int meets;
+};
+
+struct filter_source {
+	struct source source;
+	struct source *inner;
+	struct filter f; /* texts stay the caller's */
+	numbers_t pids, tids;
+};
+
+/* One run: the sink that the inner source sees. */
+struct filter_run {
+	struct sink sink;
+	const struct filter_source *filter;
+	struct sink *to;
+	unsigned int met; /* conditions that something in the trace has met */
+	bool add_up; /* make sums from samples */
+	struct index hosts, events, processes, threads; /* by id */
+	VECTOR(struct host) host_list; /* without texts */
+	VECTOR(struct seen_event) event_list;
+	VECTOR(struct seen_process) process_list;
+	VECTOR(struct seen_thread) thread_list;
+	struct names sum_keys; /* the bytes of struct sum's ids */
+	VECTOR(struct sum) sums;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool among(const numbers_t *n, uint64_t number)
+{
+	return n->count && bsearch(&number, n->items, n->count, sizeof(number), compare_numbers);
+}
+
+/* "12,13" into sorted numbers. */
+static int parse_numbers(const char *text, const char *option, numbers_t *ret, struct error *err)
+{
+	for (const char *at = text;; at++) {
+		char *end;
+		uint64_t number;
+
+		errno = 0;
+		number = strtoull(at, &end, 10);
+		if (*at < '0' || *at > '9' || errno || (*end && *end != ','))
+			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers", option,
+					 text);
+		if (vector_push(ret, number) < 0)
+			return error_errno(err, -ENOMEM, "%s", option);
+		at = end;
+		if (!*at)
+			break;
+	}
+	qsort(ret->items, ret->count, sizeof(*ret->items), compare_numbers);
+	return 0;
+}
+
+/*
+ * A path stands for itself and what lies below it, also as it is seen in the
+ * file system; anything with a wildcard is a glob over the whole path.
+ */
+static bool cgroup_matches(const char *pattern, const char *cgroup)
+{
+	static const char mount[] = "/sys/fs/cgroup";
+	size_t length;
+
+	if (strpbrk(pattern, "*?["))
+		return !fnmatch(pattern, cgroup, 0);
+	if (!strncmp(pattern, mount, strlen(mount)))
+		pattern += strlen(mount);
+	length = strlen(pattern);
+	while (length && pattern[length - 1] == '/')
+		length--;
+	return !strncmp(pattern, cgroup, length) && (!cgroup[length] || cgroup[length] == '/');
+}
+
+static const char *text_of(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Which conditions a process meets; those that are not asked for are met. */
+static unsigned int judge_process(const struct filter_source *s, const struct process *p)
+{
+	const struct filter *f = &s->f;
+	const char *container = text_of(p->container);
+	unsigned int meets = 0;
+
+	if (!f->pids || among(&s->pids, p->pid))
+		meets |= BIT(PID);
+	if (!f->comm || !fnmatch(f->comm, text_of(p->comm), 0))
+		meets |= BIT(COMM);
+	if (!f->cgroup || cgroup_matches(f->cgroup, text_of(p->cgroup)))
+		meets |= BIT(CGROUP);
+	if (!f->container ||
+	    (*container && !strncmp(f->container, container, strlen(f->container))))
+		meets |= BIT(CONTAINER);
+	return meets;
+}
+
+static unsigned int judge_thread(const struct filter_source *s, const struct thread *t)
+{
+	unsigned int meets = 0;
+
+	if (!s->f.tids || among(&s->tids, t->tid))
+		meets |= BIT(TID);
+	if (s->f.comm && !fnmatch(s->f.comm, text_of(t->comm), 0))
+		meets |= BIT(COMM);
+	return meets;
+}
+
+/* Remember item under id in list; an older one of that id is replaced. */
+#define SEEN(index, list, id, item) \
+	({ \
+		uint32_t at_ = index_get(index, id); \
+		int rc_ = 0; \
+		if (at_ != INDEX_NONE) { \
+			(list)->items[at_] = (item); \
+		} else { \
+			rc_ = vector_push(list, item); \
+			if (!rc_) \
+				rc_ = index_put(index, id, (list)->count - 1); \
+		} \
+		rc_; \
+	})
+
+static int see_event(struct filter_run *r, const struct event *e)
+{
+	const struct filter *f = &r->filter->f;
+	uint32_t host = index_get(&r->hosts, e->host);
+	uint64_t start = host == INDEX_NONE ? 0 : r->host_list.items[host].start;
+	struct seen_event seen = {.from = start + f->from, .to = UINT64_MAX};
+
+	if (f->to && f->to < UINT64_MAX - start)
+		seen.to = start + f->to;
+	if (!f->event || !strcmp(f->event, text_of(e->name)))
+		seen.meets = BIT(EVENT);
+	r->met |= seen.meets;
+	return SEEN(&r->events, &r->event_list, e->id, seen);
+}
+
+static int see(struct filter_run *r, enum record_kind kind, const void *record)
+{
+	const struct host *h = record;
+	const struct process *p = record;
+	const struct thread *t = record;
+	struct seen_process process;
+	struct seen_thread thread;
+
+	switch (kind) {
+	case KIND_HOST:
+		return SEEN(&r->hosts, &r->host_list, h->id, *h);
+	case KIND_EVENT:
+		return see_event(r, record);
+	case KIND_PROCESS:
+		process = (struct seen_process){judge_process(r->filter, p), p->pid == 0};
+		r->met |= process.meets;
+		return SEEN(&r->processes, &r->process_list, p->id, process);
+	case KIND_THREAD:
+		thread = (struct seen_thread){t->process, judge_thread(r->filter, t)};
+		r->met |= thread.meets;
+		return SEEN(&r->threads, &r->thread_list, t->id, thread);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Whether what happened to a thread holds. A thread or process that the trace
+ * has lost meets no condition that was asked for, and is not idle.
+ */
+static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t time)
+{
+	const struct filter_source *s = r->filter;
+	static const struct process no_process;
+	static const struct thread no_thread;
+	unsigned int meets = 0;
+	uint32_t at = index_get(&r->threads, thread);
+	struct seen_thread t = {0, judge_thread(s, &no_thread)};
+	struct seen_process p = {judge_process(s, &no_process), false};
+
+	if (at != INDEX_NONE)
+		t = r->thread_list.items[at];
+	at = index_get(&r->processes, t.process);
+	if (at != INDEX_NONE)
+		p = r->process_list.items[at];
+	if (p.idle && !s->f.idle)
+		return false;
+	at = index_get(&r->events, event);
+	if (at != INDEX_NONE) {
+		const struct seen_event *e = &r->event_list.items[at];
+
+		if (time && (time < e->from || time > e->to))
+			return false;
+		meets = e->meets;
+	} else if (!s->f.event) {
+		meets = BIT(EVENT);
+	}
+	return (meets | t.meets | p.meets) == (1u << CONDITION_COUNT) - 1;
+}
+
+static int add_up(struct filter_run *r, const struct sample *s)
+{
+	uint64_t key[] = {s->event, s->thread, s->stack};
+	struct sum empty = {.event = s->event, .thread = s->thread, .stack = s->stack};
+	uint32_t number;
+
+	if (names_intern(&r->sum_keys, key, sizeof(key), &number) < 0)
+		return -ENOMEM;
+	if (number == r->sums.count && vector_push(&r->sums, empty) < 0)
+		return -ENOMEM;
+	r->sums.items[number].count++;
+	r->sums.items[number].weight += s->weight;
+	return 0;
+}
+
+/* Sums stand behind the samples and before accounts and losses. */
+static int put_sums(struct filter_run *r, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->sums.count && !rc; i++)
+		rc = put_sum(r->to, &r->sums.items[i], err);
+	r->sums.count = 0;
+	names_free(&r->sum_keys);
+	return rc;
+}
+
+static int run_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	struct filter_run *r = (struct filter_run *)s;
+	const struct sample *sample = record;
+	const struct sum *sum = record;
+	int rc = see(r, kind, record);
+
+	if (kind == KIND_SAMPLE) {
+		if (!passes(r, sample->event, sample->thread, sample->time))
+			return 0;
+		rc = r->add_up ? add_up(r, sample) : 0;
+	}
+	if (rc < 0)
+		return error_errno(err, rc, "cannot filter");
+	if (kind == KIND_SUM && !passes(r, sum->event, sum->thread, 0))
+		return 0;
+	if (kind > KIND_SUM)
+		rc = put_sums(r, err);
+	return rc < 0 ? rc : sink_put(r->to, kind, record, err);
+}
+
+static int run_tick(struct sink *s, uint64_t time, struct error *err)
+{
+	return sink_tick(((struct filter_run *)s)->to, time, err);
+}
+
+/* A condition that nothing in the whole trace meets is a mistake worth a word. */
+static int check_met(const struct filter_run *r, struct error *err)
+{
+	const struct filter *f = &r->filter->f;
+
+#define CHECK_MET(NAME, member, what, option) \
+	if (f->member && !(r->met & BIT(NAME))) \
+		return error_set(err, -ENOENT, "%s: there is not %s '%s' in the trace", option, \
+				 what, f->member);
+	CONDITIONS(CHECK_MET)
+#undef CHECK_MET
+	return 0;
+}
+
+static const struct sink_ops run_ops = {.put = run_put, .tick = run_tick};
+
+static int filter_run(struct source *s, struct sink *to, struct error *err)
+{
+	struct filter_source *filter = (struct filter_source *)s;
+	bool ranged = filter->f.from || filter->f.to;
+	struct filter_run r = {
+		.sink = {.ops = &run_ops, .wants = WANTS(to->wants | NEEDED)},
+		.filter = filter,
+		.to = to,
+		.add_up = ranged && (to->wants & WANT(SUM)),
+	};
+	int rc;
+
+	if (r.add_up)
+		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
+	rc = filter->inner->ops->run(filter->inner, &r.sink, err);
+	if (!rc)
+		rc = put_sums(&r, err);
+	if (!rc)
+		rc = check_met(&r, err);
+	index_free(&r.hosts);
+	index_free(&r.events);
+	index_free(&r.processes);
+	index_free(&r.threads);
+	vector_free(&r.host_list);
+	vector_free(&r.event_list);
+	vector_free(&r.process_list);
+	vector_free(&r.thread_list);
+	names_free(&r.sum_keys);
+	vector_free(&r.sums);
+	return rc;
+}
+
+static void filter_free(struct source *s)
+{
+	struct filter_source *filter = (struct filter_source *)s;
+
+	vector_free(&filter->pids);
+	vector_free(&filter->tids);
+	source_free(filter->inner);
+	free(filter);
+}
+
+static const struct source_ops filter_ops = {.run = filter_run, .free = filter_free};
+
+int filter_source(struct source **ret, struct source *inner, const struct filter *f,
+		  struct error *err)
+{
+	struct filter_source *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return error_errno(err, -ENOMEM, "cannot filter");
+	s->source.ops = &filter_ops;
+	s->f = *f;
+	rc = f->to && f->to < f->from ? error_set(err, -EINVAL, "--to lies before --from") : 0;
+	if (!rc && f->pids)
+		rc = parse_numbers(f->pids, "--pid", &s->pids, err);
+	if (!rc && f->tids)
+		rc = parse_numbers(f->tids, "--tid", &s->tids, err);
+	if (rc < 0) {
+		filter_free(&s->source);
+		return rc;
+	}
+	s->inner = inner;
+	*ret = &s->source;
+	return 0;
+}

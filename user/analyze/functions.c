@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Self and total cost of every function, from a tree of functions. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/functions.h"
+
+/* Code without a name goes by its module. */
+static void unnamed(const char *module, char *buf, size_t size)
+{
+	if (*module == '[')
+		snprintf(buf, size, "%s", module);
+	else if (*module)
+		snprintf(buf, size, "[%s]", module);
+	else
+		snprintf(buf, size, "[unknown]");
+}
+
+static int intern(struct symbols *s, const char *name, const char *module, uint32_t *ret)
+{
+	size_t name_size = strlen(name) + 1, module_size = strlen(module);
+	char *both = malloc(name_size + module_size);
+	int rc;
+
+	if (!both)
+		return -ENOMEM;
+	memcpy(both, name, name_size);
+	memcpy(both + name_size, module, module_size);
+	rc = names_intern(&s->names, both, name_size + module_size, ret);
+	free(both);
+	return rc;
+}
+
+static int symbol_of(struct symbols *s, const struct profile *p, const struct profile_frame *f,
+		     uint32_t *ret)
+{
+	const char *path = f->mapping == PROFILE_NONE ? "" : p->mappings[f->mapping].m.path;
+	const char *name = f->function == PROFILE_NONE ? "" : p->functions[f->function].f.name;
+	const char *module = profile_module_name(p, f->mapping);
+	char buf[512];
+
+	if (!*name) {
+		unnamed(module, buf, sizeof(buf));
+		name = buf;
+	}
+	return intern(s, name, *path ? path : module, ret);
+}
+
+int symbols_of(struct symbols *ret, const struct profile *p)
+{
+	struct symbols s = {.of_frame = calloc(p->frame_count + 1, sizeof(uint32_t))};
+	int rc = s.of_frame ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
+		rc = symbol_of(&s, p, &p->frames[i], &s.of_frame[i]);
+	if (rc < 0)
+		symbols_free(&s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void symbols_free(struct symbols *s)
+{
+	names_free(&s->names);
+	free(s->of_frame);
+	s->of_frame = NULL;
+}
+
+const char *symbol_name(const struct symbols *s, uint32_t symbol)
+{
+	return names_text(&s->names, symbol);
+}
+
+const char *symbol_module(const struct symbols *s, uint32_t symbol)
+{
+	const char *name = names_text(&s->names, symbol);
+
+	return name + strlen(name) + 1;
+}
+
+/*
+ * Walk the tree depth first; above[] counts how often each function stands on
+ * the path to the current node.
+ */
+static void add_totals(struct function_cost *costs, const struct tree *t, uint32_t *above)
+{
+	const struct tree_node *nodes = t->nodes.items;
+	uint32_t at = nodes[0].first_child;
+
+	while (at != TREE_NONE && at != 0) {
+		struct function_cost *cost = &costs[nodes[at].label];
+
+		cost->self_count += nodes[at].self_count;
+		cost->self_weight += nodes[at].self_weight;
+		if (!above[nodes[at].label]++) {
+			cost->total_count += nodes[at].count;
+			cost->total_weight += nodes[at].weight;
+		}
+		if (nodes[at].first_child != TREE_NONE) {
+			at = nodes[at].first_child;
+			continue;
+		}
+		while (at != 0 && nodes[at].next_sibling == TREE_NONE) {
+			above[nodes[at].label]--;
+			at = nodes[at].parent;
+		}
+		if (at != 0) {
+			above[nodes[at].label]--;
+			at = nodes[at].next_sibling;
+		}
+	}
+}
+
+static int hotter(const void *a, const void *b, void *symbols)
+{
+	const struct function_cost *x = a, *y = b;
+	int order;
+
+	if (x->self_weight != y->self_weight)
+		return x->self_weight < y->self_weight ? 1 : -1;
+	if (x->total_weight != y->total_weight)
+		return x->total_weight < y->total_weight ? 1 : -1;
+	order = strcmp(symbol_name(symbols, x->symbol), symbol_name(symbols, y->symbol));
+	return order ? order
+		     : strcmp(symbol_module(symbols, x->symbol),
+			      symbol_module(symbols, y->symbol));
+}
+
+int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s)
+{
+	size_t count = s->names.texts.count;
+	struct function_cost *costs = calloc(count, sizeof(*costs));
+	uint32_t *above = calloc(count, sizeof(*above));
+	struct functions f = {0};
+	int rc = costs && above ? 0 : -ENOMEM;
+
+	if (!rc)
+		add_totals(costs, t, above);
+	for (size_t i = 0; i < count && !rc; i++) {
+		costs[i].symbol = i;
+		if (costs[i].total_count)
+			rc = vector_push(&f.list, costs[i]);
+	}
+	free(costs);
+	free(above);
+	if (rc < 0) {
+		functions_free(&f);
+		return rc;
+	}
+	if (f.list.count)
+		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), hotter, (void *)s);
+	*ret = f;
+	return 0;
+}
+
+void functions_free(struct functions *f)
+{
+	vector_free(&f->list);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every function cost: alone (self) and with all that it called (total).
+ * A function is a name in a module; code without a name counts as one function
+ * per module, called "[module]", since single addresses tell a reader nothing.
+ */
+#ifndef SKEIN_ANALYZE_FUNCTIONS_H
+#define SKEIN_ANALYZE_FUNCTIONS_H
+
+#include "analyze/names.h"
+#include "analyze/profile.h"
+#include "analyze/tree.h"
+
+/* The functions of a profile, numbered; the labels of a tree by function. */
+struct symbols {
+	struct names names; /* "name\0module" under each number */
+	uint32_t *of_frame; /* by index of frame */
+	uint32_t unknown; /* the number of "[unknown]" */
+};
+
+int symbols_of(struct symbols *ret, const struct profile *p);
+void symbols_free(struct symbols *s);
+const char *symbol_name(const struct symbols *s, uint32_t symbol);
+/* Whole path of the module; "" if it is not known. */
+const char *symbol_module(const struct symbols *s, uint32_t symbol);
+
+struct function_cost {
+	uint32_t symbol;
+	uint64_t self_count, self_weight, total_count, total_weight;
+};
+
+struct functions {
+	VECTOR(struct function_cost) list; /* hottest first: self, then total, then name */
+};
+
+/*
+ * From a tree whose labels are symbols. Recursion counts once: what a function
+ * has below itself is already in its total.
+ */
+int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s);
+void functions_free(struct functions *f);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Adding samples up by whose they are. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "analyze/names.h"
+
+static const struct process no_process = {
+	.comm = "", .exe = "", .cgroup = "", .container = "",
+};
+
+struct grouping {
+	const struct profile *profile;
+	enum group_by by;
+	struct names keys; /* of groups: number = index in list */
+	struct index members; /* (group, process) -> seen */
+	struct groups groups;
+};
+
+const char *process_name(const struct process *p)
+{
+	const char *slash = strrchr(p->exe, '/');
+
+	if (*p->comm)
+		return p->comm;
+	if (*p->exe)
+		return slash && slash[1] ? slash + 1 : p->exe;
+	return "[unknown]";
+}
+
+const char *process_place(const struct process *p, char *buf, size_t size)
+{
+	const char *slash = strrchr(p->cgroup, '/');
+
+	if (*p->container)
+		snprintf(buf, size, "%.12s", p->container);
+	else
+		snprintf(buf, size, "%s", slash ? slash + 1 : p->cgroup);
+	return buf;
+}
+
+/* The module of the innermost frame of a stack. */
+static const char *leaf_module(const struct profile *p, uint32_t stack)
+{
+	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].frame;
+	uint32_t mapping = frame == PROFILE_NONE ? PROFILE_NONE : p->frames[frame].mapping;
+	const char *path = mapping == PROFILE_NONE ? "" : p->mappings[mapping].m.path;
+
+	if (stack == PROFILE_NONE)
+		return "[no stack]";
+	if (*path)
+		return path;
+	path = profile_module_name(p, mapping);
+	return *path ? path : "[unknown]";
+}
+
+/* Everything that tells one group from another, as bytes. */
+struct group_key {
+	const char *name, *more;
+	uint64_t numbers[3];
+};
+
+static void key_of(const struct grouping *g, const struct profile_sum *s, const struct process *p,
+		   const struct thread *t, struct group_key *key)
+{
+	*key = (struct group_key){.name = process_name(p), .more = ""};
+	switch (g->by) {
+	case GROUP_THREAD:
+		key->name = t && *t->comm ? t->comm : process_name(p);
+		key->more = process_name(p);
+		key->numbers[2] = t ? t->tid : 0;
+		/* fallthrough */
+	case GROUP_PROCESS:
+		key->numbers[0] = p->host << 32 ^ p->pid;
+		key->numbers[1] = p->born;
+		break;
+	case GROUP_CONTAINER:
+		key->name = *p->container ? p->container : "(none)";
+		break;
+	case GROUP_CGROUP:
+		key->name = *p->cgroup ? p->cgroup : "(unknown)";
+		break;
+	case GROUP_MODULE:
+		key->name = leaf_module(g->profile, s->stack);
+		break;
+	default:
+		key->more = p->container;
+	}
+}
+
+static int intern_key(struct names *names, const struct group_key *key, uint32_t *ret)
+{
+	size_t name = strlen(key->name) + 1, more = strlen(key->more) + 1;
+	size_t size = name + more + sizeof(key->numbers);
+	char *bytes = malloc(size);
+	int rc;
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, key->name, name);
+	memcpy(bytes + name, key->more, more);
+	memcpy(bytes + name + more, key->numbers, sizeof(key->numbers));
+	rc = names_intern(names, bytes, size, ret);
+	free(bytes);
+	return rc;
+}
+
+static int add(struct grouping *g, const struct profile_sum *s)
+{
+	const struct profile *p = g->profile;
+	const struct profile_thread *t =
+		s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
+	uint32_t process = t ? t->process : PROFILE_NONE, number;
+	struct group fresh = {.process = process == PROFILE_NONE ? &no_process
+								 : &p->processes[process].p};
+	struct group_key key;
+	uint64_t member;
+
+	key_of(g, s, fresh.process, t ? &t->t : NULL, &key);
+	fresh.name = key.name;
+	fresh.thread = g->by == GROUP_THREAD && t ? &t->t : NULL;
+	if (intern_key(&g->keys, &key, &number) < 0)
+		return -ENOMEM;
+	if (number == g->groups.list.count && vector_push(&g->groups.list, fresh) < 0)
+		return -ENOMEM;
+	g->groups.list.items[number].count += s->count;
+	g->groups.list.items[number].weight += s->weight;
+	member = (uint64_t)number << 32 | process;
+	if (index_get(&g->members, member) != INDEX_NONE)
+		return 0;
+	g->groups.list.items[number].processes++;
+	return index_put(&g->members, member, 1);
+}
+
+static int heavier(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int order;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	order = strcmp(x->name, y->name);
+	if (order)
+		return order;
+	if (x->process->pid != y->process->pid)
+		return x->process->pid < y->process->pid ? -1 : 1;
+	return (x->process->id > y->process->id) - (x->process->id < y->process->id);
+}
+
+int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by)
+{
+	struct grouping g = {.profile = p, .by = by};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+		if (p->sums[i].event == event)
+			rc = add(&g, &p->sums[i]);
+	names_free(&g.keys);
+	index_free(&g.members);
+	if (rc < 0) {
+		groups_free(&g.groups);
+		return rc;
+	}
+	if (g.groups.list.count)
+		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group), heavier);
+	*ret = g.groups;
+	return 0;
+}
+
+void groups_free(struct groups *g)
+{
+	vector_free(&g->list);
+}
+
+void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event)
+{
+	*ret = (struct completeness){0};
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		const struct profile_sum *s = &p->sums[i];
+
+		if (s->event != event)
+			continue;
+		ret->samples += s->count;
+		if (s->stack == PROFILE_NONE)
+			ret->no_stack += s->count;
+		else
+			ret->ends[profile_stack_end(p, s->stack)] += s->count;
+	}
+}
+
+void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
+{
+	uint64_t id = event < p->event_count ? p->events[event].id : 0;
+	struct account *total = &ret->total;
+
+	*ret = (struct losses){0};
+	for (uint32_t i = 0; i < p->account_count; i++) {
+		const struct account *a = &p->accounts[i];
+
+		if (a->event != id)
+			continue;
+		total->due += a->due;
+		total->written += a->written;
+		total->filtered += a->filtered;
+		total->idle += a->idle;
+		total->late += a->late;
+	}
+	for (uint32_t i = 0; i < p->loss_count; i++) {
+		const struct loss *l = &p->losses[i];
+
+		if (l->event && l->event != id)
+			continue;
+		if (l->reason && l->reason < LOSS_COUNT)
+			ret->by_reason[l->reason] += l->count;
+		else
+			ret->unknown_reason += l->count;
+	}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A map from ids to dense indexes, see index.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "analyze/index.h"
+
+#define INDEX_FIRST_CAPACITY 64
+
+/* The slot that holds key, or the free one where it belongs. */
+static struct index_slot *find(const struct index *x, uint64_t key)
+{
+	size_t at = XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
+
+	while (x->slots[at].value != INDEX_NONE && x->slots[at].key != key)
+		at = (at + 1) & (x->capacity - 1);
+	return &x->slots[at];
+}
+
+static int grow(struct index *x)
+{
+	struct index bigger = {
+		.count = x->count,
+		.capacity = x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY,
+		.seed = x->seed,
+	};
+
+	/* Without random bytes the index works as well, only predictably. */
+	if (!x->capacity && getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) < 0)
+		bigger.seed = 0;
+	bigger.slots = malloc(bigger.capacity * sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
+	for (size_t i = 0; i < x->capacity; i++)
+		if (x->slots[i].value != INDEX_NONE)
+			*find(&bigger, x->slots[i].key) = x->slots[i];
+	free(x->slots);
+	*x = bigger;
+	return 0;
+}
+
+uint32_t index_get(const struct index *x, uint64_t key)
+{
+	return x->capacity ? find(x, key)->value : INDEX_NONE;
+}
+
+int index_put(struct index *x, uint64_t key, uint32_t value)
+{
+	struct index_slot *slot;
+
+	/* At most two thirds full, so that probes stay short. */
+	if (3 * (x->count + 1) > 2 * x->capacity && grow(x) < 0)
+		return -ENOMEM;
+	slot = find(x, key);
+	x->count += slot->value == INDEX_NONE;
+	*slot = (struct index_slot){.key = key, .value = value};
+	return 0;
+}
+
+void index_free(struct index *x)
+{
+	free(x->slots);
+	*x = (struct index){0};
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Questions to a finished profile: how a stack ended, what a frame is called. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/profile.h"
+
+enum stack_end profile_stack_end(const struct profile *p, uint32_t stack)
+{
+	return stack == PROFILE_NONE ? END_UNKNOWN_ROOT : (enum stack_end)p->stacks[stack].end;
+}
+
+const char *profile_module_name(const struct profile *p, uint32_t mapping)
+{
+	const struct mapping *m;
+	const char *slash;
+
+	if (mapping == PROFILE_NONE)
+		return "";
+	m = &p->mappings[mapping].m;
+	if (!*m->path)
+		return m->kind == MAPPING_KERNEL ? "[kernel]" :
+		       m->kind == MAPPING_VDSO   ? "[vdso]" :
+		       m->kind == MAPPING_JIT    ? "[jit]" :
+						   "";
+	slash = strrchr(m->path, '/');
+	return slash && slash[1] ? slash + 1 : m->path;
+}
+
+const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
+{
+	const struct profile_frame *f = frame == PROFILE_NONE ? NULL : &p->frames[frame];
+	const char *module;
+	int length;
+
+	if (!f)
+		return "[unknown]";
+	if (f->function != PROFILE_NONE && *p->functions[f->function].f.name)
+		return p->functions[f->function].f.name;
+	if (f->f.kind == FRAME_END) {
+		snprintf(buf, size, "[truncated: %s]", stack_end_word(f->f.address));
+		return buf;
+	}
+	module = profile_module_name(p, f->mapping);
+	if (!*module)
+		return "[unknown]";
+	/* "[kernel]" is already in brackets. */
+	module += *module == '[';
+	length = strlen(module);
+	length -= length && module[length - 1] == ']';
+	snprintf(buf, size, "[%.*s+0x%llx]", length, module, (unsigned long long)f->f.address);
+	return buf;
+}
+
+void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
+			 uint64_t *weight)
+{
+	*count = *weight = 0;
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		if (p->sums[i].event != event)
+			continue;
+		*count += p->sums[i].count;
+		*weight += p->sums[i].weight;
+	}
+}
+
+uint32_t profile_main_event(const struct profile *p)
+{
+	for (uint32_t event = 0; event < p->event_count; event++)
+		for (uint32_t i = 0; i < p->sum_count; i++)
+			if (p->sums[i].event == event)
+				return event;
+	return 0;
+}

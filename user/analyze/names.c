@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Texts kept once each, in blocks that are freed together. See names.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyze/names.h"
+
+#define BLOCK_BYTES (64 * 1024)
+
+struct names_block {
+	struct names_block *next;
+	size_t used, capacity;
+	char data[];
+};
+
+const char *names_keep(struct names *n, const void *data, size_t size)
+{
+	struct names_block *b = n->blocks;
+	char *copy;
+
+	if (!b || b->capacity - b->used < size + 1) {
+		size_t capacity = size + 1 > BLOCK_BYTES ? size + 1 : BLOCK_BYTES;
+
+		b = malloc(sizeof(*b) + capacity);
+		if (!b)
+			return NULL;
+		*b = (struct names_block){.next = n->blocks, .capacity = capacity};
+		n->blocks = b;
+	}
+	copy = b->data + b->used;
+	if (size)
+		memcpy(copy, data, size);
+	copy[size] = '\0';
+	b->used += size + 1;
+	return copy;
+}
+
+static int add(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *ret)
+{
+	uint32_t number = n->texts.count;
+	const char *copy;
+
+	if (vector_reserve(&n->texts, 1) < 0 || vector_reserve(&n->sizes, 1) < 0)
+		return -ENOMEM;
+	copy = names_keep(n, data, size);
+	if (!copy || index_put(&n->by_hash, hash, number) < 0)
+		return -ENOMEM;
+	vector_push(&n->texts, copy);
+	vector_push(&n->sizes, size);
+	*ret = number;
+	return 0;
+}
+
+int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
+{
+	uint64_t hash = XXH3_64bits(data, size);
+	uint32_t number;
+
+	/* Different bytes may share a hash: the later ones take the next free number of it. */
+	while ((number = index_get(&n->by_hash, hash)) != INDEX_NONE) {
+		if (n->sizes.items[number] == size &&
+		    !memcmp(n->texts.items[number], data, size)) {
+			*ret = number;
+			return 0;
+		}
+		hash++;
+	}
+	return add(n, data, size, hash, ret);
+}
+
+int names_intern_text(struct names *n, const char *text, uint32_t *ret)
+{
+	return names_intern(n, text, strlen(text), ret);
+}
+
+const char *names_text(const struct names *n, uint32_t number)
+{
+	return number < n->texts.count ? n->texts.items[number] : "";
+}
+
+void names_free(struct names *n)
+{
+	for (struct names_block *b = n->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	index_free(&n->by_hash);
+	vector_free(&n->texts);
+	vector_free(&n->sizes);
+	n->blocks = NULL;
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Building a profile from records. Every entity that is referred to exists
+ * from then on, with its id and nothing else until its record comes, so that
+ * neither the order of a live source nor the loose ends of a killed one matter.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/index.h"
+#include "analyze/names.h"
+#include "analyze/profile.h"
+
+/* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
+static const struct array {
+	size_t items, count; /* offsets */
+	size_t size; /* of one item, which begins with the record */
+} arrays[KIND_COUNT] = {
+#define ARRAY(member, number) \
+	{offsetof(struct profile, member), offsetof(struct profile, number), \
+	 sizeof(*((struct profile *)0)->member)}
+	[KIND_EVENT] = ARRAY(events, event_count),
+	[KIND_INFO] = ARRAY(infos, info_count),
+	[KIND_PROCESS] = ARRAY(processes, process_count),
+	[KIND_THREAD] = ARRAY(threads, thread_count),
+	[KIND_MAPPING] = ARRAY(mappings, mapping_count),
+	[KIND_FUNCTION] = ARRAY(functions, function_count),
+	[KIND_FRAME] = ARRAY(frames, frame_count),
+	[KIND_STACK] = ARRAY(stacks, stack_count),
+	[KIND_SUM] = ARRAY(sums, sum_count),
+	[KIND_ACCOUNT] = ARRAY(accounts, account_count),
+	[KIND_LOSS] = ARRAY(losses, loss_count),
+#undef ARRAY
+};
+
+/* A profile owns the texts that its builder gathered. */
+struct owned_profile {
+	struct profile profile;
+	struct names texts;
+};
+
+struct builder {
+	struct sink sink;
+	struct owned_profile *made;
+	struct index by_id[KIND_COUNT]; /* index of the item */
+	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
+	size_t capacity[KIND_COUNT];
+	int (*done)(void *context, const struct profile *p, struct error *err);
+	void *context;
+};
+
+#define UNION_MEMBER(kind, KIND, stream, summary) struct kind kind;
+union any_record {
+	uint64_t id; /* the first field of every entity */
+	RECORD_KINDS(UNION_MEMBER)
+};
+#undef UNION_MEMBER
+
+static void *item(struct builder *b, enum record_kind kind, uint32_t index)
+{
+	char *profile = (char *)&b->made->profile;
+
+	return *(char **)(profile + arrays[kind].items) + index * arrays[kind].size;
+}
+
+/* A new zeroed item at the end of its array. */
+static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
+{
+	char *profile = (char *)&b->made->profile;
+	uint32_t *count = (uint32_t *)(profile + arrays[kind].count);
+
+	if (*count == PROFILE_NONE - 1)
+		return -EOVERFLOW;
+	if (vector_grow(profile + arrays[kind].items, &b->capacity[kind], *count, 1,
+			arrays[kind].size) < 0)
+		return -ENOMEM;
+	*ret = (*count)++;
+	memset(item(b, kind, *ret), 0, arrays[kind].size);
+	return 0;
+}
+
+/* Copy a record and its texts to where it stays. */
+static int adopt(struct builder *b, enum record_kind kind, void *to, const void *record)
+{
+	const struct kind *k = &kinds[kind];
+
+	memcpy(to, record, k->size);
+	for (unsigned int i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+		uint32_t number;
+
+		if (f->type != FIELD_TEXT)
+			continue;
+		if (names_intern_text(&b->made->texts, field_text(f, record), &number) < 0)
+			return -ENOMEM;
+		*(const char **)((char *)to + f->offset) = names_text(&b->made->texts, number);
+	}
+	return 0;
+}
+
+/* A new item under an id (or another number that tells it apart). */
+static int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	uint32_t index;
+	int rc = append(b, kind, &index);
+
+	if (rc < 0)
+		return rc;
+	if (index_put(&b->by_id[kind], id, index) < 0)
+		return -ENOMEM;
+	*ret = index;
+	return 0;
+}
+
+static int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
+
+/* An entity: the record itself, then the indexes of what it refers to. */
+static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t index,
+			  const void *record)
+{
+	const union any_record *r = record;
+	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE, function = PROFILE_NONE;
+	int rc = adopt(b, kind, item(b, kind, index), record);
+
+	if (!rc && kind == KIND_THREAD) {
+		rc = refer(b, KIND_PROCESS, r->thread.process, &process);
+		((struct profile_thread *)item(b, kind, index))->process = process;
+	} else if (!rc && kind == KIND_MAPPING) {
+		rc = refer(b, KIND_PROCESS, r->mapping.process, &process);
+		((struct profile_mapping *)item(b, kind, index))->process = process;
+	} else if (!rc && kind == KIND_FUNCTION) {
+		rc = refer(b, KIND_MAPPING, r->function.mapping, &mapping);
+		((struct profile_function *)item(b, kind, index))->mapping = mapping;
+	} else if (!rc && kind == KIND_FRAME) {
+		rc = refer(b, KIND_MAPPING, r->frame.mapping, &mapping);
+		if (!rc)
+			rc = refer(b, KIND_FUNCTION, r->frame.function, &function);
+		((struct profile_frame *)item(b, kind, index))->mapping = mapping;
+		((struct profile_frame *)item(b, kind, index))->function = function;
+	}
+	return rc;
+}
+
+/* A parent always stands before its children, so a damaged trace has no circles either. */
+static int take_stack_at(struct builder *b, uint32_t index, const struct stack *s)
+{
+	struct profile_stack to = {.id = s->id};
+	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
+
+	if (!rc)
+		rc = refer(b, KIND_FRAME, s->frame, &to.frame);
+	if (rc < 0)
+		return rc;
+	if (to.parent != PROFILE_NONE && to.parent >= index)
+		to.parent = PROFILE_NONE;
+	*(struct profile_stack *)item(b, KIND_STACK, index) = to;
+	return 0;
+}
+
+/* The index of what an id refers to, made up if it has not come yet. */
+static int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	union any_record empty = {.id = id};
+	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
+	int rc = 0;
+
+	if (!id || index != INDEX_NONE)
+		goto out;
+	rc = add(b, kind, id, &index);
+	if (rc < 0)
+		return rc;
+	if (index_put(&b->absent[kind], id, 1) < 0)
+		return -ENOMEM;
+	b->made->profile.missing++;
+	rc = kind == KIND_STACK ? take_stack_at(b, index, &empty.stack)
+				: take_entity_at(b, kind, index, &empty);
+out:
+	*ret = index;
+	return rc;
+}
+
+/* The index of an entity whose record has come: an earlier one of its id is replaced. */
+static int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	uint32_t index = index_get(&b->by_id[kind], id);
+
+	if (index == INDEX_NONE)
+		return add(b, kind, id, ret);
+	if (index_get(&b->absent[kind], id) == 1) {
+		b->made->profile.missing--;
+		if (index_put(&b->absent[kind], id, 0) < 0)
+			return -ENOMEM;
+	}
+	*ret = index;
+	return 0;
+}
+
+static int take_entity(struct builder *b, enum record_kind kind, const void *record)
+{
+	uint32_t index;
+	int rc = come(b, kind, *(const uint64_t *)record, &index);
+
+	return rc < 0 ? rc : take_entity_at(b, kind, index, record);
+}
+
+static int take_stack(struct builder *b, const struct stack *s)
+{
+	uint32_t parent, index;
+	/* The parent first, so that it gets the lower index should it have to be made up. */
+	int rc = refer(b, KIND_STACK, s->parent, &parent);
+
+	if (!rc)
+		rc = come(b, KIND_STACK, s->id, &index);
+	return rc < 0 ? rc : take_stack_at(b, index, s);
+}
+
+static int take_sum(struct builder *b, const struct sum *s)
+{
+	struct profile_sum to = {.count = s->count, .weight = s->weight};
+	uint32_t index;
+	int rc = refer(b, KIND_EVENT, s->event, &to.event);
+
+	if (!rc)
+		rc = refer(b, KIND_THREAD, s->thread, &to.thread);
+	if (!rc)
+		rc = refer(b, KIND_STACK, s->stack, &to.stack);
+	if (!rc)
+		rc = append(b, KIND_SUM, &index);
+	if (!rc)
+		*(struct profile_sum *)item(b, KIND_SUM, index) = to;
+	return rc;
+}
+
+/* An account has no id: its event and CPU tell it apart. */
+static int take_account(struct builder *b, const struct account *a)
+{
+	uint32_t index;
+	int rc = come(b, KIND_ACCOUNT, a->event << 32 ^ a->cpu, &index);
+
+	if (!rc)
+		*(struct account *)item(b, KIND_ACCOUNT, index) = *a;
+	return rc;
+}
+
+static int take_host(struct builder *b, const struct host *h)
+{
+	struct host *first = &b->made->profile.host;
+
+	return !first->id || first->id == h->id ? adopt(b, KIND_HOST, first, h) : 0;
+}
+
+static int take(struct builder *b, enum record_kind kind, const void *record)
+{
+	switch (kind) {
+	case KIND_HOST:
+		return take_host(b, record);
+	case KIND_STACK:
+		return take_stack(b, record);
+	case KIND_SUM:
+		return take_sum(b, record);
+	case KIND_ACCOUNT:
+		return take_account(b, record);
+	default:
+		return arrays[kind].size ? take_entity(b, kind, record) : 0;
+	}
+}
+
+static int builder_put(struct sink *s, enum record_kind kind, const void *record,
+		       struct error *err)
+{
+	int rc = take((struct builder *)s, kind, record);
+
+	return rc < 0 ? error_errno(err, rc, "cannot keep the %s records of the trace",
+				    kinds[kind].name)
+		      : 0;
+}
+
+/*
+ * How the user part of a path that begins at root and goes on with s ended.
+ * The mark of a walk that ended by itself says nothing: the first frame
+ * behind it does.
+ */
+static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
+{
+	const struct frame *f = s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame].f;
+	const struct profile_stack *parent =
+		s->parent == PROFILE_NONE ? NULL : &p->stacks[s->parent];
+	bool behind_mark = parent && parent->parent == PROFILE_NONE &&
+			   parent->frame != PROFILE_NONE &&
+			   p->frames[parent->frame].f.kind == FRAME_END &&
+			   p->frames[parent->frame].f.address == END_WALKED;
+
+	if (parent && !behind_mark)
+		return parent->end;
+	if (!f)
+		return END_UNKNOWN_ROOT;
+	if (f->kind == FRAME_END)
+		return f->address != END_WALKED && f->address < END_COUNT ? f->address
+									  : END_UNKNOWN_ROOT;
+	if (f->kind == FRAME_KERNEL)
+		return parent ? END_UNKNOWN_ROOT : END_WALKED;
+	return f->flags & FRAME_FLAG_START ? END_WALKED : END_UNKNOWN_ROOT;
+}
+
+/* What can be told only when everything has come. */
+static void complete(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		p->stacks[i].end = end_of(p, &p->stacks[i]);
+	profile_event_total(p, 0, &p->total_count, &p->total_weight);
+}
+
+static int builder_finish(struct sink *s, struct error *err)
+{
+	struct builder *b = (struct builder *)s;
+
+	complete(&b->made->profile);
+	return b->done(b->context, &b->made->profile, err);
+}
+
+static void builder_free(struct sink *s)
+{
+	struct builder *b = (struct builder *)s;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		index_free(&b->by_id[kind]);
+		index_free(&b->absent[kind]);
+	}
+	profile_free(b->made ? &b->made->profile : NULL);
+	free(b);
+}
+
+static const struct sink_ops builder_ops = {
+	.put = builder_put,
+	.finish = builder_finish,
+	.free = builder_free,
+};
+
+int profile_sink(struct sink **ret,
+		 int (*done)(void *context, const struct profile *p, struct error *err),
+		 void *context, struct error *err)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+	struct owned_profile *made = calloc(1, sizeof(*made));
+	union any_record nothing = {0};
+
+	if (!b || !made)
+		goto out;
+	b->sink = (struct sink){.ops = &builder_ops, .wants = WANTS(WANT_ENTITIES | WANT(SUM))};
+	b->made = made;
+	b->done = done;
+	b->context = context;
+	if (adopt(b, KIND_HOST, &made->profile.host, &nothing) < 0)
+		goto out;
+	*ret = &b->sink;
+	return 0;
+out:
+	free(made);
+	free(b);
+	return error_errno(err, -ENOMEM, "cannot begin a profile");
+}
+
+/* Take the profile out of its sink. */
+static int keep(void *context, const struct profile *p, struct error *err)
+{
+	(void)err;
+	*(const struct profile **)context = p;
+	return 0;
+}
+
+int profile_read(struct profile **ret, struct source *source, struct error *err)
+{
+	const struct profile *made = NULL;
+	struct sink *sink = NULL;
+	int rc = profile_sink(&sink, keep, &made, err);
+
+	if (!rc)
+		rc = pipe_join(source, sink, err);
+	if (!rc) {
+		*ret = &((struct builder *)sink)->made->profile;
+		((struct builder *)sink)->made = NULL;
+	}
+	sink_free(sink);
+	return rc;
+}
+
+void profile_free(struct profile *p)
+{
+	struct owned_profile *owned = (struct owned_profile *)p;
+
+	if (!p)
+		return;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (arrays[kind].size)
+			free(*(void **)((char *)p + arrays[kind].items));
+	names_free(&owned->texts);
+	free(owned);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Merging stacks into a tree by label. Every stack is walked once per prefix,
+ * whatever the number of sums that stand on it: where its path under a prefix
+ * ends is remembered.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/index.h"
+#include "analyze/tree.h"
+
+struct tree_builder {
+	struct tree tree;
+	const struct profile *profile;
+	const struct tree_view *view;
+	struct index children; /* (parent node, label) -> node */
+	struct index ends; /* (prefix node, stack) -> node */
+	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
+};
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* Go from *node to its child of that label, which is made if there is none. */
+static int descend(struct tree_builder *b, uint32_t *node, uint32_t label)
+{
+	uint64_t key = pair(*node, label);
+	uint32_t child = index_get(&b->children, key);
+	struct tree_node fresh = {.label = label, .parent = *node, .first_child = TREE_NONE};
+
+	if (child == INDEX_NONE) {
+		child = b->tree.nodes.count;
+		if (child == TREE_NONE)
+			return -EOVERFLOW;
+		fresh.next_sibling = b->tree.nodes.items[*node].first_child;
+		if (vector_push(&b->tree.nodes, fresh) < 0 ||
+		    index_put(&b->children, key, child) < 0)
+			return -ENOMEM;
+		b->tree.nodes.items[*node].first_child = child;
+	}
+	*node = child;
+	return 0;
+}
+
+/* Go from *node along the frame of a stack node. */
+static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
+{
+	uint32_t frame = b->profile->stacks[stack].frame;
+
+	if (frame == PROFILE_NONE)
+		return descend(b, node, b->view->unknown_label);
+	if (b->profile->frames[frame].f.kind == FRAME_END)
+		return 0;
+	return descend(b, node, b->view->frame_labels[frame]);
+}
+
+/* Go from the node of a prefix to that of a whole stack. */
+static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
+{
+	uint32_t prefix = *node, known = INDEX_NONE;
+
+	b->path.count = 0;
+	for (; stack != PROFILE_NONE; stack = b->profile->stacks[stack].parent) {
+		known = index_get(&b->ends, pair(prefix, stack));
+		if (known != INDEX_NONE)
+			break;
+		if (vector_push(&b->path, stack) < 0)
+			return -ENOMEM;
+	}
+	if (known != INDEX_NONE)
+		*node = known;
+	for (size_t i = b->path.count; i-- > 0;) {
+		int rc = descend_stack(b, node, b->path.items[i]);
+
+		if (!rc)
+			rc = index_put(&b->ends, pair(prefix, b->path.items[i]), *node);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_sum(struct tree_builder *b, const struct profile_sum *s)
+{
+	uint32_t labels[TREE_MAX_PREFIX];
+	unsigned int count = b->view->prefix ? b->view->prefix(b->view->context, s, labels) : 0;
+	uint32_t node = 0;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < count && !rc; i++)
+		rc = descend(b, &node, labels[i]);
+	if (!rc)
+		rc = descend_path(b, &node, s->stack);
+	if (rc < 0)
+		return rc;
+	b->tree.nodes.items[node].self_count += s->count;
+	b->tree.nodes.items[node].self_weight += s->weight;
+	return 0;
+}
+
+static void add_up(struct tree *t)
+{
+	for (size_t i = 0; i < t->nodes.count; i++) {
+		t->nodes.items[i].count = t->nodes.items[i].self_count;
+		t->nodes.items[i].weight = t->nodes.items[i].self_weight;
+	}
+	for (size_t i = t->nodes.count; i-- > 1;) {
+		const struct tree_node *n = &t->nodes.items[i];
+
+		t->nodes.items[n->parent].count += n->count;
+		t->nodes.items[n->parent].weight += n->weight;
+	}
+}
+
+int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
+	       const struct tree_view *view)
+{
+	struct tree_builder b = {.profile = p, .view = view};
+	struct tree_node root = {TREE_NONE, TREE_NONE, TREE_NONE, TREE_NONE, 0, 0, 0, 0};
+	int rc = vector_push(&b.tree.nodes, root);
+
+	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
+			rc = add_sum(&b, &p->sums[i]);
+	index_free(&b.children);
+	index_free(&b.ends);
+	vector_free(&b.path);
+	if (rc < 0) {
+		tree_free(&b.tree);
+		return rc;
+	}
+	add_up(&b.tree);
+	*ret = b.tree;
+	return 0;
+}
+
+void tree_free(struct tree *t)
+{
+	vector_free(&t->nodes);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Folded stacks: one line per path, "root;...;leaf COUNT", for flame graphs.
+ * COUNT is a number of samples: viewers add it up and call it that.
+ *
+ * The lines are what all readers agree on: sorted, unique, UTF-8, at least
+ * two frames, an integer. ';' parts frames and has no escape, so it becomes
+ * ':'. flamegraph.pl takes a second number at the end of a line for a
+ * differential column, so no frame ends with a space and digits.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "analyze/names.h"
+#include "analyze/tree.h"
+#include "base/text.h"
+#include "export/export.h"
+
+struct folding {
+	const struct profile *profile;
+	const struct export_options *options;
+	struct names names; /* of frames as they are written */
+	uint32_t *frame_names; /* by index of frame */
+	uint32_t (*thread_names)[TREE_MAX_PREFIX]; /* by index of thread, last: no thread */
+	unsigned int thread_depth; /* how many of them */
+	uint32_t ends[END_COUNT], no_stack, unknown;
+	uint32_t *events; /* the root frames, when there are several events */
+	bool several_events;
+};
+
+/* Length of the white space beyond ASCII that begins at s; flamegraph.pl's \s knows it. */
+static size_t wide_space(const char *s)
+{
+	static const char *const spaces[] = {"\u00a0", "\u1680", "\u2000", "\u2001", "\u2002",
+					     "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
+					     "\u2008", "\u2009", "\u200a", "\u2028", "\u2029",
+					     "\u202f", "\u205f", "\u3000"};
+
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+		if (!strncmp(s, spaces[i], strlen(spaces[i])))
+			return strlen(spaces[i]);
+	return 0;
+}
+
+/* Make clean text fit for a frame, in place. */
+static void tame(char *text, bool no_spaces)
+{
+	char *to = text, *digits;
+
+	for (const char *from = text; *from; to++) {
+		size_t wide = wide_space(from);
+
+		*to = wide || (no_spaces && *from == ' ') ? '_' : *from;
+		from += wide ? wide : 1;
+	}
+	*to = '\0';
+	for (digits = to; digits > text && strchr("0123456789.", digits[-1]);)
+		digits--;
+	if (*digits && digits > text && digits[-1] == ' ')
+		digits[-1] = '_';
+}
+
+/* Number the text of a frame as it will be written. */
+static int number_name(struct folding *f, const char *text, bool no_spaces, const char *suffix,
+		       uint32_t *ret)
+{
+	/* A cleaned byte may take three. */
+	size_t size = 3 * strlen(text) + strlen(suffix) + 2;
+	char *clean = malloc(size);
+	int rc;
+
+	if (!clean)
+		return -ENOMEM;
+	text_clean_but(text, ";", ':', clean, size - strlen(suffix));
+	tame(clean, no_spaces);
+	strcat(*clean ? clean : strcpy(clean, "?"), suffix);
+	rc = names_intern_text(&f->names, clean, ret);
+	free(clean);
+	return rc;
+}
+
+/* The suffixes that palettes of flame graphs know. */
+static const char *annotation(const struct folding *f, uint64_t kind)
+{
+	if (!f->options->annotate)
+		return "";
+	return kind == FRAME_KERNEL ? "_[k]" : kind == FRAME_JIT || kind == FRAME_JAVA ? "_[j]" : "";
+}
+
+static int name_frames(struct folding *f)
+{
+	const struct profile *p = f->profile;
+	int rc = 0;
+
+	f->frame_names = calloc(p->frame_count + 1, sizeof(*f->frame_names));
+	if (!f->frame_names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		char buf[512];
+
+		rc = number_name(f, profile_frame_name(p, i, buf, sizeof(buf)), false,
+				 annotation(f, p->frames[i].f.kind), &f->frame_names[i]);
+	}
+	return rc;
+}
+
+static int name_container(struct folding *f, const struct process *p, uint32_t *ret)
+{
+	const char *name = *p->container ? p->container : *p->cgroup ? p->cgroup : "[no_cgroup]";
+
+	return number_name(f, name, true, "", ret);
+}
+
+/* The frames above a thread's stacks: [container;] comm[-pid] [;thread[-tid]]. */
+static int name_thread(struct folding *f, const struct process *p, const struct thread *t,
+		       uint32_t *names)
+{
+	char suffix[32] = "";
+	unsigned int depth = 0;
+	int rc = 0;
+
+	if (f->options->containers)
+		rc = name_container(f, p, &names[depth++]);
+	if (f->options->pids)
+		snprintf(suffix, sizeof(suffix), "-%" PRIu64, p->pid);
+	if (!rc)
+		rc = number_name(f, process_name(p), true, suffix, &names[depth++]);
+	if (f->options->pids)
+		snprintf(suffix, sizeof(suffix), "-%" PRIu64, t->tid);
+	if (!rc && f->options->threads)
+		rc = number_name(f, *t->comm ? t->comm : process_name(p), true, suffix,
+				 &names[depth++]);
+	f->thread_depth = depth;
+	return rc;
+}
+
+static int name_threads(struct folding *f)
+{
+	static const struct process no_process = {
+		.comm = "", .exe = "", .cgroup = "", .container = ""};
+	static const struct thread no_thread = {.comm = ""};
+	const struct profile *p = f->profile;
+	int rc = 0;
+
+	f->thread_names = calloc(p->thread_count + 1, sizeof(*f->thread_names));
+	if (!f->thread_names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->thread_count && !rc; i++) {
+		uint32_t process = p->threads[i].process;
+
+		rc = name_thread(f,
+				 process == PROFILE_NONE ? &no_process : &p->processes[process].p,
+				 &p->threads[i].t, f->thread_names[i]);
+	}
+	return rc ? rc : name_thread(f, &no_process, &no_thread, f->thread_names[p->thread_count]);
+}
+
+static int name_rest(struct folding *f)
+{
+	int rc = number_name(f, "[no stack]", false, "", &f->no_stack);
+
+	if (!rc)
+		rc = number_name(f, "[unknown]", false, "", &f->unknown);
+	for (int end = 0; end < END_COUNT && !rc; end++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
+		rc = number_name(f, text, false, "", &f->ends[end]);
+	}
+	f->events = calloc(f->profile->event_count + 1, sizeof(*f->events));
+	if (!f->events)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->profile->event_count && !rc; i++)
+		rc = number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
+	return rc;
+}
+
+static bool several_events(const struct profile *p)
+{
+	for (uint32_t i = 1; i < p->sum_count; i++)
+		if (p->sums[i].event != p->sums[0].event)
+			return true;
+	return false;
+}
+
+static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct folding *f = context;
+	uint32_t thread = s->thread == PROFILE_NONE ? f->profile->thread_count : s->thread;
+	enum stack_end end = profile_stack_end(f->profile, s->stack);
+	unsigned int depth = 0;
+
+	if (f->several_events)
+		labels[depth++] = f->events[s->event];
+	for (unsigned int i = 0; i < f->thread_depth; i++)
+		labels[depth++] = f->thread_names[thread][i];
+	if (s->stack == PROFILE_NONE)
+		labels[depth++] = f->no_stack;
+	else if (end != END_WALKED)
+		labels[depth++] = f->ends[end];
+	return depth;
+}
+
+/* What stands in a file between two siblings: a node's own line or all lines below it. */
+struct item {
+	const char *name;
+	size_t name_size;
+	char behind[24]; /* what follows the name: " COUNT" or ";" */
+	uint32_t node;
+};
+
+struct items {
+	VECTOR(struct item) list;
+};
+
+struct writer {
+	FILE *out;
+	const struct folding *folding;
+	const struct tree *tree;
+	struct items items; /* a stack: what is still to be written, next last */
+	VECTOR(char) path; /* of the node whose children are being written */
+	VECTOR(size_t) sizes; /* of path at each depth */
+};
+
+static unsigned char byte_at(const struct item *i, size_t at)
+{
+	return at < i->name_size ? i->name[at] : i->behind[at - i->name_size];
+}
+
+/*
+ * The order of whole lines by their bytes, backwards, since they go onto a
+ * stack. No name has a ';', so all lines below a node stand together.
+ */
+static int later(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	size_t at = 0;
+
+	while (byte_at(x, at) == byte_at(y, at) && byte_at(x, at))
+		at++;
+	return byte_at(y, at) - byte_at(x, at);
+}
+
+static int push_item(struct writer *w, uint32_t node, bool below)
+{
+	const struct tree_node *n = &w->tree->nodes.items[node];
+	struct item item = {.name = names_text(&w->folding->names, n->label), .node = node};
+
+	item.name_size = strlen(item.name);
+	if (below)
+		strcpy(item.behind, ";");
+	else
+		snprintf(item.behind, sizeof(item.behind), " %" PRIu64, n->self_count);
+	return vector_push(&w->items.list, item);
+}
+
+/* Put everything that stands below a node onto the stack. */
+static int push_children(struct writer *w, uint32_t parent)
+{
+	const struct tree_node *nodes = w->tree->nodes.items;
+	size_t first = w->items.list.count;
+	int rc = 0;
+
+	for (uint32_t at = nodes[parent].first_child; at != TREE_NONE && !rc;
+	     at = nodes[at].next_sibling) {
+		if (nodes[at].self_count)
+			rc = push_item(w, at, false);
+		if (!rc && nodes[at].first_child != TREE_NONE)
+			rc = push_item(w, at, true);
+	}
+	if (!rc && w->items.list.count > first)
+		qsort(w->items.list.items + first, w->items.list.count - first,
+		      sizeof(struct item), later);
+	return rc;
+}
+
+/* Go down into a node: its name becomes part of the path, which its end mark will take off. */
+static int enter(struct writer *w, const struct item *item)
+{
+	struct item end = {.name = NULL};
+
+	if (vector_push(&w->sizes, w->path.count) < 0 ||
+	    vector_reserve(&w->path, item->name_size + 1) < 0 ||
+	    vector_push(&w->items.list, end) < 0)
+		return -ENOMEM;
+	memcpy(w->path.items + w->path.count, item->name, item->name_size);
+	w->path.count += item->name_size;
+	w->path.items[w->path.count++] = ';';
+	return push_children(w, item->node);
+}
+
+static int write_lines(struct writer *w)
+{
+	int rc = push_children(w, 0);
+
+	while (!rc && w->items.list.count && !ferror(w->out)) {
+		struct item item = w->items.list.items[--w->items.list.count];
+
+		if (!item.name) {
+			w->path.count = w->sizes.items[--w->sizes.count];
+		} else if (*item.behind == ';') {
+			rc = enter(w, &item);
+		} else {
+			fwrite(w->path.items, 1, w->path.count, w->out);
+			fprintf(w->out, "%s%s\n", item.name, item.behind);
+		}
+	}
+	vector_free(&w->items.list);
+	vector_free(&w->path);
+	vector_free(&w->sizes);
+	return rc;
+}
+
+static int write_tree(struct folding *f, FILE *out)
+{
+	struct tree_view view = {f->frame_names, f->unknown, prefix, f};
+	struct tree whole = {0};
+	struct writer w = {.out = out, .folding = f, .tree = &whole};
+	int rc = tree_build(&whole, f->profile, TREE_ALL_EVENTS, &view);
+
+	if (!rc)
+		rc = write_lines(&w);
+	tree_free(&whole);
+	return rc;
+}
+
+static int folded_write(FILE *out, const struct profile *p, const struct export_options *o,
+			struct error *err)
+{
+	struct folding f = {.profile = p, .options = o, .several_events = several_events(p)};
+	int rc = name_frames(&f);
+
+	if (!rc)
+		rc = name_threads(&f);
+	if (!rc)
+		rc = name_rest(&f);
+	if (!rc)
+		rc = write_tree(&f, out);
+	names_free(&f.names);
+	free(f.frame_names);
+	free(f.thread_names);
+	free(f.events);
+	return rc < 0 ? error_errno(err, rc, "cannot write folded stacks") : 0;
+}
+
+int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return profile_export(ret, folded_write, out, o, err);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of export formats, and what formats that show a whole profile share. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+
+const struct export_format export_formats[] = {
+	{"folded", ".folded", "stacks as lines for flame graphs, with numbers of samples", false,
+	 folded_sink},
+	{"pprof", ".pb.gz", "profile.proto, for pprof and everything that reads it", true,
+	 pprof_sink},
+	{0},
+};
+
+const struct export_format *export_format_named(const char *name)
+{
+	for (const struct export_format *f = export_formats; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+const struct export_format *export_format_for_path(const char *path)
+{
+	for (const struct export_format *f = export_formats; f->name; f++) {
+		size_t path_size = strlen(path), suffix_size = strlen(f->suffix);
+
+		if (path_size > suffix_size && !strcmp(path + path_size - suffix_size, f->suffix))
+			return f;
+	}
+	return NULL;
+}
+
+/* A sink around a profile's sink, which knows where the profile goes. */
+struct profile_exporter {
+	struct sink sink;
+	struct sink *inner;
+	profile_writer *write;
+	FILE *out;
+	struct export_options options;
+};
+
+static int write_profile(void *context, const struct profile *p, struct error *err)
+{
+	struct profile_exporter *e = context;
+
+	return e->write(e->out, p, &e->options, err);
+}
+
+static int exporter_put(struct sink *s, enum record_kind kind, const void *record,
+			struct error *err)
+{
+	return sink_put(((struct profile_exporter *)s)->inner, kind, record, err);
+}
+
+static int exporter_finish(struct sink *s, struct error *err)
+{
+	struct sink *inner = ((struct profile_exporter *)s)->inner;
+
+	return inner->ops->finish(inner, err);
+}
+
+static void exporter_free(struct sink *s)
+{
+	sink_free(((struct profile_exporter *)s)->inner);
+	free(s);
+}
+
+static const struct sink_ops exporter_ops = {
+	.put = exporter_put,
+	.finish = exporter_finish,
+	.free = exporter_free,
+};
+
+int profile_export(struct sink **ret, profile_writer *write, FILE *out,
+		   const struct export_options *o, struct error *err)
+{
+	struct profile_exporter *e = calloc(1, sizeof(*e));
+	int rc = e ? profile_sink(&e->inner, write_profile, e, err)
+		   : error_errno(err, -ENOMEM, "cannot export");
+
+	if (rc < 0) {
+		free(e);
+		return rc;
+	}
+	e->sink = (struct sink){.ops = &exporter_ops, .wants = e->inner->wants};
+	e->write = write;
+	e->out = out;
+	e->options = *o;
+	*ret = &e->sink;
+	return 0;
+}

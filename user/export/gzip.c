@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* zlib, streaming onto a FILE. */
+#include <errno.h>
+#include <limits.h>
+
+#include "export/gzip.h"
+
+int gzip_begin(struct gzip *g, FILE *out)
+{
+	*g = (struct gzip){.out = out};
+	/* 16: a gzip header; zlib's own has no name and no time in it. */
+	return deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+			    Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -ENOMEM;
+}
+
+static int pump(struct gzip *g, int flush)
+{
+	unsigned char buf[32768];
+	int status;
+
+	do {
+		size_t made;
+
+		g->z.next_out = buf;
+		g->z.avail_out = sizeof(buf);
+		status = deflate(&g->z, flush);
+		made = sizeof(buf) - g->z.avail_out;
+		if (fwrite(buf, 1, made, g->out) != made)
+			return -EIO;
+	} while (!g->z.avail_out || (flush == Z_FINISH && status == Z_OK));
+	return 0;
+}
+
+int gzip_write(struct gzip *g, const void *data, size_t size)
+{
+	const unsigned char *from = data;
+	int rc = 0;
+
+	while (size && !rc) {
+		size_t part = size < INT_MAX ? size : INT_MAX;
+
+		g->z.next_in = (unsigned char *)from;
+		g->z.avail_in = part;
+		rc = pump(g, Z_NO_FLUSH);
+		from += part;
+		size -= part;
+	}
+	return rc;
+}
+
+int gzip_end(struct gzip *g)
+{
+	return pump(g, Z_FINISH);
+}
+
+void gzip_free(struct gzip *g)
+{
+	deflateEnd(&g->z);
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, gzipped.
+ *
+ * A message's fields may stand in any order, so everything is written when it
+ * is first met, and the string table, which grows to the end, comes last.
+ * Whose a sample is stands in labels, as strings: pprof drops numbers that are 0.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "analyze/names.h"
+#include "analyze/tree.h"
+#include "base/protobuf.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/gzip.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+/* Field numbers. */
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
+       PROFILE_FUNCTION, PROFILE_STRING_TABLE, PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS,
+       PROFILE_PERIOD_TYPE, PROFILE_PERIOD, PROFILE_COMMENT, PROFILE_DEFAULT_SAMPLE_TYPE };
+enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT };
+enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR };
+enum { MAPPING_ID = 1, MAPPING_MEMORY_START, MAPPING_MEMORY_LIMIT, MAPPING_FILE_OFFSET,
+       MAPPING_FILENAME, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS };
+enum { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION_ID = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME,
+       FUNCTION_START_LINE };
+
+#define FLUSH_BYTES (1 << 20)
+
+#define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup)
+#define LABEL_MEMBER(name) uint32_t name;
+struct label_set {
+	LABELS(LABEL_MEMBER) /* strings */
+};
+#undef LABEL_MEMBER
+
+/* One mapping of the output: all of the trace's that are the same object. */
+struct object {
+	uint32_t name, build_id; /* strings */
+	uint64_t start, limit; /* addresses; limit is behind the last */
+	bool asked; /* the symbolizer was asked for every frame in it */
+};
+
+struct pprof {
+	const struct profile *profile;
+	struct protobuf buf;
+	struct gzip gzip;
+	struct names strings; /* number = index in the string table */
+	struct names objects, functions, locations, label_sets; /* number + 1 = id */
+	VECTOR(struct object) object_list;
+	uint32_t *object_of; /* by index of mapping; INDEX_NONE: not used */
+	uint32_t *location_of; /* id by index of frame; 0: not used */
+	uint32_t *labels_of; /* label set by index of thread, last: no thread */
+	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
+	VECTOR(uint32_t) events; /* indexes of those that have samples */
+	VECTOR(uint64_t) path;
+	int error; /* sticky, the first */
+};
+
+static uint32_t fail(struct pprof *p, int rc)
+{
+	if (rc < 0 && !p->error)
+		p->error = rc;
+	return 0;
+}
+
+/* Numbers; 0 after a failure, which is kept. */
+static uint32_t number(struct pprof *p, struct names *n, const void *data, size_t size)
+{
+	uint32_t ret = 0;
+	int rc = names_intern(n, data, size, &ret);
+
+	return rc < 0 ? fail(p, rc) : ret;
+}
+
+/* pprof and its kind print strings as they are, so they are cleaned here. */
+static uint32_t string(struct pprof *p, const char *text)
+{
+	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	char small[256];
+	char *clean = size <= sizeof(small) ? small : malloc(size);
+	uint32_t ret;
+
+	if (!clean)
+		return fail(p, -ENOMEM);
+	text_clean(text, clean, size);
+	ret = number(p, &p->strings, clean, strlen(clean));
+	if (clean != small)
+		free(clean);
+	return ret;
+}
+
+static uint32_t decimal(struct pprof *p, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return string(p, text);
+}
+
+static void field(struct pprof *p, unsigned int field_number, uint64_t value)
+{
+	if (value)
+		protobuf_varint(&p->buf, field_number, value);
+}
+
+static void flush(struct pprof *p)
+{
+	fail(p, p->buf.error);
+	if (!p->error)
+		fail(p, gzip_write(&p->gzip, p->buf.data, p->buf.size));
+	protobuf_reset(&p->buf);
+}
+
+/*
+ * The id of a function, which is written when it is new. Where the name was
+ * not mangled there is no system name: were both equal, pprof would take the
+ * name for mangled and strip what looks like parameters.
+ */
+static uint64_t function(struct pprof *p, const char *name, const char *system_name,
+			 const char *file, uint64_t line)
+{
+	struct {
+		uint64_t name, system_name, file, line;
+	} key = {string(p, name), string(p, system_name), string(p, file), line};
+	uint32_t known = p->functions.texts.count;
+	uint64_t id = 1 + (uint64_t)number(p, &p->functions, &key, sizeof(key));
+
+	if (id > known && !p->error) {
+		size_t mark = protobuf_begin(&p->buf, PROFILE_FUNCTION);
+
+		field(p, FUNCTION_ID, id);
+		field(p, FUNCTION_NAME, key.name);
+		field(p, FUNCTION_SYSTEM_NAME, key.system_name);
+		field(p, FUNCTION_FILENAME, key.file);
+		field(p, FUNCTION_START_LINE, line);
+		protobuf_end(&p->buf, mark);
+	}
+	return id;
+}
+
+/* The id of a location, which is written when it is new. */
+static uint32_t location(struct pprof *p, uint64_t mapping_id, uint64_t address,
+			 uint64_t function_id, uint64_t line)
+{
+	struct {
+		uint64_t mapping_id, address, function_id, line;
+	} key = {mapping_id, address, function_id, line};
+	uint32_t known = p->locations.texts.count;
+	uint32_t id = 1 + number(p, &p->locations, &key, sizeof(key));
+
+	if (id > known && !p->error) {
+		size_t mark = protobuf_begin(&p->buf, PROFILE_LOCATION);
+
+		field(p, LOCATION_ID, id);
+		field(p, LOCATION_MAPPING_ID, mapping_id);
+		field(p, LOCATION_ADDRESS, address);
+		if (function_id) {
+			size_t line_mark = protobuf_begin(&p->buf, LOCATION_LINE);
+
+			field(p, LINE_FUNCTION_ID, function_id);
+			field(p, LINE_LINE, line);
+			protobuf_end(&p->buf, line_mark);
+		}
+		protobuf_end(&p->buf, mark);
+	}
+	return id;
+}
+
+/* A location that stands for something that has no address. */
+static uint32_t remark(struct pprof *p, const char *text)
+{
+	return location(p, 0, 0, function(p, text, "", "", 0), 0);
+}
+
+/*
+ * pprof takes mappings of equal name for parts of one, so a region without a
+ * file is named after its process. The kernel goes by the name that pprof knows.
+ */
+static uint32_t object_name(struct pprof *p, uint32_t index)
+{
+	const struct mapping *m = &p->profile->mappings[index].m;
+	uint32_t process = p->profile->mappings[index].process;
+	char text[64];
+
+	if (m->kind == MAPPING_KERNEL && (!*m->path || !strcmp(m->path, "[kernel]")))
+		return string(p, "[kernel.kallsyms]");
+	if (*m->path)
+		return string(p, m->path);
+	if (process != PROFILE_NONE)
+		snprintf(text, sizeof(text), "[anon:jit pid=%" PRIu64 "]",
+			 p->profile->processes[process].p.pid);
+	else
+		snprintf(text, sizeof(text), "[anon:mapping=%" PRIu64 "]", m->id);
+	return string(p, text);
+}
+
+/* The object of a mapping, stretched over one more frame. */
+static void use_mapping(struct pprof *p, uint32_t index, const struct frame *f)
+{
+	const struct mapping *m = &p->profile->mappings[index].m;
+	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT;
+	struct object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
+			       .limit = absolute ? 0 : m->size,
+			       .asked = true};
+	struct object *o;
+
+	if (p->object_of[index] == INDEX_NONE) {
+		fresh.name = object_name(p, index);
+		fresh.build_id = string(p, m->build_id);
+		p->object_of[index] = number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
+		if (p->object_of[index] == p->object_list.count)
+			fail(p, vector_push(&p->object_list, fresh));
+	}
+	if (p->error)
+		return;
+	o = &p->object_list.items[p->object_of[index]];
+	if (f->address < o->start)
+		o->start = f->address & ~4095ULL;
+	if (f->address >= o->limit)
+		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
+	o->asked = o->asked && (f->function || f->flags & FRAME_FLAG_ASKED);
+}
+
+static void write_objects(struct pprof *p)
+{
+	for (size_t i = 0; i < p->object_list.count && !p->error; i++) {
+		const struct object *o = &p->object_list.items[i];
+		size_t mark = protobuf_begin(&p->buf, PROFILE_MAPPING);
+
+		field(p, MAPPING_ID, i + 1);
+		field(p, MAPPING_MEMORY_START, o->start);
+		field(p, MAPPING_MEMORY_LIMIT, o->limit);
+		field(p, MAPPING_FILENAME, o->name);
+		field(p, MAPPING_BUILD_ID, o->build_id);
+		field(p, MAPPING_HAS_FUNCTIONS, o->asked);
+		protobuf_end(&p->buf, mark);
+	}
+}
+
+static void use_frame(struct pprof *p, uint32_t index)
+{
+	const struct profile *profile = p->profile;
+	const struct profile_frame *f = &profile->frames[index];
+	const struct function *named =
+		f->function == PROFILE_NONE ? NULL : &profile->functions[f->function].f;
+	uint64_t mapping_id = 0, function_id = 0;
+
+	if (f->mapping != PROFILE_NONE)
+		mapping_id = 1 + (uint64_t)p->object_of[f->mapping];
+	if (named && *named->name)
+		function_id = function(p, named->name, named->system_name, named->file,
+				       named->line);
+	else if (f->mapping == PROFILE_NONE)
+		function_id = function(p, "[unknown]", "", "", 0);
+	p->location_of[index] = location(p, mapping_id, f->f.address, function_id, f->f.line);
+}
+
+/* Mappings and locations of the frames that samples stand on, and of no others. */
+static int use_frames(struct pprof *p)
+{
+	const struct profile *profile = p->profile;
+	bool *stacks = calloc(profile->stack_count + 1, 1);
+	bool *frames = calloc(profile->frame_count + 1, 1);
+	int rc = stacks && frames ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < profile->sum_count && !rc; i++)
+		for (uint32_t s = profile->sums[i].stack; s != PROFILE_NONE && !stacks[s];
+		     s = profile->stacks[s].parent) {
+			stacks[s] = true;
+			if (profile->stacks[s].frame != PROFILE_NONE)
+				frames[profile->stacks[s].frame] = true;
+		}
+	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
+		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
+			use_mapping(p, profile->frames[i].mapping, &profile->frames[i].f);
+	if (!rc)
+		write_objects(p);
+	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
+		if (frames[i] && profile->frames[i].f.kind != FRAME_END)
+			use_frame(p, i);
+	free(stacks);
+	free(frames);
+	return rc ? rc : p->error;
+}
+
+static void label_threads(struct pprof *p)
+{
+	const struct profile *profile = p->profile;
+
+	for (uint32_t i = 0; i < profile->thread_count; i++) {
+		const struct thread *t = &profile->threads[i].t;
+		uint32_t process = profile->threads[i].process;
+		const struct process *of =
+			process == PROFILE_NONE ? NULL : &profile->processes[process].p;
+		struct label_set set = {
+			.pid = of ? decimal(p, of->pid) : 0,
+			.tid = of ? decimal(p, t->tid) : 0,
+			.comm = of ? string(p, process_name(of)) : 0,
+			.thread = string(p, t->comm),
+			.container_id = of ? string(p, of->container) : 0,
+			.cgroup = of ? string(p, of->cgroup) : 0,
+		};
+
+		p->labels_of[i] = number(p, &p->label_sets, &set, sizeof(set));
+	}
+	p->labels_of[profile->thread_count] =
+		number(p, &p->label_sets, &(struct label_set){0}, sizeof(struct label_set));
+}
+
+static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct pprof *p = context;
+	enum stack_end end = profile_stack_end(p->profile, s->stack);
+
+	labels[0] = p->labels_of[s->thread == PROFILE_NONE ? p->profile->thread_count : s->thread];
+	if (s->stack == PROFILE_NONE)
+		labels[1] = p->no_stack;
+	else
+		labels[1] = p->ends[end];
+	return s->stack == PROFILE_NONE || end != END_WALKED ? 2 : 1;
+}
+
+static void write_labels(struct pprof *p, uint32_t label_set)
+{
+	struct label_set set;
+
+	memcpy(&set, names_text(&p->label_sets, label_set), sizeof(set));
+#define WRITE_LABEL(name) \
+	if (set.name) { \
+		size_t mark = protobuf_begin(&p->buf, SAMPLE_LABEL); \
+		field(p, LABEL_KEY, string(p, #name)); \
+		field(p, LABEL_STR, set.name); \
+		protobuf_end(&p->buf, mark); \
+	}
+	LABELS(WRITE_LABEL)
+#undef WRITE_LABEL
+}
+
+/* One sample: all that ended at a node of the tree of the column-th event. */
+static void write_sample(struct pprof *p, const struct tree *t, uint32_t node, size_t column)
+{
+	const struct tree_node *nodes = t->nodes.items;
+	size_t mark = protobuf_begin(&p->buf, PROFILE_SAMPLE);
+	uint32_t at = node;
+
+	p->path.count = 0;
+	for (; nodes[at].parent; at = nodes[at].parent)
+		fail(p, vector_push(&p->path, nodes[at].label));
+	protobuf_packed(&p->buf, SAMPLE_LOCATION_ID, p->path.items, p->path.count);
+	p->path.count = 0;
+	for (size_t i = 0; i < p->events.count; i++) {
+		fail(p, vector_push(&p->path, i == column ? nodes[node].self_count : 0));
+		fail(p, vector_push(&p->path, i == column ? nodes[node].self_weight : 0));
+	}
+	protobuf_packed(&p->buf, SAMPLE_VALUE, p->path.items, p->path.count);
+	write_labels(p, nodes[at].label);
+	protobuf_end(&p->buf, mark);
+	if (p->buf.size > FLUSH_BYTES)
+		flush(p);
+}
+
+static int write_samples(struct pprof *p, size_t column)
+{
+	struct tree_view view = {p->location_of, p->unknown, prefix, p};
+	struct tree t = {0};
+	int rc = tree_build(&t, p->profile, p->events.items[column], &view);
+
+	for (uint32_t node = 1; node < t.nodes.count && !rc; node++) {
+		if (t.nodes.items[node].self_count)
+			write_sample(p, &t, node, column);
+		rc = p->error;
+	}
+	tree_free(&t);
+	return rc;
+}
+
+static void write_value_type(struct pprof *p, unsigned int in, uint32_t type, const char *unit)
+{
+	size_t mark = protobuf_begin(&p->buf, in);
+
+	field(p, VALUE_TYPE_TYPE, type);
+	field(p, VALUE_TYPE_UNIT, string(p, unit));
+	protobuf_end(&p->buf, mark);
+}
+
+/* Two values per event: its samples, and their weight in its unit. */
+static void write_types(struct pprof *p)
+{
+	for (size_t i = 0; i < p->events.count; i++) {
+		const struct event *e = &p->profile->events[p->events.items[i]];
+		bool clock = !strcmp(e->unit, "ns");
+		const char *unit = clock ? "nanoseconds" : "count";
+		uint32_t type = string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
+		char samples[128] = "samples";
+
+		if (i)
+			snprintf(samples, sizeof(samples), "%s_samples", e->name);
+		write_value_type(p, PROFILE_SAMPLE_TYPE, string(p, samples), "count");
+		write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
+		if (i)
+			continue;
+		write_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
+		field(p, PROFILE_PERIOD, e->period);
+		field(p, PROFILE_DEFAULT_SAMPLE_TYPE, type);
+	}
+}
+
+static void write_comment(struct pprof *p, const char *text)
+{
+	protobuf_varint(&p->buf, PROFILE_COMMENT, string(p, text));
+}
+
+/* When and where, by whom, and what is missing. */
+static void write_facts(struct pprof *p)
+{
+	const struct host *h = &p->profile->host;
+	struct losses losses;
+	char text[256];
+
+	field(p, PROFILE_TIME_NANOS, h->start + h->realtime_offset);
+	if (h->end > h->start)
+		field(p, PROFILE_DURATION_NANOS, h->end - h->start);
+	write_comment(p, "skein " SKEIN_VERSION);
+	if (*h->hostname) {
+		snprintf(text, sizeof(text), "host %.64s, Linux %.64s %.64s", h->hostname,
+			 h->kernel, h->arch);
+		write_comment(p, text);
+	}
+	losses_of(&losses, p->profile, p->events.items[0]);
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		if (!losses.by_reason[reason])
+			continue;
+		snprintf(text, sizeof(text), "lost %" PRIu64 " samples: %s",
+			 losses.by_reason[reason], loss_reason_word(reason));
+		write_comment(p, text);
+	}
+}
+
+static void write_strings(struct pprof *p)
+{
+	for (size_t i = 0; i < p->strings.texts.count && !p->error; i++) {
+		protobuf_text(&p->buf, PROFILE_STRING_TABLE, p->strings.texts.items[i]);
+		if (p->buf.size > FLUSH_BYTES)
+			flush(p);
+	}
+}
+
+static int find_events(struct pprof *p)
+{
+	const struct profile *profile = p->profile;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < profile->event_count && !rc; i++) {
+		uint64_t count, weight;
+
+		profile_event_total(profile, i, &count, &weight);
+		if (count || (i + 1 == profile->event_count && !p->events.count))
+			rc = vector_push(&p->events, i);
+	}
+	return rc;
+}
+
+/* What stands for the missing parts of stacks, where there are such. */
+static void remark_ends(struct pprof *p, uint32_t event)
+{
+	struct completeness c;
+
+	completeness_of(&c, p->profile, event);
+	if (c.no_stack)
+		p->no_stack = remark(p, "[no stack]");
+	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
+		if (c.ends[end])
+			p->ends[end] = remark(p, text);
+	}
+}
+
+static int begin(struct pprof *p)
+{
+	const struct profile *profile = p->profile;
+	int rc = find_events(p);
+
+	p->object_of = malloc((profile->mapping_count + 1) * sizeof(uint32_t));
+	p->location_of = calloc(profile->frame_count + 1, sizeof(uint32_t));
+	p->labels_of = calloc(profile->thread_count + 1, sizeof(uint32_t));
+	if (rc < 0 || !p->object_of || !p->location_of || !p->labels_of)
+		return -ENOMEM;
+	memset(p->object_of, 0xff, (profile->mapping_count + 1) * sizeof(uint32_t));
+	/* The format wants "" first. */
+	string(p, "");
+	p->unknown = remark(p, "[unknown]");
+	for (size_t i = 0; i < p->events.count; i++)
+		remark_ends(p, p->events.items[i]);
+	label_threads(p);
+	return use_frames(p);
+}
+
+static int write_all(struct pprof *p)
+{
+	int rc = begin(p);
+
+	if (!rc && !p->events.count)
+		rc = -ENODATA;
+	if (!rc) {
+		write_types(p);
+		write_facts(p);
+	}
+	for (size_t i = 0; i < p->events.count && !rc; i++)
+		rc = write_samples(p, i);
+	if (!rc) {
+		write_strings(p);
+		flush(p);
+		rc = p->error;
+	}
+	return rc ? rc : gzip_end(&p->gzip);
+}
+
+static void release(struct pprof *p)
+{
+	gzip_free(&p->gzip);
+	protobuf_free(&p->buf);
+	names_free(&p->strings);
+	names_free(&p->objects);
+	names_free(&p->functions);
+	names_free(&p->locations);
+	names_free(&p->label_sets);
+	vector_free(&p->object_list);
+	vector_free(&p->events);
+	vector_free(&p->path);
+	free(p->object_of);
+	free(p->location_of);
+	free(p->labels_of);
+}
+
+static int pprof_write(FILE *out, const struct profile *profile, const struct export_options *o,
+		       struct error *err)
+{
+	struct pprof p = {.profile = profile};
+	int rc = gzip_begin(&p.gzip, out);
+
+	(void)o;
+	if (rc < 0)
+		return error_errno(err, rc, "cannot write a pprof profile");
+	rc = write_all(&p);
+	release(&p);
+	if (rc == -ENODATA)
+		return error_set(err, rc, "the trace tells of no event, so there is no profile");
+	return rc < 0 ? error_errno(err, rc, "cannot write a pprof profile") : 0;
+}
+
+int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return profile_export(ret, pprof_write, out, o, err);
+}
