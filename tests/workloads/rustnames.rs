@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rust names: a module, a trait, a generic function.
-use std::hint::black_box;
 use std::time::{Duration, Instant};
+
+// std::hint::black_box is younger than Debian 12's compiler.
+#[inline(always)]
+fn black_box(value: u64) -> u64 {
+    unsafe { std::ptr::read_volatile(&value) }
+}
 
 mod demo {
     pub trait Burns {
