@@ -129,7 +129,8 @@ $(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
 $(O)/tests/unit/%: tests/unit/%.c $(LIBRARY)
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -o $@ $< $(LIBRARY) $(LDFLAGS) \
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
+		$(LIBRARY) $(LDFLAGS) \
 		$$(pkg-config --cflags --libs check) $(LDLIBS)
 
 # Workloads must keep the shape that the tests know: no inlining, frame pointers.

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/deps: what it does to a machine, seen from stand-ins for dpkg-query and apt-get."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+DEPS = pathlib.Path(__file__).resolve().parents[2] / "tools/deps"
+
+# Every package asked for is there, but for those listed in $STATE/missing.
+DPKG = """#!/bin/sh
+shift 2
+for p; do
+	if grep -qx "$p" $STATE/missing; then
+		echo "no packages found matching $p" >&2
+	else
+		echo "installed $p"
+	fi
+done
+"""
+# Installing works as soon as there are package lists, or fails for ever.
+APT = """#!/bin/sh
+echo "apt-get $*" >>$STATE/calls
+case "$*" in
+*update*) touch $STATE/lists ;;
+*install*) [ -e $STATE/lists ] && ! [ -e $STATE/broken ] || { echo "E: no lists" >&2; exit 100; } ;;
+esac
+"""
+
+
+class Deps(unittest.TestCase):
+    def setUp(self):
+        self.state = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.state)
+        (self.state / "missing").touch()
+        self.bin = self.state / "bin"
+        self.bin.mkdir()
+        for tool in ("sh", "env", "sed", "sort", "comm", "tr", "mktemp", "rm", "grep", "fold",
+                     "touch", "cat"):
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.tool("dpkg-query", DPKG)
+        self.tool("apt-get", APT)
+        self.tool("id", "#!/bin/sh\necho 0\n")
+
+    def tool(self, name, text):
+        (self.bin / name).unlink(missing_ok=True)
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def run_deps(self, *sets):
+        env = {"PATH": str(self.bin), "STATE": str(self.state)}
+        run = subprocess.run([DEPS, *sets], env=env, capture_output=True, text=True, check=False)
+        calls = self.state / "calls"
+        return run, calls.read_text().splitlines() if calls.exists() else []
+
+    def test_silent_when_all_is_there(self):
+        run, calls = self.run_deps("build", "test", "bench")
+        self.assertEqual((run.returncode, run.stdout, run.stderr, calls), (0, "", "", []))
+
+    def test_installs_what_is_missing(self):
+        (self.state / "missing").write_text("gcc\ncheck\nlinux-perf\n")
+        (self.state / "lists").touch()
+        run, calls = self.run_deps("build", "test")
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.stdout, "tools/deps: installing check gcc linux-perf \n")
+        self.assertEqual(len(calls), 1)
+        self.assertTrue(calls[0].endswith(" install check gcc linux-perf"), calls)
+
+    def test_fetches_lists_only_when_needed(self):
+        (self.state / "missing").write_text("gcc\n")
+        run, calls = self.run_deps("build")
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual([c.split()[-1] for c in calls], ["gcc", "update", "gcc"])
+
+    def test_failure_is_told(self):
+        (self.state / "missing").write_text("gcc\n")
+        (self.state / "broken").touch()
+        run, _ = self.run_deps("build")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("Needed: gcc", run.stderr)
+        self.assertIn("E: no lists", run.stderr)
+
+    def test_without_root(self):
+        self.tool("id", "#!/bin/sh\necho 1000\n")
+        (self.state / "missing").write_text("gcc\n")
+        (self.state / "lists").touch()
+        run, calls = self.run_deps("build")
+        self.assertEqual((run.returncode, calls), (1, []))
+        self.assertIn("as root: apt-get install gcc", run.stderr)
+        self.tool("sudo", '#!/bin/sh\necho sudo >>$STATE/calls\nexec "$@"\n')
+        run, calls = self.run_deps("build")
+        self.assertEqual((run.returncode, calls[0]), (0, "sudo"))
+
+    def test_elsewhere(self):
+        (self.bin / "dpkg-query").unlink()
+        run, calls = self.run_deps("build")
+        self.assertEqual((run.returncode, run.stdout, calls), (0, "", []))
+        self.assertIn("not a Debian system", run.stderr)
+        self.assertIn("clang-16", run.stderr)
+
+    def test_usage(self):
+        self.assertEqual(self.run_deps()[0].returncode, 1)
+        run, _ = self.run_deps("build", "kitchen")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("kitchen", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
