@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The wire between the kernel side and user space: the only header that both
- * include. The includer provides __u8 .. __u64 (vmlinux.h or linux/types.h).
+ * include. On the kernel side vmlinux.h has come before it.
  */
 #ifndef SKEIN_BPF_EVENT_H
 #define SKEIN_BPF_EVENT_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
 
 /*
  * Frames are 64-bit words whose top byte is a tag. Addresses carry their tag

@@ -4,6 +4,8 @@
 #define SKEIN_BPF_SELECT_H
 
 #define PF_KTHREAD 0x00200000
+/* Deeper cgroups are looked for this far down when their level is not known. */
+#define MAX_LEVELS 32
 
 /* Set by user space before loading. All conditions given must hold. */
 const volatile bool select_pids = false;
@@ -12,7 +14,7 @@ const volatile bool select_cgroup = false;
 const volatile int cgroup_subsys = -1; /* -1: the unified hierarchy, else a v1 controller's id */
 const volatile int selected_subsys = -1; /* the same, for the cgroup selected */
 const volatile __u64 selected_cgroup = 0; /* id */
-const volatile __u32 selected_level = 0; /* depth of it below the root */
+const volatile __u32 selected_level = 0; /* depth of it below the root; UINT32_MAX: unknown */
 
 /* tgid or tid -> start_boottime of the process, 0 if it was not known. */
 struct selection {
@@ -81,9 +83,16 @@ static __always_inline bool in_selected_cgroup(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup_of(task, selected_subsys);
 
-	if (!cgroup || BPF_CORE_READ(cgroup, level) < (int)selected_level)
-		return false;
-	return ancestor_id(cgroup, selected_level) == selected_cgroup;
+	int level = cgroup ? BPF_CORE_READ(cgroup, level) : -1;
+
+	if (selected_level != (__u32)-1)
+		return level >= (int)selected_level &&
+		       ancestor_id(cgroup, selected_level) == selected_cgroup;
+	/* seen from inside a cgroup namespace, which hides what is above: try every level */
+	for (int i = 0; i < MAX_LEVELS; i++)
+		if (i <= level && ancestor_id(cgroup, i) == selected_cgroup)
+			return true;
+	return false;
 }
 
 static __always_inline bool selected(struct task_struct *task)

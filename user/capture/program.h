@@ -3,7 +3,6 @@
 #ifndef SKEIN_CAPTURE_PROGRAM_H
 #define SKEIN_CAPTURE_PROGRAM_H
 
-#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

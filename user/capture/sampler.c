@@ -160,6 +160,19 @@ static int explain_open(const struct sampler *s, unsigned int cpu, int ret, stru
 	return error_errno(err, ret, "sampling event %s on CPU %u", s->event.name, cpu);
 }
 
+int sampler_try(const struct sampler *s, struct error *err)
+{
+	int fd, ret = -ENODEV;
+
+	for (unsigned int cpu = 0; ret == -ENODEV && cpu < s->cpus; cpu++) {
+		fd = open_event(&s->event, cpu);
+		ret = fd < 0 ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return ret ? explain_open(s, 0, ret, err) : 0;
+}
+
 /*
  * The grid of the clock begins when the event is enabled; the first sample
  * refines it (bpf/account.h).

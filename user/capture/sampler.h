@@ -34,6 +34,9 @@ int sampler_new(struct sampler **ret, const struct sampled_event *event, struct 
 		struct error *err);
 void sampler_free(struct sampler *s);
 
+/* Whether the event can be opened at all: 0, or why not. */
+int sampler_try(const struct sampler *s, struct error *err);
+
 /* Open and start the event of a CPU; nothing if it runs. -ENODEV: the CPU is offline. */
 int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err);
 /* Stop a CPU's event, keep what was due on it. */

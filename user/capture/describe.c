@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The machine and the recording, described. */
+#include "capture/describe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+/* First line of a small file of the system; "" if it cannot be read. */
+static void first_line(const char *path, char *buf, size_t size)
+{
+	FILE *f = fopen(path, "re");
+
+	buf[0] = '\0';
+	if (!f)
+		return;
+	if (fgets(buf, (int)size, f))
+		buf[strcspn(buf, "\n")] = '\0';
+	fclose(f);
+}
+
+int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
+		  struct error *err)
+{
+	char machine[64], boot[64];
+	struct utsname names;
+	uint64_t now = boot_now();
+	struct host h = {.id = id, .start = start, .end = end};
+
+	if (uname(&names) < 0)
+		return error_errno(err, -errno, "uname");
+	first_line("/etc/machine-id", machine, sizeof(machine));
+	first_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	h.hostname = names.nodename;
+	h.machine_id = machine;
+	h.boot_id = boot;
+	h.kernel = names.release;
+	h.arch = names.machine;
+	h.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	h.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	h.realtime_offset = (int64_t)(clock_ns(CLOCK_REALTIME) - now);
+	h.monotonic_offset = (int64_t)(clock_ns(CLOCK_MONOTONIC) - now);
+	return put_host(sink, &h, err);
+}
+
+struct described {
+	struct sink *sink;
+	uint64_t host, id;
+};
+
+static int tell(struct described *d, const char *key, const char *value, struct error *err)
+{
+	struct info i = {.id = ++d->id, .host = d->host, .key = key, .value = value};
+
+	return value && value[0] ? put_info(d->sink, &i, err) : 0;
+}
+
+static int tell_numbers(struct described *d, const char *key, const uint32_t *numbers,
+			size_t count, struct error *err)
+{
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < sizeof(text) - 12; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i ? "," : "",
+					 numbers[i]);
+	return tell(d, key, text, err);
+}
+
+int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
+		     struct error *err)
+{
+	struct described d = {.sink = sink, .host = host};
+	char buffer[32];
+	int ret;
+
+	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->buffer);
+	ret = tell(&d, "skein.version", SKEIN_VERSION, err);
+	if (!ret)
+		ret = tell(&d, "option.cpus", o->cpus, err);
+	if (!ret)
+		ret = tell(&d, "option.comm", o->comm, err);
+	if (!ret)
+		ret = tell(&d, "option.cgroup", o->cgroup, err);
+	if (!ret)
+		ret = tell_numbers(&d, "option.pids", o->pids, o->pid_count, err);
+	if (!ret)
+		ret = tell_numbers(&d, "option.tids", o->tids, o->tid_count, err);
+	if (!ret && (o->user_only || o->kernel_only))
+		ret = tell(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
+	if (!ret)
+		ret = tell(&d, "option.buffer", buffer, err);
+	return ret;
+}

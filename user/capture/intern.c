@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Interning: stacks, frames and functions, each under an id of its own. */
+#include "capture/intern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/cache.h"
+#include "bpf/event.h"
+
+/* Entries per generation: 24 bytes each, two generations. */
+#define STACK_ENTRIES (1 << 16)
+#define NODE_ENTRIES (1 << 17)
+#define FRAME_ENTRIES (1 << 16)
+#define FUNCTION_ENTRIES (1 << 16)
+/* Frames of generated code that may wait for a later perf map. */
+#define MOST_MISSING (1 << 16)
+
+/* A frame whose name has been asked for. */
+struct waiting {
+	struct {
+		uint64_t object, address;
+	} key;
+	uint64_t frame; /* frame.id */
+	enum frame_kind kind;
+	bool emitted; /* without its name */
+	bool asked;
+	bool missing; /* generated code: its perf map may still tell */
+	UT_hash_handle hh;
+};
+
+struct intern {
+	struct objects *objects;
+	struct symbolizer *symbolizer;
+	struct sink *sink;
+	struct cache *stacks; /* words in a version of a space -> stack.id */
+	struct cache *nodes; /* parent, frame -> stack.id */
+	struct cache *frames; /* object, address, pass -> frame.id */
+	struct cache *functions; /* object, start, name -> function.id */
+	struct waiting *waiting;
+	unsigned int missing; /* of those */
+	uint64_t last_stack, last_frame, last_function;
+	uint64_t epoch; /* counts renewed objects */
+	int error; /* of the sink, while naming */
+	struct error why;
+};
+
+int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
+	       struct sink *sink, struct error *err)
+{
+	struct intern *n = calloc(1, sizeof(*n));
+
+	if (n) {
+		n->objects = objects;
+		n->symbolizer = symbolizer;
+		n->sink = sink;
+		n->stacks = cache_new(STACK_ENTRIES);
+		n->nodes = cache_new(NODE_ENTRIES);
+		n->frames = cache_new(FRAME_ENTRIES);
+		n->functions = cache_new(FUNCTION_ENTRIES);
+	}
+	if (!n || !n->stacks || !n->nodes || !n->frames || !n->functions) {
+		intern_free(n);
+		return error_errno(err, -ENOMEM, "stack caches");
+	}
+	*ret = n;
+	return 0;
+}
+
+static void forget_waiting(struct intern *n, struct waiting *w)
+{
+	n->missing -= w->missing;
+	HASH_DEL(n->waiting, w);
+	free(w);
+}
+
+void intern_free(struct intern *n)
+{
+	struct waiting *w, *next;
+
+	if (!n)
+		return;
+	HASH_ITER(hh, n->waiting, w, next)
+		forget_waiting(n, w);
+	cache_free(n->stacks);
+	cache_free(n->nodes);
+	cache_free(n->frames);
+	cache_free(n->functions);
+	free(n);
+}
+
+static int put_waiting(struct intern *n, const struct waiting *w, uint64_t function,
+		       uint64_t flags, struct error *err)
+{
+	struct frame f = {
+		.id = w->frame,
+		.kind = w->kind,
+		.mapping = w->key.object,
+		.address = w->key.address,
+		.function = function,
+		.flags = flags,
+	};
+
+	return put_frame(n->sink, &f, err);
+}
+
+static int ask(struct intern *n, struct waiting *w)
+{
+	w->asked = true;
+	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
+}
+
+/* Remember that a new frame waits for its name, and ask for it once its object is open. */
+static int await_name(struct intern *n, struct object *o, enum frame_kind kind, uint64_t address,
+		      uint64_t frame)
+{
+	struct waiting *w = calloc(1, sizeof(*w)), *known = NULL;
+	int ret = 0;
+
+	if (!w)
+		return -ENOMEM;
+	w->key.object = o->id;
+	w->key.address = address;
+	w->frame = frame;
+	w->kind = kind;
+	HASH_FIND(hh, n->waiting, &w->key, sizeof(w->key), known);
+	if (known) { /* it was forgotten while it waited: the new frame takes its place */
+		ret = known->emitted ? 0 : put_waiting(n, known, 0, 0, NULL);
+		forget_waiting(n, known);
+	}
+	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
+	if (!ret && o->state == OBJECT_KNOWN)
+		ret = ask(n, w);
+	return ret;
+}
+
+static int new_frame(struct intern *n, struct object *o, enum frame_kind kind, uint64_t address,
+		     uint64_t id, struct error *err)
+{
+	struct frame f = {.id = id, .kind = kind, .address = address};
+
+	if (o) {
+		objects_need(n->objects, o);
+		o->met = true;
+		f.mapping = o->id;
+	}
+	if (o && (o->state != OBJECT_UNREADABLE || kind == FRAME_JIT))
+		return await_name(n, o, kind, address, id);
+	return put_frame(n->sink, &f, err);
+}
+
+static int frame_of(struct intern *n, struct object *o, enum frame_kind kind, uint64_t address,
+		    uint64_t *ret, struct error *err)
+{
+	uint64_t identity[] = {o ? o->id : 0, address, (uint64_t)kind << 32 | (o ? o->pass : 0)};
+	struct cache_key key = cache_hash(identity, sizeof(identity));
+	int result;
+
+	if (cache_get(n->frames, key, ret)) {
+		if (o)
+			o->wanted = true;
+		return 0;
+	}
+	*ret = ++n->last_frame;
+	result = new_frame(n, o, kind, address, *ret, err);
+	cache_put(n->frames, key, *ret);
+	return result;
+}
+
+static int push_frame(struct intern *n, uint64_t frame, uint64_t *stack, struct error *err)
+{
+	uint64_t identity[] = {*stack, frame};
+	struct cache_key key = cache_hash(identity, sizeof(identity));
+	struct stack s = {.parent = *stack, .frame = frame};
+
+	if (cache_get(n->nodes, key, stack))
+		return 0;
+	s.id = *stack = ++n->last_stack;
+	cache_put(n->nodes, key, s.id);
+	return put_stack(n->sink, &s, err);
+}
+
+/* The object of generated code is made when it is first met. */
+static struct object *jit_of(struct intern *n, struct process_entry *p,
+			     const struct space_mapping *m)
+{
+	struct mapped where = {
+		.pid = p->pid,
+		.parent = p->parent,
+		.born = p->born,
+		.start = m->start,
+		.end = m->end,
+	};
+
+	if (!p->jit) {
+		p->jit = objects_jit(n->objects, &where, p->id);
+		if (p->jit)
+			objects_use(p->jit);
+	}
+	return p->jit;
+}
+
+/*
+ * One native frame of user space. A caller's word is a return address, which
+ * may lie behind its function: the address stored lies within the call.
+ */
+static int push_user(struct intern *n, struct process_entry *p, uint64_t pc, bool caller,
+		     uint64_t *stack, struct error *err)
+{
+	const struct space_mapping *m = space_find(p->space, pc - caller);
+	struct object *object = NULL;
+	enum frame_kind kind = FRAME_NATIVE;
+	uint64_t frame = 0, address = pc - caller;
+	int ret;
+
+	if (m && m->object) {
+		object = m->object;
+		address = address - m->start + m->offset;
+	} else if (m) {
+		object = jit_of(n, p, m);
+		kind = FRAME_JIT;
+	}
+	ret = frame_of(n, object, kind, address, &frame, err);
+	return ret ? ret : push_frame(n, frame, stack, err);
+}
+
+static int push_kernel(struct intern *n, uint64_t pc, bool caller, uint64_t *stack,
+		       struct error *err)
+{
+	uint64_t frame = 0;
+	int ret = frame_of(n, objects_kernel(n->objects), FRAME_KERNEL, pc - caller, &frame, err);
+
+	return ret ? ret : push_frame(n, frame, stack, err);
+}
+
+static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struct error *err)
+{
+	uint64_t frame = 0;
+	int ret = frame_of(n, NULL, FRAME_END, end, &frame, err);
+
+	return ret ? ret : push_frame(n, frame, stack, err);
+}
+
+/* Root first: [where it broke off,] user frames, kernel frames. */
+static int push_all(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+		    uint64_t *stack, struct error *err)
+{
+	const uint64_t *user = raw->words + raw->kernel;
+	int ret = 0;
+
+	if (raw->end != END_WALKED)
+		ret = push_end(n, raw->end, stack, err);
+	for (unsigned int i = raw->user; !ret && i-- > 0;)
+		ret = push_user(n, p, user[i], i > 0, stack, err);
+	for (unsigned int i = raw->kernel; !ret && i-- > 0;)
+		ret = push_kernel(n, raw->words[i], i > 0, stack, err);
+	return ret;
+}
+
+int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+		 uint64_t *ret, struct error *err)
+{
+	uint64_t context = p->space->version * 0x9e3779b97f4a7c15ULL +
+			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end;
+	struct cache_key key;
+	uint64_t stack = 0;
+	int result;
+
+	/* the same words mean the same in every state of the space of this version */
+	key = cache_hash_in(context, raw->words, (raw->kernel + raw->user) * sizeof(uint64_t));
+	if (cache_get(n->stacks, key, ret))
+		return 0;
+	result = push_all(n, p, raw, &stack, err);
+	if (result)
+		return result;
+	cache_put(n->stacks, key, stack);
+	*ret = stack;
+	return 0;
+}
+
+static int function_of(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+		       struct error *err)
+{
+	uint64_t identity[] = {object, s->start};
+	struct cache_key key = cache_hash_in(cache_hash(identity, sizeof(identity)).low, s->name,
+					     strlen(s->name));
+	struct function f = {.mapping = object, .name = s->name, .system_name = s->system_name};
+
+	if (cache_get(n->functions, key, ret))
+		return 0;
+	f.id = *ret = ++n->last_function;
+	cache_put(n->functions, key, f.id);
+	return put_function(n->sink, &f, err);
+}
+
+void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
+{
+	struct {
+		uint64_t object, address;
+	} key = {object, address};
+	struct waiting *w = NULL;
+	uint64_t function = 0, flags = FRAME_FLAG_ASKED;
+	int ret = 0;
+
+	HASH_FIND(hh, n->waiting, &key, sizeof(key), w);
+	if (!w)
+		return;
+	if (s->flags & SYMBOL_START)
+		flags |= FRAME_FLAG_START;
+	if (s->flags & SYMBOL_FOUND)
+		ret = function_of(n, object, s, &function, &n->why);
+	if (!ret)
+		ret = put_waiting(n, w, function, flags, &n->why);
+	if (ret && !n->error)
+		n->error = ret;
+	if (!function && w->kind == FRAME_JIT && (w->missing || n->missing < MOST_MISSING)) {
+		n->missing += !w->missing;
+		w->missing = w->emitted = true;
+	} else {
+		forget_waiting(n, w);
+	}
+}
+
+/* The object is open, or cannot be opened: what waited for that is asked, or given up. */
+static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
+{
+	int ret;
+
+	if (o->state == OBJECT_KNOWN)
+		return w->asked && !w->missing ? 0 : ask(n, w);
+	if (o->state != OBJECT_UNREADABLE || w->kind == FRAME_JIT)
+		return 0;
+	ret = put_waiting(n, w, 0, 0, &n->why);
+	forget_waiting(n, w);
+	return ret;
+}
+
+void intern_renewed(struct intern *n, struct object *o, bool changed)
+{
+	struct waiting *w, *next;
+	int ret = 0;
+
+	if (changed)
+		n->epoch++;
+	HASH_ITER(hh, n->waiting, w, next) {
+		if (w->key.object != o->id)
+			continue;
+		ret = ask_or_give_up(n, o, w);
+		if (ret && !n->error)
+			n->error = ret;
+	}
+}
+
+int intern_tick(struct intern *n, bool last, struct error *err)
+{
+	struct waiting *w, *next;
+	int ret = n->error;
+
+	if (ret)
+		return error_set(err, ret, "%s", n->why.text);
+	HASH_ITER(hh, n->waiting, w, next) {
+		if (!w->emitted)
+			ret = put_waiting(n, w, 0, 0, err);
+		if (ret)
+			return ret;
+		w->emitted = true;
+		if (last)
+			forget_waiting(n, w);
+	}
+	return 0;
+}

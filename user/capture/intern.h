@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the words of a stack to a node of the calling-context tree, and from
+ * addresses to names. What was seen lately is remembered in bounded caches;
+ * what is forgotten and met again gets a new id, and readers join equal paths.
+ */
+#ifndef SKEIN_CAPTURE_INTERN_H
+#define SKEIN_CAPTURE_INTERN_H
+
+#include <stdint.h>
+
+#include "base/pipe.h"
+#include "capture/objects.h"
+#include "capture/process.h"
+#include "symbolizers/client.h"
+
+struct intern;
+
+int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
+	       struct sink *sink, struct error *err);
+void intern_free(struct intern *n);
+
+/* The stack of one sample, as it came over the wire. */
+struct raw_stack {
+	const uint64_t *words; /* kernel part first, each leaf first */
+	unsigned int kernel, user; /* words of each */
+	enum stack_end end;
+};
+
+/* The stack.id in *ret; 0 if there is no frame. What is new is put into the sink. */
+int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+		 uint64_t *ret, struct error *err);
+
+/* An answer of the symbolizer. Errors of the sink are kept for intern_tick(). */
+void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
+
+/*
+ * An object has been opened, or could not be: ask for the frames that waited
+ * for it. changed: frames met before do not hold for what comes.
+ */
+void intern_renewed(struct intern *n, struct object *o, bool changed);
+
+/*
+ * Put frames that still wait for their names as they are, so that a killed
+ * recording has them. last: they will not be named any more.
+ */
+int intern_tick(struct intern *n, bool last, struct error *err);
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* due = written + filtered + idle + losses by reason, per CPU. */
+#include "capture/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct page { /* of one CPU */
+	uint64_t written, filtered, late;
+	uint64_t ring_full_told;
+	uint64_t not_delivered;
+};
+
+struct ledger {
+	const struct sampler *sampler;
+	unsigned int cpus;
+	struct page *pages; /* by CPU */
+	uint64_t lost[LOSS_COUNT]; /* that belong to no CPU */
+	uint64_t lost_told[LOSS_COUNT];
+	uint64_t host, event, period;
+	uint64_t last_loss; /* id */
+	uint64_t told; /* when, ns */
+};
+
+int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
+	       uint64_t host, uint64_t event, uint64_t period, struct error *err)
+{
+	struct ledger *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->pages = calloc(cpus, sizeof(*l->pages));
+	if (!l || !l->pages) {
+		free(l);
+		return error_errno(err, -ENOMEM, "accounts");
+	}
+	l->sampler = sampler;
+	l->cpus = cpus;
+	l->host = host;
+	l->event = event;
+	l->period = period;
+	*ret = l;
+	return 0;
+}
+
+void ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	free(l->pages);
+	free(l);
+}
+
+void ledger_written(struct ledger *l, unsigned int cpu, bool late)
+{
+	if (cpu >= l->cpus)
+		return;
+	l->pages[cpu].written++;
+	l->pages[cpu].late += late;
+}
+
+void ledger_filtered(struct ledger *l, unsigned int cpu)
+{
+	if (cpu < l->cpus)
+		l->pages[cpu].filtered++;
+}
+
+void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
+{
+	l->lost[reason] += count;
+}
+
+/* cpu -1: it belongs to no CPU, and was none of the samples. */
+static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reason reason,
+		    uint64_t count, uint64_t now, struct error *err)
+{
+	struct loss r = {
+		.id = l->last_loss + 1,
+		.host = l->host,
+		.event = cpu < 0 ? 0 : l->event,
+		.cpu = (uint64_t)(cpu + 1),
+		.reason = reason,
+		.time = l->told ? l->told : now,
+		.end = now,
+		.count = count,
+		.weight = cpu < 0 ? 0 : count * l->period,
+	};
+
+	if (!count)
+		return 0;
+	l->last_loss++;
+	return put_loss(sink, &r, err);
+}
+
+static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
+		    bool final, struct error *err)
+{
+	struct page *p = &l->pages[cpu];
+	struct cpu_account c;
+	struct account r;
+	int ret;
+
+	sampler_account(l->sampler, cpu, &c);
+	if (!c.used)
+		return 0;
+	r = (struct account){
+		.event = l->event,
+		.cpu = cpu,
+		.due = c.due,
+		.written = p->written,
+		.filtered = p->filtered + c.filtered,
+		.idle = c.idle,
+		.late = p->late,
+	};
+	ret = put_lost(l, sink, (int)cpu, LOSS_RING_FULL, c.ring_full - p->ring_full_told, now,
+		       err);
+	p->ring_full_told = c.ring_full;
+	if (!ret && final) {
+		uint64_t known = r.written + r.filtered + r.idle + c.ring_full;
+
+		p->not_delivered = r.due > known ? r.due - known : 0;
+		ret = put_lost(l, sink, (int)cpu, LOSS_NOT_DELIVERED, p->not_delivered, now, err);
+	}
+	return ret ? ret : put_account(sink, &r, err);
+}
+
+int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
+		struct error *err)
+{
+	int ret = 0;
+
+	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
+		ret = tell_cpu(l, sink, cpu, now, final, err);
+	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
+		ret = put_lost(l, sink, -1, (enum loss_reason)reason,
+			       l->lost[reason] - l->lost_told[reason], now, err);
+		l->lost_told[reason] = l->lost[reason];
+	}
+	l->told = now;
+	return ret;
+}
+
+void ledger_summary(const struct ledger *l, struct capture_summary *ret)
+{
+	for (int reason = 1; reason < LOSS_COUNT; reason++)
+		ret->lost[reason] = l->lost[reason];
+	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
+		const struct page *p = &l->pages[cpu];
+		struct cpu_account c;
+
+		sampler_account(l->sampler, cpu, &c);
+		ret->due += c.due;
+		ret->written += p->written;
+		ret->filtered += p->filtered + c.filtered;
+		ret->idle += c.idle;
+		ret->late += p->late;
+		ret->lost[LOSS_RING_FULL] += c.ring_full;
+		ret->lost[LOSS_NOT_DELIVERED] += p->not_delivered;
+	}
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Objects: identity, opening, and what is known of them. */
+#include "capture/objects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+/* A file may be overwritten in place: after this long its size and times are compared again. */
+#define CHECK_INTERVAL NSEC_PER_SEC
+/* Unused files beyond this many are forgotten. */
+#define MOST_UNUSED 16384
+/* A token says which object was to be opened, and what of it. */
+#define WHAT_BITS 2
+
+struct objects {
+	struct objects_context context;
+	struct object *by_file; /* newest object of each file */
+	struct object *by_id;
+	struct object *kernel, *vdso;
+	uint64_t vdso_size;
+	uint64_t last_id;
+};
+
+static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->path = strdup(path);
+	if (!object->path) {
+		free(object);
+		return NULL;
+	}
+	object->kind = kind;
+	object->id = ++o->last_id;
+	HASH_ADD(by_id, o->by_id, id, sizeof(object->id), object);
+	return object;
+}
+
+static void set_mapped(struct object *object, const struct mapped *m)
+{
+	object->pid = m->pid;
+	object->parent = m->parent;
+	object->born = m->born;
+	object->start = m->start;
+	object->end = m->end;
+}
+
+static int give_kernel(struct objects *o)
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	o->kernel->state = OBJECT_KNOWN;
+	return symbolizer_add(o->context.symbolizer, o->kernel->id, OBJECT_KERNEL, fd);
+}
+
+/* The image of the vDSO is the same in every process: ours serves for all. */
+static int give_vdso(struct objects *o)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 2 * page;
+	int fd;
+
+	if (!image)
+		return -ENOENT;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* one page always is there; what lies behind the last one makes write() stop short */
+	for (size_t at = 0; at < size; at += page)
+		if (write(fd, image + at, page) != (ssize_t)page)
+			break;
+	o->vdso->state = OBJECT_KNOWN;
+	o->vdso_size = (uint64_t)lseek(fd, 0, SEEK_END);
+	return symbolizer_add(o->context.symbolizer, o->vdso->id, OBJECT_ELF, fd);
+}
+
+int objects_new(struct objects **ret, const struct objects_context *c, struct error *err)
+{
+	struct objects *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return error_errno(err, -ENOMEM, "objects");
+	o->context = *c;
+	o->kernel = new_object(o, MAPPING_KERNEL, "[kernel.kallsyms]");
+	o->vdso = new_object(o, MAPPING_VDSO, "[vdso]");
+	if (!o->kernel || !o->vdso) {
+		objects_free(o);
+		return error_errno(err, -ENOMEM, "objects");
+	}
+	/* without these, kernel and vDSO frames have no names: no reason to fail */
+	if (give_kernel(o) < 0)
+		o->kernel->state = OBJECT_UNREADABLE;
+	if (give_vdso(o) < 0)
+		o->vdso->state = OBJECT_UNREADABLE;
+	*ret = o;
+	return 0;
+}
+
+static void drop(struct objects *o, struct object *object)
+{
+	struct object *newest = NULL;
+
+	HASH_FIND(by_file, o->by_file, &object->key, sizeof(object->key), newest);
+	if (newest == object)
+		HASH_DELETE(by_file, o->by_file, object);
+	HASH_DELETE(by_id, o->by_id, object);
+	free(object->path);
+	free(object);
+}
+
+void objects_free(struct objects *o)
+{
+	struct object *object, *next;
+
+	if (!o)
+		return;
+	HASH_ITER(by_id, o->by_id, object, next)
+		drop(o, object);
+	free(o);
+}
+
+struct object *objects_kernel(struct objects *o)
+{
+	return o->kernel;
+}
+
+struct object *objects_vdso(struct objects *o, uint64_t size)
+{
+	/* a 32-bit process has another image, of another size */
+	return !o->vdso_size || size == o->vdso_size ? o->vdso : NULL;
+}
+
+struct object *objects_by_id(struct objects *o, uint64_t id)
+{
+	struct object *object = NULL;
+
+	HASH_FIND(by_id, o->by_id, &id, sizeof(id), object);
+	return object;
+}
+
+static void ask_to_open(struct objects *o, struct object *object, enum open_what what)
+{
+	struct open_request r = {
+		.token = object->id << WHAT_BITS | what,
+		.what = what,
+		.pid = object->pid,
+		.born = object->born,
+		.fallback_pids = {object->parent},
+		.start = object->start,
+		.end = object->end,
+		.id = {object->key.major, object->key.minor, object->key.inode,
+		       object->generation},
+		.path = object->path,
+		.build_id = object->build_id,
+		.debuglink = object->debuglink,
+	};
+
+	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING)
+		object->state = OBJECT_UNREADABLE;
+}
+
+void objects_need(struct objects *o, struct object *object)
+{
+	object->wanted = true;
+	if (object->state != OBJECT_UNSEEN)
+		return;
+	object->state = OBJECT_OPENING;
+	ask_to_open(o, object, object->kind == MAPPING_JIT ? OPEN_PERF_MAP : OPEN_MAPPED_FILE);
+}
+
+/* Generations are told by the side-band, but not by /proc: 0 fits every one. */
+static bool same_file(struct object *object, const struct file_id *id)
+{
+	if (object->generation && id->generation && object->generation != id->generation)
+		return false;
+	if (!object->generation)
+		object->generation = id->generation;
+	return true;
+}
+
+static struct object *find_file(struct objects *o, const struct file_id *id)
+{
+	struct file_key key = {.inode = id->inode, .major = id->major, .minor = id->minor};
+	struct object *object = NULL;
+
+	HASH_FIND(by_file, o->by_file, &key, sizeof(key), object);
+	if (object && !same_file(object, id)) {
+		/* the inode number has been used again: the old object lives on by its id */
+		HASH_DELETE(by_file, o->by_file, object);
+		object = NULL;
+	}
+	return object;
+}
+
+static struct object *new_file(struct objects *o, const struct mapped *m)
+{
+	struct object *object = new_object(o, MAPPING_FILE, m->path);
+
+	if (!object)
+		return NULL;
+	object->key.inode = m->file.inode;
+	object->key.major = m->file.major;
+	object->key.minor = m->file.minor;
+	object->generation = m->file.generation;
+	HASH_ADD(by_file, o->by_file, key, sizeof(object->key), object);
+	return object;
+}
+
+struct object *objects_file(struct objects *o, const struct mapped *m, uint64_t now, bool open_now)
+{
+	struct object *object = find_file(o, &m->file);
+	bool stale;
+
+	if (!object)
+		object = new_file(o, m);
+	if (!object)
+		return NULL;
+	stale = now - object->checked >= CHECK_INTERVAL;
+	if (object->state == OBJECT_UNREADABLE && stale)
+		object->state = OBJECT_UNSEEN; /* through this process it may be readable */
+	if (object->state == OBJECT_UNSEEN) {
+		set_mapped(object, m);
+		object->checked = now;
+		if (open_now)
+			objects_need(o, object);
+	} else if (object->state == OBJECT_KNOWN && stale) {
+		set_mapped(object, m);
+		object->checked = now;
+		ask_to_open(o, object, OPEN_MAPPED_FILE); /* overwritten in place? */
+	}
+	return object;
+}
+
+struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process)
+{
+	char path[64];
+	struct object *object;
+
+	snprintf(path, sizeof(path), "[jit:%u]", m->pid);
+	object = new_object(o, MAPPING_JIT, path);
+	if (!object)
+		return NULL;
+	set_mapped(object, m);
+	object->process = process;
+	return object;
+}
+
+void objects_use(struct object *object)
+{
+	object->users++;
+}
+
+void objects_unuse(struct object *object)
+{
+	object->users--;
+}
+
+static bool changed(const struct object *object, const struct open_answer *a)
+{
+	return a->size != object->size_then || a->mtime_ns != object->mtime_then;
+}
+
+/* What the file says now is another object's business: frames of before keep their names. */
+static void renumber(struct objects *o, struct object *object)
+{
+	HASH_DELETE(by_id, o->by_id, object);
+	object->id = ++o->last_id;
+	HASH_ADD(by_id, o->by_id, id, sizeof(object->id), object);
+	object->emitted = false;
+	object->debug_asked = false;
+	object->build_id[0] = '\0';
+}
+
+static void file_opened(struct objects *o, struct object *object, const struct open_answer *a)
+{
+	bool again = object->state == OBJECT_KNOWN;
+
+	if (again && !changed(object, a)) {
+		close(a->fd);
+		return;
+	}
+	if (again)
+		renumber(o, object);
+	object->size = object->size_then = a->size;
+	object->mtime_then = a->mtime_ns;
+	object->state = OBJECT_KNOWN;
+	object->emitted = false;
+	object->pass += object->failed;
+	if (symbolizer_add(o->context.symbolizer, object->id, OBJECT_ELF, a->fd) < 0)
+		object->state = OBJECT_UNREADABLE;
+	o->context.renewed(o->context.context, object, again || object->failed);
+	object->failed = false;
+}
+
+static void perf_map_opened(struct objects *o, struct object *object, const struct open_answer *a)
+{
+	bool first = !object->size_then;
+	int ret;
+
+	if (!first && object->state == OBJECT_KNOWN && !changed(object, a)) {
+		close(a->fd);
+		return;
+	}
+	object->size_then = a->size ? a->size : 1;
+	object->mtime_then = a->mtime_ns;
+	object->state = OBJECT_KNOWN;
+	ret = first ? symbolizer_add(o->context.symbolizer, object->id, OBJECT_PERFMAP, a->fd) :
+		      symbolizer_refresh(o->context.symbolizer, object->id, a->fd);
+	if (ret < 0)
+		object->state = OBJECT_UNREADABLE;
+	object->pass++;
+	o->context.renewed(o->context.context, object, true);
+}
+
+static void not_opened(struct objects *o, struct object *object, uint64_t now)
+{
+	if (object->state != OBJECT_OPENING)
+		return;
+	object->state = OBJECT_UNREADABLE;
+	object->failed = true;
+	object->checked = now;
+	o->context.renewed(o->context.context, object, false);
+}
+
+void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now)
+{
+	struct object *object = objects_by_id(o, a->token >> WHAT_BITS);
+	enum open_what what = a->token & ((1 << WHAT_BITS) - 1);
+
+	if (a->fd < 0) {
+		if (object && what != OPEN_DEBUG)
+			not_opened(o, object, now);
+	} else if (!object) {
+		close(a->fd);
+	} else if (what == OPEN_DEBUG) {
+		symbolizer_add_debug(o->context.symbolizer, object->id, a->fd);
+	} else if (object->kind == MAPPING_JIT) {
+		perf_map_opened(o, object, a);
+	} else {
+		file_opened(o, object, a);
+	}
+}
+
+void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
+{
+	struct object *object = objects_by_id(o, id);
+
+	if (!object || object->kind == MAPPING_KERNEL)
+		return;
+	if (strcmp(object->build_id, f->build_id)) {
+		snprintf(object->build_id, sizeof(object->build_id), "%s", f->build_id);
+		object->emitted = false;
+	}
+	snprintf(object->debuglink, sizeof(object->debuglink), "%s", f->debuglink);
+	if (f->wants_debug && !object->debug_asked && object->kind == MAPPING_FILE) {
+		object->debug_asked = true;
+		ask_to_open(o, object, OPEN_DEBUG);
+	}
+}
+
+void objects_refresh(struct objects *o, uint64_t now)
+{
+	struct object *object, *next;
+
+	HASH_ITER(by_id, o->by_id, object, next) {
+		if (object->kind != MAPPING_JIT || !object->wanted ||
+		    object->state == OBJECT_UNSEEN || object->state == OBJECT_OPENING)
+			continue;
+		object->wanted = false;
+		object->checked = now;
+		/* a program may write its perf map long after its first generated code */
+		if (object->state == OBJECT_UNREADABLE)
+			object->state = OBJECT_OPENING;
+		ask_to_open(o, object, OPEN_PERF_MAP);
+	}
+}
+
+void objects_trim(struct objects *o)
+{
+	unsigned int count = HASH_CNT(by_id, o->by_id);
+	struct object *object, *next;
+
+	if (count <= MOST_UNUSED)
+		return;
+	/* oldest first: the hash keeps the order in which objects came */
+	HASH_ITER(by_id, o->by_id, object, next) {
+		if (object->users || object->state == OBJECT_OPENING ||
+		    object->kind == MAPPING_KERNEL || object->kind == MAPPING_VDSO)
+			continue;
+		symbolizer_forget(o->context.symbolizer, object->id);
+		drop(o, object);
+		if (--count <= MOST_UNUSED / 2)
+			break;
+	}
+}
+
+int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err)
+{
+	struct object *object, *next;
+	int ret = 0;
+
+	HASH_ITER(by_id, o->by_id, object, next) {
+		struct mapping m = {
+			.id = object->id,
+			.host = host,
+			.kind = object->kind,
+			.process = object->process,
+			.size = object->size,
+			.path = object->path,
+			.build_id = object->build_id,
+		};
+
+		if (object->emitted || !object->met)
+			continue;
+		ret = put_mapping(sink, &m, err);
+		if (ret)
+			break;
+		object->emitted = true;
+	}
+	return ret;
+}

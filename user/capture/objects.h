@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects: what code comes from. A file is one object however many processes
+ * map it, known by the device, inode and generation that the kernel reports;
+ * a JIT's code is one object per process; the kernel and the vDSO are one
+ * each. An object is a mapping entity of the trace and an object of the
+ * symbolizer, under one id.
+ */
+#ifndef SKEIN_CAPTURE_OBJECTS_H
+#define SKEIN_CAPTURE_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "base/pipe.h"
+#include "capture/opener.h"
+#include "symbolizers/client.h"
+
+enum object_state {
+	OBJECT_UNSEEN, /* nobody has asked for it */
+	OBJECT_OPENING, /* the opener was asked */
+	OBJECT_KNOWN, /* the symbolizer has it */
+	OBJECT_UNREADABLE, /* it could not be opened, or is no use */
+};
+
+struct file_key {
+	uint64_t inode;
+	uint32_t major, minor;
+};
+
+struct object {
+	uint64_t id; /* mapping.id and the symbolizer's object; a changed file gets a new one */
+	enum mapping_kind kind;
+	enum object_state state;
+	struct file_key key; /* MAPPING_FILE */
+	uint64_t generation; /* of the inode; 0 until a side-band record told it */
+	char *path;
+	char build_id[2 * 64 + 1];
+	char debuglink[256];
+	uint64_t size;
+	uint64_t process; /* process.id, MAPPING_JIT */
+	uint32_t pid; /* a process that maps it, or did */
+	uint32_t parent; /* its parent: shares its root, mostly */
+	uint64_t born; /* of pid, ns */
+	uint64_t start, end; /* where pid maps it */
+	uint64_t size_then; /* of fstat when it was opened: has it changed since? */
+	int64_t mtime_then;
+	uint64_t checked; /* when it was last opened or tried, ns */
+	bool failed; /* it could not be opened before */
+	bool debug_asked; /* for a separate debug file */
+	bool met; /* by a sample */
+	bool emitted; /* as a mapping entity, as it is now */
+	uint32_t users; /* address spaces that map it */
+	bool wanted; /* JIT: frames were met since its perf map was last read */
+	uint32_t pass; /* counts what changed: frames of another pass are other frames */
+	UT_hash_handle by_file, by_id;
+};
+
+struct objects;
+
+struct objects_context {
+	struct opener *opener;
+	struct symbolizer *symbolizer;
+	/*
+	 * An object was opened or could not be. changed: it was known as something
+	 * else before (a perf map that grew, a file overwritten or found after all).
+	 */
+	void (*renewed)(void *context, struct object *o, bool changed);
+	void *context;
+};
+
+int objects_new(struct objects **ret, const struct objects_context *c, struct error *err);
+void objects_free(struct objects *o);
+
+struct object *objects_kernel(struct objects *o);
+struct object *objects_vdso(struct objects *o, uint64_t size);
+
+/* Where and by whom a file or region is mapped. */
+struct mapped {
+	uint32_t pid, parent;
+	uint64_t born;
+	uint64_t start, end;
+	struct file_id file;
+	const char *path;
+};
+
+/*
+ * The object of an executable mapping of a file, a new one if none is known.
+ * open_now: its file may be gone when the first sample comes. NULL without memory.
+ */
+struct object *objects_file(struct objects *o, const struct mapped *m, uint64_t now,
+			    bool open_now);
+/* The object of a process's generated code; process is a process.id. */
+struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process);
+struct object *objects_by_id(struct objects *o, uint64_t id);
+
+/* A sample has met it: have it opened if it is not. */
+void objects_need(struct objects *o, struct object *object);
+/* Another address space maps it, or one does no longer. */
+void objects_use(struct object *object);
+void objects_unuse(struct object *object);
+
+/* An answer of the opener; facts of the symbolizer. now: ns. */
+void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
+void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
+
+/* Have the perf maps looked at again of which frames were met. now: ns. */
+void objects_refresh(struct objects *o, uint64_t now);
+/* Forget files that nobody maps, once there are very many. */
+void objects_trim(struct objects *o);
+
+/* Put the mapping entities that are new or have changed. */
+int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);
+
+#endif

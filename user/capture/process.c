@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The process table: the life of processes and threads, record by record. */
+#include "capture/process.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+
+/* Exited processes stay this long for samples that come late. */
+#define GRACE (2 * NSEC_PER_SEC)
+/* The birth of /proc counts in ticks of 10 ms; a fork record comes a little after the birth. */
+#define BORN_SLACK (100 * NSEC_PER_MSEC)
+
+struct process_table {
+	struct process_context context;
+	struct process_entry *processes; /* by pid */
+	struct thread_entry *threads; /* by tid */
+	uint64_t versions; /* of address spaces */
+	uint64_t last_process, last_thread; /* ids given */
+	bool comm_matched;
+};
+
+int process_table_new(struct process_table **ret, const struct process_context *c,
+		      struct error *err)
+{
+	struct process_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return error_errno(err, -ENOMEM, "process table");
+	t->context = *c;
+	*ret = t;
+	return 0;
+}
+
+static void free_process(struct process_table *t, struct process_entry *p)
+{
+	HASH_DEL(t->processes, p);
+	space_drop(p->space);
+	if (p->jit)
+		objects_unuse(p->jit);
+	free(p->exe);
+	free(p);
+}
+
+static void free_thread(struct process_table *t, struct thread_entry *thread)
+{
+	HASH_DEL(t->threads, thread);
+	free(thread);
+}
+
+void process_table_free(struct process_table *t)
+{
+	struct process_entry *p, *next_p;
+	struct thread_entry *thread, *next_t;
+
+	if (!t)
+		return;
+	HASH_ITER(hh, t->processes, p, next_p)
+		free_process(t, p);
+	HASH_ITER(hh, t->threads, thread, next_t)
+		free_thread(t, thread);
+	free(t);
+}
+
+static struct process_entry *find_process(const struct process_table *t, uint32_t pid)
+{
+	struct process_entry *p = NULL;
+
+	HASH_FIND(hh, t->processes, &pid, sizeof(pid), p);
+	return p;
+}
+
+static struct thread_entry *find_thread(const struct process_table *t, uint32_t tid)
+{
+	struct thread_entry *thread = NULL;
+
+	HASH_FIND(hh, t->threads, &tid, sizeof(tid), thread);
+	return thread;
+}
+
+static bool comm_selected(const struct process_table *t, const char *comm)
+{
+	return !t->context.comm_glob || fnmatch(t->context.comm_glob, comm, 0) == 0;
+}
+
+static void name_process(struct process_table *t, struct process_entry *p, const char *comm)
+{
+	snprintf(p->comm, sizeof(p->comm), "%s", comm);
+	p->comm_selected = comm_selected(t, p->comm);
+	p->changed = true;
+}
+
+static void name_thread(struct process_table *t, struct thread_entry *thread, const char *comm)
+{
+	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
+	thread->comm_selected = comm_selected(t, thread->comm);
+}
+
+static struct process_entry *add_process(struct process_table *t, uint32_t pid, uint64_t born)
+{
+	struct process_entry *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->born = born;
+	p->start = born;
+	p->space = space_new(&t->versions);
+	if (!p->space) {
+		free(p);
+		return NULL;
+	}
+	name_process(t, p, pid ? "" : "swapper");
+	HASH_ADD(hh, t->processes, pid, sizeof(p->pid), p);
+	return p;
+}
+
+static struct thread_entry *add_thread(struct process_table *t, uint32_t pid, uint32_t tid,
+				       uint64_t start, const char *comm)
+{
+	struct thread_entry *thread = calloc(1, sizeof(*thread));
+	struct process_entry *p;
+
+	if (!thread)
+		return NULL;
+	p = find_process(t, pid);
+	if (p)
+		p->threads++;
+	thread->tid = tid;
+	thread->pid = pid;
+	thread->start = start;
+	name_thread(t, thread, comm);
+	HASH_ADD(hh, t->threads, tid, sizeof(thread->tid), thread);
+	return thread;
+}
+
+static int put_process_entry(struct process_table *t, struct process_entry *p, struct error *err)
+{
+	const struct process_context *c = &t->context;
+	const char *cgroup = p->cgroup ? c->cgroup_path(c->context, p->cgroup) : "";
+	struct process r = {
+		.id = p->id,
+		.host = c->host,
+		.pid = p->pid,
+		.ns_pid = p->ns_pid,
+		.parent = p->parent,
+		.born = p->born,
+		.start = p->start,
+		.end = p->ended,
+		.comm = p->comm,
+		.exe = p->exe,
+		.cgroup = cgroup,
+		.container = c->container(c->context, cgroup),
+	};
+
+	p->changed = false;
+	return put_process(c->sink, &r, err);
+}
+
+static int put_thread_entry(struct process_table *t, const struct thread_entry *thread,
+			    uint64_t process, struct error *err)
+{
+	struct thread r = {
+		.id = thread->id,
+		.process = process,
+		.tid = thread->tid,
+		.start = thread->start,
+		.end = thread->ended,
+		.comm = thread->comm,
+	};
+
+	return put_thread(t->context.sink, &r, err);
+}
+
+/* The thread's present name is over; its next sample begins another entity. */
+static int end_thread_name(struct process_table *t, struct thread_entry *thread, uint64_t time,
+			   struct error *err)
+{
+	struct process_entry *p = find_process(t, thread->pid);
+	int ret = 0;
+
+	if (thread->id && p && p->id) {
+		thread->ended = time;
+		ret = put_thread_entry(t, thread, p->id, err);
+		thread->ended = 0;
+	}
+	thread->id = 0;
+	thread->start = time;
+	return ret;
+}
+
+/* The process's present program is over. */
+static int end_program(struct process_table *t, struct process_entry *p, uint64_t time,
+		       struct error *err)
+{
+	int ret = 0;
+
+	if (p->id) {
+		p->ended = time;
+		ret = put_process_entry(t, p, err);
+		p->ended = 0;
+	}
+	p->id = 0;
+	p->start = time;
+	return ret;
+}
+
+/* A pid or tid that comes to life again belonged to somebody else before. */
+static int replace_process(struct process_table *t, uint32_t pid, uint64_t time, struct error *err)
+{
+	struct process_entry *old = find_process(t, pid);
+	int ret = 0;
+
+	if (!old)
+		return 0;
+	if (!old->ended)
+		ret = end_program(t, old, time, err);
+	free_process(t, old);
+	return ret;
+}
+
+static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, struct error *err)
+{
+	struct thread_entry *old = find_thread(t, tid);
+	int ret = 0;
+
+	if (!old)
+		return 0;
+	if (!old->ended)
+		ret = end_thread_name(t, old, time, err);
+	free_thread(t, old);
+	return ret;
+}
+
+static int inherit(struct process_table *t, struct process_entry *child,
+		   const struct process_entry *parent)
+{
+	child->parent = parent->pid;
+	child->kernel = parent->kernel;
+	child->cgroup = parent->cgroup;
+	name_process(t, child, parent->comm);
+	if (parent->exe) {
+		child->exe = strdup(parent->exe);
+		if (!child->exe)
+			return -ENOMEM;
+	}
+	space_drop(child->space);
+	child->space = space_share(parent->space);
+	return 0;
+}
+
+static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
+		   struct error *err)
+{
+	const struct thread_entry *by = find_thread(t, l->parent_tid);
+	struct process_entry *parent, *child;
+	char comm[COMM_SIZE];
+	int ret;
+
+	snprintf(comm, sizeof(comm), "%s", by ? by->comm : "");
+	ret = replace_thread(t, l->tid, time, err);
+	if (!ret && l->pid != l->parent_pid)
+		ret = replace_process(t, l->pid, time, err);
+	if (ret)
+		return ret;
+	if (l->pid != l->parent_pid) {
+		parent = find_process(t, l->parent_pid);
+		child = add_process(t, l->pid, time);
+		if (!child || (parent && inherit(t, child, parent) < 0))
+			return error_errno(err, -ENOMEM, "process table");
+	}
+	if (!add_thread(t, l->pid, l->tid, time, comm))
+		return error_errno(err, -ENOMEM, "process table");
+	return 0;
+}
+
+static int on_exit_record(struct process_table *t, const struct life *l, uint64_t time,
+			  struct error *err)
+{
+	struct thread_entry *thread = find_thread(t, l->tid);
+	struct process_entry *p = find_process(t, l->pid);
+	int ret = 0;
+
+	if (thread && !thread->ended) {
+		thread->ended = time;
+		if (thread->id && p && p->id)
+			ret = put_thread_entry(t, thread, p->id, err);
+	}
+	/* other threads may outlive the main one: the last to go ends the process */
+	if (p && p->threads)
+		p->threads--;
+	if (!ret && p && !p->threads) {
+		p->ended = time;
+		if (p->id)
+			ret = put_process_entry(t, p, err);
+	}
+	return ret;
+}
+
+static int new_program(struct process_table *t, struct process_entry *p, uint64_t time,
+		       struct error *err)
+{
+	int ret = end_program(t, p, time, err);
+
+	p->threads = 1; /* an exec ends all others */
+	space_drop(p->space);
+	p->space = space_new(&t->versions);
+	free(p->exe);
+	p->exe = NULL;
+	if (p->jit)
+		objects_unuse(p->jit);
+	p->jit = NULL;
+	if (!ret && !p->space)
+		ret = error_errno(err, -ENOMEM, "process table");
+	return ret;
+}
+
+static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
+		   struct error *err)
+{
+	struct thread_entry *thread = find_thread(t, l->tid);
+	struct process_entry *p = find_process(t, l->pid);
+	int ret = 0;
+
+	if (!p)
+		p = add_process(t, l->pid, time);
+	if (!thread)
+		thread = add_thread(t, l->pid, l->tid, time, l->text);
+	if (!p || !thread)
+		return error_errno(err, -ENOMEM, "process table");
+	/* the thread's old name belongs to the old program: end it first */
+	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
+		ret = end_thread_name(t, thread, time, err);
+	if (!ret && l->exec)
+		ret = new_program(t, p, time, err);
+	name_thread(t, thread, l->text);
+	if (l->pid == l->tid)
+		name_process(t, p, l->text);
+	return ret;
+}
+
+/* Files have a path; the rest is memory in which only the process knows what it runs. */
+static bool is_file(const char *path, const struct file_id *id)
+{
+	return path[0] == '/' && path[1] != '/' && id->inode && strncmp(path, "/dev/zero", 9) &&
+	       strncmp(path, "/anon_hugepage", 14) && strncmp(path, "/SYSV", 5);
+}
+
+static int map(struct process_table *t, struct process_entry *p, const struct mapped *m,
+	       uint64_t offset, uint64_t now, bool open_now)
+{
+	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
+
+	if (!strcmp(m->path, "[vdso]")) {
+		s.object = objects_vdso(t->context.objects, m->end - m->start);
+		s.offset = 0;
+	} else if (is_file(m->path, &m->file)) {
+		s.object = objects_file(t->context.objects, m, now, open_now);
+		if (!s.object)
+			return -ENOMEM;
+		if (!p->exe) {
+			p->exe = strdup(m->path);
+			p->changed = true;
+		}
+	}
+	return space_map(&p->space, &s, &t->versions);
+}
+
+static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
+		   struct error *err)
+{
+	struct process_entry *p = find_process(t, l->pid);
+	struct mapped m = {
+		.pid = l->pid,
+		.start = l->start,
+		.end = l->end,
+		.file = l->file,
+		.path = l->text,
+	};
+
+	if (l->pid == UINT32_MAX)
+		return 0; /* of the kernel */
+	if (!p)
+		p = add_process(t, l->pid, time);
+	if (!p)
+		return error_errno(err, -ENOMEM, "process table");
+	m.parent = p->parent;
+	m.born = p->born;
+	return map(t, p, &m, l->offset, time, true) < 0 ?
+		       error_errno(err, -ENOMEM, "process table") :
+		       0;
+}
+
+int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
+		       struct error *err)
+{
+	switch (l->kind) {
+	case LIFE_MMAP:
+		return on_mmap(t, l, time, err);
+	case LIFE_COMM:
+		return on_comm(t, l, time, err);
+	case LIFE_FORK:
+		return on_fork(t, l, time, err);
+	case LIFE_EXIT:
+		return on_exit_record(t, l, time, err);
+	default:
+		return 0;
+	}
+}
+
+static bool same_birth(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < BORN_SLACK;
+}
+
+int process_table_scanned(struct process_table *t, const struct scanned_process *s)
+{
+	struct process_entry *p = find_process(t, s->pid);
+
+	if (p && p->born && !p->ended && !same_birth(p->born, s->born)) {
+		free_process(t, p); /* its exit and the fork of the next were lost */
+		p = NULL;
+	}
+	if (!p)
+		p = add_process(t, s->pid, s->born);
+	if (!p)
+		return -ENOMEM;
+	p->parent = s->parent;
+	p->ns_pid = s->ns_pid;
+	p->kernel = s->kernel_thread;
+	if (strncmp(p->comm, s->comm, COMM_SIZE - 1))
+		name_process(t, p, s->comm);
+	if (!p->exe && s->exe[0])
+		p->exe = strdup(s->exe);
+	p->changed = true;
+	return 0;
+}
+
+int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
+				 uint64_t now)
+{
+	if (find_thread(t, s->tid))
+		return 0;
+	return add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
+}
+
+int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *s,
+				  uint64_t now)
+{
+	struct process_entry *p = find_process(t, s->pid);
+	struct mapped m = {
+		.pid = s->pid,
+		.start = s->start,
+		.end = s->end,
+		.file = s->id,
+		.path = s->path,
+	};
+
+	if (!p)
+		return 0;
+	m.parent = p->parent;
+	m.born = p->born;
+	return map(t, p, &m, s->offset, now, false);
+}
+
+/* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
+static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
+					bool *unknown)
+{
+	struct process_entry *p = find_process(t, s->pid);
+
+	if (p && s->pid && s->born &&
+	    (p->born_exact ? p->born != s->born : !same_birth(p->born, s->born))) {
+		free_process(t, p);
+		p = NULL;
+	}
+	*unknown = !p && s->pid;
+	if (!p)
+		p = add_process(t, s->pid, s->born);
+	if (!p)
+		return NULL;
+	p->born = s->born;
+	p->born_exact = true;
+	p->kernel = s->kernel;
+	return p;
+}
+
+static int meet_process(struct process_table *t, struct process_entry *p,
+			const struct sampled_task *s, struct error *err)
+{
+	/* threads may live in other cgroups than the process they belong to */
+	if (p->cgroup != s->cgroup && (!p->cgroup || s->pid == s->tid)) {
+		p->cgroup = s->cgroup;
+		p->changed = true;
+	}
+	if (p->id && !p->changed)
+		return 0;
+	if (!p->id)
+		p->id = ++t->last_process;
+	return put_process_entry(t, p, err);
+}
+
+int process_table_meet(struct process_table *t, const struct sampled_task *s,
+		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
+		       struct error *err)
+{
+	struct process_entry *p = process_of(t, s, unknown);
+	struct thread_entry *th = find_thread(t, s->tid);
+	int ret;
+
+	if (p && !th)
+		th = add_thread(t, s->pid, s->tid, s->time, p->comm);
+	if (!p || !th)
+		return error_errno(err, -ENOMEM, "process table");
+	if (th->pid != s->pid) { /* the tid is used again, and its fork was missed */
+		th->pid = s->pid;
+		th->id = 0;
+	}
+	if (p->comm_selected || th->comm_selected)
+		t->comm_matched = true;
+	ret = meet_process(t, p, s, err);
+	if (!ret && !th->id) {
+		th->id = ++t->last_thread;
+		ret = put_thread_entry(t, th, p->id, err);
+	}
+	*process = p;
+	*thread = th;
+	return ret;
+}
+
+int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
+{
+	struct process_entry *p, *next_p;
+	struct thread_entry *th, *next_t;
+	int ret = 0;
+
+	HASH_ITER(hh, t->processes, p, next_p) {
+		if (p->changed && p->id)
+			ret = put_process_entry(t, p, err);
+		if (ret)
+			return ret;
+		if (p->ended && p->ended + GRACE < now)
+			free_process(t, p);
+	}
+	HASH_ITER(hh, t->threads, th, next_t)
+		if (th->ended && th->ended + GRACE < now)
+			free_thread(t, th);
+	return 0;
+}
+
+bool process_table_comm_matched(const struct process_table *t)
+{
+	return t->comm_matched;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process table: who is alive, under which names, with which address
+ * space. It is fed by the side-band and by scans of /proc, and produces the
+ * process and thread entities, each when the first sample meets it.
+ */
+#ifndef SKEIN_CAPTURE_PROCESS_H
+#define SKEIN_CAPTURE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "base/pipe.h"
+#include "capture/objects.h"
+#include "capture/opener.h"
+#include "capture/sideband.h"
+#include "capture/space.h"
+
+#define COMM_SIZE 16 /* TASK_COMM_LEN */
+
+struct process_entry {
+	uint32_t pid;
+	uint32_t ns_pid, parent;
+	uint64_t born; /* start_boottime as exactly as known; see born_exact */
+	bool born_exact; /* a sample told it; else from /proc, or the time of the fork record */
+	uint64_t id; /* process.id of the program it runs; 0 until a sample met it */
+	uint64_t start; /* of that program */
+	uint64_t ended; /* exited at that time; kept a while for late samples */
+	char comm[COMM_SIZE];
+	char *exe; /* NULL until known */
+	uint64_t cgroup; /* id, 0 until a sample told it */
+	uint32_t threads; /* alive, as far as is known */
+	bool kernel; /* kernel threads */
+	bool changed; /* the entity is to be put again */
+	bool comm_selected;
+	struct space *space;
+	struct object *jit; /* its generated code, NULL until met */
+	UT_hash_handle hh;
+};
+
+struct thread_entry {
+	uint32_t tid;
+	uint32_t pid;
+	uint64_t id; /* thread.id under its present name; 0 until a sample met it */
+	uint64_t start; /* under this name */
+	uint64_t ended;
+	char comm[COMM_SIZE];
+	bool comm_selected;
+	UT_hash_handle hh;
+};
+
+struct process_table;
+
+struct process_context {
+	struct objects *objects;
+	struct sink *sink;
+	uint64_t host; /* host.id */
+	const char *comm_glob; /* which names are selected; NULL: every one */
+	/* the path of a cgroup id, "" if unknown; valid until the next call */
+	const char *(*cgroup_path)(void *context, uint64_t id);
+	/* the container of a cgroup path; "" if none */
+	const char *(*container)(void *context, const char *path);
+	void *context;
+};
+
+int process_table_new(struct process_table **ret, const struct process_context *c,
+		      struct error *err);
+void process_table_free(struct process_table *t);
+
+/* A side-band record of mmap, comm, fork or exit, at its time. 0 or a negative errno. */
+int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
+		       struct error *err);
+
+/* What a scan of /proc tells; it adds what the table does not know. */
+int process_table_scanned(struct process_table *t, const struct scanned_process *s);
+int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
+				 uint64_t now);
+int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *m,
+				  uint64_t now);
+
+/* Who a sample is of. */
+struct sampled_task {
+	uint32_t pid, tid;
+	uint64_t born, cgroup, time;
+	bool kernel;
+};
+
+/*
+ * The process and thread of a sample, put into the sink if they are met for
+ * the first time. unknown: the table had never heard of the process.
+ */
+int process_table_meet(struct process_table *t, const struct sampled_task *task,
+		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
+		       struct error *err);
+
+/* Put entities that have changed; forget what exited long ago. now: ns. */
+int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
+
+/* Whether the comm glob ever fitted a sampled name. */
+bool process_table_comm_matched(const struct process_table *t);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Address spaces: a sorted array of mappings, copied when a shared one changes. */
+#include "capture/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+struct space *space_new(uint64_t *versions)
+{
+	struct space *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->users = 1;
+	s->version = ++*versions;
+	return s;
+}
+
+struct space *space_share(struct space *s)
+{
+	s->users++;
+	return s;
+}
+
+void space_drop(struct space *s)
+{
+	if (!s || --s->users)
+		return;
+	for (size_t i = 0; i < s->mappings.count; i++)
+		if (s->mappings.items[i].object)
+			objects_unuse(s->mappings.items[i].object);
+	vector_free(&s->mappings);
+	free(s);
+}
+
+static struct space *copy_of(const struct space *s, uint64_t *versions)
+{
+	struct space *copy = space_new(versions);
+
+	if (!copy || vector_reserve(&copy->mappings, s->mappings.count) < 0) {
+		space_drop(copy);
+		return NULL;
+	}
+	copy->mappings.count = s->mappings.count;
+	for (size_t i = 0; i < s->mappings.count; i++) {
+		copy->mappings.items[i] = s->mappings.items[i];
+		if (copy->mappings.items[i].object)
+			objects_use(copy->mappings.items[i].object);
+	}
+	return copy;
+}
+
+/* Index of the first mapping that ends behind address. */
+static size_t first_behind(const struct space *s, uint64_t address)
+{
+	size_t low = 0, high = s->mappings.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (s->mappings.items[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void insert_at(struct space *s, size_t i, const struct space_mapping *m)
+{
+	memmove(&s->mappings.items[i + 1], &s->mappings.items[i],
+		(s->mappings.count - i) * sizeof(*m));
+	s->mappings.items[i] = *m;
+	s->mappings.count++;
+	if (m->object)
+		objects_use(m->object);
+}
+
+static void remove_at(struct space *s, size_t i)
+{
+	if (s->mappings.items[i].object)
+		objects_unuse(s->mappings.items[i].object);
+	s->mappings.count--;
+	memmove(&s->mappings.items[i], &s->mappings.items[i + 1],
+		(s->mappings.count - i) * sizeof(s->mappings.items[0]));
+}
+
+/* Free [start, end): cut what reaches into it, remove what lies in it. */
+static void clear(struct space *s, uint64_t start, uint64_t end)
+{
+	size_t i = first_behind(s, start);
+
+	while (i < s->mappings.count && s->mappings.items[i].start < end) {
+		struct space_mapping *m = &s->mappings.items[i];
+		struct space_mapping behind = *m;
+
+		if (m->end > end) { /* keep what lies behind */
+			behind.offset += end - m->start;
+			behind.start = end;
+			if (m->start < start)
+				insert_at(s, i + 1, &behind);
+			else
+				*m = behind;
+			m = &s->mappings.items[i];
+		}
+		if (m->start < start) {
+			m->end = start;
+			i++;
+		} else if (m->start < end) {
+			remove_at(s, i);
+		} else {
+			break;
+		}
+	}
+}
+
+/* JITs turn the same pages writable and executable again all the time. */
+static bool is_mapped(const struct space *s, const struct space_mapping *m)
+{
+	const struct space_mapping *old = space_find(s, m->start);
+
+	return old && old->start == m->start && old->end == m->end &&
+	       old->offset == m->offset && old->object == m->object;
+}
+
+int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions)
+{
+	struct space *own = *s;
+
+	if (m->start >= m->end || is_mapped(own, m))
+		return 0;
+	if (own->users > 1) {
+		own = copy_of(own, versions);
+		if (!own)
+			return -ENOMEM;
+		space_drop(*s);
+		*s = own;
+	}
+	if (vector_reserve(&own->mappings, 2) < 0)
+		return -ENOMEM;
+	clear(own, m->start, m->end);
+	insert_at(own, first_behind(own, m->start), m);
+	own->version = ++*versions;
+	return 0;
+}
+
+const struct space_mapping *space_find(const struct space *s, uint64_t address)
+{
+	size_t i = first_behind(s, address);
+
+	if (i < s->mappings.count && s->mappings.items[i].start <= address)
+		return &s->mappings.items[i];
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Address spaces: the executable mappings of a process. A space is shared by
+ * a process and the children it forks until one of them changes it. Its
+ * version is a number that no other state of any space has, so that what was
+ * found out for a stack holds wherever the version is the same.
+ */
+#ifndef SKEIN_CAPTURE_SPACE_H
+#define SKEIN_CAPTURE_SPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/objects.h"
+
+struct space_mapping {
+	uint64_t start, end;
+	uint64_t offset; /* in the file, of start */
+	struct object *object; /* NULL: generated code, or nothing known */
+};
+
+struct space {
+	uint64_t version;
+	unsigned int users;
+	struct {
+		struct space_mapping *items;
+		size_t count, capacity;
+	} mappings; /* by start, without overlaps */
+};
+
+/* An empty space with one user; versions draws the next number. NULL without memory. */
+struct space *space_new(uint64_t *versions);
+struct space *space_share(struct space *s);
+/* One user less; also NULL. */
+void space_drop(struct space *s);
+
+/*
+ * Map [start, end), over whatever was there. *s is replaced by a copy first
+ * when others use it too. 0 or -ENOMEM.
+ */
+int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions);
+
+/* The mapping that holds address; NULL if none does. */
+const struct space_mapping *space_find(const struct space *s, uint64_t address);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starting the command to be profiled. */
+#include "cmd/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As a shell says it: 127 not found, 126 found but not executable. */
+static int exec_status(int error)
+{
+	return error == ENOENT ? 127 : 126;
+}
+
+static void run_child(int fd, char **argv)
+{
+	sigset_t none;
+	char byte;
+
+	if (read(fd, &byte, 1) != 1)
+		_exit(125); /* the recorder gave up */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	fprintf(stderr, "skein: cannot run '%s': %s\n", argv[0], strerror(errno));
+	_exit(exec_status(errno));
+}
+
+int launch_command(struct launch *ret, char **argv, struct error *err)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return error_errno(err, -errno, "starting '%s'", argv[0]);
+	pid = fork();
+	if (pid < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return error_errno(err, -errno, "starting '%s'", argv[0]);
+	}
+	if (!pid) {
+		close(fds[1]);
+		run_child(fds[0], argv);
+	}
+	close(fds[0]);
+	*ret = (struct launch){.pid = pid, .release_fd = fds[1]};
+	return 0;
+}
+
+static void note_status(struct launch *l, int status)
+{
+	l->ended = true;
+	l->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void launch_poll(struct launch *l)
+{
+	int status;
+
+	if (l->pid && !l->ended && waitpid(l->pid, &status, WNOHANG) == l->pid)
+		note_status(l, status);
+}
+
+void launch_finish(struct launch *l)
+{
+	int status;
+
+	if (!l->pid)
+		return;
+	if (l->release_fd >= 0)
+		close(l->release_fd);
+	l->release_fd = -1;
+	launch_poll(l);
+	if (l->ended)
+		return;
+	kill(l->pid, SIGTERM);
+	if (waitpid(l->pid, &status, 0) == l->pid)
+		note_status(l, status);
+}

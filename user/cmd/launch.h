@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command to be profiled: forked at once, started when the recorder is ready. */
+#ifndef SKEIN_CMD_LAUNCH_H
+#define SKEIN_CMD_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct launch {
+	pid_t pid; /* 0: there is no command */
+	int release_fd; /* a byte written here starts it */
+	bool ended;
+	int status; /* exit status as a shell tells it: 128 + signal; valid when ended */
+};
+
+/*
+ * Fork a child that waits for its release and then executes argv as the user
+ * who called sudo would have it: same environment, own signal defaults.
+ */
+int launch_command(struct launch *ret, char **argv, struct error *err);
+/* Look whether it has ended. */
+void launch_poll(struct launch *l);
+/* End it if it still runs (or was never released), and wait for it. */
+void launch_finish(struct launch *l);
+
+#endif

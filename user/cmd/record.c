@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein record: join live capture to a trace, and say what happened. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "analyze/filter.h"
+#include "base/log.h"
+#include "base/outfile.h"
+#include "base/units.h"
+#include "base/vector.h"
+#include "capture/capture.h"
+#include "cmd/commands.h"
+#include "cmd/export.h"
+#include "cmd/launch.h"
+#include "cmd/record_summary.h"
+#include "export/export.h"
+#include "trace/trace.h"
+
+typedef VECTOR(uint32_t) number_list;
+
+struct record_options {
+	bool all;
+	number_list pids, tids;
+	const char *comm, *cgroup, *cpus, *event, *output, *format;
+	uint64_t frequency, period, duration, buffer;
+	bool user_only, kernel_only, idle, quiet, verbose, stacks;
+};
+
+/* Take a list of numbers such as 12,13 behind those that the list holds. */
+static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
+{
+	const char *at = text;
+
+	do {
+		char *end;
+		unsigned long number;
+
+		errno = 0;
+		number = strtoul(at, &end, 10);
+		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
+		    (*end && *end != ','))
+			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13", text,
+					 what);
+		if (vector_push(list, (uint32_t)number) < 0)
+			return error_errno(err, -ENOMEM, "list of %s", what);
+		at = *end ? end + 1 : end;
+	} while (*at);
+	return 0;
+}
+
+static int set_pids(void *options, const char *value, struct error *err)
+{
+	return take_numbers(&((struct record_options *)options)->pids, value, "processes", err);
+}
+
+static int set_tids(void *options, const char *value, struct error *err)
+{
+	return take_numbers(&((struct record_options *)options)->tids, value, "threads", err);
+}
+
+static int set_event(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+
+	if (strcmp(value, "cpu") && strcmp(value, "cpu-clock") && strcmp(value, "cycles"))
+		return error_set(err, -EINVAL, "there is no event '%s': cpu-clock or cycles",
+				 value);
+	o->event = strcmp(value, "cpu") ? value : "cpu-clock";
+	return 0;
+}
+
+#define MEMBER(m) offsetof(struct record_options, m)
+
+static const struct option_spec record_options[] = {
+	{.name = "Whom to sample (all that is given must hold)", .type = OPTION_HEADING},
+	{"all-cpus", 'a', OPTION_FLAG, NULL,
+	 "Every process on all CPUs. The default without a COMMAND.", MEMBER(all), NULL},
+	{"pid", 'p', OPTION_CALL, "PIDS",
+	 "These processes with all their threads and children, those born later too.", 0, set_pids},
+	{"tid", 't', OPTION_CALL, "TIDS", "These threads only.", 0, set_tids},
+	{"comm", 0, OPTION_TEXT, "GLOB",
+	 "Threads whose name, or whose process's name, fits the pattern.", MEMBER(comm), NULL},
+	{"cgroup", 0, OPTION_TEXT, "PATH",
+	 "A control group and all below it: its directory under /sys/fs/cgroup, or its path as "
+	 "/proc/PID/cgroup shows it.",
+	 MEMBER(cgroup), NULL},
+	{"cpu", 'C', OPTION_TEXT, "CPUS", "These CPUs only, such as 0,2-3.", MEMBER(cpus), NULL},
+	{"include-idle", 0, OPTION_FLAG, NULL, "The idle threads, too.", MEMBER(idle), NULL},
+
+	{.name = "How to sample", .type = OPTION_HEADING},
+	{"freq", 'F', OPTION_COUNT, "HZ", "Samples per second and CPU. Default: 99.",
+	 MEMBER(frequency), NULL},
+	{"count", 'c', OPTION_COUNT, "PERIOD",
+	 "One sample every PERIOD of the event: nanoseconds for cpu-clock.", MEMBER(period), NULL},
+	{"event", 'e', OPTION_CALL, "EVENT",
+	 "cpu-clock (time on the CPU, works everywhere; the default) or cycles (needs a hardware "
+	 "counter).",
+	 0, set_event},
+	{"duration", 'd', OPTION_DURATION, "TIME",
+	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND ends.",
+	 MEMBER(duration), NULL},
+	{"user-stacks", 'U', OPTION_FLAG, NULL, "Leave kernel frames out of the stacks.",
+	 MEMBER(user_only), NULL},
+	{"kernel-stacks", 'K', OPTION_FLAG, NULL, "Leave user frames out of the stacks.",
+	 MEMBER(kernel_only), NULL},
+	{"call-graph", 'g', OPTION_FLAG, NULL, "Accepted for perf's sake: stacks are always taken.",
+	 MEMBER(stacks), NULL},
+	{"buffer", 0, OPTION_BYTES, "SIZE",
+	 "Bytes of each sample ring. Default: half a second of samples.", MEMBER(buffer), NULL},
+
+	{.name = "Output", .type = OPTION_HEADING},
+	{"output", 'o', OPTION_TEXT, "FILE",
+	 "The trace to write; '-' is stdout. Default: skein.skein; an older one becomes "
+	 "skein.skein.old.",
+	 MEMBER(output), NULL},
+	{"format", 'f', OPTION_TEXT, "FORMAT",
+	 "Export at once instead of keeping a trace: see 'skein export --help'. Chosen by the "
+	 "ending of FILE otherwise.",
+	 MEMBER(format), NULL},
+	{"quiet", 'q', OPTION_FLAG, NULL, "Show errors only.", MEMBER(quiet), NULL},
+	{"verbose", 'v', OPTION_FLAG, NULL, "Tell more.", MEMBER(verbose), NULL},
+	{.name = NULL},
+};
+
+static int run(int argc, char **argv);
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "sample where the time goes, into a trace",
+	.usage = "[OPTIONS] [-- COMMAND ARGS]",
+	.description =
+		"Samples the stacks of the whole machine, or of a part of it, and writes a trace "
+		"that 'skein report' reads. Needs root, or CAP_BPF and CAP_PERFMON.\n"
+		"\n"
+		"With a COMMAND, only that command and its children are sampled (unless -a is "
+		"given), from its first instruction until it ends, and its exit status becomes "
+		"that of skein. Ctrl-C ends a recording properly, a second one at once.",
+	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
+		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
+		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
+		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"
+		    "sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
+	.options = record_options,
+	.options_size = sizeof(struct record_options),
+	.run = run,
+};
+
+/* One recording: what its parts need of one another. */
+struct recording {
+	struct record_options options;
+	struct launch launch;
+	const struct export_format *format; /* NULL: keep the trace */
+	char *spool; /* directory of the trace when it is exported; NULL: none */
+	char *trace; /* path */
+	int signals; /* signalfd */
+	int stopped_by; /* signal, 0 none */
+	struct progress_line progress;
+};
+
+/* Which format FILE or -f ask for; a trace is none of them. */
+static int choose_format(struct recording *r)
+{
+	const char *name = r->options.format, *path = r->options.output;
+
+	if (name && strcmp(name, "skein")) {
+		r->format = export_format_named(name);
+		if (!r->format)
+			return log_error(2, "record: there is no format '%s'; 'skein export "
+					    "--help' lists them", name);
+	} else if (!name && path) {
+		r->format = export_format_for_path(path);
+	}
+	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO) &&
+	    (!r->format || r->format->binary))
+		return log_error(2, "record: a trace is not for a terminal: redirect stdout, or "
+				    "choose a file with -o");
+	return 0;
+}
+
+/* Where the trace goes: its final name, or a private directory until it is exported. */
+static int choose_trace(struct recording *r)
+{
+	const char *temporary = getenv("TMPDIR");
+	bool spooled = r->format || (r->options.output && !strcmp(r->options.output, "-"));
+
+	if (!spooled) {
+		r->trace = strdup(r->options.output ? r->options.output : "skein.skein");
+		return r->trace ? 0 : log_error(1, "out of memory");
+	}
+	if (asprintf(&r->spool, "%s/skein-XXXXXX", temporary ? temporary : "/tmp") < 0)
+		return log_error(1, "out of memory");
+	if (!mkdtemp(r->spool)) {
+		int status = log_error(1, "record: cannot create %s: %s", r->spool,
+				       strerror(errno));
+
+		free(r->spool);
+		r->spool = NULL;
+		return status;
+	}
+	if (asprintf(&r->trace, "%s/trace.skein", r->spool) < 0)
+		return log_error(1, "out of memory");
+	return 0;
+}
+
+static void remove_spool(struct recording *r)
+{
+	if (!r->spool)
+		return;
+	unlink(r->trace);
+	rmdir(r->spool);
+}
+
+/* Signals are read between the rounds, so that nothing is interrupted in its middle. */
+static int catch_signals(struct recording *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signals < 0 ? -errno : 0;
+}
+
+/* From now on Ctrl-C kills: the user has asked twice. */
+static void release_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void take_signals(struct recording *r)
+{
+	struct signalfd_siginfo s;
+
+	while (read(r->signals, &s, sizeof(s)) == sizeof(s))
+		if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
+			r->stopped_by = (int)s.ssi_signo;
+			release_signals();
+		}
+	launch_poll(&r->launch);
+}
+
+static bool keep_going(void *context, const struct capture_progress *p)
+{
+	struct recording *r = context;
+
+	take_signals(r);
+	progress_show(&r->progress, p, r->options.duration);
+	if (p->finishing) /* names are looked up to the end, unless aborted */
+		return true;
+	return !r->stopped_by && !r->launch.ended;
+}
+
+static int check_options(const struct record_options *o)
+{
+	if (o->frequency && o->period)
+		return log_error(2, "record: -F and -c exclude each other");
+	if (o->user_only && o->kernel_only)
+		return log_error(2, "record: -U and -K exclude each other");
+	if (o->all && (o->pids.count || o->tids.count))
+		return log_error(2, "record: -a excludes -p and -t");
+	return 0;
+}
+
+static struct capture_options capture_options_of(struct recording *r)
+{
+	const struct record_options *o = &r->options;
+
+	return (struct capture_options){
+		.event = o->event,
+		.frequency = o->period ? 0 : o->frequency ? o->frequency : 99,
+		.period = o->period,
+		.cpus = o->cpus,
+		.pids = o->pids.items,
+		.pid_count = o->pids.count,
+		.tids = o->tids.items,
+		.tid_count = o->tids.count,
+		.comm = o->comm,
+		.cgroup = o->cgroup,
+		.user_only = o->user_only,
+		.kernel_only = o->kernel_only,
+		.idle = o->idle,
+		.buffer = o->buffer,
+		.duration = o->duration,
+		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
+		.wake_fd = r->signals,
+		.keep_going = keep_going,
+		.context = r,
+	};
+}
+
+/* Capture into the trace. 0 or an exit status. */
+static int capture(struct recording *r, struct capture_summary *summary,
+		   struct trace_stats *stats)
+{
+	struct capture_options o = capture_options_of(r);
+	struct source *source = NULL;
+	struct sink *sink = NULL;
+	struct error err = {""};
+	int ret;
+
+	ret = capture_source(&source, &o, &err);
+	if (ret) {
+		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);
+		goto out;
+	}
+	ret = trace_writer(&sink, r->trace, &err);
+	if (ret) {
+		ret = log_failure(1, &err);
+		goto out;
+	}
+	progress_begin(&r->progress, r->options.quiet);
+	ret = pipe_join(source, sink, &err) ? 1 : 0;
+	progress_end(&r->progress);
+	if (ret)
+		log_failure(ret, &err);
+	capture_get_summary(source, summary);
+	trace_writer_stats(sink, stats);
+out:
+	sink_free(sink);
+	source_free(source);
+	return ret;
+}
+
+/* Copy the spooled trace to stdout. */
+static int trace_to_stdout(const struct recording *r)
+{
+	char buffer[65536];
+	FILE *in = fopen(r->trace, "re");
+	size_t n;
+
+	if (!in)
+		return log_error(1, "record: %s: %s", r->trace, strerror(errno));
+	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
+		if (fwrite(buffer, 1, n, stdout) != n)
+			break;
+	fclose(in);
+	if (n || fflush(stdout) == EOF)
+		return log_error(1, "record: writing to stdout: %s", strerror(errno));
+	return 0;
+}
+
+static int export_trace(const struct recording *r)
+{
+	const struct export_options o = {.pids = false};
+	const struct filter everything = {.idle = r->options.idle};
+	struct source *source = NULL, *filtered = NULL;
+	struct trace *trace = NULL;
+	char *path = NULL;
+	struct error err = {""};
+	int ret;
+
+	if (!r->format)
+		return trace_to_stdout(r);
+	if (!r->options.output && asprintf(&path, "skein%s", r->format->suffix) < 0)
+		return log_error(1, "out of memory");
+	ret = trace_open(&trace, r->trace, &err);
+	if (!ret)
+		ret = trace_source(&source, trace, &err);
+	if (!ret)
+		ret = filter_source(&filtered, source, &everything, &err);
+	if (!ret) {
+		source = NULL; /* the filter owns it */
+		ret = export_to(filtered, r->format, path ? path : r->options.output, &o, &err);
+	}
+	source_free(filtered);
+	source_free(source);
+	trace_close(trace);
+	free(path);
+	return ret ? log_failure(1, &err) : 0;
+}
+
+static int record(struct recording *r)
+{
+	struct capture_summary summary = {0};
+	struct trace_stats stats = {0};
+	int status = capture(r, &summary, &stats);
+
+	if (summary.elapsed && !r->options.quiet)
+		summary_show(&summary, &stats, r->spool ? NULL : r->trace);
+	if (!status && r->options.comm && !summary.comm_matched)
+		status = log_error(1, "record: no running thread or process was called '%s'",
+				   r->options.comm);
+	if (!status && r->spool)
+		status = export_trace(r);
+	return status;
+}
+
+/* The command is selected by its pid, like -p. */
+static int prepare_command(struct recording *r, char **argv)
+{
+	struct error err = {""};
+
+	if (launch_command(&r->launch, argv, &err) < 0)
+		return log_failure(1, &err);
+	if (!r->options.all && vector_push(&r->options.pids, (uint32_t)r->launch.pid) < 0)
+		return log_error(1, "out of memory");
+	return 0;
+}
+
+/* Open files are what symbols are read from: take as many as the system allows. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int parse(struct recording *r, int argc, char **argv)
+{
+	struct error err = {""};
+	int first = options_parse(&record_command, argc, argv, &r->options, true, &err);
+
+	if (first == -ECANCELED)
+		return -1;
+	if (first < 0)
+		return log_failure(2, &err);
+	log_set_level(r->options.quiet	 ? LOG_QUIET :
+		      r->options.verbose ? LOG_VERBOSE :
+					   LOG_NORMAL);
+	if (check_options(&r->options) || choose_format(r))
+		return 2;
+	if (catch_signals(r) < 0)
+		return log_error(1, "record: signals: %s", strerror(errno));
+	raise_file_limit();
+	return argv[first] ? prepare_command(r, argv + first) : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct recording r = {.signals = -1};
+	int status = parse(&r, argc, argv);
+
+	if (status < 0) { /* --help */
+		status = 0;
+		goto out;
+	}
+	if (!status)
+		status = choose_trace(&r);
+	if (!status)
+		status = record(&r);
+	remove_spool(&r);
+	if (r.launch.pid) {
+		bool ended = r.launch.ended;
+
+		launch_finish(&r.launch);
+		if (!status && ended)
+			status = r.launch.status;
+	}
+out:
+	vector_free(&r.options.pids);
+	vector_free(&r.options.tids);
+	free(r.spool);
+	free(r.trace);
+	if (r.signals >= 0)
+		close(r.signals);
+	return status;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Progress and summary of a recording. */
+#include "cmd/record_summary.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "capture/clock.h"
+
+#define REDRAW (250 * NSEC_PER_MSEC)
+
+void progress_begin(struct progress_line *l, bool quiet)
+{
+	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
+}
+
+void progress_show(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
+{
+	char elapsed[32], whole[32] = "", samples[32], lost[48] = "", count[32];
+
+	if (!l->shown || (p->elapsed < l->last + REDRAW && p->finishing == l->finishing))
+		return;
+	l->last = p->elapsed;
+	l->finishing = p->finishing;
+	show_duration(p->elapsed, elapsed, sizeof(elapsed));
+	if (duration) {
+		char text[24];
+
+		show_duration(duration, text, sizeof(text));
+		snprintf(whole, sizeof(whole), " of %s", text);
+	}
+	if (p->lost)
+		snprintf(lost, sizeof(lost), ", %s lost", show_count(p->lost, count, sizeof(count)));
+	fprintf(stderr, "\r\033[Krecording %s%s: %s samples%s%s", elapsed, whole,
+		show_count(p->samples, samples, sizeof(samples)), lost,
+		p->finishing ? "; looking up names" :
+		duration     ? "" :
+			       " (Ctrl-C ends)");
+	fflush(stderr);
+}
+
+void progress_end(struct progress_line *l)
+{
+	if (l->shown)
+		fputs("\r\033[K", stderr);
+}
+
+static uint64_t cpu_ns(int who)
+{
+	struct rusage u;
+
+	if (getrusage(who, &u) < 0)
+		return 0;
+	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
+}
+
+static uint64_t most_resident(int who)
+{
+	struct rusage u;
+
+	return getrusage(who, &u) < 0 ? 0 : (uint64_t)u.ru_maxrss * 1024;
+}
+
+/* The helper processes have ended and been waited for by now: they count among the children. */
+static void show_cost(const struct capture_summary *s)
+{
+	uint64_t cpu = cpu_ns(RUSAGE_SELF);
+	char spent[32], share[32], memory[32];
+
+	log_info("recorder: %s of CPU (%s of one CPU), %s resident at most",
+		 show_duration(cpu, spent, sizeof(spent)),
+		 show_percent(cpu, s->elapsed, share, sizeof(share)),
+		 show_bytes(most_resident(RUSAGE_SELF), memory, sizeof(memory)));
+}
+
+static void show_losses(const struct capture_summary *s)
+{
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		char count[32];
+
+		if (s->lost[reason])
+			log_info("lost: %s (%s: %s)",
+				 show_count(s->lost[reason], count, sizeof(count)),
+				 loss_reason_word((uint64_t)reason),
+				 loss_reason_text((uint64_t)reason));
+	}
+	if (s->names_pending) {
+		char count[32];
+
+		log_warn("%s addresses were not named in time",
+			 show_count(s->names_pending, count, sizeof(count)));
+	}
+	if (s->worker_restarts || s->opener_restarts)
+		log_warn("helper processes were started again: names %llu times, files %llu times",
+			 (unsigned long long)s->worker_restarts,
+			 (unsigned long long)s->opener_restarts);
+}
+
+void summary_show(const struct capture_summary *s, const struct trace_stats *t, const char *path)
+{
+	char elapsed[32], written[32], due[32], filtered[32], idle[32], size[32];
+	uint64_t lost = s->lost[LOSS_RING_FULL] + s->lost[LOSS_NOT_DELIVERED];
+	char lost_text[32];
+
+	log_info("recorded %s: %s samples written; due %s = written + %s filtered + %s idle + %s "
+		 "lost",
+		 show_duration(s->elapsed, elapsed, sizeof(elapsed)),
+		 show_count(s->written, written, sizeof(written)),
+		 show_count(s->due, due, sizeof(due)),
+		 show_count(s->filtered, filtered, sizeof(filtered)),
+		 show_count(s->idle, idle, sizeof(idle)),
+		 show_count(lost, lost_text, sizeof(lost_text)));
+	if (s->late) {
+		char late[32];
+
+		log_info("late: %s (counted, may miss their process's latest mappings)",
+			 show_count(s->late, late, sizeof(late)));
+	}
+	show_losses(s);
+	show_cost(s);
+	if (path)
+		log_info("%s: %s; see it with: skein report %s", path,
+			 show_bytes(t->file_bytes, size, sizeof(size)), path);
+}
