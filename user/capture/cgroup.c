@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Control groups, from mountinfo, /proc/PID/cgroup and the directories
+ * themselves. Layouts: proc(5), cgroups(7).
+ */
+#include "capture/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "capture/procfs.h"
+
+#define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
+#define FILEID_KERNFS 0xfe	      /* include/linux/exportfs.h */
+#define KNOWN_PATHS 1024	      /* a power of two */
+#define WALK_MAX 100000		      /* directories */
+#define WALK_DEPTH 64
+
+/* The controllers of v1, as mountinfo and /proc/PID/cgroup call them, and the kernel's names. */
+static const struct {
+	const char *name, *subsystem;
+} controllers[] = {
+	/* Chosen in the order mounted: those into which container managers put everything. */
+	{"memory", "memory"},
+	{"cpu", "cpu"},
+	{"pids", "pids"},
+	{"cpuset", "cpuset"},
+	{"freezer", "freezer"},
+#define CHOOSABLE 5
+	{"cpuacct", "cpuacct"},
+	{"blkio", "io"},
+	{"devices", "devices"},
+	{"net_cls", "net_cls"},
+	{"perf_event", "perf_event"},
+	{"net_prio", "net_prio"},
+	{"hugetlb", "hugetlb"},
+	{"rdma", "rdma"},
+	{"misc", "misc"},
+};
+
+#define CONTROLLERS (int)(sizeof(controllers) / sizeof(controllers[0]))
+
+struct hierarchy {
+	int controller; /* of v1: index of the first one known, -1: none; of v2: -1 */
+	bool unified;
+	char *mount; /* where it is mounted */
+	char *root;  /* which of its cgroups is mounted there; "" for its root */
+};
+
+struct known_path {
+	uint64_t id;
+	char *path; /* NULL: there is none */
+};
+
+struct cgroups {
+	VECTOR(struct hierarchy) all;
+	const struct hierarchy *chosen; /* NULL: none */
+	int mount; /* descriptor of the chosen one's mount point; -1 until needed */
+	bool namespaced;
+	struct known_path known[KNOWN_PATHS]; /* by low bits of the id */
+};
+
+/* Is name one of the comma-separated list? */
+static bool is_listed(const char *list, size_t size, const char *name)
+{
+	const char *end = list + size;
+	size_t length = strlen(name);
+
+	while (list < end) {
+		size_t n = strcspn(list, ",");
+
+		n = n < (size_t)(end - list) ? n : (size_t)(end - list);
+		if (n == length && !memcmp(list, name, n))
+			return true;
+		list += n + 1;
+	}
+	return false;
+}
+
+static int first_controller(const char *list)
+{
+	int i;
+
+	for (i = 0; i < CONTROLLERS; i++)
+		if (is_listed(list, strlen(list), controllers[i].name))
+			return i;
+	return -1;
+}
+
+static bool is_known(const struct cgroups *c, bool unified, int controller)
+{
+	size_t i;
+
+	for (i = 0; i < c->all.count; i++) {
+		const struct hierarchy *h = &c->all.items[i];
+
+		if (h->unified == unified && h->controller == controller &&
+		    (unified || controller >= 0))
+			return true;
+	}
+	return false;
+}
+
+/* Take a line of mountinfo, if a hierarchy not seen before is mounted there. */
+static int take_mount(struct cgroups *c, char *line)
+{
+	char *field[5], *at = line, *type, *options;
+	struct hierarchy h = {.controller = -1};
+	char *behind = strstr(line, " - ");
+	size_t i;
+
+	/* number parent device ROOT MOUNT options [optional ...] - TYPE source OPTIONS */
+	for (i = 0; behind && i < 5; i++)
+		field[i] = strsep(&at, " ");
+	if (!behind || !at || at > behind + 1)
+		return 0;
+	at = behind + 3;
+	type = strsep(&at, " ");
+	(void)strsep(&at, " ");
+	options = at;
+	h.unified = !strcmp(type, "cgroup2");
+	if (!options || (!h.unified && strcmp(type, "cgroup")))
+		return 0;
+	if (!h.unified)
+		h.controller = first_controller(options);
+	if (is_known(c, h.unified, h.controller))
+		return 0;
+	procfs_unescape(field[3]);
+	procfs_unescape(field[4]);
+	h.root = strdup(strcmp(field[3], "/") ? field[3] : "");
+	h.mount = strdup(field[4]);
+	if (h.root && h.mount && !vector_push(&c->all, h))
+		return 0;
+	free(h.root);
+	free(h.mount);
+	return -ENOMEM;
+}
+
+static void choose(struct cgroups *c)
+{
+	const struct hierarchy *unified = NULL;
+	size_t i;
+
+	for (i = 0; i < c->all.count && !c->chosen; i++) {
+		const struct hierarchy *h = &c->all.items[i];
+
+		if (h->unified)
+			unified = h;
+		else if (h->controller >= 0 && h->controller < CHOOSABLE)
+			c->chosen = h;
+	}
+	if (!c->chosen)
+		c->chosen = unified;
+}
+
+static int read_mounts(struct cgroups *c, const char *mountinfo, struct error *err)
+{
+	struct procfs_lines lines;
+	int fd = open(mountinfo, O_RDONLY | O_CLOEXEC), result = 0;
+	char *line;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot read %s", mountinfo);
+	procfs_lines_init(&lines, fd);
+	while (!result && (line = procfs_line(&lines)))
+		result = take_mount(c, line);
+	result = result ? result : lines.error;
+	close(fd);
+	return result ? error_errno(err, result, "cannot read %s", mountinfo) : 0;
+}
+
+int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err)
+{
+	struct cgroups *c = calloc(1, sizeof(*c));
+	struct stat st;
+	int result;
+
+	if (!c)
+		return error_errno(err, -ENOMEM, "cannot read %s", mountinfo);
+	c->mount = -1;
+	c->namespaced = !stat("/proc/self/ns/cgroup", &st) && st.st_ino != INITIAL_NAMESPACE;
+	result = read_mounts(c, mountinfo, err);
+	if (result < 0)
+		goto out;
+	choose(c);
+	*ret = c;
+	c = NULL;
+out:
+	cgroups_free(c);
+	return result;
+}
+
+void cgroups_free(struct cgroups *c)
+{
+	size_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->all.count; i++) {
+		free(c->all.items[i].root);
+		free(c->all.items[i].mount);
+	}
+	for (i = 0; i < KNOWN_PATHS; i++)
+		free(c->known[i].path);
+	vector_free(&c->all);
+	if (c->mount >= 0)
+		close(c->mount);
+	free(c);
+}
+
+static const char *subsystem_of(const struct hierarchy *h)
+{
+	return h->unified || h->controller < 0 ? NULL : controllers[h->controller].subsystem;
+}
+
+const char *cgroups_subsystem(const struct cgroups *c)
+{
+	return c->chosen ? subsystem_of(c->chosen) : NULL;
+}
+
+const char *cgroups_mount(const struct cgroups *c)
+{
+	return c->chosen ? c->chosen->mount : "";
+}
+
+/* From a name to a cgroup */
+
+/* What lies behind a directory in a path: "" for itself, NULL if it is not below it. */
+static const char *below(const char *path, const char *directory)
+{
+	size_t n = strlen(directory);
+
+	if (strncmp(path, directory, n) || (path[n] && path[n] != '/'))
+		return NULL;
+	return path + n;
+}
+
+static uint32_t depth(const char *path)
+{
+	uint32_t n = 0;
+
+	for (; *path; path++)
+		n += path[0] == '/' && path[1] && path[1] != '/';
+	return n;
+}
+
+static uint32_t level_of(const struct cgroups *c, const struct hierarchy *h, const char *relative)
+{
+	struct stat top;
+
+	if (!c->namespaced)
+		return depth(h->root) + depth(relative);
+	/* The root of every hierarchy is number 1; who sees it sees all levels. */
+	if (stat(h->mount, &top) < 0 || top.st_ino != 1)
+		return CGROUP_LEVEL_UNKNOWN;
+	return depth(relative);
+}
+
+/* Is this the directory of a cgroup of h? */
+static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *st)
+{
+	struct statfs fs;
+
+	return !stat(path, st) && S_ISDIR(st->st_mode) && !statfs(path, &fs) &&
+	       fs.f_type == (h->unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC);
+}
+
+/* Find path, as it is or below a mount point: 0, or -ENOENT if it is no cgroup of h. */
+static int find_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
+		   struct cgroup_place *ret)
+{
+	char *real = realpath(path, NULL);
+	const char *relative = real ? below(real, h->mount) : NULL;
+	struct stat st;
+	int result = -ENOENT;
+
+	if (relative && is_cgroup(h, real, &st)) {
+		ret->subsystem = subsystem_of(h);
+		ret->id = st.st_ino;
+		ret->level = level_of(c, h, relative);
+		result = h->unified || ret->subsystem ? 0 : -EOPNOTSUPP;
+	}
+	free(real);
+	return result;
+}
+
+/* Find name as a path in h, as /proc/PID/cgroup shows it. */
+static int find_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
+		   struct cgroup_place *ret)
+{
+	const char *relative = name;
+	char path[PATH_MAX];
+	int n;
+
+	if (h->root[0] && name[0] == '/')
+		relative = below(name, h->root);
+	if (!relative)
+		return -ENOENT;
+	n = snprintf(path, sizeof(path), "%s/%s", h->mount, relative);
+	return n < (int)sizeof(path) ? find_at(c, h, path, ret) : -ENAMETOOLONG;
+}
+
+/* A hierarchy that BPF programs cannot see is no answer while another one may have it. */
+static int find(const struct cgroups *c, const char *name, struct cgroup_place *ret)
+{
+	int result = -ENOENT, found;
+	size_t i;
+
+	for (i = 0; result && name[0] == '/' && i < c->all.count; i++) {
+		found = find_at(c, &c->all.items[i], name, ret);
+		result = found == -ENOENT ? result : found;
+	}
+	if (result == -ENOENT && c->chosen)
+		result = find_in(c, c->chosen, name, ret);
+	for (i = 0; result == -ENOENT && i < c->all.count; i++)
+		result = find_in(c, &c->all.items[i], name, ret);
+	return result;
+}
+
+int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err)
+{
+	struct cgroup_place place;
+	int result = name[0] ? find(c, name, &place) : -ENOENT;
+
+	if (!result)
+		*ret = place;
+	else if (!c->chosen)
+		error_set(err, result, "no cgroup '%s': no cgroup file system is mounted", name);
+	else if (result == -EOPNOTSUPP)
+		error_set(err, result,
+			  "cgroup '%s' is in a hierarchy without a controller: name one below %s",
+			  name, c->chosen->mount);
+	else
+		error_set(err, result,
+			  "no cgroup '%s': neither a cgroup's directory nor one below %s", name,
+			  c->chosen->mount);
+	return result;
+}
+
+/* From an id to a path */
+
+static void remember(struct cgroups *c, uint64_t id, char *path)
+{
+	struct known_path *k = &c->known[id % KNOWN_PATHS];
+
+	free(k->path);
+	*k = (struct known_path){id, path};
+}
+
+/* Ask the kernel for the cgroup behind an id: 0 and its path in the hierarchy. */
+static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_t size)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} u = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILEID_KERNFS}};
+	char self[32], path[PATH_MAX];
+	const char *relative;
+	ssize_t n;
+	int fd;
+
+	memcpy(u.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(c->mount, &u.handle, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = readlink(self, path, sizeof(path) - 1);
+	close(fd);
+	if (n < 0)
+		return -errno;
+	path[n] = '\0';
+	path[procfs_without_deleted(path)] = '\0';
+	relative = below(path, c->chosen->mount);
+	/* What is not below the mounted cgroup is shown from the hierarchy's root. */
+	if (relative)
+		snprintf(buf, size, "%s%s", c->chosen->root, relative);
+	else
+		snprintf(buf, size, "%s", path);
+	return 0;
+}
+
+/* The search for an id through all directories, without any privilege. */
+struct walk {
+	uint64_t id;
+	unsigned int left, levels;
+	char path[PATH_MAX];
+	size_t length;
+};
+
+static bool walk(struct walk *w, int fd)
+{
+	DIR *dir = fdopendir(fd);
+	size_t length = w->length;
+	struct dirent *entry;
+	bool found = false;
+
+	if (!dir) {
+		close(fd);
+		return false;
+	}
+	w->levels++;
+	while (!found && w->left && w->levels < WALK_DEPTH && (entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    length + strlen(entry->d_name) + 2 > sizeof(w->path))
+			continue;
+		w->left--;
+		w->length = length + (size_t)sprintf(w->path + length, "/%s", entry->d_name);
+		found = entry->d_ino == w->id;
+		if (!found) {
+			fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			found = fd >= 0 && walk(w, fd);
+		}
+	}
+	w->levels--;
+	closedir(dir);
+	return found;
+}
+
+static int path_by_walk(const struct cgroups *c, uint64_t id, char *buf, size_t size)
+{
+	struct walk w = {.id = id, .left = WALK_MAX};
+	struct stat st;
+	int fd = openat(c->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_ino == id)
+		close(fd);
+	else if (!walk(&w, fd))
+		return -ENOENT;
+	snprintf(buf, size, "%s%s", c->chosen->root, w.path);
+	return 0;
+}
+
+const char *cgroups_path(struct cgroups *c, uint64_t id)
+{
+	const struct known_path *k = &c->known[id % KNOWN_PATHS];
+	char path[PATH_MAX + PATH_MAX];
+	int result;
+
+	if (!c->chosen || !id)
+		return "";
+	if (k->id == id)
+		return k->path ? k->path : "";
+	if (c->mount < 0)
+		c->mount = open(c->chosen->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->mount < 0)
+		return "";
+	result = path_by_handle(c, id, path, sizeof(path));
+	/* ESTALE: the kernel knows that there is none. Anything else: it does not say. */
+	if (result < 0 && result != -ESTALE)
+		result = path_by_walk(c, id, path, sizeof(path));
+	remember(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
+	return k->path ? k->path : "";
+}
+
+char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size_t size)
+{
+	const char *names, *path, *end;
+
+	buf[0] = '\0';
+	for (; c->chosen && *text; text = *end ? end + 1 : end) {
+		/* NUMBER:CONTROLLERS:PATH; v2 has no controllers */
+		end = text + strcspn(text, "\n");
+		names = memchr(text, ':', (size_t)(end - text));
+		path = names ? memchr(names + 1, ':', (size_t)(end - names - 1)) : NULL;
+		if (!path++)
+			continue;
+		names++;
+		if (c->chosen->unified ? names + 1 != path
+				       : !is_listed(names, (size_t)(path - 1 - names),
+						    controllers[c->chosen->controller].name))
+			continue;
+		snprintf(buf, size, "%.*s", (int)(end - path), path);
+		buf[procfs_without_deleted(buf)] = '\0';
+		break;
+	}
+	return buf;
+}
