@@ -18,7 +18,7 @@ int trace_writer(struct sink **ret, const char *path, struct error *err);
 struct trace_stats {
 	uint64_t file_bytes;
 	uint64_t chunk_bytes; /* of all record streams, compressed */
-	uint64_t records; /* of all streams */
+	uint64_t records;     /* of all streams */
 };
 
 /* What was written so far. Only for a sink of trace_writer(). */
@@ -55,5 +55,8 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
  */
 int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
 		struct error *err);
+
+/* What can be asked: every table with its columns in words, and examples. */
+void trace_describe(FILE *out);
 
 #endif

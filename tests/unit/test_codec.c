@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The column codec: what goes in comes out; what was damaged never comes out as if it were whole.
+ */
+#include <check.h>
+#include <errno.h>
+#include <time.h>
+
+#include "synthetic.h"
+#include "trace/codec.h"
+
+/* Columns of every temper: constant, creeping, jumping, huge, alternating. */
+static uint64_t value(unsigned int temper, uint64_t last, uint64_t r)
+{
+	switch (temper % 8) {
+	case 0:
+		return 7;
+	case 1:
+		return last + r % 100000;
+	case 2:
+		return r % 50;
+	case 3:
+		return r;
+	case 4:
+		return r % 64 ? last : r % 1000;
+	case 5:
+		return last - r % 3;
+	case 6:
+		return r % 2 ? UINT64_MAX : 0;
+	default:
+		return last + 1;
+	}
+}
+
+static void fill(struct columns *c, uint32_t count, uint64_t *random)
+{
+	for (unsigned int i = 0; i < c->width; i++) {
+		unsigned int temper = (unsigned int)(synthetic_random(random) >> 8);
+		uint64_t last = synthetic_random(random) >> (temper % 61);
+
+		for (uint32_t n = 0; n < count; n++)
+			last = columns_at(c, i)[n] = value(temper, last, synthetic_random(random));
+	}
+	c->count = count;
+}
+
+static void check_same(const struct columns *a, const struct columns *b)
+{
+	ck_assert_uint_eq(a->count, b->count);
+	for (unsigned int i = 0; i < a->width; i++)
+		ck_assert_mem_eq(columns_at(a, i), columns_at(b, i), a->count * sizeof(uint64_t));
+}
+
+START_TEST(round_trip)
+{
+	static const uint32_t counts[] = {1, 2, 3, 127, 128, 129, 1000, 16384, CODEC_RECORDS_MAX};
+	struct columns in = {0}, out = {0};
+	struct codec codec = {0};
+	uint64_t random = 1 + (uint64_t)_i;
+	size_t size, raw;
+	const void *data;
+
+	for (unsigned int n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
+		unsigned int width = 1 + (unsigned int)(synthetic_random(&random) >> 33) % 16;
+
+		ck_assert_int_eq(columns_reserve(&in, width, CODEC_RECORDS_MAX), 0);
+		fill(&in, counts[n], &random);
+		ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+		ck_assert_int_eq(
+			codec_decode(&codec, data, size, in.count, width, UINT64_MAX, &out, NULL),
+			0);
+		check_same(&in, &out);
+	}
+	columns_free(&in);
+	columns_free(&out);
+	codec_free(&codec);
+}
+END_TEST
+
+/* A blob copied to memory of exactly its size, so that every byte read beyond it is caught. */
+static void *exact_copy(const void *data, size_t size)
+{
+	void *copy = malloc(size ? size : 1);
+
+	ck_assert_ptr_nonnull(copy);
+	return memcpy(copy, data, size);
+}
+
+START_TEST(flipped)
+{
+	struct columns in = {0}, out = {0};
+	struct codec codec = {0}, other = {0};
+	uint64_t random = 4711;
+	const void *data;
+	size_t size, raw;
+
+	columns_reserve(&in, 7, 300);
+	fill(&in, 300, &random);
+	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	for (size_t i = 0; i < size; i++) {
+		uint8_t *copy = exact_copy(data, size);
+
+		copy[i] ^= (uint8_t)(1 << (synthetic_random(&random) >> 60) % 8);
+		if (!codec_decode(&other, copy, size, 300, 7, UINT64_MAX, &out, NULL))
+			check_same(&in, &out); /* an unused bit of the frame header */
+		ck_assert_int_eq(codec_decode(&other, copy, i, 300, 7, UINT64_MAX, &out, NULL),
+				 -EBADMSG);
+		free(copy);
+	}
+	columns_free(&in);
+	columns_free(&out);
+	codec_free(&codec);
+	codec_free(&other);
+}
+END_TEST
+
+static int decode_raw_bytes(const uint8_t *raw, size_t size, uint64_t records, unsigned int width)
+{
+	uint8_t packed[4096];
+	size_t packed_size = ZSTD_compress(packed, sizeof(packed), raw, size, 1);
+	struct columns out = {0};
+	struct codec codec = {0};
+	int result;
+
+	ck_assert(!ZSTD_isError(packed_size));
+	result = codec_decode(&codec, packed, packed_size, records, width, UINT64_MAX, &out, NULL);
+	columns_free(&out);
+	codec_free(&codec);
+	return result;
+}
+
+/* A hostile writer knows zstd too: what is inside must be checked by itself. */
+START_TEST(lies_inside)
+{
+	static const struct {
+		uint8_t bytes[24];
+		size_t size;
+		int result;
+	} lies[] = {
+		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		 /* no lie */
+		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		 /* no lie, a run */
+		{{2, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* version */
+		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* records */
+		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	 /* form */
+		{{1, 2, 1, 0, 3, 5, 6}, 7, -EBADMSG},	 /* column beyond the end */
+		{{1, 2, 1, 0, 2, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the columns */
+		{{1, 2, 1, 0, 3, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the values */
+		{{1, 2, 1, 0, 2, 5, 0x86}, 7, -EBADMSG}, /* varint that does not end */
+		{{1, 2, 1, 2, 2, 5, 3}, 7, -EBADMSG},	 /* run too long */
+		{{1, 2, 1, 2, 2, 5, 0}, 7, -EBADMSG},	 /* run of none */
+		{{1, 2, 1, 2, 2, 5, 1}, 7, -EBADMSG},	 /* too few runs */
+		{{1, 2, 2, 0, 2, 5, 6}, 7, -EBADMSG},	 /* second column missing */
+		{{1, 2, 1, 0, 11, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 1},
+		 16,
+		 -EBADMSG}, /* 65 bits */
+		{{1, 2, 0x80}, 3, -EBADMSG},
+		{{1}, 1, -EBADMSG},
+	};
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
+		ck_assert_msg(decode_raw_bytes(lies[i].bytes, lies[i].size, 2, 1) == lies[i].result,
+			      "lie %zu", i);
+}
+END_TEST
+
+START_TEST(columns_may_come_and_go)
+{
+	struct columns in = {0}, out = {0};
+	struct codec codec = {0};
+	uint64_t random = 99;
+	size_t size, raw;
+	const void *data;
+
+	columns_reserve(&in, 3, 100);
+	fill(&in, 100, &random);
+	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 5, UINT64_MAX, &out, NULL), 0);
+	ck_assert_mem_eq(columns_at(&in, 2), columns_at(&out, 2), 100 * sizeof(uint64_t));
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(columns_at(&out, 4)[i], 0);
+	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 2, 2, &out, NULL), 0);
+	ck_assert_mem_eq(columns_at(&in, 1), columns_at(&out, 1), 100 * sizeof(uint64_t));
+	columns_free(&in);
+	columns_free(&out);
+	codec_free(&codec);
+}
+END_TEST
+
+/* A frame that declares more than so many records can be is refused before memory is taken. */
+START_TEST(bomb)
+{
+	size_t size = 400u << 20, packed_size = ZSTD_compressBound(1 << 20);
+	uint8_t *zeros = calloc(1, size), *packed = malloc(packed_size);
+	struct columns out = {0};
+	struct codec codec = {0};
+
+	packed_size = ZSTD_compress(packed, packed_size, zeros, size, 1);
+	ck_assert(!ZSTD_isError(packed_size));
+	ck_assert_int_eq(codec_decode(&codec, packed, packed_size, 10, 7, UINT64_MAX, &out, NULL),
+			 -EBADMSG);
+	ck_assert_uint_eq(codec.raw_capacity, 0);
+	ck_assert_int_eq(
+		codec_decode(&codec, packed, packed_size, 1ULL << 40, 7, UINT64_MAX, &out, NULL),
+		-EBADMSG);
+	ck_assert_int_eq(codec_decode(&codec, packed, packed_size, 0, 7, UINT64_MAX, &out, NULL),
+			 -EBADMSG);
+	free(zeros);
+	free(packed);
+	codec_free(&codec);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("codec");
+	TCase *t = tcase_create("codec");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, round_trip, 0, 20);
+	tcase_add_test(t, flipped);
+	tcase_add_test(t, lies_inside);
+	tcase_add_test(t, columns_may_come_and_go);
+	tcase_add_test(t, bomb);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

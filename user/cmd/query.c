@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein query: SQL over a trace. */
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "trace/trace.h"
+
+struct query_options {
+	bool csv, json;
+};
+
+static const struct option_spec query_specs[] = {
+	{.name = "csv",
+	 .type = OPTION_FLAG,
+	 .help = "Print the rows as CSV (RFC 4180).",
+	 .offset = offsetof(struct query_options, csv)},
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "Print the rows as a JSON array of objects.",
+	 .offset = offsetof(struct query_options, json)},
+	{.name = NULL},
+};
+
+static int run_query(const char *path, const char *sql, enum query_format format)
+{
+	struct error err = {0};
+	struct trace *t = NULL;
+	int result;
+
+	result = trace_open(&t, path, &err);
+	if (result < 0)
+		return log_failure(1, &err);
+	if (sql)
+		result = trace_query(t, sql, format, stdout, &err);
+	else
+		trace_describe(stdout);
+	trace_close(t);
+	if (fflush(stdout) && result == 0)
+		result = error_errno(&err, -errno, "cannot write the rows");
+	return result < 0 ? log_failure(1, &err) : 0;
+}
+
+static int query_main(int argc, char **argv)
+{
+	struct query_options o = {0};
+	struct error err = {0};
+	int first;
+
+	first = options_parse(&query_command, argc, argv, &o, false, &err);
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (o.csv && o.json)
+		return log_error(2, "--csv and --json exclude each other");
+	if (argc - first < 1)
+		return log_error(2, "query: which trace? usage: skein query [OPTIONS] FILE [SQL]");
+	if (argc - first > 2)
+		return log_error(2, "query: one SQL argument, please: put it in quotes");
+	return run_query(argv[first], argc - first == 2 ? argv[first + 1] : NULL,
+			 o.json	 ? QUERY_JSON
+			 : o.csv ? QUERY_CSV
+				 : QUERY_TABLE);
+}
+
+const struct command query_command = {
+	.name = "query",
+	.summary = "ask a trace in SQL",
+	.usage = "[OPTIONS] FILE [SQL]",
+	.description =
+		"Run read-only SQL on a trace and print the rows. A trace is an SQLite database: "
+		"its "
+		"tables are the things that were seen, and its streams (sample, slice, edge, span, "
+		"counter) can be asked as tables too. Without SQL, the tables are listed.",
+	.examples =
+		"skein query skein.skein\twhich tables are there?\n"
+		"skein query skein.skein 'SELECT * FROM hottest LIMIT 10'\tthe hottest functions\n"
+		"skein query --csv skein.skein 'SELECT time, cpu, thread FROM sample'\t"
+		"every sample, for a spreadsheet\n",
+	.options = query_specs,
+	.options_size = sizeof(struct query_options),
+	.run = query_main,
+};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A new, empty trace file under its final name. The directory is resolved
+ * first, so that SQLite can then be told to follow no symlink at all; the
+ * last component is made with O_EXCL, so that nobody else chose what it is.
+ */
+#include "trace/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+
+/* Where SQLite keeps its locks: https://sqlite.org/src/file/src/os.h, PENDING_BYTE. */
+#define LOCKS_START 0x40000000
+#define LOCKS_SIZE 512
+
+/* A recorder holds a write lock for as long as it lives. */
+static int check_not_recording(const char *real, const char *path, struct error *err)
+{
+	struct flock lock = {.l_type = F_RDLCK,
+			     .l_whence = SEEK_SET,
+			     .l_start = LOCKS_START,
+			     .l_len = LOCKS_SIZE};
+	int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int result = 0;
+
+	if (fd < 0)
+		return 0; /* then it is renamed or that fails; reading is not needed for it */
+	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
+		result = error_set(err, -EBUSY, "%s is being written by another recording", path);
+	close(fd);
+	return result;
+}
+
+static int rename_with_suffix(const char *real, const char *from, const char *to)
+{
+	char old[PATH_MAX], new[PATH_MAX];
+
+	if (snprintf(old, sizeof(old), "%s%s", real, from) >= (int)sizeof(old) ||
+	    snprintf(new, sizeof(new), "%s%s", real, to) >= (int)sizeof(new))
+		return -ENAMETOOLONG;
+	return rename(old, new) < 0 ? -errno : 0;
+}
+
+static int unlink_with_suffix(const char *real, const char *suffix)
+{
+	char name[PATH_MAX];
+
+	if (snprintf(name, sizeof(name), "%s%s", real, suffix) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	return unlink(name) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Move a trace and the journal that belongs to it, which a killed recorder may have left. */
+static int move_trace(const char *real, const char *from, const char *to)
+{
+	char journal_from[32], journal_to[32];
+	int result;
+
+	snprintf(journal_from, sizeof(journal_from), "%s-journal", from);
+	snprintf(journal_to, sizeof(journal_to), "%s-journal", to);
+	result = unlink_with_suffix(real, journal_to);
+	if (result < 0)
+		return result;
+	result = rename_with_suffix(real, journal_from, journal_to);
+	if (result < 0 && result != -ENOENT)
+		return result;
+	return rename_with_suffix(real, from, to);
+}
+
+static int set_aside(struct new_file *f, const char *path, struct error *err)
+{
+	struct stat st;
+	int result;
+
+	if (lstat(f->path, &st) < 0)
+		return errno == ENOENT ? 0 : error_errno(err, -errno, "cannot write %s", path);
+	if (S_ISLNK(st.st_mode))
+		return error_set(err, -ELOOP, "%s is a symbolic link; name its target instead",
+				 path);
+	if (S_ISDIR(st.st_mode))
+		return error_errno(err, -EISDIR, "cannot write %s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "%s is not a regular file", path);
+	result = check_not_recording(f->path, path, err);
+	if (result < 0)
+		return result;
+	result = move_trace(f->path, "", ".old");
+	if (result < 0)
+		return error_errno(err, result, "cannot rename %s to %s.old", path, path);
+	f->replaced = true;
+	return 0;
+}
+
+/* The directory of path, resolved, and its last component. */
+static int resolve(char **ret, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *copy = NULL, *directory = NULL;
+	int result = 0;
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return error_errno(err, -EISDIR, "cannot write '%s'", path);
+	copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	directory = copy ? realpath(copy, NULL) : NULL;
+	if (!directory)
+		result = error_errno(err, -errno, "cannot write %s", path);
+	else if (asprintf(ret, "%s/%s", strcmp(directory, "/") ? directory : "", name) < 0)
+		result = error_set(err, -ENOMEM, "out of memory");
+	free(copy);
+	free(directory);
+	return result;
+}
+
+static int create_empty(struct new_file *f, const char *path, struct error *err)
+{
+	int fd, result = unlink_with_suffix(f->path, "-journal");
+
+	if (result < 0)
+		return error_errno(err, result, "cannot remove %s-journal", path);
+	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot write %s", path);
+	give_to_invoking_user(fd);
+	/* Before SQLite opens it: closing any descriptor of a file drops all POSIX locks on it. */
+	close(fd);
+	return 0;
+}
+
+int create_trace_file(struct new_file *ret, const char *path, struct error *err)
+{
+	struct new_file f = {0};
+	int result;
+
+	result = resolve(&f.path, path, err);
+	if (result < 0)
+		return result;
+	result = set_aside(&f, path, err);
+	if (result < 0)
+		goto out;
+	result = create_empty(&f, path, err);
+	if (result < 0 && f.replaced)
+		move_trace(f.path, ".old", "");
+	if (result < 0)
+		goto out;
+	*ret = f;
+	f.path = NULL;
+out:
+	free(f.path);
+	return result;
+}
+
+void undo_trace_file(struct new_file *f)
+{
+	unlink_with_suffix(f->path, "");
+	unlink_with_suffix(f->path, "-journal");
+	if (f->replaced)
+		move_trace(f->path, ".old", "");
+}
+
+void free_trace_file(struct new_file *f)
+{
+	free(f->path);
+	*f = (struct new_file){0};
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The schema in words: the tables' chapters of docs/trace-format.md, and a list for terminals. */
+#include "trace/schema.h"
+#include "trace/trace.h"
+
+static const char *type_word(enum record_kind k, unsigned int field)
+{
+	const struct kind *kind = &kinds[k];
+
+	if (kind->stream)
+		return "integer";
+	if (field < schema_key_fields(k))
+		return "integer, key";
+	return kind->fields[field].type == FIELD_TEXT ? "text" : "integer";
+}
+
+static void document_kind(FILE *out, enum record_kind k)
+{
+	const struct kind *kind = &kinds[k];
+
+	fprintf(out, "#### %s\n\n%c%s.\n\n| column | type | meaning |\n|---|---|---|\n", kind->name,
+		kind->doc[0] - (kind->doc[0] >= 'a' ? 'a' - 'A' : 0), kind->doc + 1);
+	for (unsigned int i = 0; i < kind->field_count; i++)
+		fprintf(out, "| `%s` | %s | %s |\n", kind->fields[i].name, type_word(k, i),
+			kind->fields[i].doc);
+	fputc('\n', out);
+}
+
+static void document_words(FILE *out, const struct word_table *t)
+{
+	fprintf(out, "#### %s\n\n%s.\n\n| id | word | text |\n|---|---|---|\n", t->name, t->doc);
+	for (const struct word *w = t->words; w->word; w++)
+		fprintf(out, "| %llu | %s | %s |\n", (unsigned long long)w->id, w->word,
+			w->text ? w->text : "");
+	fputc('\n', out);
+}
+
+void schema_document(FILE *out)
+{
+	fputs("### Tables\n\n", out);
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (!kinds[k].stream)
+			document_kind(out, (enum record_kind)k);
+	fputs("#### chunk\n\nThe streams, in pieces.\n\n| column | type | meaning |\n"
+	      "|---|---|---|\n",
+	      out);
+	for (const struct chunk_column *c = chunk_columns; c->name; c++)
+		fprintf(out, "| `%s` | %s | %s |\n", c->name, c->type, c->doc);
+	fputs("\n### Streams\n\n", out);
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (kinds[k].stream)
+			document_kind(out, (enum record_kind)k);
+	fputs("### Words\n\n", out);
+	for (const struct word_table *t = word_tables; t->name; t++)
+		document_words(out, t);
+	fputs("### Views\n\n| view | shows |\n|---|---|\n", out);
+	for (const struct view *v = schema_views; v->name; v++)
+		fprintf(out, "| `%s` | %s |\n", v->name, v->doc);
+}
+
+static const char examples[] =
+	"\nexamples:\n"
+	"  SELECT function, samples, percent FROM hottest LIMIT 10\n"
+	"  SELECT cpu, count(*) FROM sample JOIN host WHERE time < start + 1000000000 GROUP BY "
+	"cpu\n"
+	"  SELECT comm, count(*) FROM sample JOIN thread ON thread.id = sample.thread GROUP BY 1\n";
+
+static void list_kinds(FILE *out, int stream)
+{
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (!kinds[k].stream != !stream)
+			continue;
+		fprintf(out, "  %-12s %s\n  %12s (", kinds[k].name, kinds[k].doc, "");
+		for (unsigned int i = 0; i < kinds[k].field_count; i++)
+			fprintf(out, "%s%s", i ? ", " : "", kinds[k].fields[i].name);
+		fputs(")\n", out);
+	}
+}
+
+void trace_describe(FILE *out)
+{
+	fputs("streams:\n", out);
+	list_kinds(out, 1);
+	fputs("\ntables:\n", out);
+	list_kinds(out, 0);
+	for (const struct word_table *t = word_tables; t->name; t++)
+		fprintf(out, "  %-12s %s\n", t->name, t->doc);
+	fputs("\nviews:\n", out);
+	for (const struct view *v = schema_views; v->name; v++)
+		fprintf(out, "  %-12s %s\n", v->name, v->doc);
+	fputs("\nTimes are nanoseconds of the clock since boot. Quote \"from\" and \"to\" of "
+	      "edge.\n",
+	      out);
+	fputs(examples, out);
+}

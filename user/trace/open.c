@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Opening a trace that may come from anywhere. What can be told from its
+ * first 100 bytes is told before SQLite sees it; then SQLite gets it read-only
+ * and with everything switched off that a file could use against its reader:
+ * https://sqlite.org/security.html
+ */
+#include "trace/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/schema.h"
+
+/* https://sqlite.org/fileformat2.html, sections 1.3 and 3 */
+#define HEADER_SIZE 100
+#define HEADER_MAGIC "SQLite format 3" /* and its NUL */
+#define JOURNAL_MAGIC "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+#define JOURNAL_MAGIC_SIZE 8
+
+struct header {
+	uint64_t page_size, pages, size; /* pages 0: not told */
+	uint32_t application_id, version;
+};
+
+static uint32_t big32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int read_header(int fd, struct header *ret, const char *path, struct error *err)
+{
+	uint8_t bytes[HEADER_SIZE];
+	struct stat st;
+	ssize_t got;
+
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, -errno, "cannot read %s", path);
+	if (!st.st_size)
+		return error_set(err, -EBADMSG, "%s is empty", path);
+	got = pread(fd, bytes, sizeof(bytes), 0);
+	if (got < 0)
+		return error_errno(err, -errno, "cannot read %s", path);
+	if (got < HEADER_SIZE || memcmp(bytes, HEADER_MAGIC, sizeof(HEADER_MAGIC)))
+		return error_set(err, -EBADMSG, "%s is not a skein trace", path);
+	*ret = (struct header){
+		.page_size = (uint64_t)bytes[16] << 8 | bytes[17],
+		.pages = big32(bytes + 24) == big32(bytes + 92) ? big32(bytes + 28) : 0,
+		.size = (uint64_t)st.st_size,
+		.application_id = big32(bytes + 68),
+		.version = big32(bytes + 60),
+	};
+	if (ret->page_size == 1)
+		ret->page_size = 65536;
+	return 0;
+}
+
+static int check_header(int fd, bool *truncated, const char *path, struct error *err)
+{
+	struct header h = {0};
+	int result = read_header(fd, &h, path, err);
+
+	if (result < 0)
+		return result;
+	if (h.application_id != SCHEMA_APPLICATION_ID || !h.version)
+		return error_set(err, -EBADMSG, "%s is not a skein trace, but another database",
+				 path);
+	if (h.version > SCHEMA_VERSION)
+		return error_set(err, -EPROTONOSUPPORT,
+				 "%s was written by a newer skein (schema %u, this one reads %u)",
+				 path, h.version, SCHEMA_VERSION);
+	*truncated = h.pages * h.page_size > h.size;
+	return 0;
+}
+
+/* No FIFO may make us wait and no device may be touched. */
+static int open_regular(const char *path, struct error *err)
+{
+	struct stat st;
+	int fd, result = 0;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open %s", path);
+	if (fstat(fd, &st) < 0)
+		result = error_errno(err, -errno, "cannot open %s", path);
+	else if (S_ISDIR(st.st_mode))
+		result = error_errno(err, -EISDIR, "cannot open %s", path);
+	else if (!S_ISREG(st.st_mode))
+		result = error_set(err, -EINVAL, "%s is not a regular file", path);
+	if (result < 0)
+		close(fd);
+	return result < 0 ? result : fd;
+}
+
+static bool owned_by_user(const struct stat *st)
+{
+	const char *sudo = getenv("SUDO_UID");
+
+	return st->st_uid == geteuid() ||
+	       (!geteuid() && sudo && st->st_uid == (uid_t)strtoul(sudo, NULL, 10));
+}
+
+/*
+ * A journal is played back only if it is ours: owned by the user as the trace
+ * is, and without the name of a "super-journal" at its end, which SQLite
+ * would look into and delete. skein never writes one.
+ */
+static int check_journal(int fd, int journal, const char *path, struct error *err)
+{
+	uint8_t tail[JOURNAL_MAGIC_SIZE];
+	struct stat st, journal_st;
+
+	if (fstat(fd, &st) < 0 || fstat(journal, &journal_st) < 0)
+		return error_errno(err, -errno, "cannot read %s", path);
+	if (!owned_by_user(&st) || !owned_by_user(&journal_st))
+		return error_set(err, -EPERM,
+				 "%s was left by a killed recorder: its owner must open it first",
+				 path);
+	if (journal_st.st_size < JOURNAL_MAGIC_SIZE)
+		return 0;
+	if (pread(journal, tail, sizeof(tail), journal_st.st_size - JOURNAL_MAGIC_SIZE) !=
+	    sizeof(tail))
+		return error_set(err, -EIO, "cannot read %s-journal", path);
+	if (!memcmp(tail, JOURNAL_MAGIC, sizeof(tail)))
+		return error_set(err, -EBADMSG, "%s-journal was not written by skein", path);
+	return 0;
+}
+
+static int explain_open(sqlite3 *db, int rc, const char *path, struct error *err)
+{
+	int result = sql_errno(db, rc);
+
+	switch (result) {
+	case -EBUSY:
+		return error_set(err, result,
+				 "%s is being recorded: read it when the recording has ended",
+				 path);
+	case -EROFS:
+		return error_set(err, result,
+				 "%s was left by a killed recorder and must be writable once, "
+				 "to be rolled back",
+				 path);
+	case -EBADMSG:
+		return error_set(err, result, "%s is damaged: its list of tables cannot be read",
+				 path);
+	default:
+		return error_set(err, result, "cannot open %s: %s", path,
+				 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+	}
+}
+
+/* Reading the schema takes the lock, and rolls back what a killed recorder left. */
+static int touch(sqlite3 *db, const char *path, struct error *err)
+{
+	int rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : explain_open(db, rc, path, err);
+}
+
+static int play_back(const char *real, const char *path, struct error *err)
+{
+	sqlite3 *db = NULL;
+	int rc, result;
+
+	rc = sqlite3_open_v2(real, &db,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+			     NULL);
+	if (rc == SQLITE_OK)
+		sqlite3_extended_result_codes(db, 1);
+	result = rc == SQLITE_OK ? touch(db, path, err) : explain_open(db, rc, path, err);
+	sqlite3_close(db);
+	/* A file whose schema is damaged has been rolled back all the same. */
+	return result == -EBADMSG ? 0 : result;
+}
+
+/* A journal that starts with a 0 was emptied by a commit. */
+static int roll_back(int fd, const char *real, const char *path, struct error *err)
+{
+	char name[PATH_MAX], first = 0;
+	int journal, result = 0;
+
+	if (snprintf(name, sizeof(name), "%s-journal", real) >= (int)sizeof(name))
+		return error_errno(err, -ENAMETOOLONG, "cannot open %s", path);
+	journal = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (journal < 0)
+		return errno == ENOENT ? 0 : error_errno(err, -errno, "cannot open %s", name);
+	if (pread(journal, &first, 1, 0) == 1 && first) {
+		result = check_journal(fd, journal, path, err);
+		if (result == 0)
+			result = play_back(real, path, err);
+	}
+	close(journal);
+	return result;
+}
+
+/* What SQL may do here: read. Also asked of what a hostile schema makes of our own statements. */
+static int authorize(void *context, int action, const char *first, const char *second,
+		     const char *database, const char *trigger)
+{
+	(void)context;
+	(void)first;
+	(void)database;
+	(void)trigger;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return sqlite3_stricmp(second, "load_extension") &&
+				       sqlite3_stricmp(second, "fts3_tokenizer")
+			       ? SQLITE_OK
+			       : SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+static void restrict_connection(struct trace *t)
+{
+	static const char *keep[] = {"json_each", "json_tree", NULL};
+	static const struct {
+		int limit, value;
+	} limits[] = {
+		{SQLITE_LIMIT_LENGTH, 64 << 20}, {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+		{SQLITE_LIMIT_COLUMN, 256},	 {SQLITE_LIMIT_EXPR_DEPTH, 200},
+		{SQLITE_LIMIT_ATTACHED, 0},	 {SQLITE_LIMIT_COMPOUND_SELECT, 64},
+		{SQLITE_LIMIT_TRIGGER_DEPTH, 1}, {SQLITE_LIMIT_WORKER_THREADS, 0},
+		{SQLITE_LIMIT_VDBE_OP, 1 << 20},
+	};
+
+	sqlite3_extended_result_codes(t->db, 1);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	/*
+	 * SQLite refuses a file that is shorter than it says, unless its schema
+	 * is declared writable, which the defensive mode forbids. Nothing can be
+	 * written through a read-only connection either way.
+	 */
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DEFENSIVE, !t->truncated, NULL);
+	sqlite3_db_config(t->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, t->truncated, NULL);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(t->db, limits[i].limit, limits[i].value);
+	/* Tables of a foreign file cannot be of modules that skein does not use. */
+	sqlite3_drop_modules(t->db, keep);
+}
+
+static bool is_ours(const char *name, bool *stream)
+{
+	*stream = false;
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (sqlite3_stricmp(name, kinds[k].name))
+			continue;
+		*stream = kinds[k].stream;
+		return true;
+	}
+	return !sqlite3_stricmp(name, "chunk");
+}
+
+/* Our names must stand for plain tables, and those of streams for nothing in the file. */
+static int check_schema(struct trace *t, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc, result, found = 0;
+	bool stream;
+
+	result = sql_prepare(t->db, &stmt,
+			     "SELECT name, type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+			     " FROM sqlite_schema",
+			     err);
+	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(stmt, 0);
+
+		if (!name || !is_ours(name, &stream))
+			continue;
+		found += !stream;
+		if (stream || !sqlite3_column_int(stmt, 1))
+			result = error_set(
+				err, -EBADMSG,
+				"%s is no skein trace: its '%.20s' is not a table of skein",
+				t->path, name);
+	}
+	if (result == 0 && rc != SQLITE_DONE)
+		result = explain_open(t->db, rc, t->path, err);
+	if (result == 0 && !found)
+		result = error_set(err, -EBADMSG, "%s has no tables of skein", t->path);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+/* A virtual table declares itself when it is first met, which the authorizer would not allow. */
+static int connect_streams(struct trace *t, struct error *err)
+{
+	sqlite3_stmt *stmt;
+	int result = 0;
+
+	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
+		char *sql;
+
+		if (!kinds[k].stream)
+			continue;
+		sql = sqlite3_mprintf("SELECT 1 FROM \"%w\"", kinds[k].name);
+		result = sql_prepare(t->db, &stmt, sql, err);
+		sqlite3_free(sql);
+		if (result == 0)
+			sqlite3_finalize(stmt);
+	}
+	return result;
+}
+
+static int open_database(struct trace *t, const char *real, struct error *err)
+{
+	int rc, result;
+
+	rc = sqlite3_open_v2(real, &t->db,
+			     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+			     NULL);
+	if (rc != SQLITE_OK)
+		return explain_open(t->db, rc, t->path, err);
+	restrict_connection(t);
+	result = sql_exec(t->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", err);
+	if (result == 0)
+		result = touch(t->db, t->path, err);
+	if (result == 0)
+		result = check_schema(t, err);
+	if (result < 0)
+		return result;
+	rc = stream_tables_register(t->db, &t->damage);
+	if (rc != SQLITE_OK)
+		return sql_fail(t->db, rc, err, t->path);
+	result = connect_streams(t, err);
+	sqlite3_set_authorizer(t->db, authorize, NULL);
+	return result;
+}
+
+int trace_open(struct trace **ret, const char *path, struct error *err)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	char *real = NULL;
+	int fd = -1, result = -ENOMEM;
+
+	if (!t || !(t->path = strdup(path))) {
+		error_set(err, result, "out of memory");
+		goto out;
+	}
+	result = fd = open_regular(path, err);
+	if (result < 0)
+		goto out;
+	real = realpath(path, NULL);
+	result = real ? roll_back(fd, real, path, err)
+		      : error_errno(err, -errno, "cannot open %s", path);
+	if (result == 0)
+		result = check_header(fd, &t->truncated, path, err);
+	/* Before SQLite opens the file: closing a descriptor drops its POSIX locks. */
+	close(fd);
+	if (result == 0)
+		result = open_database(t, real, err);
+out:
+	free(real);
+	if (result < 0)
+		trace_close(t);
+	else
+		*ret = t;
+	return result < 0 ? result : 0;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	sqlite3_close(t->db);
+	free(t->path);
+	free(t);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An open trace, as the files of this room see it. */
+#ifndef SKEIN_TRACE_OPEN_H
+#define SKEIN_TRACE_OPEN_H
+
+#include <stdbool.h>
+
+#include "trace/sql.h"
+#include "trace/trace.h"
+#include "trace/vtab.h"
+
+struct trace {
+	sqlite3 *db;		     /* read-only */
+	char *path;		     /* as given */
+	struct stream_damage damage; /* met by queries */
+	bool truncated;		     /* the file is shorter than it says */
+};
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* SQL over a trace: read-only statements, one after the other. */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/open.h"
+#include "trace/rows.h"
+
+/* Say where in the statement the mistake is, if SQLite knows. */
+static int explain_sql(struct trace *t, int rc, const char *sql, struct error *err)
+{
+	int offset = sqlite3_error_offset(t->db), result = sql_errno(t->db, rc);
+
+	if (result == -EPERM)
+		return error_set(err, result, "a query can only read the trace: %s",
+				 sqlite3_errmsg(t->db));
+	if (result == -EBADMSG)
+		return error_set(err, result, "%s is damaged: %s", t->path, sqlite3_errmsg(t->db));
+	if (offset < 0 || (size_t)offset >= strlen(sql))
+		return error_set(err, result, "SQL: %s", sqlite3_errmsg(t->db));
+	return error_set(err, result, "SQL: %s, at: %.60s", sqlite3_errmsg(t->db), sql + offset);
+}
+
+static int run_statement(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err)
+{
+	if (!sqlite3_stmt_readonly(stmt))
+		return error_set(err, -EPERM, "a query can only read the trace");
+	if (!sqlite3_column_count(stmt))
+		return error_set(err, -EINVAL, "SQL: the statement yields no rows");
+	return rows_print(stmt, format, out, err);
+}
+
+/* Rows that are missing are told as an error: what was printed is not all there was. */
+static int check_damage(const struct trace *t, struct error *err)
+{
+	if (!t->damage.chunks)
+		return 0;
+	return error_set(err, -EBADMSG,
+			 "%s is damaged: %llu records in %llu chunks could not be read and "
+			 "are missing above",
+			 t->path, (unsigned long long)t->damage.records,
+			 (unsigned long long)t->damage.chunks);
+}
+
+int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
+		struct error *err)
+{
+	sqlite3_stmt *stmt;
+	const char *rest = sql, *at;
+	int result = 0, rc, statements = 0;
+
+	t->damage = (struct stream_damage){0};
+	while (result == 0 && *rest) {
+		at = rest;
+		rc = sqlite3_prepare_v2(t->db, at, -1, &stmt, &rest);
+		if (rc != SQLITE_OK)
+			return explain_sql(t, rc, at, err);
+		if (!stmt)
+			continue; /* white space or a comment */
+		result = run_statement(stmt, format, out, err);
+		sqlite3_finalize(stmt);
+		statements++;
+	}
+	if (result == 0 && !statements)
+		result = error_set(err, -EINVAL, "SQL: there is no statement");
+	return result < 0 ? result : check_damage(t, err);
+}

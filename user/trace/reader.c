@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A trace as a source: every table and stream in order, row by row. Where the
+ * file is damaged, the reader searches the next id that can be read and goes
+ * on there; what lies between is put as a loss.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/codec.h"
+#include "trace/open.h"
+#include "trace/schema.h"
+
+#define LOSSES_MAX 64  /* kept apart; what comes behind is added to the last */
+#define SKIPS_MAX 4096 /* damaged places in one table, before the rest is given up */
+
+#define ANY_MEMBER(kind, KIND, stream, summary) struct kind kind;
+union any_record {
+	RECORD_KINDS(ANY_MEMBER)
+	uint64_t words[CODEC_COLUMNS_MAX];
+};
+
+struct file_source {
+	struct source source;
+	struct trace *trace;
+	struct sink *sink; /* while it runs */
+	struct codec codec;
+	struct columns columns;
+	sqlite3_stmt *data; /* of one chunk */
+	struct loss losses[LOSSES_MAX];
+	unsigned int loss_count;
+	uint64_t last_loss_id; /* of the file */
+	bool chunk_gap_told;   /* a gap in the chunks concerns all streams, and is told once */
+};
+
+/* One table as it is read. */
+struct scan {
+	struct file_source *source;
+	enum record_kind kind;
+	sqlite3_stmt *rows;  /* with ids above ?1, in their order, the id first */
+	sqlite3_stmt *probe; /* the first id from ?1 on; NULL: this table has no ids */
+	int (*row)(struct scan *s, struct error *err);
+	uint64_t after; /* the last id delivered */
+};
+
+static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
+{
+	struct loss *l;
+
+	if (s->loss_count == LOSSES_MAX) {
+		l = &s->losses[LOSSES_MAX - 1];
+		l->time = time < l->time ? time : l->time;
+		l->end = end > l->end ? end : l->end;
+		l->count += count;
+		return;
+	}
+	s->losses[s->loss_count++] = (struct loss){
+		.reason = LOSS_UNREADABLE_CHUNK, .time = time, .end = end, .count = count};
+}
+
+static int scan_failed(const struct scan *s, int rc, struct error *err)
+{
+	return sql_fail(s->source->trace->db, rc, err, s->source->trace->path);
+}
+
+/* Deliver rows until there is no more or the file is damaged: *rc tells which. */
+static int deliver(struct scan *s, int *rc, struct error *err)
+{
+	int result = 0;
+
+	sqlite3_reset(s->rows);
+	if (s->probe)
+		sqlite3_bind_int64(s->rows, 1, (sqlite3_int64)s->after);
+	while ((*rc = sqlite3_step(s->rows)) == SQLITE_ROW) {
+		result = s->row(s, err);
+		if (result < 0)
+			return result;
+		if (s->probe)
+			s->after = (uint64_t)sqlite3_column_int64(s->rows, 0);
+	}
+	return *rc == SQLITE_DONE || sql_is_damage(*rc) ? 0 : scan_failed(s, *rc, err);
+}
+
+/* The first id at or behind from: SQLITE_ROW and *ret, or SQLITE_DONE, or damage. */
+static int probe(struct scan *s, uint64_t from, uint64_t *ret)
+{
+	int rc;
+
+	sqlite3_bind_int64(s->probe, 1, (sqlite3_int64)from);
+	rc = sqlite3_step(s->probe);
+	if (rc == SQLITE_ROW)
+		*ret = (uint64_t)sqlite3_column_int64(s->probe, 0);
+	sqlite3_reset(s->probe);
+	return rc;
+}
+
+/*
+ * From an id that cannot be read: take ever longer steps until something can,
+ * then halve the last step until its edge is found. True and the id in *ret.
+ */
+static bool skip_damage(struct scan *s, uint64_t *ret)
+{
+	uint64_t bad = s->after + 1, good = 0, middle, id = 0;
+	int rc = SQLITE_CORRUPT;
+
+	for (uint64_t stride = 1; sql_is_damage(rc) && stride < INT64_MAX - bad; stride *= 2) {
+		good = bad + stride;
+		rc = probe(s, good, &id);
+		if (sql_is_damage(rc))
+			bad = good;
+	}
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return false;
+	*ret = rc == SQLITE_ROW ? id : 0;
+	while (good - bad > 1) {
+		middle = bad + (good - bad) / 2;
+		rc = probe(s, middle, &id);
+		if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+			good = middle;
+		else
+			bad = middle;
+		if (rc == SQLITE_ROW)
+			*ret = id;
+	}
+	return *ret > s->after;
+}
+
+static void lose_gap(struct scan *s, uint64_t rows)
+{
+	if (kinds[s->kind].stream && s->source->chunk_gap_told)
+		return;
+	s->source->chunk_gap_told |= kinds[s->kind].stream;
+	add_loss(s->source, 0, 0, rows);
+}
+
+static int run_scan(struct scan *s, struct error *err)
+{
+	uint64_t next;
+	int rc, result;
+
+	for (int skips = 0;; skips++) {
+		result = deliver(s, &rc, err);
+		if (result < 0 || rc == SQLITE_DONE)
+			return result;
+		if (!s->probe || skips == SKIPS_MAX || !skip_damage(s, &next)) {
+			lose_gap(s, 1);
+			return 0;
+		}
+		lose_gap(s, next - s->after - 1);
+		s->after = next - 1;
+	}
+}
+
+static int row_entity(struct scan *s, struct error *err)
+{
+	const struct kind *kind = &kinds[s->kind];
+	union any_record r;
+
+	for (unsigned int i = 0; i < kind->field_count; i++) {
+		char *member = (char *)&r + kind->fields[i].offset;
+
+		if (kind->fields[i].type == FIELD_TEXT)
+			*(const char **)member = (const char *)sqlite3_column_text(s->rows, (int)i);
+		else
+			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(s->rows, (int)i);
+	}
+	if (s->kind == KIND_LOSS && r.loss.id > s->source->last_loss_id)
+		s->source->last_loss_id = r.loss.id;
+	return sink_put(s->source->sink, s->kind, &r, err);
+}
+
+/* 0, -EBADMSG when the chunk is damaged, or another error. */
+static int load_chunk(struct scan *s, uint64_t id, uint64_t records, struct error *err)
+{
+	struct file_source *f = s->source;
+	int rc, result;
+
+	sqlite3_bind_int64(f->data, 1, (sqlite3_int64)id);
+	rc = sqlite3_step(f->data);
+	if (rc != SQLITE_ROW)
+		result = rc == SQLITE_DONE ? -EBADMSG : scan_failed(s, rc, err);
+	else
+		result = codec_decode(&f->codec, sqlite3_column_blob(f->data, 0),
+				      (size_t)sqlite3_column_bytes(f->data, 0), records,
+				      kinds[s->kind].field_count, UINT64_MAX, &f->columns, err);
+	sqlite3_reset(f->data);
+	return result;
+}
+
+static int row_chunk(struct scan *s, struct error *err)
+{
+	struct file_source *f = s->source;
+	uint64_t id = (uint64_t)sqlite3_column_int64(s->rows, 0);
+	uint64_t records = (uint64_t)sqlite3_column_int64(s->rows, 3);
+	union any_record r;
+	int result;
+
+	result = load_chunk(s, id, records, err);
+	if (result == -EBADMSG) {
+		add_loss(f, (uint64_t)sqlite3_column_int64(s->rows, 1),
+			 (uint64_t)sqlite3_column_int64(s->rows, 2),
+			 records && records <= CODEC_RECORDS_MAX ? records : 1);
+		return 0;
+	}
+	for (uint32_t i = 0; result == 0 && i < f->columns.count; i++) {
+		columns_record(&f->columns, i, r.words);
+		result = sink_put(f->sink, s->kind, &r, err);
+	}
+	return result;
+}
+
+static bool has(const struct trace *t, const char *table, const char *column)
+{
+	return sqlite3_table_column_metadata(t->db, "main", table, column, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
+/* A column that an older skein did not write yet is 0 or "". */
+static char *select_sql(const struct trace *t, enum record_kind k)
+{
+	const struct kind *kind = &kinds[k];
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	for (unsigned int i = 0; i < kind->field_count; i++) {
+		sqlite3_str_appendall(s, i ? "," : "SELECT ");
+		if (has(t, kind->name, kind->fields[i].name))
+			sqlite3_str_appendf(s, "\"%w\"", kind->fields[i].name);
+		else
+			sqlite3_str_appendall(s, kind->fields[i].type == FIELD_TEXT ? "''" : "0");
+	}
+	sqlite3_str_appendf(s, " FROM main.\"%w\" NOT INDEXED", kind->name);
+	if (schema_key_fields(k) == 1)
+		sqlite3_str_appendall(s, " WHERE id > ?1 ORDER BY id");
+	return sqlite3_str_finish(s);
+}
+
+static int prepare_free(sqlite3 *db, sqlite3_stmt **ret, char *sql, struct error *err)
+{
+	int result = sql_prepare(db, ret, sql, err);
+
+	sqlite3_free(sql);
+	return result;
+}
+
+static int prepare_scan(struct scan *s, struct error *err)
+{
+	const struct trace *t = s->source->trace;
+	bool stream = kinds[s->kind].stream;
+	const char *table = stream ? "chunk" : kinds[s->kind].name;
+	int result;
+
+	s->row = stream ? row_chunk : row_entity;
+	result = prepare_free(t->db, &s->rows,
+			      stream ? sqlite3_mprintf("SELECT id, time, \"end\", records"
+						       " FROM main.chunk NOT INDEXED"
+						       " WHERE id > ?1 AND kind = %Q ORDER BY id",
+						       kinds[s->kind].name)
+				     : select_sql(t, s->kind),
+			      err);
+	if (result == 0 && (stream || schema_key_fields(s->kind) == 1))
+		result = prepare_free(t->db, &s->probe,
+				      sqlite3_mprintf("SELECT id FROM main.\"%w\" NOT INDEXED"
+						      " WHERE id >= ?1 ORDER BY id LIMIT 1",
+						      table),
+				      err);
+	return result;
+}
+
+static int read_kind(struct file_source *f, enum record_kind k, struct error *err)
+{
+	struct scan s = {.source = f, .kind = k};
+	int result;
+
+	if (!has(f->trace, kinds[k].stream ? "chunk" : kinds[k].name, NULL))
+		return 0;
+	result = prepare_scan(&s, err);
+	if (result == 0)
+		result = run_scan(&s, err);
+	sqlite3_finalize(s.rows);
+	sqlite3_finalize(s.probe);
+	return result;
+}
+
+static int put_losses(struct file_source *f, struct error *err)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; result == 0 && i < f->loss_count; i++) {
+		f->losses[i].id = ++f->last_loss_id;
+		result = put_loss(f->sink, &f->losses[i], err);
+	}
+	return result;
+}
+
+static int file_run(struct source *source, struct sink *sink, struct error *err)
+{
+	struct file_source *f = (struct file_source *)source;
+	int result = 0;
+
+	f->sink = sink;
+	f->loss_count = 0;
+	f->last_loss_id = 0;
+	f->chunk_gap_told = false;
+	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
+		if (sink->wants & (1ULL << k))
+			result = read_kind(f, (enum record_kind)k, err);
+	if (result == 0)
+		result = put_losses(f, err);
+	return result;
+}
+
+static void file_free(struct source *source)
+{
+	struct file_source *f = (struct file_source *)source;
+
+	sqlite3_finalize(f->data);
+	codec_free(&f->codec);
+	columns_free(&f->columns);
+	free(f);
+}
+
+static const struct source_ops file_ops = {.run = file_run, .free = file_free};
+
+int trace_source(struct source **ret, struct trace *t, struct error *err)
+{
+	struct file_source *f = calloc(1, sizeof(*f));
+	int result = 0;
+
+	if (!f)
+		return error_set(err, -ENOMEM, "out of memory");
+	f->source.ops = &file_ops;
+	f->trace = t;
+	if (has(t, "chunk", NULL))
+		result = sql_prepare(t->db, &f->data, "SELECT data FROM main.chunk WHERE id = ?1",
+				     err);
+	if (result < 0)
+		file_free(&f->source);
+	else
+		*ret = &f->source;
+	return result;
+}
+
+int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err)
+{
+	bool stream = kinds[kind].stream;
+	sqlite3_int64 count = 0;
+	char *sql;
+	int result;
+
+	if (!has(t, stream ? "chunk" : kinds[kind].name, NULL)) {
+		*ret = 0;
+		return 0;
+	}
+	sql = stream ? sqlite3_mprintf("SELECT coalesce(sum(records), 0) FROM main.chunk"
+				       " WHERE kind = %Q",
+				       kinds[kind].name)
+		     : sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", kinds[kind].name);
+	result = sql ? sql_int(t->db, sql, &count, err) : error_set(err, -ENOMEM, "out of memory");
+	sqlite3_free(sql);
+	if (result == 0)
+		*ret = (uint64_t)count;
+	return result;
+}

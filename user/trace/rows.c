@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The rows of an SQL statement as a table, as CSV or as JSON. A table takes
+ * its widths from the first rows, which it holds back; whatever follows is
+ * printed as it comes, so memory does not grow with the result.
+ */
+#include "trace/rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "trace/sql.h"
+
+#define MEASURED_ROWS 1000
+#define MEASURED_BYTES (1 << 20)
+#define CELL_BYTES 4096 /* of a cell in a table; longer ones are cut and marked */
+
+struct table {
+	unsigned int columns;
+	unsigned int *widths;
+	bool *numeric;	      /* nothing but numbers was seen in this column */
+	VECTOR(char *) cells; /* of the rows held back */
+	size_t bytes;
+};
+
+static bool is_number(int type)
+{
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+static const char *cell_text(sqlite3_stmt *stmt, int column, char *buf, size_t size)
+{
+	const char *text;
+
+	switch (sqlite3_column_type(stmt, column)) {
+	case SQLITE_NULL:
+		return "";
+	case SQLITE_BLOB:
+		snprintf(buf, size, "(%d bytes)", sqlite3_column_bytes(stmt, column));
+		return buf;
+	default:
+		text = (const char *)sqlite3_column_text(stmt, column);
+		return text_clean(text ? text : "", buf, size);
+	}
+}
+
+static void put_cell(FILE *out, const char *text, unsigned int width, bool right, bool last)
+{
+	unsigned int taken = text_width(text), pad = taken < width ? width - taken : 0;
+
+	if (right)
+		fprintf(out, "%*s%s", (int)pad, "", text);
+	else
+		fprintf(out, "%s%*s", text, last ? 0 : (int)pad, "");
+	fputs(last ? "\n" : "  ", out);
+}
+
+static void put_rule(FILE *out, const struct table *t)
+{
+	for (unsigned int i = 0; i < t->columns; i++) {
+		for (unsigned int n = 0; n < t->widths[i]; n++)
+			fputc('-', out);
+		fputs(i + 1 == t->columns ? "\n" : "  ", out);
+	}
+}
+
+/* Print what was held back, the heading first. */
+static void release(struct table *t, sqlite3_stmt *stmt, FILE *out)
+{
+	char buf[CELL_BYTES];
+
+	for (unsigned int i = 0; i < t->columns; i++) {
+		text_clean(sqlite3_column_name(stmt, (int)i), buf, sizeof(buf));
+		if (text_width(buf) > t->widths[i])
+			t->widths[i] = text_width(buf);
+		put_cell(out, buf, t->widths[i], t->numeric[i], i + 1 == t->columns);
+	}
+	put_rule(out, t);
+	for (size_t i = 0; i < t->cells.count; i++) {
+		unsigned int column = (unsigned int)(i % t->columns);
+
+		put_cell(out, t->cells.items[i], t->widths[column], t->numeric[column],
+			 column + 1 == t->columns);
+		free(t->cells.items[i]);
+	}
+	t->cells.count = 0;
+}
+
+static int hold_back(struct table *t, sqlite3_stmt *stmt)
+{
+	char buf[CELL_BYTES], *copy;
+	const char *text;
+
+	for (unsigned int i = 0; i < t->columns; i++) {
+		int type = sqlite3_column_type(stmt, (int)i);
+
+		text = cell_text(stmt, (int)i, buf, sizeof(buf));
+		copy = strdup(text);
+		if (!copy || vector_push(&t->cells, copy) < 0) {
+			free(copy);
+			return -ENOMEM;
+		}
+		t->bytes += strlen(text) + 1;
+		if (text_width(text) > t->widths[i])
+			t->widths[i] = text_width(text);
+		if (type != SQLITE_NULL && !is_number(type))
+			t->numeric[i] = false;
+	}
+	return 0;
+}
+
+static void stream_row(const struct table *t, sqlite3_stmt *stmt, FILE *out)
+{
+	char buf[CELL_BYTES];
+
+	for (unsigned int i = 0; i < t->columns; i++)
+		put_cell(out, cell_text(stmt, (int)i, buf, sizeof(buf)), t->widths[i],
+			 t->numeric[i], i + 1 == t->columns);
+}
+
+static int table_rows(sqlite3_stmt *stmt, struct table *t, FILE *out, int *rc)
+{
+	bool held = true;
+	int result = 0;
+
+	while (result == 0 && (*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		if (held &&
+		    (t->cells.count / t->columns >= MEASURED_ROWS || t->bytes >= MEASURED_BYTES)) {
+			release(t, stmt, out);
+			held = false;
+		}
+		if (held)
+			result = hold_back(t, stmt);
+		else
+			stream_row(t, stmt, out);
+		if (ferror(out))
+			result = -EIO;
+	}
+	if (result == 0 && held)
+		release(t, stmt, out);
+	return result;
+}
+
+static int print_table(sqlite3_stmt *stmt, FILE *out, int *rc)
+{
+	struct table t = {.columns = (unsigned int)sqlite3_column_count(stmt)};
+	int result = -ENOMEM;
+
+	t.widths = calloc(t.columns, sizeof(*t.widths));
+	t.numeric = malloc(t.columns * sizeof(*t.numeric));
+	if (!t.widths || !t.numeric)
+		goto out;
+	memset(t.numeric, true, t.columns * sizeof(*t.numeric));
+	result = table_rows(stmt, &t, out, rc);
+out:
+	for (size_t i = 0; i < t.cells.count; i++)
+		free(t.cells.items[i]);
+	vector_free(&t.cells);
+	free(t.widths);
+	free(t.numeric);
+	return result;
+}
+
+static void put_hex(FILE *out, const unsigned char *bytes, int size)
+{
+	for (int i = 0; i < size; i++)
+		fprintf(out, "%02x", bytes[i]);
+}
+
+/* https://www.rfc-editor.org/rfc/rfc4180 */
+static void csv_text(FILE *out, const char *text, size_t size)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < size; i++)
+		quote = quote || (text[i] && strchr(",\"\r\n", text[i]));
+	if (!quote) {
+		fwrite(text, 1, size, out);
+		return;
+	}
+	fputc('"', out);
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '"')
+			fputc('"', out);
+		fputc(text[i], out);
+	}
+	fputc('"', out);
+}
+
+static void csv_cell(FILE *out, sqlite3_stmt *stmt, int column)
+{
+	const void *data;
+
+	if (sqlite3_column_type(stmt, column) == SQLITE_BLOB) {
+		data = sqlite3_column_blob(stmt, column);
+		put_hex(out, data, sqlite3_column_bytes(stmt, column));
+		return;
+	}
+	data = sqlite3_column_text(stmt, column);
+	if (data)
+		csv_text(out, data, (size_t)sqlite3_column_bytes(stmt, column));
+}
+
+static int print_csv(sqlite3_stmt *stmt, FILE *out, int *rc)
+{
+	int columns = sqlite3_column_count(stmt);
+
+	for (int i = 0; i < columns; i++) {
+		const char *name = sqlite3_column_name(stmt, i);
+
+		csv_text(out, name, strlen(name));
+		fputs(i + 1 == columns ? "\r\n" : ",", out);
+	}
+	while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(out)) {
+		for (int i = 0; i < columns; i++) {
+			csv_cell(out, stmt, i);
+			fputs(i + 1 == columns ? "\r\n" : ",", out);
+		}
+	}
+	return 0;
+}
+
+/* A blob as the hexadecimal digits of its bytes. */
+static int json_blob(struct json *j, sqlite3_stmt *stmt, int column)
+{
+	const unsigned char *bytes = sqlite3_column_blob(stmt, column);
+	int size = sqlite3_column_bytes(stmt, column);
+	char *text = malloc(2 * (size_t)size + 1);
+
+	if (!text)
+		return -ENOMEM;
+	text[0] = '\0';
+	for (int i = 0; i < size; i++)
+		snprintf(text + 2 * (size_t)i, 3, "%02x", bytes[i]);
+	json_text(j, text);
+	free(text);
+	return 0;
+}
+
+static int json_cell(struct json *j, sqlite3_stmt *stmt, int column)
+{
+	const char *text;
+
+	json_key(j, sqlite3_column_name(stmt, column));
+	switch (sqlite3_column_type(stmt, column)) {
+	case SQLITE_NULL:
+		json_null(j);
+		return 0;
+	case SQLITE_INTEGER:
+		json_int(j, sqlite3_column_int64(stmt, column));
+		return 0;
+	case SQLITE_FLOAT:
+		json_real(j, sqlite3_column_double(stmt, column));
+		return 0;
+	case SQLITE_BLOB:
+		return json_blob(j, stmt, column);
+	default:
+		text = (const char *)sqlite3_column_text(stmt, column);
+		json_text(j, text ? text : "");
+		return 0;
+	}
+}
+
+static int print_json(sqlite3_stmt *stmt, FILE *out, int *rc)
+{
+	struct json j;
+	int result = 0;
+
+	json_begin(&j, out, false);
+	json_array(&j);
+	while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW && !result && !ferror(out)) {
+		json_object(&j);
+		for (int i = 0; !result && i < sqlite3_column_count(stmt); i++)
+			result = json_cell(&j, stmt, i);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	return result < 0 ? result : json_end(&j);
+}
+
+int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err)
+{
+	int rc = SQLITE_DONE, result;
+
+	switch (format) {
+	case QUERY_CSV:
+		result = print_csv(stmt, out, &rc);
+		break;
+	case QUERY_JSON:
+		result = print_json(stmt, out, &rc);
+		break;
+	default:
+		result = print_table(stmt, out, &rc);
+		break;
+	}
+	if (ferror(out))
+		return error_set(err, -EIO, "cannot write the rows");
+	if (result < 0)
+		return error_errno(err, result, "cannot write the rows");
+	if (rc != SQLITE_DONE)
+		return sql_fail(sqlite3_db_handle(stmt), rc, err, "the query stopped");
+	return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The SQL schema of a trace, made from the lists of base/record.h. */
+#include "trace/schema.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "trace/sql.h"
+
+#define WORD_LANE(N, word) {LANE_##N, word, NULL},
+#define WORD_MAPPING(N, word) {MAPPING_##N, word, NULL},
+#define WORD_FRAME(N, word) {FRAME_##N, word, NULL},
+#define WORD_FRAME_FLAG(N, word, bit) {bit, word, NULL},
+#define WORD_SAMPLE_FLAG(N, word, bit) {bit, word, NULL},
+#define WORD_END(N, word) {END_##N, word, NULL},
+#define WORD_STATE(N, word) {STATE_##N, word, NULL},
+#define WORD_EDGE(N, word) {EDGE_##N, word, NULL},
+#define WORD_LOSS(N, word, text) {LOSS_##N, word, text},
+
+static const struct word lane_kinds[] = {LANE_KINDS(WORD_LANE){0}};
+static const struct word mapping_kinds[] = {MAPPING_KINDS(WORD_MAPPING){0}};
+static const struct word frame_kinds[] = {FRAME_KINDS(WORD_FRAME){0}};
+static const struct word frame_flags[] = {FRAME_FLAGS(WORD_FRAME_FLAG){0}};
+static const struct word sample_flags[] = {SAMPLE_FLAGS(WORD_SAMPLE_FLAG){0}};
+static const struct word stack_ends[] = {STACK_ENDS(WORD_END){0}};
+static const struct word slice_states[] = {SLICE_STATES(WORD_STATE){0}};
+static const struct word edge_kinds[] = {EDGE_KINDS(WORD_EDGE){0}};
+static const struct word loss_reasons[] = {LOSS_REASONS(WORD_LOSS){0}};
+
+const struct word_table word_tables[] = {
+	{"lane_kind", "words for lane.kind", lane_kinds},
+	{"mapping_kind", "words for mapping.kind", mapping_kinds},
+	{"frame_kind", "words for frame.kind", frame_kinds},
+	{"frame_flag", "words for the bits of frame.flags", frame_flags},
+	{"sample_flag", "words for the bits of sample.flags", sample_flags},
+	{"stack_end", "words for frame.address of frames of the kind \"end\"", stack_ends},
+	{"slice_state", "words for slice.state", slice_states},
+	{"edge_kind", "words for edge.kind", edge_kinds},
+	{"loss_reason", "words for loss.reason, and what to do about it", loss_reasons},
+	{NULL, NULL, NULL},
+};
+
+const struct chunk_column chunk_columns[] = {
+	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
+	{"kind", "TEXT NOT NULL", "name of the stream: sample, slice, edge, span or counter"},
+	{"lane_group", "INTEGER NOT NULL", "which lanes are in it; 0: any"},
+	{"time", "INTEGER NOT NULL", "smallest time of its records, ns"},
+	{"end", "INTEGER NOT NULL", "largest time or end of its records, ns"},
+	{"records", "INTEGER NOT NULL", "how many; at most 65,536"},
+	{"bytes_raw", "INTEGER NOT NULL", "bytes of the columns before zstd"},
+	{"data", "BLOB NOT NULL", "the columns; see \"The blob of a chunk\""},
+	{NULL, NULL, NULL},
+};
+
+/* Names of frames as every output of skein shows them; see profile_frame_name(). */
+#define FRAME_NAME_SQL \
+	"SELECT frame.id AS id, CASE" \
+	" WHEN frame.kind = (SELECT id FROM frame_kind WHERE word = 'end')" \
+	" THEN '[truncated: ' ||" \
+	" coalesce((SELECT word FROM stack_end WHERE id = frame.address), '?') || ']'" \
+	" WHEN function.name <> '' THEN function.name" \
+	" WHEN mapping.id IS NOT NULL THEN '[' ||" \
+	" replace(path, rtrim(path, replace(path, '/', '')), '') ||" \
+	" printf('+0x%x]', frame.address)" \
+	" ELSE '[unknown]' END AS name, coalesce(mapping.path, '') AS path," \
+	" frame.mapping AS mapping, frame.function AS function" \
+	" FROM frame LEFT JOIN function ON function.id = frame.function" \
+	" LEFT JOIN mapping ON mapping.id = frame.mapping"
+
+#define SHARE_SQL \
+	"sum(sum.count) AS samples, sum(sum.weight) AS weight," \
+	" round(100.0 * sum(sum.weight) / sum(sum(sum.weight)) OVER (PARTITION BY sum.event), 2)" \
+	" AS percent"
+
+const struct view schema_views[] = {
+	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
+	{"hottest", "functions by their own (self) weight, per event",
+	 "SELECT event.name AS event, coalesce(frame_name.name, '[no stack]') AS function,"
+	 " coalesce(frame_name.path, '') AS path, " SHARE_SQL
+	 " FROM sum LEFT JOIN event ON event.id = sum.event"
+	 " LEFT JOIN stack ON stack.id = sum.stack"
+	 " LEFT JOIN frame_name ON frame_name.id = stack.frame"
+	 " GROUP BY sum.event, 2, 3 ORDER BY weight DESC"},
+	{"busiest", "processes by weight, per event",
+	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
+	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL
+	 " FROM sum LEFT JOIN event ON event.id = sum.event"
+	 " LEFT JOIN thread ON thread.id = sum.thread"
+	 " LEFT JOIN process ON process.id = thread.process"
+	 " GROUP BY sum.event, thread.process ORDER BY weight DESC"},
+	{"lost", "what could not be recorded, in words",
+	 "SELECT loss_reason.word AS reason, loss_reason.text AS text,"
+	 " nullif(loss.cpu, 0) - 1 AS cpu, sum(loss.count) AS count, sum(loss.weight) AS weight,"
+	 " min(loss.time) AS time, max(loss.\"end\") AS \"end\""
+	 " FROM loss LEFT JOIN loss_reason ON loss_reason.id = loss.reason"
+	 " GROUP BY loss.reason, loss.cpu ORDER BY weight DESC, count DESC"},
+	{NULL, NULL, NULL},
+};
+
+/* The key of sums and accounts is their leading fields. */
+_Static_assert(offsetof(struct sum, stack) == 2 * sizeof(uint64_t), "event, thread, stack");
+_Static_assert(offsetof(struct account, cpu) == sizeof(uint64_t), "event, cpu");
+
+unsigned int schema_key_fields(enum record_kind kind)
+{
+	switch (kind) {
+	case KIND_SUM:
+		return 3;
+	case KIND_ACCOUNT:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+static void append_names(sqlite3_str *s, const struct kind *kind, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		sqlite3_str_appendf(s, "%s\"%w\"", i ? "," : "", kind->fields[i].name);
+}
+
+static void append_table(sqlite3_str *s, enum record_kind k)
+{
+	const struct kind *kind = &kinds[k];
+	unsigned int keys = schema_key_fields(k);
+
+	sqlite3_str_appendf(s, "CREATE TABLE \"%w\"(", kind->name);
+	for (unsigned int i = 0; i < kind->field_count; i++)
+		sqlite3_str_appendf(s, "%s\"%w\" %s", i ? "," : "", kind->fields[i].name,
+				    i == 0 && keys == 1 ? "INTEGER PRIMARY KEY"
+				    : kind->fields[i].type == FIELD_TEXT
+					    ? "TEXT NOT NULL DEFAULT ''"
+					    : "INTEGER NOT NULL DEFAULT 0");
+	if (keys > 1) {
+		sqlite3_str_appendall(s, ",PRIMARY KEY(");
+		append_names(s, kind, keys);
+		sqlite3_str_appendall(s, ")) WITHOUT ROWID;");
+	} else if (k == KIND_INFO) {
+		sqlite3_str_appendall(s, ",UNIQUE(\"host\",\"key\"));");
+	} else {
+		sqlite3_str_appendall(s, ");");
+	}
+}
+
+static void append_words(sqlite3_str *s, const struct word_table *t)
+{
+	sqlite3_str_appendf(s, "CREATE TABLE \"%w\"(id INTEGER PRIMARY KEY, word TEXT NOT NULL%s);",
+			    t->name, t->words->text ? ", text TEXT NOT NULL" : "");
+	for (const struct word *w = t->words; w->word; w++) {
+		sqlite3_str_appendf(s, "INSERT INTO \"%w\" VALUES(%lld,%Q", t->name,
+				    (sqlite3_int64)w->id, w->word);
+		sqlite3_str_appendf(s, w->text ? ",%Q);" : ");", w->text);
+	}
+}
+
+static void append_chunks(sqlite3_str *s)
+{
+	sqlite3_str_appendall(s, "CREATE TABLE chunk(");
+	for (const struct chunk_column *c = chunk_columns; c->name; c++)
+		sqlite3_str_appendf(s, "%s\"%w\" %s", c == chunk_columns ? "" : ",", c->name,
+				    c->type);
+	sqlite3_str_appendall(s, ");CREATE INDEX chunk_time ON chunk(kind, time, \"end\");");
+}
+
+int schema_create(sqlite3 *db, struct error *err)
+{
+	sqlite3_str *s = sqlite3_str_new(db);
+	char *sql;
+	int result;
+
+	sqlite3_str_appendf(s, "PRAGMA application_id=%d;PRAGMA user_version=%d;",
+			    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (!kinds[k].stream)
+			append_table(s, (enum record_kind)k);
+	append_chunks(s);
+	for (const struct word_table *t = word_tables; t->name; t++)
+		append_words(s, t);
+	for (const struct view *v = schema_views; v->name; v++)
+		sqlite3_str_appendf(s, "CREATE VIEW \"%w\" AS %s;", v->name, v->sql);
+	sql = sqlite3_str_finish(s);
+	result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
+	sqlite3_free(sql);
+	return result;
+}
+
+char *schema_put_sql(enum record_kind k)
+{
+	const struct kind *kind = &kinds[k];
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendf(s, "INSERT %s INTO \"%w\"(", k == KIND_SUM ? "" : "OR REPLACE",
+			    kind->name);
+	append_names(s, kind, kind->field_count);
+	sqlite3_str_appendall(s, ") VALUES(");
+	for (unsigned int i = 0; i < kind->field_count; i++)
+		sqlite3_str_appendall(s, i ? ",?" : "?");
+	sqlite3_str_appendall(s, ")");
+	if (k == KIND_SUM)
+		sqlite3_str_appendall(s, " ON CONFLICT DO UPDATE SET count=count+excluded.count,"
+					 "weight=weight+excluded.weight");
+	return sqlite3_str_finish(s);
+}

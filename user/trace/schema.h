@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SQL schema of a trace, made from the lists of base/record.h: a table per
+ * kind that is no stream, the chunks of the streams, a table of words per
+ * enumeration, and views for people. Described in docs/trace-format.md.
+ */
+#ifndef SKEIN_TRACE_SCHEMA_H
+#define SKEIN_TRACE_SCHEMA_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/record.h"
+
+#define SCHEMA_APPLICATION_ID 0x534b4549 /* "SKEI" */
+/* Grows when an older reader would misunderstand; a new column, table or word needs no growth. */
+#define SCHEMA_VERSION 1
+
+/* The words of one enumeration, as a table. */
+struct word {
+	uint64_t id;
+	const char *word;
+	const char *text; /* a sentence, or NULL if this enumeration has none */
+};
+
+struct word_table {
+	const char *name;
+	const char *doc;
+	const struct word *words; /* ends with a NULL word */
+};
+
+/* Ends with a NULL name. */
+extern const struct word_table word_tables[];
+
+struct view {
+	const char *name;
+	const char *doc;
+	const char *sql; /* the SELECT */
+};
+
+extern const struct view schema_views[];
+
+struct chunk_column {
+	const char *name, *type, *doc;
+};
+
+extern const struct chunk_column chunk_columns[];
+
+/* How many leading fields are the primary key: 1 (id) but for sums and accounts. */
+unsigned int schema_key_fields(enum record_kind kind);
+
+/* Make all tables in an empty database, with application_id and user_version. */
+int schema_create(sqlite3 *db, struct error *err);
+
+/*
+ * The statement that puts one row, its parameters in the order of the fields:
+ * the later row replaces the earlier; sums are added up. From sqlite3_free()'s memory;
+ * NULL without memory.
+ */
+char *schema_put_sql(enum record_kind kind);
+
+/* The table chapters of docs/trace-format.md, in Markdown. */
+void schema_document(FILE *out);
+
+#endif

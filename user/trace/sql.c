@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/* SQLite's result codes and calls in the terms of this project. */
+#include "trace/sql.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+int sql_is_damage(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_FORMAT:
+	case SQLITE_TOOBIG:
+		return 1;
+	case SQLITE_IOERR:
+		return rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS;
+	default:
+		return 0;
+	}
+}
+
+/* The unix VFS keeps the errno of the last call that failed. */
+static int io_errno(sqlite3 *db, int otherwise)
+{
+	int code = db ? sqlite3_system_errno(db) : 0;
+
+	return code > 0 ? -code : otherwise;
+}
+
+int sql_errno(sqlite3 *db, int rc)
+{
+	if (sql_is_damage(rc))
+		return -EBADMSG;
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EPERM;
+	case SQLITE_INTERRUPT:
+		return -EINTR;
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		return io_errno(db, -EIO);
+	default:
+		return -EINVAL;
+	}
+}
+
+int sql_fail(sqlite3 *db, int rc, struct error *err, const char *what)
+{
+	return error_set(err, sql_errno(db, rc), "%s: %s", what,
+			 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+}
+
+int sql_exec(sqlite3 *db, const char *sql, struct error *err)
+{
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : sql_fail(db, rc, err, "SQLite");
+}
+
+int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql, struct error *err)
+{
+	int rc;
+
+	if (!sql)
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+	return rc == SQLITE_OK ? 0 : sql_fail(db, rc, err, "SQLite");
+}
+
+int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *ret, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result, rc;
+
+	result = sql_prepare(db, &stmt, sql, err);
+	if (result < 0)
+		goto out;
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(stmt, 0);
+	else if (rc != SQLITE_DONE)
+		result = sql_fail(db, rc, err, "SQLite");
+	else
+		result = error_set(err, -ENODATA, "no row");
+out:
+	sqlite3_finalize(stmt);
+	return result;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Eponymous virtual tables over the chunks of a stream. Bounds on time choose
+ * the chunks through their index; only the columns that a query uses are
+ * decoded. SQLite checks every condition again, so bounds may be generous.
+ */
+#include "trace/vtab.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "trace/codec.h"
+
+/* idxNum: which bounds on time stand in argv, in this order. */
+enum { BOUND_LOW = 1, BOUND_HIGH = 2, BOUND_EQUAL = 4 };
+
+#define TIME_COLUMN 0
+#define ROWS_UNKNOWN 1e7 /* of a stream; what matters is that it is many */
+
+struct stream_module {
+	sqlite3 *db;
+	const struct kind *kind;
+	struct stream_damage *damage;
+};
+
+struct stream_table {
+	sqlite3_vtab base;
+	const struct stream_module *module;
+};
+
+struct stream_cursor {
+	sqlite3_vtab_cursor base;
+	sqlite3_stmt *chunks;
+	struct codec codec;
+	struct columns columns;
+	uint64_t mask; /* columns in use */
+	sqlite3_int64 chunk;
+	uint32_t row;
+	bool end;
+};
+
+static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+			  sqlite3_vtab **ret, char **message)
+{
+	const struct stream_module *m = aux;
+	struct stream_table *t;
+	sqlite3_str *s = sqlite3_str_new(db);
+	char *sql;
+	int rc;
+
+	(void)argc;
+	(void)argv;
+	(void)message;
+	for (unsigned int i = 0; i < m->kind->field_count; i++)
+		sqlite3_str_appendf(s, "%s\"%w\" INTEGER", i ? "," : "CREATE TABLE x(",
+				    m->kind->fields[i].name);
+	sqlite3_str_appendall(s, ")");
+	sql = sqlite3_str_finish(s);
+	rc = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	t = sqlite3_malloc(sizeof(*t));
+	if (!t)
+		return SQLITE_NOMEM;
+	*t = (struct stream_table){.module = m};
+	*ret = &t->base;
+	return SQLITE_OK;
+}
+
+static int stream_disconnect(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+static int bound_of(unsigned char op)
+{
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return BOUND_EQUAL;
+	case SQLITE_INDEX_CONSTRAINT_GT:
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		return BOUND_LOW;
+	case SQLITE_INDEX_CONSTRAINT_LT:
+	case SQLITE_INDEX_CONSTRAINT_LE:
+		return BOUND_HIGH;
+	default:
+		return 0;
+	}
+}
+
+/* argv follows the order of the bits, so the constraints are looked through bit by bit. */
+static void take_bound(sqlite3_index_info *info, int bound, int *argv)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+
+		if (!c->usable || c->iColumn != TIME_COLUMN || bound_of(c->op) != bound)
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++*argv;
+		info->idxNum |= bound;
+		info->estimatedCost /= 16;
+		info->estimatedRows /= 16;
+		return;
+	}
+}
+
+static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	int argv = 0;
+
+	(void)base;
+	info->estimatedCost = ROWS_UNKNOWN;
+	info->estimatedRows = (sqlite3_int64)ROWS_UNKNOWN;
+	take_bound(info, BOUND_LOW, &argv);
+	take_bound(info, BOUND_HIGH, &argv);
+	take_bound(info, BOUND_EQUAL, &argv);
+	info->idxStr = sqlite3_mprintf("%llx", info->colUsed);
+	info->needToFreeIdxStr = 1;
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int stream_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct stream_cursor *c = calloc(1, sizeof(*c));
+
+	(void)base;
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int stream_close(sqlite3_vtab_cursor *base)
+{
+	struct stream_cursor *c = (struct stream_cursor *)base;
+
+	sqlite3_finalize(c->chunks);
+	codec_free(&c->codec);
+	columns_free(&c->columns);
+	free(c);
+	return SQLITE_OK;
+}
+
+static const struct stream_module *module_of(const struct stream_cursor *c)
+{
+	return ((struct stream_table *)c->base.pVtab)->module;
+}
+
+static int decode_chunk(struct stream_cursor *c)
+{
+	const struct stream_module *m = module_of(c);
+	sqlite3_int64 records = sqlite3_column_int64(c->chunks, 1);
+	const void *data = sqlite3_column_blob(c->chunks, 2);
+	int size = sqlite3_column_bytes(c->chunks, 2), result;
+
+	c->chunk = sqlite3_column_int64(c->chunks, 0);
+	c->row = 0;
+	result = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
+			      m->kind->field_count, c->mask, &c->columns, NULL);
+	if (result == -EBADMSG) {
+		m->damage->chunks++;
+		m->damage->records += records > 0 && records <= CODEC_RECORDS_MAX ? records : 1;
+	}
+	return result;
+}
+
+static int next_chunk(struct stream_cursor *c)
+{
+	int rc, result;
+
+	do {
+		rc = sqlite3_step(c->chunks);
+		if (rc != SQLITE_ROW) {
+			c->end = true;
+			sqlite3_reset(c->chunks);
+			return rc == SQLITE_DONE ? SQLITE_OK : rc;
+		}
+		result = decode_chunk(c);
+	} while (result == -EBADMSG);
+	return result < 0 ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* A bound that is no integer is rounded away from the rows, or left out: SQLite checks again. */
+static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int round)
+{
+	double real;
+
+	switch (sqlite3_value_numeric_type(value)) {
+	case SQLITE_INTEGER:
+		sqlite3_bind_int64(stmt, index, sqlite3_value_int64(value));
+		break;
+	case SQLITE_FLOAT:
+		real = sqlite3_value_double(value);
+		if (real > -9e18 && real < 9e18)
+			sqlite3_bind_int64(stmt, index, (sqlite3_int64)real + round);
+		break;
+	default:
+		break;
+	}
+}
+
+static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask, int argc,
+			 sqlite3_value **argv)
+{
+	struct stream_cursor *c = (struct stream_cursor *)base;
+	const struct stream_module *m = module_of(c);
+	int rc = SQLITE_OK;
+
+	(void)argc;
+	if (!c->chunks)
+		rc = sqlite3_prepare_v3(m->db,
+					"SELECT id, records, data FROM main.chunk WHERE kind = ?1"
+					" AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
+					-1, SQLITE_PREPARE_PERSISTENT, &c->chunks, NULL);
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_reset(c->chunks);
+	sqlite3_bind_text(c->chunks, 1, m->kind->name, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(c->chunks, 2, INT64_MIN);
+	sqlite3_bind_int64(c->chunks, 3, INT64_MAX);
+	if (bounds & BOUND_LOW)
+		bind_bound(c->chunks, 2, *argv++, -1);
+	if (bounds & BOUND_HIGH)
+		bind_bound(c->chunks, 3, *argv++, 1);
+	if (bounds & BOUND_EQUAL) {
+		bind_bound(c->chunks, 2, *argv, -1);
+		bind_bound(c->chunks, 3, *argv, 1);
+	}
+	c->mask = strtoull(mask, NULL, 16);
+	c->end = false;
+	return next_chunk(c);
+}
+
+static int stream_next(sqlite3_vtab_cursor *base)
+{
+	struct stream_cursor *c = (struct stream_cursor *)base;
+
+	return ++c->row < c->columns.count ? SQLITE_OK : next_chunk(c);
+}
+
+static int stream_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct stream_cursor *)base)->end;
+}
+
+static int stream_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	const struct stream_cursor *c = (struct stream_cursor *)base;
+
+	if (c->mask & (1ULL << column))
+		sqlite3_result_int64(context, (sqlite3_int64)columns_at(
+						      &c->columns, (unsigned int)column)[c->row]);
+	return SQLITE_OK;
+}
+
+_Static_assert(CODEC_RECORDS_MAX <= 1 << 16, "a row's number in its chunk takes 16 bits");
+
+static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	const struct stream_cursor *c = (struct stream_cursor *)base;
+
+	*ret = (sqlite3_int64)((uint64_t)c->chunk << 16 | c->row);
+	return SQLITE_OK;
+}
+
+/* Without xCreate a table is eponymous only: it exists by its name in every connection. */
+static const sqlite3_module stream_functions = {
+	.iVersion = 1,
+	.xConnect = stream_connect,
+	.xDisconnect = stream_disconnect,
+	.xBestIndex = stream_best_index,
+	.xOpen = stream_open,
+	.xClose = stream_close,
+	.xFilter = stream_filter,
+	.xNext = stream_next,
+	.xEof = stream_eof,
+	.xColumn = stream_column,
+	.xRowid = stream_rowid,
+};
+
+int stream_tables_register(sqlite3 *db, struct stream_damage *damage)
+{
+	struct stream_module *m;
+	int rc = SQLITE_OK;
+
+	for (int k = 0; rc == SQLITE_OK && k < KIND_COUNT; k++) {
+		if (!kinds[k].stream)
+			continue;
+		m = sqlite3_malloc(sizeof(*m));
+		if (!m)
+			return SQLITE_NOMEM;
+		*m = (struct stream_module){db, &kinds[k], damage};
+		rc = sqlite3_create_module_v2(db, kinds[k].name, &stream_functions, m,
+					      sqlite3_free);
+	}
+	return rc;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The streams as SQL tables: sample, slice, edge, span and counter, decoded
+ * from the chunks of the main database as they are read. Needs nothing but
+ * the codec, so it serves as a loadable extension too.
+ */
+#ifndef SKEIN_TRACE_VTAB_H
+#define SKEIN_TRACE_VTAB_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+/* Chunks that could not be decoded: their records are missing in the rows. */
+struct stream_damage {
+	uint64_t chunks, records;
+};
+
+/*
+ * Make the tables known to a connection. damage is counted up as queries
+ * meet it, and must outlive the connection. An SQLite result code.
+ */
+int stream_tables_register(sqlite3 *db, struct stream_damage *damage);
+
+#endif

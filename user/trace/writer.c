@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The trace writer: a sink that keeps streams in columns and sums in a table
+ * of fixed size, and brings both into the file at every tick, together with
+ * the entities put since, in one transaction. SQLite is kept from touching
+ * the file in between, so whoever kills the recorder finds the last commit.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/codec.h"
+#include "trace/create.h"
+#include "trace/schema.h"
+#include "trace/sql.h"
+#include "trace/sums.h"
+#include "trace/trace.h"
+
+/*
+ * Uncommitted pages stay in memory (cache_spill is off), so a transaction
+ * ends early when they take more than this. Looked at every so many rows.
+ */
+#define DIRTY_BYTES_MAX (8 << 20)
+#define DIRTY_CHECK_ROWS 1024
+
+/*
+ * exclusive: nobody can read half a recording, and no reader's lock can make
+ * the recorder wait. synchronous=OFF: a killed process loses nothing by it,
+ * and a crashing machine is not what a profile is kept for. 4 KiB pages: the
+ * rows of a second are spread over the tables' ends, and every page touched
+ * is written twice, once into the journal.
+ */
+static const char pragmas[] = "PRAGMA page_size=4096;"
+			      "PRAGMA auto_vacuum=NONE;"
+			      "PRAGMA locking_mode=EXCLUSIVE;"
+			      "PRAGMA journal_mode=DELETE;"
+			      "PRAGMA synchronous=OFF;"
+			      "PRAGMA cache_spill=OFF;"
+			      "PRAGMA cache_size=-2048;"
+			      "PRAGMA secure_delete=OFF;"
+			      "PRAGMA temp_store=MEMORY;";
+
+#define CHUNK_SQL \
+	"INSERT INTO chunk(kind,lane_group,time,\"end\",records,bytes_raw,data)" \
+	" VALUES(?,0,?,?,?,?,?)"
+
+struct stream {
+	struct columns columns;
+	uint64_t first, last; /* smallest time, largest time or end */
+};
+
+struct writer {
+	struct sink sink;
+	struct new_file file;
+	sqlite3 *db;
+	sqlite3_stmt *put[KIND_COUNT]; /* NULL for streams */
+	sqlite3_stmt *put_chunk, *begin, *commit;
+	struct stream streams[KIND_COUNT];
+	struct sums sums;
+	struct codec codec;
+	struct trace_stats stats;
+	uint64_t rows; /* of tables, put in this transaction */
+	bool in_transaction;
+	bool used; /* something was committed beyond the empty schema */
+	bool finished;
+	int failed; /* sticky: why nothing is written any more */
+	struct error failure;
+};
+
+static int step(struct writer *w, sqlite3_stmt *stmt, struct error *err)
+{
+	int rc = sqlite3_step(stmt), result = 0;
+
+	if (rc != SQLITE_DONE)
+		result = sql_fail(w->db, rc, err, "cannot write the trace");
+	sqlite3_reset(stmt);
+	return result;
+}
+
+static int begin(struct writer *w, struct error *err)
+{
+	int result;
+
+	if (w->in_transaction)
+		return 0;
+	result = step(w, w->begin, err);
+	w->in_transaction = result == 0;
+	return result;
+}
+
+/*
+ * Keep what was committed, refuse what comes. The rollback also undoes a
+ * commit that stopped halfway.
+ */
+static int fail(struct writer *w, int code, struct error *err)
+{
+	struct error cause = {0};
+
+	if (err)
+		cause = *err;
+	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	w->in_transaction = false;
+	w->failed = code;
+	if (code == -ENOSPC || code == -EDQUOT)
+		error_errno(&w->failure, code, "the recording stopped, %s keeps it so far",
+			    w->file.path);
+	else
+		error_set(&w->failure, code, "%s keeps the recording so far: %s", w->file.path,
+			  cause.text);
+	if (err)
+		*err = w->failure;
+	return code;
+}
+
+static int still_failed(const struct writer *w, struct error *err)
+{
+	if (err)
+		*err = w->failure;
+	return w->failed;
+}
+
+static int write_chunk(struct writer *w, enum record_kind kind, struct error *err)
+{
+	struct stream *s = &w->streams[kind];
+	sqlite3_stmt *stmt = w->put_chunk;
+	size_t size, raw_size;
+	const void *data;
+	int result;
+
+	if (!s->columns.count)
+		return 0;
+	result = codec_encode(&w->codec, &s->columns, &data, &size, &raw_size, err);
+	if (result == 0)
+		result = begin(w, err);
+	if (result < 0)
+		return result;
+	sqlite3_bind_text(stmt, 1, kinds[kind].name, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)s->first);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)s->last);
+	sqlite3_bind_int64(stmt, 4, s->columns.count);
+	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)raw_size);
+	sqlite3_bind_blob64(stmt, 6, data, size, SQLITE_STATIC);
+	result = step(w, stmt, err);
+	if (result < 0)
+		return result;
+	w->stats.chunk_bytes += size;
+	w->stats.records += s->columns.count;
+	s->columns.count = 0;
+	return 0;
+}
+
+static int put_row(struct writer *w, enum record_kind k, const void *record, struct error *err)
+{
+	const struct kind *kind = &kinds[k];
+	sqlite3_stmt *stmt = w->put[k];
+	int result = begin(w, err);
+
+	if (result < 0)
+		return result;
+	for (unsigned int i = 0; i < kind->field_count; i++) {
+		const struct field *f = &kind->fields[i];
+
+		if (i == 0 && schema_key_fields(k) == 1 && !field_int(f, record))
+			sqlite3_bind_null(stmt, 1);
+		else if (f->type == FIELD_TEXT)
+			sqlite3_bind_text(stmt, (int)i + 1, field_text(f, record), -1,
+					  SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)field_int(f, record));
+	}
+	w->rows++;
+	return step(w, stmt, err);
+}
+
+static int write_sums(struct writer *w, struct error *err)
+{
+	struct sums *s = &w->sums;
+	int result = 0;
+
+	sums_sort(s);
+	for (uint32_t i = 0; result == 0 && i < s->count; i++)
+		result = put_row(w, KIND_SUM, &s->slots[s->used[i]], err);
+	sums_clear(s);
+	return result;
+}
+
+/* Everything put so far goes into the file: the sums of exactly the samples that are in it. */
+static int commit(struct writer *w, struct error *err)
+{
+	int result = 0;
+
+	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
+		if (kinds[k].stream)
+			result = write_chunk(w, (enum record_kind)k, err);
+	if (result == 0)
+		result = write_sums(w, err);
+	if (result == 0 && w->in_transaction) {
+		result = step(w, w->commit, err);
+		w->in_transaction = false;
+		w->used = w->used || result == 0;
+	}
+	w->rows = 0;
+	return result < 0 ? fail(w, result, err) : 0;
+}
+
+static int limit_dirty(struct writer *w, struct error *err)
+{
+	int bytes = 0, highest;
+
+	sqlite3_db_status(w->db, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0);
+	return bytes > DIRTY_BYTES_MAX ? commit(w, err) : 0;
+}
+
+/* info and loss need no id of their own: 0 is given the next free one. */
+static int check_id(enum record_kind k, const void *record, struct error *err)
+{
+	if (schema_key_fields(k) > 1 || k == KIND_INFO || k == KIND_LOSS ||
+	    field_int(&kinds[k].fields[0], record))
+		return 0;
+	return error_set(err, -EINVAL, "a %s without an id", kinds[k].name);
+}
+
+static int put_entity(struct writer *w, enum record_kind k, const void *record, struct error *err)
+{
+	int result = check_id(k, record, err);
+
+	if (result == 0)
+		result = put_row(w, k, record, err);
+	if (result < 0)
+		return fail(w, result, err);
+	return w->rows % DIRTY_CHECK_ROWS ? 0 : limit_dirty(w, err);
+}
+
+/* The second word of a stream's record is its end in all kinds that have one. */
+static uint64_t record_end(enum record_kind kind, const void *record)
+{
+	const uint64_t *words = record;
+
+	return kind == KIND_SLICE || kind == KIND_EDGE || kind == KIND_SPAN ? words[1] : 0;
+}
+
+#define TIME_FIRST(kind) _Static_assert(offsetof(struct kind, time) == 0, #kind)
+#define END_SECOND(kind) _Static_assert(offsetof(struct kind, end) == sizeof(uint64_t), #kind)
+TIME_FIRST(sample);
+TIME_FIRST(slice);
+TIME_FIRST(edge);
+TIME_FIRST(span);
+TIME_FIRST(counter);
+END_SECOND(slice);
+END_SECOND(edge);
+END_SECOND(span);
+
+static int start_chunk(struct stream *s, const struct kind *kind, struct error *err)
+{
+	s->first = UINT64_MAX;
+	s->last = 0;
+	if (columns_reserve(&s->columns, kind->field_count, CODEC_RECORDS_MAX) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int put_stream(struct writer *w, enum record_kind k, const void *record, struct error *err)
+{
+	struct stream *s = &w->streams[k];
+	uint64_t time = *(const uint64_t *)record, end = record_end(k, record);
+	int result;
+
+	if (!s->columns.count) {
+		result = start_chunk(s, &kinds[k], err);
+		if (result < 0)
+			return fail(w, result, err);
+	}
+	if (time < s->first)
+		s->first = time;
+	if (time > s->last)
+		s->last = time;
+	if (end > s->last)
+		s->last = end;
+	columns_push(&s->columns, record);
+	if (k == KIND_SAMPLE && !sums_add(&w->sums, record)) {
+		result = write_sums(w, err);
+		if (result == 0)
+			result = limit_dirty(w, err);
+		else
+			fail(w, result, err);
+		if (result < 0)
+			return result;
+		sums_add(&w->sums, record);
+	}
+	if (s->columns.count < CODEC_RECORDS_MAX)
+		return 0;
+	result = write_chunk(w, k, err);
+	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
+}
+
+static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
+		      struct error *err)
+{
+	struct writer *w = (struct writer *)sink;
+
+	if (w->failed)
+		return still_failed(w, err);
+	return kinds[kind].stream ? put_stream(w, kind, record, err)
+				  : put_entity(w, kind, record, err);
+}
+
+static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
+{
+	struct writer *w = (struct writer *)sink;
+
+	(void)time;
+	return w->failed ? still_failed(w, err) : commit(w, err);
+}
+
+static void measure_file(struct writer *w)
+{
+	struct stat st;
+
+	if (w->file.path && !stat(w->file.path, &st))
+		w->stats.file_bytes = (uint64_t)st.st_size;
+}
+
+static void close_database(struct writer *w)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		sqlite3_finalize(w->put[k]);
+	memset(w->put, 0, sizeof(w->put));
+	sqlite3_finalize(w->put_chunk);
+	sqlite3_finalize(w->begin);
+	sqlite3_finalize(w->commit);
+	w->put_chunk = w->begin = w->commit = NULL;
+	/* Leaving the exclusive mode removes the journal, which is kept (empty) between commits. */
+	if (w->db) {
+		sqlite3_exec(w->db, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
+		sqlite3_exec(w->db, "SELECT 1 FROM chunk", NULL, NULL, NULL);
+	}
+	sqlite3_close(w->db);
+	w->db = NULL;
+}
+
+static int writer_finish(struct sink *sink, struct error *err)
+{
+	struct writer *w = (struct writer *)sink;
+	int result = w->failed ? still_failed(w, err) : commit(w, err);
+
+	w->finished = result == 0;
+	w->used = w->used || w->finished;
+	close_database(w);
+	measure_file(w);
+	return result;
+}
+
+static void writer_free(struct sink *sink)
+{
+	struct writer *w = (struct writer *)sink;
+
+	close_database(w);
+	if (w->file.path && !w->used)
+		undo_trace_file(&w->file);
+	for (int k = 0; k < KIND_COUNT; k++)
+		columns_free(&w->streams[k].columns);
+	sums_free(&w->sums);
+	codec_free(&w->codec);
+	free_trace_file(&w->file);
+	free(w);
+}
+
+static const struct sink_ops writer_ops = {
+	.put = writer_put,
+	.tick = writer_tick,
+	.finish = writer_finish,
+	.free = writer_free,
+};
+
+static int prepare_all(struct writer *w, struct error *err)
+{
+	int result = 0;
+
+	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
+		char *sql;
+
+		if (kinds[k].stream)
+			continue;
+		sql = schema_put_sql((enum record_kind)k);
+		result = sql_prepare(w->db, &w->put[k], sql, err);
+		sqlite3_free(sql);
+	}
+	if (result == 0)
+		result = sql_prepare(w->db, &w->put_chunk, CHUNK_SQL, err);
+	if (result == 0)
+		result = sql_prepare(w->db, &w->begin, "BEGIN IMMEDIATE", err);
+	if (result == 0)
+		result = sql_prepare(w->db, &w->commit, "COMMIT", err);
+	return result;
+}
+
+static int open_database(struct writer *w, struct error *err)
+{
+	int rc = sqlite3_open_v2(w->file.path, &w->db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+				 NULL);
+	int result;
+
+	if (rc != SQLITE_OK)
+		return sql_fail(w->db, rc, err, "SQLite");
+	sqlite3_extended_result_codes(w->db, 1);
+	result = sql_exec(w->db, pragmas, err);
+	if (result == 0)
+		result = sql_exec(w->db, "BEGIN IMMEDIATE", err);
+	if (result == 0)
+		result = schema_create(w->db, err);
+	if (result == 0)
+		result = sql_exec(w->db, "COMMIT", err);
+	return result < 0 ? result : prepare_all(w, err);
+}
+
+int trace_writer(struct sink **ret, const char *path, struct error *err)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int result;
+
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	/* Sums are added up here, from the samples: those of a source would count twice. */
+	w->sink = (struct sink){&writer_ops, WANTS(WANT_ALL & ~WANT(SUM))};
+	result = sums_init(&w->sums);
+	if (result < 0) {
+		error_set(err, result, "out of memory");
+		goto out;
+	}
+	result = create_trace_file(&w->file, path, err);
+	if (result < 0)
+		goto out;
+	result = open_database(w, err);
+	if (result < 0)
+		error_wrap(err, result, "cannot write %s", path);
+out:
+	if (result < 0)
+		writer_free(&w->sink);
+	else
+		*ret = &w->sink;
+	return result;
+}
+
+void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
+{
+	struct writer *w = (struct writer *)s;
+
+	measure_file(w);
+	*ret = w->stats;
+	for (int k = 0; k < KIND_COUNT; k++)
+		ret->records += w->streams[k].columns.count;
+}
