@@ -19,33 +19,34 @@
 
 enum object_kind {
 	OBJECT_ELF = 1, /* addresses are file offsets; also the vDSO's image */
-	OBJECT_KERNEL, /* fd of /proc/kallsyms; addresses are absolute */
+	OBJECT_KERNEL,	/* fd of /proc/kallsyms; addresses are absolute */
 	OBJECT_PERFMAP, /* fd of a perf-PID.map; addresses are those of the process */
 };
 
 enum symbol_flag {
-	SYMBOL_FOUND = 1, /* name is set */
-	SYMBOL_START = 2, /* threads begin in this function (see elf.h) */
+	SYMBOL_FOUND = 1,      /* name is set */
+	SYMBOL_START = 2,      /* threads begin there (see elf.h); also without FOUND */
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
 };
 
 /* One answer. Texts are valid during the callback. */
 struct symbol {
-	const char *name; /* demangled; "" if not found */
+	const char *name;	 /* demangled; "" if not found */
 	const char *system_name; /* "" if the same */
-	uint64_t start; /* of the function, in the address space of the question */
-	uint64_t size; /* bytes; 0 unknown */
-	unsigned int flags; /* enum symbol_flag */
+	uint64_t start;		 /* of the function, in the address space of the question */
+	uint64_t size;		 /* bytes; 0 unknown */
+	unsigned int flags;	 /* enum symbol_flag */
 };
 
 /* What the worker learnt of an object when it read it. */
 struct object_facts {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
-	char debuglink[256]; /* file name only, "" none */
+	char debuglink[256];	   /* file name only, "" none */
 	uint32_t debuglink_crc;
-	bool wants_debug; /* there is no .symtab: a separate debug file would help */
-	bool bad; /* unreadable, hostile, too large, or killed the worker */
-	uint64_t symbols; /* how many there are */
+	bool wants_debug;   /* there is no .symtab: a separate debug file would help */
+	bool bad;	    /* unreadable, hostile, too large, or killed the worker */
+	bool hidden;	    /* the kernel hides its addresses from who opened kallsyms; also bad */
+	uint64_t symbols;   /* how many there are */
 	uint64_t bad_lines; /* perf map lines that were not understood */
 };
 

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The client: objects, and requests in two queues. Requests wait, are sent (a
+ * few at a time) and are complete when they are answered; the worker answers
+ * them in order, so the first one that was sent is the one it is busy with. If
+ * the worker dies, what was sent waits again. An object is introduced to a
+ * worker when the first request that concerns it is sent: nothing has to be
+ * handed over again at a restart.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "symbolizers/client_private.h"
+
+/* Addresses that may be unanswered; each takes 8 bytes. */
+#define PENDING_MAX (4u << 20)
+#define FILES_MAX 4096
+#define KERNEL_SYMBOLS_MAX (1u << 16)
+
+static struct object *lookup(const struct symbolizer *s, uint64_t id)
+{
+	struct object *o;
+
+	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
+	return o && !o->forgotten ? o : NULL;
+}
+
+void queue_put(struct queue *q, struct request *r)
+{
+	r->next = NULL;
+	if (q->last)
+		q->last->next = r;
+	else
+		q->first = r;
+	q->last = r;
+}
+
+struct request *queue_take(struct queue *q)
+{
+	struct request *r = q->first;
+
+	if (r) {
+		q->first = r->next;
+		if (!q->first)
+			q->last = NULL;
+	}
+	return r;
+}
+
+void request_free(struct request *r)
+{
+	if (r)
+		vector_free(&r->addresses);
+	free(r);
+}
+
+static struct request *request_new(struct object *o, enum message_type type)
+{
+	struct request *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->object = o;
+		r->type = type;
+	}
+	return r;
+}
+
+/* All input and output happens in symbolizer_poll(): make the caller call it. */
+static void wake(struct symbolizer *s)
+{
+	const uint64_t one = 1;
+
+	/* It can only fail by being full, and then it is readable already. */
+	if (write(s->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+static int put_request(struct symbolizer *s, struct object *o, enum message_type type)
+{
+	struct request *r = request_new(o, type);
+
+	if (!r)
+		return -ENOMEM;
+	queue_put(&s->waiting, r);
+	wake(s);
+	return 0;
+}
+
+static void close_fd(struct symbolizer *s, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(*fd);
+	*fd = -1;
+	s->files--;
+}
+
+/* Close the files of what was used least recently, if it was read. */
+static void keep_files(struct symbolizer *s)
+{
+	struct object *o, *next;
+
+	HASH_ITER (hh, s->objects, o, next) {
+		if (s->files <= s->files_max)
+			break;
+		if (!o->read || o->fd < 0)
+			continue;
+		close_fd(s, &o->fd);
+		close_fd(s, &o->debug_fd);
+	}
+}
+
+void object_free(struct symbolizer *s, struct object *o)
+{
+	HASH_DEL(s->objects, o);
+	close_fd(s, &o->fd);
+	close_fd(s, &o->debug_fd);
+	for (size_t i = 0; i < o->symbols.count; i++)
+		free(o->symbols.items[i].name);
+	vector_free(&o->symbols);
+	free(o);
+}
+
+static unsigned int files_limit(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur == RLIM_INFINITY ||
+	    l.rlim_cur / 2 > FILES_MAX)
+		return FILES_MAX;
+	return (unsigned int)(l.rlim_cur / 2);
+}
+
+int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
+		   struct error *err)
+{
+	struct symbolizer *s = calloc(1, sizeof(*s));
+	struct epoll_event event = {.events = EPOLLIN};
+	int rc = -ENOMEM;
+
+	if (!s)
+		return error_errno(err, rc, "cannot start the symbolizer");
+	s->events = *events;
+	s->socket = s->poll = s->wake = s->timer = -1;
+	s->files_max = files_limit();
+	s->poll = epoll_create1(EPOLL_CLOEXEC);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->poll < 0 || s->wake < 0 || s->timer < 0 ||
+	    epoll_ctl(s->poll, EPOLL_CTL_ADD, s->wake, &event) < 0 ||
+	    epoll_ctl(s->poll, EPOLL_CTL_ADD, s->timer, &event) < 0) {
+		rc = error_errno(err, -errno, "cannot start the symbolizer");
+		goto out;
+	}
+	rc = worker_start(s, err);
+	if (rc < 0)
+		goto out;
+	*ret = s;
+	s = NULL;
+out:
+	symbolizer_free(s);
+	return rc;
+}
+
+static void queue_free(struct queue *q)
+{
+	struct request *r;
+
+	while ((r = queue_take(q)))
+		request_free(r);
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	struct object *o, *next;
+
+	if (!s)
+		return;
+	worker_stop(s);
+	queue_free(&s->sent);
+	queue_free(&s->waiting);
+	queue_free(&s->gathering);
+	HASH_ITER (hh, s->objects, o, next)
+		object_free(s, o);
+	if (s->wake >= 0)
+		close(s->wake);
+	if (s->timer >= 0)
+		close(s->timer);
+	if (s->poll >= 0)
+		close(s->poll);
+	free(s);
+}
+
+int symbolizer_fd(const struct symbolizer *s)
+{
+	return s->poll;
+}
+
+int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
+{
+	struct object *o = NULL;
+	int rc = fd < 0 ? -EBADF : -EEXIST;
+
+	HASH_FIND(hh, s->objects, &object, sizeof(object), o);
+	if (rc == -EBADF || o)
+		goto out;
+	rc = -ENOMEM;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		goto out;
+	*o = (struct object){.id = object, .kind = kind, .fd = fd, .debug_fd = -1};
+	rc = put_request(s, o, MESSAGE_READ);
+	if (rc < 0) {
+		free(o);
+		goto out;
+	}
+	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
+	s->files++;
+	keep_files(s);
+	return 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
+{
+	struct object *o = lookup(s, object);
+	int rc = -ENOENT;
+
+	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
+		rc = put_request(s, o, MESSAGE_READ);
+	if (rc < 0) {
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	close_fd(s, &o->debug_fd);
+	o->debug_fd = fd;
+	o->debug_sent = false;
+	s->files++;
+	keep_files(s);
+	return 0;
+}
+
+int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
+{
+	struct object *o = lookup(s, object);
+	int rc = -ENOENT;
+
+	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
+		rc = put_request(s, o, MESSAGE_REFRESH);
+	if (rc < 0) {
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	if (fd >= 0) {
+		close_fd(s, &o->fd);
+		o->fd = fd;
+		o->strikes = 0;
+		o->bad = false;
+		s->files++;
+		keep_files(s);
+	}
+	return 0;
+}
+
+int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t address,
+				 uint64_t size, const char *name)
+{
+	struct object *o = lookup(s, object);
+	struct kernel_symbol symbol = {.address = address, .size = size};
+	int rc = 0;
+
+	if (!o || o->kind != OBJECT_KERNEL)
+		return -ENOENT;
+	if (o->symbols.count >= KERNEL_SYMBOLS_MAX)
+		return -E2BIG;
+	symbol.name = strndup(name, ANSWER_NAME_MAX);
+	if (symbol.name)
+		rc = vector_push(&o->symbols, symbol);
+	if (!symbol.name || rc < 0) {
+		free(symbol.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void symbolizer_forget(struct symbolizer *s, uint64_t object)
+{
+	struct object *o = lookup(s, object);
+
+	if (!o)
+		return;
+	(void)symbolizer_flush(s);
+	o->forgotten = true;
+	/* Without memory for that, it is kept until the end. */
+	(void)put_request(s, o, MESSAGE_FORGET);
+}
+
+/* To the end of the list, which is in order of use. */
+static void touch(struct symbolizer *s, struct object *o)
+{
+	HASH_DEL(s->objects, o);
+	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
+}
+
+int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
+{
+	struct object *o = lookup(s, object);
+
+	if (!o)
+		return -ENOENT;
+	if (s->pending >= PENDING_MAX)
+		return -ENOBUFS;
+	if (!o->gathering) {
+		o->gathering = request_new(o, MESSAGE_ASK);
+		if (!o->gathering)
+			return -ENOMEM;
+		queue_put(&s->gathering, o->gathering);
+		touch(s, o);
+	}
+	if (vector_push(&o->gathering->addresses, address) < 0)
+		return -ENOMEM;
+	s->pending++;
+	s->stats.asked++;
+	return o->gathering->addresses.count < ASK_MAX ? 0 : symbolizer_flush(s);
+}
+
+int symbolizer_flush(struct symbolizer *s)
+{
+	struct request *r;
+
+	if (!s->gathering.first)
+		return 0;
+	while ((r = queue_take(&s->gathering))) {
+		r->object->gathering = NULL;
+		queue_put(&s->waiting, r);
+	}
+	wake(s);
+	return 0;
+}
+
+uint64_t symbolizer_pending(const struct symbolizer *s)
+{
+	return s->pending;
+}
+
+const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
+{
+	return &s->stats;
+}
+
+int symbolizer_worker_pid(const struct symbolizer *s)
+{
+	return s->pid;
+}

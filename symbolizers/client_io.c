@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Messages to and from the worker, none of which is waited for, and none of
+ * which is believed without a look.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "symbolizers/client_private.h"
+
+#define SECOND 1000000000ull
+/* Without a word for this long, a worker that has no CPU to blame is stuck; see is_stuck(). */
+#define SILENCE_MAX (2 * SECOND)
+#define SILENT_CPU_MAX (4 * SECOND)
+#define REQUEST_MAX (30 * SECOND)
+/* Workers that may die over an object before it is bad: others kill them too. */
+#define STRIKES_MAX 3
+#define SENT_MAX 16	/* requests at a time */
+#define RECEIVE_MAX 256 /* messages in one call of symbolizer_poll() */
+#define RESTART_DELAY_MAX SECOND
+
+static void mark_bad(struct symbolizer *s, struct object *o)
+{
+	if (!o->bad)
+		s->stats.bad_objects++;
+	o->bad = true;
+	o->read = true;
+	o->facts.bad = true;
+	if (s->events.facts && !o->forgotten)
+		s->events.facts(s->events.context, o->id, &o->facts);
+}
+
+/* The first request that was sent has been answered. */
+static void complete(struct symbolizer *s, uint64_t now)
+{
+	struct request *r = queue_take(&s->sent);
+
+	s->sent_count--;
+	s->head_since = now;
+	s->deaths = 0;
+	r->object->strikes = 0;
+	request_free(r);
+}
+
+static bool is_word(const char *text, size_t size, const char *allowed)
+{
+	size_t length = strnlen(text, size);
+
+	return length < size && strspn(text, allowed) == length;
+}
+
+/* The texts become parts of paths that a privileged process opens. */
+static void check_facts(struct object_facts *f)
+{
+	if (!is_word(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
+		f->build_id[0] = '\0';
+	if (strnlen(f->debuglink, sizeof(f->debuglink)) == sizeof(f->debuglink) ||
+	    strchr(f->debuglink, '/') || strcmp(f->debuglink, ".") == 0 ||
+	    strcmp(f->debuglink, "..") == 0)
+		f->debuglink[0] = '\0';
+}
+
+/* bools are read as bytes: any value but 0 and 1 in one would be undefined. */
+static int read_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
+{
+	const char *p = s->payload;
+
+	if (size != sizeof(*ret) || p[offsetof(struct object_facts, wants_debug)] & ~1 ||
+	    p[offsetof(struct object_facts, bad)] & ~1 ||
+	    p[offsetof(struct object_facts, hidden)] & ~1)
+		return -EBADMSG;
+	memcpy(ret, p, sizeof(*ret));
+	check_facts(ret);
+	return 0;
+}
+
+static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
+{
+	struct request *r = s->sent.first;
+	struct object *o = r->object;
+	int rc = r->type == MESSAGE_ASK ? -EBADMSG : read_facts(s, size, &o->facts);
+
+	if (rc < 0)
+		return rc;
+	o->read = true;
+	if (o->facts.bad && !o->bad)
+		s->stats.bad_objects++;
+	o->bad = o->facts.bad;
+	complete(s, now);
+	if (s->events.facts && !o->forgotten)
+		s->events.facts(s->events.context, o->id, &o->facts);
+	return 0;
+}
+
+static void tell(struct symbolizer *s, struct request *r, const struct symbol *symbol)
+{
+	uint64_t address = r->addresses.items[r->answered++];
+
+	s->pending--;
+	s->stats.answered++;
+	if (s->events.symbol)
+		s->events.symbol(s->events.context, r->object->id, address, symbol);
+}
+
+/* One answer at *at of the payload: moves *at behind it. */
+static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size_t size)
+{
+	char name[ANSWER_NAME_MAX + 1], system_name[ANSWER_NAME_MAX + 1];
+	struct message_answer a;
+
+	if (size - *at < sizeof(a) || r->answered >= r->addresses.count)
+		return -EBADMSG;
+	memcpy(&a, s->payload + *at, sizeof(a));
+	*at += sizeof(a);
+	if (a.address != r->addresses.items[r->answered] || a.name > ANSWER_NAME_MAX ||
+	    a.system_name > ANSWER_NAME_MAX || (size_t)a.name + a.system_name > size - *at)
+		return -EBADMSG;
+	memcpy(name, s->payload + *at, a.name);
+	name[a.name] = '\0';
+	memcpy(system_name, s->payload + *at + a.name, a.system_name);
+	system_name[a.system_name] = '\0';
+	*at += (size_t)a.name + a.system_name;
+	tell(s, r,
+	     &(struct symbol){
+		     .name = name,
+		     .system_name = system_name,
+		     .start = a.start,
+		     .size = a.size,
+		     .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT),
+	     });
+	return 0;
+}
+
+static int take_answers(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+{
+	struct request *r = s->sent.first;
+	size_t at = 0;
+	int rc = r->type == MESSAGE_ASK ? 0 : -EBADMSG;
+
+	for (uint32_t i = 0; !rc && i < m->count; i++)
+		rc = take_answer(s, r, &at, size);
+	if (!rc && r->answered == r->addresses.count)
+		complete(s, now);
+	return rc;
+}
+
+static int take_message(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+{
+	const struct request *r = s->sent.first;
+
+	s->progress = now;
+	s->cpu = worker_cpu(s);
+	if (!r || m->sequence != r->sequence || m->object != r->object->id)
+		return -EBADMSG;
+	if (m->type == MESSAGE_BEAT)
+		return 0;
+	if (m->type == MESSAGE_FACTS)
+		return take_facts(s, size, now);
+	if (m->type == MESSAGE_ANSWERS)
+		return take_answers(s, m, size, now);
+	return -EBADMSG;
+}
+
+/* 0, or a negative errno when the worker is lost. */
+static int receive(struct symbolizer *s, uint64_t now)
+{
+	struct message m;
+	int size, fd;
+
+	for (int i = 0; i < RECEIVE_MAX && s->socket >= 0; i++) {
+		size = message_receive(s->socket, &m, s->payload, &fd, MSG_DONTWAIT);
+		if (size == -EAGAIN)
+			return 0;
+		if (size >= 0 && fd >= 0)
+			close(fd);
+		if (size >= 0)
+			size = take_message(s, &m, (size_t)size, now);
+		if (size < 0)
+			return size;
+	}
+	return 0;
+}
+
+static int introduce(struct symbolizer *s, struct object *o)
+{
+	struct message m = {.object = o->id};
+	int rc = 0;
+
+	if (o->generation != s->generation) {
+		m.type = MESSAGE_OBJECT;
+		m.count = o->kind;
+		rc = message_send(s->socket, &m, NULL, 0, o->fd, MSG_DONTWAIT);
+		if (rc < 0)
+			return rc;
+		o->generation = s->generation;
+		o->debug_sent = false;
+		o->symbols_sent = 0;
+	}
+	if (o->debug_fd >= 0 && !o->debug_sent) {
+		m.type = MESSAGE_DEBUG;
+		rc = message_send(s->socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
+		o->debug_sent = rc == 0;
+	}
+	while (!rc && o->symbols_sent < o->symbols.count) {
+		const struct kernel_symbol *k = &o->symbols.items[o->symbols_sent];
+		struct message_symbol symbol = {k->address, k->size};
+		char buf[sizeof(symbol) + ANSWER_NAME_MAX];
+		size_t length = strlen(k->name);
+
+		m.type = MESSAGE_SYMBOL;
+		memcpy(buf, &symbol, sizeof(symbol));
+		memcpy(buf + sizeof(symbol), k->name, length);
+		rc = message_send(s->socket, &m, buf, sizeof(symbol) + length, -1, MSG_DONTWAIT);
+		if (!rc)
+			o->symbols_sent++;
+	}
+	return rc;
+}
+
+/* A request that no worker can answer. */
+static void answer_bad(struct symbolizer *s, struct request *r)
+{
+	const struct symbol bad = {.name = "", .system_name = "", .flags = SYMBOL_BAD_OBJECT};
+
+	if (!r->object->bad)
+		mark_bad(s, r->object);
+	while (r->answered < r->addresses.count)
+		tell(s, r, &bad);
+	request_free(r);
+}
+
+static int send_forget(struct symbolizer *s, struct request *r)
+{
+	struct message m = {.type = MESSAGE_FORGET, .object = r->object->id};
+	int rc = 0;
+
+	if (r->object->generation == s->generation)
+		rc = message_send(s->socket, &m, NULL, 0, -1, MSG_DONTWAIT);
+	if (rc < 0)
+		return rc;
+	queue_take(&s->waiting);
+	object_free(s, r->object);
+	request_free(r);
+	return 0;
+}
+
+/* Send the first request that waits. Its object's earlier requests may still be unanswered. */
+static int send_first(struct symbolizer *s, uint64_t now)
+{
+	struct request *r = s->waiting.first;
+	struct object *o = r->object;
+	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
+	bool known = o->generation == s->generation;
+	int rc;
+
+	if (o->bad || (!known && o->fd < 0)) {
+		answer_bad(s, queue_take(&s->waiting));
+		return 0;
+	}
+	m.count = (uint32_t)(r->addresses.count - r->answered);
+	rc = introduce(s, o);
+	if (!rc)
+		rc = message_send(s->socket, &m, r->addresses.items + r->answered,
+				  m.count * sizeof(uint64_t),
+				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
+	if (rc < 0)
+		return rc;
+	if (!s->sent.first) {
+		s->progress = s->head_since = now;
+		s->cpu = worker_cpu(s);
+	}
+	r->sequence = ++s->sequence;
+	queue_put(&s->sent, queue_take(&s->waiting));
+	s->sent_count++;
+	return 0;
+}
+
+static void watch_room(struct symbolizer *s, bool wanted)
+{
+	struct epoll_event event = {.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN};
+
+	if (s->wants_room != wanted && epoll_ctl(s->poll, EPOLL_CTL_MOD, s->socket, &event) == 0)
+		s->wants_room = wanted;
+}
+
+/* 0, or a negative errno when the worker is lost. */
+static int send_waiting(struct symbolizer *s, uint64_t now)
+{
+	int rc = 0;
+
+	while (!rc && s->waiting.first) {
+		struct request *r = s->waiting.first;
+		/* what goes to a forgotten object must be answered before it goes */
+		bool forget = r->type == MESSAGE_FORGET;
+
+		if (forget ? s->sent.first != NULL : s->sent_count >= SENT_MAX)
+			break;
+		rc = forget ? send_forget(s, r) : send_first(s, now);
+	}
+	watch_room(s, rc == -EAGAIN);
+	/* too many descriptors on their way: there will be room later */
+	return rc == -EAGAIN || rc == -ETOOMANYREFS ? 0 : rc;
+}
+
+/*
+ * No word for two seconds. One that sleeps (a file that does not answer) or was
+ * stopped is stuck; one that wants to run on a busy machine is given time until
+ * it has had CPU enough.
+ */
+static bool is_stuck(struct symbolizer *s, uint64_t now)
+{
+	if (!s->sent.first || now - s->progress < SILENCE_MAX)
+		return false;
+	if (now - s->head_since >= REQUEST_MAX)
+		return true;
+	return !worker_runs(s) || worker_cpu(s) - s->cpu >= SILENT_CPU_MAX;
+}
+
+static void restart_in(struct symbolizer *s, uint64_t delay, uint64_t now)
+{
+	/* at least 1 ns: 0 would disarm it */
+	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(delay / SECOND),
+					     .tv_nsec = (long)(delay % SECOND + 1)}};
+
+	s->restart_at = now + delay;
+	/* If it fails the caller's next call restarts it. */
+	(void)timerfd_settime(s->timer, 0, &at, NULL);
+}
+
+static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
+{
+	struct object *blamed = s->sent.first ? s->sent.first->object : NULL;
+
+	worker_kill(s);
+	s->stats.restarts++;
+	restart_in(s, s->deaths < 10 ? (SECOND >> 11) << s->deaths : RESTART_DELAY_MAX, now);
+	s->deaths++;
+	if (s->sent.last) {
+		s->sent.last->next = s->waiting.first;
+		s->waiting.first = s->sent.first;
+		if (!s->waiting.last)
+			s->waiting.last = s->sent.last;
+	}
+	s->sent = (struct queue){0};
+	s->sent_count = 0;
+	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX))
+		mark_bad(s, blamed);
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
+		;
+}
+
+int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
+{
+	int rc;
+
+	drain(s->wake);
+	drain(s->timer);
+	worker_reap(s);
+	if (s->socket >= 0) {
+		bool stuck = false;
+
+		rc = receive(s, now);
+		if (!rc)
+			stuck = is_stuck(s, now);
+		if (!rc && !stuck)
+			rc = send_waiting(s, now);
+		if (rc < 0 || stuck)
+			lose_worker(s, stuck, now);
+	}
+	if (s->socket < 0 && now >= s->restart_at) {
+		rc = worker_start(s, err);
+		if (rc < 0) {
+			restart_in(s, RESTART_DELAY_MAX, now);
+			return rc;
+		}
+		rc = send_waiting(s, now);
+		if (rc < 0)
+			lose_worker(s, false, now);
+	}
+	return 0;
+}

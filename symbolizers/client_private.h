@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the client's files share: client.c (objects), client_io.c (messages), client_worker.c. */
+#ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
+#define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
+
+#include <sys/types.h>
+
+#include <uthash.h>
+
+#include "base/vector.h"
+#include "symbolizers/client.h"
+#include "symbolizers/protocol.h"
+
+struct kernel_symbol {
+	uint64_t address, size;
+	char *name;
+};
+
+struct object {
+	uint64_t id;
+	enum object_kind kind;
+	int fd, debug_fd;		      /* -1: none, or closed because there were too many */
+	uint64_t generation;		      /* of the worker that knows it; 0: none */
+	bool debug_sent;		      /* to that worker */
+	size_t symbols_sent;		      /* to that worker */
+	VECTOR(struct kernel_symbol) symbols; /* added ones */
+	struct request *gathering;	      /* addresses not sent yet; NULL: none */
+	unsigned int strikes; /* workers that died over it, since it last was answered */
+	bool read, bad, forgotten;
+	struct object_facts facts;
+	UT_hash_handle hh; /* the list is in order of use, oldest first */
+};
+
+struct request {
+	struct request *next;
+	struct object *object;
+	enum message_type type;	    /* READ, REFRESH, ASK or FORGET */
+	uint64_t sequence;	    /* with which it was sent */
+	VECTOR(uint64_t) addresses; /* of ASK */
+	size_t answered;	    /* of those, in order */
+};
+
+struct queue {
+	struct request *first, *last;
+};
+
+struct symbolizer {
+	struct symbolizer_events events;
+	struct symbolizer_stats stats;
+	struct object *objects;
+	struct queue gathering, waiting, sent;
+	size_t sent_count;
+	uint64_t pending, sequence;
+	unsigned int files, files_max;
+
+	int poll;	 /* epoll over the three others */
+	int wake;	 /* eventfd: there is something to send */
+	int timer;	 /* timerfd: the time of restart_at has come */
+	int socket;	 /* -1: no worker */
+	bool wants_room; /* the socket is watched for room to send */
+	pid_t pid;
+	VECTOR(pid_t) corpses; /* killed, not yet waited for */
+	uint64_t generation;   /* of the worker */
+	unsigned int deaths;   /* of workers in a row, without an answer in between */
+	uint64_t restart_at;
+
+	/* ns of the caller's clock, for the limits of a worker that is busy */
+	uint64_t progress;   /* when it last said something */
+	uint64_t head_since; /* when the request that it is busy with became the first */
+	uint64_t cpu;	     /* its CPU time at progress, ns */
+
+	char payload[PAYLOAD_MAX];
+};
+
+void queue_put(struct queue *q, struct request *r);
+struct request *queue_take(struct queue *q);
+void request_free(struct request *r);
+void object_free(struct symbolizer *s, struct object *o);
+
+/* client_worker.c: fork a worker. 0 or a negative errno. */
+int worker_start(struct symbolizer *s, struct error *err);
+/* Kill it; what was sent stays in s->sent. Does not wait for its end. */
+void worker_kill(struct symbolizer *s);
+/* Kill it and wait for its end. */
+void worker_stop(struct symbolizer *s);
+/* Wait for what was killed, as far as that takes no time. */
+void worker_reap(struct symbolizer *s);
+/* ns of CPU that it used, 0 if unknown. */
+uint64_t worker_cpu(const struct symbolizer *s);
+/* Is it waiting for a CPU (or using one)? */
+bool worker_runs(const struct symbolizer *s);
+
+#endif

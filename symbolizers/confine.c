@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The order matters: each step takes away what an earlier one needed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "symbolizers/confine.h"
+
+#define NOBODY 65534
+#define MAPS_MAX (4u << 20)
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* A sanitizer's report needs a place to go. */
+static int close_all_but(int socket)
+{
+	if (socket != 0 && dup2(socket, 0) < 0)
+		return -errno;
+	if (close_range(1, SANITIZED ? 1 : 2, 0) < 0 || close_range(3, ~0u, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static char *read_maps(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char *text = malloc(MAPS_MAX);
+	size_t size;
+
+	if (f && text) {
+		size = fread(text, 1, MAPS_MAX - 1, f);
+		text[size] = '\0';
+	}
+	if (!f) {
+		free(text);
+		return NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+/*
+ * A fork inherits shared mappings: the rings of the recorder, which other
+ * processes' samples go through.
+ */
+static int drop_shared_memory(void)
+{
+	char *text = read_maps(), *save = NULL, *line, mode[5];
+	uintptr_t start, end;
+
+	if (!text)
+		return -ENOENT;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) == 3 && mode[3] == 's')
+			munmap((void *)start, end - start);
+	}
+	free(text);
+	return 0;
+}
+
+static int drop_privileges(void)
+{
+	cap_t none;
+	int rc = 0;
+
+	/* The bounding set can only be emptied while CAP_SETPCAP is there; without it, skip. */
+	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
+		(void)cap_drop_bound(c);
+	if (geteuid() == 0) {
+		/* Refused in a user namespace without that id: what follows still holds. */
+		if (setgroups(0, NULL) < 0 && errno != EPERM)
+			return -errno;
+		if (setresgid(NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
+			return -errno;
+		if (setresuid(NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
+			return -errno;
+	}
+	none = cap_init();
+	if (!none)
+		return -ENOMEM;
+	(void)cap_reset_ambient();
+	if (cap_set_proc(none) < 0)
+		rc = -errno;
+	cap_free(none);
+	return rc;
+}
+
+static uint64_t own_memory(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int set_limits(uint64_t memory, unsigned int files)
+{
+	const struct {
+		int resource;
+		rlim_t limit;
+	} limits[] = {
+		{RLIMIT_CORE, 0},
+		{RLIMIT_FSIZE, 0},
+		{RLIMIT_NPROC, 0},
+		{RLIMIT_MEMLOCK, 0},
+		{RLIMIT_NOFILE, files},
+		/* AddressSanitizer reserves terabytes. */
+		{RLIMIT_AS, SANITIZED ? RLIM_INFINITY : memory},
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct rlimit now, wanted = {limits[i].limit, limits[i].limit};
+
+		if (getrlimit(limits[i].resource, &now) < 0)
+			return -errno;
+		if (now.rlim_max != RLIM_INFINITY && wanted.rlim_max > now.rlim_max)
+			wanted = (struct rlimit){now.rlim_max, now.rlim_max};
+		if (setrlimit(limits[i].resource, &wanted) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int set_attributes(int parent)
+{
+	/* After the change of user, which resets the first two. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_NAME, "skein-names") < 0)
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+static const int calls[] = {
+	SCMP_SYS(read),
+	SCMP_SYS(pread64),
+	SCMP_SYS(lseek),
+	SCMP_SYS(fstat),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(brk),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	SCMP_SYS(futex),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(close),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+};
+
+/* What AddressSanitizer needs while it runs and to write its report. */
+static const int sanitizer_calls[] = {
+	SCMP_SYS(write),  SCMP_SYS(mprotect),	  SCMP_SYS(sigaltstack), SCMP_SYS(getpid),
+	SCMP_SYS(gettid), SCMP_SYS(rt_sigaction), SCMP_SYS(sched_yield), SCMP_SYS(rt_sigprocmask),
+};
+
+static int allow_all(scmp_filter_ctx filter, const int *list, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, list[i], 0);
+	return rc;
+}
+
+static int allow_some(scmp_filter_ctx filter)
+{
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+
+	/* fstat() in glibc; libelf asks whether a descriptor is open */
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+				      SCMP_A1(SCMP_CMP_EQ, F_GETFD));
+	return rc;
+}
+
+static int filter_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int rc;
+
+	if (!filter)
+		return -ENOMEM;
+	rc = allow_all(filter, calls, sizeof(calls) / sizeof(*calls));
+	if (!rc)
+		rc = allow_some(filter);
+	if (!rc && SANITIZED)
+		rc = allow_all(filter, sanitizer_calls,
+			       sizeof(sanitizer_calls) / sizeof(*sanitizer_calls));
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	return rc;
+}
+
+int confine(int socket, int parent, unsigned int files)
+{
+	uint64_t memory;
+	int rc = close_all_but(socket);
+
+	if (rc < 0)
+		return rc;
+	rc = drop_shared_memory();
+	memory = own_memory() + CONFINED_MEMORY;
+	if (!rc)
+		rc = drop_privileges();
+	if (!rc)
+		rc = set_limits(memory, files);
+	if (!rc)
+		rc = set_attributes(parent);
+	return rc ? rc : filter_calls();
+}

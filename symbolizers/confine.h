@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Giving up every right but to read the files that are handed over and to answer. */
+#ifndef SKEIN_SYMBOLIZERS_CONFINE_H
+#define SKEIN_SYMBOLIZERS_CONFINE_H
+
+#include "base/error.h"
+
+/* Memory that the worker may take on top of what it inherited. */
+#define CONFINED_MEMORY (1ull << 30)
+
+/*
+ * Confine the calling process, which has one thread and was just forked by
+ * parent: it keeps only the descriptor socket, which becomes number 0; it has no
+ * user of its own, no capabilities, no shared memory, tight limits, and a
+ * system call filter that kills it. It dies with its parent. files: how many
+ * descriptors it may hold. 0 or a negative errno; a process that could not be
+ * confined must exit.
+ */
+int confine(int socket, int parent, unsigned int files);
+
+#endif

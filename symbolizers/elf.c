@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From the symbol tables of an ELF file to the flat table. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "symbolizers/elf.h"
+
+/* Entries of a symbol table, functions or not; one of more makes the file bad. */
+#define ENTRIES_MAX (16u << 20)
+#define CHUNK 2048 /* entries read at a time */
+#define SEGMENTS_MAX 4096
+#define COMPARED 256 /* bytes of names that decide between them */
+
+/*
+ * While symbols are gathered, a range's rank holds what decides between
+ * several at one address: bits 0-1 the binding, 2 the type, 3 whether it has a
+ * size.
+ */
+enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
+
+struct reader {
+	struct symtab *symbols;
+	const struct elf_image *image;
+	uint32_t names; /* where the string table begins in symbols->names */
+	uint64_t names_size;
+	VECTOR(GElf_Shdr) sections;
+};
+
+static unsigned int quality(const GElf_Sym *s)
+{
+	unsigned int binding = GELF_ST_BIND(s->st_info), type = GELF_ST_TYPE(s->st_info);
+
+	return (binding == STB_LOCAL  ? 0
+		: binding == STB_WEAK ? 1
+				      : 2) |
+	       (type == STT_NOTYPE ? 0 : QUALITY_TYPED) | (s->st_size ? QUALITY_SIZED : 0);
+}
+
+/* Functions, and labels of assembler code in sections that can run. */
+static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
+{
+	unsigned int type = GELF_ST_TYPE(s->st_info);
+
+	if (s->st_shndx == SHN_UNDEF || !name[0])
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return s->st_shndx != SHN_ABS;
+	/* $x, $d and the like mark code and data on arm64; .L are the compiler's own labels. */
+	return type == STT_NOTYPE && name[0] != '$' && strncmp(name, ".L", 2) != 0 &&
+	       s->st_shndx < r->sections.count &&
+	       (r->sections.items[s->st_shndx].sh_flags & SHF_EXECINSTR);
+}
+
+static int add_symbol(struct reader *r, const GElf_Sym *s)
+{
+	struct symbol_range range = {.start = s->st_value, .rank = quality(s)};
+	const char *name;
+
+	if (s->st_name >= r->names_size)
+		return 0;
+	range.name = r->names + s->st_name;
+	name = r->symbols->names.items + range.name;
+	if (!is_code(r, s, name) || __builtin_add_overflow(s->st_value, s->st_size, &range.end))
+		return 0;
+	if (!s->st_size) {
+		/* Until the next symbol, but not beyond its section; see rank_symbols(). */
+		const GElf_Shdr *in =
+			s->st_shndx < r->sections.count ? &r->sections.items[s->st_shndx] : NULL;
+
+		if (!in || s->st_value < in->sh_addr ||
+		    __builtin_add_overflow(in->sh_addr, in->sh_size, &range.end) ||
+		    range.end - range.start > SYMBOL_SIZE_MAX)
+			return 0;
+	}
+	return symtab_add(r->symbols, &range);
+}
+
+/* One entry in the byte order of this machine, whatever the file's class. */
+static GElf_Sym entry(const struct elf_image *image, const Elf_Data *data, size_t i)
+{
+	const Elf32_Sym *s;
+
+	if (image->header.e_ident[EI_CLASS] == ELFCLASS64)
+		return ((const GElf_Sym *)data->d_buf)[i];
+	s = &((const Elf32_Sym *)data->d_buf)[i];
+	return (GElf_Sym){
+		.st_name = s->st_name,
+		.st_info = s->st_info,
+		.st_other = s->st_other,
+		.st_shndx = s->st_shndx,
+		.st_value = s->st_value,
+		.st_size = s->st_size,
+	};
+}
+
+static int add_entries(struct reader *r, const GElf_Shdr *table)
+{
+	const struct elf_image *image = r->image;
+	size_t size = gelf_fsize(image->elf, ELF_T_SYM, 1, EV_CURRENT);
+	uint64_t count = table->sh_size / size, at = 0;
+	GElf_Sym buf[CHUNK];
+	Elf_Data data = {.d_buf = buf, .d_type = ELF_T_SYM, .d_version = EV_CURRENT};
+	int rc = count > ENTRIES_MAX ? -E2BIG : 0;
+
+	while (!rc && at < count) {
+		size_t n = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
+
+		data.d_size = n * size;
+		rc = elf_image_read(image, table->sh_offset + at * size, buf, n * size);
+		if (!rc && !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
+			rc = -EBADMSG;
+		for (size_t i = 0; !rc && i < n; i++) {
+			GElf_Sym s = entry(image, &data, i);
+
+			rc = add_symbol(r, &s);
+		}
+		at += n;
+	}
+	return rc;
+}
+
+/* The string table as it is: no name is copied, so names that overlap cannot multiply. */
+static int add_strings(struct reader *r, const GElf_Shdr *strings)
+{
+	struct symtab *t = r->symbols;
+	size_t first = t->names.count ? t->names.count : 1;
+	int rc;
+
+	if (strings->sh_type != SHT_STRTAB || (strings->sh_flags & SHF_COMPRESSED))
+		return -EBADMSG;
+	if (first + strings->sh_size + 1 > SYMBOL_NAMES_MAX)
+		return -E2BIG;
+	if (vector_reserve(&t->names, strings->sh_size + 2) < 0)
+		return -ENOMEM;
+	rc = elf_image_read(r->image, strings->sh_offset, t->names.items + first, strings->sh_size);
+	if (rc < 0)
+		return rc;
+	t->names.items[0] = '\0';
+	t->names.items[first + strings->sh_size] = '\0';
+	t->names.count = first + strings->sh_size + 1;
+	r->names = (uint32_t)first;
+	r->names_size = strings->sh_size;
+	return 0;
+}
+
+/* -ENOENT if the image has no such table. */
+static int add_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
+{
+	struct reader r = {.symbols = symbols, .image = image};
+	GElf_Shdr table, strings;
+	int rc = 0;
+
+	if (!elf_section_typed(image, type, &table) || !table.sh_size)
+		return -ENOENT;
+	if ((table.sh_flags & SHF_COMPRESSED) || !elf_section(image, table.sh_link, &strings))
+		return -EBADMSG;
+	for (size_t i = 0; !rc && i < image->sections && i < SHN_LORESERVE; i++) {
+		GElf_Shdr s;
+
+		if (!elf_section(image, i, &s))
+			s = (GElf_Shdr){0};
+		rc = vector_push(&r.sections, s);
+	}
+	if (!rc)
+		rc = add_strings(&r, &strings);
+	if (!rc)
+		rc = add_entries(&r, &table);
+	vector_free(&r.sections);
+	return rc;
+}
+
+static size_t underscores(const char *name)
+{
+	size_t n = 0;
+
+	while (n < COMPARED && name[n] == '_')
+		n++;
+	return n;
+}
+
+/* The worse comes first: by address, then size, type, binding, underscores, length, text. */
+static int by_preference(const void *a, const void *b, void *context)
+{
+	const struct symbol_range *x = a, *y = b;
+	const char *names = context, *p = names + x->name, *q = names + y->name;
+	size_t m, n;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	m = underscores(p);
+	n = underscores(q);
+	if (m == n) {
+		m = strnlen(p, COMPARED);
+		n = strnlen(q, COMPARED);
+	}
+	if (m != n)
+		return m > n ? -1 : 1;
+	return strncmp(q, p, COMPARED);
+}
+
+/*
+ * Innermost wins: ranks grow with the address, and all symbols that have a
+ * size stand above all that have none. Those end where the next one begins.
+ */
+static void rank_symbols(struct symtab *t)
+{
+	struct symbol_range *ranges = t->ranges.items;
+	size_t count = t->ranges.count;
+	uint64_t next = UINT64_MAX;
+
+	qsort_r(ranges, count, sizeof(*ranges), by_preference, t->names.items);
+	for (size_t i = count; i-- > 0;) {
+		bool sized = ranges[i].rank & QUALITY_SIZED;
+
+		if (i + 1 < count && ranges[i + 1].start != ranges[i].start)
+			next = ranges[i + 1].start;
+		if (!sized && next < ranges[i].end)
+			ranges[i].end = next;
+		ranges[i].rank = (uint32_t)(sized ? count + i : i);
+	}
+}
+
+static bool belongs(const struct elf_image *debug, const struct object_facts *facts)
+{
+	struct object_facts other = {0};
+	uint32_t crc;
+
+	elf_image_identity(debug, &other);
+	if (facts->build_id[0] && other.build_id[0])
+		return strcmp(facts->build_id, other.build_id) == 0;
+	return facts->debuglink[0] && elf_image_crc(debug, &crc) == 0 &&
+	       crc == facts->debuglink_crc;
+}
+
+static int add_debug_file(struct symtab *symbols, int fd, const struct object_facts *facts,
+			  struct beat *b)
+{
+	struct elf_image debug;
+	int rc = elf_image_open(&debug, fd, b);
+
+	if (!rc)
+		rc = belongs(&debug, facts) ? add_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
+	elf_image_close(&debug);
+	return rc;
+}
+
+static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
+{
+	struct elf_image inner;
+	int rc = elf_image_open_debugdata(&inner, image);
+
+	if (!rc)
+		rc = add_table(symbols, &inner, SHT_SYMTAB);
+	elf_image_close(&inner);
+	return rc;
+}
+
+/* A source that cannot be read makes room for the next one; only lack of all is an error. */
+static int add_best(struct symtab *symbols, const struct elf_image *image, int debug_fd,
+		    struct object_facts *facts)
+{
+	int rc = add_table(symbols, image, SHT_SYMTAB), dynamic;
+
+	if (!rc)
+		return 0;
+	facts->wants_debug = true;
+	if (debug_fd >= 0) {
+		symtab_free(symbols);
+		if (add_debug_file(symbols, debug_fd, facts, image->beat) == 0) {
+			facts->wants_debug = false;
+			return 0;
+		}
+	}
+	symtab_free(symbols);
+	if (add_debugdata(symbols, image) == 0)
+		facts->wants_debug = false;
+	else
+		symtab_free(symbols);
+	dynamic = add_table(symbols, image, SHT_DYNSYM);
+	if (dynamic == -ENOENT)
+		return facts->wants_debug && rc != -ENOENT ? rc : 0;
+	return dynamic;
+}
+
+static int read_segments(struct elf *e, const struct elf_image *image)
+{
+	size_t count;
+	GElf_Phdr p;
+	int rc = 0;
+
+	if (elf_getphdrnum(image->elf, &count) < 0 || count > SEGMENTS_MAX)
+		return -EBADMSG;
+	for (size_t i = 0; !rc && i < count; i++) {
+		if (!gelf_getphdr(image->elf, (int)i, &p))
+			return -EBADMSG;
+		if (p.p_type == PT_LOAD)
+			rc = vector_push(&e->segments, ((struct elf_segment){
+							       .offset = p.p_offset,
+							       .size = p.p_filesz,
+							       .address = p.p_vaddr,
+							       .executable = p.p_flags & PF_X,
+						       }));
+	}
+	return rc;
+}
+
+static int read_image(struct elf *e, const struct elf_image *image, int debug_fd,
+		      struct object_facts *facts)
+{
+	int rc;
+
+	elf_image_identity(image, facts);
+	rc = read_segments(e, image);
+	if (!rc)
+		rc = add_best(&e->symbols, image, debug_fd, facts);
+	if (!rc) {
+		rank_symbols(&e->symbols);
+		rc = elf_add_plt(e, image);
+	}
+	if (!rc)
+		rc = symtab_build(&e->symbols);
+	if (!rc)
+		rc = elf_find_starts(e, image);
+	facts->symbols = rc ? 0 : e->symbols.ranges.count;
+	symtab_seal(&e->symbols);
+	return rc;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+int elf_read(struct elf *ret, int fd, int debug_fd, struct object_facts *facts, struct beat *b)
+{
+	struct stat before, after;
+	struct elf_image image;
+	int rc;
+
+	*ret = (struct elf){0};
+	if (fstat(fd, &before) < 0)
+		return -errno;
+	rc = elf_image_open(&image, fd, b);
+	if (!rc)
+		rc = read_image(ret, &image, debug_fd, facts);
+	elf_image_close(&image);
+	if (!rc && (fstat(fd, &after) < 0 || !same_file(&before, &after)))
+		rc = -ESTALE;
+	return rc;
+}
+
+void elf_free(struct elf *e)
+{
+	symtab_free(&e->symbols);
+	vector_free(&e->segments);
+	vector_free(&e->starts);
+}
+
+/* A page may be mapped by two segments; code is in the one that may run. */
+static bool to_address(const struct elf *e, uint64_t offset, uint64_t *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < e->segments.count; i++) {
+		const struct elf_segment *s = &e->segments.items[i];
+
+		if (offset < s->offset || offset - s->offset >= s->size)
+			continue;
+		*ret = s->address + (offset - s->offset);
+		found = true;
+		if (s->executable)
+			break;
+	}
+	return found;
+}
+
+static bool in_starts(const struct elf *e, uint64_t address)
+{
+	for (size_t i = 0; i < e->starts.count; i++) {
+		if (address >= e->starts.items[i].start && address < e->starts.items[i].end)
+			return true;
+	}
+	return false;
+}
+
+bool elf_find(const struct elf *e, uint64_t offset, struct found *ret)
+{
+	uint64_t address;
+	bool found;
+
+	*ret = (struct found){.name = ""};
+	if (!to_address(e, offset, &address))
+		return false;
+	found = symtab_find(&e->symbols, address, ret);
+	if (in_starts(e, address) || (found && elf_name_is_start(ret->name)))
+		ret->flags |= SYMBOL_START;
+	if (found)
+		ret->start -= address - offset;
+	return found;
+}
+
+size_t elf_bytes(const struct elf *e)
+{
+	return symtab_bytes(&e->symbols) + e->segments.capacity * sizeof(*e->segments.items) +
+	       e->starts.capacity * sizeof(*e->starts.items);
+}

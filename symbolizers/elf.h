@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of one ELF file. Addresses asked for are file offsets, which
+ * are the same in every process that maps the file; program headers translate
+ * them to the addresses of symbols.
+ *
+ * Symbols come from .symtab, else from the separate debug file, else from
+ * .gnu_debugdata and .dynsym together (the former leaves out what the latter
+ * has), else from .dynsym. Stubs of the PLT are named "function@plt".
+ */
+#ifndef SKEIN_SYMBOLIZERS_ELF_H
+#define SKEIN_SYMBOLIZERS_ELF_H
+
+#include "symbolizers/elf_image.h"
+#include "symbolizers/symtab.h"
+
+struct elf_segment {
+	uint64_t offset, size; /* in the file */
+	uint64_t address;
+	bool executable;
+};
+
+struct elf_extent {
+	uint64_t start, end;
+};
+
+struct elf {
+	struct symtab symbols; /* by address, not by offset */
+	VECTOR(struct elf_segment) segments;
+	VECTOR(struct elf_extent) starts; /* where threads begin, by other means than names */
+};
+
+/*
+ * Read the file behind fd, and debug_fd (-1: none) if it belongs to it. Both
+ * stay the caller's. *facts is filled as far as the file could be read, also
+ * on failure. 0; -EBADMSG: not an ELF file, hostile or too large; -ESTALE: it
+ * changed meanwhile; or another negative errno. Free also after failure.
+ */
+int elf_read(struct elf *ret, int fd, int debug_fd, struct object_facts *facts, struct beat *b);
+void elf_free(struct elf *e);
+
+/*
+ * The function at a file offset. Without one, false, but ret->flags tells
+ * (SYMBOL_START) whether threads begin there. SYMBOL_START is set if the
+ *  - function holds the entry point of a program or of the dynamic linker,
+ *  - function is called like those in which threads begin (clone, Go's mstart ...), or
+ *  - call frame information says at its first instruction that there is no
+ *    return address: glibc's _start, clone and clone3 do, named or not.
+ */
+bool elf_find(const struct elf *e, uint64_t offset, struct found *ret);
+
+size_t elf_bytes(const struct elf *e);
+
+/* elf_start.c: fill e->starts from the image; the entry point's function is looked up in e. */
+int elf_find_starts(struct elf *e, const struct elf_image *image);
+bool elf_name_is_start(const char *name);
+
+/* elf_plt.c: add the stubs of the procedure linkage table to e->symbols. */
+int elf_add_plt(struct elf *e, const struct elf_image *image);
+
+#endif

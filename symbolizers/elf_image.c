@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening ELF files and reading their parts within bounds. */
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "symbolizers/elf_image.h"
+
+#define SECTIONS_MAX (1u << 20)
+#define DEBUGDATA_MAX (64u << 20)
+#define NOTES_MAX (64u << 10)
+
+static int image_begin(struct elf_image *image)
+{
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(image->elf, &image->header) ||
+	    elf_getshdrnum(image->elf, &image->sections) < 0 || image->sections > SECTIONS_MAX)
+		return -EBADMSG;
+	return 0;
+}
+
+int elf_image_open(struct elf_image *ret, int fd, struct beat *beat)
+{
+	struct stat st;
+
+	*ret = (struct elf_image){.fd = fd, .beat = beat};
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	ret->size = (uint64_t)st.st_size;
+	elf_version(EV_CURRENT);
+	ret->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return image_begin(ret);
+}
+
+void elf_image_close(struct elf_image *image)
+{
+	elf_end(image->elf);
+	free(image->memory);
+	image->elf = NULL;
+	image->memory = NULL;
+}
+
+int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > image->size || size > image->size - offset)
+		return -EBADMSG;
+	if (image->memory) {
+		memcpy(buf, image->memory + offset, size);
+		return 0;
+	}
+	while (done < size) {
+		ssize_t got =
+			pread(image->fd, (char *)buf + done, size - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -EBADMSG;
+		done += (size_t)got;
+		beat(image->beat);
+	}
+	return 0;
+}
+
+bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
+{
+	Elf_Scn *scn = elf_getscn(image->elf, number);
+
+	if (!scn || !gelf_getshdr(scn, ret))
+		return false;
+	return ret->sh_type == SHT_NOBITS ||
+	       (ret->sh_offset <= image->size && ret->sh_size <= image->size - ret->sh_offset);
+}
+
+/* Section names are read one by one, so that a huge table of them costs nothing. */
+static bool section_is(const struct elf_image *image, const GElf_Shdr *names,
+		       const GElf_Shdr *section, const char *name)
+{
+	char buf[32];
+	size_t size = strlen(name) + 1;
+
+	return section->sh_name < names->sh_size && size <= names->sh_size - section->sh_name &&
+	       elf_image_read(image, names->sh_offset + section->sh_name, buf, size) == 0 &&
+	       memcmp(buf, name, size) == 0;
+}
+
+bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret)
+{
+	GElf_Shdr names, section;
+	size_t strings;
+
+	if (elf_getshdrstrndx(image->elf, &strings) < 0 || !elf_section(image, strings, &names) ||
+	    names.sh_type != SHT_STRTAB)
+		return false;
+	for (size_t i = 1; i < image->sections; i++) {
+		if (!elf_section(image, i, &section) || !section_is(image, &names, &section, name))
+			continue;
+		*ret = section;
+		return true;
+	}
+	return false;
+}
+
+bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret)
+{
+	GElf_Shdr section;
+
+	for (size_t i = 1; i < image->sections; i++) {
+		if (!elf_section(image, i, &section) || section.sh_type != type)
+			continue;
+		*ret = section;
+		return true;
+	}
+	return false;
+}
+
+char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit)
+{
+	char *bytes;
+
+	if (section->sh_type == SHT_NOBITS || (section->sh_flags & SHF_COMPRESSED) ||
+	    !section->sh_size || section->sh_size > limit)
+		return NULL;
+	bytes = malloc(section->sh_size);
+	if (bytes && elf_image_read(image, section->sh_offset, bytes, section->sh_size) < 0) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+/* Unpack with an output that grows, so that a small file costs little and a bomb ends. */
+static int unpack_xz(const char *in, size_t in_size, char **ret, size_t *ret_size,
+		     struct beat *alive)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t room = 0;
+	char *out = NULL, *grown;
+	lzma_ret state = lzma_stream_decoder(&stream, DEBUGDATA_MAX, 0);
+
+	stream.next_in = (const uint8_t *)in;
+	stream.avail_in = in_size;
+	while (state == LZMA_OK && room < DEBUGDATA_MAX) {
+		room = room ? room * 2 : 1u << 16;
+		grown = realloc(out, room);
+		if (!grown) {
+			state = LZMA_MEM_ERROR;
+			break;
+		}
+		out = grown;
+		stream.next_out = (uint8_t *)out + stream.total_out;
+		stream.avail_out = room - stream.total_out;
+		state = lzma_code(&stream, LZMA_FINISH);
+		beat(alive);
+	}
+	*ret_size = stream.total_out;
+	lzma_end(&stream);
+	if (state != LZMA_STREAM_END) {
+		free(out);
+		return state == LZMA_MEM_ERROR ? -ENOMEM : -EBADMSG;
+	}
+	*ret = out;
+	return 0;
+}
+
+int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from)
+{
+	GElf_Shdr section;
+	char *packed;
+	size_t size;
+	int rc;
+
+	*ret = (struct elf_image){.fd = -1, .beat = from->beat};
+	if (!elf_section_named(from, ".gnu_debugdata", &section))
+		return -ENOENT;
+	packed = elf_section_bytes(from, &section, DEBUGDATA_MAX);
+	if (!packed)
+		return -EBADMSG;
+	rc = unpack_xz(packed, section.sh_size, &ret->memory, &size, from->beat);
+	free(packed);
+	if (rc < 0)
+		return rc;
+	ret->size = size;
+	ret->elf = elf_memory(ret->memory, size);
+	return image_begin(ret);
+}
+
+static void set_build_id(struct object_facts *facts, const uint8_t *id, size_t size)
+{
+	if (2 * size >= sizeof(facts->build_id))
+		return;
+	for (size_t i = 0; i < size; i++) {
+		facts->build_id[2 * i] = "0123456789abcdef"[id[i] >> 4];
+		facts->build_id[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+	}
+	facts->build_id[2 * size] = '\0';
+}
+
+static void find_build_id(const struct elf_image *image, const GElf_Shdr *section,
+			  struct object_facts *facts)
+{
+	Elf_Data *data;
+	GElf_Nhdr note;
+	size_t name, desc, at = 0;
+
+	if (section->sh_type != SHT_NOTE || section->sh_size > NOTES_MAX)
+		return;
+	data = elf_getdata_rawchunk(image->elf, (int64_t)section->sh_offset, section->sh_size,
+				    section->sh_addralign == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		const char *bytes = data->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp(bytes + name, "GNU", sizeof("GNU")) != 0 || !note.n_descsz)
+			continue;
+		set_build_id(facts, (const uint8_t *)bytes + desc, note.n_descsz);
+		return;
+	}
+}
+
+/* A file name, padded to four bytes with NULs, and the CRC in the file's byte order. */
+static void find_debuglink(const struct elf_image *image, struct object_facts *facts)
+{
+	GElf_Shdr section;
+	char *bytes;
+	size_t length, crc_at;
+
+	if (!elf_section_named(image, ".gnu_debuglink", &section))
+		return;
+	bytes = elf_section_bytes(image, &section, sizeof(facts->debuglink) + 8);
+	if (!bytes)
+		return;
+	length = strnlen(bytes, section.sh_size);
+	crc_at = (length + 4) & ~(size_t)3;
+	if (length && length < sizeof(facts->debuglink) && crc_at + 4 <= section.sh_size) {
+		const uint8_t *c = (const uint8_t *)bytes + crc_at;
+
+		memcpy(facts->debuglink, bytes, length + 1);
+		facts->debuglink_crc =
+			image->header.e_ident[EI_DATA] == ELFDATA2MSB
+				? (uint32_t)c[0] << 24 | c[1] << 16 | c[2] << 8 | c[3]
+				: (uint32_t)c[3] << 24 | c[2] << 16 | c[1] << 8 | c[0];
+	}
+	free(bytes);
+}
+
+void elf_image_identity(const struct elf_image *image, struct object_facts *facts)
+{
+	GElf_Shdr section;
+
+	for (size_t i = 1; i < image->sections && !facts->build_id[0]; i++) {
+		if (elf_section(image, i, &section))
+			find_build_id(image, &section, facts);
+	}
+	find_debuglink(image, facts);
+}
+
+int elf_image_crc(const struct elf_image *image, uint32_t *ret)
+{
+	uLong crc = crc32(0, NULL, 0);
+	char buf[1 << 16];
+
+	for (uint64_t at = 0; at < image->size; at += sizeof(buf)) {
+		size_t size = image->size - at < sizeof(buf) ? image->size - at : sizeof(buf);
+		int rc = elf_image_read(image, at, buf, size);
+
+		if (rc < 0)
+			return rc;
+		crc = crc32(crc, (const Bytef *)buf, (uInt)size);
+	}
+	*ret = (uint32_t)crc;
+	return 0;
+}

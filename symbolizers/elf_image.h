@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An ELF file opened for reading, with every access bounded: libelf decodes
+ * headers, notes and symbols; bytes come by pread, or from memory for the ELF
+ * that .gnu_debugdata holds. Nothing is mmapped, so a file that is truncated
+ * meanwhile makes an error and not a SIGBUS.
+ */
+#ifndef SKEIN_SYMBOLIZERS_ELF_IMAGE_H
+#define SKEIN_SYMBOLIZERS_ELF_IMAGE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbolizers/beat.h"
+#include "symbolizers/client.h"
+
+struct elf_image {
+	Elf *elf;
+	int fd;	       /* not owned; -1 when in memory */
+	char *memory;  /* owned */
+	uint64_t size; /* of the file or the memory */
+	GElf_Ehdr header;
+	size_t sections;
+	struct beat *beat;
+};
+
+/*
+ * Open the file behind fd, which stays the caller's. 0; -EBADMSG: no regular
+ * ELF file, or its headers lie; or a negative errno. Close also after failure.
+ */
+int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
+void elf_image_close(struct elf_image *image);
+
+/* Read exactly size bytes: 0, -EBADMSG beyond the end, or a negative errno. */
+int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);
+
+/* A section's header by number or by name: false if there is none or it lies outside the file. */
+bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret);
+bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret);
+/* The first section of type, such as SHT_SYMTAB. */
+bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret);
+
+/* A section's bytes, malloced, or NULL if it is empty, larger than limit, compressed or unreadable.
+ */
+char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit);
+
+/*
+ * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). 0,
+ * -ENOENT if there is no such section, or as elf_image_open().
+ * https://sourceware.org/gdb/current/onlinedocs/gdb.html/MiniDebugInfo.html
+ */
+int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from);
+
+/* Build-id and debuglink, where the file has them. */
+void elf_image_identity(const struct elf_image *image, struct object_facts *facts);
+
+/* The CRC-32 of the whole file, as .gnu_debuglink holds it. 0 or a negative errno. */
+int elf_image_crc(const struct elf_image *image, uint32_t *ret);
+
+#endif

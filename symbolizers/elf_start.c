@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where threads begin: a stack whose outermost frame lies there is complete. */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/elf.h"
+
+/* The function at an entry point without a symbol: crt1's _start has 34 to 56 bytes. */
+#define ENTRY_SIZE 64
+#define FRAME_SECTION_MAX (64u << 20)
+#define STARTS_MAX 64
+
+static const char *const start_names[] = {
+	"_start",
+	"_dl_start_user",
+	"clone",
+	"clone3",
+	"__clone",
+	"__clone3",
+	"__clone_internal",
+	"thread_start",
+	"runtime.rt0_go",
+	"runtime.goexit",
+	"runtime.mstart",
+	"runtime.rt0_go.abi0",
+	"runtime.goexit.abi0",
+	"runtime.mstart.abi0",
+};
+
+bool elf_name_is_start(const char *name)
+{
+	if (name[0] != '_' && name[0] != 'c' && name[0] != 't' && name[0] != 'r')
+		return false;
+	for (size_t i = 0; i < sizeof(start_names) / sizeof(*start_names); i++) {
+		if (strcmp(name, start_names[i]) == 0)
+			return true;
+	}
+	return strncmp(name, "_rt0_", 5) == 0; /* Go's entry points, one per system */
+}
+
+static int add_extent(struct elf *e, uint64_t start, uint64_t end)
+{
+	if (end <= start || e->starts.count >= STARTS_MAX)
+		return 0;
+	return vector_push(&e->starts, ((struct elf_extent){start, end}));
+}
+
+static bool is_linker_name(const struct elf_image *image, uint64_t strings, uint64_t name)
+{
+	GElf_Shdr dynstr;
+	char buf[3];
+
+	return elf_section_typed(image, SHT_DYNSYM, &dynstr) &&
+	       elf_section(image, dynstr.sh_link, &dynstr) && dynstr.sh_addr == strings &&
+	       name < dynstr.sh_size && dynstr.sh_size - name > sizeof(buf) &&
+	       elf_image_read(image, dynstr.sh_offset + name, buf, sizeof(buf)) == 0 &&
+	       (memcmp(buf, "ld-", 3) == 0 || memcmp(buf, "ld.", 3) == 0);
+}
+
+/*
+ * Older linkers gave shared libraries an entry point too, at the beginning of
+ * .text. It means something in a static position-independent program and in
+ * the dynamic linker.
+ */
+static bool library_runs(const struct elf_image *image, const GElf_Phdr *dynamic)
+{
+	uint64_t strings = 0, name = 0, flags = 0;
+	Elf_Data *data;
+	GElf_Dyn d;
+
+	if (dynamic->p_filesz > 1 << 16)
+		return false;
+	data = elf_getdata_rawchunk(image->elf, (int64_t)dynamic->p_offset, dynamic->p_filesz,
+				    ELF_T_DYN);
+	for (int i = 0; data && gelf_getdyn(data, i, &d) && d.d_tag != DT_NULL; i++) {
+		if (d.d_tag == DT_STRTAB)
+			strings = d.d_un.d_ptr;
+		else if (d.d_tag == DT_SONAME)
+			name = d.d_un.d_val;
+		else if (d.d_tag == DT_FLAGS_1)
+			flags = d.d_un.d_val;
+	}
+	return (flags & DF_1_PIE) || (name && is_linker_name(image, strings, name));
+}
+
+static bool has_entry(const struct elf_image *image)
+{
+	size_t count;
+	bool runs = image->header.e_type == ET_EXEC;
+	GElf_Phdr p;
+
+	if (!image->header.e_entry || elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; !runs && i < count && gelf_getphdr(image->elf, (int)i, &p); i++)
+		runs = p.p_type == PT_INTERP || (p.p_type == PT_DYNAMIC && library_runs(image, &p));
+	return runs;
+}
+
+static int add_entry(struct elf *e, const struct elf_image *image)
+{
+	uint64_t entry = image->header.e_entry;
+	struct found f;
+
+	if (!has_entry(image))
+		return 0;
+	if (symtab_find(&e->symbols, entry, &f))
+		return add_extent(e, f.start, f.start + f.size);
+	return add_extent(e, entry, entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
+}
+
+/* "zR" with the one encoding that compilers and assemblers use there: relative, four bytes. */
+static bool is_plain(const Dwarf_CIE *cie)
+{
+	return strncmp(cie->augmentation, "zR", 2) == 0 && cie->augmentation_data_size >= 1 &&
+	       cie->augmentation_data[0] == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+}
+
+/* The frames of one file's .eh_frame. */
+struct frames {
+	const unsigned char *ident;
+	Elf_Data data;
+	uint64_t address;
+};
+
+/*
+ * An FDE whose first instruction says that the return address is undefined:
+ * start and length (4 bytes each), an augmentation block (its size in one
+ * byte), then DW_CFA_undefined and the register.
+ */
+static int add_fde(struct elf *e, struct frames *f, const Dwarf_FDE *fde)
+{
+	const uint8_t *p = fde->start;
+	size_t size = (size_t)(fde->end - p);
+	Dwarf_CFI_Entry cie;
+	Dwarf_Off next;
+	uint64_t start;
+	uint32_t length;
+	int32_t relative;
+
+	if (size < 11 || (size_t)p[8] + 11 > size || p[p[8] + 9] != DW_CFA_undefined)
+		return 0;
+	if (dwarf_next_cfi(f->ident, &f->data, true, fde->CIE_pointer, &next, &cie) != 0 ||
+	    !dwarf_cfi_cie_p(&cie) || !is_plain(&cie.cie) ||
+	    p[p[8] + 10] != cie.cie.return_address_register)
+		return 0;
+	memcpy(&relative, p, sizeof(relative));
+	memcpy(&length, p + 4, sizeof(length));
+	start = f->address + (uint64_t)(p - (const uint8_t *)f->data.d_buf) +
+		(uint64_t)(int64_t)relative;
+	return add_extent(e, start, start + length);
+}
+
+static int add_frames(struct elf *e, const struct elf_image *image)
+{
+	struct frames f = {.ident = image->header.e_ident};
+	Dwarf_CFI_Entry entry;
+	GElf_Shdr section;
+	Dwarf_Off at = 0, next = 0;
+	int rc = 0, state;
+
+	if (f.ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB) ||
+	    !elf_section_named(image, ".eh_frame", &section))
+		return 0;
+	f.address = section.sh_addr;
+	f.data.d_buf = elf_section_bytes(image, &section, FRAME_SECTION_MAX);
+	if (!f.data.d_buf)
+		return 0;
+	f.data.d_size = section.sh_size;
+	f.data.d_version = EV_CURRENT;
+	while (!rc) {
+		state = dwarf_next_cfi(f.ident, &f.data, true, at, &next, &entry);
+		if (state > 0 || next <= at)
+			break;
+		if (state == 0 && !dwarf_cfi_cie_p(&entry))
+			rc = add_fde(e, &f, &entry.fde);
+		at = next;
+		beat(image->beat);
+	}
+	free(f.data.d_buf);
+	return rc;
+}
+
+int elf_find_starts(struct elf *e, const struct elf_image *image)
+{
+	int rc = add_entry(e, image);
+
+	return rc ? rc : add_frames(e, image);
+}

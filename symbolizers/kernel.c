@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* kallsyms has no sizes: a function ends where the next symbol of any kind begins. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizers/kernel.h"
+#include "symbolizers/lines.h"
+
+/* Behind the last function of a module is nothing; no function is longer than this. */
+#define FUNCTION_MAX (1u << 20)
+#define KALLSYMS_MAX (256u << 20)
+#define ADDED_MAX (1u << 16)
+
+struct entry {
+	uint64_t address;
+	char type;
+	const char *name;
+	size_t name_size;
+	const char *module; /* NULL: the kernel itself */
+	size_t module_size;
+};
+
+static bool parse(const struct line *line, struct entry *ret)
+{
+	const char *p = line->text, *end = p + line->length, *tab;
+
+	*ret = (struct entry){0};
+	if (line->too_long || !line_hex(&p, end, &ret->address) || end - p < 3 || p[1] != ' ')
+		return false;
+	ret->type = p[0];
+	ret->name = p + 2;
+	tab = memchr(ret->name, '\t', (size_t)(end - ret->name));
+	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']') {
+		ret->module = tab + 1;
+		ret->module_size = (size_t)(end - ret->module);
+		end = tab;
+	}
+	ret->name_size = (size_t)(end - ret->name);
+	return ret->name_size > 0;
+}
+
+static int add(struct symtab *t, const struct entry *e)
+{
+	struct symbol_range r = {.start = e->address, .end = e->address + FUNCTION_MAX};
+	char name[1024];
+	int64_t at;
+
+	if (r.end < r.start)
+		r.end = UINT64_MAX;
+	/* Data, absolute and per-CPU symbols only mark where a function ends. */
+	if (!strchr("tTwW", e->type))
+		return symtab_add(t, &r);
+	if (!e->module) {
+		at = symtab_add_name(t, e->name, e->name_size);
+	} else {
+		if (e->name_size + e->module_size + 1 > sizeof(name))
+			return 0;
+		memcpy(name, e->name, e->name_size);
+		name[e->name_size] = ' ';
+		memcpy(name + e->name_size + 1, e->module, e->module_size);
+		at = symtab_add_name(t, name, e->name_size + 1 + e->module_size);
+	}
+	if (at < 0)
+		return (int)at;
+	r.name = (uint32_t)at;
+	return symtab_add(t, &r);
+}
+
+/* At one address a function stands above data, and the first line above the others. */
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol_range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return !x->name != !y->name ? (x->name ? 1 : -1)
+				    : (x->name < y->name) - (x->name > y->name);
+}
+
+static void end_at_next(struct symtab *t)
+{
+	uint64_t next = UINT64_MAX;
+
+	qsort(t->ranges.items, t->ranges.count, sizeof(*t->ranges.items), by_address);
+	for (size_t i = t->ranges.count; i-- > 0;) {
+		struct symbol_range *r = &t->ranges.items[i];
+
+		if (i + 1 < t->ranges.count && r[1].start != r->start)
+			next = r[1].start;
+		if (next < r->end)
+			r->end = next;
+		r->rank = (uint32_t)i;
+	}
+}
+
+static int read_lines(struct symtab *t, struct lines *lines, struct object_facts *facts)
+{
+	bool shown = false;
+	struct line line;
+	struct entry e;
+	int rc;
+
+	while ((rc = lines_next(lines, &line)) > 0) {
+		if (!parse(&line, &e)) {
+			facts->bad_lines++;
+			continue;
+		}
+		/* per-CPU symbols are small numbers: only large ones tell that addresses are shown
+		 */
+		shown |= e.address > UINT32_MAX;
+		facts->symbols++;
+		rc = add(t, &e);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0 || shown)
+		return rc;
+	facts->hidden = facts->symbols > 0;
+	return facts->hidden ? -EACCES : -EBADMSG;
+}
+
+int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct beat *b)
+{
+	struct lines *lines = malloc(sizeof(*lines));
+	struct symtab t = {0};
+	int rc = -ENOMEM;
+
+	if (!lines)
+		return rc;
+	*lines = (struct lines){.fd = fd, .limit = KALLSYMS_MAX, .beat = b};
+	rc = read_lines(&t, lines, facts);
+	if (!rc) {
+		end_at_next(&t);
+		rc = symtab_build(&t);
+	}
+	free(lines);
+	if (rc < 0) {
+		symtab_free(&t);
+		return rc;
+	}
+	symtab_seal(&t);
+	symtab_free(&k->symbols);
+	k->symbols = t;
+	return 0;
+}
+
+void kernel_free(struct kernel *k)
+{
+	symtab_free(&k->symbols);
+	symtab_free(&k->added);
+}
+
+int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *name, size_t length)
+{
+	struct symbol_range r = {.start = address, .end = address + size, .rank = k->next_rank};
+	int64_t at;
+
+	if (r.end < r.start || k->added.ranges.count >= ADDED_MAX)
+		return -E2BIG;
+	at = symtab_add_name(&k->added, name, length);
+	if (at < 0)
+		return (int)at;
+	r.name = (uint32_t)at;
+	k->next_rank++;
+	k->dirty = true;
+	return symtab_add(&k->added, &r);
+}
+
+bool kernel_find(struct kernel *k, uint64_t address, struct found *ret)
+{
+	if (k->dirty && symtab_build(&k->added) == 0)
+		k->dirty = false;
+	*ret = (struct found){.name = ""};
+	return symtab_find(&k->added, address, ret) || symtab_find(&k->symbols, address, ret);
+}
+
+size_t kernel_bytes(const struct kernel *k)
+{
+	return symtab_bytes(&k->symbols) + symtab_bytes(&k->added);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading perf maps: whatever a line says, the next one is read. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "symbolizers/lines.h"
+#include "symbolizers/perfmap.h"
+
+#define NAME_MAX_BYTES 4096
+
+/* 0 (also for a bad line, which is counted) or a negative errno. */
+static int add_line(struct perfmap *m, const struct line *line)
+{
+	const char *p = line->text, *end = p + line->length;
+	struct symbol_range r = {.rank = (uint32_t)m->symbols.ranges.count};
+	uint64_t size;
+	int64_t name;
+
+	m->lines++;
+	if (end > p && end[-1] == '\r')
+		end--;
+	if (line->too_long || !line_hex(&p, end, &r.start) || !line_hex(&p, end, &size) ||
+	    p == end || !size || size > SYMBOL_SIZE_MAX || memchr(p, '\0', (size_t)(end - p)) ||
+	    __builtin_add_overflow(r.start, size, &r.end)) {
+		m->bad_lines++;
+		return 0;
+	}
+	name = symtab_add_name(&m->symbols, p,
+			       end - p > NAME_MAX_BYTES ? NAME_MAX_BYTES : (size_t)(end - p));
+	if (name < 0)
+		return (int)name;
+	r.name = (uint32_t)name;
+	m->dirty = true;
+	return symtab_add(&m->symbols, &r);
+}
+
+static int read_lines(struct perfmap *m, struct lines *lines)
+{
+	struct line line;
+	int rc = 0;
+
+	while ((rc = lines_next(lines, &line)) > 0) {
+		rc = add_line(m, &line);
+		if (rc < 0)
+			break;
+		m->offset = lines->offset;
+	}
+	/* what is held but not taken is a half last line, which the limit may have cut */
+	if (rc != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
+		return rc;
+	m->full = true;
+	m->bad_lines++;
+	return 0;
+}
+
+int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct beat *b)
+{
+	struct lines *lines = NULL;
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	if (st.st_dev != m->device || st.st_ino != m->inode || (uint64_t)st.st_size < m->offset) {
+		perfmap_free(m);
+		*m = (struct perfmap){.device = st.st_dev, .inode = st.st_ino};
+	}
+	if (!m->full && (uint64_t)st.st_size > m->offset) {
+		lines = malloc(sizeof(*lines));
+		if (!lines)
+			return -ENOMEM;
+		*lines = (struct lines){
+			.fd = fd, .offset = m->offset, .limit = PERFMAP_BYTES_MAX, .beat = b};
+		rc = read_lines(m, lines);
+		free(lines);
+	}
+	facts->symbols = m->symbols.ranges.count;
+	facts->bad_lines = m->bad_lines;
+	return rc;
+}
+
+void perfmap_free(struct perfmap *m)
+{
+	symtab_free(&m->symbols);
+}
+
+bool perfmap_find(struct perfmap *m, uint64_t address, struct found *ret)
+{
+	if (m->dirty && symtab_build(&m->symbols) == 0)
+		m->dirty = false;
+	*ret = (struct found){.name = ""};
+	return symtab_find(&m->symbols, address, ret);
+}
+
+size_t perfmap_bytes(const struct perfmap *m)
+{
+	return symtab_bytes(&m->symbols);
+}

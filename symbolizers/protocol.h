@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the symbolizer's client and its worker say to each other: one message
+ * is one packet of a SOCK_SEQPACKET pair, a header and a bounded payload, with
+ * at most one descriptor beside it. Both ends are the same program, so structs
+ * travel as they are; but the worker reads hostile files, so the client checks
+ * every word of it.
+ */
+#ifndef SKEIN_SYMBOLIZERS_PROTOCOL_H
+#define SKEIN_SYMBOLIZERS_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum message_type {
+	/* To the worker. What names an object unknown to it is answered as bad. */
+	MESSAGE_OBJECT = 1, /* fd; count is its kind: replaces what was known of that object */
+	MESSAGE_DEBUG,	    /* fd of a separate debug file */
+	MESSAGE_SYMBOL,	    /* struct message_symbol and its name: an added kernel symbol */
+	MESSAGE_FORGET,
+	MESSAGE_READ,	 /* answered by FACTS */
+	MESSAGE_REFRESH, /* fd; answered by FACTS */
+	MESSAGE_ASK,	 /* count addresses; answered by ANSWERS, in their order, in one or more */
+	/* From the worker. */
+	MESSAGE_BEAT,	 /* still at work on that request */
+	MESSAGE_FACTS,	 /* struct object_facts */
+	MESSAGE_ANSWERS, /* count times struct message_answer and its texts */
+};
+
+struct message {
+	uint32_t type; /* enum message_type */
+	uint32_t count;
+	uint64_t object;
+	uint64_t sequence; /* of the request, repeated in what answers it */
+};
+
+struct message_symbol {
+	uint64_t address, size;
+};
+
+struct message_answer {
+	uint64_t address, start, size;
+	uint32_t flags; /* enum symbol_flag */
+	uint16_t name;	/* bytes of the two texts that follow, without NUL */
+	uint16_t system_name;
+};
+
+#define PAYLOAD_MAX (64 * 1024)
+/* Longest name in an answer, in bytes; what is longer is cut and ends with U+2026. */
+#define ANSWER_NAME_MAX 4096
+#define ASK_MAX 512
+
+_Static_assert(ASK_MAX * sizeof(uint64_t) <= PAYLOAD_MAX, "a full ASK must fit");
+_Static_assert(sizeof(struct message_answer) + 2 * ANSWER_NAME_MAX <= PAYLOAD_MAX,
+	       "the longest answer must fit");
+
+/*
+ * Send one message; fd (or -1) is handed over as a copy. flags: those of
+ * sendmsg(2). 0 or a negative errno.
+ */
+int message_send(int socket, const struct message *m, const void *payload, size_t size, int fd,
+		 int flags);
+
+/*
+ * Receive one message: payload has room for PAYLOAD_MAX bytes. *ret_fd is
+ * owned by the caller, -1 if none came. Returns the payload's size, -EPIPE
+ * when the other end is gone, -EBADMSG for a packet that is no message, or
+ * another negative errno.
+ */
+int message_receive(int socket, struct message *m, void *payload, int *ret_fd, int flags);
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Painting: ranges are visited by start while a heap holds those that are open,
+ * the highest rank on top. Between two events (a start, or the end of the top)
+ * the top has the addresses. n ranges make at most 2n pieces in O(n log n).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/client.h"
+#include "symbolizers/symtab.h"
+
+void symtab_free(struct symtab *t)
+{
+	vector_free(&t->ranges);
+	vector_free(&t->names);
+	vector_free(&t->pieces);
+}
+
+int64_t symtab_add_name(struct symtab *t, const char *name, size_t length)
+{
+	size_t first = t->names.count ? t->names.count : 1;
+
+	length = strnlen(name, length);
+	if (first + length + 1 > SYMBOL_NAMES_MAX)
+		return -E2BIG;
+	if (vector_reserve(&t->names, length + 2) < 0)
+		return -ENOMEM;
+	t->names.items[0] = '\0';
+	memcpy(t->names.items + first, name, length);
+	t->names.items[first + length] = '\0';
+	t->names.count = first + length + 1;
+	return (int64_t)first;
+}
+
+int symtab_add(struct symtab *t, const struct symbol_range *r)
+{
+	if (r->end <= r->start || r->end - r->start > SYMBOL_SIZE_MAX)
+		return 0;
+	if (t->ranges.count >= SYMBOLS_MAX)
+		return -E2BIG;
+	return vector_push(&t->ranges, *r);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Indices of open ranges; the parent of i is (i - 1) / 2. */
+struct heap {
+	const struct symbol_range *ranges;
+	uint32_t *items;
+	size_t count;
+};
+
+static bool above(const struct heap *h, size_t a, size_t b)
+{
+	return h->ranges[h->items[a]].rank > h->ranges[h->items[b]].rank;
+}
+
+static void heap_swap(struct heap *h, size_t a, size_t b)
+{
+	uint32_t item = h->items[a];
+
+	h->items[a] = h->items[b];
+	h->items[b] = item;
+}
+
+static void heap_push(struct heap *h, uint32_t item)
+{
+	size_t at = h->count++;
+
+	h->items[at] = item;
+	for (; at && above(h, at, (at - 1) / 2); at = (at - 1) / 2)
+		heap_swap(h, at, (at - 1) / 2);
+}
+
+static void heap_pop(struct heap *h)
+{
+	size_t at = 0, child;
+
+	h->items[0] = h->items[--h->count];
+	while ((child = 2 * at + 1) < h->count) {
+		if (child + 1 < h->count && above(h, child + 1, child))
+			child++;
+		if (!above(h, child, at))
+			break;
+		heap_swap(h, child, at);
+		at = child;
+	}
+}
+
+static int paint(struct symtab *t, const struct symbol_range *r, uint64_t start, uint64_t end)
+{
+	struct symbol_piece piece = {
+		.start = start,
+		.length = (uint32_t)(end - start),
+		.name = r->name,
+		.back = (uint32_t)(start - r->start),
+		.size = (uint32_t)(r->end - r->start),
+	};
+	struct symbol_piece *last = t->pieces.count ? &t->pieces.items[t->pieces.count - 1] : NULL;
+
+	if (!r->name)
+		return 0;
+	/* A lower range that began inside did not interrupt this one. */
+	if (last && last->start + last->length == start && last->name == r->name &&
+	    last->start - last->back == r->start && last->size == piece.size) {
+		last->length += piece.length;
+		return 0;
+	}
+	return vector_push(&t->pieces, piece);
+}
+
+static int paint_all(struct symtab *t, struct heap *open)
+{
+	const struct symbol_range *ranges = t->ranges.items;
+	size_t next = 0;
+	uint64_t at = 0;
+	int rc = 0;
+
+	while (!rc && (next < t->ranges.count || open->count)) {
+		const struct symbol_range *top;
+		uint64_t until;
+
+		if (!open->count)
+			at = ranges[next].start;
+		while (next < t->ranges.count && ranges[next].start <= at)
+			heap_push(open, (uint32_t)next++);
+		top = &ranges[open->items[0]];
+		if (top->end <= at) {
+			heap_pop(open);
+			continue;
+		}
+		until = top->end;
+		if (next < t->ranges.count && ranges[next].start < until)
+			until = ranges[next].start;
+		rc = paint(t, top, at, until);
+		at = until;
+	}
+	return rc;
+}
+
+int symtab_build(struct symtab *t)
+{
+	struct heap open = {0};
+	int rc;
+
+	t->pieces.count = 0;
+	if (!t->ranges.count)
+		return 0;
+	open.items = malloc(t->ranges.count * sizeof(*open.items));
+	if (!open.items || vector_reserve(&t->pieces, t->ranges.count) < 0) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	qsort(t->ranges.items, t->ranges.count, sizeof(*t->ranges.items), by_start);
+	open.ranges = t->ranges.items;
+	rc = paint_all(t, &open);
+	if (rc < 0)
+		t->pieces.count = 0;
+out:
+	free(open.items);
+	return rc;
+}
+
+void symtab_seal(struct symtab *t)
+{
+	struct symbol_piece *fit;
+
+	vector_free(&t->ranges);
+	fit = realloc(t->pieces.items, (t->pieces.count + 1) * sizeof(*fit));
+	if (fit) {
+		t->pieces.items = fit;
+		t->pieces.capacity = t->pieces.count + 1;
+	}
+}
+
+bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret)
+{
+	size_t low = 0, high = t->pieces.count;
+	const struct symbol_piece *p;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->pieces.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return false;
+	p = &t->pieces.items[low - 1];
+	if (address - p->start >= p->length)
+		return false;
+	*ret = (struct found){
+		.name = t->names.items + p->name,
+		.start = p->start - p->back,
+		.size = p->size,
+		.flags = SYMBOL_FOUND,
+	};
+	return true;
+}
+
+size_t symtab_bytes(const struct symtab *t)
+{
+	return t->ranges.capacity * sizeof(*t->ranges.items) + t->names.capacity +
+	       t->pieces.capacity * sizeof(*t->pieces.items);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Requests in, answers out; the objects' tables are kept within a budget. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "symbolizers/beat.h"
+#include "symbolizers/client.h"
+#include "symbolizers/confine.h"
+#include "symbolizers/demangle.h"
+#include "symbolizers/elf.h"
+#include "symbolizers/kernel.h"
+#include "symbolizers/perfmap.h"
+#include "symbolizers/protocol.h"
+#include "symbolizers/worker.h"
+
+/* Tables beyond this are dropped, least recently used first, and read again when asked for. */
+#define TABLES_MAX (128u << 20)
+#define BEAT_NS 200000000ull
+
+struct object {
+	uint64_t id;
+	enum object_kind kind;
+	int fd, debug_fd; /* -1: none */
+	bool read;	  /* the table is there */
+	bool bad;
+	struct object_facts facts; /* of the last reading */
+	union {
+		struct elf elf;
+		struct kernel kernel;
+		struct perfmap perfmap;
+	} table;
+	size_t bytes;	   /* of the table */
+	UT_hash_handle hh; /* the list is in order of use, oldest first */
+};
+
+struct worker {
+	int socket;
+	unsigned int files, files_max;
+	size_t bytes;
+	struct object *objects;
+	struct demangler *demangler;
+	struct beat beat;
+	size_t used; /* of answers */
+	uint32_t count;
+	char answers[PAYLOAD_MAX];
+	char payload[PAYLOAD_MAX];
+};
+
+void beat(struct beat *b)
+{
+	struct message m = {.type = MESSAGE_BEAT};
+	struct timespec ts;
+	uint64_t now;
+
+	if (!b)
+		return;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	if (now - b->last < BEAT_NS)
+		return;
+	b->last = now;
+	m.object = b->object;
+	m.sequence = b->sequence;
+	(void)message_send(b->socket, &m, NULL, 0, -1, 0);
+}
+
+static void close_file(struct worker *w, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(*fd);
+	w->files--;
+	*fd = -1;
+}
+
+static void drop_table(struct worker *w, struct object *o)
+{
+	switch (o->kind) {
+	case OBJECT_ELF:
+		elf_free(&o->table.elf);
+		break;
+	case OBJECT_KERNEL:
+		kernel_free(&o->table.kernel);
+		break;
+	case OBJECT_PERFMAP:
+		perfmap_free(&o->table.perfmap);
+		break;
+	}
+	memset(&o->table, 0, sizeof(o->table));
+	w->bytes -= o->bytes;
+	o->bytes = 0;
+	o->read = false;
+}
+
+static void forget(struct worker *w, struct object *o)
+{
+	HASH_DEL(w->objects, o);
+	drop_table(w, o);
+	close_file(w, &o->fd);
+	close_file(w, &o->debug_fd);
+	free(o);
+}
+
+static struct object *lookup(struct worker *w, uint64_t id)
+{
+	struct object *o;
+
+	HASH_FIND(hh, w->objects, &id, sizeof(id), o);
+	return o;
+}
+
+/* To the end of the list. */
+static void touch(struct worker *w, struct object *o)
+{
+	HASH_DEL(w->objects, o);
+	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
+}
+
+/* The kernel's added symbols are in no file, so its table stays. */
+static void keep_budget(struct worker *w, const struct object *current)
+{
+	struct object *o, *next;
+
+	HASH_ITER (hh, w->objects, o, next) {
+		if (w->bytes <= TABLES_MAX)
+			break;
+		if (o != current && o->kind != OBJECT_KERNEL)
+			drop_table(w, o);
+	}
+}
+
+static void account(struct worker *w, struct object *o)
+{
+	w->bytes -= o->bytes;
+	o->bytes = o->kind == OBJECT_ELF      ? elf_bytes(&o->table.elf)
+		   : o->kind == OBJECT_KERNEL ? kernel_bytes(&o->table.kernel)
+					      : perfmap_bytes(&o->table.perfmap);
+	w->bytes += o->bytes;
+}
+
+/* Read the object, or what was added to it. */
+static void read_object(struct worker *w, struct object *o)
+{
+	struct object_facts facts = {0};
+	int rc = -EBADF;
+
+	if (o->fd >= 0) {
+		switch (o->kind) {
+		case OBJECT_ELF:
+			drop_table(w, o);
+			rc = elf_read(&o->table.elf, o->fd, o->debug_fd, &facts, &w->beat);
+			break;
+		case OBJECT_KERNEL:
+			rc = kernel_read(&o->table.kernel, o->fd, &facts, &w->beat);
+			break;
+		case OBJECT_PERFMAP:
+			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
+			break;
+		}
+	}
+	o->read = true;
+	o->bad = rc < 0;
+	facts.bad = o->bad;
+	o->facts = facts;
+	if (o->bad && o->kind == OBJECT_ELF)
+		elf_free(&o->table.elf);
+	account(w, o);
+	keep_budget(w, o);
+}
+
+static bool find(struct object *o, uint64_t address, struct found *ret)
+{
+	*ret = (struct found){.name = ""};
+	if (o->kind == OBJECT_ELF)
+		return elf_find(&o->table.elf, address, ret);
+	if (o->kind == OBJECT_KERNEL)
+		return kernel_find(&o->table.kernel, address, ret);
+	return perfmap_find(&o->table.perfmap, address, ret);
+}
+
+static void send_answers(struct worker *w, const struct message *request)
+{
+	struct message m = *request;
+
+	m.type = MESSAGE_ANSWERS;
+	m.count = w->count;
+	if (w->count && message_send(w->socket, &m, w->answers, w->used, -1, 0) < 0)
+		_exit(1);
+	w->used = 0;
+	w->count = 0;
+}
+
+/* The system name stands behind the name it was made to, or not at all. */
+static void put_answer(struct worker *w, uint64_t address, const struct found *f)
+{
+	const char *demangled = demangler_get(w->demangler, f->name);
+	struct message_answer a = {
+		.address = address, .start = f->start, .size = f->size, .flags = f->flags};
+	char *text = w->answers + w->used + sizeof(a);
+
+	a.name = (uint16_t)copy_cut(demangled ? demangled : f->name, text, ANSWER_NAME_MAX + 1);
+	if (demangled)
+		a.system_name = (uint16_t)copy_cut(f->name, text + a.name, ANSWER_NAME_MAX + 1);
+	memcpy(w->answers + w->used, &a, sizeof(a));
+	w->used += sizeof(a) + a.name + a.system_name;
+	w->count++;
+}
+
+static void answer(struct worker *w, const struct message *m, struct object *o)
+{
+	/* an answer's texts are written with a NUL each */
+	const size_t room = sizeof(struct message_answer) + 2 * (ANSWER_NAME_MAX + 1);
+
+	if (o)
+		touch(w, o);
+	if (o && !o->read)
+		read_object(w, o);
+	for (uint32_t i = 0; i < m->count; i++) {
+		struct found f = {.name = ""};
+		uint64_t address;
+
+		memcpy(&address, w->payload + i * sizeof(address), sizeof(address));
+		if (!o || (o->bad && o->kind == OBJECT_ELF))
+			f.flags = SYMBOL_BAD_OBJECT;
+		else if (!find(o, address, &f) && o->bad)
+			f.flags |= SYMBOL_BAD_OBJECT;
+		if (sizeof(w->answers) - w->used < room)
+			send_answers(w, m);
+		put_answer(w, address, &f);
+		beat(&w->beat);
+	}
+	if (o) /* finding may have built the table */
+		account(w, o);
+	send_answers(w, m);
+}
+
+static void send_facts(struct worker *w, const struct message *request, const struct object *o)
+{
+	struct object_facts unknown = {.bad = true};
+	struct message m = *request;
+
+	m.type = MESSAGE_FACTS;
+	m.count = 1;
+	if (message_send(w->socket, &m, o ? &o->facts : &unknown, sizeof(unknown), -1, 0) < 0)
+		_exit(1);
+}
+
+/* Descriptors of objects whose table is there can go; they are bad once it is dropped. */
+static void keep_files(struct worker *w)
+{
+	struct object *o, *next;
+
+	HASH_ITER (hh, w->objects, o, next) {
+		if (w->files < w->files_max)
+			break;
+		if (!o->read)
+			continue;
+		close_file(w, &o->fd);
+		close_file(w, &o->debug_fd);
+	}
+}
+
+static void replace_file(struct worker *w, int *old, int *fd)
+{
+	close_file(w, old);
+	*old = *fd;
+	*fd = -1;
+}
+
+static void add_object(struct worker *w, const struct message *m, int *fd)
+{
+	struct object *o = lookup(w, m->object);
+
+	if (o)
+		forget(w, o);
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		_exit(1);
+	o->id = m->object;
+	o->kind = m->count;
+	o->fd = o->debug_fd = -1;
+	replace_file(w, &o->fd, fd);
+	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
+	keep_files(w);
+}
+
+static void add_symbol(struct worker *w, struct object *o, size_t size)
+{
+	struct message_symbol s;
+
+	if (!o || o->kind != OBJECT_KERNEL || size < sizeof(s))
+		return;
+	memcpy(&s, w->payload, sizeof(s));
+	(void)kernel_add(&o->table.kernel, s.address, s.size, w->payload + sizeof(s),
+			 size - sizeof(s));
+	account(w, o);
+}
+
+/* Whoever keeps *fd sets it to -1. */
+static void handle(struct worker *w, const struct message *m, size_t size, int *fd)
+{
+	struct object *o = lookup(w, m->object);
+
+	w->beat.object = m->object;
+	w->beat.sequence = m->sequence;
+	switch (m->type) {
+	case MESSAGE_OBJECT:
+		add_object(w, m, fd);
+		return;
+	case MESSAGE_DEBUG:
+		if (o) {
+			replace_file(w, &o->debug_fd, fd);
+			o->read = false;
+		}
+		return;
+	case MESSAGE_SYMBOL:
+		add_symbol(w, o, size);
+		return;
+	case MESSAGE_FORGET:
+		if (o)
+			forget(w, o);
+		return;
+	case MESSAGE_REFRESH:
+		if (o && *fd >= 0)
+			replace_file(w, &o->fd, fd);
+		/* fall through */
+	case MESSAGE_READ:
+		if (o)
+			read_object(w, o);
+		send_facts(w, m, o);
+		return;
+	case MESSAGE_ASK:
+		answer(w, m, o);
+		return;
+	}
+}
+
+/* Signals of a terminal or a service manager are for the recorder, which needs its names. */
+static void reset_signals(void)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void worker_main(int socket, int parent, unsigned int files)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+	struct message m;
+	int size, fd;
+
+	reset_signals();
+	if (!w || confine(socket, parent, files + WORKER_FILES_SPARE) < 0)
+		_exit(1);
+	w->socket = 0;
+	w->beat.socket = 0;
+	w->files_max = files;
+	w->demangler = demangler_new();
+	if (!w->demangler)
+		_exit(1);
+	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
+		if (fd >= 0)
+			w->files++;
+		handle(w, &m, (size_t)size, &fd);
+		close_file(w, &fd);
+	}
+	_exit(0);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process that reads what profiled processes wrote, and can do nothing else. */
+#ifndef SKEIN_SYMBOLIZERS_WORKER_H
+#define SKEIN_SYMBOLIZERS_WORKER_H
+
+/* Descriptors that a worker keeps to read objects again; it holds a few more. */
+#define WORKER_FILES_SPARE 16
+
+/*
+ * Be the worker: confine the process and answer what comes on socket until
+ * its other end is closed. To be called in a fresh child of parent.
+ */
+void worker_main(int socket, int parent, unsigned int files) __attribute__((noreturn));
+
+#endif
