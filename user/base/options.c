@@ -20,7 +20,6 @@ struct getopt_tables {
 	char *letters;
 	struct option *names;
 	size_t count; /* of specs; names has one more entry (--help) and an end */
-	bool help_letter; /* -h is --help, for the command has no -h of its own */
 };
 
 static size_t count_specs(const struct option_spec *specs)
@@ -44,7 +43,6 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 	char *letter;
 
 	t->count = count;
-	t->help_letter = true;
 	t->letters = calloc(count + 3, 2);
 	t->names = calloc(count + 2, sizeof(*t->names));
 	if (!t->letters || !t->names)
@@ -66,11 +64,10 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 		*letter++ = o->letter;
 		if (takes_argument(o))
 			*letter++ = ':';
-		t->help_letter = t->help_letter && o->letter != 'h';
 	}
 	t->names[names] = (struct option){.name = "help", .val = LONG_BASE + (int)count};
-	if (t->help_letter)
-		*letter = 'h';
+	/* behind an 'h' that the command has for something else, this one does nothing */
+	*letter = 'h';
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@ static uid_t sudo_id(const char *variable)
 		return (uid_t)-1;
 	errno = 0;
 	id = strtoul(text, &end, 10);
-	return errno || *end || id >= (uid_t)-1 ? (uid_t)-1 : (uid_t)id;
+	return errno || *end || id > UINT32_MAX ? (uid_t)-1 : (uid_t)id;
 }
 
 void give_to_invoking_user(int fd)
