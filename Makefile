@@ -107,7 +107,7 @@ $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(O)/user/capture/%.o $(O)/user/cmd/%.o: | $(SKELETONS)
+$(filter $(O)/user/capture/% $(O)/user/cmd/%,$(OBJECTS)): | $(SKELETONS)
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
