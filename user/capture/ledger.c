@@ -117,7 +117,8 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 	if (!ret && final) {
 		uint64_t known = r.written + r.filtered + r.idle + c.ring_full;
 
-		p->not_delivered = r.due > known ? r.due - known : 0;
+		/* where an interval begins and ends, one sample may be rounded away */
+		p->not_delivered = r.due > known + c.intervals ? r.due - known : 0;
 		ret = put_lost(l, sink, (int)cpu, LOSS_NOT_DELIVERED, p->not_delivered, now, err);
 	}
 	return ret ? ret : put_account(sink, &r, err);

@@ -170,7 +170,8 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 	int ret = 0;
 
 	while (!ret && (q = oldest(o, &next)) && head_time(q) <= mark) {
-		while (!ret && head_time(q) <= mark && head_time(q) <= next) {
+		while (!ret && q->head < q->entries.count && head_time(q) <= mark &&
+		       head_time(q) <= next) {
 			struct entry *e = &q->entries.items[q->head++];
 
 			if (e->time > o->released)
