@@ -49,33 +49,29 @@ void progress_end(struct progress_line *l)
 		fputs("\r\033[K", stderr);
 }
 
-static uint64_t cpu_ns(int who)
+static uint64_t own_cpu(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static uint64_t own_memory(void)
 {
 	struct rusage u;
 
-	if (getrusage(who, &u) < 0)
-		return 0;
-	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * NSEC_PER_SEC +
-	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
+	return getrusage(RUSAGE_SELF, &u) < 0 ? 0 : (uint64_t)u.ru_maxrss * 1024;
 }
 
-static uint64_t most_resident(int who)
-{
-	struct rusage u;
-
-	return getrusage(who, &u) < 0 ? 0 : (uint64_t)u.ru_maxrss * 1024;
-}
-
-/* The helper processes have ended and been waited for by now: they count among the children. */
 static void show_cost(const struct capture_summary *s)
 {
-	uint64_t cpu = cpu_ns(RUSAGE_SELF);
-	char spent[32], share[32], memory[32];
+	uint64_t cpu = own_cpu() + s->helper_cpu;
+	char spent[32], share[32], memory[32], helpers[32];
 
-	log_info("recorder: %s of CPU (%s of one CPU), %s resident at most",
+	log_info("recorder: %s of CPU (%s of one CPU); resident at most %s, and %s in its helper "
+		 "processes",
 		 show_duration(cpu, spent, sizeof(spent)),
 		 show_percent(cpu, s->elapsed, share, sizeof(share)),
-		 show_bytes(most_resident(RUSAGE_SELF), memory, sizeof(memory)));
+		 show_bytes(own_memory(), memory, sizeof(memory)),
+		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
 }
 
 static void show_losses(const struct capture_summary *s)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Constructing a live capture: everything that can fail for want of a right fails here. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/live.h"
+#include "capture/select.h"
+
+/* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
+#define SIDEBAND_BYTES (512UL << 10)
+
+int live_follow_cpus(struct live *l, struct error *err)
+{
+	struct cpu_set online = {0};
+	int ret = cpu_set_online(&online, err);
+
+	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
+		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
+
+		if (!cpu_set_has(&online, cpu)) {
+			sampler_close_cpu(l->sampler, cpu);
+			sideband_close_cpu(l->sideband, cpu);
+			continue;
+		}
+		ret = sideband_open_cpu(l->sideband, cpu, err);
+		if (!ret && wanted && l->started)
+			ret = sampler_open_cpu(l->sampler, cpu, err);
+		if (ret == -ENODEV) /* it went while we looked */
+			ret = 0;
+	}
+	cpu_set_free(&online);
+	return ret;
+}
+
+/* Every CPU asked for must exist, and one at least be there now. */
+static int check_cpus(struct live *l, struct error *err)
+{
+	const char *list = l->options.cpus;
+	struct cpu_set online = {0};
+	bool any = false;
+	int ret = cpu_set_parse(&l->wanted, list, err);
+
+	if (!ret)
+		ret = cpu_set_online(&online, err);
+	if (ret)
+		return ret;
+	if (l->wanted.count > (unsigned int)libbpf_num_possible_cpus())
+		ret = error_set(err, -EINVAL, "there is no CPU %u here", l->wanted.count - 1);
+	for (unsigned int cpu = 0; cpu < l->wanted.count; cpu++)
+		any |= cpu_set_has(&l->wanted, cpu) && cpu_set_has(&online, cpu);
+	if (!ret && !any)
+		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", list);
+	cpu_set_free(&online);
+	return ret;
+}
+
+static void live_free(struct source *source)
+{
+	struct live *l = (struct live *)source;
+
+	sampler_free(l->sampler);
+	ledger_free(l->ledger);
+	intern_free(l->intern);
+	process_table_free(l->table);
+	objects_free(l->objects);
+	symbolizer_free(l->symbolizer);
+	opener_free(l->opener);
+	program_free(l->program);
+	sideband_free(l->sideband);
+	order_free(l->order);
+	cgroups_free(l->cgroups);
+	cpu_set_free(&l->wanted);
+	if (l->epoll >= 0)
+		close(l->epoll);
+	free(l);
+}
+
+static const struct source_ops live_ops = {.run = live_run, .free = live_free};
+
+/* Half a second of samples with deep stacks, for each CPU that shares a ring. */
+static uint64_t default_buffer(const struct sampled_event *e)
+{
+	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
+	uint64_t bytes = rate * 1024 / 2;
+
+	return bytes < (256UL << 10) ? 256UL << 10 : bytes;
+}
+
+static int load_program(struct live *l, struct error *err)
+{
+	const struct capture_options *o = &l->options;
+	struct program_options p = {
+		.kernel_stack = !o->user_only,
+		.user_stack = !o->kernel_only,
+		.idle = o->idle,
+		.clocked = l->event.clocked,
+		.select_pids = o->pid_count > 0,
+		.select_tids = o->tid_count > 0,
+		.cgroup_subsys = cgroups_subsystem(l->cgroups),
+		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event),
+	};
+	struct cgroup_place place;
+	int ret = 0;
+
+	if (o->cgroup) {
+		ret = cgroups_find(l->cgroups, o->cgroup, &place, err);
+		if (ret)
+			return ret;
+		p.select_cgroup = true;
+		p.selected_subsys = place.subsystem;
+		p.selected_cgroup = place.id;
+		p.selected_level = place.level;
+	}
+	l->options.buffer = p.ring_bytes;
+	return program_load(&l->program, &p, l->order, err);
+}
+
+/* Everything that can fail for want of a right fails here, before any file is written. */
+static int prepare(struct live *l, struct error *err)
+{
+	const struct capture_options *o = &l->options;
+	int ret = sampled_event_find(&l->event, o->event ? o->event : "cpu-clock", o->frequency,
+				     o->period, err);
+
+	if (!ret && o->cpus)
+		ret = check_cpus(l, err);
+	if (!ret)
+		ret = select_check(o, err);
+	if (!ret)
+		ret = cgroups_new(&l->cgroups, "/proc/self/mountinfo", err);
+	if (!ret)
+		ret = live_start_helpers(l, err);
+	l->order = order_new();
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!ret && (!l->order || l->epoll < 0))
+		ret = error_errno(err, -ENOMEM, "capture");
+	if (!ret)
+		ret = load_program(l, err);
+	if (!ret)
+		ret = sampler_new(&l->sampler, &l->event, l->program, err);
+	if (!ret)
+		ret = sampler_try(l->sampler, err);
+	if (!ret)
+		ret = sideband_new(&l->sideband, l->order, SIDEBAND_BYTES, err);
+	return ret ? ret : live_follow_cpus(l, err);
+}
+
+int capture_source(struct source **ret, const struct capture_options *o, struct error *err)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	int result;
+
+	if (!l)
+		return error_errno(err, -ENOMEM, "capture");
+	l->source.ops = &live_ops;
+	l->options = *o;
+	l->epoll = -1;
+	result = prepare(l, err);
+	if (result)
+		live_free(&l->source);
+	else
+		*ret = &l->source;
+	return result;
+}

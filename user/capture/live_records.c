@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What comes in during a capture: records of the kernel, answers of the helper processes. */
+#include <string.h>
+
+#include "bpf/event.h"
+#include "capture/clock.h"
+#include "capture/live.h"
+
+static void keep_error(struct live *l, int ret)
+{
+	if (ret < 0 && !l->error)
+		l->error = error_errno(&l->why, ret, "process table");
+}
+
+static void on_opened(void *context, const struct open_answer *a)
+{
+	struct live *l = context;
+
+	objects_opened(l->objects, a, boot_now());
+}
+
+static void on_scanned_process(void *context, const struct scanned_process *p)
+{
+	struct live *l = context;
+
+	keep_error(l, process_table_scanned(l->table, p));
+}
+
+static void on_scanned_thread(void *context, const struct scanned_thread *t)
+{
+	struct live *l = context;
+
+	keep_error(l, process_table_scanned_thread(l->table, t, boot_now()));
+}
+
+static void on_scanned_mapping(void *context, const struct scanned_mapping *m)
+{
+	struct live *l = context;
+
+	keep_error(l, process_table_scanned_mapping(l->table, m, boot_now()));
+}
+
+static void on_scan_done(void *context, uint32_t pid)
+{
+	struct live *l = context;
+
+	if (!pid)
+		l->scanned = true;
+}
+
+static void on_symbol(void *context, uint64_t object, uint64_t address, const struct symbol *s)
+{
+	struct live *l = context;
+
+	intern_named(l->intern, object, address, s);
+}
+
+static void on_facts(void *context, uint64_t object, const struct object_facts *facts)
+{
+	struct live *l = context;
+
+	objects_facts(l->objects, object, facts);
+}
+
+static void on_renewed(void *context, struct object *o, bool changed)
+{
+	struct live *l = context;
+
+	intern_renewed(l->intern, o, changed);
+}
+
+static const char *cgroup_path_of(void *context, uint64_t id)
+{
+	struct live *l = context;
+
+	return cgroups_path(l->cgroups, id);
+}
+
+static const char *container_of_cgroup(void *context, const char *path)
+{
+	struct live *l = context;
+
+	return cgroup_container(path, l->container, sizeof(l->container));
+}
+
+static enum stack_end stack_end_of(const struct wire_sample *s)
+{
+	if (s->flags & (WIRE_KTHREAD | WIRE_NO_USER))
+		return END_WALKED;
+	if (s->flags & WIRE_NO_MM)
+		return END_NO_MEMORY_MAP;
+	return s->user_frames ? (enum stack_end)s->user_end : END_UNREADABLE;
+}
+
+static uint64_t flags_of(const struct wire_sample *s, bool late)
+{
+	return (s->flags & WIRE_KERNEL_MODE ? SAMPLE_FLAG_KERNEL : 0) |
+	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0);
+}
+
+static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late)
+{
+	const struct sampled_task task = {
+		.pid = s->pid,
+		.tid = s->tid,
+		.born = s->born,
+		.cgroup = s->cgroup,
+		.time = s->time,
+		.kernel = s->flags & WIRE_KTHREAD,
+	};
+	const struct raw_stack raw = {
+		.words = (const uint64_t *)(s + 1),
+		.kernel = s->kernel_frames,
+		.user = s->user_frames,
+		.end = stack_end_of(s),
+	};
+	struct sample r = {
+		.time = s->time,
+		.event = EVENT_ID,
+		.cpu = s->cpu,
+		.weight = l->event.period,
+		.flags = flags_of(s, late),
+	};
+	struct process_entry *p;
+	struct thread_entry *t;
+	bool unknown;
+	int ret;
+
+	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
+	if (ret)
+		return ret;
+	if (!p->comm_selected && !t->comm_selected) {
+		ledger_filtered(l->ledger, s->cpu);
+		return 0;
+	}
+	if (unknown)
+		opener_scan(l->opener, s->pid);
+	ret = intern_stack(l->intern, p, &raw, &r.stack, &l->why);
+	if (ret)
+		return ret;
+	r.thread = t->id;
+	ledger_written(l->ledger, s->cpu, late);
+	l->progress.samples++;
+	return put_sample(l->sink, &r, &l->why);
+}
+
+static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
+{
+	const struct wire_sample *s = data;
+
+	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_FRAMES ||
+	    s->user_frames > WIRE_MAX_FRAMES ||
+	    size < sizeof(*s) + 8UL * (s->kernel_frames + s->user_frames)) {
+		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
+		return 0;
+	}
+	return put_wire_sample(l, s, late);
+}
+
+static int on_life(struct live *l, uint64_t time, const void *data, uint32_t size)
+{
+	struct object *kernel = objects_kernel(l->objects);
+	struct life life;
+
+	if (life_decode(&life, data, size) < 0) {
+		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
+		return 0;
+	}
+	if (life.kind != LIFE_KSYMBOL)
+		return process_table_life(l->table, &life, time, &l->why);
+	if (!life.unregistered)
+		symbolizer_add_kernel_symbol(l->symbolizer, kernel->id, life.start,
+					     life.end - life.start, life.text);
+	return 0;
+}
+
+int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
+		bool late)
+{
+	struct live *l = context;
+
+	if (sideband_owns(l->sideband, ring))
+		return on_life(l, time, data, size);
+	return on_sample(l, data, size, late);
+}
+
+/* The helper processes are forked first, while there is little to inherit. */
+int live_start_helpers(struct live *l, struct error *err)
+{
+	const struct symbolizer_events symbols = {
+		.symbol = on_symbol,
+		.facts = on_facts,
+		.context = l,
+	};
+	const struct opener_events files = {
+		.opened = on_opened,
+		.process = on_scanned_process,
+		.thread = on_scanned_thread,
+		.mapping = on_scanned_mapping,
+		.scanned = on_scan_done,
+		.context = l,
+	};
+	struct objects_context objects = {.renewed = on_renewed, .context = l};
+	int ret = symbolizer_new(&l->symbolizer, &symbols, err);
+
+	if (!ret)
+		ret = opener_new(&l->opener, &files, err);
+	if (ret)
+		return ret;
+	objects.opener = l->opener;
+	objects.symbolizer = l->symbolizer;
+	return objects_new(&l->objects, &objects, err);
+}
+
+int live_begin_tables(struct live *l, struct error *err)
+{
+	const struct process_context c = {
+		.objects = l->objects,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.comm_glob = l->options.comm,
+		.cgroup_path = cgroup_path_of,
+		.container = container_of_cgroup,
+		.context = l,
+	};
+	int ret = process_table_new(&l->table, &c, err);
+
+	if (!ret)
+		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
+	if (!ret)
+		ret = ledger_new(&l->ledger, l->sampler, program_cpus(l->program), HOST_ID,
+				 EVENT_ID, l->event.period, err);
+	return ret;
+}
