@@ -83,8 +83,9 @@ static int parse(const char *words, bool stop_at_operand)
 
 START_TEST(every_type)
 {
-	ck_assert_int_eq(parse("-a --output x -e cpu -F 2k --buffer 4M --duration=1.5m --call", false),
-			 argc);
+	const char *words = "-a --output x -e cpu -F 2k --buffer 4M --duration=1.5m --call";
+
+	ck_assert_int_eq(parse(words, false), argc);
 	ck_assert(settings.all && !settings.kernel);
 	ck_assert_str_eq(settings.output, "x");
 	ck_assert_str_eq(settings.event, "cpu");
@@ -135,7 +136,8 @@ static void expect_error(const char *words, const char *text)
 
 START_TEST(errors_name_the_option)
 {
-	expect_error("--foo", "record: there is no option '--foo'; 'skein record --help' lists them");
+	expect_error("--foo",
+		     "record: there is no option '--foo'; 'skein record --help' lists them");
 	expect_error("x --foo=3 y",
 		     "record: there is no option '--foo'; 'skein record --help' lists them");
 	expect_error("-ax", "record: there is no option '-x'; 'skein record --help' lists them");
@@ -267,7 +269,8 @@ START_TEST(help_tells_everything)
 	ck_assert_ptr_nonnull(strstr(text, "\n      --something-with-a-long-name ARGUMENT\n"
 					   "                       Text"));
 	ck_assert_ptr_nonnull(strstr(text, "\n\nOther:\n  -h, --help           Show this help.\n"));
-	ck_assert_ptr_nonnull(strstr(text, "\n\nExamples:\n  sudo skein record -d 10s\n      Text"));
+	ck_assert_ptr_nonnull(strstr(text, "\n\nExamples:\n"
+					   "  sudo skein record -d 10s\n      Text"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  skein record -- make\n      a command\n"));
 	for (const struct option_spec *o = specs; o->name; o++)
 		ck_assert_ptr_nonnull(strstr(text, o->name));

@@ -253,7 +253,8 @@ END_TEST
 
 START_TEST(utf8_tells_its_size_and_keeps_to_it)
 {
-	const char *in = "abcdefghi\xff\n\xe2\x80\xaexyz", *out = "abcdefghi" FFFD "\n\xe2\x80\xaexyz";
+	const char *in = "abcdefghi\xff\n\xe2\x80\xaexyz";
+	const char *out = "abcdefghi" FFFD "\n\xe2\x80\xaexyz";
 	size_t size = text_utf8(in, NULL, 0);
 
 	ck_assert_uint_eq(size, strlen(out));

@@ -42,16 +42,17 @@ struct command {
 	const char *examples; /* lines "command\tfor what", or NULL */
 	const struct option_spec *options; /* ends with a NULL name */
 	size_t options_size; /* of the struct that the options are parsed into */
-	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
+	/* argv[0] is the command's name; returns the exit status */
+	int (*run)(int argc, char **argv);
 };
 
 /*
  * Parse argv[1..] into *options (which the caller has filled with defaults).
  * Options may stand after operands; "--" ends them. Returns the index of the
- * first operand in argv (permuted as getopt_long does), -ECANCELED when
- * --help was given and has been printed to stdout, or -EINVAL with one line
- * in *err that names the option at fault. stop_at_operand: the first operand
- * ends the options (record -- CMD).
+ * first operand in argv (permuted as getopt_long does), -ECANCELED when the
+ * help was asked for (--help or -h, which every command has) and has been
+ * printed to stdout, or -EINVAL with one line in *err that names the option at
+ * fault. stop_at_operand: the first operand ends the options (record -- CMD).
  */
 int options_parse(const struct command *c, int argc, char **argv, void *options,
 		  bool stop_at_operand, struct error *err);

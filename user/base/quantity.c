@@ -38,7 +38,7 @@ static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret
 	}
 	if (in_fraction && factor == 1)
 		return -EINVAL;
-	/* the whole and the fraction apart, for their product with the factor may exceed 128 bits */
+	/* whole and fraction apart: their product with the factor may exceed 128 bits */
 	value = value / divisor * factor + value % divisor * factor / divisor;
 	if (value > UINT64_MAX)
 		return -ERANGE;

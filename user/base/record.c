@@ -7,10 +7,12 @@
  * the first half of an initializer, which ends inside offsetof(), in front of
  * the macro that completes it: FIELD_OF(host) AS_INT (id, "").
  */
+/* clang-format off */
 #define FIELD_OF(kind) {.offset = __builtin_offsetof(struct kind,
 #define AS_INT(n, d) n), .name = #n, .doc = d, .type = FIELD_INT},
 #define AS_SIGNED(n, d) n), .name = #n, .doc = d, .type = FIELD_SIGNED},
 #define AS_TEXT(n, d) n), .name = #n, .doc = d, .type = FIELD_TEXT},
+/* clang-format on */
 
 #define FIELD_TABLE(kind, KIND, stream, summary) \
 	static const struct field kind##_fields[] = {KIND##_FIELDS( \

@@ -262,7 +262,7 @@ char *text_fit(const char *text, unsigned int columns, bool keep_tail, char *buf
 	if (length < size && text_width(text) <= columns)
 		memcpy(buf, text, length + 1);
 	else if (!columns || size <= ELLIPSIS_SIZE)
-		memcpy(buf, "", size > 0);
+		memcpy(buf, "", size ? 1 : 0);
 	else if (keep_tail)
 		snprintf(buf, size, ELLIPSIS "%s", fit_back(text, columns - 1, room));
 	else

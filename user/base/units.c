@@ -60,7 +60,8 @@ char *show_duration(uint64_t ns, char *buf, size_t size)
 		{1, "ns"}, {1000, "us"}, {1000000, "ms"}, {1000000000, "s"},
 	};
 	static const struct unit long_units[] = {
-		{1000000000, "s"}, {60000000000, "min"}, {3600000000000, "h"}, {86400000000000, "d"},
+		{1000000000, "s"}, {60000000000, "min"},
+		{3600000000000, "h"}, {86400000000000, "d"},
 	};
 	size_t i = COUNT(long_units) - 1;
 
