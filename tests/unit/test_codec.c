@@ -206,6 +206,7 @@ START_TEST(bomb)
 			 -EBADMSG);
 	free(zeros);
 	free(packed);
+	columns_free(&out);
 	codec_free(&codec);
 }
 END_TEST

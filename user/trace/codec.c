@@ -367,11 +367,14 @@ int codec_decode(struct codec *c, const void *data, size_t size, uint64_t record
 	if (!data || !records || records > CODEC_RECORDS_MAX || width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EBADMSG, "an impossible count of records");
 	result = unpack(c, data, size, records, &raw);
-	if (result == -ENOMEM || columns_reserve(ret, width, (uint32_t)records) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (result < 0 ||
+	if (result == 0 && columns_reserve(ret, width, (uint32_t)records) < 0)
+		result = -ENOMEM;
+	if (result == 0 &&
 	    !decode_raw((struct input){c->raw, c->raw + raw}, (uint32_t)records, mask, ret))
-		return error_set(err, -EBADMSG, "a damaged chunk");
+		result = -EBADMSG;
+	if (result < 0)
+		return error_set(err, result,
+				 result == -ENOMEM ? "out of memory" : "a damaged chunk");
 	ret->count = (uint32_t)records;
 	return 0;
 }
