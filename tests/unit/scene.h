@@ -11,7 +11,7 @@
 #ifndef SKEIN_TESTS_SCENE_H
 #define SKEIN_TESTS_SCENE_H
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "base/pipe.h"
 

@@ -62,6 +62,11 @@ int symbols_of(struct symbols *ret, const struct profile *p)
 	return rc;
 }
 
+int symbols_add(struct symbols *s, const char *name, uint32_t *ret)
+{
+	return intern(s, name, "", ret);
+}
+
 void symbols_free(struct symbols *s)
 {
 	names_free(&s->names);

@@ -10,10 +10,18 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack)
 	return stack == PROFILE_NONE ? END_UNKNOWN_ROOT : (enum stack_end)p->stacks[stack].end;
 }
 
+const char *module_short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!strcmp(path, "[kernel.kallsyms]"))
+		return "[kernel]";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 const char *profile_module_name(const struct profile *p, uint32_t mapping)
 {
 	const struct mapping *m;
-	const char *slash;
 
 	if (mapping == PROFILE_NONE)
 		return "";
@@ -23,8 +31,7 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping)
 		       m->kind == MAPPING_VDSO   ? "[vdso]" :
 		       m->kind == MAPPING_JIT    ? "[jit]" :
 						   "";
-	slash = strrchr(m->path, '/');
-	return slash && slash[1] ? slash + 1 : m->path;
+	return module_short_name(m->path);
 }
 
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size)

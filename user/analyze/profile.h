@@ -80,7 +80,9 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
 
-/* File name of a mapping's path without its folders, "[kernel]", ...; "" for PROFILE_NONE. */
+/* A mapping's path without its folders; "[kernel]" for the kernel's own text. */
+const char *module_short_name(const char *path);
+/* The same of a mapping, also of one without a path; "" for PROFILE_NONE. */
 const char *profile_module_name(const struct profile *p, uint32_t mapping);
 
 /* Samples and weight of one event. */

@@ -215,7 +215,7 @@ static int push_user(struct intern *n, struct process_entry *p, uint64_t pc, boo
 	uint64_t frame = 0, address = pc - caller;
 	int ret;
 
-	if (m && m->object) {
+	if (m && m->object && !m->object->generated) {
 		object = m->object;
 		address = address - m->start + m->offset;
 	} else if (m) {

@@ -363,6 +363,10 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 		snprintf(object->build_id, sizeof(object->build_id), "%s", f->build_id);
 		object->emitted = false;
 	}
+	if (f->bad && !object->generated && !strncmp(object->path, "/memfd:", 7)) {
+		object->generated = true;
+		o->context.renewed(o->context.context, object, true);
+	}
 	snprintf(object->debuglink, sizeof(object->debuglink), "%s", f->debuglink);
 	if (f->wants_debug && !object->debug_asked && object->kind == MAPPING_FILE) {
 		object->debug_asked = true;

@@ -501,8 +501,11 @@ static int queue(struct opener *o, const struct opener_ask *ask)
 
 int opener_open(struct opener *o, const struct open_request *r)
 {
-	const struct opener_ask ask = {.kind = ASK_OPEN, .pid = r->pid, .open = *r};
+	struct opener_ask ask = {.kind = ASK_OPEN, .pid = r->pid, .open = *r};
+	struct timespec boot;
 
+	if (!ask.open.seen && clock_gettime(CLOCK_BOOTTIME, &boot) == 0)
+		ask.open.seen = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
 	return queue(o, &ask);
 }
 

@@ -17,11 +17,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/opener_wire.h"
 #include "capture/procfs.h"
 
+#define NS_PER_S 1000000000LL
 #define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define PERF_MAP_MAX (256 << 20) /* bytes */
 #define RESOLVE_TRIES 8		 /* renames elsewhere make openat2() give up with EAGAIN */
@@ -123,18 +125,46 @@ static int kernel_identity(int fd, struct file_id *ret)
 	return result;
 }
 
-/* True unless the file system says that the inode number was given to a new file since. */
-static bool same_generation(int fd, uint64_t generation)
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t = {0};
+
+	(void)clock_gettime(id, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/*
+ * Was the file made after the mapping was seen? The file system's clock is the
+ * wall clock; where it does not keep a file's birth, the last change stands in.
+ */
+static bool is_younger(int fd, uint64_t seen)
+{
+	int64_t wall = (int64_t)seen + clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	struct statx_timestamp t;
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_CTIME, &st) < 0)
+		return true;
+	t = st.stx_mask & STATX_BTIME ? st.stx_btime : st.stx_ctime;
+	return t.tv_sec * NS_PER_S + t.tv_nsec > wall;
+}
+
+/*
+ * A file's inode number is free for another file once it is unlinked and no
+ * longer mapped. The generation tells them apart; where it is not known or the
+ * file system does not say, the time does.
+ */
+static bool is_successor(int fd, const struct open_request *r, bool by_name)
 {
 	unsigned int now[2] = {0}; /* declared as long, written as int: room for both */
 
-	if (!generation || ioctl(fd, FS_IOC_GETVERSION, now) < 0)
-		return true;
-	return now[0] == (unsigned int)generation;
+	if (r->id.generation && ioctl(fd, FS_IOC_GETVERSION, now) == 0)
+		return now[0] != (unsigned int)r->id.generation;
+	return by_name && is_younger(fd, r->seen);
 }
 
-/* Hand fd on if it is the file id; else close it and return -ESTALE. */
-static int take_identical(int fd, const struct file_id *id)
+/* Hand fd on if it is the mapped file; else close it and return -ESTALE. */
+static int take_identical(int fd, const struct open_request *r, bool by_name)
 {
 	struct file_id found;
 	struct stat st;
@@ -144,9 +174,10 @@ static int take_identical(int fd, const struct file_id *id)
 	if (fstat(fd, &st) < 0)
 		goto stale;
 	found = (struct file_id){major(st.st_dev), minor(st.st_dev), st.st_ino, 0};
-	if (!same_file(&found, id) && (kernel_identity(fd, &found) < 0 || !same_file(&found, id)))
+	if (!same_file(&found, &r->id) &&
+	    (kernel_identity(fd, &found) < 0 || !same_file(&found, &r->id)))
 		goto stale;
-	if (!same_generation(fd, id->generation))
+	if (is_successor(fd, r, by_name))
 		goto stale;
 	return fd;
 stale:
@@ -161,7 +192,7 @@ static int open_map_files(int process, const struct open_request *r)
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, r->start, r->end);
 	fd = openat(process, name, O_PATH | O_CLOEXEC);
-	return take_identical(open_regular(fd < 0 ? -errno : fd), &r->id);
+	return take_identical(open_regular(fd < 0 ? -errno : fd), r, false);
 }
 
 /* Open the mapped file by its name below the root of a process, or our own (-1). */
@@ -176,11 +207,11 @@ static int open_by_path(int process, const struct open_request *r)
 	root = open_root(process);
 	if (root < 0)
 		return root;
-	fd = take_identical(open_below(root, r->path, 0), &r->id);
+	fd = take_identical(open_below(root, r->path, 0), r, true);
 	if (fd < 0 && r->path[length]) {
 		/* Unlinked here, but perhaps not under another mount or link. */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
-		fd = take_identical(open_below(root, path, 0), &r->id);
+		fd = take_identical(open_below(root, path, 0), r, true);
 	}
 	close(root);
 	return fd;
