@@ -31,6 +31,8 @@ OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libskein.a
 SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+# Programs that tests of formats need.
+READERS := $(patsubst tests/readers/%.c,$(O)/tests/readers/%,$(wildcard tests/readers/*.c))
 WORKLOADS := $(addprefix $(O)/, \
 	$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)) \
 	$(if $(shell command -v rustc),$(basename $(wildcard tests/workloads/*.rs))) \
@@ -72,7 +74,7 @@ bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)tools/bench --skein $(O)/skein
 
-unit: $(UNIT) ## build the unit tests
+unit: $(UNIT) $(READERS) ## build the unit tests
 workloads: $(WORKLOADS) ## build the programs that the live tests profile
 
 bpf-all: ## compile the BPF programs for every architecture
@@ -126,7 +128,7 @@ $(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
-$(O)/tests/unit/%: tests/unit/%.c $(LIBRARY)
+$(UNIT) $(READERS): $(O)/tests/%: tests/%.c $(LIBRARY)
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< \

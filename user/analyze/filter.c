@@ -18,12 +18,12 @@
 
 /* The conditions, in the order of their bits. X(NAME, member, "what was not found", "option") */
 #define CONDITIONS(X) \
-	X(PID, pids, "a process with pid", "--pid") \
-	X(TID, tids, "a thread with tid", "--tid") \
-	X(COMM, comm, "a process or thread named", "--comm") \
-	X(CGROUP, cgroup, "a process in control group", "--cgroup") \
-	X(CONTAINER, container, "a process in container", "--container") \
-	X(EVENT, event, "an event named", "--event")
+	X(PID, pids, "process with pid", "--pid") \
+	X(TID, tids, "thread with tid", "--tid") \
+	X(COMM, comm, "process or thread named", "--comm") \
+	X(CGROUP, cgroup, "process in control group", "--cgroup") \
+	X(CONTAINER, container, "process in container", "--container") \
+	X(EVENT, event, "event named", "--event")
 
 #define CONDITION_ENUM(NAME, member, what, option) CONDITION_##NAME,
 enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
@@ -307,7 +307,7 @@ static int check_met(const struct filter_run *r, struct error *err)
 
 #define CHECK_MET(NAME, member, what, option) \
 	if (f->member && !(r->met & BIT(NAME))) \
-		return error_set(err, -ENOENT, "%s: there is not %s '%s' in the trace", option, \
+		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, \
 				 what, f->member);
 	CONDITIONS(CHECK_MET)
 #undef CHECK_MET
@@ -360,6 +360,31 @@ static void filter_free(struct source *s)
 
 static const struct source_ops filter_ops = {.run = filter_run, .free = filter_free};
 
+/* Parse what is parsed once. */
+static int prepare(struct filter_source *s, struct error *err)
+{
+	const struct filter *f = &s->f;
+	int rc = 0;
+
+	if (f->to && f->to < f->from)
+		rc = error_set(err, -EINVAL, "--to lies before --from");
+	if (!rc && f->pids)
+		rc = parse_numbers(f->pids, "--pid", &s->pids, err);
+	if (!rc && f->tids)
+		rc = parse_numbers(f->tids, "--tid", &s->tids, err);
+	return rc;
+}
+
+int filter_check(const struct filter *f, struct error *err)
+{
+	struct filter_source s = {.f = *f};
+	int rc = prepare(&s, err);
+
+	vector_free(&s.pids);
+	vector_free(&s.tids);
+	return rc;
+}
+
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err)
 {
@@ -370,11 +395,7 @@ int filter_source(struct source **ret, struct source *inner, const struct filter
 		return error_errno(err, -ENOMEM, "cannot filter");
 	s->source.ops = &filter_ops;
 	s->f = *f;
-	rc = f->to && f->to < f->from ? error_set(err, -EINVAL, "--to lies before --from") : 0;
-	if (!rc && f->pids)
-		rc = parse_numbers(f->pids, "--pid", &s->pids, err);
-	if (!rc && f->tids)
-		rc = parse_numbers(f->tids, "--tid", &s->tids, err);
+	rc = prepare(s, err);
 	if (rc < 0) {
 		filter_free(&s->source);
 		return rc;

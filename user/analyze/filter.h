@@ -22,6 +22,9 @@ struct filter {
 	bool idle; /* let samples of the idle thread through too */
 };
 
+/* Whether a filter makes sense: 0 or -EINVAL with what is wrong. */
+int filter_check(const struct filter *f, struct error *err);
+
 /*
  * inner is owned by the new source from success on; the texts in *f stay the
  * caller's and must outlive it. The entities pass untouched; samples and sums

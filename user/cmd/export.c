@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein export: a trace in the format of other tools. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/outfile.h"
+#include "cmd/commands.h"
+#include "cmd/export.h"
+#include "cmd/filters.h"
+
+struct options {
+	const char *format, *out;
+	struct export_options how;
+	struct filter filter;
+};
+
+static const struct option_spec export_specs[] = {
+	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	 .help = "folded: stacks as lines for flame graphs; the numbers are samples. pprof: "
+		 "profile.proto, for pprof and everything that reads it. Without this option the "
+		 "ending of FILE decides: .folded, .pb.gz.",
+	 .offset = offsetof(struct options, format)},
+	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	 .help = "Where to; - is stdout, which is the default for text.",
+	 .offset = offsetof(struct options, out)},
+	{.name = "Frames above the stacks (folded)", .type = OPTION_HEADING},
+	{.name = "threads", .type = OPTION_FLAG,
+	 .help = "One for each thread, below that of its process.",
+	 .offset = offsetof(struct options, how.threads)},
+	{.name = "pids", .type = OPTION_FLAG,
+	 .help = "Tell processes of one name apart by their numbers.",
+	 .offset = offsetof(struct options, how.pids)},
+	{.name = "containers", .type = OPTION_FLAG,
+	 .help = "One for each container or control group, above its processes.",
+	 .offset = offsetof(struct options, how.containers)},
+	{.name = "annotate", .type = OPTION_FLAG,
+	 .help = "Mark kernel frames with _[k] and generated code with _[j], for palettes.",
+	 .offset = offsetof(struct options, how.annotate)},
+	FILTER_OPTIONS(struct options, filter),
+	{.name = NULL},
+};
+
+int export_to(struct source *source, const struct export_format *format, const char *path,
+	      const struct export_options *options, struct error *err)
+{
+	struct outfile file = {0};
+	struct sink *sink = NULL;
+	int rc = outfile_open(&file, path, format->binary, err);
+
+	if (rc < 0)
+		return rc;
+	rc = format->sink(&sink, file.stream, options, err);
+	if (!rc)
+		rc = pipe_join(source, sink, err);
+	sink_free(sink);
+	if (!rc)
+		rc = outfile_commit(&file, err);
+	outfile_abort(&file);
+	return rc;
+}
+
+static int unknown_format(const char *name)
+{
+	char list[256] = "";
+
+	for (const struct export_format *f = export_formats; f->name; f++) {
+		strncat(list, f == export_formats ? "" : ", ", sizeof(list) - strlen(list) - 1);
+		strncat(list, f->name, sizeof(list) - strlen(list) - 1);
+	}
+	if (!name)
+		return log_error(2, "export: which format? -f FORMAT, one of: %s", list);
+	return log_error(2, "export: there is no format for '%s'; there are: %s", name, list);
+}
+
+static int run_export(const char *path, const struct options *o,
+		      const struct export_format *format)
+{
+	struct input in = {0};
+	struct error err = {""};
+	int rc = input_open(&in, path, &o->filter, &err);
+
+	if (!rc)
+		rc = export_to(in.source, format, o->out ? o->out : "-", &o->how, &err);
+	input_close(&in);
+	return rc < 0 ? log_failure(1, &err) : 0;
+}
+
+static int export_main(int argc, char **argv)
+{
+	struct options o = {0};
+	struct error err = {""};
+	const struct export_format *format;
+	int first = options_parse(&export_command, argc, argv, &o, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (argc - first > 1)
+		return log_error(2, "export: one trace at a time; '%s' is too many",
+				 argv[first + 1]);
+	format = o.format ? export_format_named(o.format)
+			  : o.out ? export_format_for_path(o.out) : NULL;
+	if (!format)
+		return unknown_format(o.format ? o.format : o.out);
+	if (filter_check(&o.filter, &err) < 0)
+		return log_failure(2, &err);
+	keep_from_sigpipe();
+	return run_export(first < argc ? argv[first] : DEFAULT_TRACE, &o, format);
+}
+
+const struct command export_command = {
+	.name = "export",
+	.summary = "write a trace in the format of other tools",
+	.usage = "[OPTIONS] [FILE]",
+	.description = "Write the samples of a trace (skein.skein when none is named) in another "
+		       "format, whole or in part.",
+	.examples = "skein export -o out.folded\tall stacks, for a flame graph\n"
+		    "skein export -f folded | flamegraph.pl > out.svg\tthe flame graph itself\n"
+		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n",
+	.options = export_specs,
+	.options_size = sizeof(struct options),
+	.run = export_main,
+};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening a trace behind a filter. */
+#include <signal.h>
+
+#include "cmd/filters.h"
+
+int input_open(struct input *in, const char *path, const struct filter *f, struct error *err)
+{
+	struct source *whole = NULL;
+	int rc = trace_open(&in->trace, path, err);
+
+	if (!rc)
+		rc = trace_source(&whole, in->trace, err);
+	if (!rc)
+		rc = filter_source(&in->source, whole, f, err);
+	if (rc < 0) {
+		source_free(whole);
+		input_close(in);
+	}
+	return rc;
+}
+
+void input_close(struct input *in)
+{
+	source_free(in->source);
+	trace_close(in->trace);
+	*in = (struct input){0};
+}
+
+void keep_from_sigpipe(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What report and export share: the options that choose samples, and opening a trace with them. */
+#ifndef SKEIN_CMD_FILTERS_H
+#define SKEIN_CMD_FILTERS_H
+
+#include "analyze/filter.h"
+#include "base/options.h"
+#include "trace/trace.h"
+
+#define DEFAULT_TRACE "skein.skein"
+
+/* Rows of a table of options; member is a struct filter in the command's struct. */
+#define FILTER_OPTIONS(in, member) \
+	{.name = "Which samples", .type = OPTION_HEADING}, \
+	{.name = "from", .type = OPTION_DURATION, .arg = "TIME", \
+	 .help = "From this time on, counted from the start of the recording: 2.5s, 200ms, 1m.", \
+	 .offset = offsetof(in, member.from)}, \
+	{.name = "to", .type = OPTION_DURATION, .arg = "TIME", .help = "Up to this time.", \
+	 .offset = offsetof(in, member.to)}, \
+	{.name = "pid", .letter = 'p', .type = OPTION_TEXT, .arg = "PIDS", \
+	 .help = "Of these processes: 12 or 12,13.", .offset = offsetof(in, member.pids)}, \
+	{.name = "tid", .letter = 't', .type = OPTION_TEXT, .arg = "TIDS", \
+	 .help = "Of these threads.", .offset = offsetof(in, member.tids)}, \
+	{.name = "comm", .type = OPTION_TEXT, .arg = "GLOB", \
+	 .help = "Of threads, or threads of processes, with such a name: 'java', 'kworker*'.", \
+	 .offset = offsetof(in, member.comm)}, \
+	{.name = "cgroup", .type = OPTION_TEXT, .arg = "PATH", \
+	 .help = "Of this control group and all below it; with a wildcard, of all whose whole " \
+		 "path matches.", \
+	 .offset = offsetof(in, member.cgroup)}, \
+	{.name = "container", .type = OPTION_TEXT, .arg = "ID", \
+	 .help = "Of this container; the first digits of its id are enough.", \
+	 .offset = offsetof(in, member.container)}, \
+	{.name = "event", .letter = 'e', .type = OPTION_TEXT, .arg = "NAME", \
+	 .help = "Of this event, when several were recorded.", \
+	 .offset = offsetof(in, member.event)}, \
+	{.name = "idle", .type = OPTION_FLAG, \
+	 .help = "Also those of CPUs that had nothing to do.", \
+	 .offset = offsetof(in, member.idle)}
+
+/* A trace and the source of what passes a filter. Zeroed: nothing to close. */
+struct input {
+	struct trace *trace;
+	struct source *source;
+};
+
+/* The filter's texts must outlive the input. */
+int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
+void input_close(struct input *in);
+
+/* A reader that goes away (head, less) is an error of the next write, not the end of skein. */
+void keep_from_sigpipe(void);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein report: where the time went, in a terminal or as JSON. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/filters.h"
+#include "cmd/report.h"
+
+#define DEFAULT_LEAST 1.0 /* percent */
+
+static const char *const group_words[] = {
+#define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
+	GROUP_KINDS(GROUP_WORD)
+#undef GROUP_WORD
+	[BY_FUNCTION] = "function",
+};
+
+const char *group_word(unsigned int by)
+{
+	return by <= BY_FUNCTION ? group_words[by] : "";
+}
+
+static int set_by(void *options, const char *value, struct error *err)
+{
+	for (int by = 0; by <= BY_FUNCTION; by++) {
+		if (strcmp(value, group_words[by]))
+			continue;
+		((struct report_options *)options)->by = by;
+		return 0;
+	}
+	return error_set(err, -EINVAL,
+			 "'%s' is none of function, program, process, thread, container, "
+			 "cgroup, module", value);
+}
+
+static int set_least(void *options, const char *value, struct error *err)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || (strcmp(end, "%") && *end) || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL, "'%s' is no percentage", value);
+	((struct report_options *)options)->least = percent;
+	return 0;
+}
+
+static int set_color(void *options, const char *value, struct error *err)
+{
+	if (strcmp(value, "auto") && strcmp(value, "always") && strcmp(value, "never"))
+		return error_set(err, -EINVAL, "'%s' is none of auto, always, never",
+				 value);
+	((struct report_options *)options)->color = value;
+	return 0;
+}
+
+static const struct option_spec report_specs[] = {
+	{.name = "What to show", .type = OPTION_HEADING},
+	{.name = "tree", .letter = 'g', .type = OPTION_FLAG,
+	 .help = "The call tree of every program instead of the tables.",
+	 .offset = offsetof(struct report_options, tree)},
+	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = set_least,
+	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
+	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
+	 .help = "One table only: by function, program, process, thread, container, cgroup or "
+		 "module."},
+	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
+	 .help = "At most N rows in each table; 0 for all.",
+	 .offset = offsetof(struct report_options, limit)},
+	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
+	 .offset = offsetof(struct report_options, json)},
+	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = set_color,
+	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never."},
+	FILTER_OPTIONS(struct report_options, filter),
+	{.name = NULL},
+};
+
+/* The number of each thread's program among the symbols, for the roots of the tree. */
+struct programs {
+	uint32_t *of_thread; /* by index, last: no thread */
+	uint32_t thread_count;
+	uint32_t ends[END_COUNT], no_stack;
+	const struct profile *profile;
+};
+
+static unsigned int program_prefix(const void *context, const struct profile_sum *s,
+				   uint32_t *labels)
+{
+	const struct programs *p = context;
+	enum stack_end end = profile_stack_end(p->profile, s->stack);
+
+	labels[0] = p->of_thread[s->thread == PROFILE_NONE ? p->thread_count : s->thread];
+	labels[1] = s->stack == PROFILE_NONE ? p->no_stack : p->ends[end];
+	return s->stack == PROFILE_NONE || end != END_WALKED ? 2 : 1;
+}
+
+static int name_programs(struct programs *names, struct symbols *s, const struct profile *p)
+{
+	int rc = symbols_add(s, "[no stack]", &names->no_stack);
+
+	names->profile = p;
+	names->thread_count = p->thread_count;
+	names->of_thread = calloc(p->thread_count + 1, sizeof(uint32_t));
+	if (!names->of_thread)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->thread_count && !rc; i++) {
+		uint32_t process = p->threads[i].process;
+
+		rc = symbols_add(s, process == PROFILE_NONE
+					    ? "[unknown]"
+					    : process_name(&p->processes[process].p),
+				 &names->of_thread[i]);
+	}
+	for (int end = 0; end < END_COUNT && !rc; end++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
+		rc = symbols_add(s, text, &names->ends[end]);
+	}
+	return rc ? rc : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
+}
+
+static int make_tree(struct report *r)
+{
+	struct programs names = {0};
+	struct tree_view view = {.prefix = program_prefix, .context = &names};
+	int rc = name_programs(&names, &r->symbols, r->profile);
+
+	view.frame_labels = r->symbols.of_frame;
+	view.unknown_label = r->symbols.unknown;
+	if (!rc)
+		rc = tree_build(&r->tree, r->profile, r->event_index, &view);
+	free(names.of_thread);
+	return rc;
+}
+
+static int make_functions(struct report *r)
+{
+	struct tree_view view = {.frame_labels = r->symbols.of_frame,
+				 .unknown_label = r->symbols.unknown};
+	struct tree calls = {0};
+	int rc = tree_build(&calls, r->profile, r->event_index, &view);
+
+	if (!rc)
+		rc = functions_of(&r->functions, &calls, &r->symbols);
+	tree_free(&calls);
+	return rc;
+}
+
+static bool is_filtered(const struct filter *f)
+{
+	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container;
+}
+
+int report_make(struct report *r, const char *path, const struct profile *p,
+		const struct report_options *o, struct error *err)
+{
+	int rc;
+
+	*r = (struct report){.path = path, .options = o, .profile = p};
+	r->event_index = profile_main_event(p);
+	for (uint32_t i = 0; i < p->event_count && o->filter.event; i++)
+		if (!strcmp(p->events[i].name, o->filter.event))
+			r->event_index = i;
+	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
+	r->filtered = is_filtered(&o->filter);
+	profile_event_total(p, r->event_index, &r->count, &r->weight);
+	completeness_of(&r->completeness, p, r->event_index);
+	losses_of(&r->losses, p, r->event_index);
+	rc = symbols_of(&r->symbols, p);
+	if (!rc)
+		rc = make_functions(r);
+	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
+		rc = groups_of(&r->groups[by], p, r->event_index, by);
+	if (!rc && o->tree)
+		rc = make_tree(r);
+	if (rc < 0)
+		report_free(r);
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
+void report_free(struct report *r)
+{
+	symbols_free(&r->symbols);
+	functions_free(&r->functions);
+	for (int by = 0; by < GROUP_KIND_COUNT; by++)
+		groups_free(&r->groups[by]);
+	tree_free(&r->tree);
+}
+
+int64_t report_unexplained(const struct report *r)
+{
+	const struct account *a = &r->losses.total;
+	uint64_t told = a->written + a->filtered + a->idle +
+			r->losses.by_reason[LOSS_RING_FULL] +
+			r->losses.by_reason[LOSS_NOT_DELIVERED] +
+			r->losses.by_reason[LOSS_WRITE_FAILED];
+	int64_t rest = (int64_t)(a->due - told);
+
+	return rest > (int64_t)r->profile->account_count ||
+			       rest < -(int64_t)r->profile->account_count ? rest : 0;
+}
+
+/* A function's own order of its children, through qsort_r's context. */
+static int heavier(const void *a, const void *b, void *context)
+{
+	const struct report *r = context;
+	const struct tree_node *x = &r->tree.nodes.items[*(const uint32_t *)a];
+	const struct tree_node *y = &r->tree.nodes.items[*(const uint32_t *)b];
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return strcmp(symbol_name(&r->symbols, x->label), symbol_name(&r->symbols, y->label));
+}
+
+int report_children(const struct report *r, uint32_t node, nodes_t *list)
+{
+	const struct tree_node *nodes = r->tree.nodes.items;
+	double least = r->options->least / 100 * (double)r->weight;
+	size_t first = list->count;
+
+	for (uint32_t at = nodes[node].first_child; at != TREE_NONE; at = nodes[at].next_sibling)
+		if ((double)nodes[at].weight >= least && vector_push(list, at) < 0)
+			return -ENOMEM;
+	if (list->count > first)
+		qsort_r(list->items + first, list->count - first, sizeof(*list->items), heavier,
+			(void *)r);
+	return 0;
+}
+
+static int show(const char *path, const struct report_options *o, const struct profile *p,
+		struct error *err)
+{
+	struct screen screen;
+	struct report r;
+	int rc = report_make(&r, path, p, o, err);
+
+	if (rc < 0)
+		return rc;
+	screen_open(&screen, stdout, o->color);
+	rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
+	report_free(&r);
+	if (!rc && fflush(stdout))
+		rc = error_errno(err, -errno, "cannot write the report");
+	return rc;
+}
+
+static int run_report(const char *path, const struct report_options *o)
+{
+	struct input in = {0};
+	struct profile *p = NULL;
+	struct error err = {""};
+	int rc = input_open(&in, path, &o->filter, &err);
+
+	if (!rc)
+		rc = profile_read(&p, in.source, &err);
+	if (!rc)
+		rc = show(path, o, p, &err);
+	profile_free(p);
+	input_close(&in);
+	return rc < 0 ? log_failure(1, &err) : 0;
+}
+
+static int report_main(int argc, char **argv)
+{
+	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET, .least = DEFAULT_LEAST};
+	struct error err = {""};
+	int first = options_parse(&report_command, argc, argv, &o, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (argc - first > 1)
+		return log_error(2, "report: one trace at a time; '%s' is too many",
+				 argv[first + 1]);
+	if (o.tree && o.by != BY_NOTHING)
+		return log_error(2, "report: --tree and --by exclude each other");
+	if (filter_check(&o.filter, &err) < 0)
+		return log_failure(2, &err);
+	keep_from_sigpipe();
+	return run_report(first < argc ? argv[first] : DEFAULT_TRACE, &o);
+}
+
+const struct command report_command = {
+	.name = "report",
+	.summary = "where did the time go?",
+	.usage = "[OPTIONS] [FILE]",
+	.description = "Read a trace (skein.skein when none is named) and show its hottest "
+		       "functions, the programs they belong to, and what could not be recorded.",
+	.examples = "skein report\tthe trace in this folder\n"
+		    "skein report --tree --comm java\twho calls what in Java\n"
+		    "skein report --by container run.skein\tone line per container\n"
+		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
+	.options = report_specs,
+	.options_size = sizeof(struct report_options),
+	.run = report_main,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report says, gathered once and shown as text or as JSON. */
+#ifndef SKEIN_CMD_REPORT_H
+#define SKEIN_CMD_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/filter.h"
+#include "analyze/functions.h"
+#include "analyze/groups.h"
+#include "analyze/tree.h"
+#include "base/error.h"
+#include "cmd/table.h"
+
+#define BY_FUNCTION GROUP_KIND_COUNT /* beside enum group_by */
+#define BY_NOTHING (GROUP_KIND_COUNT + 1)
+#define LIMIT_UNSET UINT64_MAX
+
+struct report_options {
+	bool tree, json;
+	int by; /* enum group_by or one of the above */
+	uint64_t limit; /* rows; 0: all */
+	double least; /* percent of the whole that a line of the tree has at least */
+	const char *color;
+	struct filter filter;
+};
+
+struct report {
+	const char *path;
+	const struct report_options *options;
+	const struct profile *profile;
+	const struct event *event; /* the one that is shown; NULL: there is none */
+	uint32_t event_index;
+	uint64_t count, weight; /* of its samples that passed */
+	bool filtered; /* only part of the recording is shown */
+	struct symbols symbols;
+	struct functions functions;
+	struct groups groups[GROUP_KIND_COUNT];
+	struct tree tree; /* labels are symbols; below the root stand the programs */
+	struct completeness completeness;
+	struct losses losses;
+};
+
+int report_make(struct report *r, const char *path, const struct profile *p,
+		const struct report_options *o, struct error *err);
+void report_free(struct report *r);
+
+int report_text(const struct report *r, const struct screen *s, struct error *err);
+int report_json(const struct report *r, FILE *out, struct error *err);
+
+/* Samples due that none of the counts explains, beyond one per CPU; negative: too many. */
+int64_t report_unexplained(const struct report *r);
+
+int report_tree_text(const struct report *r, const struct screen *s);
+
+/* Indexes of the children of a node worth showing, heaviest first, behind those in list. */
+typedef VECTOR(uint32_t) nodes_t;
+int report_children(const struct report *r, uint32_t node, nodes_t *list);
+
+const char *group_word(unsigned int by);
+
+#endif

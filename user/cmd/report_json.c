@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A report for programs. Records are shown with the fields that base/record.h
+ * lists; weights are in the unit of the event. Nothing is cut unless --limit
+ * says so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "cmd/report.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+/* A record with all its fields. */
+static void put_record(struct json *j, enum record_kind kind, const void *record)
+{
+	const struct kind *k = &kinds[kind];
+
+	json_object(j);
+	for (unsigned int i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+
+		if (f->type == FIELD_TEXT)
+			json_key_text(j, f->name, field_text(f, record));
+		else if (f->type == FIELD_SIGNED)
+			json_key_int(j, f->name, (int64_t)field_int(f, record));
+		else
+			json_key_uint(j, f->name, field_int(f, record));
+	}
+	json_object_end(j);
+}
+
+static size_t rows(const struct report *r, size_t count)
+{
+	uint64_t limit = r->options->limit == LIMIT_UNSET ? 0 : r->options->limit;
+
+	return limit && limit < count ? limit : count;
+}
+
+static void put_functions(struct json *j, const struct report *r)
+{
+	json_key(j, "functions");
+	json_array(j);
+	for (size_t i = 0; i < rows(r, r->functions.list.count); i++) {
+		const struct function_cost *f = &r->functions.list.items[i];
+
+		json_object(j);
+		json_key_text(j, "name", symbol_name(&r->symbols, f->symbol));
+		json_key_text(j, "module", symbol_module(&r->symbols, f->symbol));
+		json_key_uint(j, "self_samples", f->self_count);
+		json_key_uint(j, "self", f->self_weight);
+		json_key_uint(j, "total_samples", f->total_count);
+		json_key_uint(j, "total", f->total_weight);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_group(struct json *j, const struct group *g, enum group_by by)
+{
+	bool place = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
+
+	json_object(j);
+	json_key_text(j, "name", g->name);
+	json_key_uint(j, "samples", g->count);
+	json_key_uint(j, "weight", g->weight);
+	json_key_uint(j, "processes", g->processes);
+	if (g->thread)
+		json_key_uint(j, "tid", g->thread->tid);
+	if (!place && g->processes == 1) {
+		json_key_uint(j, "pid", g->process->pid);
+		json_key_uint(j, "born", g->process->born);
+		json_key_text(j, "comm", g->process->comm);
+		json_key_text(j, "exe", g->process->exe);
+		json_key_text(j, "cgroup", g->process->cgroup);
+	}
+	if (!place)
+		json_key_text(j, "container", g->process->container);
+	json_object_end(j);
+}
+
+static void put_groups(struct json *j, const struct report *r)
+{
+	static const char *const keys[] = {
+		[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
+		[GROUP_THREAD] = "threads",	  [GROUP_CONTAINER] = "containers",
+		[GROUP_CGROUP] = "cgroups",	  [GROUP_MODULE] = "modules",
+	};
+
+	for (int by = 0; by < GROUP_KIND_COUNT; by++) {
+		const struct groups *g = &r->groups[by];
+
+		json_key(j, keys[by]);
+		json_array(j);
+		for (size_t i = 0; i < rows(r, g->list.count); i++)
+			put_group(j, &g->list.items[i], by);
+		json_array_end(j);
+	}
+}
+
+static void put_stacks(struct json *j, const struct report *r)
+{
+	json_key(j, "stacks");
+	json_object(j);
+	json_key_uint(j, "complete", r->completeness.ends[END_WALKED]);
+	json_key_uint(j, "none", r->completeness.no_stack);
+	json_key(j, "truncated");
+	json_object(j);
+	for (int end = END_WALKED + 1; end < END_COUNT; end++)
+		json_key_uint(j, stack_end_word(end), r->completeness.ends[end]);
+	json_object_end(j);
+	json_object_end(j);
+}
+
+static void put_accounts(struct json *j, const struct report *r)
+{
+	const struct account *a = &r->losses.total;
+
+	json_key(j, "account");
+	json_object(j);
+	json_key_uint(j, "due", a->due);
+	json_key_uint(j, "written", a->written);
+	json_key_uint(j, "filtered", a->filtered);
+	json_key_uint(j, "idle", a->idle);
+	json_key_uint(j, "late", a->late);
+	json_key_int(j, "unexplained", report_unexplained(r));
+	json_key(j, "cpus");
+	json_array(j);
+	for (uint32_t i = 0; i < r->profile->account_count; i++)
+		put_record(j, KIND_ACCOUNT, &r->profile->accounts[i]);
+	json_array_end(j);
+	json_object_end(j);
+	json_key(j, "losses");
+	json_array(j);
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		if (!r->losses.by_reason[reason])
+			continue;
+		json_object(j);
+		json_key_text(j, "reason", loss_reason_word(reason));
+		json_key_text(j, "text", loss_reason_text(reason));
+		json_key_uint(j, "count", r->losses.by_reason[reason]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_key_uint(j, "missing", r->profile->missing);
+}
+
+static void begin_node(struct json *j, const struct report *r, uint32_t node)
+{
+	const struct tree_node *n = &r->tree.nodes.items[node];
+
+	json_object(j);
+	json_key_text(j, "name", node ? symbol_name(&r->symbols, n->label) : "all");
+	json_key_text(j, "module", node ? symbol_module(&r->symbols, n->label) : "");
+	json_key_uint(j, "self", n->self_weight);
+	json_key_uint(j, "total", n->weight);
+	json_key(j, "children");
+	json_array(j);
+}
+
+/* End mark and children of a node, to be taken from the end of the list: heaviest first. */
+static int push_node(const struct report *r, uint32_t node, nodes_t *todo)
+{
+	size_t first;
+	int rc = vector_push(todo, TREE_NONE);
+
+	first = todo->count;
+	if (!rc)
+		rc = report_children(r, node, todo);
+	for (size_t i = first, k = todo->count; i + 1 < k; i++) {
+		uint32_t swapped = todo->items[--k];
+
+		todo->items[k] = todo->items[i];
+		todo->items[i] = swapped;
+	}
+	return rc;
+}
+
+/* Without recursion, since a stack may be as deep as whoever was sampled likes. */
+static int put_tree(struct json *j, const struct report *r)
+{
+	nodes_t todo = {0};
+	int rc;
+
+	json_key(j, "tree");
+	begin_node(j, r, 0);
+	rc = push_node(r, 0, &todo);
+	while (todo.count && !rc) {
+		uint32_t node = todo.items[--todo.count];
+
+		if (node == TREE_NONE) {
+			json_array_end(j);
+			json_object_end(j);
+			continue;
+		}
+		begin_node(j, r, node);
+		rc = push_node(r, node, &todo);
+	}
+	vector_free(&todo);
+	return rc;
+}
+
+static void put_recording(struct json *j, const struct report *r)
+{
+	const struct profile *p = r->profile;
+
+	json_key_text(j, "skein", SKEIN_VERSION);
+	json_key_text(j, "file", r->path);
+	json_key(j, "host");
+	put_record(j, KIND_HOST, &p->host);
+	json_key(j, "finished");
+	json_bool(j, p->host.end != 0);
+	json_key(j, "info");
+	json_object(j);
+	for (uint32_t i = 0; i < p->info_count; i++)
+		json_key_text(j, p->infos[i].key, p->infos[i].value);
+	json_object_end(j);
+	json_key(j, "events");
+	json_array(j);
+	for (uint32_t i = 0; i < p->event_count; i++)
+		put_record(j, KIND_EVENT, &p->events[i]);
+	json_array_end(j);
+}
+
+int report_json(const struct report *r, FILE *out, struct error *err)
+{
+	struct json j;
+	int rc = 0, end;
+
+	json_begin(&j, out, true);
+	json_object(&j);
+	put_recording(&j, r);
+	json_key_text(&j, "event", r->event ? r->event->name : "");
+	json_key_text(&j, "unit", r->event ? r->event->unit : "");
+	json_key_uint(&j, "samples", r->count);
+	json_key_uint(&j, "weight", r->weight);
+	put_stacks(&j, r);
+	put_accounts(&j, r);
+	put_functions(&j, r);
+	put_groups(&j, r);
+	if (r->options->tree)
+		rc = put_tree(&j, r);
+	json_object_end(&j);
+	end = json_end(&j);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot show the report");
+	return end < 0 ? error_errno(err, end, "cannot write the report") : 0;
+}

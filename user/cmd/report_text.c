@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A report for people: what was recorded, where its time went, what is missing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "cmd/report.h"
+
+#define FUNCTION_ROWS 20
+#define PROGRAM_ROWS 10
+#define CONTAINER_ROWS 5
+#define BAR_WIDTH 100 /* from here on there is room for bars */
+#define BAR_COLUMNS 12
+#define HOT_PERCENT 10
+
+/* Rows to show of a table that has so many. */
+static size_t rows(const struct report *r, size_t count, size_t usual)
+{
+	uint64_t limit = r->options->limit == LIMIT_UNSET ? usual : r->options->limit;
+
+	return limit && limit < count ? limit : count;
+}
+
+static const char *percent(const struct report *r, uint64_t weight)
+{
+	static char text[16];
+
+	return show_percent(weight, r->weight, text, sizeof(text));
+}
+
+static char *show_weight(const struct report *r, uint64_t weight, char *buf, size_t size)
+{
+	return !strcmp(r->event->unit, "ns") ? show_duration(weight, buf, size)
+					     : show_count(weight, buf, size);
+}
+
+static const char *weight_title(const struct report *r)
+{
+	return !strcmp(r->event->unit, "ns") ? "CPU time" : r->event->name;
+}
+
+/* A share of the largest, drawn with the eighths of a block. */
+static const char *bar(uint64_t weight, uint64_t most)
+{
+	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	static char text[BAR_COLUMNS * 3 + 4];
+	unsigned int steps = most ? (double)weight / (double)most * BAR_COLUMNS * 8 : 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < steps / 8; i++)
+		strcat(text, "█");
+	return strcat(text, eighths[steps % 8]);
+}
+
+static void more(const struct report *r, const struct screen *s, size_t shown, size_t all)
+{
+	char text[128];
+
+	(void)r;
+	if (shown >= all)
+		return;
+	snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n", all - shown);
+	screen_put(s, STYLE_DIM, text);
+}
+
+static int put_functions(const struct report *r, const struct screen *s)
+{
+	static const struct column columns[] = {
+		{"self", STYLE_BOLD, true, false, 0},   {"total", STYLE_PLAIN, true, false, 0},
+		{"function", STYLE_PLAIN, false, false, 24}, {"module", STYLE_DIM, false, true, 12},
+		{"", STYLE_WARM, false, false, 0},
+	};
+	bool bars = s->width >= BAR_WIDTH;
+	struct table t = {.columns = columns, .column_count = 4 + bars};
+	size_t count = rows(r, r->functions.list.count, FUNCTION_ROWS);
+	const struct function_cost *f = r->functions.list.items;
+	int rc;
+
+	screen_put(s, STYLE_BOLD, "Hottest functions\n");
+	for (size_t i = 0; i < count; i++) {
+		table_cell(&t, percent(r, f[i].self_weight));
+		table_cell(&t, percent(r, f[i].total_weight));
+		table_cell(&t, symbol_name(&r->symbols, f[i].symbol));
+		table_cell(&t, module_short_name(symbol_module(&r->symbols, f[i].symbol)));
+		if (bars)
+			table_cell(&t, bar(f[i].self_weight, f[0].self_weight));
+	}
+	rc = table_print(&t, s);
+	table_free(&t);
+	more(r, s, count, r->functions.list.count);
+	return rc;
+}
+
+/* Whose a group is: a pid, or how many processes of that name there were. */
+static void pid_cell(struct table *t, const struct group *g)
+{
+	if (g->processes > 1)
+		table_cellf(t, "%" PRIu32 " pids", g->processes);
+	else if (g->process->id)
+		table_cellf(t, "%" PRIu64, g->process->pid);
+	else
+		table_cell(t, "-");
+}
+
+static void group_numbers(const struct report *r, struct table *t, const struct group *g)
+{
+	char text[64];
+
+	table_cell(t, percent(r, g->weight));
+	table_cell(t, show_count(g->count, text, sizeof(text)));
+	table_cell(t, show_weight(r, g->weight, text, sizeof(text)));
+}
+
+/* Programs, processes and threads: who, and in which container. */
+static int put_people(const struct report *r, const struct screen *s, enum group_by by,
+		      size_t usual)
+{
+	struct column columns[] = {
+		{"share", STYLE_BOLD, true, false, 0},
+		{"samples", STYLE_PLAIN, true, false, 0},
+		{weight_title(r), STYLE_PLAIN, true, false, 0},
+		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, false, 0},
+		{group_word(by), STYLE_PLAIN, false, false, 15},
+		{"process", STYLE_DIM, false, false, 10},
+		{"where", STYLE_DIM, false, true, 12},
+	};
+	bool thread = by == GROUP_THREAD;
+	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
+	const struct groups *g = &r->groups[by];
+	size_t count = rows(r, g->list.count, usual);
+	int rc;
+
+	if (!thread)
+		columns[5] = columns[6];
+	for (size_t i = 0; i < count; i++) {
+		const struct group *one = &g->list.items[i];
+		char place[256];
+
+		group_numbers(r, &t, one);
+		if (thread)
+			table_cellf(&t, "%" PRIu64, one->thread ? one->thread->tid : 0);
+		else
+			pid_cell(&t, one);
+		table_cell(&t, one->name);
+		if (thread)
+			table_cell(&t, process_name(one->process));
+		table_cell(&t, process_place(one->process, place, sizeof(place)));
+	}
+	rc = table_print(&t, s);
+	table_free(&t);
+	more(r, s, count, g->list.count);
+	return rc;
+}
+
+/* Containers, control groups and modules: a name and its numbers. */
+static int put_places(const struct report *r, const struct screen *s, enum group_by by,
+		      size_t usual)
+{
+	struct column columns[] = {
+		{"share", STYLE_BOLD, true, false, 0},
+		{"samples", STYLE_PLAIN, true, false, 0},
+		{weight_title(r), STYLE_PLAIN, true, false, 0},
+		{"processes", STYLE_PLAIN, true, false, 0},
+		{group_word(by), STYLE_PLAIN, false, by != GROUP_CONTAINER, 20},
+	};
+	struct table t = {.columns = columns, .column_count = 5};
+	const struct groups *g = &r->groups[by];
+	size_t count = rows(r, g->list.count, usual);
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		group_numbers(r, &t, &g->list.items[i]);
+		table_cellf(&t, "%" PRIu32, g->list.items[i].processes);
+		table_cell(&t, g->list.items[i].name);
+	}
+	rc = table_print(&t, s);
+	table_free(&t);
+	more(r, s, count, g->list.count);
+	return rc;
+}
+
+static int put_group(const struct report *r, const struct screen *s, enum group_by by,
+		     size_t usual)
+{
+	bool places = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
+
+	return places ? put_places(r, s, by, usual) : put_people(r, s, by, usual);
+}
+
+/* How long the shown part is, ns; 0 if that is not known. */
+static uint64_t shown_time(const struct report *r)
+{
+	const struct host *h = &r->profile->host;
+	const struct filter *f = &r->options->filter;
+	uint64_t whole = h->end > h->start ? h->end - h->start : 0;
+	uint64_t to = f->to && (f->to < whole || !whole) ? f->to : whole;
+
+	return to > f->from ? to - f->from : 0;
+}
+
+static void put_machine(const struct report *r, const struct screen *s)
+{
+	const struct host *h = &r->profile->host;
+	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
+	bool ended = h->end > h->start;
+	char when[64] = "", text[1024], length[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&start, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	if (ended)
+		show_duration(h->end - h->start, length, sizeof(length));
+	snprintf(text, sizeof(text), "%s, Linux %s %s, %" PRIu64 " CPU%s, %s%s%s",
+		 *h->hostname ? h->hostname : "unknown host", h->kernel, h->arch, h->cpus,
+		 h->cpus == 1 ? "" : "s", when, ended ? ", " : "", length);
+	put_paragraph(s, "Recorded", STYLE_PLAIN, text);
+	if (!h->end)
+		put_paragraph(s, "Unfinished", STYLE_WARM,
+			      "the recording still runs, or its recorder was killed: this is all "
+			      "but its last second");
+}
+
+static void put_samples(const struct report *r, const struct screen *s)
+{
+	const struct event *e = r->event;
+	char count[32], weight[64], text[512];
+	uint64_t time = shown_time(r);
+	int used;
+
+	used = snprintf(text, sizeof(text), "%s of %.64s",
+			show_count(r->count, count, sizeof(count)), e->name);
+	if (e->frequency)
+		used += snprintf(text + used, sizeof(text) - used, " at %" PRIu64 " Hz",
+				 e->frequency);
+	used += snprintf(text + used, sizeof(text) - used, ", %s",
+			 show_weight(r, r->weight, weight, sizeof(weight)));
+	if (!strcmp(e->unit, "ns") && time)
+		used += snprintf(text + used, sizeof(text) - used, " of CPU: %.2f of %" PRIu64
+				 " CPUs", (double)r->weight / (double)time, r->profile->host.cpus);
+	used += snprintf(text + used, sizeof(text) - used, ", %zu process%s",
+			 r->groups[GROUP_PROCESS].list.count,
+			 r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
+	if (r->filtered)
+		snprintf(text + used, sizeof(text) - used, " (of those that pass the filters)");
+	put_paragraph(s, "Samples", STYLE_PLAIN, text);
+	for (uint32_t i = 0; i < r->profile->event_count; i++) {
+		uint64_t samples, all;
+
+		profile_event_total(r->profile, i, &samples, &all);
+		if (i == r->event_index || !samples)
+			continue;
+		snprintf(text, sizeof(text), "%s of %.64s (--event shows them)",
+			 show_count(samples, count, sizeof(count)), r->profile->events[i].name);
+		put_paragraph(s, "", STYLE_PLAIN, text);
+	}
+}
+
+/* The share of whole stacks, and why the others are not, most first. */
+static void put_stacks(const struct report *r, const struct screen *s)
+{
+	const struct completeness *c = &r->completeness;
+	uint64_t left[END_COUNT];
+	char share[16], text[512];
+	int used = snprintf(text, sizeof(text), "%s complete",
+			    show_percent(c->ends[END_WALKED], c->samples, share, sizeof(share)));
+
+	memcpy(left, c->ends, sizeof(left));
+	for (left[END_WALKED] = 0;;) {
+		int most = 0;
+
+		for (int end = 0; end < END_COUNT; end++)
+			most = left[end] > left[most] ? end : most;
+		if (!left[most])
+			break;
+		used += snprintf(text + used, sizeof(text) - used, ", %s %s",
+				 show_percent(left[most], c->samples, share, sizeof(share)),
+				 stack_end_word(most));
+		left[most] = 0;
+	}
+	if (c->no_stack)
+		snprintf(text + used, sizeof(text) - used, ", %s without a stack",
+			 show_percent(c->no_stack, c->samples, share, sizeof(share)));
+	put_paragraph(s, "Stacks", STYLE_PLAIN, text);
+}
+
+static void put_losses(const struct report *r, const struct screen *s)
+{
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		char count[32], text[512];
+
+		if (!r->losses.by_reason[reason])
+			continue;
+		snprintf(text, sizeof(text), "%s %s: %s",
+			 show_count(r->losses.by_reason[reason], count, sizeof(count)),
+			 loss_reason_word(reason), loss_reason_text(reason));
+		put_paragraph(s, "Lost", STYLE_WARM, text);
+	}
+	if (r->losses.unknown_reason) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%" PRIu64 " for reasons that this skein does not know",
+			 r->losses.unknown_reason);
+		put_paragraph(s, "Lost", STYLE_WARM, text);
+	}
+	if (r->profile->missing) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%" PRIu64 " of what the trace refers to %s not in it: "
+			 "shown as unknown", r->profile->missing,
+			 r->profile->missing == 1 ? "is" : "are");
+		put_paragraph(s, "Missing", STYLE_WARM, text);
+	}
+}
+
+/* What became of everything that was due, of the whole recording. */
+static void show_account(const struct report *r, const struct screen *s)
+{
+	const struct account *a = &r->losses.total;
+	int64_t unexplained = report_unexplained(r);
+	uint64_t lost = 0;
+	char due[32], written[32], idle[32], filtered[32], gone[32], text[512];
+	int used;
+
+	for (int reason = 1; reason < LOSS_COUNT; reason++)
+		if (reason != LOSS_LIFE_LOST && reason != LOSS_UNREADABLE_CHUNK)
+			lost += r->losses.by_reason[reason];
+	if (!r->profile->account_count)
+		return;
+	used = snprintf(text, sizeof(text), "%s due = %s written + %s idle + %s filtered + %s lost",
+			show_count(a->due, due, sizeof(due)),
+			show_count(a->written, written, sizeof(written)),
+			show_count(a->idle, idle, sizeof(idle)),
+			show_count(a->filtered, filtered, sizeof(filtered)),
+			show_count(lost, gone, sizeof(gone)));
+	if (unexplained)
+		used += snprintf(text + used, sizeof(text) - used, " + %" PRId64 " unexplained",
+				 unexplained);
+	if (r->filtered)
+		snprintf(text + used, sizeof(text) - used, " (of the whole recording)");
+	put_paragraph(s, "Account", STYLE_PLAIN, text);
+}
+
+/* Why there is nothing to show. */
+static const char *why_empty(const struct report *r)
+{
+	const struct account *a = &r->losses.total;
+
+	if (!r->event)
+		return "no samples: the trace tells of no event; its recorder ended before it began";
+	if (r->filtered)
+		return "no samples: none passes the filters";
+	if (!r->profile->account_count)
+		return "no samples: the recorder was killed before it wrote any";
+	if (!a->due)
+		return "no samples: none was due, the event did not happen";
+	if (a->written)
+		return "no samples of programs: only idle CPUs were sampled (--idle shows them)";
+	if (a->filtered && a->filtered + a->idle + r->profile->account_count >= a->due)
+		return "no samples: what was asked for did not run";
+	if (a->idle + r->profile->account_count >= a->due)
+		return "no samples: every CPU was idle";
+	return "no samples: all that were due are lost, see below";
+}
+
+static int put_tables(const struct report *r, const struct screen *s)
+{
+	const struct groups *containers = &r->groups[GROUP_CONTAINER];
+	int rc = put_functions(r, s);
+
+	fputc('\n', s->out);
+	screen_put(s, STYLE_BOLD, "Programs\n");
+	if (!rc)
+		rc = put_group(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
+	/* One row, "(none)", is not worth a table. */
+	if (rc < 0 || containers->list.count < 2)
+		return rc;
+	fputc('\n', s->out);
+	screen_put(s, STYLE_BOLD, "Containers\n");
+	return put_group(r, s, GROUP_CONTAINER, CONTAINER_ROWS);
+}
+
+static int put_body(const struct report *r, const struct screen *s)
+{
+	if (r->options->tree)
+		return report_tree_text(r, s);
+	if (r->options->by == BY_FUNCTION)
+		return put_functions(r, s);
+	if (r->options->by != BY_NOTHING)
+		return put_group(r, s, r->options->by, FUNCTION_ROWS);
+	return put_tables(r, s);
+}
+
+int report_text(const struct report *r, const struct screen *s, struct error *err)
+{
+	int rc = 0;
+
+	put_machine(r, s);
+	if (r->count) {
+		put_samples(r, s);
+		put_stacks(r, s);
+		fputc('\n', s->out);
+		rc = put_body(r, s);
+		fputc('\n', s->out);
+	} else {
+		put_paragraph(s, "Samples", STYLE_WARM, why_empty(r));
+	}
+	show_account(r, s);
+	put_losses(r, s);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot show the report");
+	return ferror(s->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write the report")
+			      : 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The call tree on a terminal. Only where paths part are lines indented: a
+ * function with one callee worth showing has it straight below itself, so that
+ * deep stacks stay in 80 columns.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "cmd/report.h"
+
+#define NUMBER_COLUMNS 18 /* total and self in front of every line */
+#define LEAST_NAME_COLUMNS 24
+
+/* A node that waits to be printed. */
+struct line {
+	uint32_t node;
+	size_t before; /* bytes of the prefix in front of it */
+	bool last; /* of its siblings */
+	bool alone; /* without siblings worth showing */
+};
+
+struct printer {
+	const struct report *report;
+	const struct screen *screen;
+	VECTOR(struct line) lines; /* next last */
+	VECTOR(char) prefix; /* the lines that lead past the current one */
+	nodes_t children;
+};
+
+static int append(struct printer *p, const char *text)
+{
+	size_t size = strlen(text);
+
+	if (vector_reserve(&p->prefix, size + 1) < 0)
+		return -ENOMEM;
+	memcpy(p->prefix.items + p->prefix.count, text, size + 1);
+	p->prefix.count += size;
+	return 0;
+}
+
+static void print_numbers(const struct printer *p, const struct tree_node *n)
+{
+	char total[16], self[16], text[64];
+
+	show_percent(n->weight, p->report->weight, total, sizeof(total));
+	show_percent(n->self_weight, p->report->weight, self, sizeof(self));
+	snprintf(text, sizeof(text), "%7s  ", total);
+	screen_put(p->screen, n->weight * 10 >= p->report->weight * 3 ? STYLE_HOT : STYLE_PLAIN,
+		   text);
+	snprintf(text, sizeof(text), "%7s  ", n->self_weight ? self : "");
+	screen_put(p->screen, STYLE_PLAIN, text);
+}
+
+/* The name and, where there is room, its module. */
+static void print_name(const struct printer *p, const struct tree_node *n, unsigned int room,
+		     bool program)
+{
+	char clean[4096], fitted[4096];
+	const char *module = symbol_module(&p->report->symbols, n->label);
+
+	text_clean(symbol_name(&p->report->symbols, n->label), clean, sizeof(clean));
+	text_fit(clean, room, false, fitted, sizeof(fitted));
+	screen_put(p->screen, program ? STYLE_BOLD : STYLE_PLAIN, fitted);
+	room -= text_width(fitted);
+	text_clean(module_short_name(module), clean, sizeof(clean));
+	if (*module && *clean != '[' && text_width(clean) + 2 <= room) {
+		fputs("  ", p->screen->out);
+		screen_put(p->screen, STYLE_DIM, clean);
+	}
+	fputc('\n', p->screen->out);
+}
+
+static int print_line(struct printer *p, const struct line *l)
+{
+	const struct tree_node *n = &p->report->tree.nodes.items[l->node];
+	unsigned int width = p->screen->width - NUMBER_COLUMNS;
+	bool program = n->parent == 0;
+	const char *branch = program || l->alone ? "" : l->last ? "└─ " : "├─ ";
+	char shown[4096];
+
+	p->prefix.count = l->before;
+	if (append(p, branch) < 0)
+		return -ENOMEM;
+	print_numbers(p, n);
+	text_fit(p->prefix.items, width > LEAST_NAME_COLUMNS ? width - LEAST_NAME_COLUMNS : 1, true,
+		 shown, sizeof(shown));
+	screen_put(p->screen, STYLE_DIM, shown);
+	print_name(p, n, width - text_width(shown), program);
+	p->prefix.count = l->before;
+	if (program)
+		return append(p, "  ");
+	return l->alone ? 0 : append(p, l->last ? "   " : "│  ");
+}
+
+static int push_children(struct printer *p, uint32_t node)
+{
+	int rc;
+
+	p->children.count = 0;
+	rc = report_children(p->report, node, &p->children);
+	for (size_t i = p->children.count; i-- > 0 && !rc;) {
+		struct line l = {p->children.items[i], p->prefix.count,
+				 i + 1 == p->children.count, node && p->children.count == 1};
+
+		rc = vector_push(&p->lines, l);
+	}
+	return rc;
+}
+
+int report_tree_text(const struct report *r, const struct screen *s)
+{
+	struct printer p = {.report = r, .screen = s};
+	int rc = push_children(&p, 0);
+
+	screen_put(s, STYLE_DIM, "  total     self  call tree");
+	fputc('\n', s->out);
+	while (p.lines.count && !rc && !ferror(s->out)) {
+		struct line l = p.lines.items[--p.lines.count];
+
+		rc = print_line(&p, &l);
+		if (!rc)
+			rc = push_children(&p, l.node);
+	}
+	vector_free(&p.lines);
+	vector_free(&p.prefix);
+	vector_free(&p.children);
+	return rc;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Laying out tables and paragraphs on a terminal. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/table.h"
+
+#define GAP 2 /* columns between columns */
+#define CELL_BYTES 4096 /* of a name, at most */
+#define LABEL_COLUMNS 11
+#define DEFAULT_WIDTH 80
+#define LEAST_WIDTH 40
+
+static unsigned int width_of(FILE *out)
+{
+	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+
+	if (columns && atoi(columns) >= LEAST_WIDTH)
+		return atoi(columns);
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= LEAST_WIDTH)
+		return size.ws_col;
+	return DEFAULT_WIDTH;
+}
+
+int screen_open(struct screen *s, FILE *out, const char *mode)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool terminal = isatty(fileno(out)) && !(no_color && *no_color) &&
+			!(term && !strcmp(term, "dumb"));
+
+	if (mode && strcmp(mode, "auto") && strcmp(mode, "always") && strcmp(mode, "never"))
+		return -EINVAL;
+	s->out = out;
+	s->width = width_of(out);
+	s->color = mode && strcmp(mode, "auto") ? !strcmp(mode, "always") : terminal;
+	return 0;
+}
+
+static void style_on(const struct screen *s, const char *style)
+{
+	if (s->color && *style)
+		fprintf(s->out, "\033[%sm", style);
+}
+
+static void style_off(const struct screen *s, const char *style)
+{
+	if (s->color && *style)
+		fputs("\033[0m", s->out);
+}
+
+void screen_put(const struct screen *s, const char *style, const char *text)
+{
+	if (!*text)
+		return;
+	style_on(s, style);
+	fputs(text, s->out);
+	style_off(s, style);
+}
+
+void table_cell(struct table *t, const char *text)
+{
+	char clean[CELL_BYTES];
+	char *copy = strdup(text_clean(text, clean, sizeof(clean)));
+
+	if (!copy || vector_push(&t->cells, copy) < 0) {
+		free(copy);
+		t->error = -ENOMEM;
+	}
+}
+
+void table_cellf(struct table *t, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	table_cell(t, text);
+}
+
+/* The widest cell of a column with something in it; 0 if all are empty. */
+static unsigned int natural_width(const struct table *t, unsigned int column)
+{
+	unsigned int widest = 0;
+
+	for (size_t i = column; i < t->cells.count; i += t->column_count) {
+		unsigned int width = text_width(t->cells.items[i]);
+
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+/*
+ * What every column would like to have, cut where the screen does not have it.
+ * Columns of width 0 are not shown; returns the last one that is.
+ */
+static unsigned int choose_widths(const struct table *t, const struct screen *s,
+				  unsigned int *widths)
+{
+	unsigned int total = 0, last = 0;
+
+	for (unsigned int c = 0; c < t->column_count; c++) {
+		unsigned int title = text_width(t->columns[c].title);
+
+		widths[c] = natural_width(t, c);
+		if (!widths[c])
+			continue;
+		widths[c] = title > widths[c] ? title : widths[c];
+		total += widths[c] + (total ? GAP : 0);
+		last = c;
+	}
+	while (total > s->width) {
+		unsigned int most = TABLE_MAX_COLUMNS;
+
+		for (unsigned int c = 0; c < t->column_count; c++)
+			if (t->columns[c].least && widths[c] > t->columns[c].least &&
+			    (most == TABLE_MAX_COLUMNS || widths[c] > widths[most]))
+				most = c;
+		if (most == TABLE_MAX_COLUMNS)
+			break;
+		widths[most]--;
+		total--;
+	}
+	return last;
+}
+
+static void put_cell(const struct column *column, const struct screen *s, unsigned int width,
+		     const char *style, const char *text, bool last)
+{
+	char fitted[CELL_BYTES];
+	unsigned int taken;
+
+	if (!width)
+		return;
+	text_fit(text, width, column->keep_tail, fitted, sizeof(fitted));
+	taken = text_width(fitted);
+	if (column->right)
+		fprintf(s->out, "%*s", (int)(width - taken), "");
+	screen_put(s, style, fitted);
+	if (last)
+		fputc('\n', s->out);
+	else
+		fprintf(s->out, "%*s", GAP + (column->right ? 0 : (int)(width - taken)), "");
+}
+
+int table_print(const struct table *t, const struct screen *s)
+{
+	unsigned int widths[TABLE_MAX_COLUMNS];
+	unsigned int last;
+
+	if (t->error)
+		return t->error;
+	last = choose_widths(t, s, widths);
+	for (unsigned int c = 0; c <= last; c++)
+		put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title, c == last);
+	for (size_t i = 0; i + t->column_count <= t->cells.count; i += t->column_count)
+		for (unsigned int c = 0; c <= last; c++)
+			put_cell(&t->columns[c], s, widths[c], t->columns[c].style,
+				 t->cells.items[i + c], c == last);
+	return 0;
+}
+
+void table_free(struct table *t)
+{
+	for (size_t i = 0; i < t->cells.count; i++)
+		free(t->cells.items[i]);
+	vector_free(&t->cells);
+}
+
+void put_paragraph(const struct screen *s, const char *label, const char *style,
+		   const char *text)
+{
+	unsigned int column = LABEL_COLUMNS;
+	char clean[CELL_BYTES];
+
+	text = text_clean(text, clean, sizeof(clean));
+	screen_put(s, STYLE_BOLD, label);
+	fprintf(s->out, "%*s", LABEL_COLUMNS - (int)text_width(label), "");
+	style_on(s, style);
+	while (*text) {
+		char word[256];
+		int size = (int)strcspn(text, " ");
+
+		snprintf(word, sizeof(word), "%.*s", size, text);
+		if (column > LABEL_COLUMNS && column + 1 + text_width(word) > s->width) {
+			style_off(s, style);
+			fprintf(s->out, "\n%*s", LABEL_COLUMNS, "");
+			style_on(s, style);
+			column = LABEL_COLUMNS;
+		} else if (column > LABEL_COLUMNS) {
+			fputc(' ', s->out);
+			column++;
+		}
+		fputs(word, s->out);
+		column += text_width(word);
+		text += size;
+		text += strspn(text, " ");
+	}
+	style_off(s, style);
+	fputc('\n', s->out);
+}
