@@ -212,6 +212,8 @@ static void rank_symbols(struct symtab *t)
 	size_t count = t->ranges.count;
 	uint64_t next = UINT64_MAX;
 
+	if (!count)
+		return;
 	qsort_r(ranges, count, sizeof(*ranges), by_preference, t->names.items);
 	for (size_t i = count; i-- > 0;) {
 		bool sized = ranges[i].rank & QUALITY_SIZED;

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+/* elf.c against nm, objdump and readelf, on files that gcc and binutils make here. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "files.h"
+#include "suite.h"
+#include "symbolizers/elf.h"
+
+static const char source[] =
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"__attribute__((noinline)) static int inner(int x) { return rand() % (x + 1); }\n"
+	"int outer(int x) { return inner(x) + 1; }\n"
+	"int _alias(int x) __attribute__((alias(\"outer\")));\n"
+	"int weaker(int x) __attribute__((weak, alias(\"outer\")));\n"
+	"static int longer_local(int) __attribute__((alias(\"outer\"), used));\n"
+	"__asm__(\".text\\nno_size:\\n nop\\n nop\\n nop\\n nop\\n\"\n"
+	"        \".globl sized_behind\\n.type sized_behind, @function\\nsized_behind:\\n\"\n"
+	"        \" ret\\n.size sized_behind, .-sized_behind\\n .skip 64, 0x90\\n\");\n"
+	"int main(int argc, char **argv) { printf(\"%d\\n\", outer(argc)); return !argv[0]; }\n";
+
+static struct object_facts facts;
+
+static void build(const char *flags)
+{
+	files_begin();
+	file_write("a.c", source, sizeof(source) - 1);
+	shell("gcc -O1 -g %s -o prog a.c", flags);
+}
+
+static int try_read(struct elf *e, const char *path, const char *debug)
+{
+	int fd = file_open(path), debug_fd = debug ? file_open(debug) : -1, rc;
+
+	facts = (struct object_facts){0};
+	rc = elf_read(e, fd, debug_fd, &facts, NULL);
+	close(fd);
+	if (debug)
+		close(debug_fd);
+	return rc;
+}
+
+static struct elf read_elf(const char *path, const char *debug)
+{
+	struct elf e;
+
+	ck_assert_int_eq(try_read(&e, path, debug), 0);
+	return e;
+}
+
+/* The inverse of what elf_find() does. */
+static bool to_offset(const struct elf *e, uint64_t address, uint64_t *ret)
+{
+	for (size_t i = 0; i < e->segments.count; i++) {
+		const struct elf_segment *s = &e->segments.items[i];
+
+		if (address < s->address || address - s->address >= s->size)
+			continue;
+		*ret = address - s->address + s->offset;
+		return true;
+	}
+	return false;
+}
+
+static struct found find_address(const struct elf *e, uint64_t address)
+{
+	struct found f = {.name = "-"};
+	uint64_t offset;
+
+	ck_assert(to_offset(e, address, &offset));
+	(void)elf_find(e, offset, &f);
+	return f;
+}
+
+/* What the first line of a command prints, as a hexadecimal number. */
+static uint64_t number_of(const char *command)
+{
+	FILE *f = popen(command, "re");
+	unsigned long value;
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_msg(fscanf(f, "%lx", &value) == 1, "%s", command);
+	ck_assert_int_eq(pclose(f), 0);
+	return value;
+}
+
+/*
+ * Every function that nm knows with a size is found at its first and last
+ * byte, with its extent and one of the names that it has. Returns how many.
+ */
+static unsigned int agrees_with_nm(const struct elf *e, const char *path)
+{
+	char command[256], name[4096];
+	unsigned long start, size;
+	unsigned int count = 0;
+	FILE *f;
+
+	/* one line per address and size, with all names */
+	snprintf(command, sizeof(command),
+		 "nm --defined-only -S %s | awk '$3 ~ /^[tTwWi]$/ {k = $1 \" \" $2; "
+		 "n[k] = n[k] \"|\" $4} END {for (k in n) print k, n[k] \"|\"}'",
+		 path);
+	f = popen(command, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%lx %lx %4095s", &start, &size, name) == 3) {
+		struct found first = find_address(e, start);
+		struct found last = find_address(e, start + size - 1);
+		char wanted[1024];
+
+		snprintf(wanted, sizeof(wanted), "|%s|", first.name);
+		ck_assert_msg(strstr(name, wanted), "%lx: %s, not %s", start, first.name, name);
+		ck_assert_str_eq(first.name, last.name);
+		ck_assert_uint_eq(first.size, size);
+		count++;
+	}
+	ck_assert_int_eq(pclose(f), 0);
+	return count;
+}
+
+static void check_build(const char *flags)
+{
+	struct found f;
+	struct elf e;
+
+	build(flags);
+	e = read_elf("prog", NULL);
+	ck_assert_uint_ge(agrees_with_nm(&e, "prog"), 5);
+	ck_assert(!facts.wants_debug);
+	f = find_address(&e, number_of("nm prog | grep ' main$'"));
+	ck_assert_str_eq(f.name, "main");
+	ck_assert_uint_eq(f.flags, SYMBOL_FOUND);
+	f = find_address(&e, number_of("nm prog | grep ' _start$'") + 5);
+	ck_assert_str_eq(f.name, "_start");
+	ck_assert_uint_eq(f.flags, SYMBOL_FOUND | SYMBOL_START);
+	elf_free(&e);
+}
+
+START_TEST(a_program_agrees_with_nm)
+{
+	check_build("");
+}
+END_TEST
+
+START_TEST(a_program_at_a_fixed_address_agrees_with_nm)
+{
+	check_build("-no-pie -Wl,-z,noseparate-code");
+}
+END_TEST
+
+START_TEST(a_static_program_agrees_with_nm)
+{
+	check_build("-static");
+}
+END_TEST
+
+START_TEST(a_static_pie_agrees_with_nm)
+{
+	check_build("-static-pie");
+}
+END_TEST
+
+START_TEST(aliases_are_chosen_and_holes_stay_holes)
+{
+	struct elf e;
+	uint64_t at;
+
+	build("");
+	e = read_elf("prog", NULL);
+	/* global before weak before local, then fewer underscores */
+	ck_assert_str_eq(find_address(&e, number_of("nm prog | grep ' outer$'")).name, "outer");
+	at = number_of("nm prog | grep ' no_size$'");
+	ck_assert_str_eq(find_address(&e, at + 3).name, "no_size");
+	ck_assert_str_eq(find_address(&e, at + 4).name, "sized_behind");
+	ck_assert_uint_eq(find_address(&e, at + 5).flags, 0);
+	ck_assert_uint_eq(find_address(&e, at + 30).flags, 0);
+	elf_free(&e);
+}
+END_TEST
+
+static void strip(void)
+{
+	shell("cp prog full && strip -s prog");
+}
+
+START_TEST(a_stripped_program_says_so)
+{
+	struct found f;
+	struct elf e;
+
+	build("");
+	strip();
+	e = read_elf("prog", NULL);
+	ck_assert(facts.wants_debug);
+	ck_assert_uint_eq(find_address(&e, number_of("nm full | grep ' inner$'")).flags, 0);
+	f = find_address(&e, number_of("nm full | grep ' _start$'") + 0x20);
+	ck_assert_uint_eq(f.flags, SYMBOL_START);
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(an_export_table_is_better_than_nothing)
+{
+	struct elf e;
+
+	build("-shared -fPIC");
+	strip();
+	e = read_elf("prog", NULL);
+	ck_assert(facts.wants_debug);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' outer$'")).name, "outer");
+	ck_assert_uint_eq(find_address(&e, number_of("nm full | grep ' inner$'")).flags, 0);
+	elf_free(&e);
+}
+END_TEST
+
+/* As rpm's find-debuginfo makes it: the functions that .dynsym lacks, in LZMA. */
+static void add_debugdata(void)
+{
+	shell("objcopy --only-keep-debug full prog.debug");
+	shell("nm -D full --format=posix --defined-only | awk '{print $1}' | sort > dynsyms");
+	shell("nm full --format=posix --defined-only |"
+	      " awk '{if ($2 == \"T\" || $2 == \"t\") print $1}' | sort > funcsyms");
+	shell("comm -13 dynsyms funcsyms > keep");
+	shell("objcopy -S --remove-section .comment --keep-symbols=keep prog.debug mini");
+	shell("xz mini && objcopy --add-section .gnu_debugdata=mini.xz prog");
+}
+
+START_TEST(debugdata_is_read_together_with_the_export_table)
+{
+	struct elf e;
+
+	build("-rdynamic");
+	strip();
+	add_debugdata();
+	e = read_elf("prog", NULL);
+	ck_assert(!facts.wants_debug);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' inner$'")).name, "inner");
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' outer$'")).name, "outer");
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(a_debugdata_bomb_leaves_the_export_table)
+{
+	struct elf e;
+
+	build("-rdynamic");
+	strip();
+	shell("head -c 300M /dev/zero | xz -0 > bomb.xz");
+	shell("objcopy --add-section .gnu_debugdata=bomb.xz prog");
+	e = read_elf("prog", NULL);
+	ck_assert(facts.wants_debug);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' outer$'")).name, "outer");
+	elf_free(&e);
+	shell("objcopy --remove-section .gnu_debugdata prog");
+	shell("objcopy --add-section .gnu_debugdata=a.c prog");
+	e = read_elf("prog", NULL);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' outer$'")).name, "outer");
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(a_debug_file_is_used_if_it_belongs)
+{
+	struct elf e;
+	uint64_t inner;
+
+	build("-Wl,--build-id=0x0123456789abcdef");
+	strip();
+	inner = number_of("nm full | grep ' inner$'");
+	shell("objcopy --only-keep-debug full prog.debug");
+	e = read_elf("prog", "prog.debug");
+	ck_assert_str_eq(facts.build_id, "0123456789abcdef");
+	ck_assert_str_eq(facts.debuglink, "");
+	ck_assert(!facts.wants_debug);
+	ck_assert_str_eq(find_address(&e, inner).name, "inner");
+	elf_free(&e);
+	/* another one's */
+	shell("gcc -O1 -g -Wl,--build-id=0x0123456789abcdee -o other a.c");
+	e = read_elf("prog", "other");
+	ck_assert(facts.wants_debug);
+	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	elf_free(&e);
+	/* no ELF file at all */
+	e = read_elf("prog", "a.c");
+	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(a_debuglink_is_checked_by_its_crc)
+{
+	struct elf e;
+	uint64_t inner;
+
+	build("-Wl,--build-id=none");
+	shell("cp prog full && objcopy --only-keep-debug full prog.debug && strip -s prog");
+	shell("objcopy --add-gnu-debuglink=prog.debug prog");
+	inner = number_of("nm full | grep ' inner$'");
+	e = read_elf("prog", "prog.debug");
+	ck_assert_str_eq(facts.build_id, "");
+	ck_assert_str_eq(facts.debuglink, "prog.debug");
+	ck_assert_str_eq(find_address(&e, inner).name, "inner");
+	elf_free(&e);
+	shell("printf x >> prog.debug");
+	e = read_elf("prog", "prog.debug");
+	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert(facts.wants_debug);
+	elf_free(&e);
+}
+END_TEST
+
+/* objdump names stubs too: every "<x@plt>:" of it. */
+static unsigned int agrees_on_stubs(const struct elf *e)
+{
+	unsigned int count = 0;
+	unsigned long at;
+	char name[256];
+	FILE *f = popen("objdump -d prog | sed -n 's/^\\([0-9a-f]*\\) <\\(.*@plt\\)>:$/\\1 \\2/p'",
+			"re");
+
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%lx %255s", &at, name) == 2) {
+		ck_assert_str_eq(find_address(e, at).name, name);
+		ck_assert_str_eq(find_address(e, at + 7).name, name);
+		count++;
+	}
+	ck_assert_int_eq(pclose(f), 0);
+	return count;
+}
+
+START_TEST(stubs_are_named)
+{
+	static const char *const ways[] = {"-Wl,-z,lazy", "-Wl,-z,now",
+					   "-Wl,-z,lazy -fcf-protection -Wl,-z,ibtplt",
+					   "-no-pie -Wl,-z,lazy"};
+	struct elf e;
+
+	build("");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		shell("gcc -O1 %s -fplt -o prog a.c && strip prog", ways[i]);
+		e = read_elf("prog", NULL);
+		ck_assert_uint_ge(agrees_on_stubs(&e), 2);
+		elf_free(&e);
+	}
+}
+END_TEST
+
+static bool starts_at(const struct elf *e, uint64_t address)
+{
+	for (size_t i = 0; i < e->starts.count; i++) {
+		if (e->starts.items[i].start == address)
+			return true;
+	}
+	return false;
+}
+
+/* clone3 is a local symbol, gone from Debian's libc: its frame says that it has no caller. */
+START_TEST(threads_begin_in_a_stripped_libc)
+{
+	char path[256];
+	unsigned int count = 0;
+	unsigned long at;
+	struct elf e;
+	FILE *f = popen("ldd /bin/sh | awk '/libc.so/ {print $3}'", "re");
+
+	files_begin();
+	ck_assert_int_eq(fscanf(f, "%255s", path), 1);
+	pclose(f);
+	shell("readelf --debug-dump=frames %s | awk '/ FDE /{sub(/.*pc=/, \"\"); pc = $1}"
+	      " /DW_CFA_undefined: r(16|30)/ {print pc}' > starts",
+	      path);
+	e = read_elf(path, NULL);
+	f = fopen("starts", "re");
+	while (fscanf(f, "%lx..%*x", &at) == 1) {
+		ck_assert(starts_at(&e, at));
+		ck_assert(find_address(&e, at).flags & SYMBOL_START);
+		count++;
+	}
+	fclose(f);
+	ck_assert_uint_ge(count, 1);
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(an_old_library_has_no_beginning)
+{
+	struct elf e;
+
+	build("-shared -fPIC -nostartfiles -Wl,-e,outer");
+	e = read_elf("prog", NULL);
+	ck_assert_uint_eq(e.starts.count, 0);
+	elf_free(&e);
+	e = read_elf("/lib64/ld-linux-x86-64.so.2", NULL);
+	ck_assert_uint_ge(e.starts.count, 1);
+	elf_free(&e);
+}
+END_TEST
+
+START_TEST(what_is_no_elf_file_is_refused)
+{
+	struct elf e;
+	int ends[2];
+
+	files_begin();
+	ck_assert_int_eq(try_read(&e, "/dev/zero", NULL), -EBADMSG);
+	elf_free(&e);
+	ck_assert_int_eq(try_read(&e, "/etc/passwd", NULL), -EBADMSG);
+	elf_free(&e);
+	ck_assert_int_eq(try_read(&e, "/", NULL), -EBADMSG);
+	elf_free(&e);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(elf_read(&e, ends[0], -1, &facts, NULL), -EBADMSG);
+	elf_free(&e);
+	file_write("empty", "", 0);
+	ck_assert_int_eq(try_read(&e, "empty", NULL), -EBADMSG);
+	elf_free(&e);
+	shell("printf '!<arch>\\n' > archive");
+	ck_assert_int_eq(try_read(&e, "archive", NULL), -EBADMSG);
+	elf_free(&e);
+}
+END_TEST
+
+/* Whatever it says, it is read within bounds; the answers do not matter. */
+static void swallow(const char *bytes, size_t size)
+{
+	int fd = file_of(bytes, size);
+	struct elf e;
+	struct found f;
+
+	facts = (struct object_facts){0};
+	(void)elf_read(&e, fd, fd, &facts, NULL);
+	for (uint64_t offset = 0; offset < size; offset += size / 16 + 1)
+		(void)elf_find(&e, offset, &f);
+	(void)elf_find(&e, UINT64_MAX, &f);
+	elf_free(&e);
+	close(fd);
+}
+
+static void lie(char *bytes, size_t size, size_t at, size_t width)
+{
+	static const uint64_t lies[] = {0,
+					1,
+					0x7f,
+					0xfff,
+					0xffff,
+					0x7fffffff,
+					0xffffffff,
+					0x7fffffffffffffff,
+					0xffffffffffffffff,
+					0xfffffffffffff000};
+	char saved[8];
+
+	if (at + width > size)
+		return;
+	memcpy(saved, bytes + at, width);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		memcpy(bytes + at, &lies[i], width);
+		swallow(bytes, size);
+	}
+	memcpy(bytes + at, saved, width);
+}
+
+START_TEST(headers_may_lie)
+{
+	GElf_Ehdr header;
+	size_t size, table;
+	char *bytes;
+
+	build("-rdynamic -s");
+	bytes = file_read("prog", &size);
+	memcpy(&header, bytes, sizeof(header));
+	for (size_t at = 4; at < sizeof(header); at += at < 24 || at >= 52 ? 2 : 8)
+		lie(bytes, size, at, at < 24 || at >= 52 ? 2 : 8);
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		for (size_t at = 0; at < sizeof(Elf64_Phdr); at += 8)
+			lie(bytes, size, header.e_phoff + i * sizeof(Elf64_Phdr) + at, 8);
+	}
+	table = header.e_shoff;
+	for (size_t i = 0; i < header.e_shnum; i++) {
+		for (size_t at = 0; at < sizeof(Elf64_Shdr); at += 4)
+			lie(bytes, size, table + i * sizeof(Elf64_Shdr) + at, at < 8 ? 4 : 8);
+	}
+	free(bytes);
+}
+END_TEST
+
+START_TEST(contents_may_be_garbage)
+{
+	unsigned int seed = 1;
+	size_t size;
+	char *bytes, *copy;
+
+	build("-rdynamic");
+	strip();
+	add_debugdata();
+	bytes = file_read("prog", &size);
+	copy = malloc(size);
+	for (int round = 0; round < 1500; round++) {
+		memcpy(copy, bytes, size);
+		for (int i = rand_r(&seed) % 200; i >= 0; i--)
+			copy[(size_t)rand_r(&seed) % size] = (char)rand_r(&seed);
+		memcpy(copy, bytes, 64); /* or it is soon no ELF file */
+		swallow(copy, size);
+		swallow(bytes, (size_t)rand_r(&seed) % size);
+	}
+	free(copy);
+	free(bytes);
+}
+END_TEST
+
+/* 40 million symbols in a sparse file, and a string table of a gibibyte. */
+START_TEST(a_giant_is_refused)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr s;
+	struct elf e;
+	uint64_t before, inner;
+	size_t size;
+	char *bytes;
+	int fd;
+
+	build("-no-pie");
+	inner = number_of("nm prog | grep ' inner$'");
+	bytes = file_read("prog", &size);
+	memcpy(&header, bytes, sizeof(header));
+	fd = open("prog", O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 4ll << 30), 0);
+	for (size_t i = 0; i < header.e_shnum; i++) {
+		off_t at = (off_t)(header.e_shoff + i * sizeof(s));
+
+		memcpy(&s, bytes + at, sizeof(s));
+		if (s.sh_type == SHT_SYMTAB)
+			s.sh_size = 40000000ull * sizeof(Elf64_Sym);
+		else if (s.sh_type == SHT_STRTAB && !(s.sh_flags & SHF_ALLOC) &&
+			 i != header.e_shstrndx)
+			s.sh_size = 1 << 30;
+		else
+			continue;
+		ck_assert_int_eq(pwrite(fd, &s, sizeof(s), at), sizeof(s));
+	}
+	close(fd);
+	free(bytes);
+	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	e = read_elf("prog", NULL);
+	ck_assert_uint_lt(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before, 5000000000ull);
+	ck_assert_uint_lt(facts.symbols, 100);
+	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert_uint_lt(elf_bytes(&e), 1 << 20);
+	elf_free(&e);
+}
+END_TEST
+
+static void vandalize(const char *bytes, size_t size)
+{
+	int fd = open("prog", O_RDWR | O_CLOEXEC);
+
+	for (unsigned int seed = 1;; seed++) {
+		if (ftruncate(fd, rand_r(&seed) % (int)size) < 0 ||
+		    pwrite(fd, bytes, size, 0) < 0 ||
+		    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 4096, 8192) < 0)
+			_exit(1);
+	}
+}
+
+START_TEST(a_file_that_changes_is_an_error_and_no_signal)
+{
+	unsigned int failed = 0;
+	size_t size;
+	char *bytes;
+	pid_t pid;
+
+	build("-rdynamic");
+	bytes = file_read("prog", &size);
+	pid = fork();
+	if (!pid)
+		vandalize(bytes, size);
+	for (int i = 0; i < 2000; i++) {
+		struct elf e;
+
+		failed += try_read(&e, "prog", "prog") < 0;
+		elf_free(&e);
+	}
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_uint_gt(failed, 0);
+	free(bytes);
+}
+END_TEST
+
+SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_nm,
+      a_static_program_agrees_with_nm, a_static_pie_agrees_with_nm,
+      aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
+      an_export_table_is_better_than_nothing, debugdata_is_read_together_with_the_export_table,
+      a_debugdata_bomb_leaves_the_export_table, a_debug_file_is_used_if_it_belongs,
+      a_debuglink_is_checked_by_its_crc, stubs_are_named, threads_begin_in_a_stripped_libc,
+      an_old_library_has_no_beginning, what_is_no_elf_file_is_refused, headers_may_lie,
+      contents_may_be_garbage, a_giant_is_refused, a_file_that_changes_is_an_error_and_no_signal)
