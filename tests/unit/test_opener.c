@@ -1006,9 +1006,12 @@ END_TEST
 /* A process that cannot be told of to its end is left out, the scan goes on behind it. */
 START_TEST(hanging_scan)
 {
+	uint64_t denied;
 	pid_t pid;
 
 	begin();
+	scan(0);
+	denied = opener_cut_short(opener); /* maps that even root may not read */
 	pid = spawn(play_many_mappings);
 	memset(&seen, 0, sizeof(seen));
 	seen.watched = (uint32_t)pid;
@@ -1020,7 +1023,8 @@ START_TEST(hanging_scan)
 	lose_patience();
 	settle();
 	ck_assert_uint_eq(opener_restarts(opener), 1);
-	ck_assert_uint_eq(opener_cut_short(opener), 1);
+	ck_assert_uint_ge(opener_cut_short(opener), denied + 1);
+	ck_assert_uint_le(opener_cut_short(opener), 2 * denied + 1);
 	ck_assert_uint_eq(seen.processes, 1);
 	ck_assert_uint_lt(seen.mappings, MANY);
 	ck_assert_uint_eq(seen.ends, 1);

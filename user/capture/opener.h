@@ -36,15 +36,20 @@ enum open_what {
 struct open_request {
 	uint64_t token; /* chosen by the caller, handed back */
 	enum open_what what;
-	uint32_t pid;  /* whose */
-	uint64_t born; /* ns, CLOCK_BOOTTIME; identity of pid (compared at the 10 ms of /proc); 0:
-			  any */
-	uint32_t fallback_pids[4]; /* processes to try the same path through, such as the parent; 0
-				      ends */
-	uint64_t start, end;	   /* mapping */
-	struct file_id id;
-	const char *path;      /* of the mapping as its process sees it */
-	const char *build_id;  /* OPEN_DEBUG: lowercase hex */
+	uint32_t pid; /* whose */
+	/* With pid, who: ns of CLOCK_BOOTTIME, compared at the 10 ms of /proc; 0: whoever has pid. */
+	uint64_t born;
+	/* Processes to try the same path through, such as the parent; 0 ends. */
+	uint32_t fallback_pids[4];
+	uint64_t start, end; /* mapping */
+	struct file_id id; /* inode 0: not known, the process's own maps must tell */
+	/*
+	 * When the mapping was there: ns, CLOCK_BOOTTIME; 0: at the time of the
+	 * call. A file made later is another one with a used inode number.
+	 */
+	uint64_t seen;
+	const char *path; /* of the mapping as its process sees it */
+	const char *build_id; /* OPEN_DEBUG: lowercase hex */
 	const char *debuglink; /* OPEN_DEBUG: file name */
 };
 
