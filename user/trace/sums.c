@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS (1u << 15)
+/*
+ * A commit may touch one page of the file for each key, all of them held in
+ * memory until it is done: at most 12 MiB with this many.
+ */
+#define SLOTS (1u << 12)
 #define USED_MAX (SLOTS / 4 * 3) /* probes stay short */
 
 int sums_init(struct sums *s)
@@ -38,10 +42,10 @@ static inline uint32_t first_slot(const struct sample *r)
 
 	h = (h ^ (h >> 32) ^ r->thread) * 0xbf58476d1ce4e5b9ULL;
 	h = (h ^ (h >> 29) ^ r->event) * 0x94d049bb133111ebULL;
-	return (uint32_t)(h >> 49); /* SLOTS is 2^15 */
+	return (uint32_t)(h >> 52);
 }
 
-_Static_assert(SLOTS == 1u << (64 - 49), "first_slot() takes the top bits");
+_Static_assert(SLOTS == 1u << (64 - 52), "first_slot() takes the top bits");
 
 bool sums_add(struct sums *s, const struct sample *r)
 {

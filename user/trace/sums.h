@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples added up per (event, thread, stack) between two commits, in a table
- * of fixed size: when it is full it is emptied into the file early.
+ * of fixed size: when it is full, the commit comes early.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H

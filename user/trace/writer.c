@@ -267,6 +267,13 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	uint64_t time = *(const uint64_t *)record, end = record_end(k, record);
 	int result;
 
+	if (k == KIND_SAMPLE && !sums_add(&w->sums, record)) {
+		/* Sums and samples are committed together, or a killed recorder's would differ. */
+		result = commit(w, err);
+		if (result < 0)
+			return result;
+		sums_add(&w->sums, record);
+	}
 	if (!s->columns.count) {
 		result = start_chunk(s, &kinds[k], err);
 		if (result < 0)
@@ -279,16 +286,6 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	if (end > s->last)
 		s->last = end;
 	columns_push(&s->columns, record);
-	if (k == KIND_SAMPLE && !sums_add(&w->sums, record)) {
-		result = write_sums(w, err);
-		if (result == 0)
-			result = limit_dirty(w, err);
-		else
-			fail(w, result, err);
-		if (result < 0)
-			return result;
-		sums_add(&w->sums, record);
-	}
 	if (s->columns.count < CODEC_RECORDS_MAX)
 		return 0;
 	result = write_chunk(w, k, err);
