@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The schema in words: the tables' chapters of docs/trace-format.md, and a list for terminals. */
+#include <string.h>
+
 #include "trace/schema.h"
 #include "trace/trace.h"
+
+#define LIST_WIDTH 80
+#define LIST_INDENT 17
 
 static const char *type_word(enum record_kind k, unsigned int field)
 {
@@ -65,15 +70,29 @@ static const char examples[] =
 	"cpu\n"
 	"  SELECT comm, count(*) FROM sample JOIN thread ON thread.id = sample.thread GROUP BY 1\n";
 
+/* The columns of a kind, wrapped behind an indent. */
+static void list_fields(FILE *out, const struct kind *kind)
+{
+	size_t column = 0, size;
+
+	for (unsigned int i = 0; i < kind->field_count; i++) {
+		size = strlen(kind->fields[i].name) + 2;
+		if (!i || column + size > LIST_WIDTH) {
+			fprintf(out, "%s%*s", i ? "\n" : "", LIST_INDENT, "");
+			column = LIST_INDENT;
+		}
+		fprintf(out, "%s%s", kind->fields[i].name, i + 1 < kind->field_count ? ", " : "\n");
+		column += size;
+	}
+}
+
 static void list_kinds(FILE *out, int stream)
 {
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (!kinds[k].stream != !stream)
 			continue;
-		fprintf(out, "  %-12s %s\n  %12s (", kinds[k].name, kinds[k].doc, "");
-		for (unsigned int i = 0; i < kinds[k].field_count; i++)
-			fprintf(out, "%s%s", i ? ", " : "", kinds[k].fields[i].name);
-		fputs(")\n", out);
+		fprintf(out, "  %-12s %s\n", kinds[k].name, kinds[k].doc);
+		list_fields(out, &kinds[k]);
 	}
 }
 

@@ -11,7 +11,9 @@
 /*
  * A sink that writes a trace under its final name; a file of that name becomes
  * NAME.old. One transaction per tick. When the disk is full, what was
- * committed stays readable and the error says so.
+ * committed stays readable and the error says so. The sums are added up from
+ * the samples; a source's own are not wanted. A writer that is freed before
+ * anything was committed leaves no file, and NAME as it was.
  */
 int trace_writer(struct sink **ret, const char *path, struct error *err);
 

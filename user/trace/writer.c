@@ -28,9 +28,9 @@
 /*
  * exclusive: nobody can read half a recording, and no reader's lock can make
  * the recorder wait. synchronous=OFF: a killed process loses nothing by it,
- * and a crashing machine is not what a profile is kept for. 4 KiB pages: the
- * rows of a second are spread over the tables' ends, and every page touched
- * is written twice, once into the journal.
+ * and a crashing machine is not what a profile is kept for. 4 KiB pages:
+ * measured against 1 and 16 KiB at 200 and 20,000 samples/s they cost the
+ * least time; a commit writes every page it touches twice, once into the journal.
  */
 static const char pragmas[] = "PRAGMA page_size=4096;"
 			      "PRAGMA auto_vacuum=NONE;"
