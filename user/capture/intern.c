@@ -15,7 +15,7 @@
 #define NODE_ENTRIES (1 << 17)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 16)
-/* Frames of generated code that may wait for a later perf map. */
+/* Frames that may wait for a later perf map, or for kallsyms to be read again. */
 #define MOST_MISSING (1 << 16)
 
 /* A frame whose name has been asked for. */
@@ -27,7 +27,7 @@ struct waiting {
 	enum frame_kind kind;
 	bool emitted; /* without its name */
 	bool asked;
-	bool missing; /* generated code: its perf map may still tell */
+	bool missing; /* generated code or a module's: a later perf map or kallsyms may tell */
 	UT_hash_handle hh;
 };
 
@@ -295,6 +295,14 @@ static int function_of(struct intern *n, uint64_t object, const struct symbol *s
 	return put_function(n->sink, &f, err);
 }
 
+static void note_missing(struct intern *n, struct waiting *w)
+{
+	if (!w->missing && w->kind == FRAME_KERNEL)
+		objects_kernel(n->objects)->missed = true;
+	n->missing += !w->missing;
+	w->missing = w->emitted = true;
+}
+
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
 {
 	struct {
@@ -315,12 +323,10 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
 		ret = put_waiting(n, w, function, flags, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!function && w->kind == FRAME_JIT && (w->missing || n->missing < MOST_MISSING)) {
-		n->missing += !w->missing;
-		w->missing = w->emitted = true;
-	} else {
+	if (!function && w->kind != FRAME_NATIVE && (w->missing || n->missing < MOST_MISSING))
+		note_missing(n, w);
+	else
 		forget_waiting(n, w);
-	}
 }
 
 /* The object is open, or cannot be opened: what waited for that is asked, or given up. */

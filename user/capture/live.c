@@ -247,7 +247,8 @@ static int last_names(struct live *l, struct error *err)
 		struct epoll_event e;
 
 		ret = poll_helpers(l, err);
-		if (ret || (!symbolizer_pending(l->symbolizer) && !opener_pending(l->opener)))
+		if (ret || (!symbolizer_pending(l->symbolizer) && !opener_pending(l->opener) &&
+			    !objects_reread_kernel(l->objects, boot_now())))
 			break;
 		epoll_wait(l->epoll, &e, 1, 20);
 	} while (boot_now() < until && keep_going(l));

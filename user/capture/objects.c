@@ -15,6 +15,8 @@
 
 /* A file may be overwritten in place: after this long its size and times are compared again. */
 #define CHECK_INTERVAL NSEC_PER_SEC
+/* Reading kallsyms takes tens of milliseconds. */
+#define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
 /* Unused files beyond this many are forgotten. */
 #define MOST_UNUSED 16384
 /* A token says which object was to be opened, and what of it. */
@@ -374,10 +376,29 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 	}
 }
 
+/* Code of a module that was loaded after kallsyms was read. */
+bool objects_reread_kernel(struct objects *o, uint64_t now)
+{
+	struct object *kernel = o->kernel;
+	int fd;
+
+	if (!kernel->missed)
+		return false;
+	kernel->missed = false;
+	kernel->checked = now;
+	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || symbolizer_refresh(o->context.symbolizer, kernel->id, fd) < 0)
+		return false;
+	o->context.renewed(o->context.context, kernel, false);
+	return true;
+}
+
 void objects_refresh(struct objects *o, uint64_t now)
 {
 	struct object *object, *next;
 
+	if (now - o->kernel->checked >= KERNEL_INTERVAL)
+		objects_reread_kernel(o, now);
 	HASH_ITER(by_id, o->by_id, object, next) {
 		if (object->kind != MAPPING_JIT || !object->wanted ||
 		    object->state == OBJECT_UNSEEN || object->state == OBJECT_OPENING)

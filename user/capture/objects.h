@@ -54,6 +54,7 @@ struct object {
 	bool emitted; /* as a mapping entity, as it is now */
 	uint32_t users; /* address spaces that map it */
 	bool wanted; /* JIT: frames were met since its perf map was last read */
+	bool missed; /* kernel: a frame without a name was met since kallsyms was read */
 	uint32_t pass; /* counts what changed: frames of another pass are other frames */
 	UT_hash_handle by_file, by_id;
 };
@@ -106,8 +107,10 @@ void objects_unuse(struct object *object);
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
 
-/* Have the perf maps looked at again of which frames were met. now: ns. */
+/* Have the perf maps looked at again of which frames were met, sometimes kallsyms. now: ns. */
 void objects_refresh(struct objects *o, uint64_t now);
+/* Have kallsyms read again if a name was missed there; returns whether. */
+bool objects_reread_kernel(struct objects *o, uint64_t now);
 /* Forget files that nobody maps, once there are very many. */
 void objects_trim(struct objects *o);
 
