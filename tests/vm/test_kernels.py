@@ -5,6 +5,7 @@ On Debian 12's own kernel, booted in a virtual machine: the programs load, and
 a recording of a known workload is right, read here from the file alone.
 """
 import json
+import math
 import os
 import pathlib
 import sys
@@ -15,9 +16,9 @@ import live # noqa: E402
 import vm # noqa: E402
 
 SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
-HZ = 999
-SECONDS = 2.5
-POINTS = 0.03 # three standard deviations of a half among HZ * SECONDS samples
+HZ = 499
+SECONDS = 4
+POINT = 0.01
 
 # raid6_pq measures its own functions when it is loaded: a module that is seen running.
 WORK = f"""
@@ -74,11 +75,16 @@ class OnDebian12(unittest.TestCase):
     def test_shares(self):
         truth = json.loads((self.recording.run.out / "truth").read_text())
         stacks = self.trace.stacks(comm="shares")
+        samples = live.count(stacks)
+        self.assertGreater(samples, HZ * SECONDS / 10)
         for part, share in truth["shares"].items():
-            with self.subTest(part=part):
-                self.assertAlmostEqual(live.share(stacks, part), share, delta=POINTS)
-        self.assertAlmostEqual(live.weight(stacks), truth["seconds"],
-                               delta=0.05 * truth["seconds"])
+            # a busy host takes samples from an emulated CPU: few scatter more
+            scatter = 3 * math.sqrt(share * (1 - share) / samples)
+            with self.subTest(part=part, samples=samples):
+                self.assertAlmostEqual(live.share(stacks, part), share, delta=POINT + scatter)
+        lost = sum(r["weight"] for r in self.trace.query("SELECT * FROM loss")) / 1e9
+        self.assertLess(live.weight(stacks), 1.05 * truth["seconds"])
+        self.assertGreater(live.weight(stacks) + lost, 0.95 * truth["seconds"])
 
     def test_names(self):
         """Of the program, its C library, the kernel and a module, without their files."""
