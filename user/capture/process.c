@@ -516,15 +516,15 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 		th = add_thread(t, s->pid, s->tid, s->time, p->comm);
 	if (!p || !th)
 		return error_errno(err, -ENOMEM, "process table");
-	if (th->pid != s->pid) { /* the tid is used again, and its fork was missed */
-		th->pid = s->pid;
-		th->id = 0;
-	}
+	th->pid = s->pid;
 	if (p->comm_selected || th->comm_selected)
 		t->comm_matched = true;
 	ret = meet_process(t, p, s, err);
+	if (th->process != p->id) /* the tid is used again, and its fork was missed */
+		th->id = 0;
 	if (!ret && !th->id) {
 		th->id = ++t->last_thread;
+		th->process = p->id;
 		ret = put_thread_entry(t, th, p->id, err);
 	}
 	*process = p;
@@ -550,6 +550,11 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 		if (th->ended && th->ended + GRACE < now)
 			free_thread(t, th);
 	return 0;
+}
+
+size_t process_table_size(const struct process_table *t)
+{
+	return HASH_COUNT(t->processes) + HASH_COUNT(t->threads);
 }
 
 bool process_table_comm_matched(const struct process_table *t)

@@ -43,6 +43,7 @@ struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
 	uint64_t id; /* thread.id under its present name; 0 until a sample met it */
+	uint64_t process; /* process.id that this id belongs to */
 	uint64_t start; /* under this name */
 	uint64_t ended;
 	char comm[COMM_SIZE];
@@ -96,6 +97,9 @@ int process_table_meet(struct process_table *t, const struct sampled_task *task,
 
 /* Put entities that have changed; forget what exited long ago. now: ns. */
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
+
+/* Processes and threads held now. */
+size_t process_table_size(const struct process_table *t);
 
 /* Whether the comm glob ever fitted a sampled name. */
 bool process_table_comm_matched(const struct process_table *t);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One order out of many rings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/order.h"
+#include "suite.h"
+
+struct seen {
+	uint64_t times[4096];
+	bool late[4096];
+	unsigned int count;
+	unsigned int stop_after;
+};
+
+static int note(void *context, int ring, uint64_t time, const void *data, uint32_t size, bool late)
+{
+	struct seen *s = context;
+	uint64_t copy;
+
+	(void)ring;
+	ck_assert_uint_eq(size, sizeof(copy));
+	memcpy(&copy, data, sizeof(copy));
+	ck_assert_uint_eq(copy, time);
+	s->times[s->count] = time;
+	s->late[s->count++] = late;
+	return s->stop_after && s->count == s->stop_after ? -1 : 0;
+}
+
+static void push(struct order *o, int ring, uint64_t time)
+{
+	ck_assert_int_eq(order_push(o, ring, time, &time, sizeof(time)), 0);
+}
+
+START_TEST(waits_for_every_ring)
+{
+	struct order *o = order_new();
+	struct seen s = {.count = 0};
+	int a = order_add_ring(o), b = order_add_ring(o);
+
+	push(o, a, 10);
+	push(o, a, 30);
+	push(o, b, 20);
+	order_passed(o, a, 30);
+	order_passed(o, b, 15);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 1);
+	order_passed(o, b, 40);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 3);
+	ck_assert_uint_eq(s.times[1], 20);
+	ck_assert_uint_eq(s.times[2], 30);
+	order_free(o);
+}
+END_TEST
+
+START_TEST(late_records_are_told)
+{
+	struct order *o = order_new();
+	struct seen s = {.count = 0};
+	int a = order_add_ring(o), b = order_add_ring(o);
+
+	push(o, a, 100);
+	order_passed(o, a, 100);
+	order_passed(o, b, 100);
+	order_release(o, UINT64_MAX, note, &s);
+	push(o, b, 90);
+	push(o, b, 110);
+	order_close(o);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 3);
+	ck_assert(!s.late[0] && s.late[1] && !s.late[2]);
+	order_free(o);
+}
+END_TEST
+
+START_TEST(a_dropped_ring_holds_nothing_back)
+{
+	struct order *o = order_new();
+	struct seen s = {.count = 0};
+	int a = order_add_ring(o), b = order_add_ring(o);
+
+	push(o, a, 5);
+	push(o, b, 6);
+	order_passed(o, a, 50);
+	order_passed(o, b, 1);
+	order_drop_ring(o, b);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 2);
+	order_free(o);
+}
+END_TEST
+
+START_TEST(stops_where_the_handler_fails)
+{
+	struct order *o = order_new();
+	struct seen s = {.stop_after = 1};
+	int a = order_add_ring(o);
+
+	push(o, a, 1);
+	push(o, a, 2);
+	order_close(o);
+	ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), -1);
+	ck_assert_uint_eq(s.count, 1);
+	s.stop_after = 0;
+	ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), 0);
+	ck_assert_uint_eq(s.count, 2);
+	order_free(o);
+}
+END_TEST
+
+/* Random rings, each a little out of order, in random rounds: everything comes, sorted. */
+static void check_interleaving(unsigned int seed)
+{
+	struct order *o = order_new();
+	struct seen s = {.count = 0};
+	int rings[5];
+	unsigned int pushed = 0;
+	uint64_t now = 1000;
+
+	srand(seed);
+	for (int i = 0; i < 5; i++)
+		rings[i] = order_add_ring(o);
+	while (pushed < 3000) {
+		int ring = rings[rand() % 5];
+
+		for (int n = rand() % 8; n > 0; n--, pushed++)
+			push(o, ring, now + (uint64_t)(rand() % 10));
+		now += (uint64_t)(rand() % 20);
+		order_passed(o, rings[rand() % 5], now - 1);
+		if (rand() % 4 == 0)
+			for (int i = 0; i < 5; i++)
+				order_passed(o, rings[i], now - 1);
+		ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), 0);
+	}
+	order_close(o);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, pushed);
+	for (unsigned int i = 1; i < s.count; i++)
+		ck_assert(s.late[i] || s.times[i - 1] <= s.times[i] || s.late[i - 1]);
+	order_free(o);
+}
+
+START_TEST(any_interleaving_comes_out_sorted)
+{
+	for (unsigned int seed = 1; seed <= 20; seed++)
+		check_interleaving(seed);
+}
+END_TEST
+
+SUITE("order", waits_for_every_ring, late_records_are_told, a_dropped_ring_holds_nothing_back,
+      stops_where_the_handler_fails, any_interleaving_comes_out_sorted)

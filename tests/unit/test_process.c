@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The process table fed record by record, and the entities it puts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "capture/process.h"
+#include "suite.h"
+
+#define MOST 64
+
+/* A sink that keeps the last state of every process and thread. */
+static struct {
+	struct sink sink;
+	struct process processes[MOST];
+	struct thread threads[MOST];
+	char names[2][MOST][COMM_SIZE];
+} kept;
+
+static int keep(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	const struct process *p = record;
+	const struct thread *t = record;
+
+	(void)s;
+	(void)err;
+	if (kind == KIND_PROCESS) {
+		kept.processes[p->id] = *p;
+		strcpy(kept.names[0][p->id], p->comm);
+	} else if (kind == KIND_THREAD) {
+		kept.threads[t->id] = *t;
+		strcpy(kept.names[1][t->id], t->comm);
+	}
+	return 0;
+}
+
+static const struct sink_ops keep_ops = {.put = keep};
+
+static const char *no_path(void *context, uint64_t id)
+{
+	(void)context;
+	return id == 7 ? "/seven" : "";
+}
+
+static const char *no_container(void *context, const char *path)
+{
+	(void)context;
+	(void)path;
+	return "";
+}
+
+static struct process_table *table(const char *glob)
+{
+	const struct process_context c = {
+		.sink = &kept.sink,
+		.host = 1,
+		.comm_glob = glob,
+		.cgroup_path = no_path,
+		.container = no_container,
+	};
+	struct process_table *t = NULL;
+
+	memset(&kept, 0, sizeof(kept));
+	kept.sink = (struct sink){&keep_ops, WANT_ALL};
+	ck_assert_int_eq(process_table_new(&t, &c, NULL), 0);
+	return t;
+}
+
+static void life(struct process_table *t, enum life_kind kind, uint32_t pid, uint32_t parent,
+		 uint64_t time, const char *text, int exec)
+{
+	const struct life l = {
+		.kind = kind,
+		.pid = pid,
+		.tid = pid,
+		.parent_pid = parent,
+		.parent_tid = parent,
+		.text = text,
+		.exec = exec,
+	};
+
+	ck_assert_int_eq(process_table_life(t, &l, time, NULL), 0);
+}
+
+static struct thread_entry *meet(struct process_table *t, uint32_t pid, uint64_t time,
+				 uint64_t born)
+{
+	const struct sampled_task s = {.pid = pid, .tid = pid, .time = time, .born = born};
+	struct process_entry *p;
+	struct thread_entry *th;
+	bool unknown;
+
+	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	return th;
+}
+
+START_TEST(an_exec_begins_another_program)
+{
+	struct process_table *t = table(NULL);
+	uint64_t before, after;
+
+	life(t, LIFE_COMM, 1, 0, 10, "shell", 0);
+	life(t, LIFE_FORK, 2, 1, 20, NULL, 0);
+	before = meet(t, 2, 21, 20)->id;
+	life(t, LIFE_COMM, 2, 0, 30, "ls", 1);
+	after = meet(t, 2, 31, 20)->id;
+	ck_assert_uint_ne(before, after);
+	ck_assert_str_eq(kept.names[1][before], "shell");
+	ck_assert_str_eq(kept.names[1][after], "ls");
+	ck_assert_uint_eq(kept.threads[before].end, 30);
+	ck_assert_uint_ne(kept.threads[before].process, kept.threads[after].process);
+	ck_assert_uint_eq(kept.processes[kept.threads[before].process].end, 30);
+	ck_assert_uint_eq(kept.processes[kept.threads[after].process].end, 0);
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(a_renamed_thread_keeps_its_process)
+{
+	struct process_table *t = table(NULL);
+	uint64_t before, after;
+
+	life(t, LIFE_COMM, 5, 0, 10, "one", 0);
+	before = meet(t, 5, 11, 0)->id;
+	life(t, LIFE_COMM, 5, 0, 20, "two", 0);
+	after = meet(t, 5, 21, 0)->id;
+	ck_assert_uint_ne(before, after);
+	ck_assert_str_eq(kept.names[1][before], "one");
+	ck_assert_str_eq(kept.names[1][after], "two");
+	ck_assert_uint_eq(kept.threads[before].process, kept.threads[after].process);
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(a_pid_used_again_is_another_process)
+{
+	struct process_table *t = table(NULL);
+	uint64_t first, second, third;
+
+	life(t, LIFE_FORK, 9, 1, NSEC_PER_SEC, NULL, 0);
+	first = kept.threads[meet(t, 9, NSEC_PER_SEC + 1, NSEC_PER_SEC)->id].process;
+	life(t, LIFE_EXIT, 9, 1, 2 * NSEC_PER_SEC, NULL, 0);
+	life(t, LIFE_FORK, 9, 1, 3 * NSEC_PER_SEC, NULL, 0);
+	second = kept.threads[meet(t, 9, 3 * NSEC_PER_SEC + 1, 3 * NSEC_PER_SEC)->id].process;
+	ck_assert_uint_ne(first, second);
+	ck_assert_uint_eq(kept.processes[first].end, 2 * NSEC_PER_SEC);
+	/* the side-band lost its end and the next beginning: the birth in the sample tells */
+	third = kept.threads[meet(t, 9, 9 * NSEC_PER_SEC, 8 * NSEC_PER_SEC)->id].process;
+	ck_assert_uint_ne(second, third);
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(the_last_thread_ends_the_process)
+{
+	struct process_table *t = table(NULL);
+	struct life thread = {.kind = LIFE_FORK, .pid = 3, .tid = 4, .parent_pid = 3, .parent_tid = 3};
+	uint64_t process;
+
+	life(t, LIFE_FORK, 3, 1, 10, NULL, 0);
+	ck_assert_int_eq(process_table_life(t, &thread, 11, NULL), 0);
+	process = kept.threads[meet(t, 3, 12, 10)->id].process;
+	life(t, LIFE_EXIT, 3, 1, 20, NULL, 0);
+	ck_assert_uint_eq(kept.processes[process].end, 0);
+	thread.kind = LIFE_EXIT;
+	ck_assert_int_eq(process_table_life(t, &thread, 30, NULL), 0);
+	ck_assert_uint_eq(kept.processes[process].end, 30);
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(names_are_matched_at_their_moment)
+{
+	struct process_table *t = table("ma*");
+
+	life(t, LIFE_COMM, 5, 0, 10, "other", 0);
+	ck_assert(!meet(t, 5, 11, 0)->comm_selected);
+	ck_assert(!process_table_comm_matched(t));
+	life(t, LIFE_COMM, 5, 0, 20, "main", 0);
+	ck_assert(meet(t, 5, 21, 0)->comm_selected);
+	ck_assert(process_table_comm_matched(t));
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(the_table_does_not_grow_with_the_recording)
+{
+	struct process_table *t = table(NULL);
+	uint64_t now = NSEC_PER_SEC;
+
+	for (uint32_t i = 0; i < 100000; i++, now += NSEC_PER_MSEC) {
+		life(t, LIFE_FORK, 10 + i % 30000, 1, now, NULL, 0);
+		life(t, LIFE_EXIT, 10 + i % 30000, 1, now + 1, NULL, 0);
+		if (i % 1000 == 0)
+			ck_assert_int_eq(process_table_tick(t, now, NULL), 0);
+	}
+	process_table_tick(t, now + 10 * NSEC_PER_SEC, NULL);
+	ck_assert_uint_eq(process_table_size(t), 0);
+	process_table_free(t);
+}
+END_TEST
+
+SUITE("process", an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
+      a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
+      names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Address spaces against a painter that remembers every byte. */
+#include <stdlib.h>
+
+#include "capture/space.h"
+#include "suite.h"
+
+#define PAGES 64
+
+static uint64_t versions;
+static struct object objects[4];
+
+static void map(struct space **s, uint64_t start, uint64_t end, uint64_t offset, int object)
+{
+	const struct space_mapping m = {start, end, offset, object < 0 ? NULL : &objects[object]};
+
+	ck_assert_int_eq(space_map(s, &m, &versions), 0);
+}
+
+START_TEST(finds_what_was_mapped_last)
+{
+	struct space *s = space_new(&versions);
+
+	map(&s, 100, 200, 0, 0);
+	map(&s, 120, 150, 1000, 1);
+	ck_assert_ptr_null(space_find(s, 99));
+	ck_assert_ptr_eq(space_find(s, 100)->object, &objects[0]);
+	ck_assert_ptr_eq(space_find(s, 149)->object, &objects[1]);
+	ck_assert_ptr_eq(space_find(s, 150)->object, &objects[0]);
+	ck_assert_uint_eq(space_find(s, 150)->offset, 50);
+	ck_assert_ptr_null(space_find(s, 200));
+	space_drop(s);
+}
+END_TEST
+
+START_TEST(versions_change_with_the_mappings_only)
+{
+	struct space *s = space_new(&versions);
+	uint64_t first = s->version, second;
+
+	map(&s, 100, 200, 0, 0);
+	second = s->version;
+	ck_assert_uint_ne(first, second);
+	map(&s, 100, 200, 0, 0);
+	ck_assert_uint_eq(s->version, second);
+	space_drop(s);
+}
+END_TEST
+
+START_TEST(children_share_until_one_changes)
+{
+	struct space *parent = space_new(&versions), *child;
+
+	map(&parent, 100, 200, 0, 0);
+	child = space_share(parent);
+	ck_assert_uint_eq(child->version, parent->version);
+	map(&child, 100, 200, 0, 1);
+	ck_assert_ptr_ne(child, parent);
+	ck_assert_ptr_eq(space_find(parent, 100)->object, &objects[0]);
+	ck_assert_ptr_eq(space_find(child, 100)->object, &objects[1]);
+	space_drop(parent);
+	space_drop(child);
+}
+END_TEST
+
+static void check_against_painter(unsigned int seed)
+{
+	struct space *s = space_new(&versions);
+	int painted[PAGES];
+	uint64_t offsets[PAGES];
+
+	srand(seed);
+	for (int i = 0; i < PAGES; i++)
+		painted[i] = -2; /* nothing */
+	for (int round = 0; round < 200; round++) {
+		int start = rand() % PAGES, end = start + 1 + rand() % (PAGES - start);
+		int object = rand() % 5 - 1;
+		uint64_t offset = (uint64_t)(rand() % 1000);
+
+		map(&s, (uint64_t)start, (uint64_t)end, offset, object);
+		for (int i = start; i < end; i++) {
+			painted[i] = object;
+			offsets[i] = offset + (uint64_t)(i - start);
+		}
+		for (int i = 0; i < PAGES; i++) {
+			const struct space_mapping *m = space_find(s, (uint64_t)i);
+
+			ck_assert_int_eq(!m, painted[i] == -2);
+			if (!m)
+				continue;
+			ck_assert_ptr_eq(m->object, painted[i] < 0 ? NULL : &objects[painted[i]]);
+			ck_assert_uint_eq(m->offset + (uint64_t)i - m->start, offsets[i]);
+		}
+	}
+	space_drop(s);
+	for (int i = 0; i < 4; i++)
+		ck_assert_uint_eq(objects[i].users, 0);
+}
+
+START_TEST(agrees_with_a_painter)
+{
+	for (unsigned int seed = 1; seed <= 20; seed++)
+		check_against_painter(seed);
+}
+END_TEST
+
+SUITE("space", finds_what_was_mapped_last, versions_change_with_the_mappings_only,
+      children_share_until_one_changes, agrees_with_a_painter)
