@@ -51,6 +51,7 @@ struct filter_source {
 	struct source *inner;
 	struct filter f; /* texts stay the caller's */
 	numbers_t pids, tids;
+	unsigned int unasked; /* conditions that were not asked for: everything meets them */
 };
 
 /* One run: the sink that the inner source sees. */
@@ -127,21 +128,21 @@ static const char *text_of(const char *text)
 	return text ? text : "";
 }
 
-/* Which conditions a process meets; those that are not asked for are met. */
+/* Which of the conditions that were asked for a process meets. */
 static unsigned int judge_process(const struct filter_source *s, const struct process *p)
 {
 	const struct filter *f = &s->f;
 	const char *container = text_of(p->container);
 	unsigned int meets = 0;
 
-	if (!f->pids || among(&s->pids, p->pid))
+	if (f->pids && among(&s->pids, p->pid))
 		meets |= BIT(PID);
-	if (!f->comm || !fnmatch(f->comm, text_of(p->comm), 0))
+	if (f->comm && !fnmatch(f->comm, text_of(p->comm), 0))
 		meets |= BIT(COMM);
-	if (!f->cgroup || cgroup_matches(f->cgroup, text_of(p->cgroup)))
+	if (f->cgroup && cgroup_matches(f->cgroup, text_of(p->cgroup)))
 		meets |= BIT(CGROUP);
-	if (!f->container ||
-	    (*container && !strncmp(f->container, container, strlen(f->container))))
+	if (f->container && *container &&
+	    !strncmp(f->container, container, strlen(f->container)))
 		meets |= BIT(CONTAINER);
 	return meets;
 }
@@ -150,7 +151,7 @@ static unsigned int judge_thread(const struct filter_source *s, const struct thr
 {
 	unsigned int meets = 0;
 
-	if (!s->f.tids || among(&s->tids, t->tid))
+	if (s->f.tids && among(&s->tids, t->tid))
 		meets |= BIT(TID);
 	if (s->f.comm && !fnmatch(s->f.comm, text_of(t->comm), 0))
 		meets |= BIT(COMM);
@@ -181,7 +182,7 @@ static int see_event(struct filter_run *r, const struct event *e)
 
 	if (f->to && f->to < UINT64_MAX - start)
 		seen.to = start + f->to;
-	if (!f->event || !strcmp(f->event, text_of(e->name)))
+	if (f->event && !strcmp(f->event, text_of(e->name)))
 		seen.meets = BIT(EVENT);
 	r->met |= seen.meets;
 	return SEEN(&r->events, &r->event_list, e->id, seen);
@@ -220,12 +221,10 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
 static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t time)
 {
 	const struct filter_source *s = r->filter;
-	static const struct process no_process;
-	static const struct thread no_thread;
 	unsigned int meets = 0;
 	uint32_t at = index_get(&r->threads, thread);
-	struct seen_thread t = {0, judge_thread(s, &no_thread)};
-	struct seen_process p = {judge_process(s, &no_process), false};
+	struct seen_thread t = {0};
+	struct seen_process p = {0};
 
 	if (at != INDEX_NONE)
 		t = r->thread_list.items[at];
@@ -241,10 +240,8 @@ static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, 
 		if (time && (time < e->from || time > e->to))
 			return false;
 		meets = e->meets;
-	} else if (!s->f.event) {
-		meets = BIT(EVENT);
 	}
-	return (meets | t.meets | p.meets) == (1u << CONDITION_COUNT) - 1;
+	return (s->unasked | meets | t.meets | p.meets) == (1u << CONDITION_COUNT) - 1;
 }
 
 static int add_up(struct filter_run *r, const struct sample *s)
@@ -366,6 +363,11 @@ static int prepare(struct filter_source *s, struct error *err)
 	const struct filter *f = &s->f;
 	int rc = 0;
 
+#define UNASKED(NAME, member, what, option) \
+	if (!f->member) \
+		s->unasked |= BIT(NAME);
+	CONDITIONS(UNASKED)
+#undef UNASKED
 	if (f->to && f->to < f->from)
 		rc = error_set(err, -EINVAL, "--to lies before --from");
 	if (!rc && f->pids)

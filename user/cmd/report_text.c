@@ -308,9 +308,10 @@ static void put_losses(const struct report *r, const struct screen *s)
 	if (r->profile->missing) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "%" PRIu64 " of what the trace refers to %s not in it: "
-			 "shown as unknown", r->profile->missing,
-			 r->profile->missing == 1 ? "is" : "are");
+		snprintf(text, sizeof(text), "%" PRIu64 " %s not in it: shown as unknown",
+			 r->profile->missing,
+			 r->profile->missing == 1 ? "thing that the trace refers to is"
+						  : "things that the trace refers to are");
 		put_paragraph(s, "Missing", STYLE_WARM, text);
 	}
 }

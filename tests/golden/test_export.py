@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every text that skein makes of the scene, byte by byte.
+
+A change that is meant: SKEIN_GOLDEN=update tests/golden/test_export.py, and read the diff.
+"""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+GOLDEN = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(GOLDEN.parent / "lib"))
+from traces import make_scene, output, skein
+
+CASES = {
+    "scene.folded": ["export", "-f", "folded"],
+    "scene-options.folded": ["export", "-f", "folded", "--idle", "--threads", "--pids",
+                             "--containers", "--annotate"],
+    "scene-report.txt": ["report"],
+    "scene-tree.txt": ["report", "--tree", "--min", "2%"],
+    "scene-threads.txt": ["report", "--by", "thread", "--idle"],
+    "scene-colour.txt": ["report", "--by", "function", "--color", "always", "-n", "3"],
+    "scene-range.folded": ["export", "-f", "folded", "--from", "400ms", "--to", "600ms"],
+}
+
+
+class Golden(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.trace = make_scene(pathlib.Path(cls.folder.name) / "scene.skein")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_outputs(self):
+        for name, args in CASES.items():
+            with self.subTest(name):
+                made = output(args[0], self.trace, *args[1:])
+                if os.environ.get("SKEIN_GOLDEN") == "update":
+                    (GOLDEN / name).write_bytes(made)
+                self.assertEqual(made.decode(), (GOLDEN / name).read_text())
+
+    def test_no_escape_reaches_a_terminal(self):
+        for name, args in CASES.items():
+            if "--color" in args:
+                continue
+            with self.subTest(name):
+                made = output(args[0], self.trace, *args[1:])
+                self.assertFalse([byte for byte in made if byte < 32 and byte != 10])
+
+    def test_file_and_stdout_are_the_same(self):
+        for ending in ("folded", "pb.gz"):
+            out = pathlib.Path(self.folder.name) / f"out.{ending}"
+            skein("export", self.trace, "-o", out)
+            form = {"folded": "folded", "pb.gz": "pprof"}[ending]
+            self.assertEqual(out.read_bytes(), output("export", self.trace, "-f", form))
+
+    def test_failures_are_failures(self):
+        for status, words, args in [
+                (2, "which format", ["export", self.trace]),
+                (2, "no format for 'x.bar'", ["export", self.trace, "-o", "x.bar"]),
+                (2, "no format for 'svg2'", ["export", self.trace, "-f", "svg2"]),
+                (2, "'1x'", ["report", self.trace, "-p", "1x"]),
+                (2, "'size'", ["report", self.trace, "--by", "size"]),
+                (2, "exclude", ["report", self.trace, "--by", "thread", "--tree"]),
+                (1, "'4711'", ["report", self.trace, "-p", "4711"]),
+                (1, "'nobody'", ["export", self.trace, "-f", "folded", "--comm", "nobody"]),
+                (1, "/nowhere/x.folded", ["export", self.trace, "-o", "/nowhere/x.folded"]),
+                (1, "/nowhere/y.skein", ["report", "/nowhere/y.skein"])]:
+            with self.subTest(args):
+                done = skein(*args, check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(words, done.stderr.decode())
+                self.assertEqual(done.stderr.count(b"\n"), 1)
+                self.assertEqual(done.stdout, b"")
+
+
+if __name__ == "__main__":
+    unittest.main()

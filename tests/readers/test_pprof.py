@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pprof itself reads what skein writes for it, as the Go of Debian and any newer one bring it."""
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from traces import make_scene, skein
+
+# Debian's Go brings pprof built; a newer one builds it first, which takes a minute.
+GOS = sorted(pathlib.Path("/usr/lib").glob("go-*/bin/go"))
+OTHERS = [pathlib.Path("/usr/local/go/bin/go"), pathlib.Path(shutil.which("go") or "/nowhere/go")]
+if not GOS or os.environ.get("SKEIN_LONG") == "1":
+    GOS += [go for go in OTHERS if go.exists()][:1]
+
+
+def pprof(go, home, *args):
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "GOTOOLCHAIN": "local",
+           "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    return subprocess.run([go, "tool", "pprof", *map(str, args)], env=env, timeout=120,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@unittest.skipUnless(GOS, "no Go with pprof is installed")
+class Pprof(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = pathlib.Path(cls.folder.name)
+        cls.trace = make_scene(cls.home / "scene.skein")
+        cls.profile = cls.home / "scene.pb.gz"
+        skein("export", cls.trace, "-o", cls.profile)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def each(self, *args):
+        """The output of every pprof there is."""
+        texts = []
+        for go in GOS:
+            done = pprof(go, self.home, *args)
+            self.assertEqual(done.returncode, 0, f"{go}: {done.stderr.decode()}")
+            texts.append(done.stdout.decode())
+        return texts
+
+    def test_raw(self):
+        for text in self.each("-raw", self.profile):
+            samples = re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", text, re.M)
+            self.assertEqual(sum(int(count) for count, _, _ in samples), 95)
+            self.assertEqual(sum(int(ns) for _, ns, _ in samples), 950000000)
+            self.assertIn("samples/count cpu/nanoseconds[dflt]", text)
+            self.assertIn("Period: 10000000", text)
+            self.assertIn("Time: 2023-11-14 22:13:21", text)
+            self.assertIn("Duration: 2s", text)
+            self.assertIn("Comment: lost 7 samples: ring full", text)
+            self.assertIn("Comment: lost 7 samples: not delivered", text)
+            self.assertIn("Comment: skein ", text)
+            self.assertIn("[kernel.kallsyms]", text)
+            self.assertIn("[anon:jit pid=101]", text)
+            self.assertRegex(text, r"/usr/bin/worker aabb \[FN\]")
+            self.assertFalse([c for c in text if ord(c) < 32 and c not in "\n\t"])
+
+    def test_one_object_seen_twice_is_one(self):
+        for text in self.each("-raw", self.profile):
+            mappings = text[text.index("\nMappings\n"):]
+            self.assertEqual(mappings.count("/usr/bin/worker"), 1)
+            self.assertEqual(len(re.findall(r" main main\.c:12[: ]", text)), 1)
+
+    def test_top(self):
+        for text in self.each("-top", "-nodecount=100", "-symbolize=none", self.profile):
+            self.assertRegex(text, r"200ms +\S+ +\S+ +300ms +\S+ +fib\n")
+            self.assertRegex(text, r"130ms +\S+ +\S+ +570ms +\S+ +main\n")
+            self.assertIn("std::vector<int, std::allocator<int> >::push_back(int&&)", text)
+            self.assertIn("\"quoted\" 'x' </script>\ufffdevil 3.5", text)
+            self.assertRegex(text, r"150ms +\S+ +\[truncated: too deep\]")
+            self.assertRegex(text, r"120ms +\S+ +\[truncated: unknown root\]")
+
+    def test_labels(self):
+        # a bare number would be looked for among numeric labels, where pprof drops zeros
+        for label, share in (("pid=^100$", "540ms"), ("tid=^110$", "100ms"), ("comm=kthreadd", "60ms"),
+                             ("thread=pool 12", "100ms"), ("container_id=0123456789", "150ms"),
+                             ("cgroup=w.service", "540ms")):
+            for text in self.each("-top", f"-tagfocus={label}", self.profile):
+                self.assertIn(f"Showing nodes accounting for {share}", text)
+
+    def test_round_trip(self):
+        for text in self.each("-proto", f"-output={self.home}/again.pb.gz", self.profile):
+            again = pprof(GOS[0], self.home, "-raw", self.home / "again.pb.gz")
+            self.assertEqual(again.returncode, 0, again.stderr.decode())
+            self.assertIn("samples/count cpu/nanoseconds", again.stdout.decode())
+
+    def test_the_reader_refuses_damage(self):
+        damaged = self.home / "damaged.pb.gz"
+        data = gzip.decompress(self.profile.read_bytes())
+        damaged.write_bytes(gzip.compress(data[:-100]))
+        for go in GOS:
+            self.assertNotEqual(pprof(go, self.home, "-raw", damaged).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Filters: how many samples of the scene hold under each condition. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/filter.h"
+#include "analyze/profile.h"
+#include "scene.h"
+#include "suite.h"
+
+static int count(struct filter f, uint64_t *ret, struct error *err)
+{
+	struct source *s = NULL;
+	struct profile *p = NULL;
+	int rc = filter_source(&s, scene_source(), &f, err);
+
+	if (!rc)
+		rc = profile_read(&p, s, err);
+	if (!rc) {
+		*ret = p->total_count;
+		ck_assert_uint_eq(p->total_weight, p->total_count * SCENE_PERIOD);
+		ck_assert_uint_eq(p->loss_count, 3);
+	}
+	profile_free(p);
+	source_free(s);
+	return rc;
+}
+
+static void expect(uint64_t expected, struct filter f)
+{
+	struct error err = {""};
+	uint64_t samples = 0;
+
+	ck_assert_msg(!count(f, &samples, &err), "%s", err.text);
+	ck_assert_uint_eq(samples, expected);
+}
+
+START_TEST(every_condition)
+{
+	expect(95, (struct filter){0});
+	expect(100, (struct filter){.idle = true});
+	expect(54, (struct filter){.pids = "100"});
+	expect(69, (struct filter){.pids = "101,100"});
+	expect(0, (struct filter){.pids = "0"});
+	expect(5, (struct filter){.pids = "0", .idle = true});
+	expect(10, (struct filter){.tids = "110"});
+	expect(54, (struct filter){.comm = "worker*"});
+	expect(10, (struct filter){.comm = "pool ?2"});
+	expect(54, (struct filter){.cgroup = "/system.slice"});
+	expect(54, (struct filter){.cgroup = "/sys/fs/cgroup/system.slice/"});
+	expect(54, (struct filter){.cgroup = "*w.service"});
+	/* everything but the thread that the trace has lost */
+	expect(93, (struct filter){.cgroup = "/"});
+	expect(15, (struct filter){.container = "0123"});
+	expect(95, (struct filter){.event = "cpu-clock"});
+	expect(0, (struct filter){.pids = "100", .container = "0123"});
+}
+END_TEST
+
+START_TEST(time_ranges)
+{
+	/* a sample every 20 ms from 0 on; both ends belong to the range */
+	expect(1, (struct filter){.to = 1});
+	expect(11, (struct filter){.to = 200000000});
+	expect(5, (struct filter){.from = 20 * SCENE_STEP, .to = 24 * SCENE_STEP});
+	expect(0, (struct filter){.from = 60000000000});
+	expect(95, (struct filter){.from = 0, .to = UINT64_MAX});
+}
+END_TEST
+
+static void refuse(int code, const char *words, struct filter f)
+{
+	struct error err = {""};
+	uint64_t samples;
+
+	ck_assert_int_eq(count(f, &samples, &err), code);
+	ck_assert_msg(strstr(err.text, words) != NULL, "%s", err.text);
+}
+
+START_TEST(mistakes_are_named)
+{
+	refuse(-ENOENT, "'4711'", (struct filter){.pids = "4711"});
+	refuse(-ENOENT, "'nobody*'", (struct filter){.comm = "nobody*"});
+	refuse(-ENOENT, "'/system.slic'", (struct filter){.cgroup = "/system.slic"});
+	refuse(-ENOENT, "'ff'", (struct filter){.container = "ff"});
+	refuse(-ENOENT, "'cycles'", (struct filter){.event = "cycles"});
+	refuse(-EINVAL, "'12x'", (struct filter){.pids = "12x"});
+	refuse(-EINVAL, "''", (struct filter){.tids = ""});
+	refuse(-EINVAL, "'1,'", (struct filter){.tids = "1,"});
+	refuse(-EINVAL, "'99999999999999999999'", (struct filter){.pids = "99999999999999999999"});
+	refuse(-EINVAL, "--from", (struct filter){.from = 2, .to = 1});
+}
+END_TEST
+
+SUITE("filter", every_condition, time_ranges, mistakes_are_named)

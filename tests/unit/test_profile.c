@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Profiles: paths, ends and names, from records in any order and with holes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/functions.h"
+#include "analyze/groups.h"
+#include "analyze/profile.h"
+#include "scene.h"
+#include "suite.h"
+
+static struct profile *scene_profile(void)
+{
+	struct profile *p = NULL;
+	struct error err = {""};
+
+	ck_assert_msg(!profile_read(&p, scene_source(), &err), "%s", err.text);
+	return p;
+}
+
+static uint32_t stack_of(const struct profile *p, uint64_t id)
+{
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (p->stacks[i].id == id)
+			return i;
+	ck_abort_msg("no stack %llu", (unsigned long long)id);
+}
+
+START_TEST(everything_is_taken)
+{
+	struct profile *p = scene_profile();
+
+	ck_assert_uint_eq(p->total_count, SCENE_SAMPLES);
+	ck_assert_uint_eq(p->total_weight, SCENE_SAMPLES * SCENE_PERIOD);
+	ck_assert_str_eq(p->host.hostname, "web-1");
+	ck_assert_uint_eq(p->loss_count, 3);
+	ck_assert_uint_eq(p->account_count, 4);
+	/* thread 77 and stack 99 */
+	ck_assert_uint_eq(p->missing, 2);
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
+	profile_free(p);
+	profile_free(NULL);
+}
+END_TEST
+
+START_TEST(ends_of_stacks)
+{
+	static const struct {
+		uint64_t stack;
+		enum stack_end end;
+	} expected[] = {
+		{1, END_WALKED},	{6, END_WALKED},	{10, END_WALKED},
+		{11, END_WALKED}, /* a kernel thread */
+		{12, END_DEPTH},	{14, END_DEPTH},	{16, END_UNKNOWN_ROOT},
+		{17, END_UNKNOWN_ROOT}, {18, END_WALKED},	{19, END_WALKED},
+		{20, END_UNKNOWN_ROOT}, {21, END_UNKNOWN_ROOT}, {23, END_UNKNOWN_ROOT},
+	};
+	struct profile *p = scene_profile();
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_msg(profile_stack_end(p, stack_of(p, expected[i].stack)) ==
+				      expected[i].end,
+			      "stack %llu", (unsigned long long)expected[i].stack);
+	ck_assert_int_eq(profile_stack_end(p, PROFILE_NONE), END_UNKNOWN_ROOT);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(names_of_frames)
+{
+	struct profile *p = scene_profile();
+	char buf[64];
+
+	ck_assert_str_eq(profile_frame_name(p, 1, buf, sizeof(buf)), "main");
+	ck_assert_str_eq(profile_frame_name(p, 11, buf, sizeof(buf)), "[libc.so.6+0x2345]");
+	ck_assert_str_eq(profile_frame_name(p, 12, buf, sizeof(buf)), "[unknown]");
+	ck_assert_str_eq(profile_frame_name(p, 13, buf, sizeof(buf)), "[truncated: too deep]");
+	ck_assert_str_eq(profile_frame_name(p, PROFILE_NONE, buf, sizeof(buf)), "[unknown]");
+	profile_free(p);
+}
+END_TEST
+
+/* A live source: names come late, entities come again. A circle is the work of a forger. */
+static int late_run(struct source *s, struct sink *to, struct error *err)
+{
+	struct sum sum = {1, 1, 2, 3, 30};
+	struct stack leaf = {2, 1, 2}, root = {1, 0, 1}, circle = {3, 3, 1};
+	struct frame frames[] = {{1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START},
+				 {2, FRAME_NATIVE, 1, 2, 0, 0, 0}};
+	struct function function = {1, 1, "late", NULL, NULL, 0};
+	struct thread thread = {1, 1, 7, 0, 0, "old"}, renamed = {1, 1, 7, 0, 0, "new"};
+	struct account early = {.event = 1, .due = 1}, final = {.event = 1, .due = 9};
+
+	(void)s;
+	put_stack(to, &root, err);
+	put_stack(to, &leaf, err);
+	put_sum(to, &sum, err);
+	put_stack(to, &circle, err);
+	put_frame(to, &frames[1], err);
+	put_thread(to, &thread, err);
+	put_account(to, &early, err);
+	put_frame(to, &frames[0], err);
+	put_function(to, &function, err);
+	put_thread(to, &renamed, err);
+	return put_account(to, &final, err);
+}
+
+START_TEST(any_order)
+{
+	static const struct source_ops ops = {.run = late_run};
+	struct source source = {.ops = &ops};
+	struct profile *p = NULL;
+	struct error err = {""};
+	char buf[64];
+	const struct profile_stack *leaf;
+
+	ck_assert_int_eq(profile_read(&p, &source, &err), 0);
+	leaf = &p->stacks[p->sums[0].stack];
+	ck_assert_int_eq(profile_stack_end(p, p->sums[0].stack), END_WALKED);
+	ck_assert_str_eq(profile_frame_name(p, p->stacks[leaf->parent].frame, buf, sizeof(buf)),
+			 "late");
+	ck_assert_str_eq(p->threads[p->sums[0].thread].t.comm, "new");
+	ck_assert_uint_eq(p->thread_count, 1);
+	ck_assert_uint_eq(p->account_count, 1);
+	ck_assert_uint_eq(p->accounts[0].due, 9);
+	ck_assert_uint_eq(p->stacks[stack_of(p, 3)].parent, PROFILE_NONE);
+	/* the event, the process and the mapping never came */
+	ck_assert_uint_eq(p->missing, 3);
+	profile_free(p);
+}
+END_TEST
+
+static const struct function_cost *cost_of(const struct functions *f, const struct symbols *s,
+					   const char *name)
+{
+	for (size_t i = 0; i < f->list.count; i++)
+		if (!strcmp(symbol_name(s, f->list.items[i].symbol), name))
+			return &f->list.items[i];
+	ck_abort_msg("no function %s", name);
+}
+
+START_TEST(functions_count_recursion_once)
+{
+	struct profile *p = scene_profile();
+	struct symbols s;
+	struct tree t;
+	struct functions f;
+	struct tree_view view = {0};
+	const struct function_cost *cost;
+
+	ck_assert_int_eq(symbols_of(&s, p), 0);
+	view.frame_labels = s.of_frame;
+	view.unknown_label = s.unknown;
+	ck_assert_int_eq(tree_build(&t, p, 0, &view), 0);
+	ck_assert_uint_eq(t.nodes.items[0].count, SCENE_SAMPLES);
+	ck_assert_int_eq(functions_of(&f, &t, &s), 0);
+	cost = cost_of(&f, &s, "fib");
+	ck_assert_uint_eq(cost->self_count, 20);
+	ck_assert_uint_eq(cost->total_count, 30);
+	/* two mappings of one path are one module */
+	cost = cost_of(&f, &s, "main");
+	ck_assert_uint_eq(cost->self_count, 13);
+	ck_assert_uint_eq(cost->total_count, 57);
+	ck_assert_uint_eq(cost_of(&f, &s, "[libc.so.6]")->total_count, 5);
+	for (size_t i = 1; i < f.list.count; i++)
+		ck_assert_uint_ge(f.list.items[i - 1].self_weight, f.list.items[i].self_weight);
+	functions_free(&f);
+	tree_free(&t);
+	symbols_free(&s);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(groups_add_up)
+{
+	struct profile *p = scene_profile();
+
+	for (int by = 0; by < GROUP_KIND_COUNT; by++) {
+		struct groups g;
+		uint64_t count = 0;
+
+		ck_assert_int_eq(groups_of(&g, p, 0, by), 0);
+		for (size_t i = 0; i < g.list.count; i++)
+			count += g.list.items[i].count;
+		ck_assert_uint_eq(count, SCENE_SAMPLES);
+		if (by == GROUP_PROGRAM) {
+			ck_assert_str_eq(g.list.items[0].name, "worker 3");
+			ck_assert_uint_eq(g.list.items[0].processes, 2);
+			ck_assert_uint_eq(g.list.items[0].count, 54);
+		}
+		if (by == GROUP_PROCESS)
+			ck_assert_uint_eq(g.list.items[0].count, 50);
+		groups_free(&g);
+	}
+	profile_free(p);
+}
+END_TEST
+
+SUITE("profile", everything_is_taken, ends_of_stacks, names_of_frames, any_order,
+      functions_count_recursion_once, groups_add_up)
