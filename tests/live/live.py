@@ -76,7 +76,12 @@ class Trace:
         names, kinds = self.known[ident]
         for ident in reversed(chain):
             frame = self.table("stack")[ident]["frame"]
-            kind = self.table("frame")[frame]["kind"]
+            row = self.table("frame").get(frame)
+            if not row:  # a killed recorder may not have come to write it
+                names, kinds = names + ("[unnamed]",), kinds + (0,)
+                self.known[ident] = names, kinds
+                continue
+            kind = row["kind"]
             if kind != FRAME_END:
                 names, kinds = names + (self.frame_name(frame),), kinds + (kind,)
             self.known[ident] = names, kinds
@@ -187,6 +192,7 @@ class Recording:
             raise AssertionError(f"skein record did not end within {timeout} s") from None
         self.log.seek(0)
         err = self.log.read().decode(errors="replace")
+        self.log.close()
         return Done(self.process.returncode, out.decode(errors="replace"), err, self.path)
 
 

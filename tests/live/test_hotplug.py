@@ -52,7 +52,7 @@ class Hotplug(live.LiveTest):
         self.check(trace, 2)
         times = [t for t, cpu, _ in trace.samples() if cpu == CPU]
         self.assertFalse([t for t in times if gone < t < back])
-        self.assertGreater(len([t for t in times if t > back]), 500)
+        self.assertGreater(len([t for t in times if t > back]), 100)
         self.assertIn("after_exec", live.functions(trace.stacks(pid=pinned.pid)))
         self.assertGreater(live.share(trace.stacks(pid=target.pid), "loop_inner"), 0.9)
         rows = [r for r in trace.query("SELECT * FROM loss") if r["cpu"] == CPU + 1
@@ -68,7 +68,7 @@ class Hotplug(live.LiveTest):
         trace = self.finish(recording)
         ONLINE.write_text("1")
         self.check(trace, 1)
-        self.assertGreater(live.count(trace.stacks(pid=target.pid)), 300)
+        self.assertGreater(live.count(trace.stacks(pid=target.pid)), 50)
 
     def test_is_away_at_the_start(self):
         """Comes while it is recorded: sampled from then on."""
@@ -87,7 +87,7 @@ class Hotplug(live.LiveTest):
         trace = self.finish(recording)
         self.end(pinned)
         stacks = trace.stacks(pid=pinned.pid)
-        self.assertGreater(live.count(stacks), 300)
+        self.assertGreater(live.count(stacks), 50)
         self.assertIn("after_exec", live.functions(stacks))
 
 

@@ -128,33 +128,54 @@ class Life(live.LiveTest):
         self.assertEqual({s.process["ns_pid"] for s in stacks}, {1})
         self.assertEqual({s.process["exe"] for s in stacks}, {f"{inside}/hidden"})
 
+    def container_groups(self, name):
+        """The group of a container in every hierarchy, as container runtimes make it."""
+        ret = []
+        with open("/proc/mounts", encoding="ascii") as mounts:
+            trees = [live.pathlib.Path(line.split()[1]) for line in mounts
+                     if line.split()[2] in ("cgroup", "cgroup2")]
+        for tree in trees:
+            try:
+                (tree / name).mkdir()
+                self.addCleanup(self.remove_group, tree / name)
+                if (tree / "cpuset.cpus").exists():
+                    for file in ("cpuset.cpus", "cpuset.mems"):
+                        (tree / name / file).write_text((tree / file).read_text())
+                ret.append(tree / name)
+            except OSError:
+                pass  # this hierarchy does not let us
+        self.assertTrue(ret)
+        return ret
+
+    @staticmethod
+    def remove_group(path):
+        for _ in range(50):
+            try:
+                return path.rmdir()
+            except OSError:
+                live.time.sleep(0.05)  # its processes are on their way out
+        return None
+
     def test_container(self):
         """The container's id is told by the control group; outputs group and filter by it."""
         ident = "0123456789abcdef" * 4
-        group = live.pathlib.Path("/sys/fs/cgroup/unified")
-        if not group.is_dir():
-            group = live.pathlib.Path("/sys/fs/cgroup")
-        group = group / f"docker-{ident}.scope"
-        group.mkdir()
-        self.addCleanup(group.rmdir)
+        groups = self.container_groups(f"docker-{ident}.scope")
         mine, other = self.start(workload("loop"), 100), self.start(workload("execafter"), 100)
-        (group / "cgroup.procs").write_text(str(mine.pid))
+        for group in groups:
+            (group / "cgroup.procs").write_text(str(mine.pid))
         trace = self.record("-a", "-F", 499, "-d", 0.7)
-        born = subprocess.run(["sh", "-c", 'echo 0 > "$1/cgroup.procs"; exec "$2" record -a -o "$3" '
-                               '-- "$4" 0.3', "sh", group, live.SKEIN, self.file(),
-                               workload("cxxnames")], capture_output=True)
-        self.assertEqual(born.returncode, 0, born.stderr)
+        born = self.record("-a", "-F", 499, "--", "sh", "-c",
+                           'for g; do echo 0 >"$g/cgroup.procs"; done; "$0" 0.3; :',
+                           workload("cxxnames"), *groups)
         self.end(mine)
         self.end(other)
         self.assertEqual({s.process["container"] for s in trace.stacks(pid=mine.pid)}, {ident})
         self.assertEqual({s.process["container"] for s in trace.stacks(pid=other.pid)}, {""})
-        self.assertIn(group.name, trace.stacks(pid=mine.pid)[0].process["cgroup"])
+        self.assertIn(groups[0].name, trace.stacks(pid=mine.pid)[0].process["cgroup"])
         folded = self.export(trace.path, "-f", "folded", "--container", ident[:12]).decode()
         self.assertIn("loop_inner", folded)
         self.assertNotIn("after_exec", folded)
-        second = live.Trace(self.tmp / f"trace-{self.files}.skein")
-        self.assertEqual({s.process["container"] for s in second.stacks(comm="cxxnames")}, {ident})
-        live.time.sleep(0.1)
+        self.assertEqual({s.process["container"] for s in born.stacks(comm="cxxnames")}, {ident})
 
     def test_thread_that_renames_itself(self):
         trace = self.record("-a", "-F", 999, "--", workload("renamer"), 0.3)
@@ -170,7 +191,7 @@ class Life(live.LiveTest):
         self.assertTrue(all(s.thread["comm"].startswith('e;v"<\n') for s in third))
         for line in self.export(trace.path, "-f", "folded").decode().splitlines():
             self.assertRegex(line, r"^[^\x00-\x1f]+;[^\x00-\x1f]+ [0-9]+$")
-            self.assertNotIn(";v", line)
+            self.assertFalse(line.startswith("e;"), line)
 
     def test_pid_used_again(self):
         trace = self.record("-a", "-F", 999, "--", workload("pidreuse"), 0.4, workload("loop"),

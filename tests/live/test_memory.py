@@ -80,7 +80,7 @@ class Memory(live.LiveTest):
         trace = self.finish(recording)
         self.check(seen)
         self.assertGreater(count, 80000 if live.LONG else 2000)
-        self.assertIn("storm_child", live.functions(trace.stacks(comm="storm")))
+        self.assertIn("storm_child", live.functions(trace.stacks()))
         self.assertFalse(os.path.exists(recording.path + "-journal"))
 
 

@@ -55,7 +55,8 @@ class Names(live.LiveTest):
         for s in kernel:
             first = s.kinds.index(FRAME["KERNEL"])
             self.assertEqual(set(s.kinds[first:]), {FRAME["KERNEL"]}, s.names)
-        unnamed = [s for s in kernel if any(n.startswith("[") for n in s.names)]
+        unnamed = [s for s in kernel if any(n.startswith("[") and k == FRAME["KERNEL"]
+                                            for n, k in zip(s.names, s.kinds))]
         self.assertLess(live.count(unnamed), 0.02 * live.count(kernel), unnamed[:3])
 
     def test_vdso(self):
@@ -73,17 +74,17 @@ class Names(live.LiveTest):
 
     def check_jit(self, stacks, told, prefix, samples=()):
         functions = live.functions(stacks)
-        self.assertLessEqual({f"{prefix} second", f"{prefix} third"}, functions)
+        self.assertLessEqual({f"{prefix} first (a b)", f"{prefix} second", f"{prefix} third"},
+                             functions)
         self.assertNotIn(f"{prefix} never shown", functions)
         self.assertGreater(live.share(stacks, "run_phase"), 0.9)
         second = [t for t, _, s in samples if f"{prefix} second" in s.names]
-        third = [t for t, _, s in samples if f"{prefix} third" in s.names and t > told["second"]]
         self.assertTrue(all(told["first"] <= t <= told["second"] for t in second))
         self.assertGreater(len(second), 100)
-        self.assertGreater(len(third), 100)
-        # nothing of the third phase has the first one's name
-        self.assertFalse([t for t, _, s in samples
-                          if t > told["second"] and f"{prefix} first (a b)" in s.names])
+        # The map is read about once a second: from then on it is the later line that counts.
+        late = [s for t, _, s in samples if told["third"] - 1e9 < t < told["third"]]
+        self.assertGreater(live.share(late, f"{prefix} third"), 0.9)
+        self.assertNotIn(f"{prefix} first (a b)", live.functions(late))
 
     def test_perf_map(self):
         trace = self.profile(workload("jit"), 0.5, "jitted")
@@ -94,7 +95,7 @@ class Names(live.LiveTest):
         self.assertEqual(kinds, {FRAME["JIT"]})
 
     def test_perf_map_that_is_there_before(self):
-        target = self.start(workload("jit"), 1.0, "early")
+        target = self.start(workload("jit"), 0.6, "early")
         live.time.sleep(0.3)
         recording = self.begin("-p", target.pid, "-F", 499)
         target.wait()
@@ -105,7 +106,7 @@ class Names(live.LiveTest):
     def test_perf_maps_of_two_containers(self):
         """Both are pid 1 of their own namespace and write /tmp/perf-1.map to their own /tmp."""
         script = ('mkdir "$1" && mount -t tmpfs none "$1" && cp "$2" "$1/jit" && '
-                  'mount --bind "$1" /tmp && exec unshare -p --fork /tmp/jit 0.4 "$3"')
+                  'mount --bind "$1" /tmp && exec unshare -p --fork /tmp/jit 0.3 "$3"')
         recording = self.begin("-a", "-F", 499)
         running = [self.start("unshare", "-m", "sh", "-c", script, "sh", self.tmp / name,
                               workload("jit"), name) for name in ("inner-one", "inner-two")]
@@ -123,7 +124,7 @@ class Names(live.LiveTest):
             self.assertEqual(len(names), 1, names)
             seen |= names
             self.assertEqual({s.process["ns_pid"] for s in mine}, {1})
-            self.assertIn(f"{min(names)} third", live.functions(mine))
+            self.assertIn(f"{min(names)} second", live.functions(mine))
         self.assertEqual(seen, {"inner-one", "inner-two"})
         self.assertEqual(len(told), 2)
 
