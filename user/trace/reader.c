@@ -30,8 +30,8 @@ struct file_source {
 	sqlite3_stmt *data; /* of one chunk */
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
-	uint64_t last_loss_id; /* of the file */
-	bool chunk_gap_told;   /* a gap in the chunks concerns all streams, and is told once */
+	uint64_t last_loss_id;	       /* of the file */
+	enum record_kind first_stream; /* of those that the sink wants */
 };
 
 /* One table as it is read. */
@@ -126,12 +126,11 @@ static bool skip_damage(struct scan *s, uint64_t *ret)
 	return *ret > s->after;
 }
 
+/* Rows that are missing. A chunk without a kind concerns all streams and is told by the first. */
 static void lose_gap(struct scan *s, uint64_t rows)
 {
-	if (kinds[s->kind].stream && s->source->chunk_gap_told)
-		return;
-	s->source->chunk_gap_told |= kinds[s->kind].stream;
-	add_loss(s->source, 0, 0, rows);
+	if (rows && (!kinds[s->kind].stream || s->kind == s->source->first_stream))
+		add_loss(s->source, 0, 0, rows);
 }
 
 static int run_scan(struct scan *s, struct error *err)
@@ -188,14 +187,28 @@ static int load_chunk(struct scan *s, uint64_t id, uint64_t records, struct erro
 	return result;
 }
 
+static bool is_stream(const char *name)
+{
+	for (int k = 0; name && k < KIND_COUNT; k++)
+		if (kinds[k].stream && !strcmp(name, kinds[k].name))
+			return true;
+	return false;
+}
+
 static int row_chunk(struct scan *s, struct error *err)
 {
 	struct file_source *f = s->source;
 	uint64_t id = (uint64_t)sqlite3_column_int64(s->rows, 0);
+	const char *kind = (const char *)sqlite3_column_text(s->rows, 4);
 	uint64_t records = (uint64_t)sqlite3_column_int64(s->rows, 3);
 	union any_record r;
 	int result;
 
+	lose_gap(s, id - s->after - 1); /* the writer leaves none out */
+	if (!is_stream(kind))
+		lose_gap(s, 1);
+	if (!kind || strcmp(kind, kinds[s->kind].name))
+		return 0;
 	result = load_chunk(s, id, records, err);
 	if (result == -EBADMSG) {
 		add_loss(f, (uint64_t)sqlite3_column_int64(s->rows, 1),
@@ -252,10 +265,9 @@ static int prepare_scan(struct scan *s, struct error *err)
 
 	s->row = stream ? row_chunk : row_entity;
 	result = prepare_free(t->db, &s->rows,
-			      stream ? sqlite3_mprintf("SELECT id, time, \"end\", records"
+			      stream ? sqlite3_mprintf("SELECT id, time, \"end\", records, kind"
 						       " FROM main.chunk NOT INDEXED"
-						       " WHERE id > ?1 AND kind = %Q ORDER BY id",
-						       kinds[s->kind].name)
+						       " WHERE id > ?1 ORDER BY id")
 				     : select_sql(t, s->kind),
 			      err);
 	if (result == 0 && (stream || schema_key_fields(s->kind) == 1))
@@ -272,8 +284,10 @@ static int read_kind(struct file_source *f, enum record_kind k, struct error *er
 	struct scan s = {.source = f, .kind = k};
 	int result;
 
-	if (!has(f->trace, kinds[k].stream ? "chunk" : kinds[k].name, NULL))
+	if (!has(f->trace, kinds[k].stream ? "chunk" : kinds[k].name, NULL)) {
+		lose_gap(&s, 1); /* every schema so far has all of them */
 		return 0;
+	}
 	result = prepare_scan(&s, err);
 	if (result == 0)
 		result = run_scan(&s, err);
@@ -293,6 +307,15 @@ static int put_losses(struct file_source *f, struct error *err)
 	return result;
 }
 
+static enum record_kind first_stream(uint64_t wants)
+{
+	int k = 0;
+
+	while (k < KIND_COUNT && !(kinds[k].stream && (wants & (1ULL << k))))
+		k++;
+	return (enum record_kind)k;
+}
+
 static int file_run(struct source *source, struct sink *sink, struct error *err)
 {
 	struct file_source *f = (struct file_source *)source;
@@ -301,7 +324,7 @@ static int file_run(struct source *source, struct sink *sink, struct error *err)
 	f->sink = sink;
 	f->loss_count = 0;
 	f->last_loss_id = 0;
-	f->chunk_gap_told = false;
+	f->first_stream = first_stream(sink->wants);
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		if (sink->wants & (1ULL << k))
 			result = read_kind(f, (enum record_kind)k, err);
