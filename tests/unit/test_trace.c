@@ -10,7 +10,7 @@
 
 #define EACH 5 /* records of every kind in the round trip */
 
-static char directory[] = "/tmp/skein-test-XXXXXX";
+static char directory[] = "/tmp/skein-trace-test-XXXXXX";
 
 static char *path_of(const char *name)
 {

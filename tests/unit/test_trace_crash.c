@@ -13,7 +13,7 @@
 #include "synthetic.h"
 #include "trace/trace.h"
 
-static char directory[] = "/tmp/skein-test-XXXXXX";
+static char directory[] = "/tmp/skein-trace-test-XXXXXX";
 static char path[300], small[64], tiny[64];
 
 #define PER_TICK 700

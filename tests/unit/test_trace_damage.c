@@ -10,7 +10,7 @@
 #include "synthetic.h"
 #include "trace/trace.h"
 
-static char directory[] = "/tmp/skein-test-XXXXXX";
+static char directory[] = "/tmp/skein-trace-test-XXXXXX";
 static char path[256], good[256];
 
 #define SCHEMA_PAGES 8	       /* at most; the list of tables */
