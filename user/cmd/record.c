@@ -75,6 +75,26 @@ static int set_event(void *options, const char *value, struct error *err)
 	return 0;
 }
 
+/* 0 stands for "not given" in the options, so it cannot be given. */
+static int take_rate(uint64_t *ret, const char *value, struct error *err)
+{
+	int result = parse_count(value, ret, err);
+
+	if (!result && !*ret)
+		result = error_set(err, -EINVAL, "'%s' samples nothing: at least 1", value);
+	return result;
+}
+
+static int set_frequency(void *options, const char *value, struct error *err)
+{
+	return take_rate(&((struct record_options *)options)->frequency, value, err);
+}
+
+static int set_period(void *options, const char *value, struct error *err)
+{
+	return take_rate(&((struct record_options *)options)->period, value, err);
+}
+
 #define MEMBER(m) offsetof(struct record_options, m)
 
 static const struct option_spec record_options[] = {
@@ -94,10 +114,10 @@ static const struct option_spec record_options[] = {
 	{"include-idle", 0, OPTION_FLAG, NULL, "The idle threads, too.", MEMBER(idle), NULL},
 
 	{.name = "How to sample", .type = OPTION_HEADING},
-	{"freq", 'F', OPTION_COUNT, "HZ", "Samples per second and CPU. Default: 99.",
-	 MEMBER(frequency), NULL},
-	{"count", 'c', OPTION_COUNT, "PERIOD",
-	 "One sample every PERIOD of the event: nanoseconds for cpu-clock.", MEMBER(period), NULL},
+	{"freq", 'F', OPTION_CALL, "HZ", "Samples per second and CPU. Default: 99.", 0,
+	 set_frequency},
+	{"count", 'c', OPTION_CALL, "PERIOD",
+	 "One sample every PERIOD of the event: nanoseconds for cpu-clock.", 0, set_period},
 	{"event", 'e', OPTION_CALL, "EVENT",
 	 "cpu-clock (time on the CPU, works everywhere; the default) or cycles (needs a hardware "
 	 "counter).",
