@@ -295,6 +295,17 @@ static int function_of(struct intern *n, uint64_t object, const struct symbol *s
 	return put_function(n->sink, &f, err);
 }
 
+/* Whether a name that is not there may be there later. */
+static bool may_come(const struct intern *n, const struct waiting *w)
+{
+	const struct object *o;
+
+	if (w->kind != FRAME_NATIVE)
+		return true;
+	o = objects_by_id(n->objects, w->key.object);
+	return o && o->debug_awaited;
+}
+
 static void note_missing(struct intern *n, struct waiting *w)
 {
 	if (!w->missing && w->kind == FRAME_KERNEL)
@@ -323,7 +334,7 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
 		ret = put_waiting(n, w, function, flags, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!function && w->kind != FRAME_NATIVE && (w->missing || n->missing < MOST_MISSING))
+	if (!function && may_come(n, w) && (w->missing || n->missing < MOST_MISSING))
 		note_missing(n, w);
 	else
 		forget_waiting(n, w);

@@ -336,18 +336,30 @@ static void not_opened(struct objects *o, struct object *object, uint64_t now)
 	o->context.renewed(o->context.context, object, false);
 }
 
+/* What had no name until now may have one in the debug file. */
+static void debug_opened(struct objects *o, struct object *object, const struct open_answer *a)
+{
+	if (a->more)
+		return;
+	object->debug_awaited = false;
+	o->context.renewed(o->context.context, object, false);
+}
+
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now)
 {
 	struct object *object = objects_by_id(o, a->token >> WHAT_BITS);
 	enum open_what what = a->token & ((1 << WHAT_BITS) - 1);
 
 	if (a->fd < 0) {
-		if (object && what != OPEN_DEBUG)
+		if (object && what == OPEN_DEBUG)
+			debug_opened(o, object, a);
+		else if (object)
 			not_opened(o, object, now);
 	} else if (!object) {
 		close(a->fd);
 	} else if (what == OPEN_DEBUG) {
 		symbolizer_add_debug(o->context.symbolizer, object->id, a->fd);
+		debug_opened(o, object, a);
 	} else if (object->kind == MAPPING_JIT) {
 		perf_map_opened(o, object, a);
 	} else {
@@ -371,7 +383,7 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 	}
 	snprintf(object->debuglink, sizeof(object->debuglink), "%s", f->debuglink);
 	if (f->wants_debug && !object->debug_asked && object->kind == MAPPING_FILE) {
-		object->debug_asked = true;
+		object->debug_asked = object->debug_awaited = true;
 		ask_to_open(o, object, OPEN_DEBUG);
 	}
 }

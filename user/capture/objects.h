@@ -49,6 +49,7 @@ struct object {
 	uint64_t checked; /* when it was last opened or tried, ns */
 	bool failed; /* it could not be opened before */
 	bool debug_asked; /* for a separate debug file */
+	bool debug_awaited; /* it may still come, and with it names */
 	bool generated; /* a file in memory that is no ELF: a JIT's code, named by its perf map */
 	bool met; /* by a sample */
 	bool emitted; /* as a mapping entity, as it is now */
