@@ -47,7 +47,7 @@ class Trace:
         run = subprocess.run([SKEIN, "query", "--json", self.path, sql], capture_output=True,
                              timeout=120)
         if run.returncode:
-            raise AssertionError(f"query {sql!r}: {run.stderr.decode(errors='replace')}")
+            raise AssertionError(f"{os.listdir(os.path.dirname(self.path))} query {sql!r}: {run.stderr.decode(errors='replace')}")
         return json.loads(run.stdout.decode())  # strict: bytes that are no UTF-8 fail
 
     def table(self, name):
@@ -203,7 +203,7 @@ class LiveTest(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.tmp = pathlib.Path(tempfile.mkdtemp(prefix="skein-test-"))
+        self.tmp = pathlib.Path(tempfile.mkdtemp(prefix="live-"))
         self.tmp.chmod(0o755)
         self.addCleanup(shutil.rmtree, self.tmp, ignore_errors=True)
         self.files = 0

@@ -10,6 +10,7 @@ import subprocess
 import live
 from live import FRAME, MAPPING, SKEIN, workload
 
+STARTS = ("_start", "clone", "clone3", "__clone3")
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 
 
@@ -35,12 +36,6 @@ class Names(live.LiveTest):
         self.assertGreater(live.share(stacks, "loop_inner"), 0.9)
         self.assertGreater(live.share(stacks, "loop_outer"), 0.9)
         self.assertGreater(live.share(stacks, "main"), 0.9)
-
-    def check_whole(self, trace, comm):
-        """The stacks' roots are a thread's first function, and marked as such."""
-        started = [s for s in trace.stacks(comm=comm)
-                   if s.names and s.names[0] in ("_start", "main", "__libc_start_call_main")]
-        self.assertGreater(live.count(started), 0)
 
     def test_kernel(self):
         trace = self.profile(workload("syscalls"), 0.6)
@@ -337,24 +332,37 @@ class Names(live.LiveTest):
         libc = [s for s in user if {"random", "random_r"} & set(s.names)]
         self.assertGreater(live.count(libc), 0.8 * live.count(user))
 
-    def test_roots(self):
-        """A thread's first function ends its stacks; a stack that lacks it is marked."""
-        trace = self.profile(workload("threads"), 0.8)
-        self.check_whole(trace, "threads")
-        ends = {r["id"] for r in trace.query("SELECT * FROM frame")
-                if r["kind"] == FRAME["END"]}
-        started = {r["id"] for r in trace.query("SELECT * FROM frame WHERE flags & 1")}
-        stacks = trace.table("stack")
-        leaf_counts = trace.query("SELECT stack, sum(count) AS n FROM sum GROUP BY stack")
-        for row in leaf_counts:
-            ident = row["stack"]
-            while ident and stacks[ident]["parent"]:
-                ident = stacks[ident]["parent"]
-            if ident:
-                root = stacks[ident]["frame"]
-                kind = trace.table("frame")[root]["kind"]
-                self.assertTrue(root in ends or root in started or kind == FRAME["KERNEL"],
-                                trace.names(row["stack"]))
+    def test_stacks_that_do_not_reach_their_root(self):
+        """libc has no frame pointers where threads begin: these stacks are marked."""
+        self.record("-F", 499, "--", workload("threads"), 0.8)
+        folded = self.export(self.tmp / f"trace-{self.files}.skein", "-f", "folded").decode()
+        mine = [line for line in folded.splitlines() if "_work" in line]
+        self.assertGreater(len(mine), 2)
+        for line in mine:
+            root = line.rsplit(" ", 1)[0].split(";")[1]
+            self.assertTrue(root.startswith("[truncated: ") or root in STARTS, line)
+
+    def test_stacks_that_are_whole(self):
+        """A program with frame pointers from its first instruction on."""
+        source, program = self.tmp / "whole.c", self.tmp / "whole"
+        source.write_text("void inner(void) { for (volatile long i = 0; i < 1000000000; i++) ; }\n"
+                          "void outer(void) { for (;;) inner(); }\n"
+                          '__asm__(".globl _start\\n_start:\\n"\n'
+                          "#ifdef __x86_64__\n"
+                          '"xor %ebp, %ebp\\ncall outer\\nhlt\\n"\n'
+                          "#else\n"
+                          '"mov x29, #0\\nbl outer\\n"\n'
+                          "#endif\n"
+                          '".type _start, %function\\n.size _start, . - _start\\n");\n')
+        run("gcc", "-O0", "-fno-omit-frame-pointer", "-nostdlib", "-static", "-o", program, source)
+        target = self.start(program)
+        trace = self.record("-p", target.pid, "-F", 499, "-d", 0.6)
+        folded = self.export(trace.path, "-f", "folded").decode()
+        whole = [line for line in folded.splitlines()
+                 if line.startswith("whole;_start;outer;inner")]
+        total = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+        self.assertGreater(sum(int(line.rsplit(" ", 1)[1]) for line in whole), 0.95 * total)
+        self.assertNotIn("[truncated", folded)
 
 
 if __name__ == "__main__":
