@@ -251,7 +251,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(DEPTH, "too deep") /* longer than the walker goes */ \
 	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting */ \
 	X(UNREADABLE, "unreadable stack") \
-	X(UNKNOWN_ROOT, "unknown root") /* of a finished stack whose root is no START */
+	X(UNKNOWN_ROOT, "unknown root") /* of a finished stack whose root is no START */ \
+	X(UNMAPPED, "left mapped code") /* the next return address lay in no code */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

@@ -189,7 +189,7 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 	struct mapped where = {
 		.pid = p->pid,
 		.parent = p->parent,
-		.born = p->born,
+		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
 		.start = m->start,
 		.end = m->end,
 	};
@@ -243,16 +243,34 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 	return ret ? ret : push_frame(n, frame, stack, err);
 }
 
+/*
+ * How many of the user frames are frames: a chain of frame pointers that went
+ * through code built without them yields numbers that are no addresses of
+ * code. The innermost frame is where the thread stood, known or not.
+ */
+static unsigned int true_frames(const struct space *space, const uint64_t *user, unsigned int count)
+{
+	unsigned int i = 1;
+
+	if (!space->mappings.count)
+		return count; /* nothing is known of this process: believe the walk */
+	while (i < count && space_find(space, user[i] - 1))
+		i++;
+	return i < count ? i : count;
+}
+
 /* Root first: [where it broke off,] user frames, kernel frames. */
 static int push_all(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
 		    uint64_t *stack, struct error *err)
 {
 	const uint64_t *user = raw->words + raw->kernel;
+	unsigned int frames = true_frames(p->space, user, raw->user);
+	enum stack_end end = frames < raw->user ? END_UNMAPPED : raw->end;
 	int ret = 0;
 
-	if (raw->end != END_WALKED)
-		ret = push_end(n, raw->end, stack, err);
-	for (unsigned int i = raw->user; !ret && i-- > 0;)
+	if (end != END_WALKED)
+		ret = push_end(n, end, stack, err);
+	for (unsigned int i = frames; !ret && i-- > 0;)
 		ret = push_user(n, p, user[i], i > 0, stack, err);
 	for (unsigned int i = raw->kernel; !ret && i-- > 0;)
 		ret = push_kernel(n, raw->words[i], i > 0, stack, err);

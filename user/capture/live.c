@@ -261,7 +261,7 @@ static int end(struct live *l, struct error *err)
 	uint64_t ended = boot_now();
 	int ret;
 
-	l->progress.elapsed = ended - l->started;
+	l->summary.elapsed = ended - l->started;
 	sampler_stop(l->sampler);
 	do {
 		ret = drain(l, err);
@@ -313,7 +313,6 @@ static void fill_summary(struct live *l)
 	struct capture_summary *s = &l->summary;
 
 	ledger_summary(l->ledger, s);
-	s->elapsed = l->progress.elapsed;
 	s->names_asked = symbolizer_stats(l->symbolizer)->asked;
 	s->worker_restarts = symbolizer_stats(l->symbolizer)->restarts;
 	s->opener_restarts = opener_restarts(l->opener);

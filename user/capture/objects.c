@@ -55,6 +55,7 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->born = m->born;
 	object->start = m->start;
 	object->end = m->end;
+	object->seen = m->seen;
 }
 
 static int give_kernel(struct objects *o)
@@ -162,6 +163,7 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 		.fallback_pids = {object->parent},
 		.start = object->start,
 		.end = object->end,
+		.seen = object->seen,
 		.id = {object->key.major, object->key.minor, object->key.inode,
 		       object->generation},
 		.path = object->path,
@@ -220,7 +222,7 @@ static struct object *new_file(struct objects *o, const struct mapped *m)
 	return object;
 }
 
-struct object *objects_file(struct objects *o, const struct mapped *m, uint64_t now, bool open_now)
+struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now)
 {
 	struct object *object = find_file(o, &m->file);
 	bool stale;
@@ -229,17 +231,17 @@ struct object *objects_file(struct objects *o, const struct mapped *m, uint64_t 
 		object = new_file(o, m);
 	if (!object)
 		return NULL;
-	stale = now - object->checked >= CHECK_INTERVAL;
+	stale = m->seen >= object->checked + CHECK_INTERVAL;
 	if (object->state == OBJECT_UNREADABLE && stale)
 		object->state = OBJECT_UNSEEN; /* through this process it may be readable */
 	if (object->state == OBJECT_UNSEEN) {
 		set_mapped(object, m);
-		object->checked = now;
+		object->checked = m->seen;
 		if (open_now)
 			objects_need(o, object);
 	} else if (object->state == OBJECT_KNOWN && stale) {
 		set_mapped(object, m);
-		object->checked = now;
+		object->checked = m->seen;
 		ask_to_open(o, object, OPEN_MAPPED_FILE); /* overwritten in place? */
 	}
 	return object;

@@ -44,6 +44,7 @@ struct object {
 	uint32_t parent; /* its parent: shares its root, mostly */
 	uint64_t born; /* of pid, ns */
 	uint64_t start, end; /* where pid maps it */
+	uint64_t seen; /* when it did, ns */
 	uint64_t size_then; /* of fstat when it was opened: has it changed since? */
 	int64_t mtime_then;
 	uint64_t checked; /* when it was last opened or tried, ns */
@@ -79,8 +80,9 @@ void objects_free(struct objects *o);
 struct object *objects_kernel(struct objects *o);
 struct object *objects_vdso(struct objects *o, uint64_t size);
 
-/* Where and by whom a file or region is mapped. */
+/* Where, when and by whom a file or region is mapped. */
 struct mapped {
+	uint64_t seen; /* ns */
 	uint32_t pid, parent;
 	uint64_t born;
 	uint64_t start, end;
@@ -92,8 +94,7 @@ struct mapped {
  * The object of an executable mapping of a file, a new one if none is known.
  * open_now: its file may be gone when the first sample comes. NULL without memory.
  */
-struct object *objects_file(struct objects *o, const struct mapped *m, uint64_t now,
-			    bool open_now);
+struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now);
 /* The object of a process's generated code; process is a process.id. */
 struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process);
 struct object *objects_by_id(struct objects *o, uint64_t id);

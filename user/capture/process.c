@@ -351,7 +351,7 @@ static bool is_file(const char *path, const struct file_id *id)
 }
 
 static int map(struct process_table *t, struct process_entry *p, const struct mapped *m,
-	       uint64_t offset, uint64_t now, bool open_now)
+	       uint64_t offset, bool open_now)
 {
 	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
 
@@ -359,7 +359,7 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 		s.object = objects_vdso(t->context.objects, m->end - m->start);
 		s.offset = 0;
 	} else if (is_file(m->path, &m->file)) {
-		s.object = objects_file(t->context.objects, m, now, open_now);
+		s.object = objects_file(t->context.objects, m, open_now);
 		if (!s.object)
 			return -ENOMEM;
 		if (!p->exe) {
@@ -370,11 +370,18 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	return space_map(&p->space, &s, &t->versions);
 }
 
+/* The birth if it may be compared with what /proc says, else 0. */
+static uint64_t known_birth(const struct process_entry *p)
+{
+	return p->birth >= BIRTH_SCANNED ? p->born : 0;
+}
+
 static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 		   struct error *err)
 {
 	struct process_entry *p = find_process(t, l->pid);
 	struct mapped m = {
+		.seen = time,
 		.pid = l->pid,
 		.start = l->start,
 		.end = l->end,
@@ -389,8 +396,8 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 	if (!p)
 		return error_errno(err, -ENOMEM, "process table");
 	m.parent = p->parent;
-	m.born = p->born;
-	return map(t, p, &m, l->offset, time, true) < 0 ?
+	m.born = known_birth(p);
+	return map(t, p, &m, l->offset, true) < 0 ?
 		       error_errno(err, -ENOMEM, "process table") :
 		       0;
 }
@@ -429,6 +436,10 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 		p = add_process(t, s->pid, s->born);
 	if (!p)
 		return -ENOMEM;
+	if (p->birth < BIRTH_SCANNED) {
+		p->born = s->born;
+		p->birth = BIRTH_SCANNED;
+	}
 	p->parent = s->parent;
 	p->ns_pid = s->ns_pid;
 	p->kernel = s->kernel_thread;
@@ -453,6 +464,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 {
 	struct process_entry *p = find_process(t, s->pid);
 	struct mapped m = {
+		.seen = now,
 		.pid = s->pid,
 		.start = s->start,
 		.end = s->end,
@@ -463,8 +475,8 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 	if (!p)
 		return 0;
 	m.parent = p->parent;
-	m.born = p->born;
-	return map(t, p, &m, s->offset, now, false);
+	m.born = known_birth(p);
+	return map(t, p, &m, s->offset, false);
 }
 
 /* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
@@ -474,7 +486,7 @@ static struct process_entry *process_of(struct process_table *t, const struct sa
 	struct process_entry *p = find_process(t, s->pid);
 
 	if (p && s->pid && s->born &&
-	    (p->born_exact ? p->born != s->born : !same_birth(p->born, s->born))) {
+	    (p->birth == BIRTH_EXACT ? p->born != s->born : !same_birth(p->born, s->born))) {
 		free_process(t, p);
 		p = NULL;
 	}
@@ -484,7 +496,7 @@ static struct process_entry *process_of(struct process_table *t, const struct sa
 	if (!p)
 		return NULL;
 	p->born = s->born;
-	p->born_exact = true;
+	p->birth = BIRTH_EXACT;
 	p->kernel = s->kernel;
 	return p;
 }

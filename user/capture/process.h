@@ -19,11 +19,18 @@
 
 #define COMM_SIZE 16 /* TASK_COMM_LEN */
 
+/* How the birth of a process is known. */
+enum birth {
+	BIRTH_GUESSED, /* the time of its fork record, a little behind */
+	BIRTH_SCANNED, /* from /proc, in ticks of 10 ms */
+	BIRTH_EXACT, /* start_boottime, told by a sample */
+};
+
 struct process_entry {
 	uint32_t pid;
 	uint32_t ns_pid, parent;
-	uint64_t born; /* start_boottime as exactly as known; see born_exact */
-	bool born_exact; /* a sample told it; else from /proc, or the time of the fork record */
+	uint64_t born; /* ns, as exactly as birth says */
+	enum birth birth;
 	uint64_t id; /* process.id of the program it runs; 0 until a sample met it */
 	uint64_t start; /* of that program */
 	uint64_t ended; /* exited at that time; kept a while for late samples */
