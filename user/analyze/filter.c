@@ -60,9 +60,9 @@ struct filter_run {
 	const struct filter_source *filter;
 	struct sink *to;
 	unsigned int met; /* conditions that something in the trace has met */
-	bool add_up; /* make sums from samples */
+	bool add_up;	  /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
-	VECTOR(struct host) host_list; /* without texts */
+	VECTOR(struct host) host_list;			/* without texts */
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
 	VECTOR(struct seen_thread) thread_list;
@@ -141,8 +141,7 @@ static unsigned int judge_process(const struct filter_source *s, const struct pr
 		meets |= BIT(COMM);
 	if (f->cgroup && cgroup_matches(f->cgroup, text_of(p->cgroup)))
 		meets |= BIT(CGROUP);
-	if (f->container && *container &&
-	    !strncmp(f->container, container, strlen(f->container)))
+	if (f->container && *container && !strncmp(f->container, container, strlen(f->container)))
 		meets |= BIT(CONTAINER);
 	return meets;
 }
@@ -304,8 +303,8 @@ static int check_met(const struct filter_run *r, struct error *err)
 
 #define CHECK_MET(NAME, member, what, option) \
 	if (f->member && !(r->met & BIT(NAME))) \
-		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, \
-				 what, f->member);
+		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, what, \
+				 f->member);
 	CONDITIONS(CHECK_MET)
 #undef CHECK_MET
 	return 0;

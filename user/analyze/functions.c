@@ -130,8 +130,7 @@ static int hotter(const void *a, const void *b, void *symbols)
 		return x->total_weight < y->total_weight ? 1 : -1;
 	order = strcmp(symbol_name(symbols, x->symbol), symbol_name(symbols, y->symbol));
 	return order ? order
-		     : strcmp(symbol_module(symbols, x->symbol),
-			      symbol_module(symbols, y->symbol));
+		     : strcmp(symbol_module(symbols, x->symbol), symbol_module(symbols, y->symbol));
 }
 
 int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s)

@@ -9,13 +9,16 @@
 #include "analyze/names.h"
 
 static const struct process no_process = {
-	.comm = "", .exe = "", .cgroup = "", .container = "",
+	.comm = "",
+	.exe = "",
+	.cgroup = "",
+	.container = "",
 };
 
 struct grouping {
 	const struct profile *profile;
 	enum group_by by;
-	struct names keys; /* of groups: number = index in list */
+	struct names keys;    /* of groups: number = index in list */
 	struct index members; /* (group, process) -> seen */
 	struct groups groups;
 };
@@ -111,8 +114,7 @@ static int intern_key(struct names *names, const struct group_key *key, uint32_t
 static int add(struct grouping *g, const struct profile_sum *s)
 {
 	const struct profile *p = g->profile;
-	const struct profile_thread *t =
-		s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
+	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
 	uint32_t process = t ? t->process : PROFILE_NONE, number;
 	struct group fresh = {.process = process == PROFILE_NONE ? &no_process
 								 : &p->processes[process].p};
@@ -191,23 +193,31 @@ void completeness_of(struct completeness *ret, const struct profile *p, uint32_t
 	}
 }
 
-void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
+static void add_accounts(struct account *total, const struct profile *p, uint64_t event,
+			 int64_t *tolerance)
 {
-	uint64_t id = event < p->event_count ? p->events[event].id : 0;
-	struct account *total = &ret->total;
-
-	*ret = (struct losses){0};
 	for (uint32_t i = 0; i < p->account_count; i++) {
 		const struct account *a = &p->accounts[i];
 
-		if (a->event != id)
+		if (a->event != event)
 			continue;
 		total->due += a->due;
 		total->written += a->written;
 		total->filtered += a->filtered;
 		total->idle += a->idle;
 		total->late += a->late;
+		++*tolerance;
 	}
+}
+
+void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
+{
+	uint64_t id = event < p->event_count ? p->events[event].id : 0;
+	const struct account *total = &ret->total;
+	int64_t rest, tolerance = 0;
+
+	*ret = (struct losses){0};
+	add_accounts(&ret->total, p, id, &tolerance);
 	for (uint32_t i = 0; i < p->loss_count; i++) {
 		const struct loss *l = &p->losses[i];
 
@@ -218,4 +228,7 @@ void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
 		else
 			ret->unknown_reason += l->count;
 	}
+	ret->due = ret->by_reason[LOSS_RING_FULL] + ret->by_reason[LOSS_NOT_DELIVERED];
+	rest = (int64_t)(total->due - total->written - total->filtered - total->idle - ret->due);
+	ret->unexplained = rest > tolerance || rest < -tolerance ? rest : 0;
 }

@@ -58,6 +58,12 @@ struct losses {
 	struct account total; /* cpu means nothing */
 	uint64_t by_reason[LOSS_COUNT]; /* records */
 	uint64_t unknown_reason;
+	uint64_t due; /* of them, samples that were due and did not come */
+	/*
+	 * Due samples that nothing explains, beyond one per CPU: counts of
+	 * time and of events may differ by that. Negative: more than were due.
+	 */
+	int64_t unexplained;
 };
 
 void losses_of(struct losses *ret, const struct profile *p, uint32_t event);

@@ -27,10 +27,10 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping)
 		return "";
 	m = &p->mappings[mapping].m;
 	if (!*m->path)
-		return m->kind == MAPPING_KERNEL ? "[kernel]" :
-		       m->kind == MAPPING_VDSO   ? "[vdso]" :
-		       m->kind == MAPPING_JIT    ? "[jit]" :
-						   "";
+		return m->kind == MAPPING_KERNEL ? "[kernel]"
+		       : m->kind == MAPPING_VDSO ? "[vdso]"
+		       : m->kind == MAPPING_JIT	 ? "[jit]"
+						 : "";
 	return module_short_name(m->path);
 }
 
@@ -59,8 +59,7 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 	return buf;
 }
 
-void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
-			 uint64_t *weight)
+void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count, uint64_t *weight)
 {
 	*count = *weight = 0;
 	for (uint32_t i = 0; i < p->sum_count; i++) {

@@ -60,8 +60,7 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
 
 	/* Different bytes may share a hash: the later ones take the next free number of it. */
 	while ((number = index_get(&n->by_hash, hash)) != INDEX_NONE) {
-		if (n->sizes.items[number] == size &&
-		    !memcmp(n->texts.items[number], data, size)) {
+		if (n->sizes.items[number] == size && !memcmp(n->texts.items[number], data, size)) {
 			*ret = number;
 			return 0;
 		}

@@ -16,11 +16,13 @@
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
 	size_t items, count; /* offsets */
-	size_t size; /* of one item, which begins with the record */
+	size_t size;	     /* of one item, which begins with the record */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member, number) \
-	{offsetof(struct profile, member), offsetof(struct profile, number), \
-	 sizeof(*((struct profile *)0)->member)}
+	{ \
+		offsetof(struct profile, member), offsetof(struct profile, number), \
+			sizeof(*((struct profile *)0)->member) \
+	}
 	[KIND_EVENT] = ARRAY(events, event_count),
 	[KIND_INFO] = ARRAY(infos, info_count),
 	[KIND_PROCESS] = ARRAY(processes, process_count),
@@ -44,7 +46,7 @@ struct owned_profile {
 struct builder {
 	struct sink sink;
 	struct owned_profile *made;
-	struct index by_id[KIND_COUNT]; /* index of the item */
+	struct index by_id[KIND_COUNT];	 /* index of the item */
 	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
 	size_t capacity[KIND_COUNT];
 	int (*done)(void *context, const struct profile *p, struct error *err);
@@ -267,8 +269,7 @@ static int take(struct builder *b, enum record_kind kind, const void *record)
 	}
 }
 
-static int builder_put(struct sink *s, enum record_kind kind, const void *record,
-		       struct error *err)
+static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	int rc = take((struct builder *)s, kind, record);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merging stacks into a tree by label. Every stack is walked once per prefix,
- * whatever the number of sums that stand on it: where its path under a prefix
- * ends is remembered.
+ * Merging stacks into a tree by label. Where the path of a stack ends under a
+ * prefix is remembered for some of the stacks, so that a path is not walked
+ * from its root again and again, however deep a forged trace makes it.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "analyze/index.h"
@@ -15,7 +16,7 @@ struct tree_builder {
 	const struct profile *profile;
 	const struct tree_view *view;
 	struct index children; /* (parent node, label) -> node */
-	struct index ends; /* (prefix node, stack) -> node */
+	struct index ends;     /* (prefix node, stack) -> node, of stacks that are landmarks */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
 
@@ -57,6 +58,12 @@ static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	return descend(b, node, b->view->frame_labels[frame]);
 }
 
+/* Few enough to cost no memory, and enough that one is never far. */
+static bool is_landmark(uint32_t stack)
+{
+	return stack % 16 == 0;
+}
+
 /* Go from the node of a prefix to that of a whole stack. */
 static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
@@ -64,7 +71,8 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 
 	b->path.count = 0;
 	for (; stack != PROFILE_NONE; stack = b->profile->stacks[stack].parent) {
-		known = index_get(&b->ends, pair(prefix, stack));
+		if (is_landmark(stack))
+			known = index_get(&b->ends, pair(prefix, stack));
 		if (known != INDEX_NONE)
 			break;
 		if (vector_push(&b->path, stack) < 0)
@@ -75,7 +83,7 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	for (size_t i = b->path.count; i-- > 0;) {
 		int rc = descend_stack(b, node, b->path.items[i]);
 
-		if (!rc)
+		if (!rc && is_landmark(b->path.items[i]))
 			rc = index_put(&b->ends, pair(prefix, b->path.items[i]), *node);
 		if (rc < 0)
 			return rc;

@@ -191,20 +191,6 @@ void report_free(struct report *r)
 	tree_free(&r->tree);
 }
 
-int64_t report_unexplained(const struct report *r)
-{
-	const struct account *a = &r->losses.total;
-	uint64_t told = a->written + a->filtered + a->idle +
-			r->losses.by_reason[LOSS_RING_FULL] +
-			r->losses.by_reason[LOSS_NOT_DELIVERED] +
-			r->losses.by_reason[LOSS_WRITE_FAILED];
-	int64_t rest = (int64_t)(a->due - told);
-
-	return rest > (int64_t)r->profile->account_count ||
-			       rest < -(int64_t)r->profile->account_count ? rest : 0;
-}
-
-/* A function's own order of its children, through qsort_r's context. */
 static int heavier(const void *a, const void *b, void *context)
 {
 	const struct report *r = context;

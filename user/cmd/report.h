@@ -49,9 +49,6 @@ void report_free(struct report *r);
 int report_text(const struct report *r, const struct screen *s, struct error *err);
 int report_json(const struct report *r, FILE *out, struct error *err);
 
-/* Samples due that none of the counts explains, beyond one per CPU; negative: too many. */
-int64_t report_unexplained(const struct report *r);
-
 int report_tree_text(const struct report *r, const struct screen *s);
 
 /* Indexes of the children of a node worth showing, heaviest first, behind those in list. */

@@ -85,9 +85,9 @@ static void put_group(struct json *j, const struct group *g, enum group_by by)
 static void put_groups(struct json *j, const struct report *r)
 {
 	static const char *const keys[] = {
-		[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
-		[GROUP_THREAD] = "threads",	  [GROUP_CONTAINER] = "containers",
-		[GROUP_CGROUP] = "cgroups",	  [GROUP_MODULE] = "modules",
+		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
+		[GROUP_THREAD] = "threads",   [GROUP_CONTAINER] = "containers",
+		[GROUP_CGROUP] = "cgroups",   [GROUP_MODULE] = "modules",
 	};
 
 	for (int by = 0; by < GROUP_KIND_COUNT; by++) {
@@ -126,7 +126,7 @@ static void put_accounts(struct json *j, const struct report *r)
 	json_key_uint(j, "filtered", a->filtered);
 	json_key_uint(j, "idle", a->idle);
 	json_key_uint(j, "late", a->late);
-	json_key_int(j, "unexplained", report_unexplained(r));
+	json_key_int(j, "unexplained", r->losses.unexplained);
 	json_key(j, "cpus");
 	json_array(j);
 	for (uint32_t i = 0; i < r->profile->account_count; i++)

@@ -69,7 +69,7 @@ static void more(const struct report *r, const struct screen *s, size_t shown, s
 static int put_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},   {"total", STYLE_PLAIN, true, false, 0},
+		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
 		{"function", STYLE_PLAIN, false, false, 24}, {"module", STYLE_DIM, false, true, 12},
 		{"", STYLE_WARM, false, false, 0},
 	};
@@ -182,8 +182,7 @@ static int put_places(const struct report *r, const struct screen *s, enum group
 	return rc;
 }
 
-static int put_group(const struct report *r, const struct screen *s, enum group_by by,
-		     size_t usual)
+static int put_group(const struct report *r, const struct screen *s, enum group_by by, size_t usual)
 {
 	bool places = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
 
@@ -238,8 +237,9 @@ static void put_samples(const struct report *r, const struct screen *s)
 	used += snprintf(text + used, sizeof(text) - used, ", %s",
 			 show_weight(r, r->weight, weight, sizeof(weight)));
 	if (!strcmp(e->unit, "ns") && time)
-		used += snprintf(text + used, sizeof(text) - used, " of CPU: %.2f of %" PRIu64
-				 " CPUs", (double)r->weight / (double)time, r->profile->host.cpus);
+		used += snprintf(text + used, sizeof(text) - used,
+				 " of CPU: %.2f of %" PRIu64 " CPUs",
+				 (double)r->weight / (double)time, r->profile->host.cpus);
 	used += snprintf(text + used, sizeof(text) - used, ", %zu process%s",
 			 r->groups[GROUP_PROCESS].list.count,
 			 r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
@@ -301,7 +301,8 @@ static void put_losses(const struct report *r, const struct screen *s)
 	if (r->losses.unknown_reason) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "%" PRIu64 " for reasons that this skein does not know",
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " for reasons that this skein does not know",
 			 r->losses.unknown_reason);
 		put_paragraph(s, "Lost", STYLE_WARM, text);
 	}
@@ -320,14 +321,10 @@ static void put_losses(const struct report *r, const struct screen *s)
 static void show_account(const struct report *r, const struct screen *s)
 {
 	const struct account *a = &r->losses.total;
-	int64_t unexplained = report_unexplained(r);
-	uint64_t lost = 0;
-	char due[32], written[32], idle[32], filtered[32], gone[32], text[512];
+	int64_t unexplained = r->losses.unexplained;
+	char due[32], written[32], idle[32], filtered[32], lost[32], text[512];
 	int used;
 
-	for (int reason = 1; reason < LOSS_COUNT; reason++)
-		if (reason != LOSS_LIFE_LOST && reason != LOSS_UNREADABLE_CHUNK)
-			lost += r->losses.by_reason[reason];
 	if (!r->profile->account_count)
 		return;
 	used = snprintf(text, sizeof(text), "%s due = %s written + %s idle + %s filtered + %s lost",
@@ -335,7 +332,7 @@ static void show_account(const struct report *r, const struct screen *s)
 			show_count(a->written, written, sizeof(written)),
 			show_count(a->idle, idle, sizeof(idle)),
 			show_count(a->filtered, filtered, sizeof(filtered)),
-			show_count(lost, gone, sizeof(gone)));
+			show_count(r->losses.due, lost, sizeof(lost)));
 	if (unexplained)
 		used += snprintf(text + used, sizeof(text) - used, " + %" PRId64 " unexplained",
 				 unexplained);
@@ -350,7 +347,8 @@ static const char *why_empty(const struct report *r)
 	const struct account *a = &r->losses.total;
 
 	if (!r->event)
-		return "no samples: the trace tells of no event; its recorder ended before it began";
+		return "no samples: the trace tells of no event; its recorder ended before it "
+		       "began";
 	if (r->filtered)
 		return "no samples: none passes the filters";
 	if (!r->profile->account_count)

@@ -19,15 +19,15 @@
 struct line {
 	uint32_t node;
 	size_t before; /* bytes of the prefix in front of it */
-	bool last; /* of its siblings */
-	bool alone; /* without siblings worth showing */
+	bool last;     /* of its siblings */
+	bool alone;    /* without siblings worth showing */
 };
 
 struct printer {
 	const struct report *report;
 	const struct screen *screen;
 	VECTOR(struct line) lines; /* next last */
-	VECTOR(char) prefix; /* the lines that lead past the current one */
+	VECTOR(char) prefix;	   /* the lines that lead past the current one */
 	nodes_t children;
 };
 
@@ -57,7 +57,7 @@ static void print_numbers(const struct printer *p, const struct tree_node *n)
 
 /* The name and, where there is room, its module. */
 static void print_name(const struct printer *p, const struct tree_node *n, unsigned int room,
-		     bool program)
+		       bool program)
 {
 	char clean[4096], fitted[4096];
 	const char *module = symbol_module(&p->report->symbols, n->label);
@@ -103,8 +103,8 @@ static int push_children(struct printer *p, uint32_t node)
 	p->children.count = 0;
 	rc = report_children(p->report, node, &p->children);
 	for (size_t i = p->children.count; i-- > 0 && !rc;) {
-		struct line l = {p->children.items[i], p->prefix.count,
-				 i + 1 == p->children.count, node && p->children.count == 1};
+		struct line l = {p->children.items[i], p->prefix.count, i + 1 == p->children.count,
+				 node && p->children.count == 1};
 
 		rc = vector_push(&p->lines, l);
 	}

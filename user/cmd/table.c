@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cmd/table.h"
 
-#define GAP 2 /* columns between columns */
+#define GAP 2		/* columns between columns */
 #define CELL_BYTES 4096 /* of a name, at most */
 #define LABEL_COLUMNS 11
 #define DEFAULT_WIDTH 80
@@ -31,8 +31,8 @@ static unsigned int width_of(FILE *out)
 int screen_open(struct screen *s, FILE *out, const char *mode)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool terminal = isatty(fileno(out)) && !(no_color && *no_color) &&
-			!(term && !strcmp(term, "dumb"));
+	bool terminal =
+		isatty(fileno(out)) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 
 	if (mode && strcmp(mode, "auto") && strcmp(mode, "always") && strcmp(mode, "never"))
 		return -EINVAL;
@@ -175,8 +175,7 @@ void table_free(struct table *t)
 	vector_free(&t->cells);
 }
 
-void put_paragraph(const struct screen *s, const char *label, const char *style,
-		   const char *text)
+void put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
 {
 	unsigned int column = LABEL_COLUMNS;
 	char clean[CELL_BYTES];

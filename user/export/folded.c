@@ -23,10 +23,10 @@
 struct folding {
 	const struct profile *profile;
 	const struct export_options *options;
-	struct names names; /* of frames as they are written */
-	uint32_t *frame_names; /* by index of frame */
+	struct names names;			   /* of frames as they are written */
+	uint32_t *frame_names;			   /* by index of frame */
 	uint32_t (*thread_names)[TREE_MAX_PREFIX]; /* by index of thread, last: no thread */
-	unsigned int thread_depth; /* how many of them */
+	unsigned int thread_depth;		   /* how many of them */
 	uint32_t ends[END_COUNT], no_stack, unknown;
 	uint32_t *events; /* the root frames, when there are several events */
 	bool several_events;
@@ -88,7 +88,9 @@ static const char *annotation(const struct folding *f, uint64_t kind)
 {
 	if (!f->options->annotate)
 		return "";
-	return kind == FRAME_KERNEL ? "_[k]" : kind == FRAME_JIT || kind == FRAME_JAVA ? "_[j]" : "";
+	return kind == FRAME_KERNEL			 ? "_[k]"
+	       : kind == FRAME_JIT || kind == FRAME_JAVA ? "_[j]"
+							 : "";
 }
 
 static int name_frames(struct folding *f)
@@ -221,8 +223,8 @@ struct writer {
 	FILE *out;
 	const struct folding *folding;
 	const struct tree *tree;
-	struct items items; /* a stack: what is still to be written, next last */
-	VECTOR(char) path; /* of the node whose children are being written */
+	struct items items;   /* a stack: what is still to be written, next last */
+	VECTOR(char) path;    /* of the node whose children are being written */
 	VECTOR(size_t) sizes; /* of path at each depth */
 };
 
@@ -273,8 +275,8 @@ static int push_children(struct writer *w, uint32_t parent)
 			rc = push_item(w, at, true);
 	}
 	if (!rc && w->items.list.count > first)
-		qsort(w->items.list.items + first, w->items.list.count - first,
-		      sizeof(struct item), later);
+		qsort(w->items.list.items + first, w->items.list.count - first, sizeof(struct item),
+		      later);
 	return rc;
 }
 

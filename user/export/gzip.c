@@ -10,7 +10,9 @@ int gzip_begin(struct gzip *g, FILE *out)
 	*g = (struct gzip){.out = out};
 	/* 16: a gzip header; zlib's own has no name and no time in it. */
 	return deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
-			    Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -ENOMEM;
+			    Z_DEFAULT_STRATEGY) == Z_OK
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int pump(struct gzip *g, int flush)
