@@ -122,7 +122,10 @@ uint64_t symbolizer_pending(const struct symbolizer *s);
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
-/* pid of the worker, for tests and for its share of the recorder's CPU time. */
+/*
+ * pid of the worker, for tests and for its share of the recorder's CPU time; 0
+ * while there is none.
+ */
 int symbolizer_worker_pid(const struct symbolizer *s);
 
 #endif
