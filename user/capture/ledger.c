@@ -9,6 +9,8 @@ struct page { /* of one CPU */
 	uint64_t written, filtered, late;
 	uint64_t ring_full_told;
 	uint64_t not_delivered;
+	uint64_t gone, back; /* when it went offline and came back, ns; 0: it did not */
+	uint64_t gone_loss; /* id of the loss that tells of it */
 };
 
 struct ledger {
@@ -64,6 +66,24 @@ void ledger_filtered(struct ledger *l, unsigned int cpu)
 		l->pages[cpu].filtered++;
 }
 
+void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since)
+{
+	struct page *p;
+
+	if (cpu >= l->cpus)
+		return;
+	p = &l->pages[cpu];
+	if (!p->gone)
+		p->gone = since;
+	p->back = 0;
+}
+
+void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now)
+{
+	if (cpu < l->cpus && l->pages[cpu].gone)
+		l->pages[cpu].back = now;
+}
+
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
 {
 	l->lost[reason] += count;
@@ -88,6 +108,33 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
 	if (!count)
 		return 0;
 	l->last_loss++;
+	return put_loss(sink, &r, err);
+}
+
+/* Nothing was due while a CPU was offline: this loss counts absences, and grows as one lasts. */
+static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
+		     struct error *err)
+{
+	struct page *p = &l->pages[cpu];
+	struct loss r = {
+		.host = l->host,
+		.cpu = cpu + 1,
+		.reason = LOSS_CPU_GONE,
+		.time = p->gone,
+		.end = p->back ? p->back : now,
+		.count = 1,
+	};
+
+	if (!p->gone)
+		return 0;
+	if (!p->gone_loss) {
+		p->gone_loss = ++l->last_loss;
+		l->lost[LOSS_CPU_GONE]++;
+		l->lost_told[LOSS_CPU_GONE]++;
+	}
+	r.id = p->gone_loss;
+	if (p->back)
+		p->gone = p->back = p->gone_loss = 0;
 	return put_loss(sink, &r, err);
 }
 
@@ -131,6 +178,8 @@ int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 
 	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
 		ret = tell_cpu(l, sink, cpu, now, final, err);
+	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
+		ret = tell_gone(l, sink, cpu, now, err);
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
 		ret = put_lost(l, sink, -1, (enum loss_reason)reason,
 			       l->lost[reason] - l->lost_told[reason], now, err);

@@ -25,6 +25,10 @@ void ledger_filtered(struct ledger *l, unsigned int cpu);
 /* Records lost that belong to no CPU's samples. */
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
 
+/* The CPU is not sampled from since on (ns), because it went offline; it is again. */
+void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since);
+void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
+
 /*
  * Put the accounts, and the losses since the last call. final: the events are
  * stopped, so that what was due and came from nowhere was not delivered.

@@ -13,6 +13,29 @@
 /* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
 #define SIDEBAND_BYTES (512UL << 10)
 
+/* A CPU went, or went and came back since the last look: its events are dead. */
+static void close_cpu(struct live *l, unsigned int cpu)
+{
+	if (sampler_runs_on(l->sampler, cpu))
+		ledger_gone(l->ledger, cpu, l->last_tick);
+	sampler_close_cpu(l->sampler, cpu);
+	sideband_close_cpu(l->sideband, cpu);
+}
+
+static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error *err)
+{
+	bool back = l->started && sideband_fd(l->sideband, cpu) < 0;
+	int ret = sideband_open_cpu(l->sideband, cpu, err);
+
+	if (!ret && wanted && l->started)
+		ret = sampler_open_cpu(l->sampler, cpu, err);
+	if (!ret && back) {
+		ledger_back(l->ledger, cpu, boot_now());
+		opener_scan(l->opener, 0); /* whom it ran before its side-band was open */
+	}
+	return ret == -ENODEV ? 0 : ret; /* it went while we looked */
+}
+
 int live_follow_cpus(struct live *l, struct error *err)
 {
 	struct cpu_set online = {0};
@@ -21,16 +44,11 @@ int live_follow_cpus(struct live *l, struct error *err)
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
 		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
 
-		if (!cpu_set_has(&online, cpu)) {
-			sampler_close_cpu(l->sampler, cpu);
-			sideband_close_cpu(l->sideband, cpu);
-			continue;
-		}
-		ret = sideband_open_cpu(l->sideband, cpu, err);
-		if (!ret && wanted && l->started)
-			ret = sampler_open_cpu(l->sampler, cpu, err);
-		if (ret == -ENODEV) /* it went while we looked */
-			ret = 0;
+		if (!cpu_set_has(&online, cpu) ||
+		    sideband_stopped(l->sideband, cpu, boot_now()))
+			close_cpu(l, cpu);
+		if (cpu_set_has(&online, cpu))
+			ret = open_cpu(l, cpu, wanted, err);
 	}
 	cpu_set_free(&online);
 	return ret;

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/pulse.h"
 
 struct clock_event {
 	int fd; /* -1: not open */
 	uint64_t due; /* of intervals that are over */
 	uint64_t intervals;
+	uint64_t runs_before, idle_before; /* of the account, when this interval began */
 };
 
 struct sampler {
@@ -139,6 +141,7 @@ static int open_event(const struct sampled_event *e, unsigned int cpu)
 		.size = sizeof(attr),
 		.type = e->type,
 		.config = e->config,
+		.read_format = PULSE_FORMAT,
 		.sample_period = e->period,
 		.disabled = 1,
 	};
@@ -177,10 +180,12 @@ int sampler_try(const struct sampler *s, struct error *err)
  * The grid of the clock begins when the event is enabled; the first sample
  * refines it (bpf/account.h).
  */
-static void begin_account(const struct sampler *s, unsigned int cpu)
+static void begin_account(const struct sampler *s, struct clock_event *e, unsigned int cpu)
 {
 	struct wire_account *a = program_account(s->program, cpu);
 
+	e->runs_before = a->runs;
+	e->idle_before = a->idle;
 	if (!s->event.clocked)
 		return;
 	a->origin = boot_now();
@@ -202,7 +207,7 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 	fd = open_event(&s->event, cpu);
 	if (fd < 0)
 		return explain_open(s, cpu, -errno, err);
-	begin_account(s, cpu);
+	begin_account(s, e, cpu);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
 		ret = error_errno(err, -errno, "attaching the sampling program to CPU %u", cpu);
@@ -214,21 +219,17 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 	return 0;
 }
 
-static uint64_t count_of(int fd)
+static uint64_t due_of(const struct sampler *s, int fd)
 {
-	uint64_t count = 0;
-
-	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+	return event_read(fd).count / s->event.period;
 }
 
 /* Idle time that still goes on belongs to the account too. */
-static void end_idle(const struct sampler *s, unsigned int cpu)
+static void end_idle(struct wire_account *a)
 {
-	struct wire_account *a = program_account(s->program, cpu);
 	uint64_t now = boot_now(), since = a->idle_since;
 	uint64_t from, to;
 
-	a->idle_since = 0;
 	if (!a->period || !since || since < a->origin)
 		return;
 	from = (since - a->origin) / a->period;
@@ -241,15 +242,35 @@ static void end_idle(const struct sampler *s, unsigned int cpu)
 	}
 }
 
+/*
+ * The idle hooks do not know that the clock of a CPU that went offline stood
+ * still: more than was due cannot have been idle.
+ */
+static void end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
+			uint64_t due)
+{
+	struct wire_account *a = program_account(s->program, cpu);
+	uint64_t runs = a->runs - e->runs_before;
+	uint64_t most = e->idle_before + (due > runs ? due - runs : 0);
+
+	end_idle(a);
+	a->period = 0; /* stops the hooks */
+	a->idle_since = 0;
+	if (a->idle > most)
+		a->idle = most;
+}
+
 void sampler_close_cpu(struct sampler *s, unsigned int cpu)
 {
 	struct clock_event *e = &s->events[cpu];
+	uint64_t due;
 
 	if (e->fd < 0)
 		return;
 	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
-	end_idle(s, cpu);
-	e->due += count_of(e->fd) / s->event.period;
+	due = due_of(s, e->fd);
+	end_account(s, e, cpu, due);
+	e->due += due;
 	close(e->fd);
 	e->fd = -1;
 }
@@ -272,7 +293,7 @@ void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_accou
 
 	*ret = (struct cpu_account){
 		.used = e->intervals > 0,
-		.due = e->due + (e->fd >= 0 ? count_of(e->fd) / s->event.period : 0),
+		.due = e->due + (e->fd >= 0 ? due_of(s, e->fd) : 0),
 		.written = a->written,
 		.filtered = a->filtered,
 		.idle = a->idle,

@@ -12,6 +12,7 @@
 
 #include "base/vector.h"
 #include "capture/clock.h"
+#include "capture/pulse.h"
 
 /* What follows every record because of sample_id_all. */
 struct trailer {
@@ -23,6 +24,7 @@ struct trailer {
 struct channel {
 	int fd;
 	int ring; /* number in the order */
+	struct pulse pulse;
 	struct perf_event_mmap_page *page;
 };
 
@@ -78,6 +80,7 @@ static int open_event(const struct sideband *s, unsigned int cpu)
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
+		.read_format = PULSE_FORMAT,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 		.sample_id_all = 1,
 		.mmap = 1,
@@ -127,6 +130,7 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 		return ret;
 	}
 	c->page = page;
+	c->pulse = (struct pulse){0};
 	c->ring = order_add_ring(s->order);
 	return c->ring < 0 ? error_errno(err, c->ring, "side-band of CPU %u", cpu) : 0;
 }
@@ -213,6 +217,16 @@ int sideband_drain(struct sideband *s, uint64_t now)
 		if (s->channels.items[i].fd >= 0)
 			ret = drain_channel(s, &s->channels.items[i], now);
 	return ret;
+}
+
+bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now)
+{
+	struct channel *c;
+
+	if (cpu >= s->channels.count || s->channels.items[cpu].fd < 0)
+		return false;
+	c = &s->channels.items[cpu];
+	return pulse_stopped(&c->pulse, c->fd, now);
 }
 
 void sideband_close_cpu(struct sideband *s, unsigned int cpu)

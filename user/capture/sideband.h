@@ -7,6 +7,7 @@
 #define SKEIN_CAPTURE_SIDEBAND_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -21,6 +22,8 @@ void sideband_free(struct sideband *s);
 
 /* Open the event of a CPU. 0 if it is open already; -ENODEV if the CPU is offline. */
 int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err);
+/* The CPU went offline since the last call, perhaps only for a while: its event is dead. */
+bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now);
 /* The CPU went offline: read what is left and close. */
 void sideband_close_cpu(struct sideband *s, unsigned int cpu);
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a perf event of a CPU still runs. When its CPU goes offline, the
+ * kernel stops it for good and says nothing, also if the CPU is back before
+ * anybody has looked; but the time that it has been enabled stands still.
+ */
+#ifndef SKEIN_CAPTURE_PULSE_H
+#define SKEIN_CAPTURE_PULSE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+/* For perf_event_attr.read_format: read(2) gives a struct event_reading. */
+#define PULSE_FORMAT PERF_FORMAT_TOTAL_TIME_ENABLED
+
+struct event_reading {
+	uint64_t count;
+	uint64_t enabled; /* ns */
+};
+
+/* When it was last looked at; zeroed when the event is opened. */
+struct pulse {
+	uint64_t enabled, time;
+};
+
+/* Zeroes if it cannot be read. */
+static inline struct event_reading event_read(int fd)
+{
+	struct event_reading r = {0};
+
+	if (read(fd, &r, sizeof(r)) != sizeof(r))
+		r = (struct event_reading){0};
+	return r;
+}
+
+/* now: CLOCK_BOOTTIME, ns. Half the time passed is enough: clocks differ a little. */
+static inline bool pulse_stopped(struct pulse *p, int fd, uint64_t now)
+{
+	uint64_t enabled = event_read(fd).enabled;
+	bool stopped;
+
+	if (p->time && now - p->time < 100 * NSEC_PER_MSEC)
+		return false;
+	stopped = p->time && enabled - p->enabled < (now - p->time) / 2;
+	*p = (struct pulse){.enabled = enabled, .time = now};
+	return stopped;
+}
+
+#endif
