@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define MOMENT_STEPS 200 /* of 10 ms */
 
 /* As a shell says it: 127 not found, 126 found but not executable. */
 static int exec_status(int error)
@@ -68,19 +71,32 @@ void launch_poll(struct launch *l)
 		note_status(l, status);
 }
 
-void launch_finish(struct launch *l)
+static void wait_a_moment(struct launch *l)
+{
+	const struct timespec step = {.tv_nsec = 10000000};
+
+	for (int i = 0; i < MOMENT_STEPS && !l->ended; i++) {
+		nanosleep(&step, NULL);
+		launch_poll(l);
+	}
+}
+
+bool launch_finish(struct launch *l, bool told)
 {
 	int status;
 
 	if (!l->pid)
-		return;
+		return false;
 	if (l->release_fd >= 0)
 		close(l->release_fd);
 	l->release_fd = -1;
 	launch_poll(l);
+	if (told)
+		wait_a_moment(l);
 	if (l->ended)
-		return;
+		return true;
 	kill(l->pid, SIGTERM);
 	if (waitpid(l->pid, &status, 0) == l->pid)
 		note_status(l, status);
+	return false;
 }

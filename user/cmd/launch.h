@@ -22,7 +22,11 @@ struct launch {
 int launch_command(struct launch *ret, char **argv, struct error *err);
 /* Look whether it has ended. */
 void launch_poll(struct launch *l);
-/* End it if it still runs (or was never released), and wait for it. */
-void launch_finish(struct launch *l);
+/*
+ * End it if it still runs (or was never released), and wait for it. told: it
+ * has been told to end (Ctrl-C reaches all of the terminal's foreground), so
+ * it gets a moment to do so. Returns whether it ended by itself.
+ */
+bool launch_finish(struct launch *l, bool told);
 
 #endif

@@ -481,10 +481,9 @@ static int run(int argc, char **argv)
 		status = record(&r);
 	remove_spool(&r);
 	if (r.launch.pid) {
-		bool ended = r.launch.ended;
+		bool by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
 
-		launch_finish(&r.launch);
-		if (!status && ended)
+		if (!status && by_itself)
 			status = r.launch.status;
 	}
 out:
