@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <uthash.h>
@@ -21,7 +20,6 @@
 
 /* Tables beyond this are dropped, least recently used first, and read again when asked for. */
 #define TABLES_MAX (128u << 20)
-#define BEAT_NS 200000000ull
 
 struct object {
 	uint64_t id;
@@ -51,24 +49,6 @@ struct worker {
 	char answers[PAYLOAD_MAX];
 	char payload[PAYLOAD_MAX];
 };
-
-void beat(struct beat *b)
-{
-	struct message m = {.type = MESSAGE_BEAT};
-	struct timespec ts;
-	uint64_t now;
-
-	if (!b)
-		return;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-	if (now - b->last < BEAT_NS)
-		return;
-	b->last = now;
-	m.object = b->object;
-	m.sequence = b->sequence;
-	(void)message_send(b->socket, &m, NULL, 0, -1, 0);
-}
 
 static void close_file(struct worker *w, int *fd)
 {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Beats go the way of answers; one that cannot be sent is no loss. */
+#include <stddef.h>
+#include <time.h>
+
+#include "symbolizers/beat.h"
+#include "symbolizers/protocol.h"
+
+#define BEAT_NS 200000000ull
+
+void beat(struct beat *b)
+{
+	struct message m = {.type = MESSAGE_BEAT};
+	struct timespec ts;
+	uint64_t now;
+
+	if (!b)
+		return;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	if (now - b->last < BEAT_NS)
+		return;
+	b->last = now;
+	m.object = b->object;
+	m.sequence = b->sequence;
+	(void)message_send(b->socket, &m, NULL, 0, -1, 0);
+}

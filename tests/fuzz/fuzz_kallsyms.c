@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* kallsyms is the kernel's word, but module and program names in it are not. */
+#include "fuzz.h"
+#include "symbolizers/demangle.h"
+#include "symbolizers/kernel.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct object_facts facts = {0};
+	int fd = fuzz_file(data, size);
+	struct kernel k = {0};
+	struct found f;
+	char name[256];
+
+	(void)kernel_add(&k, 0xffffffffc0000000, 64, "added", 5);
+	(void)kernel_read(&k, fd, &facts, NULL);
+	for (size_t i = 0; i < k.symbols.pieces.count; i++) {
+		if (!kernel_find(&k, k.symbols.pieces.items[i].start, &f))
+			abort();
+		(void)demangle(f.name, name, sizeof(name));
+	}
+	kernel_free(&k);
+	close(fd);
+	return 0;
+}
