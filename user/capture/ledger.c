@@ -189,6 +189,19 @@ int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 	return ret;
 }
 
+void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost)
+{
+	*filtered = 0;
+	*lost = l->lost[LOSS_LIFE_LOST];
+	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
+		struct cpu_account c;
+
+		sampler_counts(l->sampler, cpu, &c);
+		*filtered += l->pages[cpu].filtered + c.filtered;
+		*lost += c.ring_full;
+	}
+}
+
 void ledger_summary(const struct ledger *l, struct capture_summary *ret)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++)

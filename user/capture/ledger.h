@@ -36,6 +36,9 @@ void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
 int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		struct error *err);
 
+/* What the line of progress shows; cheap enough for every round. */
+void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
+
 void ledger_summary(const struct ledger *l, struct capture_summary *ret);
 
 #endif

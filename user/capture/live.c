@@ -83,12 +83,9 @@ static int tick(struct live *l, bool last, struct error *err)
 static bool keep_going(struct live *l)
 {
 	struct capture_progress *p = &l->progress;
-	struct capture_summary s = {0};
 
-	ledger_summary(l->ledger, &s);
+	ledger_progress(l->ledger, &p->filtered, &p->lost);
 	p->elapsed = boot_now() - l->started;
-	p->filtered = s.filtered;
-	p->lost = s.lost[LOSS_RING_FULL] + s.lost[LOSS_LIFE_LOST];
 	p->pending_names = symbolizer_pending(l->symbolizer);
 	if (!l->options.keep_going(l->options.context, p))
 		return false;

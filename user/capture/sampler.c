@@ -286,18 +286,25 @@ bool sampler_runs_on(const struct sampler *s, unsigned int cpu)
 	return cpu < s->cpus && s->events[cpu].fd >= 0;
 }
 
-void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+void sampler_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
 {
 	const struct clock_event *e = &s->events[cpu];
 	const struct wire_account *a = program_account(s->program, cpu);
 
 	*ret = (struct cpu_account){
 		.used = e->intervals > 0,
-		.due = e->due + (e->fd >= 0 ? due_of(s, e->fd) : 0),
 		.written = a->written,
 		.filtered = a->filtered,
 		.idle = a->idle,
 		.ring_full = a->ring_full,
 		.intervals = e->intervals,
 	};
+}
+
+void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+{
+	const struct clock_event *e = &s->events[cpu];
+
+	sampler_counts(s, cpu, ret);
+	ret->due = e->due + (e->fd >= 0 ? due_of(s, e->fd) : 0);
 }

@@ -53,7 +53,13 @@ struct cpu_account {
 	uint64_t intervals; /* in which the event ran; each may round one sample away */
 };
 
-/* Exact after sampler_stop(), a moment old before. */
+/*
+ * Exact after sampler_stop(), a moment old before. While an event runs its
+ * CPU is interrupted to tell what is due: not for every round of the loop.
+ */
 void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
+
+/* The same but for due, which is left 0; disturbs nobody. */
+void sampler_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
 
 #endif
