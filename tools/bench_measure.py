@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurements: skein beside perf, in turns, each on the same load."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import time
+
+from bench_meter import BenchError, Load, Recorder, Spread, cost_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SLOW, FAST = 99, 10000  # Hz
+TOOLS = ("skein", "perf")
+STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+PERF_EVENT_PROGRAM = 7  # BPF_PROG_TYPE_PERF_EVENT of the kernel's interface
+# 97.5 % quantiles of Student's t by degrees of freedom
+STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def output_of(command):
+    run = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+    if run.returncode:
+        raise BenchError(f"{command[0]}: {run.stderr.decode(errors='replace').strip()}")
+    return run.stdout.decode(errors="replace")
+
+
+class Bench:
+    """What all measurements share: the tools, the loads, a folder, how long and how often."""
+
+    def __init__(self, skein, folder, seconds, rounds, say):
+        self.skein, self.folder, self.say = skein, pathlib.Path(folder), say
+        self.seconds, self.rounds = seconds, rounds
+        self.cpus = len(os.sched_getaffinity(0))
+        self.load = self._build_load()
+        self.loads = {"interpreter": self.mode("mix"), "compiler": self._compiling()}
+
+    def _build_load(self):
+        program = self.folder / "bench_load"
+        output_of(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
+                   "-fno-inline", "-fno-optimize-sibling-calls", "-o", program,
+                   ROOT / "tools" / "bench_load.c"])
+        return program
+
+    def mode(self, name, seconds=3600):
+        return [self.load, name, seconds]
+
+    def _compiling(self):
+        """Compile this repository's sources again and again, as `make` does."""
+        copy = self.folder / "sources"
+        for room in ("user", "bpf", "symbolizers"):
+            shutil.copytree(ROOT / room, copy / room)
+        flags = ["-std=gnu11", "-D_GNU_SOURCE", "-DXXH_INLINE_ALL", "-O2", "-g", "-I", copy,
+                 "-I", copy / "user", "-c", "-o", os.devnull]
+        files = sorted([*copy.glob("user/base/*.c"), *copy.glob("user/analyze/*.c")])
+        loop = 'n=$1; shift; while :; do for f in "${@:n}"; do "${@:1:n-1}" "$f"; done; done'
+        command = ["gcc", *flags]
+        return ["bash", "-c", loop, "bash", len(command) + 1, *command, *files]
+
+    def busy(self, load):
+        return Load(self.loads[load], self.cpus)
+
+    def recording(self, tool, rate, seconds, name="trace"):
+        """(command, file)"""
+        path = self.folder / f"{name}.{tool}"
+        if tool == "skein":
+            return [self.skein, "record", "-a", "-q", "-F", rate, "-d", f"{seconds * 1000:.0f}ms",
+                    "-o", path], path
+        return ["perf", "record", "-q", "-e", "cpu-clock", "-a", "-g", "-F", rate, "-o", path,
+                "--", "sleep", f"{seconds}"], path
+
+    def folding(self, tool, path):
+        if tool == "skein":
+            return [self.skein, "export", "-f", "folded", "-o", self.folder / "out.folded", path]
+        return ["perf", "script", "--no-inline", "-i", path]
+
+    def samples(self, tool, path):
+        if tool == "skein":
+            answer = output_of([self.skein, "query", "--json", path,
+                                "SELECT sum(count) AS n FROM sum"])
+            return json.loads(answer)[0]["n"] or 0
+        answer = output_of(["perf", "report", "--stats", "-i", path])
+        return int(re.search(r"SAMPLE events: *(\d+)", answer).group(1))
+
+    def turns(self, rounds=None):
+        """(round, tool), each tool first in every other round."""
+        for turn in range(rounds or self.rounds):
+            for tool in TOOLS if turn % 2 == 0 else TOOLS[::-1]:
+                yield turn, tool
+
+
+class Pipeline:
+    """One recording and its folding, with what is asked about them afterwards."""
+
+    def __init__(self, bench, load, tool, rate, seconds, name="trace"):
+        command, path = bench.recording(tool, rate, seconds, name)
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+        with bench.busy(load):
+            self.record = cost_of(command)
+        self.bytes = path.stat().st_size
+        self.fold = cost_of(bench.folding(tool, path))
+        self.samples = bench.samples(tool, path)
+        self.due = rate * seconds * bench.cpus
+
+    @property
+    def cpu(self):
+        return self.record.cpu + self.fold.cpu
+
+
+class Versus:
+    """The same recordings by both tools. start: CPU of recording and folding next to nothing."""
+
+    def __init__(self, load, rate, seconds):
+        self.load, self.rate, self.seconds = load, rate, seconds
+        self.runs = {tool: [] for tool in TOOLS}
+        self.starts = {tool: [] for tool in TOOLS}
+
+    def start(self, tool, part="cpu"):
+        values = [s.record.cpu if part == "record" else s.cpu for s in self.starts[tool]]
+        return statistics.median(values)
+
+    def per_sample(self, tool, started=True):
+        """Seconds of CPU."""
+        return Spread((r.cpu - (0 if started else self.start(tool))) / max(r.samples, 1)
+                      for r in self.runs[tool])
+
+    def bytes(self, tool):
+        return Spread(r.bytes / max(r.samples, 1) for r in self.runs[tool])
+
+    @staticmethod
+    def ratio(ours, theirs):
+        return Spread(a / b for a, b in zip(ours.values, theirs.values) if b > 0)
+
+
+def versus(bench, load, rate, seconds):
+    v = Versus(load, rate, seconds)
+    for _, tool in bench.turns():
+        v.starts[tool].append(Pipeline(bench, load, tool, rate, 0.01, "start"))
+    for turn, tool in bench.turns():
+        run = Pipeline(bench, load, tool, rate, seconds, f"{load}-{rate}")
+        v.runs[tool].append(run)
+        bench.say(f"{load} {rate} Hz round {turn + 1}: {tool} {run.cpu:.3f} s of CPU for "
+                  f"{run.samples} samples, {run.bytes / max(run.samples, 1):.1f} bytes each")
+    return v
+
+
+class Recording:
+    """A recorder's own cost, from the recordings of a Versus."""
+
+    def __init__(self, v, tool):
+        runs = v.runs[tool]
+        start = v.start(tool, "record")
+        self.whole = Spread(r.record.cpu / v.seconds for r in runs)
+        self.without_start = Spread((r.record.cpu - start) / v.seconds for r in runs)
+        self.start = start
+        lead = min(2, v.seconds / 4)
+        self.steady = Spread(
+            r.record.watch.steady(r.record.begun + lead, r.record.begun + v.seconds)
+            for r in runs)
+        self.memory = self._memory(runs)
+
+    @staticmethod
+    def _memory(runs):
+        """[(process name, its ordinal, peak KiB, KiB of rings in it)], the largest of the runs"""
+        rows = {}
+        for run in runs:
+            seen = {}
+            for name, peak, rings in run.record.watch.memory.values():
+                seen[name] = seen.get(name, 0) + 1
+                key = (name, seen[name])
+                rows[key] = max(rows.get(key, (0, 0)), (peak, rings))
+        return [(name, order, *sizes) for (name, order), sizes in rows.items()]
+
+
+def programs(pid):
+    """{id: (type, runs, ns)} of the BPF programs that a process holds, by its descriptors."""
+    found = {}
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            fields = dict(line.split(":", 1) for line in info.read_text().splitlines())
+        except OSError:
+            continue
+        if "prog_id" in fields:
+            found[int(fields["prog_id"])] = tuple(
+                int(fields.get(key, 0)) for key in ("prog_type", "run_cnt", "run_time_ns"))
+    return found
+
+
+@contextlib.contextmanager
+def bpf_statistics():
+    before = STATS.read_text()
+    STATS.write_text("1")
+    try:
+        yield
+    finally:
+        STATS.write_text(before)
+
+
+class ProgramCost:
+    """runs and ns of the sampling program between two looks; share: of a CPU, all programs."""
+
+    def __init__(self, first, last, seconds):
+        sampling = [i for i, p in last.items() if p[0] == PERF_EVENT_PROGRAM and i in first]
+        if not sampling:
+            raise BenchError("skein's sampling program is not among its descriptors")
+        self.runs = sum(last[i][1] - first[i][1] for i in sampling)
+        self.ns = sum(last[i][2] - first[i][2] for i in sampling) / max(self.runs, 1)
+        self.share = sum(last[i][2] - first[i][2] for i in last if i in first) / 1e9 / seconds
+
+
+def program_cost(bench, mode, rate, seconds, *options):
+    command, _ = bench.recording("skein", rate, 60, "programs")
+    with Load(bench.mode(mode), bench.cpus), bpf_statistics():
+        with Recorder([*command, *options], bench.cpus) as recorder:
+            time.sleep(0.5)
+            begun, first = time.monotonic(), programs(recorder.pid)
+            time.sleep(seconds)
+            last = programs(recorder.pid)
+            return ProgramCost(first, last, time.monotonic() - begun)
+
+
+# name, mode of the load, Hz, options of skein record
+IN_KERNEL = (
+    ("user stack of 3 functions", "flat", FAST, ()),
+    ("user stack of 30 functions", "user", FAST, ()),
+    ("the same, caches cold (99 Hz)", "user", SLOW, ()),
+    ("in a system call below 30 functions, both stacks", "kernel", FAST, ()),
+    ("the same, user stack only (-U)", "kernel", FAST, ("-U",)),
+    ("the same, kernel stack only (-K)", "kernel", FAST, ("-K",)),
+    ("the same, both stacks, caches cold (99 Hz)", "kernel", SLOW, ()),
+)
+
+
+def in_kernel(bench):
+    """[(name, ProgramCost)]"""
+    rows = []
+    for name, mode, rate, options in IN_KERNEL:
+        cost = program_cost(bench, mode, rate, 3 if rate == SLOW else 1.5, *options)
+        bench.say(f"in the kernel: {name}: {cost.ns:.0f} ns, {cost.runs} runs")
+        rows.append((name, cost))
+    return rows
+
+
+def interval(values):
+    """(mean, half of its 95 % interval)"""
+    n = len(values)
+    quantile = STUDENT[min(n - 2, len(STUDENT) - 1)]
+    return statistics.mean(values), quantile * statistics.stdev(values) / n ** 0.5
+
+
+class Work:
+    """A fixed amount of work on the last CPU, in s: wall, and the program's own CPU time."""
+
+    def __init__(self, bench, chunks):
+        cpu = max(os.sched_getaffinity(0))
+        out = output_of(["taskset", "-c", cpu, bench.load, "fixed", chunks])
+        rows = [[int(n) for n in line.split()] for line in out.splitlines()]
+        self.wall, self.cpu = (sum(column) / 1e9 for column in zip(*rows))
+
+    def over(self, *others):
+        """(wall, CPU time) as ratios to the mean of the others"""
+        return tuple(getattr(self, clock) / statistics.mean(getattr(o, clock) for o in others)
+                     for clock in ("wall", "cpu"))
+
+
+def work_under(bench, tool, rate, chunks):
+    if not rate:
+        return Work(bench, chunks)
+    with Recorder(bench.recording(tool, rate, 60, "slow")[0], bench.cpus):
+        return Work(bench, chunks)
+
+
+def slowdown(bench, seconds, rounds):
+    """
+    {(tool, rate): [(ratio of wall time, ratio of CPU time)]}, one a round;
+    ("nothing", 0) is the noise: no recorder by no recorder.
+    """
+    arms = [("nothing", 0)] + [(tool, rate) for rate in (SLOW, FAST) for tool in TOOLS]
+    ratios = {arm: [] for arm in arms}
+    chunks = max(1, round(seconds / (Work(bench, 20).cpu / 20)))
+    for turn in range(rounds):
+        before = Work(bench, chunks)
+        order = arms[turn % len(arms):] + arms[:turn % len(arms)]
+        done = {arm: work_under(bench, *arm, chunks) for arm in order}
+        after = Work(bench, chunks)
+        for arm in arms:
+            ratios[arm].append(done[arm].over(before, after))
+        bench.say(f"slow-down round {turn + 1}, CPU time: " + ", ".join(
+            f"{tool} {rate} Hz {ratios[tool, rate][-1][1]:.4f}" for tool, rate in arms))
+    return ratios
+
+
+def readings(bench, seconds, rounds):
+    """[(what, samples, wall s, CPU s, peak bytes)] of the commands that read a 10 kHz trace"""
+    name = f"interpreter-{FAST}"  # of the comparison, when that was made
+    traces = {tool: bench.recording(tool, FAST, 0, name)[1] for tool in TOOLS}
+    for tool, path in traces.items():
+        if not path.exists():
+            Pipeline(bench, "interpreter", tool, FAST, seconds, name)
+    ours, theirs = traces["skein"], traces["perf"]
+    commands = [
+        ("skein report", "skein", [bench.skein, "report", ours]),
+        ("skein export -f folded", "skein", bench.folding("skein", ours)),
+        ("skein export -f pprof", "skein", [bench.skein, "export", "-f", "pprof", "-o",
+                                            bench.folder / "out.pb.gz", ours]),
+        ("perf script --no-inline", "perf", bench.folding("perf", theirs)),
+        ("perf report --stdio --no-inline", "perf",
+         ["perf", "report", "--stdio", "--no-inline", "-i", theirs]),
+    ]
+    rows = []
+    for what, tool, command in commands:
+        costs = [cost_of(command, interval=0.005, tree=False)
+                 for _ in range(rounds if tool == "skein" else 1)]
+        row = (what, bench.samples(tool, traces[tool]), Spread(c.wall for c in costs),
+               Spread(c.cpu for c in costs), max(c.peak for c in costs))
+        bench.say(f"{what}: {row[2].median:.3f} s, {row[4] / 1048576:.1f} MiB")
+        rows.append(row)
+    return rows
