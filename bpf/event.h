@@ -48,7 +48,7 @@ struct wire_sample {
 	__u8 flags; /* enum wire_flag */
 	__u8 user_end; /* how the user walk ended: enum stack_end of base/record.h */
 	__u8 event; /* index of the sampled event */
-	__u32 _pad;
+	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0 unknown */
 	/* __u64 frames[kernel_frames + user_frames] follow */
 };
 

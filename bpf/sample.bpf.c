@@ -46,6 +46,24 @@ struct {
 	__type(value, struct scratch);
 } sample_scratch SEC(".maps");
 
+/* What the process calls itself; 0 if it is being reaped. */
+static __always_inline __u32 inner_pid(struct task_struct *leader)
+{
+	struct pid *pid = leader->thread_pid;
+	char *innermost;
+	int number = 0;
+
+	if (!pid)
+		return 0;
+	if (!pid->level)
+		return leader->pid;
+	innermost = (char *)pid + bpf_core_field_offset(struct pid, numbers) +
+		    pid->level * bpf_core_type_size(struct upid);
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      innermost + bpf_core_field_offset(struct upid, nr));
+	return number;
+}
+
 static __always_inline void describe(struct wire_sample *s, struct task_struct *task, __u32 cpu,
 				     __u64 now)
 {
@@ -54,6 +72,7 @@ static __always_inline void describe(struct wire_sample *s, struct task_struct *
 	s->cgroup = cgroup_id(task_cgroup(task));
 	s->pid = task->tgid;
 	s->tid = task->pid;
+	s->ns_pid = inner_pid(task->group_leader);
 	s->cpu = cpu;
 	s->kind = WIRE_SAMPLE;
 	s->flags = 0;

@@ -103,6 +103,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	const struct sampled_task task = {
 		.pid = s->pid,
 		.tid = s->tid,
+		.ns_pid = s->ns_pid,
 		.born = s->born,
 		.cgroup = s->cgroup,
 		.time = s->time,

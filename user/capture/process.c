@@ -509,6 +509,10 @@ static int meet_process(struct process_table *t, struct process_entry *p,
 		p->cgroup = s->cgroup;
 		p->changed = true;
 	}
+	if (s->ns_pid && p->ns_pid != s->ns_pid) {
+		p->ns_pid = s->ns_pid;
+		p->changed = true;
+	}
 	if (p->id && !p->changed)
 		return 0;
 	if (!p->id)

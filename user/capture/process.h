@@ -89,7 +89,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 
 /* Who a sample is of. */
 struct sampled_task {
-	uint32_t pid, tid;
+	uint32_t pid, tid, ns_pid;
 	uint64_t born, cgroup, time;
 	bool kernel;
 };

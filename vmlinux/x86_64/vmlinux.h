@@ -207,6 +207,15 @@ struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
 struct css_set {
 	struct cgroup_subsys_state *subsys[14];
 	struct cgroup *dfl_cgrp;
