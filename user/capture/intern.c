@@ -321,7 +321,7 @@ static bool may_come(const struct intern *n, const struct waiting *w)
 	if (w->kind != FRAME_NATIVE)
 		return true;
 	o = objects_by_id(n->objects, w->key.object);
-	return o && o->debug_awaited;
+	return o && o->debug.awaited;
 }
 
 static void note_missing(struct intern *n, struct waiting *w)

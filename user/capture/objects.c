@@ -111,6 +111,15 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 	return 0;
 }
 
+static void end_debug_search(struct object *object)
+{
+	struct debug_search *d = &object->debug;
+
+	while (d->next < d->count)
+		close(d->files[d->next++]);
+	d->awaited = d->opening = d->reading = false;
+}
+
 static void drop(struct objects *o, struct object *object)
 {
 	struct object *newest = NULL;
@@ -119,6 +128,7 @@ static void drop(struct objects *o, struct object *object)
 	if (newest == object)
 		HASH_DELETE(by_file, o->by_file, object);
 	HASH_DELETE(by_id, o->by_id, object);
+	end_debug_search(object);
 	free(object->path);
 	free(object);
 }
@@ -283,7 +293,8 @@ static void renumber(struct objects *o, struct object *object)
 	object->id = ++o->last_id;
 	HASH_ADD(by_id, o->by_id, id, sizeof(object->id), object);
 	object->emitted = false;
-	object->debug_asked = false;
+	end_debug_search(object);
+	object->debug = (struct debug_search){0};
 	object->build_id[0] = '\0';
 }
 
@@ -338,13 +349,41 @@ static void not_opened(struct objects *o, struct object *object, uint64_t now)
 	o->context.renewed(o->context.context, object, false);
 }
 
-/* What had no name until now may have one in the debug file. */
+/* When the search is over, what had no name until now may have one. */
+static void search_debug(struct objects *o, struct object *object)
+{
+	struct debug_search *d = &object->debug;
+
+	while (!d->reading && d->next < d->count)
+		d->reading = symbolizer_add_debug(o->context.symbolizer, object->id,
+						  d->files[d->next++]) == 0;
+	if (d->reading || d->opening)
+		return;
+	d->awaited = false;
+	o->context.renewed(o->context.context, object, false);
+}
+
 static void debug_opened(struct objects *o, struct object *object, const struct open_answer *a)
 {
-	if (a->more)
+	struct debug_search *d = &object->debug;
+
+	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX))
+		close(a->fd);
+	else if (a->fd >= 0)
+		d->files[d->count++] = a->fd;
+	if (!d->opening)
 		return;
-	object->debug_awaited = false;
-	o->context.renewed(o->context.context, object, false);
+	d->opening = a->more;
+	search_debug(o, object);
+}
+
+/* The worker has read the candidate that it had. */
+static void debug_read(struct objects *o, struct object *object, bool refused)
+{
+	object->debug.reading = false;
+	if (!refused)
+		end_debug_search(object);
+	search_debug(o, object);
 }
 
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now)
@@ -360,7 +399,6 @@ void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now
 	} else if (!object) {
 		close(a->fd);
 	} else if (what == OPEN_DEBUG) {
-		symbolizer_add_debug(o->context.symbolizer, object->id, a->fd);
 		debug_opened(o, object, a);
 	} else if (object->kind == MAPPING_JIT) {
 		perf_map_opened(o, object, a);
@@ -384,8 +422,10 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 		o->context.renewed(o->context.context, object, true);
 	}
 	snprintf(object->debuglink, sizeof(object->debuglink), "%s", f->debuglink);
-	if (f->wants_debug && !object->debug_asked && object->kind == MAPPING_FILE) {
-		object->debug_asked = object->debug_awaited = true;
+	if (object->debug.reading) {
+		debug_read(o, object, f->wants_debug);
+	} else if (f->wants_debug && !object->debug.asked && object->kind == MAPPING_FILE) {
+		object->debug.asked = object->debug.awaited = object->debug.opening = true;
 		ask_to_open(o, object, OPEN_DEBUG);
 	}
 }

@@ -29,6 +29,19 @@ struct file_key {
 	uint32_t major, minor;
 };
 
+/*
+ * The search for a separate debug file. Candidates are handed to the worker
+ * one by one: the next when it has refused the one before.
+ */
+struct debug_search {
+	bool asked; /* the search has begun */
+	bool awaited; /* a file may still come, and with it names */
+	bool opening; /* the opener may find more candidates */
+	bool reading; /* the worker looks at one */
+	unsigned int count, next; /* candidates, and which is the next */
+	int files[OPENER_DEBUG_MAX]; /* descriptors; those from next on are ours */
+};
+
 struct object {
 	uint64_t id; /* mapping.id and the symbolizer's object; a changed file gets a new one */
 	enum mapping_kind kind;
@@ -49,8 +62,7 @@ struct object {
 	int64_t mtime_then;
 	uint64_t checked; /* when it was last opened or tried, ns */
 	bool failed; /* it could not be opened before */
-	bool debug_asked; /* for a separate debug file */
-	bool debug_awaited; /* it may still come, and with it names */
+	struct debug_search debug;
 	bool generated; /* a file in memory that is no ELF: a JIT's code, named by its perf map */
 	bool met; /* by a sample */
 	bool emitted; /* as a mapping entity, as it is now */

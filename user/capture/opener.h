@@ -32,6 +32,7 @@ enum open_what {
 };
 
 #define OPENER_PATH_MAX 4096
+#define OPENER_DEBUG_MAX 4 /* candidates for a debug file */
 
 struct open_request {
 	uint64_t token; /* chosen by the caller, handed back */

@@ -18,7 +18,6 @@
 #define OPENER_BUILD_ID_MAX 128
 #define OPENER_NAME_MAX 255
 #define OPENER_CGROUP_MAX 16384
-#define OPENER_DEBUG_MAX 4 /* candidates for a debug file */
 
 enum opener_ask_kind { ASK_OPEN = 1, ASK_SCAN, ASK_SCAN_ALL };
 
