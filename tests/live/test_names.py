@@ -220,6 +220,20 @@ class Names(live.LiveTest):
         functions = live.functions(self.loop(path))
         self.assertFalse({"loop_inner", "after_exec"} & functions)
 
+    def test_debuglink_among_wrong_files(self):
+        """Whatever the order in which they are tried: the one that belongs counts."""
+        for name in ("beside", "below"):
+            with self.subTest(right=name):
+                path, debug = self.split(f"linked-{name}")
+                run("objcopy", f"--add-gnu-debuglink={debug}", path)
+                below = self.tmp / ".debug" / debug.name
+                below.parent.mkdir(exist_ok=True)
+                if name == "below":
+                    debug.rename(below)
+                wrong = below if name == "beside" else debug
+                run("objcopy", "--only-keep-debug", workload("execafter"), wrong)
+                self.check_named(self.loop(path))
+
     def test_debug_file_by_build_id(self):
         path, debug = self.split("by-id")
         ident = os.urandom(20).hex()
