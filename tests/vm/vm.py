@@ -8,6 +8,7 @@ prints, 3 a tar of what it left in /out.
 """
 import functools
 import io
+import lzma
 import os
 import pathlib
 import platform
@@ -21,6 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 QEMU = "qemu-system-x86_64"
+START = b"vm: started\n"
 END = re.compile(rb"\nvm: exit status (\d+)\r?\n\Z")
 
 INIT = """#!/bin/sh
@@ -34,6 +36,7 @@ mount -t bpf bpf /sys/fs/bpf
 chmod 1777 /tmp
 for port in 1 2; do stty raw -echo </dev/ttyS$port; done
 cd /tmp
+printf 'vm: started\\n' >/dev/ttyS1
 sh /job </dev/null >/dev/ttyS1 2>&1
 status=$?
 tar -c -C /out . >/dev/ttyS2
@@ -51,9 +54,16 @@ PROBES = (
 )
 EMULATED = ("tcg,thread=multi", "max")
 
+# An emulated TSC is taken for unstable, and then the kernel's two clocks differ by percents.
+KERNEL_OPTIONS = "panic=-1 oops=panic tsc=reliable"
+
 
 class Failed(Exception):
     """The machine did not do what it was asked to; says what its console said."""
+
+
+class NoStart(Failed):
+    """It did not even come to the job: the emulator's fault, or the kernel's."""
 
 
 class NoKernel(Exception):
@@ -83,7 +93,11 @@ class Kernel:
         self.release = self.image.name.removeprefix("vmlinuz-")
 
     def module(self, name):
-        return next((self.root / "lib/modules").rglob(f"{name}.ko"))
+        packed = next((self.root / "lib/modules").rglob(f"{name}.ko*"))
+        module = packed.with_suffix("") if packed.suffix == ".xz" else packed
+        if not module.exists():
+            module.write_bytes(lzma.decompress(packed.read_bytes()))
+        return module
 
 
 def libraries(program):
@@ -157,7 +171,7 @@ def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
     command = [QEMU, "-accel", accel, "-cpu", cpu, "-machine", "q35", "-smp", str(cpus),
                "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
                "-kernel", kernel.image, "-initrd", folder / "initrd",
-               "-append", "console=ttyS0 panic=-1 quiet loglevel=4"]
+               "-append", f"console=ttyS0 quiet loglevel=4 {KERNEL_OPTIONS}"]
     for port in ports:
         command += ["-serial", f"file:{port}"]
     try:
@@ -169,9 +183,10 @@ def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
     printed = ports[1].read_bytes() if ports[1].exists() else b""
     end = END.search(printed)
     if not end:
-        console = ports[0].read_text(errors="replace")[-2000:] if ports[0].exists() else ""
-        raise Failed(f"{said}\n{console}\n{printed[-2000:].decode(errors='replace')}")
-    return int(end[1]), printed[:end.start()].decode(errors="replace").replace("\r\n", "\n")
+        console = ports[0].read_text(errors="replace")[-4000:] if ports[0].exists() else ""
+        kind = Failed if printed.startswith(START) else NoStart
+        raise kind(f"{said}\n{console}\n{printed[-2000:].decode(errors='replace')}")
+    return int(end[1]), printed[len(START):end.start()].decode(errors="replace")
 
 
 class Run:
@@ -182,8 +197,12 @@ class Run:
         self.folder = tempfile.TemporaryDirectory(prefix="skein-vm-")
         folder = pathlib.Path(self.folder.name)
         began = time.monotonic()
-        self.status, self.printed = boot(kernel, job, files, folder, self.accelerator, self.cpu,
-                                         cpus, limit)
+        way = (self.accelerator, self.cpu, cpus, limit)
+        try:
+            self.status, self.printed = boot(kernel, job, files, folder, *way)
+        except NoStart as error:
+            print(f"the machine did not start, once more: {error}")
+            self.status, self.printed = boot(kernel, job, files, folder, *way)
         self.seconds = time.monotonic() - began
         self.out = folder / "out"
         with tarfile.open(fileobj=io.BytesIO((folder / "out.tar").read_bytes())) as tar:
