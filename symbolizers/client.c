@@ -217,7 +217,9 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	if (!o)
 		goto out;
 	*o = (struct object){.id = object, .kind = kind, .fd = fd, .debug_fd = -1};
-	rc = put_request(s, o, MESSAGE_READ);
+	rc = stamp_of(fd, &o->stamp);
+	if (!rc)
+		rc = put_request(s, o, MESSAGE_READ);
 	if (rc < 0) {
 		free(o);
 		goto out;

@@ -194,7 +194,7 @@ static int introduce(struct symbolizer *s, struct object *o)
 	if (o->generation != s->generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		rc = message_send(s->socket, &m, NULL, 0, o->fd, MSG_DONTWAIT);
+		rc = message_send(s->socket, &m, &o->stamp, sizeof(o->stamp), o->fd, MSG_DONTWAIT);
 		if (rc < 0)
 			return rc;
 		o->generation = s->generation;

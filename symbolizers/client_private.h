@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"
+#include "symbolizers/stamp.h"
 
 struct kernel_symbol {
 	uint64_t address, size;
@@ -20,6 +21,7 @@ struct object {
 	uint64_t id;
 	enum object_kind kind;
 	int fd, debug_fd;		      /* -1: none, or closed because there were too many */
+	struct stamp stamp;		      /* of fd, when it was added */
 	uint64_t generation;		      /* of the worker that knows it; 0: none */
 	bool debug_sent;		      /* to that worker */
 	size_t symbols_sent;		      /* to that worker */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "symbolizers/elf.h"
 
@@ -332,28 +331,18 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 	return rc;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
+	     struct object_facts *facts, struct beat *b)
 {
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-int elf_read(struct elf *ret, int fd, int debug_fd, struct object_facts *facts, struct beat *b)
-{
-	struct stat before, after;
 	struct elf_image image;
 	int rc;
 
 	*ret = (struct elf){0};
-	if (fstat(fd, &before) < 0)
-		return -errno;
 	rc = elf_image_open(&image, fd, b);
 	if (!rc)
 		rc = read_image(ret, &image, debug_fd, facts);
 	elf_image_close(&image);
-	if (!rc && (fstat(fd, &after) < 0 || !same_file(&before, &after)))
-		rc = -ESTALE;
-	return rc;
+	return rc ? rc : stamp_check(fd, stamp);
 }
 
 void elf_free(struct elf *e)

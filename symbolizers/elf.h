@@ -12,6 +12,7 @@
 #define SKEIN_SYMBOLIZERS_ELF_H
 
 #include "symbolizers/elf_image.h"
+#include "symbolizers/stamp.h"
 #include "symbolizers/symtab.h"
 
 struct elf_segment {
@@ -32,11 +33,12 @@ struct elf {
 
 /*
  * Read the file behind fd, and debug_fd (-1: none) if it belongs to it. Both
- * stay the caller's. *facts is filled as far as the file could be read, also
- * on failure. 0; -EBADMSG: not an ELF file, hostile or too large; -ESTALE: it
- * changed meanwhile; or another negative errno. Free also after failure.
+ * stay the caller's. stamp: of fd, when the file became known. *facts is filled as far as the file
+ * could be read, also on failure. 0; -EBADMSG: not an ELF file, hostile or too large; -ESTALE: it
+ * changed since; or another negative errno. Free also after failure.
  */
-int elf_read(struct elf *ret, int fd, int debug_fd, struct object_facts *facts, struct beat *b);
+int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
+	     struct object_facts *facts, struct beat *b);
 void elf_free(struct elf *e);
 
 /*

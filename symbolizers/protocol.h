@@ -14,9 +14,10 @@
 
 enum message_type {
 	/* To the worker. What names an object unknown to it is answered as bad. */
-	MESSAGE_OBJECT = 1, /* fd; count is its kind: replaces what was known of that object */
-	MESSAGE_DEBUG,	    /* fd of a separate debug file */
-	MESSAGE_SYMBOL,	    /* struct message_symbol and its name: an added kernel symbol */
+	/* fd, struct stamp; count is its kind: replaces what was known of that object */
+	MESSAGE_OBJECT = 1,
+	MESSAGE_DEBUG,	/* fd of a separate debug file */
+	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
 	MESSAGE_FORGET,
 	MESSAGE_READ,	 /* answered by FACTS */
 	MESSAGE_REFRESH, /* fd; answered by FACTS */

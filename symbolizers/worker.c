@@ -24,8 +24,9 @@
 struct object {
 	uint64_t id;
 	enum object_kind kind;
-	int fd, debug_fd; /* -1: none */
-	bool read;	  /* the table is there */
+	int fd, debug_fd;   /* -1: none */
+	struct stamp stamp; /* of fd, when the object was added */
+	bool read;	    /* the table is there */
 	bool bad;
 	struct object_facts facts; /* of the last reading */
 	union {
@@ -134,7 +135,8 @@ static void read_object(struct worker *w, struct object *o)
 		switch (o->kind) {
 		case OBJECT_ELF:
 			drop_table(w, o);
-			rc = elf_read(&o->table.elf, o->fd, o->debug_fd, &facts, &w->beat);
+			rc = elf_read(&o->table.elf, o->fd, o->debug_fd, &o->stamp, &facts,
+				      &w->beat);
 			break;
 		case OBJECT_KERNEL:
 			rc = kernel_read(&o->table.kernel, o->fd, &facts, &w->beat);
@@ -253,7 +255,7 @@ static void replace_file(struct worker *w, int *old, int *fd)
 	*fd = -1;
 }
 
-static void add_object(struct worker *w, const struct message *m, int *fd)
+static void add_object(struct worker *w, const struct message *m, size_t size, int *fd)
 {
 	struct object *o = lookup(w, m->object);
 
@@ -264,6 +266,8 @@ static void add_object(struct worker *w, const struct message *m, int *fd)
 		_exit(1);
 	o->id = m->object;
 	o->kind = m->count;
+	if (size == sizeof(o->stamp))
+		memcpy(&o->stamp, w->payload, size);
 	o->fd = o->debug_fd = -1;
 	replace_file(w, &o->fd, fd);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
@@ -291,7 +295,7 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 	w->beat.sequence = m->sequence;
 	switch (m->type) {
 	case MESSAGE_OBJECT:
-		add_object(w, m, fd);
+		add_object(w, m, size, fd);
 		return;
 	case MESSAGE_DEBUG:
 		if (o) {

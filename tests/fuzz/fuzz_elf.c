@@ -7,10 +7,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = fuzz_file(data, size);
 	struct object_facts facts = {0};
+	struct stamp stamp = {0};
 	struct found f;
 	struct elf e;
 
-	(void)elf_read(&e, fd, fd, &facts, NULL);
+	(void)stamp_of(fd, &stamp);
+	(void)elf_read(&e, fd, fd, &stamp, &facts, NULL);
 	for (uint64_t offset = 0; offset < size; offset += size / 32 + 1)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);

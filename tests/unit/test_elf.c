@@ -33,9 +33,11 @@ static void build(const char *flags)
 static int try_read(struct elf *e, const char *path, const char *debug)
 {
 	int fd = file_open(path), debug_fd = debug ? file_open(debug) : -1, rc;
+	struct stamp stamp;
 
 	facts = (struct object_facts){0};
-	rc = elf_read(e, fd, debug_fd, &facts, NULL);
+	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
+	rc = elf_read(e, fd, debug_fd, &stamp, &facts, NULL);
 	close(fd);
 	if (debug)
 		close(debug_fd);
@@ -400,6 +402,7 @@ END_TEST
 
 START_TEST(what_is_no_elf_file_is_refused)
 {
+	struct stamp stamp = {0};
 	struct elf e;
 	int ends[2];
 
@@ -411,7 +414,7 @@ START_TEST(what_is_no_elf_file_is_refused)
 	ck_assert_int_eq(try_read(&e, "/", NULL), -EBADMSG);
 	elf_free(&e);
 	ck_assert_int_eq(pipe(ends), 0);
-	ck_assert_int_eq(elf_read(&e, ends[0], -1, &facts, NULL), -EBADMSG);
+	ck_assert_int_eq(elf_read(&e, ends[0], -1, &stamp, &facts, NULL), -EBADMSG);
 	elf_free(&e);
 	file_write("empty", "", 0);
 	ck_assert_int_eq(try_read(&e, "empty", NULL), -EBADMSG);
@@ -426,11 +429,13 @@ END_TEST
 static void swallow(const char *bytes, size_t size)
 {
 	int fd = file_of(bytes, size);
+	struct stamp stamp;
 	struct elf e;
 	struct found f;
 
 	facts = (struct object_facts){0};
-	(void)elf_read(&e, fd, fd, &facts, NULL);
+	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
+	(void)elf_read(&e, fd, fd, &stamp, &facts, NULL);
 	for (uint64_t offset = 0; offset < size; offset += size / 16 + 1)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);

@@ -517,7 +517,7 @@ static int usurp(struct symbolizer *s)
 	/* a process that worker_kill() may kill */
 	s->pid = fork();
 	if (!s->pid) {
-		close(pair[0]);
+		close_range(3, ~0u, 0);
 		pause();
 	}
 	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_DEL, s->socket, NULL), 0);
@@ -589,6 +589,63 @@ START_TEST(a_worker_that_lies_is_replaced)
 }
 END_TEST
 
+/* A worker that dies in the middle of an answer: the next one gives the rest of it. */
+START_TEST(what_was_answered_before_a_death_counts)
+{
+	struct message m = {.type = MESSAGE_ANSWERS, .count = 1, .object = 1};
+	struct message_answer a = {.address = 0x1000, .flags = SYMBOL_FOUND};
+	char byte;
+	struct seen seen = {0};
+	struct symbolizer *s = start(&seen);
+	int socket;
+
+	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	wait_for_facts(s, &seen, 1);
+	socket = usurp(s);
+	ask_map(s, 1, 10);
+	ck_assert_int_eq(symbolizer_flush(s), 0);
+	poll_once(s, 0);
+	m.sequence = s->sequence;
+	ck_assert_int_eq(message_send(socket, &m, &a, sizeof(a), -1, 0), 0);
+	/* with unread requests, closing would take back what was sent */
+	while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0)
+		;
+	close(socket);
+	finish(s);
+	ck_assert_uint_eq(seen.answers.count, 10);
+	ck_assert_str_eq(seen.answers.items[0].name, "");
+	check_map_answers(&seen, 1, 1);
+	for (unsigned int i = 0; i < 10; i++)
+		ck_assert_uint_eq(seen.answers.items[i].address, 0x1000 + i * 17);
+	stop(s, &seen);
+}
+END_TEST
+
+/* Another library in the same file: its names would be wrong for what was sampled. */
+START_TEST(a_replaced_file_is_not_read_again)
+{
+	struct seen seen = {0};
+	struct symbolizer *s;
+	uint64_t at;
+
+	files_begin();
+	file_write("a.cc", source, sizeof(source) - 1);
+	shell("g++ -O1 -o prog a.cc && g++ -O0 -o other a.cc");
+	at = offset_of("prog", "4sellIi");
+	s = start(&seen);
+	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("prog")), 0);
+	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	finish(s);
+	ck_assert_uint_eq(seen.answers.items[0].flags, SYMBOL_FOUND);
+	shell("cat other > prog");
+	kill(symbolizer_worker_pid(s), SIGKILL);
+	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	finish(s);
+	ck_assert_uint_eq(seen.answers.items[1].flags, SYMBOL_BAD_OBJECT);
+	stop(s, &seen);
+}
+END_TEST
+
 /* Facts become paths: what is no plain file name does not get through. */
 START_TEST(facts_that_would_lead_elsewhere_are_dropped)
 {
@@ -622,4 +679,5 @@ SUITE("symbolizer", answers_come_in_order_and_once, a_map_that_grows_is_refreshe
       a_bad_object_is_told_once_and_harms_nobody, killed_a_hundred_times_every_answer_arrives,
       a_worker_that_hangs_is_replaced_and_its_object_is_bad, an_object_that_workers_die_of_is_bad,
       what_is_forgotten_is_answered_and_gone, open_files_are_bounded,
-      a_worker_that_lies_is_replaced, facts_that_would_lead_elsewhere_are_dropped)
+      a_worker_that_lies_is_replaced, facts_that_would_lead_elsewhere_are_dropped,
+      what_was_answered_before_a_death_counts, a_replaced_file_is_not_read_again)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tells that a file's contents were replaced since it became known. */
+#ifndef SKEIN_SYMBOLIZERS_STAMP_H
+#define SKEIN_SYMBOLIZERS_STAMP_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct stamp {
+	uint64_t size; /* bytes */
+	int64_t mtime; /* ns */
+};
+
+/* 0 or a negative errno. */
+static inline int stamp_of(int fd, struct stamp *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	*ret = (struct stamp){
+		.size = (uint64_t)st.st_size,
+		.mtime = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+	};
+	return 0;
+}
+
+/* 0, -ESTALE if the file is no longer as its stamp says, or another negative errno. */
+static inline int stamp_check(int fd, const struct stamp *stamp)
+{
+	struct stamp now = {0};
+	int rc = stamp_of(fd, &now);
+
+	if (rc < 0)
+		return rc;
+	return now.size == stamp->size && now.mtime == stamp->mtime ? 0 : -ESTALE;
+}
+
+#endif
