@@ -68,9 +68,9 @@ struct symbolizer_stats {
 struct symbolizer;
 
 /*
- * Fork the worker. Call it before privileges are needed and before threads
- * exist. run_as_uid: the uid the worker takes (0: keep the own one, when the
- * caller has no right to change it).
+ * Fork the worker, which becomes nobody (65534) if the caller is root. A lost
+ * worker is replaced by another fork, so the caller must stay single-threaded,
+ * and wait for its own children by their pids only. 0 or a negative errno.
  */
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
 		   struct error *err);
@@ -106,14 +106,19 @@ int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t
 /* Nobody will ask for it again: free what is held for it. */
 void symbolizer_forget(struct symbolizer *s, uint64_t object);
 
-/* Ask for a name. Buffered: sent by symbolizer_flush() or when enough have gathered. */
+/* Ask for a name. Gathered until symbolizer_flush() or until there are many; sent by
+ * symbolizer_poll(), for which symbolizer_fd() then becomes readable. -ENOENT: no such object;
+ * -ENOBUFS: 4 Mi addresses are unanswered. */
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
 int symbolizer_flush(struct symbolizer *s);
 
 /*
- * Send what could not be sent, read the answers that are there and call the
- * events; restart a dead or stuck worker. Never blocks. now: ns of any steady
- * clock, for the time limit of a stuck worker.
+ * Send what waits, read the answers that are there and call the events (which
+ * may call every function here but this one and symbolizer_free()); restart a
+ * dead or stuck worker. Never blocks. Call it when symbolizer_fd() is readable,
+ * and once a second while something is pending, for the time limit of a stuck
+ * worker. now: ns of any steady clock. An error says that no worker could be
+ * started; the next calls try again.
  */
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 
