@@ -288,6 +288,8 @@ int intern_stack(struct intern *n, struct process_entry *p, const struct raw_sta
 
 	/* the same words mean the same in every state of the space of this version */
 	key = cache_hash_in(context, raw->words, (raw->kernel + raw->user) * sizeof(uint64_t));
+	if (p->jit)
+		p->jit->wanted = true; /* the same addresses may hold other code by now */
 	if (cache_get(n->stacks, key, ret))
 		return 0;
 	result = push_all(n, p, raw, &stack, err);
