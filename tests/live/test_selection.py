@@ -61,8 +61,9 @@ class Selection(live.LiveTest):
         loop, other = self.two()
         third = self.start(workload("sleeper"), 100)
         trace = self.record("-p", f"{loop.pid},{other.pid}", "-F", 499, "-d", 0.7)
-        self.assertEqual(self.comms(trace), {"loop", "execafter"})
-        self.end(third)
+        self.assertEqual([p.poll() for p in (loop, other, third)], [None] * 3)
+        self.assertEqual(self.comms(trace), {"loop", "execafter"}, trace.query(
+            "SELECT * FROM account"))
 
     def test_thread(self):
         target = self.start(workload("threads"), 30)
