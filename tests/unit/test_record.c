@@ -19,7 +19,9 @@ START_TEST(every_kind_is_described)
 	}
 	ck_assert_str_eq(kinds[KIND_HOST].name, "host");
 	ck_assert_str_eq(kinds[KIND_LOSS].name, "loss");
-	ck_assert(kinds[KIND_SAMPLE].stream && !kinds[KIND_SUM].stream);
+	ck_assert_int_eq(kinds[KIND_HOST].storage, STORAGE_TABLE);
+	ck_assert_int_eq(kinds[KIND_STACK].storage, STORAGE_STREAM);
+	ck_assert_int_eq(kinds[KIND_SUM].storage, STORAGE_DERIVED);
 }
 END_TEST
 

@@ -324,7 +324,7 @@ END_TEST
 START_TEST(only_reading)
 {
 	static const char *const forbidden[] = {
-		"DELETE FROM sum",
+		"DELETE FROM frame",
 		"UPDATE host SET \"end\" = 1",
 		"CREATE TABLE x(a)",
 		"ATTACH '/tmp/x' AS x",
@@ -332,7 +332,7 @@ START_TEST(only_reading)
 		"PRAGMA journal_mode=WAL",
 		"BEGIN",
 		"VACUUM INTO '/tmp/skein-vacuum'",
-		"SELECT 1; DROP TABLE sum",
+		"SELECT 1; DROP TABLE frame",
 	};
 	struct error err = {0};
 	struct trace *t;

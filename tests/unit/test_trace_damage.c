@@ -221,6 +221,8 @@ START_TEST(hostile_schema)
 		"DROP TABLE loss; CREATE VIRTUAL TABLE loss USING fts5(id)",
 		"CREATE TABLE sample(time)",
 		"CREATE VIEW Slice AS SELECT load_extension('x')",
+		"CREATE TABLE stack(id INTEGER PRIMARY KEY, parent, frame)",
+		"DROP VIEW sum; CREATE TABLE sum(event, thread, stack, count, weight)",
 	};
 
 	for (size_t i = 0; i < sizeof(swaps) / sizeof(swaps[0]); i++) {
@@ -262,7 +264,7 @@ START_TEST(older_schema)
 	struct tally tally;
 
 	fresh();
-	run_sql("DROP VIEW busiest; DROP VIEW hottest; DROP VIEW frame_name;"
+	run_sql("DROP VIEW busiest; DROP VIEW hottest; DROP VIEW frame_name; DROP VIEW sum;"
 		"ALTER TABLE process DROP COLUMN container;"
 		"ALTER TABLE frame DROP COLUMN line");
 	ck_assert_int_eq(read_all(&tally), 0);

@@ -24,7 +24,8 @@ struct sink;
 struct sink_ops {
 	/*
 	 * Take one item: record points to the struct of its kind and is only
-	 * valid during the call, texts included.
+	 * valid during the call, texts included. A sum may come in several
+	 * parts of the same event, thread and stack: add them up.
 	 */
 	int (*put)(struct sink *s, enum record_kind kind, const void *record, struct error *err);
 	/* May be NULL. About once a second from a live source, at the time given (ns). */
@@ -67,7 +68,7 @@ static inline int sink_put(struct sink *s, enum record_kind kind, const void *re
 }
 
 /* put_sample(sink, &sample, err) and so on: sink_put() with the type checked. */
-#define PIPE_PUT(kind, KIND, stream, summary) \
+#define PIPE_PUT(kind, KIND, storage, summary) \
 	static inline int put_##kind(struct sink *s, const struct kind *r, struct error *err) \
 	{ \
 		return sink_put(s, KIND_##KIND, r, err); \

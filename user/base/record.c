@@ -14,7 +14,7 @@
 #define AS_TEXT(n, d) n), .name = #n, .doc = d, .type = FIELD_TEXT},
 /* clang-format on */
 
-#define FIELD_TABLE(kind, KIND, stream, summary) \
+#define FIELD_TABLE(kind, KIND, storage, summary) \
 	static const struct field kind##_fields[] = {KIND##_FIELDS( \
 		FIELD_OF(kind) AS_INT, FIELD_OF(kind) AS_SIGNED, FIELD_OF(kind) AS_TEXT)};
 RECORD_KINDS(FIELD_TABLE)
@@ -22,18 +22,18 @@ RECORD_KINDS(FIELD_TABLE)
 #define FIELD_COUNT(kind) (sizeof(kind##_fields) / sizeof(kind##_fields[0]))
 
 /* Nothing is between the members: a struct can be cleared and compared field by field. */
-#define NO_PADDING(kind, KIND, stream, summary) \
+#define NO_PADDING(kind, KIND, storage, summary) \
 	_Static_assert(sizeof(struct kind) == FIELD_COUNT(kind) * 8, #kind " has padding");
 RECORD_KINDS(NO_PADDING)
 
-#define KIND_ENTRY(kind, KIND, is_stream, summary) \
+#define KIND_ENTRY(kind, KIND, class, summary) \
 	[KIND_##KIND] = { \
 		.name = #kind, \
 		.doc = summary, \
 		.fields = kind##_fields, \
 		.field_count = FIELD_COUNT(kind), \
 		.size = sizeof(struct kind), \
-		.stream = is_stream, \
+		.storage = STORAGE_##class, \
 	},
 const struct kind kinds[KIND_COUNT] = {RECORD_KINDS(KIND_ENTRY)};
 

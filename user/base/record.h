@@ -18,34 +18,39 @@
 #include <stdint.h>
 
 /*
- * Entities first, then streams: a source that reads a file delivers the kinds
+ * Entities first, then records: a source that reads a file delivers the kinds
  * in this order, so that whatever an item refers to has been seen before it.
  * A live source may deliver an entity again when it learns more of it (the
  * later one replaces the earlier), and may deliver a frame's name after the
  * first sample that meets it.
  *
- * X(kind, KIND, stream, summary)
+ * X(kind, KIND, storage, summary), where storage says how a trace keeps it:
+ * TABLE   a row each; of several with one key the last one stays
+ * STREAM  columns in chunks. There are no texts. The first field orders them:
+ *         the time, or the id of stacks, which must grow
+ * DERIVED not at all: whoever reads makes it from other kinds. The sums come
+ *         from samples, and one key may come several times: add them up
  */
 #define RECORD_KINDS(X) \
-	X(host, HOST, 0, "a machine: the owner of every lane and process") \
-	X(info, INFO, 0, "what else is told of the recording itself: options, environment") \
-	X(event, EVENT, 0, "what was sampled, in which unit and how often") \
-	X(process, PROCESS, 0, "one program run by a pid; an exec ends it and begins the next") \
-	X(thread, THREAD, 0, "a thread under one name; renaming itself begins the next") \
-	X(lane, LANE, 0, "a row of a timeline: a CPU, process, thread or actor") \
-	X(name, NAME, 0, "a text that spans and counters point to") \
-	X(mapping, MAPPING, 0, "an object whose code was seen running: file, kernel, JIT region") \
-	X(function, FUNCTION, 0, "a function: what a frame is named after") \
-	X(frame, FRAME, 0, "one address in one mapping") \
-	X(stack, STACK, 0, "a path in the calling-context tree, as parent and frame") \
-	X(sample, SAMPLE, 1, "at a time, a thread stood at a stack, for a weight") \
-	X(slice, SLICE, 1, "from a time to another, a lane was in a state") \
-	X(edge, EDGE, 1, "from one lane to another: who woke whom, who sent to whom") \
-	X(span, SPAN, 1, "from a time to another, something named went on in a lane") \
-	X(counter, COUNTER, 1, "at a time, a quantity of a lane had a value") \
-	X(sum, SUM, 0, "samples of one thread at one stack, added up") \
-	X(account, ACCOUNT, 0, "what became of the samples that were due on one CPU") \
-	X(loss, LOSS, 0, "what could not be recorded: where, when, how much, why")
+	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
+	X(info, INFO, TABLE, "what else is told of the recording itself: options, environment") \
+	X(event, EVENT, TABLE, "what was sampled, in which unit and how often") \
+	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins the next") \
+	X(thread, THREAD, TABLE, "a thread under one name; renaming itself begins the next") \
+	X(lane, LANE, TABLE, "a row of a timeline: a CPU, process, thread or actor") \
+	X(name, NAME, TABLE, "a text that spans and counters point to") \
+	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT region") \
+	X(function, FUNCTION, TABLE, "a function: what a frame is named after") \
+	X(frame, FRAME, TABLE, "one address in one mapping") \
+	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
+	X(sample, SAMPLE, STREAM, "at a time, a thread stood at a stack, for a weight") \
+	X(slice, SLICE, STREAM, "from a time to another, a lane was in a state") \
+	X(edge, EDGE, STREAM, "from one lane to another: who woke whom, who sent to whom") \
+	X(span, SPAN, STREAM, "from a time to another, something named went on in a lane") \
+	X(counter, COUNTER, STREAM, "at a time, a quantity of a lane had a value") \
+	X(sum, SUM, DERIVED, "samples of one thread at one stack, added up") \
+	X(account, ACCOUNT, TABLE, "what became of the samples that were due on one CPU") \
+	X(loss, LOSS, TABLE, "what could not be recorded: where, when, how much, why")
 
 /* I: uint64_t, S: int64_t, T: text. */
 #define HOST_FIELDS(I, S, T) \
@@ -209,14 +214,14 @@
 #define RECORD_MEMBER_I(name, doc) uint64_t name;
 #define RECORD_MEMBER_S(name, doc) int64_t name;
 #define RECORD_MEMBER_T(name, doc) const char *name;
-#define RECORD_STRUCT(kind, KIND, stream, summary) \
+#define RECORD_STRUCT(kind, KIND, storage, summary) \
 	struct kind { \
 		KIND##_FIELDS(RECORD_MEMBER_I, RECORD_MEMBER_S, RECORD_MEMBER_T) \
 	};
 RECORD_KINDS(RECORD_STRUCT)
 #undef RECORD_STRUCT
 
-#define RECORD_ENUM(kind, KIND, stream, summary) KIND_##KIND,
+#define RECORD_ENUM(kind, KIND, storage, summary) KIND_##KIND,
 enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 #undef RECORD_ENUM
 
@@ -302,6 +307,7 @@ const char *loss_reason_text(uint64_t reason);
 
 /* The lists above as data, for code that treats every kind alike. */
 enum field_type { FIELD_INT, FIELD_SIGNED, FIELD_TEXT };
+enum storage { STORAGE_TABLE, STORAGE_STREAM, STORAGE_DERIVED };
 
 struct field {
 	const char *name;
@@ -316,7 +322,7 @@ struct kind {
 	const struct field *fields;
 	unsigned int field_count;
 	size_t size; /* of the struct */
-	int stream; /* stored as a stream in chunks, else as a table */
+	enum storage storage; /* the third word of its line in RECORD_KINDS */
 };
 
 extern const struct kind kinds[KIND_COUNT];

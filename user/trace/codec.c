@@ -23,11 +23,12 @@ enum { FORM_DELTA = 1, FORM_RUNS = 2, FORM_COUNT = 4 };
 #define ONE_WORD(name, doc) +1
 #define NO_TEXT(name, doc) +sizeof(struct texts_do_not_fit_a_stream)
 #define WORDS(KIND) (0 KIND##_FIELDS(ONE_WORD, ONE_WORD, NO_TEXT))
-#define LAYOUT_0(kind, KIND)
-#define LAYOUT_1(kind, KIND) \
+#define LAYOUT_TABLE(kind, KIND)
+#define LAYOUT_DERIVED(kind, KIND)
+#define LAYOUT_STREAM(kind, KIND) \
 	_Static_assert(sizeof(struct kind) == sizeof(uint64_t) * WORDS(KIND), "words in a row"); \
 	_Static_assert(WORDS(KIND) <= CODEC_COLUMNS_MAX, "CODEC_COLUMNS_MAX");
-#define CHECK_LAYOUT(kind, KIND, stream, summary) LAYOUT_##stream(kind, KIND)
+#define CHECK_LAYOUT(kind, KIND, storage, summary) LAYOUT_##storage(kind, KIND)
 RECORD_KINDS(CHECK_LAYOUT)
 
 int columns_reserve(struct columns *c, unsigned int width, uint32_t records)

@@ -50,6 +50,14 @@ static inline void columns_record(const struct columns *c, uint32_t index, uint6
 		words[i] = columns_at(c, i)[index];
 }
 
+/* Add one record of another such table; there must be room. */
+static inline void columns_copy(struct columns *c, const struct columns *from, uint32_t index)
+{
+	for (unsigned int i = 0; i < c->width; i++)
+		columns_at(c, i)[c->count] = columns_at(from, i)[index];
+	c->count++;
+}
+
 /* Working memory of both directions; zeroed memory is ready. */
 struct codec {
 	ZSTD_CCtx *pack;

@@ -12,7 +12,7 @@ static const char *type_word(enum record_kind k, unsigned int field)
 {
 	const struct kind *kind = &kinds[k];
 
-	if (kind->stream)
+	if (kind->storage != STORAGE_TABLE)
 		return "integer";
 	if (field < schema_key_fields(k))
 		return "integer, key";
@@ -40,21 +40,26 @@ static void document_words(FILE *out, const struct word_table *t)
 	fputc('\n', out);
 }
 
+static void document_kinds(FILE *out, enum storage storage)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (kinds[k].storage == storage)
+			document_kind(out, (enum record_kind)k);
+}
+
 void schema_document(FILE *out)
 {
 	fputs("### Tables\n\n", out);
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (!kinds[k].stream)
-			document_kind(out, (enum record_kind)k);
+	document_kinds(out, STORAGE_TABLE);
 	fputs("#### chunk\n\nThe streams, in pieces.\n\n| column | type | meaning |\n"
 	      "|---|---|---|\n",
 	      out);
 	for (const struct chunk_column *c = chunk_columns; c->name; c++)
 		fprintf(out, "| `%s` | %s | %s |\n", c->name, c->type, c->doc);
 	fputs("\n### Streams\n\n", out);
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (kinds[k].stream)
-			document_kind(out, (enum record_kind)k);
+	document_kinds(out, STORAGE_STREAM);
+	fputs("### Derived\n\n", out);
+	document_kinds(out, STORAGE_DERIVED);
 	fputs("### Words\n\n", out);
 	for (const struct word_table *t = word_tables; t->name; t++)
 		document_words(out, t);
@@ -86,10 +91,10 @@ static void list_fields(FILE *out, const struct kind *kind)
 	}
 }
 
-static void list_kinds(FILE *out, int stream)
+static void list_kinds(FILE *out, enum storage storage)
 {
 	for (int k = 0; k < KIND_COUNT; k++) {
-		if (!kinds[k].stream != !stream)
+		if (kinds[k].storage != storage)
 			continue;
 		fprintf(out, "  %-12s %s\n", kinds[k].name, kinds[k].doc);
 		list_fields(out, &kinds[k]);
@@ -99,12 +104,13 @@ static void list_kinds(FILE *out, int stream)
 void trace_describe(FILE *out)
 {
 	fputs("streams:\n", out);
-	list_kinds(out, 1);
+	list_kinds(out, STORAGE_STREAM);
 	fputs("\ntables:\n", out);
-	list_kinds(out, 0);
+	list_kinds(out, STORAGE_TABLE);
 	for (const struct word_table *t = word_tables; t->name; t++)
 		fprintf(out, "  %-12s %s\n", t->name, t->doc);
 	fputs("\nviews:\n", out);
+	list_kinds(out, STORAGE_DERIVED);
 	for (const struct view *v = schema_views; v->name; v++)
 		fprintf(out, "  %-12s %s\n", v->name, v->doc);
 	fputs("\nTimes are nanoseconds of the clock since boot. Quote \"from\" and \"to\" of "

@@ -254,36 +254,43 @@ static void restrict_connection(struct trace *t)
 	sqlite3_drop_modules(t->db, keep);
 }
 
-static bool is_ours(const char *name, bool *stream)
+static bool is_ours(const char *name, enum storage *storage)
 {
-	*stream = false;
+	*storage = STORAGE_TABLE;
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (sqlite3_stricmp(name, kinds[k].name))
 			continue;
-		*stream = kinds[k].stream;
+		*storage = kinds[k].storage;
 		return true;
 	}
 	return !sqlite3_stricmp(name, "chunk");
 }
 
-/* Our names must stand for plain tables, and those of streams for nothing in the file. */
+/*
+ * Our names must stand for plain tables or, where a kind is derived, for a
+ * view; those of streams for nothing in the file.
+ */
 static int check_schema(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc, result, found = 0;
-	bool stream;
+	enum storage storage;
 
 	result = sql_prepare(t->db, &stmt,
-			     "SELECT name, type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+			     "SELECT name, CASE WHEN type = 'view' THEN ?2"
+			     " WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' THEN ?1 END"
 			     " FROM sqlite_schema",
 			     err);
+	sqlite3_bind_int(stmt, 1, STORAGE_TABLE);
+	sqlite3_bind_int(stmt, 2, STORAGE_DERIVED);
 	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(stmt, 0);
 
-		if (!name || !is_ours(name, &stream))
+		if (!name || !is_ours(name, &storage))
 			continue;
-		found += !stream;
-		if (stream || !sqlite3_column_int(stmt, 1))
+		found += storage == STORAGE_TABLE;
+		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
+		    sqlite3_column_int(stmt, 1) != (int)storage)
 			result = error_set(
 				err, -EBADMSG,
 				"%s is no skein trace: its '%.20s' is not a table of skein",
@@ -306,7 +313,7 @@ static int connect_streams(struct trace *t, struct error *err)
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
 		char *sql;
 
-		if (!kinds[k].stream)
+		if (kinds[k].storage != STORAGE_STREAM)
 			continue;
 		sql = sqlite3_mprintf("SELECT 1 FROM \"%w\"", kinds[k].name);
 		result = sql_prepare(t->db, &stmt, sql, err);

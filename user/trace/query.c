@@ -49,7 +49,7 @@ int trace_query(struct trace *t, const char *sql, enum query_format format, FILE
 	const char *rest = sql, *at;
 	int result = 0, rc, statements = 0;
 
-	t->damage = (struct stream_damage){0};
+	t->damage = (struct stream_damage){.query = t->damage.query + 1};
 	while (result == 0 && *rest) {
 		at = rest;
 		rc = sqlite3_prepare_v2(t->db, at, -1, &stmt, &rest);

@@ -11,11 +11,12 @@
 #include "trace/codec.h"
 #include "trace/open.h"
 #include "trace/schema.h"
+#include "trace/sums.h"
 
 #define LOSSES_MAX 64  /* kept apart; what comes behind is added to the last */
 #define SKIPS_MAX 4096 /* damaged places in one table, before the rest is given up */
 
-#define ANY_MEMBER(kind, KIND, stream, summary) struct kind kind;
+#define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
 union any_record {
 	RECORD_KINDS(ANY_MEMBER)
 	uint64_t words[CODEC_COLUMNS_MAX];
@@ -28,18 +29,20 @@ struct file_source {
 	struct codec codec;
 	struct columns columns;
 	sqlite3_stmt *data; /* of one chunk */
+	struct sums sums;
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
-	uint64_t last_loss_id;	       /* of the file */
-	enum record_kind first_stream; /* of those that the sink wants */
+	uint64_t last_loss_id; /* of the file */
+	uint64_t told;	       /* streams whose losses are known: mask of WANT() */
 };
 
 /* One table as it is read. */
 struct scan {
 	struct file_source *source;
-	enum record_kind kind;
-	sqlite3_stmt *rows;  /* with ids above ?1, in their order, the id first */
-	sqlite3_stmt *probe; /* the first id from ?1 on; NULL: this table has no ids */
+	enum record_kind kind;	 /* that is put */
+	enum record_kind stored; /* that it is made from */
+	sqlite3_stmt *rows;	 /* with ids above ?1, in their order, the id first */
+	sqlite3_stmt *probe;	 /* the first id from ?1 on; NULL: this table has no ids */
 	int (*row)(struct scan *s, struct error *err);
 	uint64_t after; /* the last id delivered */
 };
@@ -126,10 +129,21 @@ static bool skip_damage(struct scan *s, uint64_t *ret)
 	return *ret > s->after;
 }
 
+/* What a kind is made from: itself, unless it is derived. */
+static enum record_kind stored_as(enum record_kind kind)
+{
+	return kind == KIND_SUM ? KIND_SAMPLE : kind;
+}
+
+static bool is_stream(enum record_kind kind)
+{
+	return kinds[kind].storage == STORAGE_STREAM;
+}
+
 /* Rows that are missing. A chunk without a kind concerns all streams and is told by the first. */
 static void lose_gap(struct scan *s, uint64_t rows)
 {
-	if (rows && (!kinds[s->kind].stream || s->kind == s->source->first_stream))
+	if (rows && (!is_stream(s->stored) || !s->source->told))
 		add_loss(s->source, 0, 0, rows);
 }
 
@@ -182,15 +196,48 @@ static int load_chunk(struct scan *s, uint64_t id, uint64_t records, struct erro
 	else
 		result = codec_decode(&f->codec, sqlite3_column_blob(f->data, 0),
 				      (size_t)sqlite3_column_bytes(f->data, 0), records,
-				      kinds[s->kind].field_count, UINT64_MAX, &f->columns, err);
+				      kinds[s->stored].field_count, UINT64_MAX, &f->columns, err);
 	sqlite3_reset(f->data);
 	return result;
 }
 
-static bool is_stream(const char *name)
+/* Samples that are read and added up as well are missed once. Stacks have no time. */
+static void lose_chunk(struct scan *s, uint64_t records)
+{
+	bool timed = s->stored != KIND_STACK;
+
+	if (s->source->told & (1ULL << s->stored))
+		return;
+	add_loss(s->source, timed ? (uint64_t)sqlite3_column_int64(s->rows, 1) : 0,
+		 timed ? (uint64_t)sqlite3_column_int64(s->rows, 2) : 0,
+		 records && records <= CODEC_RECORDS_MAX ? records : 1);
+}
+
+static int put_sums(struct file_source *f, struct error *err)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < f->sums.count; i++)
+		result = put_sum(f->sink, sums_at(&f->sums, i), err);
+	sums_clear(&f->sums);
+	return result;
+}
+
+static int add_up(struct file_source *f, const struct sample *sample, struct error *err)
+{
+	int result = 0;
+
+	if (!sums_add(&f->sums, sample)) {
+		result = put_sums(f, err);
+		sums_add(&f->sums, sample);
+	}
+	return result;
+}
+
+static bool names_stream(const char *name)
 {
 	for (int k = 0; name && k < KIND_COUNT; k++)
-		if (kinds[k].stream && !strcmp(name, kinds[k].name))
+		if (is_stream((enum record_kind)k) && !strcmp(name, kinds[k].name))
 			return true;
 	return false;
 }
@@ -205,20 +252,19 @@ static int row_chunk(struct scan *s, struct error *err)
 	int result;
 
 	lose_gap(s, id - s->after - 1); /* the writer leaves none out */
-	if (!is_stream(kind))
+	if (!names_stream(kind))
 		lose_gap(s, 1);
-	if (!kind || strcmp(kind, kinds[s->kind].name))
+	if (!kind || strcmp(kind, kinds[s->stored].name))
 		return 0;
 	result = load_chunk(s, id, records, err);
 	if (result == -EBADMSG) {
-		add_loss(f, (uint64_t)sqlite3_column_int64(s->rows, 1),
-			 (uint64_t)sqlite3_column_int64(s->rows, 2),
-			 records && records <= CODEC_RECORDS_MAX ? records : 1);
+		lose_chunk(s, records);
 		return 0;
 	}
 	for (uint32_t i = 0; result == 0 && i < f->columns.count; i++) {
 		columns_record(&f->columns, i, r.words);
-		result = sink_put(f->sink, s->kind, &r, err);
+		result = s->kind == KIND_SUM ? add_up(f, &r.sample, err)
+					     : sink_put(f->sink, s->kind, &r, err);
 	}
 	return result;
 }
@@ -256,11 +302,15 @@ static int prepare_free(sqlite3 *db, sqlite3_stmt **ret, char *sql, struct error
 	return result;
 }
 
+static const char *table_of(enum record_kind stored)
+{
+	return is_stream(stored) ? "chunk" : kinds[stored].name;
+}
+
 static int prepare_scan(struct scan *s, struct error *err)
 {
 	const struct trace *t = s->source->trace;
-	bool stream = kinds[s->kind].stream;
-	const char *table = stream ? "chunk" : kinds[s->kind].name;
+	bool stream = is_stream(s->stored);
 	int result;
 
 	s->row = stream ? row_chunk : row_entity;
@@ -274,23 +324,26 @@ static int prepare_scan(struct scan *s, struct error *err)
 		result = prepare_free(t->db, &s->probe,
 				      sqlite3_mprintf("SELECT id FROM main.\"%w\" NOT INDEXED"
 						      " WHERE id >= ?1 ORDER BY id LIMIT 1",
-						      table),
+						      table_of(s->stored)),
 				      err);
 	return result;
 }
 
 static int read_kind(struct file_source *f, enum record_kind k, struct error *err)
 {
-	struct scan s = {.source = f, .kind = k};
-	int result;
+	struct scan s = {.source = f, .kind = k, .stored = stored_as(k)};
+	int result = 0;
 
-	if (!has(f->trace, kinds[k].stream ? "chunk" : kinds[k].name, NULL)) {
+	if (has(f->trace, table_of(s.stored), NULL))
+		result = prepare_scan(&s, err);
+	else
 		lose_gap(&s, 1); /* every schema so far has all of them */
-		return 0;
-	}
-	result = prepare_scan(&s, err);
-	if (result == 0)
+	if (result == 0 && s.rows)
 		result = run_scan(&s, err);
+	if (result == 0 && k == KIND_SUM)
+		result = put_sums(f, err);
+	if (is_stream(s.stored))
+		f->told |= 1ULL << s.stored;
 	sqlite3_finalize(s.rows);
 	sqlite3_finalize(s.probe);
 	return result;
@@ -307,15 +360,6 @@ static int put_losses(struct file_source *f, struct error *err)
 	return result;
 }
 
-static enum record_kind first_stream(uint64_t wants)
-{
-	int k = 0;
-
-	while (k < KIND_COUNT && !(kinds[k].stream && (wants & (1ULL << k))))
-		k++;
-	return (enum record_kind)k;
-}
-
 static int file_run(struct source *source, struct sink *sink, struct error *err)
 {
 	struct file_source *f = (struct file_source *)source;
@@ -324,7 +368,8 @@ static int file_run(struct source *source, struct sink *sink, struct error *err)
 	f->sink = sink;
 	f->loss_count = 0;
 	f->last_loss_id = 0;
-	f->first_stream = first_stream(sink->wants);
+	f->told = 0;
+	sums_clear(&f->sums);
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		if (sink->wants & (1ULL << k))
 			result = read_kind(f, (enum record_kind)k, err);
@@ -340,6 +385,7 @@ static void file_free(struct source *source)
 	sqlite3_finalize(f->data);
 	codec_free(&f->codec);
 	columns_free(&f->columns);
+	sums_free(&f->sums);
 	free(f);
 }
 
@@ -354,7 +400,9 @@ int trace_source(struct source **ret, struct trace *t, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	f->source.ops = &file_ops;
 	f->trace = t;
-	if (has(t, "chunk", NULL))
+	if (sums_init(&f->sums) < 0)
+		result = error_set(err, -ENOMEM, "out of memory");
+	else if (has(t, "chunk", NULL))
 		result = sql_prepare(t->db, &f->data, "SELECT data FROM main.chunk WHERE id = ?1",
 				     err);
 	if (result < 0)
@@ -364,21 +412,31 @@ int trace_source(struct source **ret, struct trace *t, struct error *err)
 	return result;
 }
 
+static char *count_sql(enum record_kind kind)
+{
+	switch (kinds[kind].storage) {
+	case STORAGE_STREAM:
+		return sqlite3_mprintf("SELECT coalesce(sum(records), 0) FROM main.chunk"
+				       " WHERE kind = %Q",
+				       kinds[kind].name);
+	case STORAGE_DERIVED:
+		return sqlite3_mprintf("SELECT count(*) FROM (%s)", schema_derived_sql(kind));
+	default:
+		return sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", kinds[kind].name);
+	}
+}
+
 int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err)
 {
-	bool stream = kinds[kind].stream;
 	sqlite3_int64 count = 0;
 	char *sql;
 	int result;
 
-	if (!has(t, stream ? "chunk" : kinds[kind].name, NULL)) {
+	if (!has(t, table_of(stored_as(kind)), NULL)) {
 		*ret = 0;
 		return 0;
 	}
-	sql = stream ? sqlite3_mprintf("SELECT coalesce(sum(records), 0) FROM main.chunk"
-				       " WHERE kind = %Q",
-				       kinds[kind].name)
-		     : sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", kinds[kind].name);
+	sql = count_sql(kind);
 	result = sql ? sql_int(t->db, sql, &count, err) : error_set(err, -ENOMEM, "out of memory");
 	sqlite3_free(sql);
 	if (result == 0)

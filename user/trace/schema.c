@@ -42,10 +42,10 @@ const struct word_table word_tables[] = {
 
 const struct chunk_column chunk_columns[] = {
 	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
-	{"kind", "TEXT NOT NULL", "name of the stream: sample, slice, edge, span or counter"},
+	{"kind", "TEXT NOT NULL", "name of the stream"},
 	{"lane_group", "INTEGER NOT NULL", "which lanes are in it; 0: any"},
-	{"time", "INTEGER NOT NULL", "smallest time of its records, ns"},
-	{"end", "INTEGER NOT NULL", "largest time or end of its records, ns"},
+	{"time", "INTEGER NOT NULL", "smallest time of its records, ns; of stacks, the smallest id"},
+	{"end", "INTEGER NOT NULL", "largest time or end of its records, ns; of stacks, the largest id"},
 	{"records", "INTEGER NOT NULL", "how many; at most 65,536"},
 	{"bytes_raw", "INTEGER NOT NULL", "bytes of the columns before zstd"},
 	{"data", "BLOB NOT NULL", "the columns; see \"The blob of a chunk\""},
@@ -67,27 +67,31 @@ const struct chunk_column chunk_columns[] = {
 	" FROM frame LEFT JOIN function ON function.id = frame.function" \
 	" LEFT JOIN mapping ON mapping.id = frame.mapping"
 
+/* Samples added up first by an id, so that names are looked up and compared once for each. */
+#define PART_SQL(id, from) \
+	"(SELECT event, " id " AS id, count(*) AS count, sum(weight) AS weight FROM " from \
+	" GROUP BY 1, 2) AS part LEFT JOIN event ON event.id = part.event"
+
 #define SHARE_SQL \
-	"sum(sum.count) AS samples, sum(sum.weight) AS weight," \
-	" round(100.0 * sum(sum.weight) / sum(sum(sum.weight)) OVER (PARTITION BY sum.event), 2)" \
-	" AS percent"
+	"sum(part.count) AS samples, sum(part.weight) AS weight," \
+	" round(100.0 * sum(part.weight) /" \
+	" sum(sum(part.weight)) OVER (PARTITION BY part.event), 2) AS percent"
 
 const struct view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
 	{"hottest", "functions by their own (self) weight, per event",
 	 "SELECT event.name AS event, coalesce(frame_name.name, '[no stack]') AS function,"
 	 " coalesce(frame_name.path, '') AS path, " SHARE_SQL
-	 " FROM sum LEFT JOIN event ON event.id = sum.event"
-	 " LEFT JOIN stack ON stack.id = sum.stack"
-	 " LEFT JOIN frame_name ON frame_name.id = stack.frame"
-	 " GROUP BY sum.event, 2, 3 ORDER BY weight DESC"},
+	 " FROM " PART_SQL("stack.frame", "sample LEFT JOIN stack ON stack.id = sample.stack")
+	 " LEFT JOIN frame_name ON frame_name.id = part.id"
+	 " GROUP BY part.event, 2, 3 ORDER BY weight DESC"},
 	{"busiest", "processes by weight, per event",
 	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
 	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL
-	 " FROM sum LEFT JOIN event ON event.id = sum.event"
-	 " LEFT JOIN thread ON thread.id = sum.thread"
+	 " FROM " PART_SQL("thread", "sample")
+	 " LEFT JOIN thread ON thread.id = part.id"
 	 " LEFT JOIN process ON process.id = thread.process"
-	 " GROUP BY sum.event, thread.process ORDER BY weight DESC"},
+	 " GROUP BY part.event, thread.process ORDER BY weight DESC"},
 	{"lost", "what could not be recorded, in words",
 	 "SELECT loss_reason.word AS reason, loss_reason.text AS text,"
 	 " nullif(loss.cpu, 0) - 1 AS cpu, sum(loss.count) AS count, sum(loss.weight) AS weight,"
@@ -97,20 +101,21 @@ const struct view schema_views[] = {
 	{NULL, NULL, NULL},
 };
 
-/* The key of sums and accounts is their leading fields. */
-_Static_assert(offsetof(struct sum, stack) == 2 * sizeof(uint64_t), "event, thread, stack");
 _Static_assert(offsetof(struct account, cpu) == sizeof(uint64_t), "event, cpu");
 
 unsigned int schema_key_fields(enum record_kind kind)
 {
-	switch (kind) {
-	case KIND_SUM:
-		return 3;
-	case KIND_ACCOUNT:
-		return 2;
-	default:
-		return 1;
-	}
+	return kind == KIND_ACCOUNT ? 2 : 1;
+}
+
+const char *schema_derived_sql(enum record_kind kind)
+{
+	static const char *const sql[KIND_COUNT] = {
+		[KIND_SUM] = "SELECT event, thread, stack, count(*) AS count,"
+			     " sum(weight) AS weight FROM sample GROUP BY event, thread, stack",
+	};
+
+	return sql[kind];
 }
 
 static void append_names(sqlite3_str *s, const struct kind *kind, unsigned int count)
@@ -162,6 +167,11 @@ static void append_chunks(sqlite3_str *s)
 	sqlite3_str_appendall(s, ");CREATE INDEX chunk_time ON chunk(kind, time, \"end\");");
 }
 
+static void append_view(sqlite3_str *s, const char *name, const char *sql)
+{
+	sqlite3_str_appendf(s, "CREATE VIEW \"%w\" AS %s;", name, sql);
+}
+
 int schema_create(sqlite3 *db, struct error *err)
 {
 	sqlite3_str *s = sqlite3_str_new(db);
@@ -171,13 +181,15 @@ int schema_create(sqlite3 *db, struct error *err)
 	sqlite3_str_appendf(s, "PRAGMA application_id=%d;PRAGMA user_version=%d;",
 			    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 	for (int k = 0; k < KIND_COUNT; k++)
-		if (!kinds[k].stream)
+		if (kinds[k].storage == STORAGE_TABLE)
 			append_table(s, (enum record_kind)k);
+		else if (kinds[k].storage == STORAGE_DERIVED)
+			append_view(s, kinds[k].name, schema_derived_sql((enum record_kind)k));
 	append_chunks(s);
 	for (const struct word_table *t = word_tables; t->name; t++)
 		append_words(s, t);
 	for (const struct view *v = schema_views; v->name; v++)
-		sqlite3_str_appendf(s, "CREATE VIEW \"%w\" AS %s;", v->name, v->sql);
+		append_view(s, v->name, v->sql);
 	sql = sqlite3_str_finish(s);
 	result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
 	sqlite3_free(sql);
@@ -189,15 +201,11 @@ char *schema_put_sql(enum record_kind k)
 	const struct kind *kind = &kinds[k];
 	sqlite3_str *s = sqlite3_str_new(NULL);
 
-	sqlite3_str_appendf(s, "INSERT %s INTO \"%w\"(", k == KIND_SUM ? "" : "OR REPLACE",
-			    kind->name);
+	sqlite3_str_appendf(s, "INSERT OR REPLACE INTO \"%w\"(", kind->name);
 	append_names(s, kind, kind->field_count);
 	sqlite3_str_appendall(s, ") VALUES(");
 	for (unsigned int i = 0; i < kind->field_count; i++)
 		sqlite3_str_appendall(s, i ? ",?" : "?");
 	sqlite3_str_appendall(s, ")");
-	if (k == KIND_SUM)
-		sqlite3_str_appendall(s, " ON CONFLICT DO UPDATE SET count=count+excluded.count,"
-					 "weight=weight+excluded.weight");
 	return sqlite3_str_finish(s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The SQL schema of a trace, made from the lists of base/record.h: a table per
- * kind that is no stream, the chunks of the streams, a table of words per
+ * The SQL schema of a trace, made from the lists of base/record.h: the tables,
+ * the chunks of the streams, views of what is derived, a table of words per
  * enumeration, and views for people. Described in docs/trace-format.md.
  */
 #ifndef SKEIN_TRACE_SCHEMA_H
@@ -47,7 +47,7 @@ struct chunk_column {
 
 extern const struct chunk_column chunk_columns[];
 
-/* How many leading fields are the primary key: 1 (id) but for sums and accounts. */
+/* How many leading fields are the primary key of a table: 1 (id) but for accounts. */
 unsigned int schema_key_fields(enum record_kind kind);
 
 /* Make all tables in an empty database, with application_id and user_version. */
@@ -55,10 +55,12 @@ int schema_create(sqlite3 *db, struct error *err);
 
 /*
  * The statement that puts one row, its parameters in the order of the fields:
- * the later row replaces the earlier; sums are added up. From sqlite3_free()'s memory;
- * NULL without memory.
+ * the later row replaces the earlier. From sqlite3_free()'s memory; NULL without memory.
  */
 char *schema_put_sql(enum record_kind kind);
+
+/* The SELECT that makes the rows of a derived kind. */
+const char *schema_derived_sql(enum record_kind kind);
 
 /* The table chapters of docs/trace-format.md, in Markdown. */
 void schema_document(FILE *out);

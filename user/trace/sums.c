@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-/*
- * A commit may touch one page of the file for each key, all of them held in
- * memory until it is done: at most 12 MiB with this many.
- */
-#define SLOTS (1u << 12)
+/* 5 MiB: few parts for what one recording has in different stacks, and little to search in. */
+#define SLOT_BITS 17
+#define SLOTS (1u << SLOT_BITS)
 #define USED_MAX (SLOTS / 4 * 3) /* probes stay short */
 
 int sums_init(struct sums *s)
@@ -42,10 +39,8 @@ static inline uint32_t first_slot(const struct sample *r)
 
 	h = (h ^ (h >> 32) ^ r->thread) * 0xbf58476d1ce4e5b9ULL;
 	h = (h ^ (h >> 29) ^ r->event) * 0x94d049bb133111ebULL;
-	return (uint32_t)(h >> 52);
+	return (uint32_t)(h >> (64 - SLOT_BITS));
 }
-
-_Static_assert(SLOTS == 1u << (64 - 52), "first_slot() takes the top bits");
 
 bool sums_add(struct sums *s, const struct sample *r)
 {
@@ -66,21 +61,4 @@ bool sums_add(struct sums *s, const struct sample *r)
 	slot->count++;
 	slot->weight += r->weight;
 	return true;
-}
-
-static int compare(const void *a, const void *b, void *context)
-{
-	const struct sum *slots = context;
-	const struct sum *x = &slots[*(const uint32_t *)a], *y = &slots[*(const uint32_t *)b];
-
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
-void sums_sort(struct sums *s)
-{
-	qsort_r(s->used, s->count, sizeof(*s->used), compare, s->slots);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples added up per (event, thread, stack) between two commits, in a table
- * of fixed size: when it is full, the commit comes early.
+ * Samples added up per (event, thread, stack) in a table of fixed size: when
+ * it is full, what it holds is passed on as one part of the sums, and it
+ * begins anew.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H
@@ -13,7 +14,7 @@
 
 struct sums {
 	struct sum *slots; /* count 0: free */
-	uint32_t *used;	   /* indexes of the slots in use */
+	uint32_t *used;	   /* indexes of the slots in use, in the order of their coming */
 	uint32_t count;
 };
 
@@ -24,7 +25,9 @@ void sums_clear(struct sums *s);
 /* False, and nothing added, if there is no room for one more key. */
 bool sums_add(struct sums *s, const struct sample *r);
 
-/* Bring the used slots into the order of their keys, which is the order of the file. */
-void sums_sort(struct sums *s);
+static inline const struct sum *sums_at(const struct sums *s, uint32_t i)
+{
+	return &s->slots[s->used[i]];
+}
 
 #endif

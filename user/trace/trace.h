@@ -11,15 +11,15 @@
 /*
  * A sink that writes a trace under its final name; a file of that name becomes
  * NAME.old. One transaction per tick. When the disk is full, what was
- * committed stays readable and the error says so. The sums are added up from
- * the samples; a source's own are not wanted. A writer that is freed before
- * anything was committed leaves no file, and NAME as it was.
+ * committed stays readable and the error says so. Ids of stacks must grow from
+ * one to the next. Sums are not wanted: readers make them from samples. A writer
+ * that is freed before anything was committed leaves no file, and NAME as it was.
  */
 int trace_writer(struct sink **ret, const char *path, struct error *err);
 
 struct trace_stats {
 	uint64_t file_bytes;
-	uint64_t chunk_bytes; /* of all record streams, compressed */
+	uint64_t chunk_bytes; /* of all streams, compressed */
 	uint64_t records;     /* of all streams */
 };
 
@@ -40,20 +40,20 @@ void trace_close(struct trace *t);
 
 /*
  * The trace as a source. It delivers the kinds in order of RECORD_KINDS.
- * Damaged chunks are left out and put as losses (UNREADABLE_CHUNK). The trace
- * must outlive the source.
+ * Damaged chunks are left out and put as losses (UNREADABLE_CHUNK). Sums are
+ * made from the samples, one key in several parts when there are many. The
+ * trace must outlive the source.
  */
 int trace_source(struct source **ret, struct trace *t, struct error *err);
 
-/* Counts of a table or a stream (KIND_SAMPLE: records), for reports. */
+/* How many of a kind there are; of sums, how many keys. */
 int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err);
 
 enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
 /*
  * Run one or more read-only SQL statements and print their rows; streams are
- * seen as tables (sample, slice, edge, span, counter). Cleaned for terminals
- * unless JSON or CSV.
+ * seen as tables. Cleaned for terminals unless JSON or CSV.
  */
 int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
 		struct error *err);

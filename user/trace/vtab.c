@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Eponymous virtual tables over the chunks of a stream. Bounds on time choose
- * the chunks through their index; only the columns that a query uses are
- * decoded. SQLite checks every condition again, so bounds may be generous.
+ * Eponymous virtual tables over the chunks of a stream. Bounds on the first
+ * column (time, or the id of stacks) choose the chunks through their index;
+ * only the columns that a query uses are decoded. A stack's id leads to its
+ * row directly. SQLite checks every condition again, so bounds may be generous.
  */
 #include "trace/vtab.h"
 
@@ -10,13 +11,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "trace/codec.h"
+#include "trace/finder.h"
 
-/* idxNum: which bounds on time stand in argv, in this order. */
-enum { BOUND_LOW = 1, BOUND_HIGH = 2, BOUND_EQUAL = 4 };
+/* idxNum: which bounds on the first column stand in argv, in this order; or an id, alone. */
+enum { BOUND_EQUAL = 1, BOUND_LOW = 2, BOUND_HIGH = 4, LOOK_UP = 8 };
 
-#define TIME_COLUMN 0
 #define ROWS_UNKNOWN 1e7 /* of a stream; what matters is that it is many */
+#define LOOK_UP_COST 10
 
 struct stream_module {
 	sqlite3 *db;
@@ -27,6 +28,7 @@ struct stream_module {
 struct stream_table {
 	sqlite3_vtab base;
 	const struct stream_module *module;
+	struct finder *finder; /* NULL: this stream's records have no ids */
 };
 
 struct stream_cursor {
@@ -37,14 +39,39 @@ struct stream_cursor {
 	uint64_t mask; /* columns in use */
 	sqlite3_int64 chunk;
 	uint32_t row;
+	uint32_t row_base; /* of the columns in their chunk */
+	bool single;	   /* there is no other chunk */
 	bool end;
 };
+
+void stream_damage_add(struct stream_damage *d, sqlite3_int64 records)
+{
+	d->chunks++;
+	d->records += records > 0 && records <= CODEC_RECORDS_MAX ? records : 1;
+}
+
+static int new_table(const struct stream_module *m, sqlite3_vtab **ret)
+{
+	struct stream_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return SQLITE_NOMEM;
+	t->module = m;
+	if (m->kind == &kinds[KIND_STACK]) {
+		t->finder = finder_new(m->db, m->kind, m->damage);
+		if (!t->finder) {
+			free(t);
+			return SQLITE_NOMEM;
+		}
+	}
+	*ret = &t->base;
+	return SQLITE_OK;
+}
 
 static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			  sqlite3_vtab **ret, char **message)
 {
 	const struct stream_module *m = aux;
-	struct stream_table *t;
 	sqlite3_str *s = sqlite3_str_new(db);
 	char *sql;
 	int rc;
@@ -62,17 +89,13 @@ static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	t = sqlite3_malloc(sizeof(*t));
-	if (!t)
-		return SQLITE_NOMEM;
-	*t = (struct stream_table){.module = m};
-	*ret = &t->base;
-	return SQLITE_OK;
+	return new_table(m, ret);
 }
 
 static int stream_disconnect(sqlite3_vtab *base)
 {
-	sqlite3_free(base);
+	finder_free(((struct stream_table *)base)->finder);
+	free(base);
 	return SQLITE_OK;
 }
 
@@ -98,7 +121,7 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
 
-		if (!c->usable || c->iColumn != TIME_COLUMN || bound_of(c->op) != bound)
+		if (!c->usable || c->iColumn != 0 || bound_of(c->op) != bound)
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++*argv;
 		info->idxNum |= bound;
@@ -108,16 +131,28 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	}
 }
 
+static void choose_look_up(sqlite3_index_info *info)
+{
+	info->idxNum = LOOK_UP;
+	info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+	info->estimatedCost = LOOK_UP_COST;
+	info->estimatedRows = 1;
+}
+
 static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
+	bool look_up = ((struct stream_table *)base)->finder;
 	int argv = 0;
 
-	(void)base;
 	info->estimatedCost = ROWS_UNKNOWN;
 	info->estimatedRows = (sqlite3_int64)ROWS_UNKNOWN;
+	take_bound(info, BOUND_EQUAL, &argv);
+	if (look_up && argv) {
+		choose_look_up(info);
+		return SQLITE_OK;
+	}
 	take_bound(info, BOUND_LOW, &argv);
 	take_bound(info, BOUND_HIGH, &argv);
-	take_bound(info, BOUND_EQUAL, &argv);
 	info->idxStr = sqlite3_mprintf("%llx", info->colUsed);
 	info->needToFreeIdxStr = 1;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -145,14 +180,14 @@ static int stream_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static const struct stream_module *module_of(const struct stream_cursor *c)
+static const struct stream_table *table_of(const struct stream_cursor *c)
 {
-	return ((struct stream_table *)c->base.pVtab)->module;
+	return (const struct stream_table *)c->base.pVtab;
 }
 
 static int decode_chunk(struct stream_cursor *c)
 {
-	const struct stream_module *m = module_of(c);
+	const struct stream_module *m = table_of(c)->module;
 	sqlite3_int64 records = sqlite3_column_int64(c->chunks, 1);
 	const void *data = sqlite3_column_blob(c->chunks, 2);
 	int size = sqlite3_column_bytes(c->chunks, 2), result;
@@ -161,10 +196,8 @@ static int decode_chunk(struct stream_cursor *c)
 	c->row = 0;
 	result = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
 			      m->kind->field_count, c->mask, &c->columns, NULL);
-	if (result == -EBADMSG) {
-		m->damage->chunks++;
-		m->damage->records += records > 0 && records <= CODEC_RECORDS_MAX ? records : 1;
-	}
+	if (result == -EBADMSG)
+		stream_damage_add(m->damage, records);
 	return result;
 }
 
@@ -203,14 +236,57 @@ static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int 
 	}
 }
 
+/* False if no record can have it. */
+static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
+{
+	double real;
+
+	switch (sqlite3_value_numeric_type(value)) {
+	case SQLITE_INTEGER:
+		*ret = sqlite3_value_int64(value);
+		return true;
+	case SQLITE_FLOAT:
+		real = sqlite3_value_double(value);
+		*ret = real > -9e18 && real < 9e18 ? (sqlite3_int64)real : 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int look_up(struct stream_cursor *c, sqlite3_value *value)
+{
+	struct place p = {0};
+	sqlite3_int64 id;
+	int rc = SQLITE_OK;
+
+	c->single = c->end = true;
+	if (integer_of(value, &id))
+		rc = finder_find(table_of(c)->finder, id, &p);
+	if (rc != SQLITE_OK || !p.columns)
+		return rc;
+	/* A copy: the next cursor's record may push this one's chunk out. */
+	if (columns_reserve(&c->columns, p.columns->width, 1) < 0)
+		return SQLITE_NOMEM;
+	columns_copy(&c->columns, p.columns, p.row);
+	c->mask = UINT64_MAX;
+	c->chunk = p.chunk;
+	c->row_base = p.row;
+	c->row = 0;
+	c->end = false;
+	return SQLITE_OK;
+}
+
 static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask, int argc,
 			 sqlite3_value **argv)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
-	const struct stream_module *m = module_of(c);
+	const struct stream_module *m = table_of(c)->module;
 	int rc = SQLITE_OK;
 
 	(void)argc;
+	if (bounds == LOOK_UP)
+		return look_up(c, argv[0]);
 	if (!c->chunks)
 		rc = sqlite3_prepare_v3(m->db,
 					"SELECT id, records, data FROM main.chunk WHERE kind = ?1"
@@ -222,16 +298,17 @@ static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask
 	sqlite3_bind_text(c->chunks, 1, m->kind->name, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(c->chunks, 2, INT64_MIN);
 	sqlite3_bind_int64(c->chunks, 3, INT64_MAX);
+	if (bounds & BOUND_EQUAL) {
+		bind_bound(c->chunks, 2, *argv, -1);
+		bind_bound(c->chunks, 3, *argv++, 1);
+	}
 	if (bounds & BOUND_LOW)
 		bind_bound(c->chunks, 2, *argv++, -1);
 	if (bounds & BOUND_HIGH)
-		bind_bound(c->chunks, 3, *argv++, 1);
-	if (bounds & BOUND_EQUAL) {
-		bind_bound(c->chunks, 2, *argv, -1);
 		bind_bound(c->chunks, 3, *argv, 1);
-	}
 	c->mask = strtoull(mask, NULL, 16);
-	c->end = false;
+	c->row_base = 0;
+	c->single = c->end = false;
 	return next_chunk(c);
 }
 
@@ -239,7 +316,10 @@ static int stream_next(sqlite3_vtab_cursor *base)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
 
-	return ++c->row < c->columns.count ? SQLITE_OK : next_chunk(c);
+	if (++c->row < c->columns.count)
+		return SQLITE_OK;
+	c->end = c->single;
+	return c->end ? SQLITE_OK : next_chunk(c);
 }
 
 static int stream_eof(sqlite3_vtab_cursor *base)
@@ -263,7 +343,7 @@ static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	const struct stream_cursor *c = (struct stream_cursor *)base;
 
-	*ret = (sqlite3_int64)((uint64_t)c->chunk << 16 | c->row);
+	*ret = (sqlite3_int64)((uint64_t)c->chunk << 16 | (c->row_base + c->row));
 	return SQLITE_OK;
 }
 
@@ -288,7 +368,7 @@ int stream_tables_register(sqlite3 *db, struct stream_damage *damage)
 	int rc = SQLITE_OK;
 
 	for (int k = 0; rc == SQLITE_OK && k < KIND_COUNT; k++) {
-		if (!kinds[k].stream)
+		if (kinds[k].storage != STORAGE_STREAM)
 			continue;
 		m = sqlite3_malloc(sizeof(*m));
 		if (!m)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The streams as SQL tables: sample, slice, edge, span and counter, decoded
- * from the chunks of the main database as they are read. Needs nothing but
- * the codec, so it serves as a loadable extension too.
+ * The streams as SQL tables, decoded from the chunks of the main database as
+ * they are read. Needs nothing but the codec, so it serves as a loadable
+ * extension too.
  */
 #ifndef SKEIN_TRACE_VTAB_H
 #define SKEIN_TRACE_VTAB_H
@@ -10,10 +10,14 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* Chunks that could not be decoded: their records are missing in the rows. */
+/* Chunks that could not be decoded: their records are missing in the rows of one query. */
 struct stream_damage {
+	uint64_t query; /* its number, from 1 on */
 	uint64_t chunks, records;
 };
+
+/* One more chunk, with as many records as it claims. */
+void stream_damage_add(struct stream_damage *d, sqlite3_int64 records);
 
 /*
  * Make the tables known to a connection. damage is counted up as queries

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace writer: a sink that keeps streams in columns and sums in a table
- * of fixed size, and brings both into the file at every tick, together with
- * the entities put since, in one transaction. SQLite is kept from touching
- * the file in between, so whoever kills the recorder finds the last commit.
+ * The trace writer: a sink that keeps streams in columns and brings them into
+ * the file at every tick, together with the rows put since, in one
+ * transaction. SQLite is kept from touching the file in between, so whoever
+ * kills the recorder finds the last commit.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,7 +15,6 @@
 #include "trace/create.h"
 #include "trace/schema.h"
 #include "trace/sql.h"
-#include "trace/sums.h"
 #include "trace/trace.h"
 
 /*
@@ -48,20 +47,20 @@ static const char pragmas[] = "PRAGMA page_size=4096;"
 
 struct stream {
 	struct columns columns;
-	uint64_t first, last; /* smallest time, largest time or end */
+	uint64_t first, last; /* smallest time or id; largest time, end or id */
 };
 
 struct writer {
 	struct sink sink;
 	struct new_file file;
 	sqlite3 *db;
-	sqlite3_stmt *put[KIND_COUNT]; /* NULL for streams */
+	sqlite3_stmt *put[KIND_COUNT]; /* NULL but for tables */
 	sqlite3_stmt *put_chunk, *begin, *commit;
 	struct stream streams[KIND_COUNT];
-	struct sums sums;
 	struct codec codec;
 	struct trace_stats stats;
-	uint64_t rows; /* of tables, put in this transaction */
+	uint64_t last_stack; /* id */
+	uint64_t rows;	     /* of tables, put in this transaction */
 	bool in_transaction;
 	bool used; /* something was committed beyond the empty schema */
 	bool finished;
@@ -174,28 +173,13 @@ static int put_row(struct writer *w, enum record_kind k, const void *record, str
 	return step(w, stmt, err);
 }
 
-static int write_sums(struct writer *w, struct error *err)
-{
-	struct sums *s = &w->sums;
-	int result = 0;
-
-	sums_sort(s);
-	for (uint32_t i = 0; result == 0 && i < s->count; i++)
-		result = put_row(w, KIND_SUM, &s->slots[s->used[i]], err);
-	sums_clear(s);
-	return result;
-}
-
-/* Everything put so far goes into the file: the sums of exactly the samples that are in it. */
+/* Everything put so far goes into the file: samples together with what they refer to. */
 static int commit(struct writer *w, struct error *err)
 {
 	int result = 0;
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
-		if (kinds[k].stream)
-			result = write_chunk(w, (enum record_kind)k, err);
-	if (result == 0)
-		result = write_sums(w, err);
+		result = write_chunk(w, (enum record_kind)k, err);
 	if (result == 0 && w->in_transaction) {
 		result = step(w, w->commit, err);
 		w->in_transaction = false;
@@ -241,13 +225,14 @@ static uint64_t record_end(enum record_kind kind, const void *record)
 	return kind == KIND_SLICE || kind == KIND_EDGE || kind == KIND_SPAN ? words[1] : 0;
 }
 
-#define TIME_FIRST(kind) _Static_assert(offsetof(struct kind, time) == 0, #kind)
+#define FIRST(kind, field) _Static_assert(offsetof(struct kind, field) == 0, #kind)
 #define END_SECOND(kind) _Static_assert(offsetof(struct kind, end) == sizeof(uint64_t), #kind)
-TIME_FIRST(sample);
-TIME_FIRST(slice);
-TIME_FIRST(edge);
-TIME_FIRST(span);
-TIME_FIRST(counter);
+FIRST(stack, id);
+FIRST(sample, time);
+FIRST(slice, time);
+FIRST(edge, time);
+FIRST(span, time);
+FIRST(counter, time);
 END_SECOND(slice);
 END_SECOND(edge);
 END_SECOND(span);
@@ -261,28 +246,30 @@ static int start_chunk(struct stream *s, const struct kind *kind, struct error *
 	return 0;
 }
 
+/* Readers look a stack up by its id: a chunk first, then a row of it. */
+static int check_growth(struct writer *w, const struct stack *s, struct error *err)
+{
+	if (s->id <= w->last_stack)
+		return error_set(err, -EINVAL, "stack %llu comes after stack %llu: ids must grow",
+				 (unsigned long long)s->id, (unsigned long long)w->last_stack);
+	w->last_stack = s->id;
+	return 0;
+}
+
 static int put_stream(struct writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	struct stream *s = &w->streams[k];
-	uint64_t time = *(const uint64_t *)record, end = record_end(k, record);
-	int result;
+	uint64_t first = *(const uint64_t *)record, end = record_end(k, record);
+	int result = k == KIND_STACK ? check_growth(w, record, err) : 0;
 
-	if (k == KIND_SAMPLE && !sums_add(&w->sums, record)) {
-		/* Sums and samples are committed together, or a killed recorder's would differ. */
-		result = commit(w, err);
-		if (result < 0)
-			return result;
-		sums_add(&w->sums, record);
-	}
-	if (!s->columns.count) {
+	if (result == 0 && !s->columns.count)
 		result = start_chunk(s, &kinds[k], err);
-		if (result < 0)
-			return fail(w, result, err);
-	}
-	if (time < s->first)
-		s->first = time;
-	if (time > s->last)
-		s->last = time;
+	if (result < 0)
+		return fail(w, result, err);
+	if (first < s->first)
+		s->first = first;
+	if (first > s->last)
+		s->last = first;
 	if (end > s->last)
 		s->last = end;
 	columns_push(&s->columns, record);
@@ -299,8 +286,8 @@ static int writer_put(struct sink *sink, enum record_kind kind, const void *reco
 
 	if (w->failed)
 		return still_failed(w, err);
-	return kinds[kind].stream ? put_stream(w, kind, record, err)
-				  : put_entity(w, kind, record, err);
+	return kinds[kind].storage == STORAGE_STREAM ? put_stream(w, kind, record, err)
+						     : put_entity(w, kind, record, err);
 }
 
 static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
@@ -358,7 +345,6 @@ static void writer_free(struct sink *sink)
 		undo_trace_file(&w->file);
 	for (int k = 0; k < KIND_COUNT; k++)
 		columns_free(&w->streams[k].columns);
-	sums_free(&w->sums);
 	codec_free(&w->codec);
 	free_trace_file(&w->file);
 	free(w);
@@ -378,7 +364,7 @@ static int prepare_all(struct writer *w, struct error *err)
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
 		char *sql;
 
-		if (kinds[k].stream)
+		if (kinds[k].storage != STORAGE_TABLE)
 			continue;
 		sql = schema_put_sql((enum record_kind)k);
 		result = sql_prepare(w->db, &w->put[k], sql, err);
@@ -420,13 +406,7 @@ int trace_writer(struct sink **ret, const char *path, struct error *err)
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* Sums are added up here, from the samples: those of a source would count twice. */
 	w->sink = (struct sink){&writer_ops, WANTS(WANT_ALL & ~WANT(SUM))};
-	result = sums_init(&w->sums);
-	if (result < 0) {
-		error_set(err, result, "out of memory");
-		goto out;
-	}
 	result = create_trace_file(&w->file, path, err);
 	if (result < 0)
 		goto out;

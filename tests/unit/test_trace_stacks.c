@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks stand in chunks and are found by their ids: the right ones, in bounded memory. */
+#include <check.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+
+#include "files.h"
+#include "suite.h"
+#include "synthetic.h"
+#include "trace/trace.h"
+
+#define FILE_NAME "stacks.skein"
+#define STACKS 150000 /* more than two chunks */
+#define STEP 3	      /* from id to id */
+
+static uint64_t parent_of(uint64_t i)
+{
+	return i / 2 * STEP;
+}
+
+/* Stack i of STACKS has the id i * STEP; a tree of two children each. */
+static void write_stacks(void)
+{
+	struct error err = {0};
+	struct sink *w;
+
+	files_begin();
+	ck_assert_msg(!trace_writer(&w, FILE_NAME, &err), "%s", err.text);
+	for (uint64_t i = 1; i <= STACKS; i++) {
+		ck_assert_int_eq(put_stack(w,
+					   &(struct stack){.id = i * STEP,
+							   .parent = parent_of(i),
+							   .frame = i % 1000 + 1},
+					   &err),
+				 0);
+		ck_assert_int_eq(put_sample(w,
+					    &(struct sample){.time = i,
+							     .event = 1,
+							     .thread = i % 7 + 1,
+							     .stack = i * STEP,
+							     .weight = 1},
+					    &err),
+				 0);
+	}
+	ck_assert_msg(!w->ops->finish(w, &err), "%s", err.text);
+	sink_free(w);
+}
+
+static void run_sql(const char *sql)
+{
+	char *message = NULL;
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(FILE_NAME, &db), SQLITE_OK);
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
+	sqlite3_close(db);
+}
+
+static struct trace *open_trace(void)
+{
+	struct error err = {0};
+	struct trace *t;
+
+	ck_assert_msg(!trace_open(&t, FILE_NAME, &err), "%s", err.text);
+	return t;
+}
+
+/* The rows as CSV, with the error that says so, or without any. */
+static char *answer(struct trace *t, const char *sql, const char *says)
+{
+	struct error err = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int result = trace_query(t, sql, QUERY_CSV, out, &err);
+
+	fclose(out);
+	ck_assert_msg(!result == !says, "%s: %s", sql, err.text);
+	ck_assert_msg(!says || strstr(err.text, says), "%s: %s", sql, err.text);
+	return text;
+}
+
+static void ask(struct trace *t, const char *sql, const char *wanted)
+{
+	char *text = answer(t, sql, NULL);
+
+	ck_assert_msg(!strcmp(strchr(text, '\n') + 1, wanted), "%s: %s", sql, text);
+	free(text);
+}
+
+START_TEST(ids_must_grow)
+{
+	static const uint64_t after_7[] = {7, 6, 0};
+	struct error err;
+	struct trace *t;
+	struct sink *w;
+	uint64_t count;
+
+	files_begin();
+	for (size_t i = 0; i < sizeof(after_7) / sizeof(after_7[0]); i++) {
+		ck_assert_int_eq(trace_writer(&w, FILE_NAME, &err), 0);
+		ck_assert_int_eq(put_stack(w, &(struct stack){.id = 7}, &err), 0);
+		ck_assert_int_eq(sink_tick(w, 0, &err), 0);
+		ck_assert_int_eq(put_stack(w, &(struct stack){.id = after_7[i]}, &err), -EINVAL);
+		ck_assert_msg(strstr(err.text, "comes after stack 7: ids must grow"), "%s",
+			      err.text);
+		ck_assert_int_eq(w->ops->finish(w, &err), -EINVAL);
+		sink_free(w);
+		t = open_trace();
+		ck_assert_int_eq(trace_count(t, KIND_STACK, &count, &err), 0);
+		ck_assert_uint_eq(count, 1);
+		trace_close(t);
+	}
+}
+END_TEST
+
+/* Every condition finds what a full scan finds. */
+START_TEST(found_as_scanned)
+{
+	static const char *const conditions[] = {
+		"id = 3",
+		"id = 2",
+		"id = 0",
+		"id = -3",
+		"id = 196608",
+		"id = 196611",
+		"id = 450000",
+		"id = 450003",
+		"id = 3.0",
+		"id = 3.5",
+		"id = '3'",
+		"id = 'x'",
+		"id = x'03'",
+		"id = NULL",
+		"id = 1e300",
+		"3 = id",
+		"id = 3 AND frame = 2",
+		"id = 3 OR id = 196611 OR id = 9",
+		"id IN (3, 4, 196608, 196611, 450000)",
+		"id > 449990",
+		"id >= 449990 AND id < 449999",
+		"id < 10",
+		"id <= 12.5",
+		"id BETWEEN 196600 AND 196620",
+		"frame = 5",
+	};
+	struct trace *t;
+	char sql[512];
+
+	write_stacks();
+	t = open_trace();
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		snprintf(sql, sizeof(sql),
+			 "WITH every AS MATERIALIZED (SELECT * FROM stack)"
+			 " SELECT (SELECT group_concat(id || ' ' || parent || ' ' || frame)"
+			 " FROM stack WHERE %s) IS"
+			 " (SELECT group_concat(id || ' ' || parent || ' ' || frame)"
+			 " FROM every WHERE %s)",
+			 conditions[i], conditions[i]);
+		ask(t, sql, "1\r\n");
+	}
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(joined_and_walked)
+{
+	uint64_t steps = 0;
+	char wanted[32];
+	struct trace *t;
+
+	for (uint64_t i = 1; i <= STACKS; i++)
+		for (uint64_t at = i; at; at /= 2)
+			steps++;
+	write_stacks();
+	t = open_trace();
+	ask(t, "SELECT count(*) FROM sample JOIN stack ON stack.id = sample.stack", "150000\r\n");
+	ask(t, "SELECT sum(count), count(stack.frame) FROM sum JOIN stack ON stack.id = sum.stack",
+	    "150000,150000\r\n");
+	snprintf(wanted, sizeof(wanted), "%" PRIu64 "\r\n", steps);
+	ask(t,
+	    "WITH RECURSIVE w AS (SELECT stack.* FROM sample JOIN stack ON stack.id = stack"
+	    " UNION ALL SELECT s.* FROM w JOIN stack s ON s.id = w.parent) SELECT count(*) FROM w",
+	    wanted);
+	trace_close(t);
+}
+END_TEST
+
+/* Whoever takes an id for a bound scans all stacks for each sample. */
+START_TEST(looked_up_by_plan)
+{
+	static const char *const queries[] = {
+		"SELECT * FROM sum JOIN stack ON stack.id = sum.stack",
+		"SELECT * FROM sample LEFT JOIN stack ON stack.id = sample.stack",
+		"WITH RECURSIVE w AS (SELECT stack AS id FROM sample UNION ALL"
+		" SELECT s.parent FROM w JOIN stack s ON s.id = w.id) SELECT * FROM w",
+		"SELECT * FROM hottest",
+	};
+	struct trace *t;
+	char sql[512], *text;
+
+	write_stacks();
+	t = open_trace();
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", queries[i]);
+		text = answer(t, sql, NULL);
+		ck_assert_msg(strstr(text, "VIRTUAL TABLE INDEX 8:"), "%s: %s", queries[i], text);
+		free(text);
+	}
+	trace_close(t);
+}
+END_TEST
+
+/* A damaged chunk is told once in every query that misses it, and its stacks are lost alone. */
+START_TEST(damaged_chunk)
+{
+	static const char walk[] =
+		"SELECT count(stack.id) FROM sample LEFT JOIN stack ON stack.id = sample.stack";
+	struct error err = {0};
+	struct source *source;
+	struct tally tally;
+	struct trace *t;
+
+	write_stacks();
+	run_sql("UPDATE chunk SET data = zeroblob(100) WHERE kind = 'stack' AND time = 3");
+	t = open_trace();
+	for (int i = 0; i < 2; i++) {
+		char *text = answer(t, walk, "65536 records in 1 chunks");
+
+		ck_assert_str_eq(text, "count(stack.id)\r\n84464\r\n");
+		free(text);
+	}
+	ask(t, "SELECT frame FROM stack WHERE id = 300000", "1\r\n");
+	tally_init(&tally);
+	ck_assert_int_eq(trace_source(&source, t, &err), 0);
+	ck_assert_int_eq(pipe_join(source, &tally.sink, &err), 0);
+	ck_assert_uint_eq(tally.counts[KIND_STACK], STACKS - 65536);
+	ck_assert_uint_eq(tally.counts[KIND_SAMPLE], STACKS);
+	ck_assert_uint_eq(tally.sum_count, STACKS);
+	ck_assert_uint_eq(tally.counts[KIND_LOSS], 1);
+	ck_assert_uint_eq(tally.lost, 65536);
+	source_free(source);
+	trace_close(t);
+}
+END_TEST
+
+/* Samples that cannot be read are told once, although the sums miss them too. */
+START_TEST(damaged_samples)
+{
+	struct error err = {0};
+	struct source *source;
+	struct tally tally;
+	struct trace *t;
+
+	write_stacks();
+	run_sql("UPDATE chunk SET data = zeroblob(100) WHERE kind = 'sample' AND time = 1");
+	t = open_trace();
+	for (int i = 0; i < 2; i++) {
+		tally_init(&tally);
+		if (i)
+			tally.sink.wants &= ~WANT(SAMPLE);
+		ck_assert_int_eq(trace_source(&source, t, &err), 0);
+		ck_assert_int_eq(pipe_join(source, &tally.sink, &err), 0);
+		ck_assert_uint_eq(tally.counts[KIND_SAMPLE], i ? 0 : STACKS - 65536);
+		ck_assert_uint_eq(tally.sum_count, STACKS - 65536);
+		ck_assert_uint_eq(tally.counts[KIND_LOSS], 1);
+		ck_assert_uint_eq(tally.lost, 65536);
+		source_free(source);
+	}
+	trace_close(t);
+}
+END_TEST
+
+/* What takes 470 MB when decoded is searched in 256 MiB, and what was dropped is read again. */
+START_TEST(memory_is_bounded)
+{
+	struct rusage usage;
+	struct trace *t;
+
+	write_stacks();
+	run_sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+		" INSERT INTO chunk(kind, lane_group, time, \"end\", records, bytes_raw, data)"
+		" SELECT kind, 0, time + i * 1000000, \"end\" + i * 1000000, records, bytes_raw,"
+		" data FROM chunk, n WHERE kind = 'stack' AND time = 3");
+	t = open_trace();
+	for (int i = 0; i < 2; i++)
+		ask(t,
+		    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+		    " SELECT count(*) FROM n JOIN stack ON stack.id = 3 + n.i * 1000000",
+		    "1\r\n");
+	trace_close(t);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+#ifndef __SANITIZE_ADDRESS__
+	ck_assert_int_lt(usage.ru_maxrss, 320 << 10);
+#endif
+	ck_assert_int_gt(usage.ru_maxrss, 250 << 10); /* or the bound was not met */
+}
+END_TEST
+
+SUITE("trace-stacks", ids_must_grow, found_as_scanned, joined_and_walked, looked_up_by_plan,
+      damaged_chunk, damaged_samples, memory_is_bounded)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Two binary searches: of the chunk by the bounds that it tells of itself, of
+ * the row in its first column. A file that lies about either is searched in
+ * vain and harms nothing.
+ */
+#include "trace/finder.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/vector.h"
+
+#define DECODED_BYTES_MAX (256u << 20) /* 11 million stacks */
+
+struct piece {
+	sqlite3_int64 chunk, first, last; /* ids */
+	struct columns columns;		  /* capacity 0: not decoded */
+	bool asked;			  /* since the hand came by */
+	bool bad;			  /* cannot be decoded */
+	sqlite3_int64 records;		  /* that a bad one claims */
+	uint64_t told;			  /* the last query that heard that it is bad */
+};
+
+struct finder {
+	sqlite3 *db;
+	const struct kind *kind;
+	struct stream_damage *damage;
+	sqlite3_stmt *data; /* of one chunk; NULL: nothing was read yet */
+	struct codec codec;
+	VECTOR(struct piece) pieces; /* in order of first */
+	size_t bytes;		     /* decoded */
+	size_t hand;
+};
+
+struct finder *finder_new(sqlite3 *db, const struct kind *kind, struct stream_damage *damage)
+{
+	struct finder *f = calloc(1, sizeof(*f));
+
+	if (f) {
+		f->db = db;
+		f->kind = kind;
+		f->damage = damage;
+	}
+	return f;
+}
+
+void finder_free(struct finder *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->pieces.count; i++)
+		columns_free(&f->pieces.items[i].columns);
+	vector_free(&f->pieces);
+	sqlite3_finalize(f->data);
+	codec_free(&f->codec);
+	free(f);
+}
+
+static int list_pieces(struct finder *f)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(f->db,
+				    "SELECT id, time, \"end\" FROM main.chunk WHERE kind = ?1"
+				    " ORDER BY time",
+				    -1, &stmt, NULL);
+
+	sqlite3_bind_text(stmt, 1, f->kind->name, -1, SQLITE_STATIC);
+	f->pieces.count = 0;
+	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct piece p = {.chunk = sqlite3_column_int64(stmt, 0),
+				  .first = sqlite3_column_int64(stmt, 1),
+				  .last = sqlite3_column_int64(stmt, 2)};
+
+		rc = vector_push(&f->pieces, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
+	}
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int prepare(struct finder *f)
+{
+	int rc = f->data ? SQLITE_OK : list_pieces(f);
+
+	if (rc != SQLITE_OK || f->data)
+		return rc;
+	return sqlite3_prepare_v3(f->db, "SELECT records, data FROM main.chunk WHERE id = ?1", -1,
+				  SQLITE_PREPARE_PERSISTENT, &f->data, NULL);
+}
+
+static size_t decoded_bytes(const struct piece *p)
+{
+	return sizeof(*p->columns.words) * p->columns.width * p->columns.capacity;
+}
+
+/* The hand goes round and takes what was not asked for since it came by last. */
+static void make_room(struct finder *f)
+{
+	while (f->bytes > DECODED_BYTES_MAX) {
+		struct piece *p = &f->pieces.items[f->hand++ % f->pieces.count];
+
+		if (!p->asked) {
+			f->bytes -= decoded_bytes(p);
+			columns_free(&p->columns);
+		}
+		p->asked = false;
+	}
+}
+
+/* Told once in every query that misses something of it. */
+static void tell_damage(struct finder *f, struct piece *p)
+{
+	if (p->told == f->damage->query)
+		return;
+	p->told = f->damage->query;
+	stream_damage_add(f->damage, p->records);
+}
+
+static int decode(struct finder *f, struct piece *p)
+{
+	sqlite3_int64 records = 0;
+	int rc, result = -EBADMSG;
+
+	make_room(f);
+	sqlite3_bind_int64(f->data, 1, p->chunk);
+	rc = sqlite3_step(f->data);
+	if (rc == SQLITE_ROW) {
+		records = sqlite3_column_int64(f->data, 0);
+		result = codec_decode(&f->codec, sqlite3_column_blob(f->data, 1),
+				      (size_t)sqlite3_column_bytes(f->data, 1), (uint64_t)records,
+				      f->kind->field_count, UINT64_MAX, &p->columns, NULL);
+		rc = SQLITE_DONE;
+	}
+	sqlite3_reset(f->data);
+	if (rc != SQLITE_DONE)
+		return rc;
+	if (result == -ENOMEM)
+		return SQLITE_NOMEM;
+	if (result < 0) {
+		columns_free(&p->columns);
+		p->bad = true;
+		p->records = records;
+	}
+	f->bytes += decoded_bytes(p);
+	return SQLITE_OK;
+}
+
+/* The last piece that begins at or before id. */
+static struct piece *find_piece(struct finder *f, sqlite3_int64 id)
+{
+	size_t low = 0, high = f->pieces.count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (f->pieces.items[middle].first <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && f->pieces.items[low - 1].last >= id ? &f->pieces.items[low - 1] : NULL;
+}
+
+static bool find_row(const struct columns *c, uint64_t id, uint32_t *ret)
+{
+	const uint64_t *ids = columns_at(c, 0);
+	uint32_t low = 0, high = c->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret = low;
+	return low < c->count && ids[low] == id;
+}
+
+int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret)
+{
+	int rc = prepare(f);
+	struct piece *p;
+	uint32_t row;
+
+	*ret = (struct place){0};
+	if (rc != SQLITE_OK)
+		return rc;
+	p = find_piece(f, id);
+	if (p && !p->bad && !p->columns.capacity)
+		rc = decode(f, p);
+	if (rc != SQLITE_OK || !p)
+		return rc;
+	p->asked = true;
+	if (p->bad)
+		tell_damage(f, p);
+	else if (find_row(&p->columns, (uint64_t)id, &row))
+		*ret = (struct place){&p->columns, row, p->chunk};
+	return SQLITE_OK;
+}
