@@ -41,13 +41,18 @@ class Spread:
         return f"{middle} ({form.format(low)}–{form.format(high)})"
 
 
+def proc_text(*path):
+    """A file of /proc: names in it are anything but UTF-8 if their owners like."""
+    return pathlib.Path("/proc", *map(str, path)).read_text(errors="replace")
+
+
 def processes_below(root):
     """The process and all its descendants that live now."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                stat = pathlib.Path("/proc", entry, "stat").read_text()
+                stat = proc_text(entry, "stat")
                 children.setdefault(int(stat[stat.rindex(")"):].split()[2]), []).append(int(entry))
             except OSError:
                 pass
@@ -68,7 +73,7 @@ class Watch:
 
     def _memory(self, pid):
         fields = dict(line.split(":", 1) for line in
-                      pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+                      proc_text(pid, "status").splitlines() if ":" in line)
         peak = int(fields.get("VmHWM", "0").split()[0])
         known = self.memory.get(pid, ("", 0, 0))
         rings = known[2] or shared_with_kernel(pid)
@@ -76,8 +81,7 @@ class Watch:
 
     def _cpu(self, pid):
         for tid in os.listdir(f"/proc/{pid}/task"):
-            stat = pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text()
-            self.ran[tid] = int(stat.split()[0])
+            self.ran[tid] = int(proc_text(pid, "task", tid, "schedstat").split()[0])
 
     def look(self, tree=True):
         for pid in processes_below(self.pid) if tree else [self.pid]:
@@ -99,7 +103,7 @@ class Watch:
 def shared_with_kernel(pid):
     """KiB of rings that the kernel writes: they count as resident memory too."""
     total, ours = 0, False
-    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+    for line in proc_text(pid, "smaps").splitlines():
         if "-" in line.split(" ", 1)[0]:
             ours = "bpf-map" in line or "perf_event" in line
         elif ours and line.startswith("Rss:"):
@@ -177,9 +181,15 @@ def cost_of(command, interval=0.25, tree=True):
     with open(os.devnull, "wb") as out, tempfile.TemporaryFile() as err:
         begun = time.monotonic()
         child, report = _fork_meter(command, out.fileno(), err.fileno())
-        text, watch = _follow(report, interval, tree)
-        os.close(report)
-        os.waitpid(child, 0)
+        try:
+            text, watch = _follow(report, interval, tree)
+        except BaseException:  # Ctrl-C, too, must not leave it running
+            for pid in reversed(processes_below(child)):
+                os.kill(pid, signal.SIGTERM)
+            raise
+        finally:
+            os.close(report)
+            os.waitpid(child, 0)
         err.seek(0)
         said = err.read().decode(errors="replace").strip()
     try:

@@ -8,6 +8,7 @@ import re
 import subprocess
 
 from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus, interval
+from bench_meter import Spread
 
 HEAD = """# Performance: skein beside perf
 
@@ -20,21 +21,26 @@ Written by `make bench`, which measures both tools in one run on one machine. Do
 HOW = """
 ## How to read this
 
-Both tools record the same load in turns (skein first in one round, perf first in the next), so that what disturbs the
-machine disturbs both. A figure is the **median of {rounds} rounds, with the lowest and the highest in brackets**; a ratio is
-taken round by round, before the median. Believe ratios more than figures, and neither beyond its brackets: this machine
-has {cpus} CPUs and its load average was {loadavg} when the run began.
+Both tools record the same load in turns (skein first in one round, perf first in the next), so
+that what disturbs the machine disturbs both. A figure is the **median of {rounds}, with the
+lowest and the highest in brackets**; a ratio is taken round by round, before the median. Believe
+ratios more than figures, and neither beyond its brackets: this machine has {cpus} CPUs, and its
+load average was {loadavg} when the run began.
 
-- **perf** is `perf record -e cpu-clock -a -g -F HZ` (frame pointers, as skein does now) and `perf script --no-inline` into
-  /dev/null. Not counted for perf: folding its text, which a script would have to do, and writing it to a disk.
-- **skein** is `skein record -a -F HZ` and `skein export -f folded` into a file. Its trace already holds all names.
-- **CPU** is user and system time of every process of the command, helpers included, added up by the kernel when they have
-  all ended. The interrupts in which samples are taken are charged to whom they interrupt, for both tools: they are in
-  "Slow-down", and skein's alone in "In the kernel".
-- **Start-up** is the same command with a recording of 10 ms and its folding; "without start-up" subtracts its median.
-- **interpreter** is `tools/bench_load.c`, one process per CPU: a recursive tree walker with frame pointers, stacks of about
-  30 functions, thousands of different ones, 30–40 % of its time in system calls and page faults. **compiler** is `gcc -O2`
-  over sources of this repository, one after the other, one such loop per CPU: short-lived processes without frame pointers.
+- **perf** is `perf record -e cpu-clock -a -g -F HZ` (frame pointers, as skein does now) and
+  `perf script --no-inline` into /dev/null. Not counted for perf: folding its text, which a
+  script would have to do, and writing it to a disk.
+- **skein** is `skein record -a -F HZ` and `skein export -f folded` into a file. Its trace
+  already holds all names.
+- **CPU** is user and system time of every process of the command, helpers included, added up by
+  the kernel when all have ended. The interrupts in which samples are taken are charged to whom
+  they interrupt, for both tools: they are in "Slow-down", and skein's alone in "In the kernel".
+- **Start-up** is the same command with a recording of 10 ms and its folding; "without start-up"
+  subtracts the median of that.
+- **interpreter** is `tools/bench_load.c`, one process per CPU: a recursive tree walker with
+  frame pointers, stacks of about 30 functions, some ten thousand different ones, 30 to 40 % of
+  its time in system calls and page faults. **compiler** is `gcc -O2` over sources of this
+  repository, one such loop per CPU: short-lived processes without frame pointers.
 """
 
 
@@ -95,9 +101,9 @@ def rows_of_costs(versus_list):
 
 
 def part_costs(v, part):
-    """CPU seconds of one half of the way, skein's and perf's."""
-    return [f"{sorted(getattr(r, part).cpu for r in v.runs[tool])[len(v.runs[tool]) // 2]:.3f}"
-            for tool in TOOLS]
+    """CPU seconds of one half of the way, by tool."""
+    return {tool: f"{Spread(getattr(r, part).cpu for r in v.runs[tool]).median:.3f}"
+            for tool in TOOLS}
 
 
 def folding_section(results):
@@ -109,10 +115,10 @@ def folding_section(results):
     text += " no CPU is ever idle.\n\n"
     rows = []
     for v in found:
-        for tool, i in (("skein", 0), ("perf", 1)):
+        for tool in TOOLS:
             got = min(r.samples / r.due for r in v.runs[tool])
             rows.append((f"{v.load}, {v.rate:,} Hz, {v.seconds:g} s: {tool}",
-                         part_costs(v, "record")[i], part_costs(v, "fold")[i],
+                         part_costs(v, "record")[tool], part_costs(v, "fold")[tool],
                          f"{v.start(tool):.3f}",
                          f"{v.runs[tool][-1].samples:,} (at least {got:.1%})"))
     return text + table(("", "record", "fold", "start-up", "samples"), rows)
@@ -140,13 +146,14 @@ def recorder_section(results):
                     f"{peak / 1024:.1f}", f"{rings / 1024:.1f}")
                    for name, order, peak, rings in r.memory if name != "sleep"]
     seconds = results["versus_slow"].seconds
-    return (f"\n## The recorder itself at {SLOW} Hz\n\nCPU of all its processes in % of one CPU over "
-            f"{seconds:g} s, all CPUs busy (interpreter). Steady: between its second second\nand the "
-            "end of the time, by the scheduler's own account of each thread; start and end are "
-            "left out.\n\n"
+    return (f"\n## The recorder itself at {SLOW} Hz\n\nCPU of all its processes in % of one CPU "
+            f"over {seconds:g} s, all CPUs busy (interpreter). Steady: from the second second\n"
+            "to the end of the time, by the scheduler's own account of each thread: what a "
+            "longer recording\ncosts for every second more.\n\n"
             + table(("", "whole", "without start-up", "steady", "start-up, s"), rows)
             + "\nPeak resident memory in MiB (VmHWM, seen four times a second), and how much of it "
-              "are rings that it shares\nwith the kernel.\n\n"
+              "are rings that it shares\nwith the kernel. Pages that processes share are counted "
+              "in each.\n\n"
             + table(("process", "peak", "of which rings"), memory))
 
 
@@ -214,7 +221,8 @@ SECTIONS = (("versus", folding_section), ("versus", bytes_section),
 def page(results, rounds, loadavg):
     cpus = len(os.sched_getaffinity(0))
     text = HEAD + "".join(f"| {key} | {value} |\n" for key, value in machine())
-    text += HOW.format(rounds=rounds, cpus=cpus, loadavg=f"{loadavg:.2f}")
+    text += HOW.format(rounds=f"{rounds} round{'s' * (rounds != 1)}", cpus=cpus,
+                       loadavg=f"{loadavg:.2f}")
     text += "\n## What is promised\n\n"
     text += table(("promise (docs/design.md, section 7)", "target", "measured", ""),
                   promise_rows(results))
