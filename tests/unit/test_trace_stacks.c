@@ -137,6 +137,7 @@ START_TEST(found_as_scanned)
 		"3 = id",
 		"id = 3 AND frame = 2",
 		"id = 3 OR id = 196611 OR id = 9",
+		"id = 3 AND parent = 0 OR id = 9 AND frame = 4",
 		"id IN (3, 4, 196608, 196611, 450000)",
 		"id > 449990",
 		"id >= 449990 AND id < 449999",
@@ -152,10 +153,11 @@ START_TEST(found_as_scanned)
 	t = open_trace();
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
 		snprintf(sql, sizeof(sql),
-			 "WITH every AS MATERIALIZED (SELECT * FROM stack)"
-			 " SELECT (SELECT group_concat(id || ' ' || parent || ' ' || frame)"
+			 "WITH every AS MATERIALIZED (SELECT rowid AS row, * FROM stack)"
+			 " SELECT (SELECT group_concat(rowid || ' ' || id || ' ' || parent || ' ' "
+			 "|| frame)"
 			 " FROM stack WHERE %s) IS"
-			 " (SELECT group_concat(id || ' ' || parent || ' ' || frame)"
+			 " (SELECT group_concat(row || ' ' || id || ' ' || parent || ' ' || frame)"
 			 " FROM every WHERE %s)",
 			 conditions[i], conditions[i]);
 		ask(t, sql, "1\r\n");
