@@ -49,16 +49,18 @@ struct {
 /* What the process calls itself; 0 if it is being reaped. */
 static __always_inline __u32 inner_pid(struct task_struct *leader)
 {
-	struct pid *pid = leader->thread_pid;
+	/* read as a number: Linux 6.1 refuses to add a level to a pointer that it knows */
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
 	char *innermost;
 	int number = 0;
 
 	if (!pid)
 		return 0;
-	if (!pid->level)
+	if (!level)
 		return leader->pid;
 	innermost = (char *)pid + bpf_core_field_offset(struct pid, numbers) +
-		    pid->level * bpf_core_type_size(struct upid);
+		    level * bpf_core_type_size(struct upid);
 	bpf_probe_read_kernel(&number, sizeof(number),
 			      innermost + bpf_core_field_offset(struct upid, nr));
 	return number;
