@@ -91,7 +91,7 @@ class Runner(unittest.TestCase):
 
     def test_nothing_is_no_success(self):
         self.assertEqual(self.last_line(), (1, "0 passed, 0 failed, 0 skipped"))
-        self.add("golden/test_empty.py", "import unittest\n")
+        self.add("golden/test_empty.py", "import unittest\nclass A(unittest.TestCase): pass\n")
         self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertEqual(self.last_line("--only", "absent"), (1, "0 passed, 0 failed, 0 skipped"))
 
