@@ -28,7 +28,7 @@ static const char source[] =
 	"int main() { return shop::sell(1) + shop::sell(std::string(\"x\")); }\n";
 
 static const char rust_source[] = "mod shop { #[inline(never)] pub fn sell(n: u64) -> u64 {\n"
-				  "  std::hint::black_box(n) + 1 } }\n"
+				  "  unsafe { std::ptr::read_volatile(&n) + 1 } } }\n"
 				  "fn main() { println!(\"{}\", shop::sell(3)); }\n";
 
 struct answer {
