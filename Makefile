@@ -72,7 +72,7 @@ evidence: ## the long forms of the tests; writes the tables in docs/
 bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)tools/deps build bench
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
-	$(Q)tools/bench --skein $(O)/skein
+	$(Q)tools/bench --skein $(O)/skein --write
 
 unit: $(UNIT) $(READERS) ## build the unit tests
 workloads: $(WORKLOADS) ## build the programs that the live tests profile

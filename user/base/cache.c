@@ -86,6 +86,8 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 		*ret = s->value;
 		return true;
 	}
+	if (!c->old.used)
+		return false; /* spare the cache miss that every look at a table is */
 	s = find(c, &c->old, key);
 	if (!taken(s))
 		return false;

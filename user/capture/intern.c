@@ -259,40 +259,80 @@ static unsigned int true_frames(const struct space *space, const uint64_t *user,
 	return i < count ? i : count;
 }
 
-/* Root first: [where it broke off,] user frames, kernel frames. */
-static int push_all(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-		    uint64_t *stack, struct error *err)
+/* Root first: [where it broke off,] user frames, kernel frames; all but the innermost. */
+static int push_callers(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+			uint64_t *stack, struct error *err)
 {
 	const uint64_t *user = raw->words + raw->kernel;
 	unsigned int frames = true_frames(p->space, user, raw->user);
+	unsigned int innermost = raw->kernel ? 0 : 1;
 	enum stack_end end = frames < raw->user ? END_UNMAPPED : raw->end;
 	int ret = 0;
 
 	if (end != END_WALKED)
 		ret = push_end(n, end, stack, err);
-	for (unsigned int i = frames; !ret && i-- > 0;)
+	for (unsigned int i = frames; !ret && i-- > innermost;)
 		ret = push_user(n, p, user[i], i > 0, stack, err);
-	for (unsigned int i = raw->kernel; !ret && i-- > 0;)
-		ret = push_kernel(n, raw->words[i], i > 0, stack, err);
+	for (unsigned int i = raw->kernel; !ret && i-- > 1;)
+		ret = push_kernel(n, raw->words[i], true, stack, err);
+	return ret;
+}
+
+static int push_innermost(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+			  uint64_t *stack, struct error *err)
+{
+	if (raw->kernel)
+		return push_kernel(n, raw->words[0], false, stack, err);
+	return raw->user ? push_user(n, p, raw->words[0], false, stack, err) : 0;
+}
+
+/*
+ * The same words mean the same in every state of the space of one version.
+ * Without its innermost one, whether that was of the kernel tells if the first
+ * of the rest is an address that was interrupted or one to return to.
+ */
+static struct cache_key key_of(const struct intern *n, const struct process_entry *p,
+			       const struct raw_stack *raw, unsigned int skip)
+{
+	uint64_t context = p->space->version * 0x9e3779b97f4a7c15ULL +
+			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end * 4UL +
+			   (raw->kernel > 0) * 2UL + skip;
+	unsigned int words = raw->kernel + raw->user;
+
+	if (skip > words)
+		skip = words;
+	return cache_hash_in(context, raw->words + skip, (words - skip) * sizeof(uint64_t));
+}
+
+/* Samples of one loop differ in their innermost frame only: the callers are remembered too. */
+static int callers_of(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
+		      uint64_t *stack, struct error *err)
+{
+	struct cache_key key = key_of(n, p, raw, 1);
+	int ret;
+
+	if (cache_get(n->stacks, key, stack))
+		return 0;
+	ret = push_callers(n, p, raw, stack, err);
+	if (!ret)
+		cache_put(n->stacks, key, *stack);
 	return ret;
 }
 
 int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
 		 uint64_t *ret, struct error *err)
 {
-	uint64_t context = p->space->version * 0x9e3779b97f4a7c15ULL +
-			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end;
-	struct cache_key key;
+	struct cache_key key = key_of(n, p, raw, 0);
 	uint64_t stack = 0;
 	int result;
 
-	/* the same words mean the same in every state of the space of this version */
-	key = cache_hash_in(context, raw->words, (raw->kernel + raw->user) * sizeof(uint64_t));
 	if (p->jit)
 		p->jit->wanted = true; /* the same addresses may hold other code by now */
 	if (cache_get(n->stacks, key, ret))
 		return 0;
-	result = push_all(n, p, raw, &stack, err);
+	result = callers_of(n, p, raw, &stack, err);
+	if (!result)
+		result = push_innermost(n, p, raw, &stack, err);
 	if (result)
 		return result;
 	cache_put(n->stacks, key, stack);

@@ -20,6 +20,9 @@
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
 
+/* What ends a wait: rings that fill up, helper processes that answer, signals for keep_going. */
+enum wake { WAKE_RING = 1, WAKE_HELPER = 2, WAKE_SIGNAL = 4 };
+
 static int poll_helpers(struct live *l, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -105,17 +108,18 @@ static int pause_of(const struct live *l)
 	return until > now ? (int)((until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC) : 0;
 }
 
-/* Wait; true if a ring is filling up or it is time to look at all of them. */
-static bool wait_for_work(struct live *l)
+/* Wait until there is something to do; returns what, as a mask of enum wake. */
+static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
 	int n = epoll_wait(l->epoll, events, 64, pause_of(l));
-	bool rings = false;
+	unsigned int woken = 0;
 
 	for (int i = 0; i < n; i++)
-		rings |= events[i].data.u32;
-	return rings || program_has_more(l->program) ||
-	       boot_now() >= l->last_drain + DRAIN_INTERVAL;
+		woken |= events[i].data.u32;
+	if (program_has_more(l->program) || boot_now() >= l->last_drain + DRAIN_INTERVAL)
+		woken |= WAKE_RING;
+	return woken;
 }
 
 static int rounds(struct live *l, struct error *err)
@@ -123,11 +127,12 @@ static int rounds(struct live *l, struct error *err)
 	int ret = 0;
 
 	while (!ret && keep_going(l)) {
-		bool due = wait_for_work(l);
+		unsigned int woken = wait_for_work(l);
 
-		if (due)
+		if (woken & WAKE_RING)
 			ret = drain(l, err);
-		if (!ret)
+		if (!ret && (woken & WAKE_HELPER || symbolizer_pending(l->symbolizer) ||
+			     opener_pending(l->opener)))
 			ret = poll_helpers(l, err);
 		if (!ret && boot_now() - l->last_tick >= TICK) {
 			ret = live_follow_cpus(l, err);
@@ -138,10 +143,9 @@ static int rounds(struct live *l, struct error *err)
 	return ret;
 }
 
-/* level: poll for what is not always read at once; else only for changes. data: it is a ring */
-static int watch(struct live *l, int fd, uint32_t events, bool ring)
+static int watch(struct live *l, int fd, uint32_t events, enum wake what)
 {
-	struct epoll_event e = {.events = EPOLLIN | events, .data.u32 = ring};
+	struct epoll_event e = {.events = EPOLLIN | events, .data.u32 = what};
 
 	if (fd < 0)
 		return 0;
@@ -151,16 +155,16 @@ static int watch(struct live *l, int fd, uint32_t events, bool ring)
 /* Rings are watched for changes only: they are hardly ever empty. */
 static int watch_all(struct live *l, struct error *err)
 {
-	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, false);
+	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_HELPER);
 
 	if (!ret)
-		ret = watch(l, opener_fd(l->opener), 0, false);
+		ret = watch(l, opener_fd(l->opener), 0, WAKE_HELPER);
 	if (!ret)
-		ret = watch(l, l->options.wake_fd, 0, false);
+		ret = watch(l, l->options.wake_fd, 0, WAKE_SIGNAL);
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
-		ret = watch(l, program_ring_fd(l->program, i), EPOLLET, true);
+		ret = watch(l, program_ring_fd(l->program, i), EPOLLET, WAKE_RING);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++)
-		ret = watch(l, sideband_fd(l->sideband, cpu), EPOLLET, true);
+		ret = watch(l, sideband_fd(l->sideband, cpu), EPOLLET, WAKE_RING);
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 

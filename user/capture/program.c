@@ -133,6 +133,11 @@ static void configure(struct program *p, const struct program_options *o)
 	s->rodata->with_idle = o->idle;
 	s->rodata->select_pids = o->select_pids;
 	s->rodata->select_tids = o->select_tids;
+	/* the kernel clears the buckets of a large map at every start: only if it is used */
+	if (!o->select_pids)
+		bpf_map__set_max_entries(s->maps.selected_pids, 1);
+	if (!o->select_tids)
+		bpf_map__set_max_entries(s->maps.selected_tids, 1);
 	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	bpf_program__set_autoload(s->progs.idle, o->clocked && !o->idle);
