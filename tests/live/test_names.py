@@ -67,6 +67,11 @@ class Names(live.LiveTest):
                              % ",".join(map(str, vdso)))
         self.assertTrue(any("clock_gettime" in r["name"] for r in inside), inside)
 
+    def forget_map(self, pid):
+        path = live.pathlib.Path(f"/tmp/perf-{pid}.map")
+        self.addCleanup(path.unlink, missing_ok=True)
+        return path
+
     def check_jit(self, stacks, told, prefix, samples=()):
         functions = live.functions(stacks)
         self.assertLessEqual({f"{prefix} first (a b)", f"{prefix} second", f"{prefix} third"},
@@ -85,12 +90,14 @@ class Names(live.LiveTest):
         trace = self.profile(workload("jit"), 0.5, "jitted")
         told = live.json.loads(trace.done.out)
         stacks = trace.stacks(comm="jit")
+        self.forget_map(stacks[0].process["pid"])
         self.check_jit(stacks, told, "jitted", trace.samples())
         kinds = {k for s in stacks for n, k in zip(s.names, s.kinds) if n.startswith("jitted")}
         self.assertEqual(kinds, {FRAME["JIT"]})
 
     def test_perf_map_that_is_there_before(self):
         target = self.start(workload("jit"), 0.6, "early")
+        self.forget_map(target.pid)
         live.time.sleep(0.3)
         recording = self.begin("-p", target.pid, "-F", 499)
         target.wait()
@@ -126,8 +133,7 @@ class Names(live.LiveTest):
     def perf_map_of_another(self, harm):
         """A loop of anonymous code whose perf map is harmed before anybody reads it."""
         target = self.start(workload("jit"), 100, "harmed")
-        path = live.pathlib.Path(f"/tmp/perf-{target.pid}.map")
-        self.addCleanup(path.unlink, missing_ok=True)
+        path = self.forget_map(target.pid)
         while not path.exists():
             live.time.sleep(0.01)
         text = path.read_text()
