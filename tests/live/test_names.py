@@ -115,7 +115,7 @@ class Names(live.LiveTest):
         told = [self.output(p) for p in running]
         trace = self.finish(recording)
         self.assertFalse(os.path.exists("/tmp/perf-1.map"))
-        stacks = trace.stacks(comm="jit")
+        stacks = [s for s in trace.stacks(comm="jit") if s.process["exe"] == "/tmp/jit"]
         by_process = {}
         for s in stacks:
             by_process.setdefault(s.process["pid"], []).append(s)
