@@ -95,11 +95,25 @@ static __always_inline bool in_selected_cgroup(struct task_struct *task)
 	return false;
 }
 
+/* A pid that is used again by another process is not selected any more. */
+static __always_inline bool selected_pid(struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+	__u64 *born = bpf_map_lookup_elem(&selected_pids, &pid);
+	__u64 actual = task->group_leader->start_boottime;
+
+	if (!born)
+		return false;
+	if (!*born)
+		*born = actual;
+	return *born == actual;
+}
+
 static __always_inline bool selected(struct task_struct *task)
 {
-	__u32 pid = task->tgid, tid = task->pid;
+	__u32 tid = task->pid;
 
-	if (select_pids && !bpf_map_lookup_elem(&selected_pids, &pid))
+	if (select_pids && !selected_pid(task))
 		return false;
 	if (select_tids && !bpf_map_lookup_elem(&selected_tids, &tid))
 		return false;
@@ -108,10 +122,10 @@ static __always_inline bool selected(struct task_struct *task)
 
 static __always_inline void select_child(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 pid = parent->tgid, new_pid = child->tgid;
+	__u32 new_pid = child->tgid;
 	__u64 born = child->start_boottime;
 
-	if (pid == new_pid || !bpf_map_lookup_elem(&selected_pids, &pid))
+	if ((__u32)parent->tgid == new_pid || !selected_pid(parent))
 		return;
 	if (bpf_map_update_elem(&selected_pids, &new_pid, &born, BPF_ANY))
 		__sync_fetch_and_add(&unselected_children, 1);

@@ -48,6 +48,7 @@ struct capture_summary {
 	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns */
 	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
+	uint64_t memory; /* bytes, the most that the recorder had resident */
 	uint64_t helper_cpu; /* ns that the helper processes used */
 	uint64_t helper_memory; /* bytes, the most that each had resident, added up */
 	bool comm_matched; /* the glob matched something at some time */

@@ -12,7 +12,7 @@
 
 /* Entries per generation: 24 bytes each, two generations. */
 #define STACK_ENTRIES (1 << 16)
-#define NODE_ENTRIES (1 << 17)
+#define NODE_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 16)
 /* Frames that may wait for a later perf map, or for kallsyms to be read again. */

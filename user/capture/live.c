@@ -317,6 +317,7 @@ static void fill_summary(struct live *l)
 	s->names_asked = symbolizer_stats(l->symbolizer)->asked;
 	s->worker_restarts = symbolizer_stats(l->symbolizer)->restarts;
 	s->opener_restarts = opener_restarts(l->opener);
+	s->memory = peak_memory(getpid());
 	add_helper(s, symbolizer_worker_pid(l->symbolizer));
 	add_helper(s, opener_pid(l->opener));
 	s->comm_matched = process_table_comm_matched(l->table);

@@ -4,20 +4,56 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MOMENT_STEPS 200 /* of 10 ms */
 
-/* As a shell says it: 127 not found, 126 found but not executable. */
-static int exec_status(int error)
+int launch_failure_status(int code)
 {
-	return error == ENOENT ? 127 : 126;
+	return code == -ENOENT ? 127 : 126;
+}
+
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -ENOENT;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+int launch_find(const char *program)
+{
+	const char *folder = getenv("PATH");
+	int ret = -ENOENT;
+
+	if (strchr(program, '/'))
+		return executable(program);
+	folder = folder ? folder : "/bin:/usr/bin"; /* as execvp(3) does */
+	for (;; folder++) {
+		size_t length = strcspn(folder, ":");
+		char path[PATH_MAX];
+		int found;
+
+		snprintf(path, sizeof(path), "%.*s/%s", length ? (int)length : 1,
+			 length ? folder : ".", program);
+		found = executable(path);
+		if (!found)
+			return 0;
+		if (found == -EACCES)
+			ret = found;
+		folder += length;
+		if (!*folder)
+			return ret;
+	}
 }
 
 static void run_child(int fd, char **argv)
@@ -32,7 +68,7 @@ static void run_child(int fd, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	execvp(argv[0], argv);
 	fprintf(stderr, "skein: cannot run '%s': %s\n", argv[0], strerror(errno));
-	_exit(exec_status(errno));
+	_exit(launch_failure_status(-errno));
 }
 
 int launch_command(struct launch *ret, char **argv, struct error *err)

@@ -16,6 +16,15 @@ struct launch {
 };
 
 /*
+ * Whether the program can be found and executed, as execvp(3) looks for it:
+ * 0, -ENOENT or -EACCES. To be asked before a file is written for nothing.
+ */
+int launch_find(const char *program);
+
+/* The exit status that a shell has for a program that cannot be run: 127 or 126. */
+int launch_failure_status(int code);
+
+/*
  * Fork a child that waits for its release and then executes argv as the user
  * who called sudo would have it: same environment, own signal defaults.
  */

@@ -64,6 +64,14 @@ static int set_tids(void *options, const char *value, struct error *err)
 	return take_numbers(&((struct record_options *)options)->tids, value, "threads", err);
 }
 
+static int set_duration(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+	int ret = parse_duration(value, &o->duration, err);
+
+	return ret || o->duration ? ret : error_set(err, -EINVAL, "0 is no duration to record");
+}
+
 static int set_event(void *options, const char *value, struct error *err)
 {
 	struct record_options *o = options;
@@ -122,9 +130,9 @@ static const struct option_spec record_options[] = {
 	 "cpu-clock (time on the CPU, works everywhere; the default) or cycles (needs a hardware "
 	 "counter).",
 	 0, set_event},
-	{"duration", 'd', OPTION_DURATION, "TIME",
+	{"duration", 'd', OPTION_CALL, "TIME",
 	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND ends.",
-	 MEMBER(duration), NULL},
+	 0, set_duration},
 	{"user-stacks", 'U', OPTION_FLAG, NULL, "Leave kernel frames out of the stacks.",
 	 MEMBER(user_only), NULL},
 	{"kernel-stacks", 'K', OPTION_FLAG, NULL, "Leave user frames out of the stacks.",
@@ -427,7 +435,11 @@ static int record(struct recording *r)
 static int prepare_command(struct recording *r, char **argv)
 {
 	struct error err = {""};
+	int ret = launch_find(argv[0]);
 
+	if (ret < 0)
+		return log_error(launch_failure_status(ret), "record: cannot run '%s': %s",
+				 argv[0], strerror(-ret));
 	if (launch_command(&r->launch, argv, &err) < 0)
 		return log_failure(1, &err);
 	if (!r->options.all && vector_push(&r->options.pids, (uint32_t)r->launch.pid) < 0)

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -54,13 +53,6 @@ static uint64_t own_cpu(void)
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static uint64_t own_memory(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_SELF, &u) < 0 ? 0 : (uint64_t)u.ru_maxrss * 1024;
-}
-
 static void show_cost(const struct capture_summary *s)
 {
 	uint64_t cpu = own_cpu() + s->helper_cpu;
@@ -70,7 +62,7 @@ static void show_cost(const struct capture_summary *s)
 		 "processes",
 		 show_duration(cpu, spent, sizeof(spent)),
 		 show_percent(cpu, s->elapsed, share, sizeof(share)),
-		 show_bytes(own_memory(), memory, sizeof(memory)),
+		 show_bytes(s->memory, memory, sizeof(memory)),
 		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
 }
 
