@@ -91,6 +91,31 @@ START_TEST(a_dropped_ring_holds_nothing_back)
 }
 END_TEST
 
+START_TEST(a_ring_that_is_back_keeps_its_records)
+{
+	struct order *o = order_new();
+	struct seen s = {.count = 0};
+	int a = order_add_ring(o), b = order_add_ring(o);
+
+	push(o, b, 6);
+	order_passed(o, b, 1);
+	order_drop_ring(o, b);
+	order_reopen_ring(o, b);
+	order_passed(o, a, 5);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 0);
+	order_passed(o, a, 50);
+	order_release(o, UINT64_MAX, note, &s); /* not read since: holds nothing back */
+	ck_assert_uint_eq(s.count, 1);
+	push(o, b, 60);
+	order_passed(o, a, 70);
+	order_passed(o, b, 55);
+	order_release(o, UINT64_MAX, note, &s);
+	ck_assert_uint_eq(s.count, 1);
+	order_free(o);
+}
+END_TEST
+
 START_TEST(stops_where_the_handler_fails)
 {
 	struct order *o = order_new();
@@ -149,4 +174,4 @@ START_TEST(any_interleaving_comes_out_sorted)
 END_TEST
 
 SUITE("order", waits_for_every_ring, late_records_are_told, a_dropped_ring_holds_nothing_back,
-      stops_where_the_handler_fails, any_interleaving_comes_out_sorted)
+      a_ring_that_is_back_keeps_its_records, stops_where_the_handler_fails, any_interleaving_comes_out_sorted)

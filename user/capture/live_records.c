@@ -180,9 +180,9 @@ int live_record(void *context, int ring, uint64_t time, const void *data, uint32
 {
 	struct live *l = context;
 
-	if (sideband_owns(l->sideband, ring))
-		return on_life(l, time, data, size);
-	return on_sample(l, data, size, late);
+	if (program_owns(l->program, ring))
+		return on_sample(l, data, size, late);
+	return on_life(l, time, data, size);
 }
 
 /* The helper processes are forked first, while there is little to inherit. */

@@ -59,6 +59,12 @@ void order_drop_ring(struct order *o, int ring)
 	o->queues.items[ring].dropped = true;
 }
 
+void order_reopen_ring(struct order *o, int ring)
+{
+	o->queues.items[ring].dropped = false;
+	o->queues.items[ring].passed = UINT64_MAX;
+}
+
 /* Records of a ring are nearly sorted: the new one moves forward past a few at most. */
 static void sort_last(struct queue *q)
 {

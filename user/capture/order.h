@@ -23,6 +23,8 @@ void order_free(struct order *o);
 int order_add_ring(struct order *o);
 /* The ring is gone: it holds nothing back any more; what it gave is still released. */
 void order_drop_ring(struct order *o, int ring);
+/* A ring that was dropped is there again, under its number. */
+void order_reopen_ring(struct order *o, int ring);
 
 /* Take a copy of a record. Records of one ring may be slightly out of order. */
 int order_push(struct order *o, int ring, uint64_t time, const void *data, uint32_t size);

@@ -332,6 +332,14 @@ int program_drain(struct program *p, uint64_t now)
 	return 0;
 }
 
+bool program_owns(const struct program *p, int ring)
+{
+	for (size_t i = 0; i < p->rings.count; i++)
+		if (p->rings.items[i]->number == ring)
+			return true;
+	return false;
+}
+
 size_t program_ring_count(const struct program *p)
 {
 	return p->rings.count;

@@ -44,6 +44,8 @@ unsigned int program_cpus(const struct program *p);
 
 /* Move what is in the sample rings into the order, a bounded batch each. 0 or -ENOMEM. */
 int program_drain(struct program *p, uint64_t now);
+/* Whether a ring of the order is one of these. */
+bool program_owns(const struct program *p, int ring);
 /* Descriptors that poll readable when rings fill up. */
 size_t program_ring_count(const struct program *p);
 int program_ring_fd(const struct program *p, size_t ring);

@@ -23,7 +23,7 @@ struct trailer {
 
 struct channel {
 	int fd;
-	int ring; /* number in the order */
+	int ring; /* number in the order, the same each time it is open; -1: never yet */
 	struct pulse pulse;
 	struct perf_event_mmap_page *page;
 };
@@ -131,21 +131,22 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	}
 	c->page = page;
 	c->pulse = (struct pulse){0};
-	c->ring = order_add_ring(s->order);
-	return c->ring < 0 ? error_errno(err, c->ring, "side-band of CPU %u", cpu) : 0;
+	if (c->ring >= 0) { /* records of before may still wait under this number */
+		order_reopen_ring(s->order, c->ring);
+		return 0;
+	}
+	ret = order_add_ring(s->order);
+	if (ret < 0) {
+		close_channel(s, c);
+		return error_errno(err, ret, "side-band of CPU %u", cpu);
+	}
+	c->ring = ret;
+	return 0;
 }
 
 int sideband_fd(const struct sideband *s, unsigned int cpu)
 {
 	return cpu < s->channels.count ? s->channels.items[cpu].fd : -1;
-}
-
-int sideband_owns(const struct sideband *s, int ring)
-{
-	for (size_t i = 0; i < s->channels.count; i++)
-		if (s->channels.items[i].ring == ring)
-			return 1;
-	return 0;
 }
 
 /* The record at tail, in one piece. */

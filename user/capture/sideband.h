@@ -33,9 +33,6 @@ int sideband_fd(const struct sideband *s, unsigned int cpu);
 /* Move what is in the rings into the order. now: CLOCK_BOOTTIME. 0 or -ENOMEM. */
 int sideband_drain(struct sideband *s, uint64_t now);
 
-/* Whether a ring of the order is one of these. */
-int sideband_owns(const struct sideband *s, int ring);
-
 /*
  * Records that the kernel could not deliver since the last call, and that
  * were malformed.
