@@ -169,6 +169,76 @@ START_TEST(the_last_thread_ends_the_process)
 }
 END_TEST
 
+static void thread_life(struct process_table *t, enum life_kind kind, uint32_t pid, uint32_t tid,
+			uint64_t time)
+{
+	const struct life l = {
+		.kind = kind,
+		.pid = pid,
+		.tid = tid,
+		.parent_pid = pid,
+		.parent_tid = pid,
+	};
+
+	ck_assert_int_eq(process_table_life(t, &l, time, NULL), 0);
+}
+
+START_TEST(an_exit_told_twice_ends_nobody_else)
+{
+	struct process_table *t = table(NULL);
+	uint64_t process;
+
+	life(t, LIFE_FORK, 3, 1, 10, NULL, 0);
+	thread_life(t, LIFE_FORK, 3, 4, 11);
+	thread_life(t, LIFE_FORK, 3, 5, 12);
+	process = kept.threads[meet(t, 3, 13, 10)->id].process;
+	thread_life(t, LIFE_EXIT, 3, 4, 20);
+	thread_life(t, LIFE_EXIT, 3, 4, 21);
+	thread_life(t, LIFE_EXIT, 3, 77, 22); /* never heard of */
+	life(t, LIFE_EXIT, 3, 1, 23, NULL, 0);
+	ck_assert_uint_eq(kept.processes[process].end, 0);
+	thread_life(t, LIFE_EXIT, 3, 5, 24);
+	ck_assert_uint_eq(kept.processes[process].end, 24);
+	process_table_free(t);
+}
+END_TEST
+
+/* Linux tells of the main thread's exit, then of the exec under its number. */
+START_TEST(a_thread_that_execs_leaves_nothing_behind)
+{
+	struct process_table *t = table(NULL);
+	uint64_t now = NSEC_PER_SEC;
+
+	for (uint32_t i = 0; i < 100; i++, now += NSEC_PER_MSEC) {
+		life(t, LIFE_FORK, 1000 + 2 * i, 1, now, NULL, 0);
+		thread_life(t, LIFE_FORK, 1000 + 2 * i, 1001 + 2 * i, now + 1);
+		life(t, LIFE_EXIT, 1000 + 2 * i, 1, now + 2, NULL, 0);
+		life(t, LIFE_COMM, 1000 + 2 * i, 1, now + 3, "next", 1);
+		life(t, LIFE_EXIT, 1000 + 2 * i, 1, now + 4, NULL, 0);
+	}
+	ck_assert_int_eq(process_table_tick(t, now + 10 * NSEC_PER_SEC, NULL), 0);
+	ck_assert_uint_eq(process_table_size(t), 0);
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(a_scan_names_who_was_sampled_unknown)
+{
+	struct process_table *t = table(NULL);
+	const struct scanned_process p = {
+		.pid = 9, .born = 10, .comm = "late", .exe = "", .cgroup = ""};
+	const struct scanned_thread th = {.pid = 9, .tid = 9, .comm = "late"};
+	uint64_t id = meet(t, 9, 20, 10)->id;
+
+	ck_assert_str_eq(kept.names[1][id], "");
+	ck_assert_int_eq(process_table_scanned(t, &p), 0);
+	ck_assert_int_eq(process_table_scanned_thread(t, &th, 30), 0);
+	ck_assert_str_eq(kept.names[1][id], "late");
+	ck_assert_uint_eq(meet(t, 9, 40, 10)->id, id);
+	process_table_free(t);
+}
+END_TEST
+
 START_TEST(names_are_matched_at_their_moment)
 {
 	struct process_table *t = table("ma*");
@@ -202,4 +272,6 @@ END_TEST
 
 SUITE("process", an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
       a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
+      an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
+      a_scan_names_who_was_sampled_unknown,
       names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)

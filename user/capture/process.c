@@ -14,6 +14,7 @@
 #define GRACE (2 * NSEC_PER_SEC)
 /* The birth of /proc counts in ticks of 10 ms; a fork record comes a little after the birth. */
 #define BORN_SLACK (100 * NSEC_PER_MSEC)
+#define NOBODY UINT32_MAX /* the pid of a thread whose process is not known */
 
 struct process_table {
 	struct process_context context;
@@ -36,36 +37,6 @@ int process_table_new(struct process_table **ret, const struct process_context *
 	return 0;
 }
 
-static void free_process(struct process_table *t, struct process_entry *p)
-{
-	HASH_DEL(t->processes, p);
-	space_drop(p->space);
-	if (p->jit)
-		objects_unuse(p->jit);
-	free(p->exe);
-	free(p);
-}
-
-static void free_thread(struct process_table *t, struct thread_entry *thread)
-{
-	HASH_DEL(t->threads, thread);
-	free(thread);
-}
-
-void process_table_free(struct process_table *t)
-{
-	struct process_entry *p, *next_p;
-	struct thread_entry *thread, *next_t;
-
-	if (!t)
-		return;
-	HASH_ITER(hh, t->processes, p, next_p)
-		free_process(t, p);
-	HASH_ITER(hh, t->threads, thread, next_t)
-		free_thread(t, thread);
-	free(t);
-}
-
 static struct process_entry *find_process(const struct process_table *t, uint32_t pid)
 {
 	struct process_entry *p = NULL;
@@ -80,6 +51,60 @@ static struct thread_entry *find_thread(const struct process_table *t, uint32_t 
 
 	HASH_FIND(hh, t->threads, &tid, sizeof(tid), thread);
 	return thread;
+}
+
+/* Its process has one thread less. */
+static void leave_process(const struct process_table *t, const struct thread_entry *thread)
+{
+	struct process_entry *p = thread->ended ? NULL : find_process(t, thread->pid);
+
+	if (p && p->threads)
+		p->threads--;
+}
+
+static void free_thread(struct process_table *t, struct thread_entry *thread)
+{
+	leave_process(t, thread);
+	HASH_DEL(t->threads, thread);
+	free(thread);
+}
+
+/* Of a process with threads that were not seen to exit: they are somebody else's, or nobody's. */
+static void disown_threads(struct process_table *t, const struct process_entry *p)
+{
+	struct thread_entry *thread, *next;
+
+	HASH_ITER(hh, t->threads, thread, next)
+		if (thread->pid == p->pid && !thread->ended) {
+			thread->pid = NOBODY;
+			thread->ended = 1; /* long ago */
+		}
+}
+
+static void free_process(struct process_table *t, struct process_entry *p)
+{
+	if (p->threads)
+		disown_threads(t, p);
+	HASH_DEL(t->processes, p);
+	space_drop(p->space);
+	if (p->jit)
+		objects_unuse(p->jit);
+	free(p->exe);
+	free(p);
+}
+
+void process_table_free(struct process_table *t)
+{
+	struct process_entry *p, *next_p;
+	struct thread_entry *thread, *next_t;
+
+	if (!t)
+		return;
+	HASH_ITER(hh, t->threads, thread, next_t)
+		free_thread(t, thread);
+	HASH_ITER(hh, t->processes, p, next_p)
+		free_process(t, p);
+	free(t);
 }
 
 static bool comm_selected(const struct process_table *t, const char *comm)
@@ -136,6 +161,19 @@ static struct thread_entry *add_thread(struct process_table *t, uint32_t pid, ui
 	name_thread(t, thread, comm);
 	HASH_ADD(hh, t->threads, tid, sizeof(thread->tid), thread);
 	return thread;
+}
+
+/* The thread lives in that process, whatever was known of it: its exit or number was lost. */
+static void join_process(const struct process_table *t, struct thread_entry *thread,
+			 struct process_entry *p)
+{
+	if (!thread->ended && thread->pid == p->pid)
+		return;
+	leave_process(t, thread);
+	thread->ended = 0;
+	thread->pid = p->pid;
+	p->threads++;
+	p->ended = 0;
 }
 
 static int put_process_entry(struct process_table *t, struct process_entry *p, struct error *err)
@@ -286,17 +324,39 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 	int ret = 0;
 
 	if (thread && !thread->ended) {
+		leave_process(t, thread);
 		thread->ended = time;
 		if (thread->id && p && p->id)
 			ret = put_thread_entry(t, thread, p->id, err);
 	}
 	/* other threads may outlive the main one: the last to go ends the process */
-	if (p && p->threads)
-		p->threads--;
-	if (!ret && p && !p->threads) {
+	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
 		if (p->id)
 			ret = put_process_entry(t, p, err);
+	}
+	return ret;
+}
+
+/*
+ * An exec ends all other threads. No record tells of the one that called it, if
+ * that was not the main thread: it goes on under the main thread's number.
+ */
+static int end_other_threads(struct process_table *t, struct process_entry *p, uint32_t tid,
+			     uint64_t time, struct error *err)
+{
+	struct thread_entry *thread, *next;
+	int ret = 0;
+
+	if (p->threads < 2)
+		return 0;
+	HASH_ITER(hh, t->threads, thread, next) {
+		if (ret || thread->pid != p->pid || thread->tid == tid || thread->ended)
+			continue;
+		leave_process(t, thread);
+		thread->ended = time;
+		if (thread->id && p->id)
+			ret = put_thread_entry(t, thread, p->id, err);
 	}
 	return ret;
 }
@@ -306,7 +366,6 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 {
 	int ret = end_program(t, p, time, err);
 
-	p->threads = 1; /* an exec ends all others */
 	space_drop(p->space);
 	p->space = space_new(&t->versions);
 	free(p->exe);
@@ -332,9 +391,12 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 		thread = add_thread(t, l->pid, l->tid, time, l->text);
 	if (!p || !thread)
 		return error_errno(err, -ENOMEM, "process table");
+	join_process(t, thread, p);
 	/* the thread's old name belongs to the old program: end it first */
 	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
 		ret = end_thread_name(t, thread, time, err);
+	if (!ret && l->exec)
+		ret = end_other_threads(t, p, l->tid, time, err);
 	if (!ret && l->exec)
 		ret = new_program(t, p, time, err);
 	name_thread(t, thread, l->text);
@@ -429,7 +491,8 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 	struct process_entry *p = find_process(t, s->pid);
 
 	if (p && p->born && !p->ended && !same_birth(p->born, s->born)) {
-		free_process(t, p); /* its exit and the fork of the next were lost */
+		/* its exit and the fork of the next were lost; a sink that fails will fail again */
+		(void)replace_process(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
 	if (!p)
@@ -454,9 +517,14 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
 				 uint64_t now)
 {
-	if (find_thread(t, s->tid))
+	struct thread_entry *thread = find_thread(t, s->tid);
+
+	if (!thread)
+		return add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
+	if (thread->comm[0] || !s->comm[0])
 		return 0;
-	return add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
+	name_thread(t, thread, s->comm); /* a sample met it before anybody knew its name */
+	return thread->id ? put_thread_entry(t, thread, thread->process, NULL) : 0;
 }
 
 int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *s,
@@ -487,7 +555,7 @@ static struct process_entry *process_of(struct process_table *t, const struct sa
 
 	if (p && s->pid && s->born &&
 	    (p->birth == BIRTH_EXACT ? p->born != s->born : !same_birth(p->born, s->born))) {
-		free_process(t, p);
+		(void)replace_process(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
 	*unknown = !p && s->pid;
@@ -532,7 +600,8 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 		th = add_thread(t, s->pid, s->tid, s->time, p->comm);
 	if (!p || !th)
 		return error_errno(err, -ENOMEM, "process table");
-	th->pid = s->pid;
+	if (th->pid != s->pid)
+		join_process(t, th, p);
 	if (p->comm_selected || th->comm_selected)
 		t->comm_matched = true;
 	ret = meet_process(t, p, s, err);
