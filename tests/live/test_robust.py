@@ -102,9 +102,9 @@ class Robust(live.LiveTest):
 
     def test_full_disk(self):
         """Exit 1, says so, and what was recorded until then can be read."""
-        disk = self.small_disk("6m")
+        disk = self.small_disk("1m")
         self.start(workload("distinct"), 100)
-        done = skein("record", "-a", "-F", 4999, "-d", 15, "-o", disk / "full.skein")
+        done = skein("record", "-a", "-F", 9999, "-d", 15, "-o", disk / "full.skein")
         text = self.check_message(done, 1, "full.skein")
         self.assertRegex(text, r"(?i)no space|full")
         trace = live.Trace(disk / "full.skein")

@@ -408,6 +408,7 @@ START_TEST(the_child)
 	if (child == 0) {
 		strcpy(strrchr(directory, '-'), "-XXXXXX");
 		begin();
+		scan((uint32_t)getpid()); /* it is what it will be once it answers */
 		i = opener_pid(opener);
 		kill(i, SIGSTOP); /* it cannot see that its socket has ended */
 		rmdir(directory);
