@@ -26,7 +26,7 @@ struct waiting {
 	uint64_t frame; /* frame.id */
 	enum frame_kind kind;
 	bool emitted; /* without its name */
-	bool asked;
+	bool asked; /* and not answered yet */
 	bool missing; /* generated code or a module's: a later perf map or kallsyms may tell */
 	UT_hash_handle hh;
 };
@@ -112,9 +112,30 @@ static int ask(struct intern *n, struct waiting *w)
 	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
 }
 
+static void note_missing(struct intern *n, struct waiting *w)
+{
+	if (!w->missing && w->kind == FRAME_KERNEL)
+		objects_kernel(n->objects)->missed = true;
+	n->missing += !w->missing;
+	w->missing = w->emitted = true;
+	w->asked = false;
+}
+
+/* Its perf map may be written later: put it as it is, and wait within a bound. */
+static int keep_for_later(struct intern *n, struct waiting *w, struct error *err)
+{
+	int ret = w->emitted ? 0 : put_waiting(n, w, 0, 0, err);
+
+	if (w->missing || n->missing < MOST_MISSING)
+		note_missing(n, w);
+	else
+		forget_waiting(n, w);
+	return ret;
+}
+
 /* Remember that a new frame waits for its name, and ask for it once its object is open. */
 static int await_name(struct intern *n, struct object *o, enum frame_kind kind, uint64_t address,
-		      uint64_t frame)
+		      uint64_t frame, struct error *err)
 {
 	struct waiting *w = calloc(1, sizeof(*w)), *known = NULL;
 	int ret = 0;
@@ -127,12 +148,14 @@ static int await_name(struct intern *n, struct object *o, enum frame_kind kind, 
 	w->kind = kind;
 	HASH_FIND(hh, n->waiting, &w->key, sizeof(w->key), known);
 	if (known) { /* it was forgotten while it waited: the new frame takes its place */
-		ret = known->emitted ? 0 : put_waiting(n, known, 0, 0, NULL);
+		ret = known->emitted ? 0 : put_waiting(n, known, 0, 0, err);
 		forget_waiting(n, known);
 	}
 	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
 	if (!ret && o->state == OBJECT_KNOWN)
 		ret = ask(n, w);
+	else if (!ret && o->state == OBJECT_UNREADABLE)
+		ret = keep_for_later(n, w, err);
 	return ret;
 }
 
@@ -147,7 +170,7 @@ static int new_frame(struct intern *n, struct object *o, enum frame_kind kind, u
 		f.mapping = o->id;
 	}
 	if (o && (o->state != OBJECT_UNREADABLE || kind == FRAME_JIT))
-		return await_name(n, o, kind, address, id);
+		return await_name(n, o, kind, address, id, err);
 	return put_frame(n->sink, &f, err);
 }
 
@@ -366,14 +389,6 @@ static bool may_come(const struct intern *n, const struct waiting *w)
 	return o && o->debug.awaited;
 }
 
-static void note_missing(struct intern *n, struct waiting *w)
-{
-	if (!w->missing && w->kind == FRAME_KERNEL)
-		objects_kernel(n->objects)->missed = true;
-	n->missing += !w->missing;
-	w->missing = w->emitted = true;
-}
-
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
 {
 	struct {
@@ -407,8 +422,10 @@ static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
 
 	if (o->state == OBJECT_KNOWN)
 		return w->asked && !w->missing ? 0 : ask(n, w);
-	if (o->state != OBJECT_UNREADABLE || w->kind == FRAME_JIT)
+	if (o->state != OBJECT_UNREADABLE)
 		return 0;
+	if (w->kind == FRAME_JIT)
+		return keep_for_later(n, w, &n->why);
 	ret = put_waiting(n, w, 0, 0, &n->why);
 	forget_waiting(n, w);
 	return ret;
@@ -430,6 +447,14 @@ void intern_renewed(struct intern *n, struct object *o, bool changed)
 	}
 }
 
+/* Nobody can tell any more: the file is forgotten, or the process that generated it gone. */
+static bool is_hopeless(const struct intern *n, const struct waiting *w)
+{
+	const struct object *o = objects_by_id(n->objects, w->key.object);
+
+	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
+}
+
 int intern_tick(struct intern *n, bool last, struct error *err)
 {
 	struct waiting *w, *next;
@@ -443,7 +468,7 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 		if (ret)
 			return ret;
 		w->emitted = true;
-		if (last)
+		if (last || is_hopeless(n, w))
 			forget_waiting(n, w);
 	}
 	return 0;

@@ -181,8 +181,10 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 		.debuglink = object->debuglink,
 	};
 
-	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING)
+	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING) {
 		object->state = OBJECT_UNREADABLE;
+		object->failed = true; /* frames met from now on have no names */
+	}
 }
 
 void objects_need(struct objects *o, struct object *object)
