@@ -287,9 +287,9 @@ static int select_in(const struct bpf_map *map, uint32_t id)
 {
 	uint64_t born = 0; /* not known */
 
-	return bpf_map_update_elem(bpf_map__fd(map), &id, &born, BPF_NOEXIST) && errno != EEXIST ?
-		       -errno :
-		       0;
+	if (!bpf_map_update_elem(bpf_map__fd(map), &id, &born, BPF_NOEXIST))
+		return 1;
+	return errno == EEXIST ? 0 : -errno;
 }
 
 int program_select_pid(struct program *p, uint32_t pid)

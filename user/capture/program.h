@@ -34,7 +34,7 @@ void program_free(struct program *p);
 int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
 
-/* Select a process or thread. 0 or a negative errno. */
+/* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
 

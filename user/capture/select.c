@@ -5,12 +5,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "capture/procfs.h"
 
 struct kin {
 	uint32_t pid, parent;
@@ -19,23 +21,43 @@ struct kin {
 
 typedef VECTOR(struct kin) kin_list;
 
-static bool exists(uint32_t pid)
+/* The process of a thread, 0 if there is none: /proc/TID is there, though not listed. */
+static uint32_t process_of(uint32_t tid)
 {
+	struct procfs_status status;
 	char path[64];
+	int dir, ret;
 
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	return access(path, F_OK) == 0;
+	snprintf(path, sizeof(path), "/proc/%u", tid);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return 0;
+	ret = procfs_status_of(dir, &status);
+	close(dir);
+	return ret ? 0 : status.pid;
+}
+
+static int check_pid(uint32_t pid, struct error *err)
+{
+	uint32_t process = process_of(pid);
+
+	if (!process)
+		return error_set(err, -ESRCH, "there is no process %u", pid);
+	if (process != pid)
+		return error_set(err, -ESRCH, "%u is a thread of process %u: use -t", pid, process);
+	return 0;
 }
 
 int select_check(const struct capture_options *o, struct error *err)
 {
-	for (size_t i = 0; i < o->pid_count; i++)
-		if (!exists(o->pids[i]))
-			return error_set(err, -ESRCH, "there is no process %u", o->pids[i]);
-	for (size_t i = 0; i < o->tid_count; i++)
-		if (!exists(o->tids[i]))
-			return error_set(err, -ESRCH, "there is no thread %u", o->tids[i]);
-	return 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < o->pid_count; i++)
+		ret = check_pid(o->pids[i], err);
+	for (size_t i = 0; !ret && i < o->tid_count; i++)
+		if (!process_of(o->tids[i]))
+			ret = error_set(err, -ESRCH, "there is no thread %u", o->tids[i]);
+	return ret;
 }
 
 /* Field 4 of /proc/PID/stat; the name before it may hold anything, so look behind its end. */
@@ -79,19 +101,28 @@ static int list_processes(kin_list *list)
 	return ret;
 }
 
-/* Select the children of what is selected in the list; how many were new. */
+static int by_pid(const void *a, const void *b)
+{
+	const struct kin *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Select the children of what is selected in the list, which is by pid; how many were new. */
 static size_t select_children(kin_list *list)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		struct kin *child = &list->items[i];
+		const struct kin wanted = {.pid = child->parent};
+		const struct kin *parent =
+			bsearch(&wanted, list->items, list->count, sizeof(wanted), by_pid);
 
-		for (size_t j = 0; !child->selected && j < list->count; j++)
-			if (list->items[j].selected && list->items[j].pid == child->parent) {
-				child->selected = true;
-				found++;
-			}
+		if (!child->selected && parent && parent->selected) {
+			child->selected = true;
+			found++;
+		}
 	}
 	return found;
 }
@@ -104,37 +135,51 @@ static bool is_asked_for(const struct capture_options *o, uint32_t pid)
 	return false;
 }
 
-static int select_pids(struct program *p, const struct capture_options *o, struct error *err)
+/* Select what /proc shows now: how many were not selected before, or a negative errno. */
+static int select_living(struct program *p, const struct capture_options *o)
 {
 	kin_list list = {0};
-	int ret = list_processes(&list);
+	int ret = list_processes(&list), found = 0;
 
-	if (ret) {
-		ret = error_errno(err, ret, "/proc");
+	if (ret)
 		goto out;
-	}
+	qsort(list.items, list.count, sizeof(struct kin), by_pid);
 	for (size_t i = 0; i < list.count; i++)
 		list.items[i].selected = is_asked_for(o, list.items[i].pid);
 	while (select_children(&list))
 		;
-	for (size_t i = 0; !ret && i < list.count; i++)
-		if (list.items[i].selected)
+	for (size_t i = 0; ret >= 0 && i < list.count; i++)
+		if (list.items[i].selected) {
 			ret = program_select_pid(p, list.items[i].pid);
-	if (ret)
-		error_errno(err, ret, "selecting processes");
+			found += ret > 0;
+		}
 out:
 	vector_free(&list);
-	return ret;
+	return ret < 0 ? ret : found;
+}
+
+/*
+ * Children that were born after /proc was read, of parents that were not
+ * selected yet, are found by reading again, until nobody is new.
+ */
+static int select_pids(struct program *p, const struct capture_options *o, struct error *err)
+{
+	int ret;
+
+	do {
+		ret = select_living(p, o);
+	} while (ret > 0);
+	return ret ? error_errno(err, ret, "selecting processes") : 0;
 }
 
 int select_targets(struct program *p, const struct capture_options *o, struct error *err)
 {
 	int ret = o->pid_count ? select_pids(p, o, err) : 0;
 
-	for (size_t i = 0; !ret && i < o->tid_count; i++) {
+	for (size_t i = 0; ret >= 0 && i < o->tid_count; i++) {
 		ret = program_select_tid(p, o->tids[i]);
-		if (ret)
+		if (ret < 0)
 			error_errno(err, ret, "selecting thread %u", o->tids[i]);
 	}
-	return ret;
+	return ret < 0 ? ret : 0;
 }

@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "capture/program.h"
 
-/* -ESRCH with a line that names the first pid or tid that does not exist. */
+/* -ESRCH with a line that names the first pid that is no process, or tid that is no thread. */
 int select_check(const struct capture_options *o, struct error *err);
 
 /*
