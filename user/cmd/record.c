@@ -247,13 +247,16 @@ static void remove_spool(struct recording *r)
 /* Signals are read between the rounds, so that nothing is interrupted in its middle. */
 static int catch_signals(struct recording *r)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	/* a signalfd sees ignored signals too: under nohup(1) this one is not to end anything */
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
@@ -372,6 +375,7 @@ static int trace_to_stdout(const struct recording *r)
 {
 	char buffer[65536];
 	FILE *in = fopen(r->trace, "re");
+	int status = 0;
 	size_t n;
 
 	if (!in)
@@ -379,10 +383,12 @@ static int trace_to_stdout(const struct recording *r)
 	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
 		if (fwrite(buffer, 1, n, stdout) != n)
 			break;
+	if (n || (!ferror(in) && fflush(stdout) == EOF))
+		status = log_error(1, "record: writing to stdout: %s", strerror(errno));
+	else if (ferror(in))
+		status = log_error(1, "record: reading %s: %s", r->trace, strerror(errno));
 	fclose(in);
-	if (n || fflush(stdout) == EOF)
-		return log_error(1, "record: writing to stdout: %s", strerror(errno));
-	return 0;
+	return status;
 }
 
 static int export_trace(const struct recording *r)
@@ -415,12 +421,28 @@ static int export_trace(const struct recording *r)
 	return ret ? log_failure(1, &err) : 0;
 }
 
+/*
+ * Open files are what symbols are read from: take as many as the system allows.
+ * The command is forked before, and keeps the limit that it was given.
+ */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int record(struct recording *r)
 {
 	struct capture_summary summary = {0};
 	struct trace_stats stats = {0};
-	int status = capture(r, &summary, &stats);
+	int status;
 
+	raise_file_limit();
+	status = capture(r, &summary, &stats);
 	if (summary.elapsed && !r->options.quiet)
 		summary_show(&summary, &stats, r->spool ? NULL : r->trace);
 	if (!status && r->options.comm && !summary.comm_matched)
@@ -447,17 +469,6 @@ static int prepare_command(struct recording *r, char **argv)
 	return 0;
 }
 
-/* Open files are what symbols are read from: take as many as the system allows. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int parse(struct recording *r, int argc, char **argv)
 {
 	struct error err = {""};
@@ -474,7 +485,6 @@ static int parse(struct recording *r, int argc, char **argv)
 		return 2;
 	if (catch_signals(r) < 0)
 		return log_error(1, "record: signals: %s", strerror(errno));
-	raise_file_limit();
 	return argv[first] ? prepare_command(r, argv + first) : 0;
 }
 
@@ -493,8 +503,11 @@ static int run(int argc, char **argv)
 		status = record(&r);
 	remove_spool(&r);
 	if (r.launch.pid) {
-		bool by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
+		bool by_itself;
 
+		take_signals(&r);
+		release_signals(); /* the command may take its time to end */
+		by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
 		if (!status && by_itself)
 			status = r.launch.status;
 	}
