@@ -64,7 +64,11 @@ static __always_inline void account_idle_sample(struct wire_account *a, __u64 no
 {
 	__u64 point;
 
-	if (!a->period || a->idle_since)
+	if (!a->period) {
+		a->idle++; /* no grid: what is due in idle time is what is sampled there */
+		return;
+	}
+	if (a->idle_since)
 		return; /* counted when the idle state ends */
 	point = grid_point(a, now);
 	if (point > a->last) {
