@@ -273,7 +273,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(NOT_DELIVERED, "not delivered", \
 	  "the kernel skipped the sample, its timer was late or the host took the CPU") \
 	X(LIFE_LOST, "side-band full", \
-	  "records of process life were lost; /proc was read again: raise --buffer") \
+	  "records of process life were lost; /proc was read again") \
 	X(BAD_RECORD, "bad record", "a record of the kernel could not be understood") \
 	X(CPU_GONE, "CPU offline", "the CPU went offline while recording") \
 	X(WRITE_FAILED, "write failed", "the trace could not be written: disk full?") \

@@ -55,9 +55,11 @@ static int drain(struct live *l, struct error *err)
 static void note_side_band_losses(struct live *l)
 {
 	uint64_t lost = sideband_take_lost(l->sideband);
+	uint64_t unselected = program_unselected(l->program);
 
 	ledger_lost(l->ledger, LOSS_BAD_RECORD, sideband_take_malformed(l->sideband));
-	ledger_lost(l->ledger, LOSS_LIFE_LOST, lost);
+	ledger_lost(l->ledger, LOSS_LIFE_LOST, lost + unselected - l->unselected);
+	l->unselected = unselected;
 	if (lost)
 		opener_scan(l->opener, 0);
 }

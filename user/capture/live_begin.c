@@ -12,6 +12,9 @@
 
 /* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
 #define SIDEBAND_BYTES (512UL << 10)
+/* Bytes of a sample ring, unless --buffer tells. */
+#define LEAST_RING (256UL << 10)
+#define MOST_SHARED (8UL << 20)
 
 /* A CPU went, or went and came back since the last look: its events are dead. */
 static void close_cpu(struct live *l, unsigned int cpu)
@@ -99,13 +102,18 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
-/* Half a second of samples with deep stacks, for each CPU that shares a ring. */
+/*
+ * Half a second of samples with deep stacks of one CPU at least. Of each that
+ * shares the ring, as long as this does not fill the memory of a large machine.
+ */
 static uint64_t default_buffer(const struct sampled_event *e)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
-	uint64_t bytes = rate * 1024 / 2;
+	uint64_t one = rate * 1024 / 2, all = one * program_cpus_per_ring();
 
-	return bytes < (256UL << 10) ? 256UL << 10 : bytes;
+	if (all > MOST_SHARED)
+		all = one > MOST_SHARED ? one : MOST_SHARED;
+	return all < LEAST_RING ? LEAST_RING : all;
 }
 
 static int load_program(struct live *l, struct error *err)

@@ -42,6 +42,11 @@ struct program {
 	bool more;
 };
 
+unsigned int program_cpus_per_ring(void)
+{
+	return ((unsigned int)libbpf_num_possible_cpus() + MAX_RINGS - 1) / MAX_RINGS;
+}
+
 static size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
@@ -124,7 +129,7 @@ static uint64_t ring_size(uint64_t bytes)
 static void configure(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
-	unsigned int per_ring = (p->cpus + MAX_RINGS - 1) / MAX_RINGS;
+	unsigned int per_ring = program_cpus_per_ring();
 
 	s->rodata->cpus_per_ring = per_ring;
 	s->rodata->wake_bytes = (uint32_t)(ring_size(o->ring_bytes) / 4);

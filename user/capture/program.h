@@ -38,6 +38,9 @@ int program_fd(const struct program *p);
 int program_select_pid(struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
 
+/* How many CPUs share one ring here. */
+unsigned int program_cpus_per_ring(void);
+
 /* The account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
 struct wire_account *program_account(const struct program *p, unsigned int cpu);
 unsigned int program_cpus(const struct program *p);
