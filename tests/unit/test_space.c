@@ -47,6 +47,27 @@ START_TEST(versions_change_with_the_mappings_only)
 }
 END_TEST
 
+START_TEST(a_process_that_maps_everywhere_is_bounded)
+{
+	struct space *s = space_new(&versions);
+	struct space_mapping m = {.offset = 0};
+	unsigned int forgotten = 0;
+
+	for (uint64_t i = 0; i < 40000; i++) {
+		m.start = i * 4096;
+		m.end = m.start + 16;
+		m.object = &objects[i % 4];
+		forgotten += (unsigned int)space_map(&s, &m, &versions);
+		ck_assert_ptr_nonnull(space_find(s, m.start));
+	}
+	ck_assert_uint_eq(forgotten, 2);
+	ck_assert_uint_le(s->mappings.count, 1 << 14);
+	space_drop(s);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(objects[i].users, 0);
+}
+END_TEST
+
 START_TEST(children_share_until_one_changes)
 {
 	struct space *parent = space_new(&versions), *child;
@@ -105,4 +126,5 @@ START_TEST(agrees_with_a_painter)
 END_TEST
 
 SUITE("space", finds_what_was_mapped_last, versions_change_with_the_mappings_only,
+      a_process_that_maps_everywhere_is_bounded,
       children_share_until_one_changes, agrees_with_a_painter)

@@ -162,13 +162,18 @@ static int on_life(struct live *l, uint64_t time, const void *data, uint32_t siz
 {
 	struct object *kernel = objects_kernel(l->objects);
 	struct life life;
+	int ret;
 
 	if (life_decode(&life, data, size) < 0) {
 		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
-	if (life.kind != LIFE_KSYMBOL)
-		return process_table_life(l->table, &life, time, &l->why);
+	if (life.kind != LIFE_KSYMBOL) {
+		ret = process_table_life(l->table, &life, time, &l->why);
+		if (ret > 0)
+			opener_scan(l->opener, life.pid);
+		return ret < 0 ? ret : 0;
+	}
 	if (!life.unregistered)
 		symbolizer_add_kernel_symbol(l->symbolizer, kernel->id, life.start,
 					     life.end - life.start, life.text);

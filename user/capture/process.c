@@ -450,6 +450,7 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 		.file = l->file,
 		.path = l->text,
 	};
+	int ret;
 
 	if (l->pid == UINT32_MAX)
 		return 0; /* of the kernel */
@@ -459,9 +460,8 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 		return error_errno(err, -ENOMEM, "process table");
 	m.parent = p->parent;
 	m.born = known_birth(p);
-	return map(t, p, &m, l->offset, true) < 0 ?
-		       error_errno(err, -ENOMEM, "process table") :
-		       0;
+	ret = map(t, p, &m, l->offset, true);
+	return ret < 0 ? error_errno(err, ret, "process table") : ret;
 }
 
 int process_table_life(struct process_table *t, const struct life *l, uint64_t time,

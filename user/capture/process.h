@@ -76,7 +76,10 @@ int process_table_new(struct process_table **ret, const struct process_context *
 		      struct error *err);
 void process_table_free(struct process_table *t);
 
-/* A side-band record of mmap, comm, fork or exit, at its time. 0 or a negative errno. */
+/*
+ * A side-band record of mmap, comm, fork or exit, at its time. 0, 1 if a scan must
+ * tell what its process has mapped, or a negative errno.
+ */
 int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
 		       struct error *err);
 

@@ -8,6 +8,12 @@
 
 #include "base/vector.h"
 
+/*
+ * Nobody tells of unmapping, so that a process which maps code here and there
+ * would fill the recorder's memory. Real ones have some thousands at most.
+ */
+#define MOST_MAPPINGS (1 << 14)
+
 struct space *space_new(uint64_t *versions)
 {
 	struct space *s = calloc(1, sizeof(*s));
@@ -25,13 +31,19 @@ struct space *space_share(struct space *s)
 	return s;
 }
 
+static void forget_all(struct space *s)
+{
+	for (size_t i = 0; i < s->mappings.count; i++)
+		if (s->mappings.items[i].object)
+			objects_unuse(s->mappings.items[i].object);
+	s->mappings.count = 0;
+}
+
 void space_drop(struct space *s)
 {
 	if (!s || --s->users)
 		return;
-	for (size_t i = 0; i < s->mappings.count; i++)
-		if (s->mappings.items[i].object)
-			objects_unuse(s->mappings.items[i].object);
+	forget_all(s);
 	vector_free(&s->mappings);
 	free(s);
 }
@@ -129,6 +141,7 @@ static bool is_mapped(const struct space *s, const struct space_mapping *m)
 int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions)
 {
 	struct space *own = *s;
+	bool full = own->mappings.count >= MOST_MAPPINGS;
 
 	if (m->start >= m->end || is_mapped(own, m))
 		return 0;
@@ -139,12 +152,14 @@ int space_map(struct space **s, const struct space_mapping *m, uint64_t *version
 		space_drop(*s);
 		*s = own;
 	}
+	if (full)
+		forget_all(own);
 	if (vector_reserve(&own->mappings, 2) < 0)
 		return -ENOMEM;
 	clear(own, m->start, m->end);
 	insert_at(own, first_behind(own, m->start), m);
 	own->version = ++*versions;
-	return 0;
+	return full;
 }
 
 const struct space_mapping *space_find(const struct space *s, uint64_t address)

@@ -36,7 +36,8 @@ void space_drop(struct space *s);
 
 /*
  * Map [start, end), over whatever was there. *s is replaced by a copy first
- * when others use it too. 0 or -ENOMEM.
+ * when others use it too. 0, 1 if there were too many and all others have been
+ * forgotten, or -ENOMEM.
  */
 int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions);
 
