@@ -16,7 +16,7 @@ const volatile int selected_subsys = -1; /* the same, for the cgroup selected */
 const volatile __u64 selected_cgroup = 0; /* id */
 const volatile __u32 selected_level = 0; /* depth of it below the root; UINT32_MAX: unknown */
 
-/* tgid or tid -> start_boottime of the process, 0 if it was not known. */
+/* tgid -> start_boottime of the process, tid -> that of the thread; 0 if it was not known. */
 struct selection {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -95,12 +95,10 @@ static __always_inline bool in_selected_cgroup(struct task_struct *task)
 	return false;
 }
 
-/* A pid that is used again by another process is not selected any more. */
-static __always_inline bool selected_pid(struct task_struct *task)
+/* A number that is used again by somebody else is not selected any more. */
+static __always_inline bool is_in(void *selection, __u32 number, __u64 actual)
 {
-	__u32 pid = task->tgid;
-	__u64 *born = bpf_map_lookup_elem(&selected_pids, &pid);
-	__u64 actual = task->group_leader->start_boottime;
+	__u64 *born = bpf_map_lookup_elem(selection, &number);
 
 	if (!born)
 		return false;
@@ -109,13 +107,16 @@ static __always_inline bool selected_pid(struct task_struct *task)
 	return *born == actual;
 }
 
+static __always_inline bool selected_pid(struct task_struct *task)
+{
+	return is_in(&selected_pids, task->tgid, task->group_leader->start_boottime);
+}
+
 static __always_inline bool selected(struct task_struct *task)
 {
-	__u32 tid = task->pid;
-
 	if (select_pids && !selected_pid(task))
 		return false;
-	if (select_tids && !bpf_map_lookup_elem(&selected_tids, &tid))
+	if (select_tids && !is_in(&selected_tids, task->pid, task->start_boottime))
 		return false;
 	return !select_cgroup || in_selected_cgroup(task);
 }
