@@ -25,8 +25,8 @@ int launch_find(const char *program);
 int launch_failure_status(int code);
 
 /*
- * Fork a child that waits for its release and then executes argv as the user
- * who called sudo would have it: same environment, own signal defaults.
+ * Fork a child that waits for its release and then executes argv, with the
+ * recorder's rights, environment and limits but the default signals.
  */
 int launch_command(struct launch *ret, char **argv, struct error *err);
 /* Look whether it has ended. */
