@@ -4,6 +4,8 @@
 import os
 import pathlib
 import subprocess
+import threading
+import time
 
 import live
 from live import FRAME, SKEIN, workload
@@ -64,6 +66,16 @@ class Selection(live.LiveTest):
         self.assertEqual([p.poll() for p in (loop, other, third)], [None] * 3)
         self.assertEqual(self.comms(trace), {"loop", "execafter"}, trace.query(
             "SELECT * FROM account"))
+
+    def test_ends_with_its_processes(self):
+        """Nobody is left to be sampled: the recording is over long before its time."""
+        target = self.start("/bin/sleep", 0.7)
+        began = time.monotonic()
+        reaper = threading.Thread(target=target.wait)
+        reaper.start()
+        self.record("-p", target.pid, "-d", 60)
+        reaper.join()
+        self.assertLess(time.monotonic() - began, 30)
 
     def test_thread(self):
         target = self.start(workload("threads"), 30)

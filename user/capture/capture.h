@@ -25,6 +25,7 @@ struct capture_options {
 	const char *cpus; /* list such as 0,2-3; NULL: all */
 	const uint32_t *pids; /* with their threads and children; NULL: every process */
 	size_t pid_count;
+	uint32_t command; /* one of pids: a child of ours that will exec; counted from then on */
 	const uint32_t *tids;
 	size_t tid_count;
 	const char *comm; /* glob; NULL: every name */

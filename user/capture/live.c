@@ -80,6 +80,7 @@ static int tick(struct live *l, bool last, struct error *err)
 		ret = ledger_tell(l->ledger, l->sink, now, last, err);
 	if (!ret)
 		ret = sink_tick(l->sink, now, err);
+	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
 	return ret;
@@ -92,7 +93,7 @@ static bool keep_going(struct live *l)
 	ledger_progress(l->ledger, &p->filtered, &p->lost);
 	p->elapsed = boot_now() - l->started;
 	p->pending_names = symbolizer_pending(l->symbolizer);
-	if (!l->options.keep_going(l->options.context, p))
+	if (!l->options.keep_going(l->options.context, p) || (l->over && !p->finishing))
 		return false;
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }

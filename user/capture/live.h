@@ -39,6 +39,7 @@ struct live {
 	uint64_t started; /* sampling */
 	uint64_t last_drain, last_tick;
 	uint64_t unselected; /* children that the kernel side could not select, as told */
+	bool over; /* every selected process has ended */
 	bool scanned; /* the first scan of /proc is over */
 	int error; /* of a callback that cannot return it */
 	struct error why;

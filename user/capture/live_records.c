@@ -98,6 +98,15 @@ static uint64_t flags_of(const struct wire_sample *s, bool late)
 	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0);
 }
 
+/* Names are matched here, not in the kernel; and until it executes, the command is still skein. */
+static bool wanted(const struct live *l, const struct process_entry *p,
+		   const struct thread_entry *t)
+{
+	if (p->pid && p->pid == l->options.command && !p->executed)
+		return false;
+	return p->comm_selected || t->comm_selected;
+}
+
 static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late)
 {
 	const struct sampled_task task = {
@@ -130,7 +139,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
 	if (ret)
 		return ret;
-	if (!p->comm_selected && !t->comm_selected) {
+	if (!wanted(l, p, t)) {
 		ledger_filtered(l->ledger, s->cpu);
 		return 0;
 	}

@@ -366,6 +366,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 {
 	int ret = end_program(t, p, time, err);
 
+	p->executed = true;
 	space_drop(p->space);
 	p->space = space_new(&t->versions);
 	free(p->exe);

@@ -38,6 +38,7 @@ struct process_entry {
 	char *exe; /* NULL until known */
 	uint64_t cgroup; /* id, 0 until a sample told it */
 	uint32_t threads; /* alive, as far as is known */
+	bool executed; /* it has executed a program since we know it */
 	bool kernel; /* kernel threads */
 	bool changed; /* the entity is to be put again */
 	bool comm_selected;

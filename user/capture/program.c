@@ -302,6 +302,14 @@ int program_select_pid(struct program *p, uint32_t pid)
 	return select_in(p->skeleton->maps.selected_pids, pid);
 }
 
+bool program_selection_over(const struct program *p)
+{
+	uint32_t first;
+
+	return bpf_map_get_next_key(bpf_map__fd(p->skeleton->maps.selected_pids), NULL, &first) &&
+	       errno == ENOENT;
+}
+
 int program_select_tid(struct program *p, uint32_t tid)
 {
 	return select_in(p->skeleton->maps.selected_tids, tid);

@@ -37,6 +37,8 @@ int program_fd(const struct program *p);
 /* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
+/* Whether every selected process, and every child selected with it, has ended. */
+bool program_selection_over(const struct program *p);
 
 /* How many CPUs share one ring here. */
 unsigned int program_cpus_per_ring(void);

@@ -131,7 +131,8 @@ static const struct option_spec record_options[] = {
 	 "counter).",
 	 0, set_event},
 	{"duration", 'd', OPTION_CALL, "TIME",
-	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND ends.",
+	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND or "
+	 "every process of -p has ended.",
 	 0, set_duration},
 	{"user-stacks", 'U', OPTION_FLAG, NULL, "Leave kernel frames out of the stacks.",
 	 MEMBER(user_only), NULL},
@@ -321,6 +322,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.cpus = o->cpus,
 		.pids = o->pids.items,
 		.pid_count = o->pids.count,
+		.command = o->all ? 0 : (uint32_t)r->launch.pid,
 		.tids = o->tids.items,
 		.tid_count = o->tids.count,
 		.comm = o->comm,
