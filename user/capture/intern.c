@@ -42,6 +42,7 @@ struct intern {
 	struct waiting *waiting;
 	unsigned int missing; /* of those */
 	uint64_t last_stack, last_frame, last_function;
+	bool urgent; /* a name was asked for that cannot wait */
 	uint64_t epoch; /* counts renewed objects */
 	int error; /* of the sink, while naming */
 	struct error why;
@@ -109,6 +110,7 @@ static int put_waiting(struct intern *n, const struct waiting *w, uint64_t funct
 static int ask(struct intern *n, struct waiting *w)
 {
 	w->asked = true;
+	n->urgent |= w->kind == FRAME_JIT;
 	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
 }
 
@@ -387,6 +389,14 @@ static bool may_come(const struct intern *n, const struct waiting *w)
 		return true;
 	o = objects_by_id(n->objects, w->key.object);
 	return o && o->debug.awaited;
+}
+
+bool intern_take_urgent(struct intern *n)
+{
+	bool urgent = n->urgent;
+
+	n->urgent = false;
+	return urgent;
 }
 
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)

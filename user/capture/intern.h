@@ -7,6 +7,7 @@
 #ifndef SKEIN_CAPTURE_INTERN_H
 #define SKEIN_CAPTURE_INTERN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/pipe.h"
@@ -30,6 +31,12 @@ struct raw_stack {
 /* The stack.id in *ret; 0 if there is no frame. What is new is put into the sink. */
 int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
 		 uint64_t *ret, struct error *err);
+
+/*
+ * Whether a name was asked for that may soon be another's, since the last
+ * call: generated code, whose addresses are used again.
+ */
+bool intern_take_urgent(struct intern *n);
 
 /* An answer of the symbolizer. Errors of the sink are kept for intern_tick(). */
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);

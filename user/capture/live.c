@@ -16,6 +16,8 @@
 #include "capture/select.h"
 
 #define TICK (NSEC_PER_SEC)
+/* Names are asked for once a tick, or when so many are wanted: waking the worker costs more. */
+#define ASK_BATCH 256
 /* The scan of /proc at the start, and the last names at the end, may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
@@ -134,11 +136,14 @@ static int rounds(struct live *l, struct error *err)
 
 		if (woken & WAKE_RING)
 			ret = drain(l, err);
-		if (!ret && (woken & WAKE_HELPER || symbolizer_pending(l->symbolizer) ||
-			     opener_pending(l->opener)))
+		if (!ret && (woken & WAKE_HELPER || opener_pending(l->opener) ||
+			     intern_take_urgent(l->intern) ||
+			     symbolizer_pending(l->symbolizer) >= ASK_BATCH))
 			ret = poll_helpers(l, err);
 		if (!ret && boot_now() - l->last_tick >= TICK) {
-			ret = live_follow_cpus(l, err);
+			ret = poll_helpers(l, err);
+			if (!ret)
+				ret = live_follow_cpus(l, err);
 			if (!ret)
 				ret = tick(l, false, err);
 		}
