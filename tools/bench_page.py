@@ -130,8 +130,8 @@ def bytes_section(results):
         size = {tool: v.bytes(tool) for tool in TOOLS}
         rows.append((f"{v.load}, {v.rate:,} Hz", *(size[tool].text("{:.1f}") for tool in TOOLS),
                      Versus.ratio(size["skein"], size["perf"]).text("{:.3f}")))
-    return ("\n## On disk\n\nBytes of the file per sample in it. skein's holds every name and the "
-            "sums per stack; perf.data holds\naddresses, and needs the machine's binaries to be "
+    return ("\n## On disk\n\nBytes of the file per sample in it. skein's holds every name; "
+            "perf.data holds\naddresses, and needs the machine's binaries to be "
             "read.\n\n" + table(("load, rate", "skein", "perf.data", "skein / perf"), rows))
 
 
