@@ -64,6 +64,11 @@ test: ## install what the tests need, build, and run every test in its short for
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O)
 
+test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(Q)tools/deps build test
+	$(Q)$(MAKE) --no-print-directory SAN=1 all unit
+	$(Q)tests/run --build build/san --only unit/test_
+
 evidence: ## the long forms of the tests; writes the tables in docs/
 	$(Q)tools/deps build test
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
@@ -163,5 +168,5 @@ $(O)/tests/workloads/%: tests/workloads/%.rs
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all help run deps test evidence bench unit workloads bpf-all fuzz format \
+.PHONY: all help run deps test test-san evidence bench unit workloads bpf-all fuzz format \
 	compile_commands.json clean
