@@ -69,7 +69,7 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 	$(Q)$(MAKE) --no-print-directory SAN=1 all unit
 	$(Q)tests/run --build build/san --only unit/test_
 
-evidence: ## the long forms of the tests; writes the tables in docs/
+evidence: ## the long forms of the tests
 	$(Q)tools/deps build test
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O) --long
