@@ -174,4 +174,5 @@ START_TEST(any_interleaving_comes_out_sorted)
 END_TEST
 
 SUITE("order", waits_for_every_ring, late_records_are_told, a_dropped_ring_holds_nothing_back,
-      a_ring_that_is_back_keeps_its_records, stops_where_the_handler_fails, any_interleaving_comes_out_sorted)
+      a_ring_that_is_back_keeps_its_records, stops_where_the_handler_fails,
+      any_interleaving_comes_out_sorted)

@@ -36,46 +36,50 @@ __attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, con
 	va_end(args);
 }
 
-int error_set(struct error *err, int code, const char *format, ...)
+/* The formatted text, and ": suffix" if there is one, made clean and kept in *err. */
+__attribute__((format(printf, 3, 0))) static void say(struct error *err, const char *suffix,
+						      const char *format, va_list args)
 {
 	struct draft d = {.length = 0};
+
+	draft_add_list(&d, format, args);
+	if (suffix)
+		draft_add(&d, ": %s", suffix);
+	text_clean(d.text, err->text, sizeof(err->text));
+}
+
+int error_set(struct error *err, int code, const char *format, ...)
+{
 	va_list args;
 
 	if (!err)
 		return code;
 	va_start(args, format);
-	draft_add_list(&d, format, args);
+	say(err, NULL, format, args);
 	va_end(args);
-	text_clean(d.text, err->text, sizeof(err->text));
 	return code;
 }
 
 int error_errno(struct error *err, int code, const char *format, ...)
 {
-	struct draft d = {.length = 0};
 	va_list args;
 
 	if (!err)
 		return code;
 	va_start(args, format);
-	draft_add_list(&d, format, args);
+	say(err, strerror(-code), format, args);
 	va_end(args);
-	draft_add(&d, ": %s", strerror(-code));
-	text_clean(d.text, err->text, sizeof(err->text));
 	return code;
 }
 
 int error_wrap(struct error *err, int code, const char *format, ...)
 {
-	struct draft d = {.length = 0};
 	va_list args;
 
 	if (!err)
 		return code;
 	va_start(args, format);
-	draft_add_list(&d, format, args);
+	say(err, err->text[0] ? err->text : strerror(-code), format, args);
 	va_end(args);
-	draft_add(&d, ": %s", err->text[0] ? err->text : strerror(-code));
-	text_clean(d.text, err->text, sizeof(err->text));
 	return code;
 }

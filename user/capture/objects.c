@@ -17,8 +17,8 @@
 #define CHECK_INTERVAL NSEC_PER_SEC
 /* Reading kallsyms takes tens of milliseconds. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
-/* Unused files beyond this many are forgotten. */
-#define MOST_UNUSED 16384
+/* When there are more objects than this, those that nobody maps are forgotten. */
+#define MOST_OBJECTS 16384
 /* A token says which object was to be opened, and what of it. */
 #define WHAT_BITS 2
 
@@ -473,7 +473,7 @@ void objects_trim(struct objects *o)
 	unsigned int count = HASH_CNT(by_id, o->by_id);
 	struct object *object, *next;
 
-	if (count <= MOST_UNUSED)
+	if (count <= MOST_OBJECTS)
 		return;
 	/* oldest first: the hash keeps the order in which objects came */
 	HASH_ITER(by_id, o->by_id, object, next) {
@@ -482,7 +482,7 @@ void objects_trim(struct objects *o)
 			continue;
 		symbolizer_forget(o->context.symbolizer, object->id);
 		drop(o, object);
-		if (--count <= MOST_UNUSED / 2)
+		if (--count <= MOST_OBJECTS / 2)
 			break;
 	}
 }

@@ -40,6 +40,12 @@ static const struct sampled_event known_events[] = {
 	 .config = PERF_COUNT_HW_CPU_CYCLES},
 };
 
+/*
+ * Cycles per second that a frequency of a counter is turned into a period by:
+ * every sample weighs the same, and the real rate follows the CPU's clock.
+ */
+#define NOMINAL_CYCLES 4000000000ULL
+
 #define EVENT_COUNT (sizeof(known_events) / sizeof(known_events[0]))
 
 /* The kernel's own limit for any event, Hz. */
@@ -93,9 +99,8 @@ int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t fre
 		if (strcmp(e.name, name))
 			continue;
 		result = set_rate(&e, frequency, period, err);
-		/* a counter's frequency would need its weight sample by sample */
 		if (!result && !e.period)
-			e.period = 4000000000ULL / frequency;
+			e.period = NOMINAL_CYCLES / frequency;
 		if (!result)
 			*ret = e;
 		return result;
