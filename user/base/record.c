@@ -68,6 +68,11 @@ const char *stack_end_word(uint64_t end)
 	return WORD(words, end);
 }
 
+bool stack_end_is_whole(uint64_t end)
+{
+	return end == END_WALKED || end == END_NO_MEMORY_MAP;
+}
+
 #define LOSS_WORD(N, short_text, text) [LOSS_##N] = short_text,
 const char *loss_reason_word(uint64_t reason)
 {

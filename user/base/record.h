@@ -14,6 +14,7 @@
 #ifndef SKEIN_BASE_RECORD_H
 #define SKEIN_BASE_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -250,14 +251,23 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(IDLE, "idle", 2) /* of the idle thread */ \
 	X(LATE, "late", 4) /* came behind the watermark */
 
-/* How the walk of a stack's user part ended, where that is already known. */
+/*
+ * How the walk of a stack's user part ended, where that is already known. A
+ * thread without address space has no user part: what there is is whole.
+ */
 #define STACK_ENDS(X) \
-	X(WALKED, "walked") /* by itself; complete if its root frame is a START */ \
+	X(WALKED, "walked") /* where a thread begins; complete if its root frame is a START */ \
 	X(DEPTH, "too deep") /* longer than the walker goes */ \
-	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting */ \
+	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting, or executing a program */ \
 	X(UNREADABLE, "unreadable stack") \
 	X(UNKNOWN_ROOT, "unknown root") /* of a finished stack whose root is no START */ \
-	X(UNMAPPED, "left mapped code") /* the next return address lay in no code */
+	X(UNMAPPED, "left mapped code") /* the next return address lay in no code */ \
+	X(NO_TABLE, "no unwind table") /* and no frame pointers: the file describes no frames */ \
+	X(EVICTED, "unwind table evicted") /* for want of --unwind-memory */ \
+	X(BAD_ROW, "bad unwind row") /* the file describes the frame in a way that makes no sense */ \
+	X(GENERATED, "generated code") /* a JIT's, without frame pointers */ \
+	X(COPY_END, "longer than the copied stack") /* finished in user space */ \
+	X(NOT_READY, "unwind table not ready") /* when the recording ended */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
@@ -302,6 +312,8 @@ enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 const char *mapping_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
+/* Whether there is no more of such a stack, though it has no root: see STACK_ENDS. */
+bool stack_end_is_whole(uint64_t end);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
 
