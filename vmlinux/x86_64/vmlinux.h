@@ -200,6 +200,7 @@ struct task_struct {
 
 struct mm_struct {
 	struct file *exe_file;
+	long unsigned int end_code;
 };
 
 struct nsproxy {
