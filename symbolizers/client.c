@@ -218,8 +218,6 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 		goto out;
 	*o = (struct object){.id = object, .kind = kind, .fd = fd, .debug_fd = -1};
 	rc = stamp_of(fd, &o->stamp);
-	if (!rc)
-		rc = put_request(s, o, MESSAGE_READ);
 	if (rc < 0) {
 		free(o);
 		goto out;
@@ -232,6 +230,13 @@ out:
 	if (fd >= 0)
 		close(fd);
 	return rc;
+}
+
+int symbolizer_read(struct symbolizer *s, uint64_t object)
+{
+	struct object *o = lookup(s, object);
+
+	return o ? put_request(s, o, MESSAGE_READ) : -ENOENT;
 }
 
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)

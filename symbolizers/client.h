@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The privileged side of the symbolizer: starts the worker process that has no
- * privileges, hands it open files, asks it for names in batches and reads the
- * answers without ever waiting for one. A worker that dies or hangs is killed
- * and started anew; the object it was busy with is marked bad, all others are
- * handed over again, and what was asked and not yet answered is asked again.
+ * privileges, hands it open files, asks it for names and unwind tables in
+ * batches and reads the answers without ever waiting for one. A worker that
+ * dies or hangs is killed and started anew; the object it was busy with is
+ * marked bad, all others are handed over again, and what was asked and not yet
+ * answered is asked again.
  *
  * An object is something that has symbols: an ELF file, the kernel, a JIT's
  * perf map. Its number is chosen by the caller and never used twice.
@@ -16,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+
+struct unwind_table;
 
 enum object_kind {
 	OBJECT_ELF = 1, /* addresses are file offsets; also the vDSO's image */
@@ -55,6 +58,8 @@ struct symbolizer_events {
 	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
 	/* the object was read (again); may be called more than once for one object */
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
+	/* the answer to symbolizer_unwind(), which see; may be NULL */
+	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	void *context;
 };
 
@@ -63,6 +68,9 @@ struct symbolizer_stats {
 	uint64_t answered;
 	uint64_t restarts; /* of the worker */
 	uint64_t bad_objects;
+	uint64_t tables_made;	/* answered with a table that the worker made */
+	uint64_t tables_cached; /* with one of the cache */
+	uint64_t tables_failed; /* with another status than 0 */
 };
 
 struct symbolizer;
@@ -82,10 +90,17 @@ int symbolizer_fd(const struct symbolizer *s);
 /*
  * Make an object known. fd is owned by the symbolizer from now on, also on
  * failure; it is kept to hand it to the next worker, within a bounded number
- * of open descriptors (objects beyond it are closed once read, and are bad
- * after a restart).
+ * of open descriptors: beyond it the least recently used are closed, those
+ * whose symbols were read first. They are bad after a restart; one whose
+ * symbols were not read may be bad before.
  */
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
+
+/*
+ * Have the symbols of an object read, and be told its facts. Asking for a name reads them too, but
+ * tells nothing. -ENOENT: no such object.
+ */
+int symbolizer_read(struct symbolizer *s, uint64_t object);
 
 /*
  * A separate debug file for an ELF object. The worker checks that it belongs
@@ -113,6 +128,27 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
 int symbolizer_flush(struct symbolizer *s);
 
 /*
+ * Keep unwind tables in that directory (table_cache.h), which must be on a local disk: it is
+ * read and written out of symbolizer_poll(). A negative errno says why there is no cache;
+ * everything works without.
+ */
+int symbolizer_use_cache(struct symbolizer *s, const char *directory);
+
+/*
+ * Ask for the unwind table of an ELF object; its symbols are not read for that. Goes before names
+ * that wait. Answered once by the event table, unless the object is forgotten before; asking again
+ * while that is outstanding adds nothing. The status is 0 and t is valid during the callback, or
+ *   -ENOENT   there is nothing to make a table of
+ *   -EBADMSG  no ELF file, or a hostile one
+ *   -E2BIG    the table would be larger than UNWIND_TABLE_MAX
+ *   -ESTALE   the file was changed after it had been added
+ *   -EIO      workers died over the object, or its file is not open any more
+ *   -ENOMEM
+ * Returns 0; -ENOENT: no such ELF object; -ENOMEM.
+ */
+int symbolizer_unwind(struct symbolizer *s, uint64_t object);
+
+/*
  * Send what waits, read the answers that are there and call the events (which
  * may call every function here but this one and symbolizer_free()); restart a
  * dead or stuck worker. Never blocks. Call it when symbolizer_fd() is readable,
@@ -124,6 +160,8 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 
 /* Addresses asked and not answered yet. */
 uint64_t symbolizer_pending(const struct symbolizer *s);
+/* Unwind tables asked for and not answered yet. */
+uint64_t symbolizer_tables_pending(const struct symbolizer *s);
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 

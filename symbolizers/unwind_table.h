@@ -14,6 +14,9 @@
 #include "symbolizers/beat.h"
 #include "symbolizers/stamp.h"
 
+/* Largest table in bytes: that of 500 MB of code has about half of it. */
+#define UNWIND_TABLE_MAX (256u << 20)
+
 /* The parts of a table in one piece of memory. */
 struct unwind_table {
 	const struct unwind_header *header;

@@ -69,12 +69,20 @@ static void on_facts(void *context, uint64_t object, const struct object_facts *
 
 static struct symbolizer *start(struct seen *seen)
 {
-	struct symbolizer_events events = {on_symbol, on_facts, seen};
+	struct symbolizer_events events = {.symbol = on_symbol, .facts = on_facts, .context = seen};
 	struct symbolizer *s;
 	struct error err = {0};
 
 	ck_assert_msg(symbolizer_new(&s, &events, &err) == 0, "%s", err.text);
 	return s;
+}
+
+/* An object whose symbols are read at once. */
+static int add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
+{
+	int rc = symbolizer_add(s, object, kind, fd);
+
+	return rc ? rc : symbolizer_read(s, object);
 }
 
 static void poll_once(struct symbolizer *s, int ms)
@@ -150,8 +158,8 @@ START_TEST(answers_come_in_order_and_once)
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	ck_assert_int_eq(symbolizer_add(s, 7, OBJECT_PERFMAP, map_of(5000)), 0);
-	ck_assert_int_eq(symbolizer_add(s, 7, OBJECT_PERFMAP, map_of(1)), -EEXIST);
+	ck_assert_int_eq(add(s, 7, OBJECT_PERFMAP, map_of(5000)), 0);
+	ck_assert_int_eq(add(s, 7, OBJECT_PERFMAP, map_of(1)), -EEXIST);
 	ck_assert_int_eq(symbolizer_ask(s, 8, 1), -ENOENT);
 	ask_map(s, 7, 5000);
 	finish(s);
@@ -173,7 +181,7 @@ START_TEST(a_map_that_grows_is_refreshed)
 	struct symbolizer *s = start(&seen);
 	int fd = map_of(1);
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, dup(fd)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, dup(fd)), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, 0x2000), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, 0);
@@ -223,7 +231,7 @@ START_TEST(names_are_demangled)
 	file_write("a.cc", source, sizeof(source) - 1);
 	shell("g++ -O1 -o prog a.cc");
 	s = start(&seen);
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("prog")), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", "4sellIi") + 1), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", " main") + 1), 0);
 	finish(s);
@@ -253,7 +261,7 @@ START_TEST(rust_names_are_demangled)
 		      " 2>/dev/null || rustc -O -o prog a.rs",
 		      schemes[i], schemes[i]);
 		s = start(&seen);
-		ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("prog")), 0);
+		ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
 		ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", "4shop4sell") + 1), 0);
 		finish(s);
 		ck_assert_str_eq(seen.answers.items[0].name, "a::shop::sell");
@@ -273,7 +281,7 @@ START_TEST(a_debug_file_makes_names_better)
 	shell("g++ -O1 -o full a.cc && strip -o prog full && objcopy --only-keep-debug full debug");
 	at = offset_of("full", "4sellIi");
 	s = start(&seen);
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("prog")), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, 0);
@@ -299,7 +307,7 @@ START_TEST(kernel_symbols_are_added_and_kept)
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_KERNEL, file_of(text, sizeof(text) - 1)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_KERNEL, file_of(text, sizeof(text) - 1)), 0);
 	for (int round = 0; round < 3; round++) {
 		if (round == 1)
 			ck_assert_int_eq(symbolizer_add_kernel_symbol(s, 1, 0xffffffff81000100, 64,
@@ -322,7 +330,7 @@ START_TEST(hidden_kernel_addresses_are_told)
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_KERNEL, file_of(text, sizeof(text) - 1)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_KERNEL, file_of(text, sizeof(text) - 1)), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, 0xffffffff81000110), 0);
 	finish(s);
 	ck_assert(seen.facts.bad);
@@ -337,8 +345,8 @@ START_TEST(a_bad_object_is_told_once_and_harms_nobody)
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("/etc/passwd")), 0);
-	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_PERFMAP, map_of(100)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("/etc/passwd")), 0);
+	ck_assert_int_eq(add(s, 2, OBJECT_PERFMAP, map_of(100)), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, 0x1000), 0);
 	ask_map(s, 2, 100);
 	finish(s);
@@ -364,7 +372,7 @@ START_TEST(killed_a_hundred_times_every_answer_arrives)
 	size_t asked = 0;
 
 	for (uint64_t o = 1; o <= 4; o++)
-		ck_assert_int_eq(symbolizer_add(s, o, OBJECT_PERFMAP, map_of(250)), 0);
+		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(250)), 0);
 	for (int kills = 0; kills < 100; kills++) {
 		size_t before = seen.answers.count;
 
@@ -394,8 +402,8 @@ START_TEST(a_worker_that_hangs_is_replaced_and_its_object_is_bad)
 	struct symbolizer *s = start(&seen);
 	int first = symbolizer_worker_pid(s);
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
-	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 2, OBJECT_PERFMAP, map_of(10)), 0);
 	wait_for_facts(s, &seen, 2);
 	kill(first, SIGSTOP);
 	ask_map(s, 1, 10);
@@ -436,8 +444,8 @@ START_TEST(an_object_that_workers_die_of_is_bad)
 	struct symbolizer *s = start(&seen);
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60000000000ull;
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
-	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 2, OBJECT_PERFMAP, map_of(10)), 0);
 	wait_for_facts(s, &seen, 2);
 	/* a worker needs some time to confine itself: it rarely answers before it is stopped */
 	while (!seen.bad_count && clock_ns(CLOCK_MONOTONIC) < until) {
@@ -463,7 +471,7 @@ START_TEST(what_is_forgotten_is_answered_and_gone)
 	struct symbolizer *s = start(&seen);
 
 	for (uint64_t o = 1; o <= 300; o++) {
-		ck_assert_int_eq(symbolizer_add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
+		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
 		ask_map(s, o, 10);
 		symbolizer_forget(s, o);
 		ck_assert_int_eq(symbolizer_ask(s, o, 1), -ENOENT);
@@ -485,7 +493,7 @@ START_TEST(open_files_are_bounded)
 
 	s->files_max = 8;
 	for (uint64_t o = 1; o <= 40; o++) {
-		ck_assert_int_eq(symbolizer_add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
+		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
 		wait_for_facts(s, &seen, (unsigned int)o);
 	}
 	ck_assert_uint_eq(s->files, 8);
@@ -566,8 +574,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 		uint64_t generation = s->generation;
 
 		socket = usurp(s);
-		ck_assert_int_eq(
-			symbolizer_add(s, 1000 + (uint64_t)round, OBJECT_PERFMAP, map_of(1)), 0);
+		ck_assert_int_eq(add(s, 1000 + (uint64_t)round, OBJECT_PERFMAP, map_of(1)), 0);
 		for (int i = 0; i < 4; i++) {
 			poll_once(s, 0);
 			send_lie(socket, s, &seed);
@@ -579,7 +586,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 		}
 		symbolizer_forget(s, 1000 + (uint64_t)round);
 	}
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
 	seen.answers.count = 0;
 	ask_map(s, 1, 10);
 	finish(s);
@@ -599,7 +606,7 @@ START_TEST(what_was_answered_before_a_death_counts)
 	struct symbolizer *s = start(&seen);
 	int socket;
 
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
 	wait_for_facts(s, &seen, 1);
 	socket = usurp(s);
 	ask_map(s, 1, 10);
@@ -633,7 +640,7 @@ START_TEST(a_replaced_file_is_not_read_again)
 	shell("g++ -O1 -o prog a.cc && g++ -O0 -o other a.cc");
 	at = offset_of("prog", "4sellIi");
 	s = start(&seen);
-	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("prog")), 0);
+	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
 	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, SYMBOL_FOUND);
@@ -658,7 +665,7 @@ START_TEST(facts_that_would_lead_elsewhere_are_dropped)
 
 	for (uint64_t i = 0; i < 4; i++) {
 		snprintf(lie.debuglink, sizeof(lie.debuglink), "%s", links[i]);
-		ck_assert_int_eq(symbolizer_add(s, i + 1, OBJECT_PERFMAP, map_of(1)), 0);
+		ck_assert_int_eq(add(s, i + 1, OBJECT_PERFMAP, map_of(1)), 0);
 		poll_once(s, 0);
 		m.object = i + 1;
 		m.sequence = s->sequence;

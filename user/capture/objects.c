@@ -58,6 +58,14 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->seen = m->seen;
 }
 
+/* Make it known to the symbolizer and have its symbols read. */
+static int give(struct objects *o, const struct object *object, enum object_kind kind, int fd)
+{
+	int rc = symbolizer_add(o->context.symbolizer, object->id, kind, fd);
+
+	return rc ? rc : symbolizer_read(o->context.symbolizer, object->id);
+}
+
 static int give_kernel(struct objects *o)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
@@ -65,7 +73,7 @@ static int give_kernel(struct objects *o)
 	if (fd < 0)
 		return -errno;
 	o->kernel->state = OBJECT_KNOWN;
-	return symbolizer_add(o->context.symbolizer, o->kernel->id, OBJECT_KERNEL, fd);
+	return give(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
 /* The image of the vDSO is the same in every process: ours serves for all. */
@@ -86,7 +94,7 @@ static int give_vdso(struct objects *o)
 			break;
 	o->vdso->state = OBJECT_KNOWN;
 	o->vdso_size = (uint64_t)lseek(fd, 0, SEEK_END);
-	return symbolizer_add(o->context.symbolizer, o->vdso->id, OBJECT_ELF, fd);
+	return give(o, o->vdso, OBJECT_ELF, fd);
 }
 
 int objects_new(struct objects **ret, const struct objects_context *c, struct error *err)
@@ -315,7 +323,7 @@ static void file_opened(struct objects *o, struct object *object, const struct o
 	object->state = OBJECT_KNOWN;
 	object->emitted = false;
 	object->pass += object->failed;
-	if (symbolizer_add(o->context.symbolizer, object->id, OBJECT_ELF, a->fd) < 0)
+	if (give(o, object, OBJECT_ELF, a->fd) < 0)
 		object->state = OBJECT_UNREADABLE;
 	o->context.renewed(o->context.context, object, again || object->failed);
 	object->failed = false;
@@ -333,7 +341,7 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	object->size_then = a->size ? a->size : 1;
 	object->mtime_then = a->mtime_ns;
 	object->state = OBJECT_KNOWN;
-	ret = first ? symbolizer_add(o->context.symbolizer, object->id, OBJECT_PERFMAP, a->fd) :
+	ret = first ? give(o, object, OBJECT_PERFMAP, a->fd) :
 		      symbolizer_refresh(o->context.symbolizer, object->id, a->fd);
 	if (ret < 0)
 		object->state = OBJECT_UNREADABLE;
