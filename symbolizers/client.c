@@ -25,7 +25,7 @@
 #define FILES_MAX 4096
 #define KERNEL_SYMBOLS_MAX (1u << 16)
 
-static struct object *lookup(const struct symbolizer *s, uint64_t id)
+struct object *object_lookup(const struct symbolizer *s, uint64_t id)
 {
 	struct object *o;
 
@@ -57,8 +57,11 @@ struct request *queue_take(struct queue *q)
 
 void request_free(struct request *r)
 {
-	if (r)
-		vector_free(&r->addresses);
+	if (!r)
+		return;
+	r->object->requests--;
+	vector_free(&r->addresses);
+	free(r->table);
 	free(r);
 }
 
@@ -69,6 +72,7 @@ static struct request *request_new(struct object *o, enum message_type type)
 	if (r) {
 		r->object = o;
 		r->type = type;
+		o->requests++;
 	}
 	return r;
 }
@@ -83,13 +87,13 @@ static void wake(struct symbolizer *s)
 		return;
 }
 
-static int put_request(struct symbolizer *s, struct object *o, enum message_type type)
+int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 {
 	struct request *r = request_new(o, type);
 
 	if (!r)
 		return -ENOMEM;
-	queue_put(&s->waiting, r);
+	queue_put(request_is_table(r) ? &s->tables : &s->waiting, r);
 	wake(s);
 	return 0;
 }
@@ -103,18 +107,25 @@ static void close_fd(struct symbolizer *s, int *fd)
 	s->files--;
 }
 
-/* Close the files of what was used least recently, if it was read. */
-static void keep_files(struct symbolizer *s)
+static bool may_close(const struct object *o, bool read)
+{
+	return o->fd >= 0 && (read ? o->read : !o->requests);
+}
+
+/* Close the files of what was used least recently: what was read first, then what is idle. */
+static void keep_files(struct symbolizer *s, const struct object *current)
 {
 	struct object *o, *next;
 
-	HASH_ITER (hh, s->objects, o, next) {
-		if (s->files <= s->files_max)
-			break;
-		if (!o->read || o->fd < 0)
-			continue;
-		close_fd(s, &o->fd);
-		close_fd(s, &o->debug_fd);
+	for (int read = 1; read >= 0; read--) {
+		HASH_ITER (hh, s->objects, o, next) {
+			if (s->files <= s->files_max)
+				return;
+			if (o == current || !may_close(o, read))
+				continue;
+			close_fd(s, &o->fd);
+			close_fd(s, &o->debug_fd);
+		}
 	}
 }
 
@@ -188,6 +199,7 @@ void symbolizer_free(struct symbolizer *s)
 	queue_free(&s->sent);
 	queue_free(&s->waiting);
 	queue_free(&s->gathering);
+	queue_free(&s->tables);
 	HASH_ITER (hh, s->objects, o, next)
 		object_free(s, o);
 	if (s->wake >= 0)
@@ -196,6 +208,7 @@ void symbolizer_free(struct symbolizer *s)
 		close(s->timer);
 	if (s->poll >= 0)
 		close(s->poll);
+	table_cache_close(s->cache);
 	free(s);
 }
 
@@ -224,7 +237,7 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	}
 	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
 	s->files++;
-	keep_files(s);
+	keep_files(s, o);
 	return 0;
 out:
 	if (fd >= 0)
@@ -234,18 +247,21 @@ out:
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 
-	return o ? put_request(s, o, MESSAGE_READ) : -ENOENT;
+	if (!o)
+		return -ENOENT;
+	object_touch(s, o);
+	return request_put(s, o, MESSAGE_READ);
 }
 
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 	int rc = -ENOENT;
 
 	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
-		rc = put_request(s, o, MESSAGE_READ);
+		rc = request_put(s, o, MESSAGE_READ);
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -255,17 +271,17 @@ int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
 	o->debug_fd = fd;
 	o->debug_sent = false;
 	s->files++;
-	keep_files(s);
+	keep_files(s, o);
 	return 0;
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 	int rc = -ENOENT;
 
 	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
-		rc = put_request(s, o, MESSAGE_REFRESH);
+		rc = request_put(s, o, MESSAGE_REFRESH);
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -275,9 +291,9 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 		close_fd(s, &o->fd);
 		o->fd = fd;
 		o->strikes = 0;
-		o->bad = false;
+		o->bad = o->struck = false;
 		s->files++;
-		keep_files(s);
+		keep_files(s, o);
 	}
 	return 0;
 }
@@ -285,7 +301,7 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t address,
 				 uint64_t size, const char *name)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 	struct kernel_symbol symbol = {.address = address, .size = size};
 	int rc = 0;
 
@@ -305,18 +321,17 @@ int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t
 
 void symbolizer_forget(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 
 	if (!o)
 		return;
 	(void)symbolizer_flush(s);
 	o->forgotten = true;
 	/* Without memory for that, it is kept until the end. */
-	(void)put_request(s, o, MESSAGE_FORGET);
+	(void)request_put(s, o, MESSAGE_FORGET);
 }
 
-/* To the end of the list, which is in order of use. */
-static void touch(struct symbolizer *s, struct object *o)
+void object_touch(struct symbolizer *s, struct object *o)
 {
 	HASH_DEL(s->objects, o);
 	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
@@ -324,7 +339,7 @@ static void touch(struct symbolizer *s, struct object *o)
 
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 {
-	struct object *o = lookup(s, object);
+	struct object *o = object_lookup(s, object);
 
 	if (!o)
 		return -ENOENT;
@@ -335,7 +350,7 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 		if (!o->gathering)
 			return -ENOMEM;
 		queue_put(&s->gathering, o->gathering);
-		touch(s, o);
+		object_touch(s, o);
 	}
 	if (vector_push(&o->gathering->addresses, address) < 0)
 		return -ENOMEM;

@@ -35,8 +35,7 @@ static void mark_bad(struct symbolizer *s, struct object *o)
 		s->events.facts(s->events.context, o->id, &o->facts);
 }
 
-/* The first request that was sent has been answered. */
-static void complete(struct symbolizer *s, uint64_t now)
+struct request *request_take(struct symbolizer *s, uint64_t now)
 {
 	struct request *r = queue_take(&s->sent);
 
@@ -44,10 +43,10 @@ static void complete(struct symbolizer *s, uint64_t now)
 	s->head_since = now;
 	s->deaths = 0;
 	r->object->strikes = 0;
-	request_free(r);
+	return r;
 }
 
-static bool is_word(const char *text, size_t size, const char *allowed)
+bool is_word(const char *text, size_t size, const char *allowed)
 {
 	size_t length = strnlen(text, size);
 
@@ -83,7 +82,8 @@ static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
 {
 	struct request *r = s->sent.first;
 	struct object *o = r->object;
-	int rc = r->type == MESSAGE_ASK ? -EBADMSG : read_facts(s, size, &o->facts);
+	bool asked = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
+	int rc = asked ? read_facts(s, size, &o->facts) : -EBADMSG;
 
 	if (rc < 0)
 		return rc;
@@ -91,7 +91,7 @@ static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
 	if (o->facts.bad && !o->bad)
 		s->stats.bad_objects++;
 	o->bad = o->facts.bad;
-	complete(s, now);
+	request_free(request_take(s, now));
 	if (s->events.facts && !o->forgotten)
 		s->events.facts(s->events.context, o->id, &o->facts);
 	return 0;
@@ -145,7 +145,7 @@ static int take_answers(struct symbolizer *s, const struct message *m, size_t si
 	for (uint32_t i = 0; !rc && i < m->count; i++)
 		rc = take_answer(s, r, &at, size);
 	if (!rc && r->answered == r->addresses.count)
-		complete(s, now);
+		request_free(request_take(s, now));
 	return rc;
 }
 
@@ -163,7 +163,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 		return take_facts(s, size, now);
 	if (m->type == MESSAGE_ANSWERS)
 		return take_answers(s, m, size, now);
-	return -EBADMSG;
+	return table_take(s, m, size, now);
 }
 
 /* 0, or a negative errno when the worker is lost. */
@@ -227,6 +227,10 @@ static void answer_bad(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.name = "", .system_name = "", .flags = SYMBOL_BAD_OBJECT};
 
+	if (request_is_table(r)) {
+		table_end(s, r, -EIO, NULL);
+		return;
+	}
 	if (!r->object->bad)
 		mark_bad(s, r->object);
 	while (r->answered < r->addresses.count)
@@ -237,6 +241,7 @@ static void answer_bad(struct symbolizer *s, struct request *r)
 static int send_forget(struct symbolizer *s, struct request *r)
 {
 	struct message m = {.type = MESSAGE_FORGET, .object = r->object->id};
+	struct object *o;
 	int rc = 0;
 
 	if (r->object->generation == s->generation)
@@ -244,22 +249,33 @@ static int send_forget(struct symbolizer *s, struct request *r)
 	if (rc < 0)
 		return rc;
 	queue_take(&s->waiting);
-	object_free(s, r->object);
+	o = r->object;
 	request_free(r);
+	object_free(s, o);
 	return 0;
 }
 
-/* Send the first request that waits. Its object's earlier requests may still be unanswered. */
-static int send_first(struct symbolizer *s, uint64_t now)
+/* No worker can answer it, or nobody wants the answer. */
+static bool is_vain(const struct symbolizer *s, const struct request *r)
 {
-	struct request *r = s->waiting.first;
+	const struct object *o = r->object;
+
+	if (o->generation != s->generation && o->fd < 0)
+		return true;
+	/* a file whose symbols are no good may still have a table */
+	return request_is_table(r) ? o->struck || o->forgotten : o->bad;
+}
+
+/* Send the first request of a queue. Its object's earlier requests may still be unanswered. */
+static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
+{
+	struct request *r = q->first;
 	struct object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
-	bool known = o->generation == s->generation;
 	int rc;
 
-	if (o->bad || (!known && o->fd < 0)) {
-		answer_bad(s, queue_take(&s->waiting));
+	if (is_vain(s, r)) {
+		answer_bad(s, queue_take(q));
 		return 0;
 	}
 	m.count = (uint32_t)(r->addresses.count - r->answered);
@@ -275,7 +291,7 @@ static int send_first(struct symbolizer *s, uint64_t now)
 		s->cpu = worker_cpu(s);
 	}
 	r->sequence = ++s->sequence;
-	queue_put(&s->sent, queue_take(&s->waiting));
+	queue_put(&s->sent, queue_take(q));
 	s->sent_count++;
 	return 0;
 }
@@ -291,16 +307,16 @@ static void watch_room(struct symbolizer *s, bool wanted)
 /* 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s, uint64_t now)
 {
+	struct queue *q;
 	int rc = 0;
 
-	while (!rc && s->waiting.first) {
-		struct request *r = s->waiting.first;
+	while (!rc && (q = s->tables.first ? &s->tables : &s->waiting)->first) {
 		/* what goes to a forgotten object must be answered before it goes */
-		bool forget = r->type == MESSAGE_FORGET;
+		bool forget = q->first->type == MESSAGE_FORGET;
 
 		if (forget ? s->sent.first != NULL : s->sent_count >= SENT_MAX)
 			break;
-		rc = forget ? send_forget(s, r) : send_first(s, now);
+		rc = forget ? send_forget(s, q->first) : send_first(s, q, now);
 	}
 	watch_room(s, rc == -EAGAIN);
 	/* too many descriptors on their way: there will be room later */
@@ -332,6 +348,24 @@ static void restart_in(struct symbolizer *s, uint64_t delay, uint64_t now)
 	(void)timerfd_settime(s->timer, 0, &at, NULL);
 }
 
+/* What was sent waits again, before what has waited until now. */
+static void requeue(struct symbolizer *s)
+{
+	struct queue waiting = s->waiting, tables = s->tables;
+	struct request *r;
+
+	s->waiting = s->tables = (struct queue){0};
+	while ((r = queue_take(&s->sent))) {
+		table_restart(r);
+		queue_put(request_is_table(r) ? &s->tables : &s->waiting, r);
+	}
+	while ((r = queue_take(&tables)))
+		queue_put(&s->tables, r);
+	while ((r = queue_take(&waiting)))
+		queue_put(&s->waiting, r);
+	s->sent_count = 0;
+}
+
 static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
 {
 	struct object *blamed = s->sent.first ? s->sent.first->object : NULL;
@@ -340,16 +374,11 @@ static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
 	s->stats.restarts++;
 	restart_in(s, s->deaths < 10 ? (SECOND >> 11) << s->deaths : RESTART_DELAY_MAX, now);
 	s->deaths++;
-	if (s->sent.last) {
-		s->sent.last->next = s->waiting.first;
-		s->waiting.first = s->sent.first;
-		if (!s->waiting.last)
-			s->waiting.last = s->sent.last;
-	}
-	s->sent = (struct queue){0};
-	s->sent_count = 0;
-	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX))
+	requeue(s);
+	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX)) {
+		blamed->struck = true;
 		mark_bad(s, blamed);
+	}
 }
 
 static void drain(int fd)

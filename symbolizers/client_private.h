@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the client's files share: client.c (objects), client_io.c (messages), client_worker.c. */
+/*
+ * What the client's files share: client.c (objects), client_io.c (messages), client_tables.c,
+ * client_worker.c.
+ */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 
@@ -11,6 +14,8 @@
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/stamp.h"
+#include "symbolizers/table_cache.h"
+#include "symbolizers/unwind_table.h"
 
 struct kernel_symbol {
 	uint64_t address, size;
@@ -28,7 +33,10 @@ struct object {
 	VECTOR(struct kernel_symbol) symbols; /* added ones */
 	struct request *gathering;	      /* addresses not sent yet; NULL: none */
 	unsigned int strikes; /* workers that died over it, since it last was answered */
+	size_t requests;      /* not answered */
 	bool read, bad, forgotten;
+	bool struck;	/* bad because workers died over it */
+	bool unwinding; /* its table has been asked for */
 	struct object_facts facts;
 	UT_hash_handle hh; /* the list is in order of use, oldest first */
 };
@@ -36,10 +44,14 @@ struct object {
 struct request {
 	struct request *next;
 	struct object *object;
-	enum message_type type;	    /* READ, REFRESH, ASK or FORGET */
+	enum message_type type;	    /* READ, REFRESH, ASK, KEY, TABLE or FORGET */
 	uint64_t sequence;	    /* with which it was sent */
 	VECTOR(uint64_t) addresses; /* of ASK */
 	size_t answered;	    /* of those, in order */
+	bool keyed;		    /* key is known */
+	struct unwind_key key;	    /* of TABLE */
+	char *table;		    /* what came of it; NULL with a size: there was no memory */
+	size_t table_size, received;
 };
 
 struct queue {
@@ -51,8 +63,10 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	struct object *objects;
 	struct queue gathering, waiting, sent;
+	struct queue tables; /* waiting too: they go first */
 	size_t sent_count;
-	uint64_t pending, sequence;
+	uint64_t pending, tables_pending, sequence;
+	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
 
 	int poll;	 /* epoll over the three others */
@@ -76,8 +90,30 @@ struct symbolizer {
 
 void queue_put(struct queue *q, struct request *r);
 struct request *queue_take(struct queue *q);
+/* Have a request sent. 0 or -ENOMEM. */
+int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
+/* An object that is not forgotten, or NULL. */
+struct object *object_lookup(const struct symbolizer *s, uint64_t id);
+/* It is used: to the end of the list. */
+void object_touch(struct symbolizer *s, struct object *o);
 void object_free(struct symbolizer *s, struct object *o);
+
+/* client_io.c: the first request that was sent has been answered: it is the caller's now. */
+struct request *request_take(struct symbolizer *s, uint64_t now);
+bool is_word(const char *text, size_t size, const char *allowed);
+
+/* client_tables.c: is it about an unwind table? */
+static inline bool request_is_table(const struct request *r)
+{
+	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE;
+}
+/* What the worker says to the first request that was sent. 0, or -EBADMSG for a lie. */
+int table_take(struct symbolizer *s, const struct message *m, size_t size, uint64_t now);
+/* Answer a request that is in no queue any more, and free it. */
+void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
+/* The worker is lost: the next one begins at the beginning. */
+void table_restart(struct request *r);
 
 /* client_worker.c: fork a worker. 0 or a negative errno. */
 int worker_start(struct symbolizer *s, struct error *err);

@@ -22,10 +22,19 @@ enum message_type {
 	MESSAGE_READ,	 /* answered by FACTS */
 	MESSAGE_REFRESH, /* fd; answered by FACTS */
 	MESSAGE_ASK,	 /* count addresses; answered by ANSWERS, in their order, in one or more */
+	MESSAGE_KEY,	 /* answered by KEY_IS or NO_TABLE */
+	MESSAGE_TABLE,	 /* answered by PARTs or NO_TABLE */
 	/* From the worker. */
 	MESSAGE_BEAT,	 /* still at work on that request */
 	MESSAGE_FACTS,	 /* struct object_facts */
 	MESSAGE_ANSWERS, /* count times struct message_answer and its texts */
+	MESSAGE_KEY_IS,	 /* struct unwind_key */
+	/*
+	 * The next bytes of an unwind table, of count in all. Larger things than messages could
+	 * travel in a file, but the worker has none that it may write to.
+	 */
+	MESSAGE_PART,
+	MESSAGE_NO_TABLE, /* count is why, an errno */
 };
 
 struct message {

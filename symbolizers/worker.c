@@ -17,6 +17,7 @@
 #include "symbolizers/perfmap.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/worker.h"
+#include "symbolizers/worker_tables.h"
 
 /* Tables beyond this are dropped, least recently used first, and read again when asked for. */
 #define TABLES_MAX (128u << 20)
@@ -233,18 +234,23 @@ static void send_facts(struct worker *w, const struct message *request, const st
 		_exit(1);
 }
 
-/* Descriptors of objects whose table is there can go; they are bad once it is dropped. */
-static void keep_files(struct worker *w)
+/*
+ * Descriptors of objects whose table is there go first; they are bad once it is dropped. Then
+ * those of objects whose names nobody has asked for.
+ */
+static void keep_files(struct worker *w, const struct object *current)
 {
 	struct object *o, *next;
 
-	HASH_ITER (hh, w->objects, o, next) {
-		if (w->files < w->files_max)
-			break;
-		if (!o->read)
-			continue;
-		close_file(w, &o->fd);
-		close_file(w, &o->debug_fd);
+	for (int read = 1; read >= 0; read--) {
+		HASH_ITER (hh, w->objects, o, next) {
+			if (w->files < w->files_max)
+				return;
+			if (o == current || o->read != read)
+				continue;
+			close_file(w, &o->fd);
+			close_file(w, &o->debug_fd);
+		}
 	}
 }
 
@@ -271,7 +277,7 @@ static void add_object(struct worker *w, const struct message *m, size_t size, i
 	o->fd = o->debug_fd = -1;
 	replace_file(w, &o->fd, fd);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
-	keep_files(w);
+	keep_files(w, o);
 }
 
 static void add_symbol(struct worker *w, struct object *o, size_t size)
@@ -284,6 +290,18 @@ static void add_symbol(struct worker *w, struct object *o, size_t size)
 	(void)kernel_add(&o->table.kernel, s.address, s.size, w->payload + sizeof(s),
 			 size - sizeof(s));
 	account(w, o);
+}
+
+static void answer_unwind(struct worker *w, const struct message *m, const struct object *o)
+{
+	struct table_source source = {.fd = -1, .beat = &w->beat};
+
+	if (o && o->kind == OBJECT_ELF) {
+		source.fd = o->fd;
+		source.stamp = o->stamp;
+	}
+	if (worker_answer_unwind(w->socket, m, &source) < 0)
+		_exit(1);
 }
 
 /* Whoever keeps *fd sets it to -1. */
@@ -321,6 +339,10 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 		return;
 	case MESSAGE_ASK:
 		answer(w, m, o);
+		return;
+	case MESSAGE_KEY:
+	case MESSAGE_TABLE:
+		answer_unwind(w, m, o);
 		return;
 	}
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Unwind tables: with a cache the worker is first asked for the key, and for the
+ * table only if the cache has none under it. A table of either is looked at in
+ * the client's own memory before anybody gets to see it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/client_private.h"
+
+int symbolizer_use_cache(struct symbolizer *s, const char *directory)
+{
+	struct table_cache *cache;
+	int rc = table_cache_open(&cache, directory, TABLE_CACHE_BUDGET);
+
+	if (rc < 0)
+		return rc;
+	table_cache_close(s->cache);
+	s->cache = cache;
+	return 0;
+}
+
+int symbolizer_unwind(struct symbolizer *s, uint64_t object)
+{
+	struct object *o = object_lookup(s, object);
+	int rc;
+
+	if (!o || o->kind != OBJECT_ELF)
+		return -ENOENT;
+	if (o->unwinding)
+		return 0;
+	object_touch(s, o);
+	rc = request_put(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
+	if (rc < 0)
+		return rc;
+	o->unwinding = true;
+	s->tables_pending++;
+	return 0;
+}
+
+uint64_t symbolizer_tables_pending(const struct symbolizer *s)
+{
+	return s->tables_pending;
+}
+
+void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
+{
+	struct object *o = r->object;
+
+	o->unwinding = false;
+	s->tables_pending--;
+	if (status < 0 && !o->forgotten)
+		s->stats.tables_failed++;
+	if (s->events.table && !o->forgotten)
+		s->events.table(s->events.context, o->id, status, t);
+	request_free(r);
+}
+
+void table_restart(struct request *r)
+{
+	free(r->table);
+	r->table = NULL;
+	r->table_size = r->received = 0;
+}
+
+static int read_key(const struct symbolizer *s, const struct object *o, size_t size,
+		    struct unwind_key *ret)
+{
+	if (size != sizeof(*ret))
+		return -EBADMSG;
+	memcpy(ret, s->payload, sizeof(*ret));
+	/* the text becomes part of a file's name */
+	if (!is_word(ret->build_id, sizeof(ret->build_id), "0123456789abcdef") ||
+	    ret->size != o->stamp.size)
+		return -EBADMSG;
+	return 0;
+}
+
+static int take_key(struct symbolizer *s, size_t size, uint64_t now)
+{
+	struct request *r = s->sent.first;
+	struct unwind_table t;
+	void *bytes;
+	int rc = r->type == MESSAGE_KEY ? read_key(s, r->object, size, &r->key) : -EBADMSG;
+
+	if (rc < 0)
+		return rc;
+	r = request_take(s, now);
+	if (table_cache_get(s->cache, &r->key, &bytes, &t) == 0) {
+		s->stats.tables_cached++;
+		table_end(s, r, 0, &t);
+		free(bytes);
+		return 0;
+	}
+	r->type = MESSAGE_TABLE;
+	r->keyed = true;
+	queue_put(&s->tables, r);
+	return 0;
+}
+
+/* All of it has come. */
+static void finish_table(struct symbolizer *s, struct request *r)
+{
+	struct unwind_key key = r->key;
+	bool keep = r->keyed && s->cache;
+	struct unwind_table t = {0};
+	char *bytes = r->table;
+	int rc = -ENOMEM;
+
+	r->table = NULL;
+	if (bytes)
+		rc = unwind_table_check(&t, bytes, r->table_size);
+	s->stats.tables_made += !rc;
+	table_end(s, r, rc, rc ? NULL : &t);
+	if (!rc && keep)
+		table_cache_put(s->cache, &key, &t);
+	free(bytes);
+}
+
+static int take_part(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+{
+	struct request *r = s->sent.first;
+
+	if (r->type != MESSAGE_TABLE || !size || m->count > UNWIND_TABLE_MAX)
+		return -EBADMSG;
+	if (!r->received) {
+		r->table_size = m->count;
+		r->table = malloc(r->table_size);
+	}
+	if (m->count != r->table_size || size > r->table_size - r->received)
+		return -EBADMSG;
+	if (r->table)
+		memcpy(r->table + r->received, s->payload, size);
+	r->received += size;
+	if (r->received == r->table_size)
+		finish_table(s, request_take(s, now));
+	return 0;
+}
+
+static int take_refusal(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+{
+	if (!request_is_table(s->sent.first) || size || !m->count || m->count > INT_MAX)
+		return -EBADMSG;
+	table_end(s, request_take(s, now), -(int)m->count, NULL);
+	return 0;
+}
+
+int table_take(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+{
+	switch (m->type) {
+	case MESSAGE_KEY_IS:
+		return take_key(s, size, now);
+	case MESSAGE_PART:
+		return take_part(s, m, size, now);
+	case MESSAGE_NO_TABLE:
+		return take_refusal(s, m, size, now);
+	}
+	return -EBADMSG;
+}

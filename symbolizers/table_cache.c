@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A file is a header and the table as it lies in memory. It is written beside
+ * its name and renamed, without waiting for the disk: what a crash leaves of it
+ * does not have its checksum.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "base/vector.h"
+#include "symbolizers/table_cache.h"
+
+#define FILE_MAGIC 0x0065686361637475ull /* "utcache" */
+#define SUFFIX ".unwind"
+#define NEW_PREFIX ".new-"
+/* One that is written for longer than this was left by a recorder that died. */
+#define NEW_AGE_MAX 3600
+/* build-id, size and hash in hex, hyphens, suffix */
+#define NAME_SIZE (2 * 64 + 16 + 32 + 2 + sizeof(SUFFIX))
+/* Also an empty file takes an inode. */
+#define FILE_COST_MIN 4096
+
+struct file_header {
+	uint64_t magic;
+	uint64_t size;	      /* of the table, bytes */
+	uint64_t checksum[2]; /* XXH3, 128 bits, of the file's name, magic, size and table */
+};
+
+struct table_cache {
+	int directory;
+	uint64_t budget;
+	uint64_t written; /* bytes since the last trimming */
+};
+
+/* A file that may be removed. */
+struct entry {
+	char name[NAME_SIZE];
+	int64_t used; /* ns, CLOCK_REALTIME */
+	uint64_t cost;
+};
+
+typedef VECTOR(struct entry) entries_t;
+
+static int check_directory(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
+}
+
+int table_cache_open(struct table_cache **ret, const char *directory, uint64_t budget)
+{
+	struct table_cache *c = calloc(1, sizeof(*c));
+	int rc = -ENOMEM;
+
+	if (!c)
+		return rc;
+	c->budget = c->written = budget;
+	/* if that fails there is nothing to open either */
+	(void)mkdir(directory, 0700);
+	c->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = c->directory < 0 ? -errno : check_directory(c->directory);
+	if (rc < 0)
+		goto out;
+	*ret = c;
+	c = NULL;
+out:
+	table_cache_close(c);
+	return rc;
+}
+
+void table_cache_close(struct table_cache *c)
+{
+	if (c && c->directory >= 0)
+		close(c->directory);
+	free(c);
+}
+
+static void name_of(const struct unwind_key *key, char ret[NAME_SIZE])
+{
+	snprintf(ret, NAME_SIZE, "%s-%" PRIx64 "-%016" PRIx64 "%016" PRIx64 SUFFIX, key->build_id,
+		 key->size, key->hash[0], key->hash[1]);
+}
+
+static void checksum_of(const char *name, const struct file_header *h, const void *table,
+			uint64_t ret[2])
+{
+	XXH3_state_t state;
+	XXH128_hash_t hash;
+
+	XXH3_128bits_reset(&state);
+	XXH3_128bits_update(&state, name, strlen(name));
+	XXH3_128bits_update(&state, h, offsetof(struct file_header, checksum));
+	XXH3_128bits_update(&state, table, h->size);
+	hash = XXH3_128bits_digest(&state);
+	ret[0] = hash.low64;
+	ret[1] = hash.high64;
+}
+
+static int read_all(int fd, void *buffer, size_t size, off_t offset)
+{
+	char *p = buffer;
+	ssize_t got;
+
+	while (size) {
+		got = pread(fd, p, size, offset);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == 0)
+			return -EBADMSG;
+		if (got > 0) {
+			p += got;
+			offset += got;
+			size -= (size_t)got;
+		}
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *buffer, size_t size)
+{
+	const char *p = buffer;
+	ssize_t put;
+
+	while (size) {
+		put = write(fd, p, size);
+		if (put < 0 && errno != EINTR)
+			return -errno;
+		if (put > 0) {
+			p += put;
+			size -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+/* Is it a file that this cache could have written? */
+static int check_file(int fd, const struct file_header *h)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH) ||
+	    h->magic != FILE_MAGIC || h->size > UNWIND_TABLE_MAX ||
+	    (uint64_t)st.st_size != sizeof(*h) + h->size)
+		return -EBADMSG;
+	return 0;
+}
+
+static int read_table(int fd, const char *name, void **ret_bytes, struct unwind_table *ret)
+{
+	struct file_header h;
+	uint64_t checksum[2];
+	void *bytes = NULL;
+	int rc = read_all(fd, &h, sizeof(h), 0);
+
+	if (!rc)
+		rc = check_file(fd, &h);
+	if (rc < 0)
+		return rc;
+	bytes = malloc(h.size ? h.size : 1);
+	if (!bytes)
+		return -ENOMEM;
+	rc = read_all(fd, bytes, h.size, sizeof(h));
+	if (rc < 0)
+		goto out;
+	checksum_of(name, &h, bytes, checksum);
+	rc = -EBADMSG;
+	if (!memcmp(checksum, h.checksum, sizeof(checksum)))
+		rc = unwind_table_check(ret, bytes, h.size);
+	if (rc < 0)
+		goto out;
+	*ret_bytes = bytes;
+	bytes = NULL;
+out:
+	free(bytes);
+	return rc;
+}
+
+int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **ret_bytes,
+		    struct unwind_table *ret)
+{
+	const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+	char name[NAME_SIZE];
+	int fd, rc;
+
+	name_of(key, name);
+	/* O_NONBLOCK: whatever lies there, opening it must not wait */
+	fd = openat(c->directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	rc = fd < 0 ? -errno : read_table(fd, name, ret_bytes, ret);
+	if (!rc)
+		(void)futimens(fd, now); /* it only would be removed too early */
+	if (rc == -EBADMSG || rc == -ELOOP)
+		(void)unlinkat(c->directory, name, 0);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int used_later(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->used < y->used ? -1 : x->used > y->used;
+}
+
+/* Whatever else the directory holds is left alone. */
+static bool is_ours(const char *name)
+{
+	return strlen(name) < NAME_SIZE &&
+	       !strcmp(name + strspn(name, "0123456789abcdef-"), SUFFIX);
+}
+
+static int add_entry(const struct table_cache *c, const char *name, entries_t *entries)
+{
+	bool unfinished = !strncmp(name, NEW_PREFIX, sizeof(NEW_PREFIX) - 1);
+	struct entry e;
+	struct stat st;
+
+	if (!is_ours(name + (unfinished ? sizeof(NEW_PREFIX) - 1 : 0)) ||
+	    fstatat(c->directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (unfinished) {
+		if (time(NULL) - st.st_mtime > NEW_AGE_MAX)
+			(void)unlinkat(c->directory, name, 0);
+		return 0;
+	}
+	strcpy(e.name, name);
+	e.used = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	e.cost = (uint64_t)st.st_blocks * 512;
+	if (e.cost < FILE_COST_MIN)
+		e.cost = FILE_COST_MIN;
+	return vector_push(entries, e);
+}
+
+static int list_files(const struct table_cache *c, entries_t *ret)
+{
+	/* another description of the directory, or the next time would begin at its end */
+	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+	int rc = dir ? 0 : -errno;
+
+	while (!rc && (d = readdir(dir)))
+		rc = add_entry(c, d->d_name, ret);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* Make room for another eighth of the budget. */
+static void trim(struct table_cache *c)
+{
+	uint64_t used = 0, limit = c->budget - c->budget / 8;
+	entries_t entries = {0};
+
+	c->written = 0;
+	/* after an error it goes by those that it has found */
+	(void)list_files(c, &entries);
+	for (size_t i = 0; i < entries.count; i++)
+		used += entries.items[i].cost;
+	if (entries.count)
+		qsort(entries.items, entries.count, sizeof(*entries.items), used_later);
+	for (size_t i = 0; i < entries.count && used > limit; i++) {
+		if (unlinkat(c->directory, entries.items[i].name, 0) == 0)
+			used -= entries.items[i].cost;
+	}
+	vector_free(&entries);
+}
+
+/* Write under a name of its own, then take the final one. */
+static int write_table(const struct table_cache *c, const char *name, const struct file_header *h,
+		       const void *table)
+{
+	char temporary[NAME_SIZE];
+	uint64_t random;
+	int fd, rc;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		return -EAGAIN;
+	snprintf(temporary, sizeof(temporary), NEW_PREFIX "%016" PRIx64 SUFFIX, random);
+	fd = openat(c->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return -errno;
+	rc = write_all(fd, h, sizeof(*h));
+	if (!rc)
+		rc = write_all(fd, table, h->size);
+	if (close(fd) < 0 && !rc)
+		rc = -errno;
+	if (!rc && renameat(c->directory, temporary, c->directory, name) < 0)
+		rc = -errno;
+	if (rc < 0)
+		(void)unlinkat(c->directory, temporary, 0);
+	return rc;
+}
+
+void table_cache_put(struct table_cache *c, const struct unwind_key *key,
+		     const struct unwind_table *t)
+{
+	struct file_header h = {.magic = FILE_MAGIC, .size = t->size};
+	char name[NAME_SIZE];
+
+	if (t->size > c->budget / 2)
+		return;
+	name_of(key, name);
+	checksum_of(name, &h, t->header, h.checksum);
+	if (write_table(c, name, &h, t->header) < 0)
+		return;
+	c->written += sizeof(h) + t->size;
+	if (c->written > c->budget / 8)
+		trim(c);
+}

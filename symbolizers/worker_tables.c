@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A table goes out as it lies in memory; nothing is kept of it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbolizers/unwind_table.h"
+#include "symbolizers/worker_tables.h"
+
+static int send_refusal(int socket, const struct message *request, int status)
+{
+	struct message m = *request;
+
+	m.type = MESSAGE_NO_TABLE;
+	m.count = (uint32_t)-status;
+	return message_send(socket, &m, NULL, 0, -1, 0);
+}
+
+static int send_key(int socket, const struct message *request, const struct unwind_key *key)
+{
+	struct message m = *request;
+
+	m.type = MESSAGE_KEY_IS;
+	return message_send(socket, &m, key, sizeof(*key), -1, 0);
+}
+
+static int send_parts(int socket, const struct message *request, const char *bytes, size_t size)
+{
+	struct message m = *request;
+	size_t at, part;
+	int rc = 0;
+
+	m.type = MESSAGE_PART;
+	m.count = (uint32_t)size;
+	for (at = 0; !rc && at < size; at += part) {
+		part = size - at < PAYLOAD_MAX ? size - at : PAYLOAD_MAX;
+		rc = message_send(socket, &m, bytes + at, part, -1, 0);
+	}
+	return rc;
+}
+
+static int answer_key(int socket, const struct message *request, const struct table_source *source)
+{
+	/* its padding travels too */
+	struct unwind_key key = {0};
+	int rc = unwind_key_read(&key, source->fd, &source->stamp, source->beat);
+
+	return rc < 0 ? send_refusal(socket, request, rc) : send_key(socket, request, &key);
+}
+
+static int answer_table(int socket, const struct message *request,
+			const struct table_source *source)
+{
+	void *bytes = NULL;
+	size_t size = 0;
+	int rc = unwind_table_make(&bytes, &size, source->fd, &source->stamp, source->beat);
+
+	if (!rc && size > UNWIND_TABLE_MAX)
+		rc = -E2BIG;
+	rc = rc < 0 ? send_refusal(socket, request, rc) : send_parts(socket, request, bytes, size);
+	free(bytes);
+	return rc;
+}
+
+int worker_answer_unwind(int socket, const struct message *request,
+			 const struct table_source *source)
+{
+	if (source->fd < 0)
+		return send_refusal(socket, request, -EIO);
+	return request->type == MESSAGE_KEY ? answer_key(socket, request, source)
+					    : answer_table(socket, request, source);
+}
