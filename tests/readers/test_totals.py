@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import make_scene, output, skein
+from completeness import completeness
+from traces import SKEIN, make_scene, output, skein
 from test_pprof import GOS, pprof
 
 NOT_IDLE = ("from {table} x left join thread t on x.thread = t.id "
@@ -95,7 +96,23 @@ class Totals(unittest.TestCase):
                 self.assertEqual(sum(row["weight"] for row in rows), v.report["weight"], table)
             stacks = v.report["stacks"]
             self.assertEqual(stacks["complete"] + stacks["none"] +
-                             sum(stacks["truncated"].values()), v.report["samples"])
+                             sum(stacks["truncated"].values()), stacks["due"])
+            self.assertEqual(stacks["due"] + sum(stacks["no_user"].values()),
+                             v.report["samples"])
+
+    def test_stacks(self):
+        """Each broken stack is told once, and exports say the same of it as the report."""
+        for v in self.each():
+            said = completeness(SKEIN, v.trace)
+            reasons = collections.Counter()
+            for reason, _, count in said.reasons:
+                reasons[reason] += count
+            marks = collections.Counter()
+            for stack, count in v.folded.items():
+                mark = re.fullmatch(r"\[truncated: (.*)\]|\[(no stack)\]", stack.split(";")[1])
+                if mark:
+                    marks[mark[1] or mark[2]] += count
+            self.assertEqual(reasons, marks)
 
     def test_tree(self):
         def check(node):

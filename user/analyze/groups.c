@@ -50,13 +50,10 @@ static const char *leaf_module(const struct profile *p, uint32_t stack)
 {
 	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].frame;
 	uint32_t mapping = frame == PROFILE_NONE ? PROFILE_NONE : p->frames[frame].mapping;
-	const char *path = mapping == PROFILE_NONE ? "" : p->mappings[mapping].m.path;
+	const char *path = profile_module_path(p, mapping);
 
 	if (stack == PROFILE_NONE)
 		return "[no stack]";
-	if (*path)
-		return path;
-	path = profile_module_name(p, mapping);
 	return *path ? path : "[unknown]";
 }
 
@@ -175,22 +172,6 @@ int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum 
 void groups_free(struct groups *g)
 {
 	vector_free(&g->list);
-}
-
-void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event)
-{
-	*ret = (struct completeness){0};
-	for (uint32_t i = 0; i < p->sum_count; i++) {
-		const struct profile_sum *s = &p->sums[i];
-
-		if (s->event != event)
-			continue;
-		ret->samples += s->count;
-		if (s->stack == PROFILE_NONE)
-			ret->no_stack += s->count;
-		else
-			ret->ends[profile_stack_end(p, s->stack)] += s->count;
-	}
 }
 
 static void add_accounts(struct account *total, const struct profile *p, uint64_t event,

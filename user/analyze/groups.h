@@ -44,15 +44,6 @@ const char *process_name(const struct process *p);
  */
 const char *process_place(const struct process *p, char *buf, size_t size);
 
-/* What became of the samples of an event, and how whole their stacks are. */
-struct completeness {
-	uint64_t ends[END_COUNT]; /* samples by how the user part of their stack ended */
-	uint64_t no_stack; /* samples without any stack */
-	uint64_t samples; /* all of them */
-};
-
-void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event);
-
 /* Accounts of all CPUs added up, and the losses of the event and of none. */
 struct losses {
 	struct account total; /* cpu means nothing */

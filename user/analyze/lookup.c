@@ -34,6 +34,21 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping)
 	return module_short_name(m->path);
 }
 
+const char *profile_module_path(const struct profile *p, uint32_t mapping)
+{
+	const char *path = mapping == PROFILE_NONE ? "" : p->mappings[mapping].m.path;
+
+	return *path ? path : profile_module_name(p, mapping);
+}
+
+char *profile_end_name(uint64_t end, char *buf)
+{
+	const char *format = stack_end_is_whole(end) ? "[%s]" : "[truncated: %s]";
+
+	snprintf(buf, PROFILE_END_SIZE, format, stack_end_word(end));
+	return buf;
+}
+
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
 {
 	const struct profile_frame *f = frame == PROFILE_NONE ? NULL : &p->frames[frame];
@@ -44,10 +59,8 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 		return "[unknown]";
 	if (f->function != PROFILE_NONE && *p->functions[f->function].f.name)
 		return p->functions[f->function].f.name;
-	if (f->f.kind == FRAME_END) {
-		snprintf(buf, size, "[truncated: %s]", stack_end_word(f->f.address));
-		return buf;
-	}
+	if (f->f.kind == FRAME_END)
+		return profile_end_name(f->f.address, buf);
 	module = profile_module_name(p, f->mapping);
 	if (!*module)
 		return "[unknown]";

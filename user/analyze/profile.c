@@ -305,11 +305,21 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 	return f->flags & FRAME_FLAG_START ? END_WALKED : END_UNKNOWN_ROOT;
 }
 
+static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
+{
+	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->parent].root;
+	bool mark = s->frame != PROFILE_NONE && p->frames[s->frame].f.kind == FRAME_END;
+
+	return root == PROFILE_NONE && !mark ? s->frame : root;
+}
+
 /* What can be told only when everything has come. */
 static void complete(struct profile *p)
 {
-	for (uint32_t i = 0; i < p->stack_count; i++)
+	for (uint32_t i = 0; i < p->stack_count; i++) {
 		p->stacks[i].end = end_of(p, &p->stacks[i]);
+		p->stacks[i].root = root_of(p, &p->stacks[i]);
+	}
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
 }
 

@@ -27,6 +27,7 @@ struct profile_stack {
 	uint64_t id;
 	uint32_t parent; /* index, PROFILE_NONE at a root */
 	uint32_t frame; /* index, PROFILE_NONE unknown */
+	uint32_t root; /* index of its outermost frame, marks of an end apart; PROFILE_NONE none */
 	uint8_t end; /* enum stack_end, see profile_stack_end() */
 };
 
@@ -74,9 +75,18 @@ int profile_sink(struct sink **ret,
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 
 /*
+ * The frame that every output puts in front of a stack that did not end as
+ * END_WALKED: "[truncated: reason]", or "[reason]" if it is whole all the same.
+ * Returns buf, of PROFILE_END_SIZE bytes.
+ */
+#define PROFILE_END_SIZE 64
+char *profile_end_name(uint64_t end, char *buf);
+
+/*
  * The name of a frame as every output shows it: the function, or
- * "[module+0x1234]", or "[unknown]", or "[truncated: reason]" for FRAME_END.
- * Raw bytes: escape them. buf is used when the name must be made up.
+ * "[module+0x1234]", or "[unknown]", or profile_end_name() for FRAME_END.
+ * Raw bytes: escape them. buf is used when the name must be made up; size is
+ * at least PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
 
@@ -84,6 +94,8 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 const char *module_short_name(const char *path);
 /* The same of a mapping, also of one without a path; "" for PROFILE_NONE. */
 const char *profile_module_name(const struct profile *p, uint32_t mapping);
+/* The same with its folders, where there are some. */
+const char *profile_module_path(const struct profile *p, uint32_t mapping);
 
 /* Samples and weight of one event. */
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,

@@ -115,10 +115,9 @@ static int name_programs(struct programs *names, struct symbols *s, const struct
 				 &names->of_thread[i]);
 	}
 	for (int end = 0; end < END_COUNT && !rc; end++) {
-		char text[64];
+		char text[PROFILE_END_SIZE];
 
-		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
-		rc = symbols_add(s, text, &names->ends[end]);
+		rc = symbols_add(s, profile_end_name(end, text), &names->ends[end]);
 	}
 	return rc ? rc : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
 }
@@ -172,6 +171,8 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	losses_of(&r->losses, p, r->event_index);
 	rc = symbols_of(&r->symbols, p);
 	if (!rc)
+		rc = breakages_of(&r->breakages, p, r->event_index);
+	if (!rc)
 		rc = make_functions(r);
 	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
 		rc = groups_of(&r->groups[by], p, r->event_index, by);
@@ -186,6 +187,7 @@ void report_free(struct report *r)
 {
 	symbols_free(&r->symbols);
 	functions_free(&r->functions);
+	breakages_free(&r->breakages);
 	for (int by = 0; by < GROUP_KIND_COUNT; by++)
 		groups_free(&r->groups[by]);
 	tree_free(&r->tree);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/broken.h"
 #include "analyze/filter.h"
 #include "analyze/functions.h"
 #include "analyze/groups.h"
@@ -39,6 +40,7 @@ struct report {
 	struct groups groups[GROUP_KIND_COUNT];
 	struct tree tree; /* labels are symbols; below the root stand the programs */
 	struct completeness completeness;
+	struct breakages breakages;
 	struct losses losses;
 };
 

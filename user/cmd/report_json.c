@@ -101,17 +101,46 @@ static void put_groups(struct json *j, const struct report *r)
 	}
 }
 
+static void put_breakages(struct json *j, const struct report *r)
+{
+	json_key(j, "broken");
+	json_array(j);
+	for (size_t i = 0; i < rows(r, r->breakages.list.count); i++) {
+		const struct breakage *b = &r->breakages.list.items[i];
+
+		json_object(j);
+		json_key_text(j, "reason", b->reason);
+		json_key_text(j, "module", b->module);
+		json_key_uint(j, "samples", b->count);
+		json_key_real(j, "share", (double)b->count / (double)r->completeness.due);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* The share is null where no user stack was due. */
 static void put_stacks(struct json *j, const struct report *r)
 {
+	const struct completeness *c = &r->completeness;
+
 	json_key(j, "stacks");
 	json_object(j);
-	json_key_uint(j, "complete", r->completeness.ends[END_WALKED]);
-	json_key_uint(j, "none", r->completeness.no_stack);
+	json_key_uint(j, "due", c->due);
+	json_key_uint(j, "complete", c->complete);
+	json_key_real(j, "share", (double)c->complete / (double)c->due);
+	json_key_uint(j, "none", c->no_stack);
 	json_key(j, "truncated");
 	json_object(j);
-	for (int end = END_WALKED + 1; end < END_COUNT; end++)
-		json_key_uint(j, stack_end_word(end), r->completeness.ends[end]);
+	for (int end = 0; end < END_COUNT; end++)
+		if (!stack_end_is_whole(end))
+			json_key_uint(j, stack_end_word(end), c->broken[end]);
 	json_object_end(j);
+	json_key(j, "no_user");
+	json_object(j);
+	for (int why = 0; why < NO_USER_COUNT; why++)
+		json_key_uint(j, no_user_word(why), c->no_user[why]);
+	json_object_end(j);
+	put_breakages(j, r);
 	json_object_end(j);
 }
 

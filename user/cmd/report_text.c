@@ -12,6 +12,7 @@
 #define FUNCTION_ROWS 20
 #define PROGRAM_ROWS 10
 #define CONTAINER_ROWS 5
+#define BREAKAGE_ROWS 5
 #define BAR_WIDTH 100 /* from here on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
@@ -258,31 +259,76 @@ static void put_samples(const struct report *r, const struct screen *s)
 	}
 }
 
-/* The share of whole stacks, and why the others are not, most first. */
+/* A share of the user stacks and what became of it: "0.3 % no unwind table in libfoo.so.1". */
+static int show_breakage(const struct report *r, const struct breakage *b, char *buf, size_t size)
+{
+	char share[16];
+
+	return snprintf(buf, size, "%s %s%s%.48s",
+			show_percent(b->count, r->completeness.due, share, sizeof(share)),
+			b->reason, *b->module ? " in " : "", module_short_name(b->module));
+}
+
+/* What broke the stacks that are not complete: the top, and the rest as one. */
+static int show_breakages(const struct report *r, char *buf, size_t size)
+{
+	const struct breakage *b = r->breakages.list.items;
+	struct breakage rest = {.reason = "otherwise (--json lists all)", .module = ""};
+	int used = 0;
+
+	for (size_t i = 0; i < r->breakages.list.count; i++) {
+		if (i >= BREAKAGE_ROWS) {
+			rest.count += b[i].count;
+			continue;
+		}
+		used += snprintf(buf + used, size - used, "%s", i ? ", " : "; ");
+		used += show_breakage(r, &b[i], buf + used, size - used);
+	}
+	if (rest.count) {
+		used += snprintf(buf + used, size - used, ", ");
+		used += show_breakage(r, &rest, buf + used, size - used);
+	}
+	return used;
+}
+
+/* Samples that have no user stack by nature. */
+static void show_no_user(const struct report *r, char *buf, size_t size)
+{
+	const char *before = "no user stack: ";
+	int used = 0;
+
+	for (int why = 0; why < NO_USER_COUNT; why++) {
+		uint64_t count = r->completeness.no_user[why];
+		char share[16];
+
+		if (!count)
+			continue;
+		used += snprintf(buf + used, size - used, "%s%s %s", before,
+				 show_percent(count, r->count, share, sizeof(share)),
+				 no_user_word(why));
+		before = ", ";
+	}
+}
+
+/*
+ * The share of whole stacks among those that there should be, then the rest.
+ * Every part of the text is bounded, and there is room for all of them.
+ */
 static void put_stacks(const struct report *r, const struct screen *s)
 {
 	const struct completeness *c = &r->completeness;
-	uint64_t left[END_COUNT];
-	char share[16], text[512];
-	int used = snprintf(text, sizeof(text), "%s complete",
-			    show_percent(c->ends[END_WALKED], c->samples, share, sizeof(share)));
+	char share[16], complete[32], due[32], text[1024] = "";
+	int used = 0;
 
-	memcpy(left, c->ends, sizeof(left));
-	for (left[END_WALKED] = 0;;) {
-		int most = 0;
-
-		for (int end = 0; end < END_COUNT; end++)
-			most = left[end] > left[most] ? end : most;
-		if (!left[most])
-			break;
-		used += snprintf(text + used, sizeof(text) - used, ", %s %s",
-				 show_percent(left[most], c->samples, share, sizeof(share)),
-				 stack_end_word(most));
-		left[most] = 0;
-	}
-	if (c->no_stack)
-		snprintf(text + used, sizeof(text) - used, ", %s without a stack",
-			 show_percent(c->no_stack, c->samples, share, sizeof(share)));
+	if (c->due)
+		used = snprintf(text, sizeof(text), "%s complete (%s of %s)",
+				show_percent(c->complete, c->due, share, sizeof(share)),
+				show_count(c->complete, complete, sizeof(complete)),
+				show_count(c->due, due, sizeof(due)));
+	used += show_breakages(r, text + used, sizeof(text) - used);
+	if (c->due && c->due < c->samples)
+		used += snprintf(text + used, sizeof(text) - used, "; ");
+	show_no_user(r, text + used, sizeof(text) - used);
 	put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
 

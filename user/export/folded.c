@@ -168,10 +168,9 @@ static int name_rest(struct folding *f)
 	if (!rc)
 		rc = number_name(f, "[unknown]", false, "", &f->unknown);
 	for (int end = 0; end < END_COUNT && !rc; end++) {
-		char text[64];
+		char text[PROFILE_END_SIZE];
 
-		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
-		rc = number_name(f, text, false, "", &f->ends[end]);
+		rc = number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
 	}
 	f->events = calloc(f->profile->event_count + 1, sizeof(*f->events));
 	if (!f->events)

@@ -475,19 +475,19 @@ static int find_events(struct pprof *p)
 }
 
 /* What stands for the missing parts of stacks, where there are such. */
-static void remark_ends(struct pprof *p, uint32_t event)
+static void remark_ends(struct pprof *p)
 {
-	struct completeness c;
+	const struct profile *profile = p->profile;
 
-	completeness_of(&c, p->profile, event);
-	if (c.no_stack)
-		p->no_stack = remark(p, "[no stack]");
-	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
-		char text[64];
+	for (uint32_t i = 0; i < profile->sum_count; i++) {
+		uint32_t stack = profile->sums[i].stack;
+		enum stack_end end = profile_stack_end(profile, stack);
+		char text[PROFILE_END_SIZE];
 
-		snprintf(text, sizeof(text), "[truncated: %s]", stack_end_word(end));
-		if (c.ends[end])
-			p->ends[end] = remark(p, text);
+		if (stack == PROFILE_NONE && !p->no_stack)
+			p->no_stack = remark(p, "[no stack]");
+		else if (stack != PROFILE_NONE && end != END_WALKED && !p->ends[end])
+			p->ends[end] = remark(p, profile_end_name(end, text));
 	}
 }
 
@@ -505,8 +505,7 @@ static int begin(struct pprof *p)
 	/* The format wants "" first. */
 	string(p, "");
 	p->unknown = remark(p, "[unknown]");
-	for (size_t i = 0; i < p->events.count; i++)
-		remark_ends(p, p->events.items[i]);
+	remark_ends(p);
 	label_threads(p);
 	return use_frames(p);
 }

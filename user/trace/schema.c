@@ -56,8 +56,9 @@ const struct chunk_column chunk_columns[] = {
 #define FRAME_NAME_SQL \
 	"SELECT frame.id AS id, CASE" \
 	" WHEN frame.kind = (SELECT id FROM frame_kind WHERE word = 'end')" \
-	" THEN '[truncated: ' ||" \
-	" coalesce((SELECT word FROM stack_end WHERE id = frame.address), '?') || ']'" \
+	" THEN coalesce((SELECT" \
+	" CASE WHEN word IN ('walked', 'no address space') THEN '[' ELSE '[truncated: ' END ||" \
+	" word || ']' FROM stack_end WHERE id = frame.address), '[truncated: ?]')" \
 	" WHEN function.name <> '' THEN function.name" \
 	" WHEN mapping.id IS NOT NULL THEN '[' ||" \
 	" replace(path, rtrim(path, replace(path, '/', '')), '') ||" \

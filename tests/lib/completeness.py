@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How whole the user stacks of a recording are, as `skein report --json` says it."""
+import dataclasses
+import json
+import re
+import subprocess
+
+LIMIT = 300  # s, of one report
+
+
+@dataclasses.dataclass(frozen=True)
+class Completeness:
+    """Numbers of samples. samples: those that have a user stack or should have one."""
+    samples: int
+    complete: int
+    reasons: tuple  # of (reason, path of the module or "", samples): the others, most first
+    no_user: dict  # samples that have no user stack by nature, by why
+    weight: int  # of all, in the unit of the event
+
+    @property
+    def share(self):
+        """0 where there are no samples: nothing recorded is no success."""
+        return self.complete / self.samples if self.samples else 0.0
+
+    def __str__(self):
+        rest = [f"{count} {reason}" + (f" in {module}" if module else "")
+                for reason, module, count in self.reasons]
+        return "; ".join([f"{self.share:.2%} complete ({self.complete} of {self.samples})", *rest])
+
+
+def completeness(skein, path, comm=None, more=()):
+    """
+    Of the processes named comm, or of all but the idle threads. skein: the
+    program. more: further options of `skein report`, such as --pid. A name
+    that nothing in the recording has is an AssertionError, as is any failure.
+    """
+    names = ["--comm", re.sub(r"([][*?\\])", r"\\\1", comm)] if comm is not None else []
+    done = subprocess.run([skein, "report", "--json", *names, *map(str, more), str(path)],
+                          capture_output=True, timeout=LIMIT)
+    if done.returncode:
+        raise AssertionError(f"skein report {path}: {done.stderr.decode(errors='replace')}")
+    said = json.loads(done.stdout)
+    stacks = said["stacks"]
+    made = Completeness(stacks["due"], stacks["complete"],
+                        tuple((b["reason"], b["module"], b["samples"]) for b in stacks["broken"]),
+                        stacks["no_user"], said["weight"])
+    if (made.complete + sum(count for _, _, count in made.reasons) != made.samples
+            or made.samples + sum(made.no_user.values()) != said["samples"]):
+        raise AssertionError(f"the numbers of stacks do not add up: {stacks}")
+    return made

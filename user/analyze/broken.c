@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Counting whole and broken stacks, and grouping the broken ones by reason and module. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/broken.h"
+#include "analyze/names.h"
+
+/* What becomes of one sample: the rest are the values of enum stack_end and enum no_user. */
+enum verdict_kind { COMPLETE, BROKEN, NO_STACK, NO_USER };
+
+struct verdict {
+	enum verdict_kind kind;
+	unsigned int why; /* enum stack_end of BROKEN, enum no_user of NO_USER */
+};
+
+const char *no_user_word(enum no_user why)
+{
+	static const char *const words[] = {
+#define NO_USER_WORD(NAME, word) [NO_USER_##NAME] = word,
+		NO_USER_STACKS(NO_USER_WORD)
+#undef NO_USER_WORD
+	};
+
+	return words[why];
+}
+
+/* Which part of stacks was not recorded, because nobody asked for it. */
+struct recorded {
+	bool user_only, kernel_only;
+};
+
+static struct recorded recorded_of(const struct profile *p)
+{
+	struct recorded r = {false, false};
+
+	for (uint32_t i = 0; i < p->info_count; i++) {
+		if (strcmp(p->infos[i].key, "option.stacks"))
+			continue;
+		r.user_only = !strcmp(p->infos[i].value, "user");
+		r.kernel_only = !strcmp(p->infos[i].value, "kernel");
+	}
+	return r;
+}
+
+/* Of a stack that is whole though it begins in the kernel. */
+static bool of_kernel_thread(const struct profile *p, const struct profile_stack *s)
+{
+	return s->end == END_WALKED && s->root != PROFILE_NONE &&
+	       p->frames[s->root].f.kind == FRAME_KERNEL;
+}
+
+/*
+ * A user thread's stack is never empty: if nothing else, the reason why it
+ * could not be walked is in it. So where no kernel stacks were recorded, no
+ * stack at all is a kernel thread's.
+ */
+static struct verdict judge(const struct profile *p, struct recorded recorded, uint32_t stack)
+{
+	const struct profile_stack *s = stack == PROFILE_NONE ? NULL : &p->stacks[stack];
+
+	if (recorded.kernel_only)
+		return (struct verdict){NO_USER, NO_USER_NOT_ASKED};
+	if (!s)
+		return recorded.user_only ? (struct verdict){NO_USER, NO_USER_KERNEL_THREAD}
+					  : (struct verdict){NO_STACK, 0};
+	if (s->end == END_NO_MEMORY_MAP)
+		return (struct verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
+	if (of_kernel_thread(p, s))
+		return (struct verdict){NO_USER, NO_USER_KERNEL_THREAD};
+	return (struct verdict){s->end == END_WALKED ? COMPLETE : BROKEN, s->end};
+}
+
+static void count(struct completeness *c, struct verdict v, uint64_t samples)
+{
+	c->samples += samples;
+	if (v.kind == NO_USER) {
+		c->no_user[v.why] += samples;
+		return;
+	}
+	c->due += samples;
+	if (v.kind == COMPLETE)
+		c->complete += samples;
+	else if (v.kind == BROKEN)
+		c->broken[v.why] += samples;
+	else
+		c->no_stack += samples;
+}
+
+void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event)
+{
+	struct recorded recorded = recorded_of(p);
+
+	*ret = (struct completeness){0};
+	for (uint32_t i = 0; i < p->sum_count; i++)
+		if (p->sums[i].event == event)
+			count(ret, judge(p, recorded, p->sums[i].stack), p->sums[i].count);
+}
+
+struct breaking {
+	struct names modules;
+	struct index seen; /* (reason, module) -> index in the list */
+	struct breakages made;
+};
+
+/* The kernel is where a user stack ends from the inside: it is not what broke it. */
+static const char *module_at_fault(const struct profile *p, uint32_t stack)
+{
+	uint32_t root = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].root;
+
+	if (root == PROFILE_NONE || p->frames[root].f.kind == FRAME_KERNEL)
+		return "";
+	return profile_module_path(p, p->frames[root].mapping);
+}
+
+static int add(struct breaking *b, const struct profile *p, const struct profile_sum *s,
+	       struct verdict v)
+{
+	struct breakage fresh = {
+		.reason = v.kind == NO_STACK ? "no stack" : stack_end_word(v.why),
+		.module = module_at_fault(p, s->stack),
+	};
+	uint32_t module, at;
+	uint64_t key;
+
+	if (names_intern_text(&b->modules, fresh.module, &module) < 0)
+		return -ENOMEM;
+	key = (uint64_t)(v.kind == NO_STACK ? END_COUNT : v.why) << 32 | module;
+	at = index_get(&b->seen, key);
+	if (at == INDEX_NONE) {
+		at = b->made.list.count;
+		if (vector_push(&b->made.list, fresh) < 0 || index_put(&b->seen, key, at) < 0)
+			return -ENOMEM;
+	}
+	b->made.list.items[at].count += s->count;
+	return 0;
+}
+
+static int more_samples(const void *a, const void *b)
+{
+	const struct breakage *x = a, *y = b;
+	int order = strcmp(x->reason, y->reason);
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return order ? order : strcmp(x->module, y->module);
+}
+
+int breakages_of(struct breakages *ret, const struct profile *p, uint32_t event)
+{
+	struct recorded recorded = recorded_of(p);
+	struct breaking b = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < p->sum_count && !rc; i++) {
+		const struct profile_sum *s = &p->sums[i];
+		struct verdict v = judge(p, recorded, s->stack);
+
+		if (s->event == event && (v.kind == BROKEN || v.kind == NO_STACK))
+			rc = add(&b, p, s, v);
+	}
+	names_free(&b.modules);
+	index_free(&b.seen);
+	if (rc < 0) {
+		breakages_free(&b.made);
+		return rc;
+	}
+	if (b.made.list.count)
+		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage), more_samples);
+	*ret = b.made;
+	return 0;
+}
+
+void breakages_free(struct breakages *b)
+{
+	vector_free(&b->list);
+}
