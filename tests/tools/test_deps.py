@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+POLICY = "/usr/sbin/policy-rc.d"
 DEPS = pathlib.Path(__file__).resolve().parents[2] / "tools/deps"
 
 # Every package asked for is there, but for those listed in $STATE/missing.
@@ -24,6 +25,10 @@ done
 APT = """#!/bin/sh
 echo "apt-get $*" >>$STATE/calls
 case "$*" in
+*update*) ;;
+*) for p; do ! [ -e $STATE/never ] || ! grep -qx -e "$p" $STATE/never || exit 100; done ;;
+esac
+case "$*" in
 *update*) touch $STATE/lists ;;
 *install*) [ -e $STATE/lists ] && ! [ -e $STATE/broken ] || { echo "E: no lists" >&2; exit 100; } ;;
 esac
@@ -38,7 +43,7 @@ class Deps(unittest.TestCase):
         self.bin = self.state / "bin"
         self.bin.mkdir()
         for tool in ("sh", "env", "sed", "sort", "comm", "tr", "mktemp", "rm", "grep", "fold",
-                     "touch", "cat"):
+                     "touch", "cat", "tee", "chmod"):
             (self.bin / tool).symlink_to(shutil.which(tool))
         self.tool("dpkg-query", DPKG)
         self.tool("apt-get", APT)
@@ -92,6 +97,37 @@ class Deps(unittest.TestCase):
         self.tool("sudo", '#!/bin/sh\necho sudo >>$STATE/calls\nexec "$@"\n')
         run, calls = self.run_deps("build")
         self.assertEqual((run.returncode, calls[0]), (0, "sudo"))
+
+    def test_programs_that_cannot_be_had(self):
+        """The others are installed, and it is no failure."""
+        (self.state / "missing").write_text("nginx\nwrk\nperl\n")
+        (self.state / "lists").touch()
+        (self.state / "never").write_text("wrk\n")
+        run, calls = self.run_deps("build", "programs")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual([c.split()[-1] for c in calls[-3:]], ["nginx", "perl", "wrk"])
+        self.assertEqual(run.stderr, "tools/deps: wrk cannot be installed: its tests will be "
+                                     "skipped\n")
+
+        (self.state / "broken").touch()
+        self.assertEqual(self.run_deps("programs")[0].returncode, 0)
+        self.tool("id", "#!/bin/sh\necho 1000\n")
+        run, _ = self.run_deps("build", "programs")
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("skipped for want of: nginx perl wrk", run.stderr)
+
+    def test_servers_are_not_started(self):
+        """While they are installed, and only then, Debian's policy says so."""
+        if os.path.exists(POLICY):
+            self.skipTest(f"{POLICY} is there already")
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        (self.state / "missing").write_text("nginx\n")
+        (self.state / "lists").touch()
+        self.tool("apt-get", f"#!/bin/sh\ncat {POLICY} >$STATE/policy\n")
+        self.assertEqual(self.run_deps("programs")[0].returncode, 0)
+        self.assertIn("exit 101", (self.state / "policy").read_text())
+        self.assertFalse(os.path.exists(POLICY))
 
     def test_elsewhere(self):
         (self.bin / "dpkg-query").unlink()
