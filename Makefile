@@ -60,7 +60,7 @@ deps: ## install the Debian packages that the build needs (asks nothing)
 	$(Q)tools/deps build
 
 test: ## install what the tests need, build, and run every test in its short form
-	$(Q)tools/deps build test
+	$(Q)tools/deps build test programs
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O)
 
@@ -69,10 +69,12 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 	$(Q)$(MAKE) --no-print-directory SAN=1 all unit
 	$(Q)tests/run --build build/san --only unit/test_
 
-evidence: ## the long forms of the tests
-	$(Q)tools/deps build test
+# What was measured is written also when a test failed.
+evidence: ## the long forms of the tests; what they measured goes to docs/unwinding.md
+	$(Q)tools/deps build test programs
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
-	$(Q)tests/run --build $(O) --long
+	$(Q)tests/run --build $(O) --long; status=$$?; tools/evidence --build $(O) --write && \
+		exit $$status
 
 bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)tools/deps build bench
@@ -122,7 +124,7 @@ $(O)/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations \
-	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I. -Ibpf
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I.
 
 $(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux/$(ARCH)/vmlinux.h
 	$(call say,BPF,$< $(ARCH))
