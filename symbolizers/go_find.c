@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where a Go program's table of functions lies, and what its addresses are relative to. */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/go_table.h"
+
+#define TABLE_MAX (128u << 20)
+#define HEADER_SIZE 72
+#define SCAN_MAX (256u << 20) /* bytes searched of one file */
+#define CANDIDATES_MAX 16
+#define CHUNK_WORDS (3 * 2048) /* whole relocations */
+
+/* The description of a program's only module, src/runtime/symtab.go: moduledata, in words. */
+enum { MODULE_TABLE = 0, MODULE_NAMES = 1, MODULE_FIRST_PC = 20, MODULE_TEXT = 22, MODULE_WORDS };
+
+/* A piece of the file, read by chunks of words. */
+struct chunks {
+	const struct elf_image *image;
+	uint64_t at, end;
+	uint64_t words[CHUNK_WORDS];
+	size_t count; /* of words in the present chunk, which begins at "at" - 8 * count */
+};
+
+static bool next_chunk(struct chunks *c)
+{
+	uint64_t left = (c->end - c->at) / 8;
+
+	c->count = left < CHUNK_WORDS ? (size_t)left : CHUNK_WORDS;
+	if (!c->count || elf_image_read(c->image, c->at, c->words, c->count * 8) < 0)
+		return false;
+	c->at += c->count * 8;
+	beat(c->image->beat);
+	return true;
+}
+
+static bool begin_chunks(struct chunks *c, const struct elf_image *image, uint64_t offset,
+			 uint64_t size)
+{
+	c->image = image;
+	c->at = offset;
+	if (offset > image->size || size > image->size - offset)
+		return false;
+	c->end = offset + (size < SCAN_MAX ? size : SCAN_MAX);
+	return true;
+}
+
+/* How the table begins: a magic number, two zeros, the quantum of code, the size of a pointer. */
+static bool is_magic(uint64_t word)
+{
+	uint32_t magic = (uint32_t)word;
+	uint8_t quantum = word >> 48 & 255;
+
+	return (magic == 0xfffffffa || magic == 0xfffffff0 || magic == 0xfffffff1) &&
+	       (word >> 32 & 0xffff) == 0 && word >> 56 == 8 && (quantum == 1 || quantum == 4);
+}
+
+static bool scan(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *ret)
+{
+	struct chunks c;
+
+	if (!begin_chunks(&c, image, offset, size))
+		return false;
+	while (next_chunk(&c)) {
+		for (size_t i = 0; i < c.count; i++) {
+			if (!is_magic(c.words[i]))
+				continue;
+			*ret = c.at - (c.count - i) * 8;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t size)
+{
+	uint64_t word;
+	int rc;
+
+	if (size < HEADER_SIZE)
+		return -EBADMSG;
+	t->address = address;
+	t->size = size < TABLE_MAX ? size : TABLE_MAX;
+	rc = elf_image_read(t->image, offset, &word, sizeof(word));
+	if (rc < 0 || !is_magic(word))
+		return rc < 0 ? rc : -EBADMSG;
+	t->bytes = malloc(t->size);
+	return t->bytes ? elf_image_read(t->image, offset, t->bytes, t->size) : -ENOMEM;
+}
+
+/* GNU ld, called by Go before 1.26, hides it among other data of position-independent programs. */
+static int find_in_section(struct go_table *t)
+{
+	GElf_Shdr s;
+	uint64_t at;
+
+	if (elf_section_named(t->image, ".gopclntab", &s) ||
+	    elf_section_named(t->image, ".data.rel.ro.gopclntab", &s))
+		return s.sh_type == SHT_NOBITS ? -EBADMSG
+					       : load(t, s.sh_addr, s.sh_offset, s.sh_size);
+	if (!elf_section_named(t->image, ".go.buildinfo", &s) ||
+	    !elf_section_named(t->image, ".data.rel.ro", &s) || s.sh_type == SHT_NOBITS ||
+	    !scan(t->image, s.sh_offset, s.sh_size, &at))
+		return -ENOENT;
+	at -= s.sh_offset;
+	return load(t, s.sh_addr + at, s.sh_offset + at, s.sh_size - at);
+}
+
+static int find_in_segments(struct go_table *t)
+{
+	size_t count;
+	GElf_Phdr p;
+	uint64_t at;
+
+	if (elf_getphdrnum(t->image->elf, &count) < 0)
+		return -ENOENT;
+	for (size_t i = 0; i < count && gelf_getphdr(t->image->elf, (int)i, &p); i++) {
+		if (p.p_type != PT_LOAD || !scan(t->image, p.p_offset, p.p_filesz, &at))
+			continue;
+		at -= p.p_offset;
+		return load(t, p.p_vaddr + at, p.p_offset + at, p.p_filesz - at);
+	}
+	return -ENOENT;
+}
+
+int go_find_table(struct go_table *t)
+{
+	return t->image->sections > 1 ? find_in_section(t) : find_in_segments(t);
+}
+
+/* Whether words describe the module of t: then they tell where its text begins. */
+static bool take_text(struct go_table *t, const uint64_t *words)
+{
+	uint32_t first;
+
+	memcpy(&first, t->bytes + t->index, sizeof(first));
+	if (words[MODULE_TABLE] != t->address || words[MODULE_NAMES] != t->address + t->names ||
+	    words[MODULE_FIRST_PC] != words[MODULE_TEXT] + first)
+		return false;
+	t->text = words[MODULE_TEXT];
+	return true;
+}
+
+/* In programs that are not relocated, or whose relocations leave the values in place. */
+static int find_in_place(struct go_table *t, const GElf_Phdr *p)
+{
+	unsigned int candidates = 0;
+	struct chunks c;
+
+	if (!begin_chunks(&c, t->image, p->p_offset, p->p_filesz))
+		return -EBADMSG;
+	while (next_chunk(&c)) {
+		for (size_t i = 0; i < c.count; i++) {
+			uint64_t words[MODULE_WORDS];
+
+			if (c.words[i] != t->address || ++candidates > CANDIDATES_MAX)
+				continue;
+			if (elf_image_read(t->image, c.at - (c.count - i) * 8, words,
+					   sizeof(words)) == 0 &&
+			    take_text(t, words))
+				return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+/* Relocations that add the program's address, as pairs of place and value. */
+static bool is_relative(const struct elf_image *image, uint64_t info)
+{
+	return ELF64_R_TYPE(info) ==
+	       (image->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
+}
+
+/* The place of the first relocation with a value, if words is NULL; else the values at place. */
+static bool search(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
+		   uint64_t *words)
+{
+	bool found = false;
+	struct chunks c;
+
+	if (!begin_chunks(&c, t->image, section->sh_offset, section->sh_size))
+		return false;
+	while (next_chunk(&c)) {
+		for (size_t i = 0; i + 2 < c.count; i += 3) {
+			uint64_t where = c.words[i], value = c.words[i + 2];
+
+			if (!is_relative(t->image, c.words[i + 1]))
+				continue;
+			if (words && where >= *place && where - *place < 8 * MODULE_WORDS) {
+				words[(where - *place) / 8] = value;
+				found = true;
+			} else if (!words && value == t->address) {
+				*place = where;
+				return true;
+			}
+		}
+	}
+	return found;
+}
+
+static int find_in_relocations(struct go_table *t)
+{
+	uint64_t words[MODULE_WORDS] = {0}, place;
+
+	for (size_t i = 1; i < t->image->sections; i++) {
+		GElf_Shdr s;
+
+		if (elf_section(t->image, i, &s) && s.sh_type == SHT_RELA &&
+		    (s.sh_flags & SHF_ALLOC) && search(t, &s, &place, NULL) &&
+		    search(t, &s, &place, words) && take_text(t, words))
+			return 0;
+	}
+	return -EBADMSG;
+}
+
+int go_find_text(struct go_table *t)
+{
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(t->image->elf, &count) < 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < count && gelf_getphdr(t->image->elf, (int)i, &p); i++) {
+		if (p.p_type == PT_LOAD && (p.p_flags & PF_W) && find_in_place(t, &p) == 0)
+			return 0;
+	}
+	return find_in_relocations(t);
+}

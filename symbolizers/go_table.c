@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading Go's table of functions: every offset in it is somebody's claim. */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/go_table.h"
+
+#define MAGIC_1_16 0xfffffffaU
+#define MAGIC_1_18 0xfffffff0U
+#define MAGIC_1_20 0xfffffff1U
+
+static uint32_t u32_at(const struct go_table *t, uint64_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, t->bytes + at, sizeof(value));
+	return value;
+}
+
+static uint64_t u64_at(const struct go_table *t, uint64_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, t->bytes + at, sizeof(value));
+	return value;
+}
+
+/*
+ * The header: magic, two zeros, quantum and size of a pointer (one byte each),
+ * then words: functions, files, the address of the text (not in 1.16, and 0
+ * since 1.26), and offsets of names, units, files, values by pc, functions.
+ */
+static int read_header(struct go_table *t)
+{
+	uint32_t magic = u32_at(t, 0);
+	bool has_text = magic != MAGIC_1_16;
+	uint64_t at = has_text ? 32 : 24;
+
+	t->quantum = (uint8_t)t->bytes[6];
+	t->functions = u64_at(t, 8);
+	t->text = has_text ? u64_at(t, 24) : 0;
+	t->names = u64_at(t, at);
+	t->names_end = u64_at(t, at + 8);
+	t->deltas = u64_at(t, at + 24);
+	t->index = u64_at(t, at + 32);
+	t->address_size = has_text ? 4 : 8;
+	t->has_lines = magic == MAGIC_1_20;
+	if (t->names_end > t->size || t->names >= t->names_end || t->deltas >= t->size ||
+	    t->index >= t->size || t->bytes[t->names_end - 1] != '\0')
+		return -EBADMSG;
+	/* One address more than there are functions: where the last one ends. */
+	if (!t->functions || t->functions >= (t->size - t->index) / (2 * t->address_size))
+		return -EBADMSG;
+	return 0;
+}
+
+int go_table_open(struct go_table *t, const struct elf_image *image)
+{
+	const GElf_Ehdr *header = &image->header;
+	int rc;
+
+	*t = (struct go_table){.image = image};
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    __BYTE_ORDER != __LITTLE_ENDIAN)
+		return -ENOENT;
+	rc = go_find_table(t);
+	if (!rc)
+		rc = read_header(t);
+	if (!rc && t->address_size == 4 && !t->text)
+		rc = go_find_text(t);
+	return rc;
+}
+
+void go_table_close(struct go_table *t)
+{
+	free(t->bytes);
+	t->bytes = NULL;
+}
+
+static uint64_t entry_address(const struct go_table *t, uint64_t i)
+{
+	uint64_t at = t->index + i * 2 * t->address_size;
+
+	return t->text + (t->address_size == 4 ? u32_at(t, at) : u64_at(t, at));
+}
+
+static uint64_t entry_description(const struct go_table *t, uint64_t i)
+{
+	uint64_t at = t->index + (i * 2 + 1) * t->address_size;
+
+	return t->address_size == 4 ? u32_at(t, at) : u64_at(t, at);
+}
+
+/*
+ * A description: the address once more, then words of four bytes: name,
+ * arguments, deferreturn, stack pointer deltas, files, lines, count of values,
+ * unit, (1.20) line; then bytes: kind, flags.
+ */
+int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret)
+{
+	uint64_t start = entry_address(t, i), end = entry_address(t, i + 1);
+	uint64_t at = entry_description(t, i), room = t->size - t->index, name, deltas;
+	unsigned int words = t->has_lines ? 9 : 8;
+
+	if (start < t->end || end < start)
+		return -EBADMSG;
+	if (end == start)
+		return -ENOENT;
+	t->end = end;
+	if (at > room || room - at < t->address_size + 4 * words + 4)
+		return -EBADMSG;
+	at += t->index;
+	name = u32_at(t, at + t->address_size);
+	deltas = u32_at(t, at + t->address_size + 12);
+	if (name >= t->names_end - t->names || deltas >= t->size - t->deltas)
+		return -EBADMSG;
+	*ret = (struct go_function){
+		.start = start,
+		.end = end,
+		.name = name,
+		.deltas = deltas ? t->deltas + deltas : 0,
+		.flags = (uint8_t)t->bytes[at + t->address_size + 4 * words + 1],
+	};
+	return 0;
+}
+
+const char *go_table_name(const struct go_table *t, const struct go_function *f)
+{
+	return t->bytes + t->names + f->name;
+}
+
+struct go_steps go_steps_begin(const struct go_table *t, const struct go_function *f)
+{
+	return (struct go_steps){
+		.table = t,
+		.at = f->deltas,
+		.address = f->start,
+		.end = f->end,
+		.value = -1,
+	};
+}
+
+/* LEB128, at most five bytes. */
+static bool read_varint(struct go_steps *s, uint32_t *ret)
+{
+	uint32_t value = 0;
+
+	for (unsigned int shift = 0; shift < 35; shift += 7) {
+		uint8_t byte;
+
+		if (s->at >= s->table->size)
+			return false;
+		byte = (uint8_t)s->table->bytes[s->at++];
+		value |= (uint32_t)(byte & 127) << shift;
+		if (byte < 128) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Pairs: change of the value (zigzag; 0 ends the table unless first), bytes of code / quantum. */
+int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value)
+{
+	uint32_t change, length;
+
+	if (!s->at || s->address >= s->end)
+		return 0;
+	if (!read_varint(s, &change))
+		return -EBADMSG;
+	if (!change && s->begun)
+		return 0;
+	if (!read_varint(s, &length) || !length)
+		return -EBADMSG;
+	s->begun = true;
+	s->value = (int32_t)((uint32_t)s->value + (-(change & 1) ^ change >> 1));
+	*start = s->address;
+	*value = s->value;
+	s->address += (uint64_t)length * s->table->quantum;
+	return 1;
+}

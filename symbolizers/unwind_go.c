@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From Go's stack pointer deltas to rows. Compiled functions are simple: the
+ * delta tells the frame. The few assembler functions that switch stacks are not:
+ *
+ *  - Where a frame pointer was set up before, the frame is found by it: it is
+ *    kept across the switch, and leads back to the goroutine (systemstack,
+ *    asmcgocall), to the C code that called (cgocallback), and out of the vDSO
+ *    (nanotime1).
+ *  - Go before 1.21 gave systemstack and asmcgocall no frame, and what the
+ *    frame pointer leads to is the caller's caller: one frame is lost.
+ *  - mcall, morestack and gogo leave one stack for good: behind the switch,
+ *    nobody called.
+ *
+ * The table agrees with the .debug_frame that Go's linker makes, since that is
+ * made from it; neither knows of the switches.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/go_code.h"
+#include "symbolizers/go_table.h"
+#include "symbolizers/unwind_go.h"
+
+#define CODE_MAX 4096	    /* bytes of a function that are searched for a switch */
+#define DELTA_MAX (2 << 28) /* reflect's call frames have up to 1 GiB and 8 bytes */
+#define NEVER UINT64_MAX
+
+enum role {
+	GO_PLAIN,
+	GO_ROOT,   /* nobody called */
+	GO_LEAVE,  /* behind the switch, nobody called */
+	GO_SWITCH, /* behind the switch, the frame pointer is still the caller's */
+	GO_CLONE,
+	GO_SIGNAL, /* where signal handlers return to */
+};
+
+static const struct {
+	const char *name;
+	enum role role;
+} roles[] = {
+	{"runtime.goexit", GO_ROOT},
+	{"runtime.mstart", GO_ROOT},
+	{"runtime.rt0_go", GO_ROOT},
+	{"runtime.mcall", GO_LEAVE},
+	{"runtime.morestack", GO_LEAVE},
+	{"runtime.gogo", GO_LEAVE},
+	{"gogo", GO_LEAVE},
+	{"runtime.systemstack", GO_SWITCH},
+	{"runtime.asmcgocall", GO_SWITCH},
+	{"runtime.clone", GO_CLONE},
+	{"runtime.sigreturn", GO_SIGNAL},
+	{"runtime.sigreturn__sigaction", GO_SIGNAL},
+};
+
+/* Code, read as functions come: in ascending order. */
+struct code {
+	uint64_t offset;
+	size_t size;
+	uint8_t bytes[1 << 16];
+};
+
+struct maker {
+	struct unwind_rows *rows;
+	const struct unwind_source *source;
+	const struct unwind_machine *machine;
+	struct go_table table;
+	struct code code;
+};
+
+/* The function at work. Everything is a file offset. */
+struct function {
+	struct go_function go;
+	uint64_t start, end;
+	uint64_t saved; /* from here on the caller's frame pointer is in memory; NEVER */
+	uint64_t set;	/* from here on, outside of deltas of 0, the frame is found by it */
+	uint64_t stop;	/* from here on, the last rule holds, whatever the table says */
+	struct unwind_rule last;
+	enum role role;
+};
+
+/* Bytes of code, or NULL if there are no so many. Valid until the next call. */
+static const uint8_t *code_at(struct maker *m, uint64_t offset, size_t size)
+{
+	struct code *c = &m->code;
+	const struct elf_image *image = m->source->image;
+
+	if (size > sizeof(c->bytes) || offset > image->size || size > image->size - offset)
+		return NULL;
+	if (offset < c->offset || offset - c->offset > c->size ||
+	    size > c->size - (offset - c->offset)) {
+		uint64_t room = image->size - offset;
+
+		c->offset = offset;
+		c->size = room < sizeof(c->bytes) ? (size_t)room : sizeof(c->bytes);
+		if (elf_image_read(image, offset, c->bytes, c->size) < 0) {
+			c->size = 0;
+			return NULL;
+		}
+	}
+	return c->bytes + (offset - c->offset);
+}
+
+static enum role role_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++) {
+		if (strcmp(name, roles[i].name) == 0)
+			return roles[i].role;
+	}
+	/* Entry points, one per system; those of libraries (..._lib) are called by C. */
+	if (strncmp(name, "_rt0_", 5) == 0 && !strstr(name, "_lib"))
+		return GO_ROOT;
+	return GO_PLAIN;
+}
+
+/*
+ * A frame that is delta bytes deep. x86-64: return address and saved frame pointer are on top of
+ * it. arm64: the link register is at its bottom, the saved frame pointer below; without a frame,
+ * the former is still in its register.
+ */
+static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool saved)
+{
+	bool x86 = m->machine->elf == EM_X86_64;
+	struct unwind_rule r = {
+		.kind = UNWIND_CFA,
+		.reg = m->machine->sp,
+		.cfa_offset = x86 ? delta + 8 : delta,
+		.second = x86 ? -8 : -delta,
+		.saved = UNWIND_SAVED(saved ? UNWIND_FP_AT_CFA : UNWIND_FP_SAME, UNWIND_RA_AT_CFA),
+		.fp_offset = !saved ? 0
+			     : x86  ? -16
+				    : -delta - 8,
+	};
+
+	if (!x86 && !delta) {
+		r.second = 0;
+		r.index = m->machine->ra;
+		r.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_IN_REGISTER);
+	}
+	return r;
+}
+
+/* The same frame, found by the frame pointer, which points to where the caller's is saved. */
+static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
+{
+	struct unwind_rule r = frame_rule(m, delta, true);
+
+	r.reg = m->machine->fp;
+	r.cfa_offset = -r.fp_offset;
+	return r;
+}
+
+/* vfork() keeps its return address in a register, since the child will use the stack. */
+static struct unwind_rule popped_rule(struct maker *m, uint64_t at)
+{
+	const uint8_t *code = code_at(m, at - GO_CODE_BEFORE, GO_CODE_BEFORE);
+	int reg = code ? go_code_popped(m->machine->elf, code + GO_CODE_BEFORE) : -1;
+	struct unwind_rule r = frame_rule(m, -8, false);
+
+	if (reg < 0)
+		return (struct unwind_rule){.kind = UNWIND_BAD};
+	r.second = 0;
+	r.index = (uint8_t)reg;
+	r.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_IN_REGISTER);
+	return r;
+}
+
+static struct unwind_rule step_rule(struct maker *m, uint64_t at, int32_t delta, bool saved)
+{
+	if (delta == -8)
+		return popped_rule(m, at);
+	if (delta < 0 || delta > DELTA_MAX || delta % 8)
+		return (struct unwind_rule){.kind = UNWIND_BAD};
+	return frame_rule(m, delta, saved && delta);
+}
+
+/* One step of the table: up to three rows, as the frame pointer is saved and then set. */
+static int put_step(struct maker *m, const struct function *f, uint64_t at, uint64_t end,
+		    int32_t delta)
+{
+	struct unwind_rule rule = step_rule(m, at, delta, at >= f->saved);
+	int rc = unwind_rows_put(m->rows, at, &rule);
+	const uint8_t *code;
+	size_t close;
+
+	if (rc || delta <= 0 || rule.kind == UNWIND_BAD)
+		return rc;
+	rule = frame_rule(m, delta, true);
+	if (at < f->saved && f->saved < end)
+		rc = unwind_rows_put(m->rows, f->saved, &rule);
+	if (rc || f->set >= end)
+		return rc;
+	rule = pointer_rule(m, delta);
+	rc = unwind_rows_put(m->rows, f->set > at ? f->set : at, &rule);
+	/* Until 1.20 the frame pointer is restored before the frame is closed. */
+	code = rc ? NULL : code_at(m, end - 8, 8);
+	close = code && end - 8 >= at ? go_code_close(m->machine->elf, code + 8, 8) : 0;
+	if (!close || end - close < f->set)
+		return rc;
+	rule = frame_rule(m, delta, true);
+	return unwind_rows_put(m->rows, end - close, &rule);
+}
+
+static int put_steps(struct maker *m, const struct function *f)
+{
+	struct go_steps steps = go_steps_begin(&m->table, &f->go);
+	uint64_t address;
+	int32_t delta;
+	int rc = 0;
+
+	while (!rc && (rc = go_steps_next(&steps, &address, &delta)) > 0) {
+		uint64_t at = f->start + (address - f->go.start);
+		uint64_t end = f->start + (steps.address - f->go.start);
+
+		if (at >= f->stop)
+			break;
+		rc = put_step(m, f, at, end < f->stop ? end : f->stop, delta);
+	}
+	if (rc >= 0 && f->stop < f->end)
+		rc = unwind_rows_put(m->rows, f->stop, &f->last);
+	return rc < 0 ? rc : 0;
+}
+
+/* The first frame that the function opens tells whether it keeps a frame pointer. */
+static void find_frame(struct maker *m, struct function *f)
+{
+	struct go_steps steps = go_steps_begin(&m->table, &f->go);
+	struct go_frame frame;
+	const uint8_t *code;
+	uint64_t address;
+	int32_t delta = 0;
+
+	while (delta <= 0) {
+		if (go_steps_next(&steps, &address, &delta) <= 0)
+			return;
+	}
+	address = f->start + (address - f->go.start);
+	if (address < f->start + GO_CODE_BEFORE)
+		return;
+	code = code_at(m, address - GO_CODE_BEFORE, GO_CODE_BEFORE + GO_CODE_FRAME);
+	if (!code || !go_code_frame(m->machine->elf, code + GO_CODE_BEFORE, delta, &frame))
+		return;
+	f->saved = address + frame.saved;
+	if (frame.set != UINT32_MAX)
+		f->set = address + frame.set;
+}
+
+/* What holds behind the switch, if the function has one. */
+static void find_switch(struct maker *m, struct function *f)
+{
+	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX;
+	const uint8_t *code = code_at(m, f->start, size);
+	struct go_switch s = {GO_CODE_NONE, false};
+	bool framed = f->set != NEVER;
+
+	if (code)
+		s = go_code_switch(m->machine->elf, code, size);
+	if (f->role != GO_LEAVE && framed && s.keeps_frame && s.at != GO_CODE_NONE)
+		return;
+	f->set = NEVER;
+	if (s.at == GO_CODE_NONE)
+		return;
+	f->stop = f->start + s.at;
+	if (f->role == GO_LEAVE)
+		f->last.kind = UNWIND_END;
+	else if (f->role == GO_SWITCH && !framed && s.keeps_frame)
+		f->last = pointer_rule(m, 8);
+	else
+		f->last.kind = UNWIND_BAD;
+}
+
+/* Behind the system call there are two threads: the child's stack is empty. */
+static int put_clone(struct maker *m, const struct function *f)
+{
+	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX, both, child;
+	const uint8_t *code = code_at(m, f->start, size);
+	struct unwind_rule rule = frame_rule(m, 0, false);
+	int rc;
+
+	if (!code || !go_code_clone(m->machine->elf, code, size, &both, &child))
+		return put_steps(m, f);
+	rc = unwind_rows_put(m->rows, f->start, &rule);
+	rule.kind = UNWIND_CLONE;
+	if (!rc)
+		rc = unwind_rows_put(m->rows, f->start + both, &rule);
+	rule = (struct unwind_rule){.kind = UNWIND_END};
+	return rc ? rc : unwind_rows_put(m->rows, f->start + child, &rule);
+}
+
+static int add_described(struct maker *m, struct function *f)
+{
+	int rc = unwind_rows_begin(m->rows, UNWIND_LAYER_LINES, f->start, f->end);
+
+	if (rc)
+		return rc;
+	f->saved = f->set = f->stop = NEVER;
+	find_frame(m, f);
+	if (f->role != GO_PLAIN || (f->go.flags & GO_SP_WRITE))
+		find_switch(m, f);
+	else
+		f->set = NEVER;
+	rc = f->role == GO_CLONE ? put_clone(m, f) : put_steps(m, f);
+	if (rc != -EBADMSG)
+		return rc;
+	unwind_rows_spoil(m->rows);
+	return 0;
+}
+
+static int add_special(struct maker *m, const struct function *f)
+{
+	struct unwind_rule end = {.kind = UNWIND_END};
+	struct unwind_rule signal = {
+		.kind = UNWIND_SIGNAL,
+		.reg = m->machine->sp,
+		.cfa_offset = m->machine->signal_offset,
+	};
+
+	if (f->role == GO_ROOT)
+		return unwind_rows_add(m->rows, UNWIND_LAYER_LINES, f->start, f->end, &end);
+	/* A byte early, since callers are looked up a byte before their return address. */
+	return unwind_rows_add(m->rows, UNWIND_LAYER_STARTS, f->start - 1, f->end, &signal);
+}
+
+static int add_function(struct maker *m, uint64_t i)
+{
+	struct function f = {0};
+	uint64_t room;
+	int rc = go_table_function(&m->table, i, &f.go);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	if (!unwind_source_offset(m->source, f.go.start, &f.start, &room))
+		return -EBADMSG;
+	f.end = f.start + (f.go.end - f.go.start < room ? f.go.end - f.go.start : room);
+	f.role = role_of(go_table_name(&m->table, &f.go));
+	if (f.role == GO_ROOT || (f.role == GO_SIGNAL && f.start))
+		return add_special(m, &f);
+	return add_described(m, &f);
+}
+
+static int add_functions(struct maker *m)
+{
+	int rc = 0;
+
+	for (uint64_t i = 0; !rc && i < m->table.functions; i++) {
+		rc = add_function(m, i);
+		if (rc == -EBADMSG || rc == -EINVAL) {
+			m->rows->refused++;
+			rc = 0;
+		}
+		if (!(i & 1023))
+			beat(m->source->image->beat);
+	}
+	return rc;
+}
+
+int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s)
+{
+	struct maker *m = malloc(sizeof(*m));
+	int rc;
+
+	if (!m)
+		return -ENOMEM;
+	m->rows = b;
+	m->source = s;
+	m->machine = unwind_machine_of(s);
+	m->code.offset = m->code.size = 0;
+	rc = go_table_open(&m->table, s->image);
+	if (!rc)
+		rc = add_functions(m);
+	if (rc == -EBADMSG)
+		b->refused++;
+	go_table_close(&m->table);
+	free(m);
+	return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+}
