@@ -62,6 +62,8 @@ class Pprof(unittest.TestCase):
             self.assertIn("Duration: 2s", text)
             self.assertIn("Comment: lost 7 samples: ring full", text)
             self.assertIn("Comment: lost 7 samples: not delivered", text)
+            self.assertIn("Comment: complete stacks: 60 of 89\n", text)
+            self.assertIn("Comment: broken stacks: 15 too deep in /usr/bin/worker\n", text)
             self.assertIn("Comment: skein ", text)
             self.assertIn("[kernel.kallsyms]", text)
             self.assertIn("[anon:jit pid=101]", text)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/broken.h"
 #include "analyze/groups.h"
 #include "analyze/names.h"
 #include "analyze/tree.h"
@@ -39,6 +40,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME,
        FUNCTION_START_LINE };
 
 #define FLUSH_BYTES (1 << 20)
+#define BREAKAGE_COMMENTS 10 /* at most */
 
 #define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup)
 #define LABEL_MEMBER(name) uint32_t name;
@@ -424,6 +426,27 @@ static void write_comment(struct pprof *p, const char *text)
 	protobuf_varint(&p->buf, PROFILE_COMMENT, string(p, text));
 }
 
+/* How many stacks are whole, and what broke most of the others. */
+static void write_completeness(struct pprof *p, uint32_t event)
+{
+	struct completeness c;
+	struct breakages broken = {0};
+	char text[256];
+
+	completeness_of(&c, p->profile, event);
+	fail(p, breakages_of(&broken, p->profile, event));
+	snprintf(text, sizeof(text), "complete stacks: %" PRIu64 " of %" PRIu64, c.complete, c.due);
+	write_comment(p, text);
+	for (size_t i = 0; i < broken.list.count && i < BREAKAGE_COMMENTS; i++) {
+		const struct breakage *b = &broken.list.items[i];
+
+		snprintf(text, sizeof(text), "broken stacks: %" PRIu64 " %s%s%.128s", b->count,
+			 b->reason, *b->module ? " in " : "", b->module);
+		write_comment(p, text);
+	}
+	breakages_free(&broken);
+}
+
 /* When and where, by whom, and what is missing. */
 static void write_facts(struct pprof *p)
 {
@@ -440,6 +463,7 @@ static void write_facts(struct pprof *p)
 			 h->kernel, h->arch);
 		write_comment(p, text);
 	}
+	write_completeness(p, p->events.items[0]);
 	losses_of(&losses, p->profile, p->events.items[0]);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		if (!losses.by_reason[reason])

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Every way in which a stack ends, from a recording that has a stack of each:
+ * what the analysis makes of it, and that no output loses it.
+ *
+ * END_N is the root of the stack "END of n, work, leaf", but WALKED, where it
+ * is a START frame. Then one whose root is no START, a kernel thread, a system
+ * call of which the user part is missing, and a sample without any stack.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "analyze/broken.h"
+#include "cmd/report.h"
+#include "export/export.h"
+#include "files.h"
+#include "suite.h"
+#include "trace/trace.h"
+
+/* Samples of each. */
+#define ENDS_OF(end) (100 + (uint64_t)(end))
+#define ENDS_NO_START 7
+#define ENDS_KERNEL_THREAD 6
+#define ENDS_ONLY_KERNEL 5
+#define ENDS_NO_STACK 4
+
+struct ends_source {
+	struct source source;
+	const char *recorded; /* "user" or "kernel" only; NULL: both */
+};
+
+enum { ENDS_START = 1, ENDS_WORK, ENDS_LEAF, ENDS_KERNEL, ENDS_GENERATED, ENDS_AGAIN, ENDS_MARK };
+
+static int ends_entities(struct sink *to, const char *recorded, struct error *err)
+{
+	static const struct event event = {1, 1, "cpu-clock", "ns", 1, 100};
+	static const struct process process = {.id = 1, .host = 1, .pid = 9, .comm = "ends"};
+	static const struct thread thread = {1, 1, 9, 0, 0, "ends"};
+	static const struct mapping mappings[] = {{1, 1, MAPPING_FILE, 0, 9, "/bin/ends", ""},
+						  {2, 1, MAPPING_FILE, 0, 9, "/lib/libwork.so", ""},
+						  {3, 1, MAPPING_JIT, 1, 9, "", ""},
+						  {4, 1, MAPPING_FILE, 0, 9, "/lib/libwork.so", ""},
+						  {5, 1, MAPPING_KERNEL, 0, 0, "[kernel]", ""}};
+	static const struct frame frames[] = {
+		{ENDS_START, FRAME_NATIVE, 1, 1, 0, 0, FRAME_FLAG_START},
+		{ENDS_WORK, FRAME_NATIVE, 2, 2, 0, 0, 0},
+		{ENDS_LEAF, FRAME_NATIVE, 1, 3, 0, 0, 0},
+		{ENDS_KERNEL, FRAME_KERNEL, 5, 4, 0, 0, 0},
+		{ENDS_GENERATED, FRAME_JIT, 3, 5, 0, 0, 0},
+		/* the code of WORK, in a file that the recorder had forgotten */
+		{ENDS_AGAIN, FRAME_NATIVE, 4, 2, 0, 0, 0}};
+	struct info info = {1, 1, "option.stacks", recorded};
+	int rc = recorded ? put_info(to, &info, err) : 0;
+
+	if (!rc)
+		rc = put_event(to, &event, err);
+	if (!rc)
+		rc = put_process(to, &process, err);
+	if (!rc)
+		rc = put_thread(to, &thread, err);
+	for (size_t i = 0; i < sizeof(mappings) / sizeof(mappings[0]) && !rc; i++)
+		rc = put_mapping(to, &mappings[i], err);
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]) && !rc; i++)
+		rc = put_frame(to, &frames[i], err);
+	for (uint64_t end = 0; end < END_COUNT && !rc; end++) {
+		struct frame mark = {ENDS_MARK + end, FRAME_END, 0, end, 0, 0, 0};
+
+		rc = put_frame(to, &mark, err);
+	}
+	return rc;
+}
+
+/* A path of frames, root first, 0 ends it; and its samples. */
+static int ends_path(struct sink *to, uint64_t *last, const uint64_t *frames, uint64_t samples,
+		     struct error *err)
+{
+	struct sum sum = {1, 1, 0, samples, samples};
+	int rc = 0;
+
+	for (; *frames && !rc; frames++) {
+		struct stack s = {++*last, sum.stack, *frames};
+
+		sum.stack = s.id;
+		rc = put_stack(to, &s, err);
+	}
+	return rc ? rc : put_sum(to, &sum, err);
+}
+
+static int ends_run(struct source *source, struct sink *to, struct error *err)
+{
+	static const struct {
+		uint64_t frames[4], samples;
+	} others[] = {
+		{{ENDS_AGAIN, ENDS_LEAF}, ENDS_NO_START},
+		{{ENDS_KERNEL, ENDS_KERNEL}, ENDS_KERNEL_THREAD},
+		{{ENDS_MARK + END_UNREADABLE, ENDS_KERNEL}, ENDS_ONLY_KERNEL},
+		{{0}, ENDS_NO_STACK},
+	};
+	int rc = ends_entities(to, ((struct ends_source *)source)->recorded, err);
+	uint64_t last = 0;
+
+	for (uint64_t end = 0; end < END_COUNT && !rc; end++) {
+		uint64_t root = end == END_WALKED ? ENDS_START : ENDS_MARK + end;
+		uint64_t next = end == END_GENERATED ? ENDS_GENERATED : ENDS_WORK;
+		uint64_t whole[] = {root, next, ENDS_LEAF, 0}, bare[] = {root, 0};
+
+		rc = ends_path(to, &last, end == END_NO_MEMORY_MAP ? bare : whole, ENDS_OF(end),
+			       err);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !rc; i++)
+		rc = ends_path(to, &last, others[i].frames, others[i].samples, err);
+	return rc;
+}
+
+static struct source *ends_source(struct ends_source *s, const char *recorded)
+{
+	static const struct source_ops ops = {.run = ends_run};
+
+	*s = (struct ends_source){.source = {.ops = &ops}, .recorded = recorded};
+	return &s->source;
+}
+
+static struct profile *ends_profile(const char *recorded)
+{
+	struct ends_source source;
+	struct profile *p = NULL;
+	struct error err = {""};
+
+	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), &err), "%s", err.text);
+	return p;
+}
+
+START_TEST(every_sample_is_counted_once)
+{
+	struct profile *p = ends_profile(NULL);
+	struct completeness c;
+	uint64_t broken = 0;
+
+	completeness_of(&c, p, 0);
+	ck_assert_uint_eq(c.complete, ENDS_OF(END_WALKED));
+	ck_assert_uint_eq(c.no_stack, ENDS_NO_STACK);
+	ck_assert_uint_eq(c.no_user[NO_USER_KERNEL_THREAD], ENDS_KERNEL_THREAD);
+	ck_assert_uint_eq(c.no_user[NO_USER_NO_MEMORY_MAP], ENDS_OF(END_NO_MEMORY_MAP));
+	ck_assert_uint_eq(c.no_user[NO_USER_NOT_ASKED], 0);
+	for (int end = 0; end < END_COUNT; end++) {
+		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START
+				: end == END_UNREADABLE ? ENDS_ONLY_KERNEL
+							: 0;
+
+		ck_assert_uint_eq(c.broken[end], stack_end_is_whole(end) ? 0 : ENDS_OF(end) + more);
+		broken += c.broken[end];
+	}
+	ck_assert_uint_eq(c.due, c.complete + broken + c.no_stack);
+	ck_assert_uint_eq(c.samples, c.due + ENDS_KERNEL_THREAD + ENDS_OF(END_NO_MEMORY_MAP));
+	ck_assert_uint_eq(c.samples, p->total_count);
+	profile_free(p);
+}
+END_TEST
+
+/* Where only one part of stacks was recorded, the other one is not missing. */
+START_TEST(what_was_not_asked_for_is_not_missing)
+{
+	struct profile *p = ends_profile("kernel");
+	struct breakages broken;
+	struct completeness c;
+
+	completeness_of(&c, p, 0);
+	ck_assert_uint_eq(c.due, 0);
+	ck_assert_uint_eq(c.no_user[NO_USER_NOT_ASKED], p->total_count);
+	ck_assert_int_eq(breakages_of(&broken, p, 0), 0);
+	ck_assert_uint_eq(broken.list.count, 0);
+	breakages_free(&broken);
+	profile_free(p);
+
+	p = ends_profile("user");
+	completeness_of(&c, p, 0);
+	ck_assert_uint_eq(c.no_stack, 0);
+	ck_assert_uint_eq(c.no_user[NO_USER_KERNEL_THREAD], ENDS_KERNEL_THREAD + ENDS_NO_STACK);
+	ck_assert_uint_eq(c.complete, ENDS_OF(END_WALKED));
+	profile_free(p);
+}
+END_TEST
+
+static void check_breakage(const struct breakages *b, const char *reason, const char *module,
+			   uint64_t count)
+{
+	for (size_t i = 0; i < b->list.count; i++) {
+		const struct breakage *one = &b->list.items[i];
+
+		if (strcmp(one->reason, reason) || strcmp(one->module, module))
+			continue;
+		ck_assert_msg(one->count == count, "%s in %s: %llu", reason, module,
+			      (unsigned long long)one->count);
+		return;
+	}
+	ck_abort_msg("no %s in '%s'", reason, module);
+}
+
+START_TEST(reasons_stand_with_the_module_at_fault)
+{
+	struct profile *p = ends_profile(NULL);
+	struct breakages b;
+	struct completeness c;
+	uint64_t count = 0;
+
+	ck_assert_int_eq(breakages_of(&b, p, 0), 0);
+	/* those of the list, and a part of the unreadable ones, and no stack */
+	ck_assert_uint_eq(b.list.count, END_COUNT - 2 + 2);
+	for (int end = 0; end < END_COUNT; end++)
+		if (!stack_end_is_whole(end))
+			check_breakage(&b, stack_end_word(end),
+				       end == END_GENERATED ? "[jit]" : "/lib/libwork.so",
+				       ENDS_OF(end) +
+					       (end == END_UNKNOWN_ROOT ? ENDS_NO_START : 0));
+	check_breakage(&b, stack_end_word(END_UNREADABLE), "", ENDS_ONLY_KERNEL);
+	check_breakage(&b, "no stack", "", ENDS_NO_STACK);
+	for (size_t i = 0; i < b.list.count; i++) {
+		count += b.list.items[i].count;
+		ck_assert(!i || b.list.items[i - 1].count >= b.list.items[i].count);
+	}
+	completeness_of(&c, p, 0);
+	ck_assert_uint_eq(count, c.due - c.complete);
+	breakages_free(&b);
+	/* of another event there is nothing */
+	ck_assert_int_eq(breakages_of(&b, p, 1), 0);
+	ck_assert_uint_eq(b.list.count, 0);
+	profile_free(p);
+}
+END_TEST
+
+/* The recording in a format; the caller frees it. */
+static char *exported(const char *format, size_t *size)
+{
+	struct export_options o = {0};
+	struct ends_source source;
+	struct sink *sink = NULL;
+	struct error err = {""};
+	char *data = NULL;
+	FILE *out = open_memstream(&data, size);
+
+	ck_assert_int_eq(export_format_named(format)->sink(&sink, out, &o, &err), 0);
+	ck_assert_msg(!pipe_join(ends_source(&source, NULL), sink, &err), "%s", err.text);
+	sink_free(sink);
+	fclose(out);
+	return data;
+}
+
+/* The mark of an end at the root, as the formats write it. */
+static const char *mark_of(int end, char *buf)
+{
+	sprintf(buf, end == END_NO_MEMORY_MAP ? "[%s]" : "[truncated: %s]", stack_end_word(end));
+	return buf;
+}
+
+START_TEST(folded_marks_every_end)
+{
+	size_t size = 0;
+	char *text = exported("folded", &size), mark[64], line[256];
+
+	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
+		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START : 0;
+
+		snprintf(line, sizeof(line), "ends;%s%s %llu\n", mark_of(end, mark),
+			 end == END_NO_MEMORY_MAP ? ""
+			 : end == END_GENERATED	  ? ";[jit+0x5];[ends+0x3]"
+						  : ";[libwork.so+0x2];[ends+0x3]",
+			 (unsigned long long)(ENDS_OF(end) + more));
+		ck_assert_msg(strstr(text, line) != NULL, "%s in\n%s", line, text);
+	}
+	ck_assert_ptr_nonnull(strstr(text, "ends;[ends+0x1];[libwork.so+0x2];[ends+0x3] 100\n"));
+	ck_assert_ptr_nonnull(strstr(text, "ends;[kernel+0x4];[kernel+0x4] 6\n"));
+	ck_assert_ptr_null(strstr(text, "walked"));
+	free(text);
+}
+END_TEST
+
+static bool holds(const unsigned char *data, size_t size, const char *text)
+{
+	return memmem(data, size, text, strlen(text)) != NULL;
+}
+
+START_TEST(pprof_marks_every_end)
+{
+	size_t size = 0;
+	char *packed = exported("pprof", &size), mark[64];
+	unsigned char data[1 << 16];
+	z_stream z = {.next_in = (unsigned char *)packed,
+		      .avail_in = size,
+		      .next_out = data,
+		      .avail_out = sizeof(data)};
+
+	ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
+	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	for (int end = END_WALKED + 1; end < END_COUNT; end++)
+		ck_assert_msg(holds(data, z.total_out, mark_of(end, mark)), "%s", mark);
+	ck_assert(!holds(data, z.total_out, "walked"));
+	ck_assert(holds(data, z.total_out, "complete stacks: 100 of 1"));
+	ck_assert(holds(data, z.total_out, "broken stacks: 111 unknown root in /lib/libwork.so"));
+	inflateEnd(&z);
+	free(packed);
+}
+END_TEST
+
+/* What a report says of stacks: the text from the word on, up to the next empty line. */
+static char *reported(const char *recorded, bool json)
+{
+	struct report_options o = {.json = json, .by = BY_FUNCTION, .limit = LIMIT_UNSET};
+	struct profile *p = ends_profile(recorded);
+	struct error err = {""};
+	struct report r;
+	char *text = NULL;
+	size_t size = 0;
+	struct screen s = {open_memstream(&text, &size), 1000, false};
+
+	ck_assert_int_eq(report_make(&r, "x", p, &o, &err), 0);
+	ck_assert_int_eq(json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
+	fclose(s.out);
+	report_free(&r);
+	profile_free(p);
+	return text;
+}
+
+static void check_report(const char *recorded, bool json, const char *wanted)
+{
+	char *text = reported(recorded, json);
+
+	ck_assert_msg(strstr(text, wanted) != NULL, "no %s in %s", wanted, text);
+	free(text);
+}
+
+/* The exact words are in tests/golden. */
+START_TEST(reports_tell_the_top_reasons)
+{
+	struct profile *p = ends_profile(NULL);
+	struct completeness c;
+	char line[128];
+
+	completeness_of(&c, p, 0);
+	snprintf(line, sizeof(line), "%% complete (100 of 1,%03d); ", (int)c.due - 1000);
+	check_report(NULL, false, line);
+	check_report(NULL, false, "otherwise (--json lists all); no user stack: ");
+	check_report(NULL, false, "% kernel threads, ");
+	check_report(NULL, false, "% threads starting or ending\n");
+	check_report("kernel", false, "Stacks     no user stack: 100.0 % not asked for\n");
+	check_report("kernel", true, "\"share\": null");
+	check_report(NULL, true, "\"unreadable stack\": 108");
+	check_report(NULL, true, "\"threads starting or ending\": 102");
+	profile_free(p);
+}
+END_TEST
+
+/* skein query names every end as the profile does. */
+START_TEST(sql_names_every_end)
+{
+	struct ends_source source;
+	struct sink *w = NULL;
+	struct trace *t = NULL;
+	struct error err = {""};
+	char *text = NULL, mark[64], line[128];
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	files_begin();
+	ck_assert_msg(!trace_writer(&w, "ends.skein", &err), "%s", err.text);
+	ck_assert_msg(!pipe_join(ends_source(&source, NULL), w, &err), "%s", err.text);
+	sink_free(w);
+	ck_assert_msg(!trace_open(&t, "ends.skein", &err), "%s", err.text);
+	ck_assert_msg(!trace_query(t,
+				   "SELECT frame_name.id, name FROM frame_name"
+				   " JOIN frame USING (id) JOIN frame_kind ON kind = frame_kind.id"
+				   " WHERE word = 'end'",
+				   QUERY_CSV, out, &err),
+		      "%s", err.text);
+	trace_close(t);
+	fclose(out);
+	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
+		snprintf(line, sizeof(line), "%d,%s", ENDS_MARK + end, mark_of(end, mark));
+		ck_assert_msg(strstr(text, line) != NULL, "%s in\n%s", line, text);
+	}
+	free(text);
+}
+END_TEST
+
+SUITE("broken", every_sample_is_counted_once, what_was_not_asked_for_is_not_missing,
+      reasons_stand_with_the_module_at_fault, folded_marks_every_end, pprof_marks_every_end,
+      reports_tell_the_top_reasons, sql_names_every_end)
