@@ -148,18 +148,30 @@ static int write_all(int fd, const void *buffer, size_t size)
 	return 0;
 }
 
-/* Is it a file that this cache could have written? */
-static int check_file(int fd, const struct file_header *h)
+/* The size of a file that this cache could have written. */
+static int check_file(int fd, uint64_t *ret_size)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH) ||
-	    h->magic != FILE_MAGIC || h->size > UNWIND_TABLE_MAX ||
-	    (uint64_t)st.st_size != sizeof(*h) + h->size)
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
 		return -EBADMSG;
+	*ret_size = (uint64_t)st.st_size;
 	return 0;
+}
+
+static int read_header(int fd, struct file_header *ret)
+{
+	uint64_t size = 0;
+	int rc = check_file(fd, &size);
+
+	if (!rc)
+		rc = read_all(fd, ret, sizeof(*ret), 0);
+	if (!rc && (ret->magic != FILE_MAGIC || ret->size > UNWIND_TABLE_MAX ||
+		    size != sizeof(*ret) + ret->size))
+		rc = -EBADMSG;
+	return rc;
 }
 
 static int read_table(int fd, const char *name, void **ret_bytes, struct unwind_table *ret)
@@ -167,10 +179,8 @@ static int read_table(int fd, const char *name, void **ret_bytes, struct unwind_
 	struct file_header h;
 	uint64_t checksum[2];
 	void *bytes = NULL;
-	int rc = read_all(fd, &h, sizeof(h), 0);
+	int rc = read_header(fd, &h);
 
-	if (!rc)
-		rc = check_file(fd, &h);
 	if (rc < 0)
 		return rc;
 	bytes = malloc(h.size ? h.size : 1);

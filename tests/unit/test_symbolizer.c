@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The client with a real worker: answers, deaths, hangs, and a worker that lies. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "base/vector.h"
+#include "client.h"
 #include "files.h"
 #include "suite.h"
-#include "symbolizers/client.h"
-#include "symbolizers/client_private.h"
 
 /* AddressSanitizer would report a SIGSEGV at length. */
 #ifdef __SANITIZE_ADDRESS__
@@ -83,15 +79,6 @@ static int add(struct symbolizer *s, uint64_t object, enum object_kind kind, int
 	int rc = symbolizer_add(s, object, kind, fd);
 
 	return rc ? rc : symbolizer_read(s, object);
-}
-
-static void poll_once(struct symbolizer *s, int ms)
-{
-	struct pollfd p = {.fd = symbolizer_fd(s), .events = POLLIN};
-	struct error err = {0};
-
-	poll(&p, 1, ms);
-	ck_assert_msg(symbolizer_poll(s, clock_ns(CLOCK_MONOTONIC), &err) == 0, "%s", err.text);
 }
 
 static void finish(struct symbolizer *s)
@@ -423,21 +410,6 @@ START_TEST(a_worker_that_hangs_is_replaced_and_its_object_is_bad)
 }
 END_TEST
 
-/* Send the worker what waits, while it is stopped, and kill it: it dies over that. */
-static void strike(struct symbolizer *s)
-{
-	uint64_t generation = s->generation;
-	pid_t pid = symbolizer_worker_pid(s);
-
-	if (pid)
-		kill(pid, SIGSTOP);
-	poll_once(s, 0);
-	if (pid)
-		kill(pid, SIGKILL);
-	for (int i = 0; i < 100 && s->generation == generation; i++)
-		poll_once(s, 10);
-}
-
 START_TEST(an_object_that_workers_die_of_is_bad)
 {
 	struct seen seen = {0};
@@ -513,29 +485,6 @@ START_TEST(open_files_are_bounded)
 	stop(s, &seen);
 }
 END_TEST
-
-/* Put a socket in the place of the worker's: the other end is returned. */
-static int usurp(struct symbolizer *s)
-{
-	int pair[2];
-
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	kill(s->pid, SIGKILL);
-	ck_assert_int_eq(waitpid(s->pid, NULL, 0), s->pid);
-	/* a process that worker_kill() may kill */
-	s->pid = fork();
-	if (!s->pid) {
-		close_range(3, ~0u, 0);
-		pause();
-	}
-	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_DEL, s->socket, NULL), 0);
-	ck_assert_int_eq(dup2(pair[0], s->socket), s->socket);
-	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_ADD, s->socket,
-				   &(struct epoll_event){.events = EPOLLIN}),
-			 0);
-	close(pair[0]);
-	return pair[1];
-}
 
 /* A message that looks right at first, with one thing or another wrong. */
 static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)

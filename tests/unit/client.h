@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the symbolizer's client do to it and its worker. */
+#ifndef SKEIN_TESTS_CLIENT_H
+#define SKEIN_TESTS_CLIENT_H
+
+#include <check.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "files.h"
+#include "symbolizers/client.h"
+#include "symbolizers/client_private.h"
+
+static inline void poll_once(struct symbolizer *s, int ms)
+{
+	struct pollfd p = {.fd = symbolizer_fd(s), .events = POLLIN};
+	struct error err = {0};
+
+	poll(&p, 1, ms);
+	ck_assert_msg(symbolizer_poll(s, clock_ns(CLOCK_MONOTONIC), &err) == 0, "%s", err.text);
+}
+
+/* Send the worker what waits, while it is stopped, and kill it: it dies over that. */
+static inline void strike(struct symbolizer *s)
+{
+	uint64_t generation = s->generation;
+	pid_t pid = symbolizer_worker_pid(s);
+
+	if (pid)
+		kill(pid, SIGSTOP);
+	poll_once(s, 0);
+	if (pid)
+		kill(pid, SIGKILL);
+	for (int i = 0; i < 100 && s->generation == generation; i++)
+		poll_once(s, 10);
+}
+
+/* Put a socket in the place of the worker's: the other end is returned. */
+static inline int usurp(struct symbolizer *s)
+{
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	kill(s->pid, SIGKILL);
+	ck_assert_int_eq(waitpid(s->pid, NULL, 0), s->pid);
+	/* a process that worker_kill() may kill */
+	s->pid = fork();
+	if (!s->pid) {
+		close_range(3, ~0u, 0);
+		pause();
+	}
+	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_DEL, s->socket, NULL), 0);
+	ck_assert_int_eq(dup2(pair[0], s->socket), s->socket);
+	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_ADD, s->socket,
+				   &(struct epoll_event){.events = EPOLLIN}),
+			 0);
+	close(pair[0]);
+	return pair[1];
+}
+
+#endif
