@@ -64,14 +64,15 @@ class Shares:
         """found: of completeness.py"""
         self.samples += found.samples
         self.complete += found.complete
-        self.reasons.update(found.reasons)
+        for reason, module, count in found.reasons:
+            self.reasons[reason, module] += count
 
     def percent(self):
         """Rounded down: 99.5 is not said of less."""
         return f"{10000 * self.complete // max(self.samples, 1) / 100:.2f} %"
 
     def why(self, limit):
-        return "; ".join(f"{reason}: {module or 'no module'} ({count})"
+        return "; ".join(f"{reason}{' in ' if module else ''}{os.path.basename(module)} ({count})"
                          for (reason, module), count in self.reasons.most_common(limit))
 
     def __str__(self):

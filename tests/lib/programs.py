@@ -13,6 +13,7 @@ import fnmatch
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -136,9 +137,9 @@ chown -R nobody .
     load="""
 as_nobody nginx -p "$PWD" -c nginx.conf -e errors &
 until_ok bash -c ': </dev/tcp/127.0.0.1/7003'
-wrk -t 2 -c 16 -d 1h http://127.0.0.1:7002/data >>errors &
-wrk -t 1 -c 8 -d 1h -H 'Accept-Encoding: gzip' http://127.0.0.1:7002/old/text.txt >>errors &
-wrk -t 1 -c 4 -d 1h http://127.0.0.1:7003/data >>errors &
+again wrk -t 2 -c 16 -d 1h http://127.0.0.1:7002/data &
+again wrk -t 1 -c 8 -d 1h -H 'Accept-Encoding: gzip' http://127.0.0.1:7002/old/text.txt &
+again wrk -t 1 -c 4 -d 1h http://127.0.0.1:7003/data &
 ready
 """)
 
@@ -156,9 +157,9 @@ as_nobody pg_ctl -D base -w -m fast stop
 PATH=/usr/lib/postgresql/15/bin:$PATH
 as_nobody postgres -D base -F -k "$PWD" -c listen_addresses= -c jit_above_cost=2000 2>>errors &
 until_ok psql -h "$PWD" -U bench -c 'SELECT 1' postgres
-pgbench -h "$PWD" -U bench -c 3 -j 1 -T 3600 postgres >>errors 2>&1 &
-pgbench -h "$PWD" -U bench -c 2 -j 2 -T 3600 -S -M prepared postgres >>errors 2>&1 &
-pgbench -h "$PWD" -U bench -c 2 -T 3600 -n -f "$SOURCES/work.pgbench" postgres >>errors 2>&1 &
+again pgbench -h "$PWD" -U bench -c 3 -j 1 -T 3600 postgres &
+again pgbench -h "$PWD" -U bench -c 2 -j 2 -T 3600 -S -M prepared postgres &
+again pgbench -h "$PWD" -U bench -c 2 -T 3600 -n -f "$SOURCES/work.pgbench" postgres &
 ready
 """)
 
@@ -248,6 +249,20 @@ PROGRAMS = (OPENSSL, XZ, GZIP, SQLITE, REDIS, NGINX, POSTGRES, COMPILER, NODE, G
             GO, RUST)
 
 
+def _end(process):
+    """
+    End a load. unshare(1) waits for the first process of the namespace, whose end is that of all
+    others; killed itself it would not wait for them.
+    """
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        for child in children.read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+        process.wait(10)
+    process.kill()
+    process.wait()
+
+
 class Loads:
     """
     Where programs are prepared, once each, and run. build: where what takes long to make is kept
@@ -310,8 +325,7 @@ class Loads:
         try:
             yield process
         finally:
-            process.kill()
-            process.wait()
+            _end(process)
 
     def _await(self, program, process):
         end = time.monotonic() + READY_LIMIT

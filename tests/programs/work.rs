@@ -61,7 +61,8 @@ fn words(seed: u64) -> usize {
 }
 
 fn sorted(seed: u64) -> u64 {
-    let mut list: Vec<(u64, String)> = Numbers(seed).take(4000).map(|n| (n, n.to_string())).collect();
+    let mut list: Vec<(u64, String)> =
+        Numbers(seed).take(4000).map(|n| (n, n.to_string())).collect();
     list.sort_by(|a, b| a.1.cmp(&b.1));
     list.sort_unstable();
     list[list.len() / 2].0

@@ -10,7 +10,8 @@ SELECT word, count(*), sum(number) FROM item GROUP BY word ORDER BY 2 DESC, 1 LI
 SELECT count(*) FROM item JOIN link ON item.id = link.b JOIN item AS other ON other.id = link.a;
 SELECT count(*) FROM item WHERE word LIKE '%7_3%' OR upper(word) GLOB '*9*';
 SELECT sum(length(replace(word, 'word', 'other'))) FROM item;
-SELECT word, row_number() OVER (PARTITION BY id % 10 ORDER BY word) FROM item ORDER BY 2 DESC LIMIT 5;
+SELECT word, row_number() OVER (PARTITION BY id % 10 ORDER BY word) FROM item
+ORDER BY 2 DESC LIMIT 5;
 UPDATE item SET number = number + (SELECT count(*) FROM link WHERE b = item.id);
 DELETE FROM item WHERE id % 3 = 0;
 VACUUM;
