@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Unwind tables by way of the client: from a worker, from the cache, and from a worker that lies. */
+/* Unwind tables through the client: from a worker, from the cache, from a worker that lies. */
 #include <elf.h>
 #include <errno.h>
 #include <search.h>
