@@ -155,7 +155,7 @@ as_nobody pg_ctl -D base -w -m fast stop
 """,
     load="""
 PATH=/usr/lib/postgresql/15/bin:$PATH
-as_nobody postgres -D base -F -k "$PWD" -c listen_addresses= -c jit_above_cost=2000 2>>errors &
+as_nobody postgres -D base -F -k "$PWD" -c listen_addresses= 2>>errors &
 until_ok psql -h "$PWD" -U bench -c 'SELECT 1' postgres
 again pgbench -h "$PWD" -U bench -c 3 -j 1 -T 3600 postgres &
 again pgbench -h "$PWD" -U bench -c 2 -j 2 -T 3600 -S -M prepared postgres &
