@@ -56,6 +56,8 @@ size_t elf_bytes(const struct elf *e);
 /* elf_start.c: fill e->starts from the image; the entry point's function is looked up in e. */
 int elf_find_starts(struct elf *e, const struct elf_image *image);
 bool elf_name_is_start(const char *name);
+/* Whether the image's entry point is one: that of a program or of the dynamic linker. */
+bool elf_has_entry(const struct elf_image *image);
 
 /* elf_plt.c: add the stubs of the procedure linkage table to e->symbols. */
 int elf_add_plt(struct elf *e, const struct elf_image *image);

@@ -85,7 +85,7 @@ static bool library_runs(const struct elf_image *image, const GElf_Phdr *dynamic
 	return (flags & DF_1_PIE) || (name && is_linker_name(image, strings, name));
 }
 
-static bool has_entry(const struct elf_image *image)
+bool elf_has_entry(const struct elf_image *image)
 {
 	size_t count;
 	bool runs = image->header.e_type == ET_EXEC;
@@ -103,7 +103,7 @@ static int add_entry(struct elf *e, const struct elf_image *image)
 	uint64_t entry = image->header.e_entry;
 	struct found f;
 
-	if (!has_entry(image))
+	if (!elf_has_entry(image))
 		return 0;
 	if (symtab_find(&e->symbols, entry, &f))
 		return add_extent(e, f.start, f.start + f.size);

@@ -19,25 +19,29 @@
 
 /* Lowest first. */
 enum unwind_layer {
-	UNWIND_LAYER_LINES, /* Go's line table */
+	UNWIND_LAYER_LINES,  /* Go's line table */
 	UNWIND_LAYER_FRAMES, /* call frame information */
 	UNWIND_LAYER_STARTS, /* where threads begin, and other special cases */
 	UNWIND_LAYERS
 };
 
+/* Numbers of rules that are always there. */
+enum { UNWIND_RULE_GAP, UNWIND_RULE_BAD };
+
 /* One function's rows: a piece of unwind_rows.rows, cut at pages as the table's are. */
 struct unwind_extent {
-	uint64_t start, end; /* file offsets */
+	uint64_t start, end;   /* file offsets */
 	uint32_t first, count; /* rows */
 };
 
 struct unwind_rows {
-	VECTOR(struct unwind_rule) rules; /* distinct; the first two are GAP and BAD */
-	uint32_t *slots; /* hash table: numbers of rules, plus one */
+	VECTOR(struct unwind_rule) rules; /* distinct */
+	uint32_t *slots;		  /* hash table: numbers of rules, plus one */
 	VECTOR(uint32_t) rows;
 	VECTOR(struct unwind_extent) layers[UNWIND_LAYERS];
-	uint64_t at; /* where the last row of the open function begins */
-	enum unwind_layer open;
+	uint64_t at;		    /* where the last row of the open function begins */
+	struct unwind_extent *open; /* the last function begun */
+	bool unsettled[UNWIND_LAYERS];
 	uint32_t refused; /* of functions; ends as unwind_header.refused */
 };
 
@@ -58,21 +62,36 @@ int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t s
  */
 int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule *rule);
 
+/* The open function makes no sense: all of it becomes BAD, and it counts as refused. */
+void unwind_rows_spoil(struct unwind_rows *b);
+
 /* A function of one rule: begin and put. */
 int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end,
 		    const struct unwind_rule *rule);
 
 /*
- * Call what lies between the functions of all layers: the ranges of [start, end) in which nothing
- * is described, in order of offset, until the callback returns something other than 0, which is
- * handed on. Sorts the layers, so it can be called between two functions, not within one.
+ * Bring each layer into order, and cut functions where the next one of their layer begins. Not
+ * within a function. What follows does it by itself.
  */
-int unwind_rows_holes(struct unwind_rows *b, uint64_t start, uint64_t end,
-		      int (*hole)(void *context, uint64_t start, uint64_t end), void *context);
+void unwind_rows_settle(struct unwind_rows *b);
+
+/* The function of one layer that holds a file offset, of a builder that is settled; or NULL. */
+const struct unwind_extent *unwind_rows_find(const struct unwind_rows *b, enum unwind_layer layer,
+					     uint64_t offset);
+
+/*
+ * Call piece for everything from start to end in order of offset, with the function that holds
+ * there or NULL where there is none, until it returns something other than 0, which is handed on.
+ */
+typedef int unwind_piece(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
+			 struct unwind_extent *function);
+int unwind_rows_walk(struct unwind_rows *b, uint64_t start, uint64_t end, unwind_piece *piece,
+		     void *context);
 
 /*
  * The table (unwind_table.h) in one malloc()ed piece for the caller to free. Padding of up to 15
- * bytes between functions continues the row before it. 0; -ENOENT: no rows; -ENOMEM; -E2BIG.
+ * bytes between functions continues the row before it. It uses up the rows of b. 0; -ENOENT: no
+ * rows; -ENOMEM; -E2BIG.
  */
 int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size);
 

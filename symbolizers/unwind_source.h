@@ -3,6 +3,8 @@
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_SOURCE_H
 #define SKEIN_SYMBOLIZERS_UNWIND_SOURCE_H
 
+#include <xxhash.h>
+
 #include "base/vector.h"
 #include "symbolizers/elf_image.h"
 
@@ -14,6 +16,11 @@ struct unwind_segment {
 struct unwind_source {
 	struct elf_image *image;
 	VECTOR(struct unwind_segment) segments;
+	/*
+	 * Set while a key is made, which is of all that is read. Functions are then
+	 * read up to their first row only: no code is looked for by the others.
+	 */
+	XXH3_state_t *hash;
 };
 
 /*
@@ -21,9 +28,9 @@ struct unwind_source {
  * and not the one that skein was built for, so that both are tested everywhere.
  */
 struct unwind_machine {
-	uint16_t elf; /* e_machine */
-	uint8_t fp, sp, ra; /* ra: the column of the return address */
-	uint8_t registers; /* how many a rule may name */
+	uint16_t elf;	       /* e_machine */
+	uint8_t fp, sp, ra;    /* ra: the column of the return address */
+	uint8_t registers;     /* how many a rule may name */
 	int32_t signal_offset; /* from sp to struct sigcontext in a signal frame */
 };
 
@@ -33,6 +40,9 @@ struct unwind_machine {
  */
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
 void unwind_source_free(struct unwind_source *s);
+
+/* Read exactly size bytes of what the table depends on, as elf_image_read(). */
+int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);
 
 const struct unwind_machine *unwind_machine_of(const struct unwind_source *s);
 

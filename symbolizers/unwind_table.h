@@ -32,8 +32,8 @@ struct unwind_table {
  */
 struct unwind_key {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none; anybody can forge it */
-	uint64_t size; /* of the file, bytes */
-	uint64_t hash[2]; /* XXH3, 128 bits */
+	uint64_t size;		   /* of the file, bytes */
+	uint64_t hash[2];	   /* XXH3, 128 bits */
 };
 
 /*
@@ -44,8 +44,8 @@ int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, s
 
 /*
  * Make the table of the file behind fd. *ret is one malloc()ed piece for the caller to free, of
- * *ret_size bytes, and holds what unwind_table_check() demands. Errors as above, and -ENOMEM, -E2BIG.
- * What makes no sense in the file is left out and counted (header.refused).
+ * *ret_size bytes, and holds what unwind_table_check() demands. Errors as above, and -ENOMEM,
+ * -E2BIG. What makes no sense in the file is left out and counted (header.refused).
  */
 int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
 		      struct beat *b);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The entries of .eh_frame and .debug_frame: libdw finds them and checks their
+ * bounds; what they say of addresses and instructions is read here.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+
+#include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind_frame.h"
+
+#define SECTION_MAX (256u << 20)
+/* The largest that compilers write has some 40 bytes; a hostile one could be read once per FDE. */
+#define CIE_MAX 1024
+#define KNOWN 64 /* CIEs kept; programs have a handful */
+/* A program's start-up code and its PLT are always described, also where nothing else is. */
+#define FUNCTIONS_FEW 8
+#define BEAT_ENTRIES 1024
+
+struct known {
+	uint64_t offset;
+	bool set, good;
+	struct unwind_common common;
+};
+
+struct cfi {
+	const struct unwind_source *source;
+	struct unwind_rows *rows;
+	struct unwind_cfi_section section;
+	Elf_Data data;
+	struct known known[KNOWN];
+};
+
+/* The letters behind z, each of which has something in the augmentation data or nothing. */
+static bool read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
+{
+	const uint8_t *data = cie->augmentation_data;
+	struct reader r = {data, data + cie->augmentation_data_size, false};
+	const char *letter = cie->augmentation;
+
+	if (!*letter)
+		return true;
+	if (*letter != 'z' || !data)
+		return false;
+	c->sized = true;
+	while (*++letter && !r.bad) {
+		switch (*letter) {
+		case 'R':
+			c->encoding = read_byte(&r);
+			break;
+		case 'P': /* the size is all that matters of the personality routine */
+			unwind_read_pointer(&r, read_byte(&r) & 0x0f, 0);
+			break;
+		case 'L':
+			read_byte(&r);
+			break;
+		case 'S':
+			c->signal = true;
+			break;
+		case 'B': /* arm64: pointers are signed with key B */
+		case 'G': /* arm64: the stack is tagged */
+			break;
+		default:
+			return false;
+		}
+	}
+	return !r.bad;
+}
+
+static bool read_common(const struct cfi *c, uint64_t offset, struct unwind_common *ret)
+{
+	struct reader r = {c->data.d_buf, (uint8_t *)c->data.d_buf + c->data.d_size, false};
+	const unsigned char *ident = c->source->image->header.e_ident;
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+
+	*ret = (struct unwind_common){
+		.machine = unwind_machine_of(c->source),
+		.bias = c->section.address - (uint64_t)(uintptr_t)c->data.d_buf,
+		.encoding = DW_EH_PE_absptr,
+	};
+	(void)read_block(&r, offset);
+	if (read_fixed(&r, 4) > CIE_MAX || r.bad)
+		return false;
+	if (dwarf_next_cfi(ident, (Elf_Data *)&c->data, c->section.eh, offset, &next, &entry) ||
+	    !dwarf_cfi_cie_p(&entry) || entry.cie.return_address_register != ret->machine->ra)
+		return false;
+	ret->code_align = entry.cie.code_alignment_factor;
+	ret->data_align = entry.cie.data_alignment_factor;
+	r = (struct reader){
+		entry.cie.initial_instructions,
+		entry.cie.initial_instructions_end,
+		false,
+	};
+	return read_augmentation(ret, &entry.cie) && unwind_frame_begin(ret, r);
+}
+
+/* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */
+static const struct unwind_common *find_common(struct cfi *c, uint64_t offset)
+{
+	struct known *k = &c->known[offset / 8 % KNOWN];
+
+	if (!k->set || k->offset != offset) {
+		k->set = true;
+		k->offset = offset;
+		k->good = read_common(c, offset, &k->common);
+	}
+	return k->good ? &k->common : NULL;
+}
+
+/* -EBADMSG: it makes no sense. */
+static int read_function(struct cfi *c, const Dwarf_FDE *fde)
+{
+	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
+	struct reader r = {fde->start, fde->end, false};
+	uint64_t address, size, offset, room;
+	int rc;
+
+	if (!common)
+		return -EBADMSG;
+	address = unwind_read_pointer(&r, common->encoding, common->bias);
+	size = unwind_read_pointer(&r, common->encoding & 0x0f, 0);
+	if (common->sized)
+		(void)read_block(&r, read_uleb(&r));
+	if (r.bad)
+		return -EBADMSG;
+	/* Functions that the linker has left out. */
+	if (!size || !address)
+		return 0;
+	if (!unwind_source_offset(c->source, address, &offset, &room) || size > room)
+		return -EBADMSG;
+	rc = unwind_rows_begin(c->rows, UNWIND_LAYER_FRAMES, offset, offset + size);
+	if (rc)
+		return rc == -EINVAL ? -EBADMSG : rc;
+	rc = unwind_frame_run(common, r, address, c->source->hash ? 1 : size, c->rows);
+	if (rc != -EBADMSG && rc != -EINVAL)
+		return rc;
+	unwind_rows_spoil(c->rows);
+	return 0;
+}
+
+/*
+ * A terminator within the section is stepped over: the dynamic linker finds
+ * functions by a table, and so do not see it.
+ */
+static bool skip_terminator(const struct cfi *c, uint64_t at, uint64_t *next)
+{
+	*next = at + 4;
+	return c->section.eh && !c->section.open_ended && *next < c->data.d_size;
+}
+
+static int read_entries(struct cfi *c)
+{
+	const struct elf_image *image = c->source->image;
+	uint64_t at = 0, next, entries = 0;
+	Dwarf_CFI_Entry entry;
+	int rc = 0, state;
+
+	while (!rc && at < c->data.d_size) {
+		next = at;
+		state = dwarf_next_cfi(image->header.e_ident, &c->data, c->section.eh, at, &next,
+				       &entry);
+		if (state > 0 && !skip_terminator(c, at, &next))
+			break;
+		if (state == 0 && !dwarf_cfi_cie_p(&entry))
+			rc = read_function(c, &entry.fde);
+		if (state < 0 || rc == -EBADMSG) {
+			c->rows->refused++;
+			rc = 0;
+		}
+		/* Where the next one begins is not known: the rest is lost. */
+		if (next <= at)
+			break;
+		at = next;
+		if (!(++entries % BEAT_ENTRIES))
+			beat(image->beat);
+	}
+	return rc;
+}
+
+static int read_section(struct unwind_rows *rows, const struct unwind_source *s, bool eh)
+{
+	struct cfi c = {.source = s, .rows = rows};
+	int rc = unwind_cfi_find(s, eh, &c.section);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	c.data = (Elf_Data){
+		.d_buf = malloc(c.section.size),
+		.d_size = c.section.size,
+		.d_version = EV_CURRENT,
+	};
+	if (!c.data.d_buf)
+		return -ENOMEM;
+	rc = unwind_source_read(s, c.section.offset, c.data.d_buf, c.section.size);
+	if (!rc)
+		rc = read_entries(&c);
+	free(c.data.d_buf);
+	return rc;
+}
+
+int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	int rc = read_section(rows, s, true);
+
+	if (!rc && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW)
+		rc = read_section(rows, s, false);
+	return rc;
+}
+
+/* Where the byte at address lies in the file, and how many follow it in its segment. */
+static bool find_loaded(const struct elf_image *image, uint64_t address,
+			struct unwind_cfi_section *ret)
+{
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		uint64_t within = address - p.p_vaddr;
+
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || within >= p.p_filesz)
+			continue;
+		*ret = (struct unwind_cfi_section){
+			.address = address,
+			.offset = p.p_offset + within,
+			.size = p.p_filesz - within,
+			.eh = true,
+			.open_ended = true,
+		};
+		return ret->offset >= within && ret->offset <= image->size &&
+		       ret->size <= image->size - ret->offset;
+	}
+	return false;
+}
+
+/* LSB core specification, section 10.6.2: version, three encodings, where .eh_frame begins. */
+static bool find_by_header(const struct elf_image *image, struct unwind_cfi_section *ret)
+{
+	uint8_t header[12];
+	struct reader r = {header + 4, header + sizeof(header), false};
+	struct unwind_cfi_section section;
+	uint64_t address;
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		if (p.p_type != PT_GNU_EH_FRAME || p.p_filesz < sizeof(header) ||
+		    elf_image_read(image, p.p_offset, header, sizeof(header)) || header[0] != 1)
+			continue;
+		address =
+			unwind_read_pointer(&r, header[1], p.p_vaddr - (uint64_t)(uintptr_t)header);
+		if (r.bad || !find_loaded(image, address, &section))
+			return false;
+		*ret = section;
+		return true;
+	}
+	return false;
+}
+
+int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *ret)
+{
+	GElf_Shdr section;
+
+	if (elf_section_named(s->image, eh ? ".eh_frame" : ".debug_frame", &section)) {
+		if (section.sh_type == SHT_NOBITS || section.sh_flags & SHF_COMPRESSED ||
+		    !section.sh_size)
+			return -ENOENT;
+		*ret = (struct unwind_cfi_section){
+			.address = section.sh_addr,
+			.offset = section.sh_offset,
+			.size = section.sh_size,
+			.eh = eh,
+		};
+	} else if (!eh || !find_by_header(s->image, ret)) {
+		return -ENOENT;
+	}
+	if (!ret->open_ended)
+		return ret->size > SECTION_MAX ? -E2BIG : 0;
+	ret->size = ret->size < SECTION_MAX ? ret->size : SECTION_MAX;
+	return 0;
+}

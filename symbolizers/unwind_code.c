@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Machine code recognized by its bytes: system calls and what is around them. */
+#include <string.h>
+
+#include "symbolizers/unwind_code.h"
+
+#define BEFORE_MAX 40 /* from the beginning of musl's __clone to its system call: 35 */
+#define CHILD_MAX 20  /* what the child runs of it: 15 */
+
+static const uint8_t x86_syscall[] = {0x0f, 0x05};
+
+struct code {
+	const uint8_t *begin, *end;
+};
+
+/* Whether there are these bytes at p, which may lie outside of the code. */
+static bool is_at(const struct code *c, const uint8_t *p, const void *bytes, size_t size)
+{
+	return p >= c->begin && p <= c->end && size <= (size_t)(c->end - p) &&
+	       memcmp(p, bytes, size) == 0;
+}
+
+#define IS_AT(c, p, ...) \
+	is_at(c, p, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+/* mov $15,%rax or %eax; syscall */
+static bool x86_restorer(const struct code *c, const uint8_t *call, struct unwind_found *ret)
+{
+	size_t size = 0;
+
+	if (IS_AT(c, call - 7, 0x48, 0xc7, 0xc0, 15, 0, 0, 0))
+		size = 7;
+	else if (IS_AT(c, call - 5, 0xb8, 15, 0, 0, 0))
+		size = 5;
+	*ret = (struct unwind_found){
+		.at = (uint64_t)(call - size - c->begin),
+		.what = UNWIND_FOUND_RESTORER,
+		.child = (uint32_t)(size + sizeof(x86_syscall)),
+	};
+	return size > 0;
+}
+
+/* xor %eax,%eax; mov $56,%al ... syscall; test; jnz 1f; xor %ebp,%ebp ... 1: ret */
+static bool x86_clone(const struct code *c, const uint8_t *call, struct unwind_found *ret)
+{
+	const uint8_t *behind = call + sizeof(x86_syscall), *p = behind, *start, *child, *parent;
+
+	p += IS_AT(c, p, 0x48);
+	if (!IS_AT(c, p, 0x85, 0xc0, 0x75) || c->end - p < 4)
+		return false;
+	child = p + 4;
+	parent = child + p[3];
+	p = child + IS_AT(c, child, 0x48);
+	if (!IS_AT(c, p, 0x31, 0xed) || child[-1] > 0x7f || parent - child > CHILD_MAX ||
+	    !IS_AT(c, parent, 0xc3))
+		return false;
+	for (start = call - 1; call - start <= BEFORE_MAX; start--) {
+		if (IS_AT(c, start, 0x31, 0xc0, 0xb0, 0x38))
+			break;
+	}
+	if (call - start > BEFORE_MAX)
+		start = call;
+	*ret = (struct unwind_found){
+		.at = (uint64_t)(start - c->begin),
+		.what = UNWIND_FOUND_CLONE,
+		.behind = (uint32_t)(behind - start),
+		.child = (uint32_t)(child - start),
+		.end = (uint32_t)(parent - start),
+		.tail = 1,
+	};
+	return true;
+}
+
+static size_t x86_search(const struct code *c, struct unwind_found *ret, size_t max)
+{
+	const uint8_t *p = c->begin;
+	size_t found = 0;
+
+	while (found < max) {
+		p = memmem(p, (size_t)(c->end - p), x86_syscall, sizeof(x86_syscall));
+		if (!p)
+			break;
+		found += x86_restorer(c, p, &ret[found]) || x86_clone(c, p, &ret[found]);
+		p += sizeof(x86_syscall);
+	}
+	return found;
+}
+
+#define ARM64_SVC 0xd4000001
+#define ARM64_NOP 0xd503201f
+#define ARM64_RET 0xd65f03c0
+#define ARM64_MOV_RT_SIGRETURN 0xd2801168 /* mov x8, #139 */
+
+static uint32_t instruction(const uint8_t *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* mov x8, #139; svc #0, or, in musl's __clone, svc #0; cbz x0, 1f; ret; 1: */
+static size_t arm64_search(const struct code *c, struct unwind_found *ret, size_t max)
+{
+	size_t found = 0;
+
+	for (const uint8_t *p = c->begin; c->end - p >= 12 && found < max; p += 4) {
+		uint64_t at = (uint64_t)(p - c->begin);
+
+		if (instruction(p) == ARM64_MOV_RT_SIGRETURN && instruction(p + 4) == ARM64_SVC)
+			ret[found++] = (struct unwind_found){
+				.at = at,
+				.what = UNWIND_FOUND_RESTORER,
+				.child = 8,
+			};
+		/* cbz x0, two instructions on */
+		if (instruction(p) == ARM64_SVC && instruction(p + 4) == 0xb4000040 &&
+		    instruction(p + 8) == ARM64_RET && found < max)
+			ret[found++] = (struct unwind_found){
+				.at = at,
+				.what = UNWIND_FOUND_CLONE,
+				.behind = 4,
+				.child = 12,
+				.end = 12 + CHILD_MAX,
+			};
+	}
+	return found;
+}
+
+size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
+			  struct unwind_found *ret, size_t max)
+{
+	struct code c = {code, code + size};
+
+	return m->elf == EM_X86_64 ? x86_search(&c, ret, max) : arm64_search(&c, ret, max);
+}
+
+bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size)
+{
+	if (m->elf == EM_X86_64)
+		return memmem(code, size, x86_syscall, sizeof(x86_syscall));
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		if (instruction(code + i) == ARM64_SVC)
+			return true;
+	}
+	return false;
+}
+
+bool unwind_code_restores(const struct unwind_machine *m, const uint8_t *code)
+{
+	struct code c = {code, code + 4};
+
+	if (m->elf == EM_X86_64)
+		return IS_AT(&c, code, 0x48, 0xc7, 0xc0, 15) || IS_AT(&c, code, 0xb8, 15, 0, 0);
+	return instruction(code) == ARM64_MOV_RT_SIGRETURN;
+}
+
+/* On x86-64: nopw, nopl, xchg %ax,%ax, or int3 more than once. */
+static bool x86_pads(const struct code *c, const uint8_t *p)
+{
+	return IS_AT(c, p, 0x66, 0x2e, 0x0f, 0x1f) || IS_AT(c, p, 0x66, 0x0f, 0x1f) ||
+	       IS_AT(c, p, 0x0f, 0x1f) || IS_AT(c, p, 0x66, 0x90) || IS_AT(c, p, 0xcc, 0xcc) ||
+	       IS_AT(c, p, 0x90, 0x90);
+}
+
+size_t unwind_code_until_padding(const struct unwind_machine *m, const uint8_t *code, size_t size)
+{
+	struct code c = {code, code + size};
+
+	if (m->elf == EM_X86_64) {
+		for (size_t i = 1; i < size; i++) {
+			if (x86_pads(&c, code + i))
+				return i;
+		}
+		return size;
+	}
+	for (size_t i = 4; i + 4 <= size; i += 4) {
+		if (instruction(code + i) == ARM64_NOP || !instruction(code + i))
+			return i;
+	}
+	return size;
+}

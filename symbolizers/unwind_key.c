@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What tables are known by. Making a table comes down to reading parts of the
+ * file; a key is made by reading the same parts, through the same functions,
+ * without going into what they say of the inside of functions.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/elf.h"
+#include "symbolizers/go_table.h"
+#include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind_starts.h"
+#include "symbolizers/unwind_table.h"
+
+_Static_assert(sizeof(((struct unwind_key *)0)->build_id) ==
+		       sizeof(((struct object_facts *)0)->build_id),
+	       "copied as they are");
+
+static void hash_headers(const struct unwind_source *s)
+{
+	const GElf_Ehdr *h = &s->image->header;
+	const uint64_t facts[] = {
+		UNWIND_TABLE_VERSION,	 h->e_machine,	    h->e_entry,
+		elf_has_entry(s->image), s->segments.count,
+	};
+
+	XXH3_128bits_update(s->hash, facts, sizeof(facts));
+	XXH3_128bits_update(s->hash, s->segments.items,
+			    s->segments.count * sizeof(*s->segments.items));
+}
+
+static int hash_cfi_header(const struct unwind_source *s, bool eh)
+{
+	struct unwind_cfi_section section;
+	int rc = unwind_cfi_find(s, eh, &section);
+	const uint64_t facts[] = {eh, section.address, section.size, section.open_ended};
+
+	if (!rc)
+		XXH3_128bits_update(s->hash, facts, sizeof(facts));
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int hash_code(const struct unwind_source *s)
+{
+	uint8_t code[1 << 16];
+	int rc = 0;
+
+	for (size_t i = 0; i < s->segments.count; i++) {
+		uint64_t at = s->segments.items[i].offset;
+		uint64_t end = at + s->segments.items[i].size;
+
+		while (!rc && at < end) {
+			size_t size = end - at < sizeof(code) ? end - at : sizeof(code);
+
+			rc = unwind_source_read(s, at, code, size);
+			at += size;
+		}
+	}
+	return rc;
+}
+
+/* Of a Go program, every function's code is looked at. 0, 1 if it was hashed, or an error. */
+static int hash_go(const struct unwind_source *s)
+{
+	struct go_table table;
+	int rc = go_table_open(&table, s->image);
+
+	if (!rc) {
+		XXH3_128bits_update(s->hash, table.bytes, table.size);
+		rc = hash_code(s);
+		rc = rc ? rc : 1;
+	} else if (rc == -ENOENT || rc == -EBADMSG) {
+		rc = 0;
+	}
+	go_table_close(&table);
+	return rc;
+}
+
+static int hash_parts(const struct unwind_source *s)
+{
+	struct unwind_rows rows;
+	bool any = false;
+	int rc = unwind_rows_init(&rows), go = 0;
+
+	if (!rc)
+		rc = unwind_cfi_read(&rows, s);
+	if (!rc)
+		rc = go = hash_go(s);
+	if (!rc)
+		rc = unwind_starts_add(&rows, s);
+	for (int i = 0; i < UNWIND_LAYERS; i++)
+		any = any || rows.layers[i].count;
+	unwind_rows_free(&rows);
+	if (rc < 0)
+		return rc;
+	return any || go ? 0 : -ENOENT;
+}
+
+static int make_key(struct unwind_source *s, struct unwind_key *ret)
+{
+	struct object_facts facts = {0};
+	XXH128_hash_t hash;
+	int rc;
+
+	hash_headers(s);
+	rc = hash_cfi_header(s, true);
+	if (!rc)
+		rc = hash_cfi_header(s, false);
+	if (!rc)
+		rc = hash_parts(s);
+	if (rc)
+		return rc;
+	elf_image_identity(s->image, &facts);
+	hash = XXH3_128bits_digest(s->hash);
+	*ret = (struct unwind_key){
+		.size = s->image->size,
+		.hash = {hash.low64, hash.high64},
+	};
+	memcpy(ret->build_id, facts.build_id, sizeof(ret->build_id));
+	return 0;
+}
+
+int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct beat *b)
+{
+	struct unwind_source source = {0};
+	struct elf_image image;
+	struct unwind_key key;
+	int rc = elf_image_open(&image, fd, b);
+
+	if (!rc)
+		rc = unwind_source_open(&source, &image);
+	source.hash = XXH3_createState();
+	if (!rc && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = make_key(&source, &key);
+	if (!rc)
+		rc = stamp_check(fd, stamp);
+	XXH3_freeState(source.hash);
+	unwind_source_free(&source);
+	elf_image_close(&image);
+	if (!rc)
+		*ret = key;
+	return rc;
+}

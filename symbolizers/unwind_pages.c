@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From functions in layers to the pages and rows of a table in one piece. */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/unwind_rows.h"
+
+/* Files of more code than 4 GiB are refused. */
+#define PAGES_MAX 65536
+/* Compilers align functions to 16 bytes: what lies between them is padding, and nobody runs it. */
+#define PADDING_MAX 15
+
+struct pages {
+	struct unwind_rows *from;
+	VECTOR(uint32_t) out;	    /* the table */
+	uint64_t first;		    /* page numbers */
+	uint64_t at;		    /* page */
+	uint64_t end;		    /* page behind the last */
+	uint32_t pages_at, rows_at; /* indices in out */
+	uint32_t rule;		    /* in force */
+};
+
+static struct unwind_page *page_now(struct pages *p)
+{
+	struct unwind_page *all = (struct unwind_page *)&p->out.items[p->pages_at];
+
+	return &all[p->at - p->first];
+}
+
+static int push_row(struct pages *p, uint32_t low, uint32_t rule)
+{
+	struct unwind_page *page = page_now(p);
+
+	if (!page->count)
+		page->first = (uint32_t)(p->out.count - p->rows_at);
+	page->count++;
+	return vector_push(&p->out, UNWIND_ROW(low, rule));
+}
+
+/* Every page that begins before at begins with what is in force there. */
+static int reach(struct pages *p, uint64_t at)
+{
+	int rc = 0;
+
+	while (!rc && (p->at + 1) << UNWIND_PAGE_SHIFT < at) {
+		p->at++;
+		if (p->rule != UNWIND_RULE_GAP)
+			rc = push_row(p, 0, p->rule);
+	}
+	return rc;
+}
+
+/* From file offset at on, rule holds. */
+static int put(struct pages *p, uint64_t at, uint32_t rule)
+{
+	uint32_t low = (uint32_t)(at & (UNWIND_PAGE_SIZE - 1));
+	int rc = rule == p->rule ? 0 : reach(p, at);
+
+	if (rc || rule == p->rule)
+		return rc;
+	p->at = at >> UNWIND_PAGE_SHIFT;
+	p->rule = rule;
+	if (low && !page_now(p)->count)
+		rc = push_row(p, 0, UNWIND_RULE_GAP);
+	/* A page without code has no rows. */
+	if (rc || (!low && rule == UNWIND_RULE_GAP))
+		return rc;
+	return push_row(p, low, rule);
+}
+
+/*
+ * The rows of e from start to end. Behind end, the function goes on where it was cut: whoever asks
+ * for the rest does not have to read it all again.
+ */
+static int put_function(struct pages *p, uint64_t start, uint64_t end, struct unwind_extent *e)
+{
+	const uint32_t *rows = &p->from->rows.items[e->first];
+	uint64_t at = e->start, next;
+	uint32_t i = 0;
+	int rc = 0;
+
+	for (;;) {
+		uint64_t page = at >> UNWIND_PAGE_SHIFT;
+
+		next = e->end;
+		if (i + 1 < e->count)
+			next = (page + (UNWIND_ROW_LOW(rows[i + 1]) == 0)) << UNWIND_PAGE_SHIFT |
+			       UNWIND_ROW_LOW(rows[i + 1]);
+		if (next > start)
+			rc = put(p, at > start ? at : start, UNWIND_ROW_RULE(rows[i]));
+		if (rc || next >= end)
+			break;
+		at = next;
+		i++;
+	}
+	e->start = at;
+	e->first += i;
+	e->count -= i;
+	return rc;
+}
+
+static int put_piece(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
+		     struct unwind_extent *e)
+{
+	struct pages *p = context;
+
+	(void)layer;
+	if (e)
+		return put_function(p, start, end, e);
+	return end - start > PADDING_MAX ? put(p, start, UNWIND_RULE_GAP) : 0;
+}
+
+/* The pages from the first function to the end of the last. */
+static int find_span(struct pages *p)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+
+	unwind_rows_settle(p->from);
+	for (int i = 0; i < UNWIND_LAYERS; i++) {
+		size_t count = p->from->layers[i].count;
+		const struct unwind_extent *e = p->from->layers[i].items;
+
+		if (!count)
+			continue;
+		start = e[0].start < start ? e[0].start : start;
+		end = e[count - 1].end > end ? e[count - 1].end : end;
+	}
+	if (!end)
+		return -ENOENT;
+	p->first = start >> UNWIND_PAGE_SHIFT;
+	p->at = p->first;
+	p->end = ((end - 1) >> UNWIND_PAGE_SHIFT) + 1;
+	return p->end - p->first > PAGES_MAX ? -E2BIG : 0;
+}
+
+static int begin(struct pages *p)
+{
+	size_t rules = p->from->rules.count * sizeof(struct unwind_rule) / sizeof(uint32_t);
+	size_t pages = (size_t)(p->end - p->first) * sizeof(struct unwind_page) / sizeof(uint32_t);
+	size_t header = sizeof(struct unwind_header) / sizeof(uint32_t);
+
+	if (vector_reserve(&p->out, header + rules + pages + p->from->rows.count + 1) < 0)
+		return -ENOMEM;
+	memset(p->out.items, 0, (header + rules + pages) * sizeof(uint32_t));
+	memcpy(p->out.items + header, p->from->rules.items, rules * sizeof(uint32_t));
+	p->pages_at = (uint32_t)(header + rules);
+	p->rows_at = (uint32_t)(header + rules + pages);
+	p->out.count = p->rows_at;
+	return 0;
+}
+
+static void finish_header(struct pages *p)
+{
+	*(struct unwind_header *)p->out.items = (struct unwind_header){
+		.magic = UNWIND_TABLE_MAGIC,
+		.version = UNWIND_TABLE_VERSION,
+		.first_page = p->first,
+		.pages = (uint32_t)(p->end - p->first),
+		.rules = (uint32_t)p->from->rules.count,
+		.rows = (uint32_t)(p->out.count - p->rows_at),
+		.refused = p->from->refused,
+	};
+}
+
+int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size)
+{
+	struct pages p = {.from = b, .rule = UNWIND_RULE_GAP};
+	uint64_t start;
+	int rc = find_span(&p);
+
+	if (!rc)
+		rc = begin(&p);
+	start = p.first << UNWIND_PAGE_SHIFT;
+	if (!rc)
+		rc = unwind_rows_walk(b, start, p.end << UNWIND_PAGE_SHIFT, put_piece, &p);
+	if (!rc)
+		rc = reach(&p, p.end << UNWIND_PAGE_SHIFT);
+	if (!rc && p.out.count == p.rows_at)
+		rc = -ENOENT;
+	if (rc) {
+		vector_free(&p.out);
+		return rc;
+	}
+	finish_header(&p);
+	*ret = p.out.items;
+	*ret_size = p.out.count * sizeof(uint32_t);
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading call frame information: little-endian numbers out of bytes that may
+ * lie. Whoever reads beyond the end gets zeros and finds bad set.
+ */
+#ifndef SKEIN_SYMBOLIZERS_UNWIND_READER_H
+#define SKEIN_SYMBOLIZERS_UNWIND_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct reader {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+static inline uint64_t read_fixed(struct reader *r, size_t bytes)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(r->end - r->at) < bytes) {
+		r->bad = true;
+		r->at = r->end;
+		return 0;
+	}
+	memcpy(&value, r->at, bytes); /* both the file and this machine are little-endian */
+	r->at += bytes;
+	return value;
+}
+
+static inline uint8_t read_byte(struct reader *r)
+{
+	if (r->at < r->end)
+		return *r->at++;
+	r->bad = true;
+	return 0;
+}
+
+static inline int64_t read_fixed_signed(struct reader *r, size_t bytes)
+{
+	unsigned int unused = 64 - 8 * (unsigned int)bytes;
+
+	return (int64_t)(read_fixed(r, bytes) << unused) >> unused;
+}
+
+/* LEB128. No number takes more than ten bytes, however it is padded. */
+static inline uint64_t read_uleb(struct reader *r)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = read_byte(r);
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && shift < 70);
+	if (byte & 0x80)
+		r->bad = true;
+	return value;
+}
+
+static inline int64_t read_sleb(struct reader *r)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = read_byte(r);
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && shift < 70);
+	if (byte & 0x80)
+		r->bad = true;
+	if (byte & 0x40 && shift < 64)
+		value |= ~0ULL << shift;
+	return (int64_t)value;
+}
+
+/* The next size bytes, as a reader of their own. */
+static inline struct reader read_block(struct reader *r, uint64_t size)
+{
+	struct reader block = {r->at, r->at, false};
+
+	if (size > (uint64_t)(r->end - r->at)) {
+		r->bad = true;
+		r->at = r->end;
+		block.bad = true;
+		return block;
+	}
+	r->at += size;
+	block.end = r->at;
+	return block;
+}
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where threads begin, and where the kernel sends them. Nothing here asks for
+ * names: stripped programs have none.
+ *
+ * What was seen in the C libraries' machine code (glibc 2.36, musl 1.2.3):
+ *
+ *  - _start of programs made with glibc says by its call frame information that
+ *    nobody called. The dynamic linker's and musl's say nothing at all.
+ *  - glibc ends the description of clone() and clone3() right before the system
+ *    call, and begins another one where the child runs, in which nobody called.
+ *    In between are syscall; test %rax,%rax; jl; jz; ret, which the parent runs too.
+ *  - musl describes no function. Its __clone goes on after the system call with
+ *    test %eax,%eax; jnz 1f; xor %ebp,%ebp ... 1: ret. The stack pointer is that
+ *    of the caller from its first instruction on.
+ *  - Signal handlers return to mov $15,%rax; syscall. glibc describes it, from
+ *    one byte before it on; musl does not.
+ */
+#include <errno.h>
+
+#include "symbolizers/elf.h"
+#include "symbolizers/unwind_code.h"
+#include "symbolizers/unwind_starts.h"
+
+/* The entry point's function where nothing describes it: crt1's _start has 34 to 61 bytes. */
+#define ENTRY_MAX 64
+#define CLONE_GAP_MAX 64
+#define CLONES_MAX 64 /* in one file, and signal frames too */
+/* A hole of no more is padding. */
+#define HOLE_MIN 16
+/* Code that nothing describes: musl has 0.4 MiB, and programs linked with it some more. */
+#define HOLES_SIZE_MAX (64u << 20)
+
+static const struct unwind_rule rule_end = {.kind = UNWIND_END};
+
+static struct unwind_rule signal_rule(const struct unwind_machine *m)
+{
+	return (struct unwind_rule){.kind = UNWIND_SIGNAL, .cfa_offset = m->signal_offset};
+}
+
+/*
+ * In a function that has not touched the stack: x86's return address lies on
+ * top, arm64's is in its register.
+ */
+static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_kind kind)
+{
+	struct unwind_rule rule = {.kind = (uint8_t)kind, .reg = m->sp};
+
+	if (m->elf == EM_X86_64) {
+		rule.cfa_offset = 8;
+		rule.second = -8;
+		rule.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_AT_CFA);
+	} else {
+		rule.index = m->ra;
+		rule.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_IN_REGISTER);
+	}
+	return rule;
+}
+
+/* What makes no sense here is no error: nothing is added. */
+static int add(struct unwind_rows *rows, uint64_t start, uint64_t end,
+	       const struct unwind_rule *rule)
+{
+	int rc = unwind_rows_add(rows, UNWIND_LAYER_STARTS, start, end, rule);
+
+	return rc == -EINVAL ? 0 : rc;
+}
+
+/* The first function of any layer behind offset, or end. */
+static int first_function(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
+			  struct unwind_extent *function)
+{
+	(void)end, (void)layer;
+	if (!function)
+		return 0;
+	*(uint64_t *)context = start;
+	return 1;
+}
+
+static int add_entry(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	uint64_t entry, room, end;
+	uint8_t code[ENTRY_MAX];
+
+	if (!elf_has_entry(s->image) ||
+	    !unwind_source_offset(s, s->image->header.e_entry, &entry, &room))
+		return 0;
+	for (int layer = UNWIND_LAYERS - 1; layer >= 0; layer--) {
+		const struct unwind_extent *e =
+			unwind_rows_find(rows, (enum unwind_layer)layer, entry);
+
+		if (e)
+			return add(rows, e->start, e->end, &rule_end);
+	}
+	end = entry + (room < ENTRY_MAX ? room : ENTRY_MAX);
+	(void)unwind_rows_walk(rows, entry, end, first_function, &end);
+	if (unwind_source_read(s, entry, code, end - entry))
+		return 0;
+	end = entry + unwind_code_until_padding(unwind_machine_of(s), code, end - entry);
+	return add(rows, entry, end, &rule_end);
+}
+
+static const struct unwind_rule *first_rule(const struct unwind_rows *rows,
+					    const struct unwind_extent *e)
+{
+	return &rows->rules.items[UNWIND_ROW_RULE(rows->rows.items[e->first])];
+}
+
+/* Between the descriptions of the parent and of the child. */
+static int add_clone(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
+		     uint64_t end)
+{
+	struct unwind_rule rule = leaf_rule(unwind_machine_of(s), UNWIND_CLONE);
+	uint8_t code[CLONE_GAP_MAX + 4];
+
+	/* arm64's system call is the last instruction that is described. */
+	if (start < 4 || end <= start || end - start > CLONE_GAP_MAX ||
+	    unwind_source_read(s, start - 4, code, end - start + 4) ||
+	    !unwind_code_has_syscall(unwind_machine_of(s), code, end - start + 4))
+		return 0;
+	return add(rows, start, end, &rule);
+}
+
+/*
+ * Return addresses are looked up one byte before. What the handler returns to
+ * was not called, so that byte would be the last of another function, unless
+ * the description begins one byte before the code, as glibc's does.
+ */
+static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *s,
+			  const struct unwind_extent *e)
+{
+	struct unwind_rule rule = *first_rule(rows, e);
+	uint64_t start = e->start;
+	uint8_t first[4];
+
+	if (!start || unwind_source_read(s, start, first, sizeof(first)) ||
+	    !unwind_code_restores(unwind_machine_of(s), first))
+		return 0;
+	return add(rows, start - 1, start, &rule);
+}
+
+/* What descriptions tell of themselves. */
+static int add_described(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	size_t count = rows->layers[UNWIND_LAYER_FRAMES].count, found = 0;
+	int rc = 0;
+
+	for (size_t i = 1; !rc && i < count && found < CLONES_MAX; i++) {
+		const struct unwind_extent *e = &rows->layers[UNWIND_LAYER_FRAMES].items[i];
+		enum unwind_kind kind = first_rule(rows, e)->kind;
+
+		if (kind != UNWIND_END && kind != UNWIND_SIGNAL)
+			continue;
+		found++;
+		if (kind == UNWIND_END)
+			rc = add_clone(rows, s, e[-1].end, e->start);
+		else
+			rc = add_early_byte(rows, s, e);
+	}
+	return rc;
+}
+
+struct holes {
+	const struct unwind_source *source;
+	VECTOR(struct unwind_found) found;
+	uint64_t left; /* bytes that may still be read */
+};
+
+static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
+		       struct unwind_extent *function)
+{
+	struct holes *h = context;
+	uint8_t code[1 << 16];
+	int rc = 0;
+
+	(void)layer;
+	if (function || end - start < HOLE_MIN)
+		return 0;
+	while (!rc && start < end && h->left) {
+		size_t size = end - start < sizeof(code) ? end - start : sizeof(code);
+		struct unwind_found found[8];
+		size_t count;
+
+		if (unwind_source_read(h->source, start, code, size))
+			return 0;
+		count = unwind_code_search(unwind_machine_of(h->source), code, size, found, 8);
+		for (size_t i = 0; !rc && i < count && h->found.count < CLONES_MAX; i++) {
+			found[i].at += start;
+			rc = vector_push(&h->found, found[i]);
+		}
+		h->left -= size < h->left ? size : h->left;
+		/* What crosses the end of one piece lies whole in the next. */
+		start += size < end - start ? size - UNWIND_CODE_LONGEST : size;
+	}
+	return rc;
+}
+
+static int add_found(struct unwind_rows *rows, const struct unwind_machine *m,
+		     const struct unwind_found *f)
+{
+	struct unwind_rule leaf = leaf_rule(m, UNWIND_CFA), clone = leaf_rule(m, UNWIND_CLONE);
+	struct unwind_rule restorer = signal_rule(m);
+	int rc;
+
+	if (f->what == UNWIND_FOUND_RESTORER)
+		return add(rows, f->at - 1, f->at + f->child, &restorer);
+	rc = add(rows, f->at, f->at + f->behind, &leaf);
+	if (!rc)
+		rc = add(rows, f->at + f->behind, f->at + f->child, &clone);
+	if (!rc)
+		rc = add(rows, f->at + f->child, f->at + f->end, &rule_end);
+	if (!rc)
+		rc = add(rows, f->at + f->end, f->at + f->end + f->tail, &leaf);
+	return rc;
+}
+
+/* What can be told only by the code itself. */
+static int add_undescribed(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->segments.count; i++) {
+		const struct unwind_segment *in = &s->segments.items[i];
+
+		rc = unwind_rows_walk(rows, in->offset, in->offset + in->size, search_hole, &h);
+	}
+	for (size_t i = 0; !rc && i < h.found.count; i++)
+		rc = add_found(rows, unwind_machine_of(s), &h.found.items[i]);
+	vector_free(&h.found);
+	return rc;
+}
+
+int unwind_starts_add(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	int rc;
+
+	unwind_rows_settle(rows);
+	rc = add_described(rows, s);
+	if (!rc)
+		rc = add_undescribed(rows, s);
+	unwind_rows_settle(rows);
+	return rc ? rc : add_entry(rows, s);
+}
