@@ -12,7 +12,7 @@
 #ifndef SKEIN_BPF_ACCOUNT_H
 #define SKEIN_BPF_ACCOUNT_H
 
-#include "event.h"
+#include "bpf/event.h"
 
 /* A tick that was due this long before idle began may still be pending. */
 #define PENDING_NS 50000

@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #endif
 
+#include "bpf/unwind/rule.h"
+
 /*
  * Frames are 64-bit words whose top byte is a tag. Addresses carry their tag
  * by nature: user addresses have a zero top byte, kernel addresses 0xff. The
@@ -17,9 +19,12 @@
  */
 #define WIRE_TAG_SHIFT 56
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
+#define WIRE_TAG_EXACT 0x01 /* native pc that a signal interrupted */
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */
 
-#define WIRE_MAX_FRAMES 127 /* of each part: the default of perf_event_max_stack */
+#define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
+#define WIRE_MAX_USER 1024
+#define WIRE_STACK_BYTES 16384
 
 enum wire_kind { WIRE_SAMPLE = 1 };
 
@@ -29,6 +34,7 @@ enum wire_flag {
 	WIRE_KTHREAD = 2, /* a kernel thread: there is no user stack to have */
 	WIRE_NO_MM = 4, /* a user thread without address space: it is exiting */
 	WIRE_NO_USER = 8, /* user frames were not asked for */
+	WIRE_UNFINISHED = 16, /* a struct wire_unfinished follows the frames */
 };
 
 /*
@@ -50,6 +56,23 @@ struct wire_sample {
 	__u8 event; /* index of the sampled event */
 	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0 unknown */
 	/* __u64 frames[kernel_frames + user_frames] follow */
+};
+
+/*
+ * Where a walk stands that could not be finished in the kernel, because a
+ * mapping or a table was not there yet: user space goes on from here. The
+ * thread's stack follows, from address stack on.
+ */
+struct wire_unfinished {
+	__u64 version; /* of the mappings that the walk knew; 0: none */
+	__u64 stack;
+	__u64 pc, sp, fp;
+	__u64 registers[UNWIND_REGISTERS];
+	__u32 bytes; /* of stack that follow */
+	__u8 exact; /* pc was interrupted there */
+	__u8 known; /* registers are those of pc's frame */
+	__u8 unmapped; /* pc lay in no mapping, else its table was not ready */
+	__u8 unused;
 };
 
 /* What became of the samples due on one CPU, counted where it happens. */

@@ -6,10 +6,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "account.h"
-#include "event.h"
-#include "select.h"
-#include "unwind/frame_pointer.h"
+#include "bpf/account.h"
+#include "bpf/event.h"
+#include "bpf/select.h"
+#include "bpf/unwind/native.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -19,6 +19,12 @@ const volatile __u32 wake_bytes = 0; /* a ring this full wakes the consumer */
 const volatile bool with_kernel_stack = true;
 const volatile bool with_user_stack = true;
 const volatile bool with_idle = false;
+const volatile bool save_all = false; /* registers and stack with every sample, for tests */
+const volatile bool stop_sampled = false; /* for who compares with another debugger */
+
+#define SIGSTOP 19
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000 /* since Linux 6.4; free before */
 
 struct sample_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -34,17 +40,19 @@ struct {
 } rings SEC(".maps");
 
 /* A sample under construction: too large for the stack of a BPF program. */
-struct scratch {
-	struct wire_sample sample;
-	__u64 frames[2 * (WIRE_MAX_FRAMES + 1)];
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct scratch);
+	__type(value, struct user_walk);
 } sample_scratch SEC(".maps");
+
+static __always_inline __u32 walk_kernel(void *ctx, __u64 *words)
+{
+	long bytes = bpf_get_stack(ctx, words, WIRE_MAX_KERNEL * sizeof(__u64), 0);
+
+	return bytes > 0 ? bytes / sizeof(__u64) : 0;
+}
 
 /* What the process calls itself; 0 if it is being reaped. */
 static __always_inline __u32 inner_pid(struct task_struct *leader)
@@ -81,80 +89,173 @@ static __always_inline void describe(struct wire_sample *s, struct task_struct *
 	s->event = 0;
 }
 
-/* The stack of the interrupted thread, kernel part first. Returns the number of words. */
-static __always_inline __u32 take_stack(struct bpf_perf_event_data *ctx, struct scratch *scratch,
-					struct task_struct *task)
+/* Why a thread has no user stack, as a flag of the sample; 0 if it has one. */
+static __always_inline __u8 without_user_stack(struct task_struct *task)
 {
-	struct wire_sample *s = &scratch->sample;
-	__u32 kernel = 0, user = 0;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return WIRE_KTHREAD;
+	/* a new program's address space gets its code last, when its stack is made */
+	if (!task->mm || !task->mm->end_code)
+		return WIRE_NO_MM;
+	return with_user_stack ? 0 : WIRE_NO_USER;
+}
 
-	if ((__s64)PT_REGS_IP(&ctx->regs) < 0)
+/* The kernel's part of the stack, and all that is needed to walk the user's. 0 if there is none. */
+static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
+				       struct task_struct *task)
+{
+	struct wire_sample *s = &u->sample;
+	bool in_kernel = (__s64)PT_REGS_IP(&ctx->regs) < 0;
+	__u32 kernel = 0;
+
+	if (in_kernel)
 		s->flags |= WIRE_KERNEL_MODE;
-	if (with_kernel_stack && (s->flags & WIRE_KERNEL_MODE))
-		kernel = walk_kernel(ctx, scratch->frames);
-	s->user_end = 0;
-	if (task->flags & PF_KTHREAD)
-		s->flags |= WIRE_KTHREAD;
-	else if (!task->mm)
-		s->flags |= WIRE_NO_MM;
-	else if (!with_user_stack)
-		s->flags |= WIRE_NO_USER;
-	else
-		user = walk_frame_pointers(ctx, &scratch->frames[kernel & WIRE_MAX_FRAMES],
-					   &s->user_end);
+	if (with_kernel_stack && in_kernel)
+		kernel = walk_kernel(ctx, u->words);
 	s->kernel_frames = kernel;
-	s->user_frames = user;
-	return kernel + user;
+	s->user_frames = 0;
+	s->user_end = WALK_END_WALKED;
+	s->flags |= without_user_stack(task);
+	u->at = u->first = kernel;
+	u->most = WIRE_MAX_USER;
+	u->state = WALK_OVER;
+	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
+		return 0;
+	return !begin_walk(&u->walk, ctx, task, in_kernel);
 }
 
 /*
  * Waking the consumer for every sample would cost more than the sample. It is
- * woken when a ring fills up, and looks by itself several times a second.
+ * woken when a ring fills up, and looks by itself several times a second; at
+ * once when something is missing that it could provide.
  */
-static __always_inline __u64 wake_flag(void *ring)
+static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
 {
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
+	if (s->flags & WIRE_UNFINISHED ||
+	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void send(struct scratch *scratch, __u32 words, struct wire_account *a)
+static __always_inline void send(struct user_walk *u, __u32 words, struct wire_account *a)
 {
-	__u32 index = scratch->sample.cpu / cpus_per_ring;
+	const struct wire_sample *s = &u->sample;
+	__u32 index = s->cpu / cpus_per_ring;
 	void *ring = bpf_map_lookup_elem(&rings, &index);
-	__u64 size = sizeof(struct wire_sample) + words * sizeof(__u64);
+	__u64 size = sizeof(*s) + words * sizeof(__u64);
 
-	if (size > sizeof(*scratch))
-		size = sizeof(*scratch);
-	if (ring && !bpf_ringbuf_output(ring, scratch, size, wake_flag(ring)))
+	if (size > sizeof(*s) + WALK_WORDS * sizeof(__u64))
+		size = sizeof(*s) + WALK_WORDS * sizeof(__u64);
+	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s)))
 		a->written++;
 	else
 		a->ring_full++;
 }
 
-SEC("perf_event")
-int sample(struct bpf_perf_event_data *ctx)
+/* The walk is over, or stands where only user space can go on. */
+static __always_inline int finish(struct user_walk *u)
+{
+	struct wire_sample *s = &u->sample;
+	__u32 words = u->at, cpu = s->cpu;
+	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
+
+	s->user_frames = u->at - u->first;
+	s->user_end = u->walk.end;
+	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING || save_all) {
+		s->flags |= WIRE_UNFINISHED;
+		words += save_walk(u);
+	}
+	if (a)
+		send(u, words, a);
+	if (stop_sampled && s->user_frames)
+		bpf_send_signal(SIGSTOP);
+	return 0;
+}
+
+/*
+ * Count the sample; if it is wanted, begin its stack. Returns where it is
+ * under construction; the user's part is to be walked if its state is WALK_LEFT.
+ */
+static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_boot_ns();
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
 	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
-	struct scratch *scratch = bpf_map_lookup_elem(&sample_scratch, &zero);
+	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &zero);
 
-	if (!a || !scratch)
-		return 0;
+	if (!a || !u)
+		return NULL;
 	if (task->pid == 0 && !with_idle) {
 		account_idle_sample(a, now);
-		return 0;
+		return NULL;
 	}
 	account_sample(a, now);
 	if (!selected(task)) {
 		a->filtered++;
-		return 0;
+		return NULL;
 	}
-	describe(&scratch->sample, task, cpu, now);
-	send(scratch, take_stack(ctx, scratch, task), a);
-	return 0;
+	describe(&u->sample, task, cpu, now);
+	if (begin_stack(ctx, u, task))
+		u->state = WALK_LEFT;
+	return u;
+}
+
+SEC("?perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct user_walk *u = begin_sample(ctx);
+
+	if (!u)
+		return 0;
+	if (u->state == WALK_LEFT)
+		bpf_loop(WIRE_MAX_USER + 1, walk_one, &u, 0);
+	return finish(u);
+}
+
+/* Before Linux 5.17: the walk goes on in another program, as often as it takes. */
+#define FRAMES_PER_CALL 32 /* times 33 calls are 1,056 frames */
+
+/* User space puts walk_on() here. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} walk_programs SEC(".maps");
+
+/* Verified once, not for every frame. */
+__noinline int walk_one_frame(struct user_walk *u)
+{
+	return u ? walk_frame(u) : 1;
+}
+
+SEC("?perf_event")
+int walk_on(struct bpf_perf_event_data *ctx)
+{
+	__u32 zero = 0;
+	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &zero);
+	int over = 0;
+
+	if (!u)
+		return 0;
+	for (int i = 0; i < FRAMES_PER_CALL && !over; i++)
+		over = walk_one_frame(u);
+	if (!over)
+		bpf_tail_call(ctx, &walk_programs, 0);
+	return finish(u);
+}
+
+SEC("?perf_event")
+int sample_by_tail_calls(struct bpf_perf_event_data *ctx)
+{
+	struct user_walk *u = begin_sample(ctx);
+
+	if (!u)
+		return 0;
+	if (u->state == WALK_LEFT)
+		bpf_tail_call(ctx, &walk_programs, 0);
+	return finish(u);
 }
 
 /* state is PWR_EVENT_EXIT, which is -1, when the CPU leaves an idle state. */
@@ -178,7 +279,16 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {
-	select_child(parent, child);
+	if (select_pids)
+		select_child(parent, child);
+	process_forked(parent, child);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(follow_exec, struct task_struct *task)
+{
+	process_gone(task->tgid);
 	return 0;
 }
 
@@ -186,7 +296,10 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(forget_process, struct task_struct *task)
 {
-	if (task->pid == task->tgid)
+	if (task->pid != task->tgid)
+		return 0;
+	if (select_pids)
 		unselect(task);
+	process_gone(task->tgid);
 	return 0;
 }

@@ -7,19 +7,19 @@
 
 #define PAGES 64
 
-static uint64_t versions;
+static struct spaces all;
 static struct object objects[4];
 
 static void map(struct space **s, uint64_t start, uint64_t end, uint64_t offset, int object)
 {
 	const struct space_mapping m = {start, end, offset, object < 0 ? NULL : &objects[object]};
 
-	ck_assert_int_eq(space_map(s, &m, &versions), 0);
+	ck_assert_int_eq(space_map(s, &m), 0);
 }
 
 START_TEST(finds_what_was_mapped_last)
 {
-	struct space *s = space_new(&versions);
+	struct space *s = space_new(&all);
 
 	map(&s, 100, 200, 0, 0);
 	map(&s, 120, 150, 1000, 1);
@@ -35,7 +35,7 @@ END_TEST
 
 START_TEST(versions_change_with_the_mappings_only)
 {
-	struct space *s = space_new(&versions);
+	struct space *s = space_new(&all);
 	uint64_t first = s->version, second;
 
 	map(&s, 100, 200, 0, 0);
@@ -49,7 +49,7 @@ END_TEST
 
 START_TEST(a_process_that_maps_everywhere_is_bounded)
 {
-	struct space *s = space_new(&versions);
+	struct space *s = space_new(&all);
 	struct space_mapping m = {.offset = 0};
 	unsigned int forgotten = 0;
 
@@ -57,7 +57,7 @@ START_TEST(a_process_that_maps_everywhere_is_bounded)
 		m.start = i * 4096;
 		m.end = m.start + 16;
 		m.object = &objects[i % 4];
-		forgotten += (unsigned int)space_map(&s, &m, &versions);
+		forgotten += (unsigned int)space_map(&s, &m);
 		ck_assert_ptr_nonnull(space_find(s, m.start));
 	}
 	ck_assert_uint_eq(forgotten, 2);
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(children_share_until_one_changes)
 {
-	struct space *parent = space_new(&versions), *child;
+	struct space *parent = space_new(&all), *child;
 
 	map(&parent, 100, 200, 0, 0);
 	child = space_share(parent);
@@ -86,7 +86,7 @@ END_TEST
 
 static void check_against_painter(unsigned int seed)
 {
-	struct space *s = space_new(&versions);
+	struct space *s = space_new(&all);
 	int painted[PAGES];
 	uint64_t offsets[PAGES];
 

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/pipe.h"
+#include "capture/tables.h"
 
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
@@ -33,6 +34,8 @@ struct capture_options {
 	bool user_only, kernel_only; /* which part of the stacks */
 	bool idle; /* the idle threads, too */
 	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
+	uint64_t unwind_memory; /* bytes for unwind tables; 0: 128 MiB */
+	const char *table_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
 	/* process to release by a byte to this descriptor once sampling runs; -1: none */
 	int release_fd;
@@ -52,6 +55,8 @@ struct capture_summary {
 	uint64_t memory; /* bytes, the most that the recorder had resident */
 	uint64_t helper_cpu; /* ns that the helper processes used */
 	uint64_t helper_memory; /* bytes, the most that each had resident, added up */
+	struct tables_summary unwind; /* tables when the recording ended */
+	uint64_t tables_made, tables_cached; /* by the worker; from the cache */
 	bool comm_matched; /* the glob matched something at some time */
 };
 

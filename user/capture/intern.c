@@ -227,24 +227,31 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 	return p->jit;
 }
 
+/* The address of a word of the user's part, and whether it is one to return to. */
+static uint64_t pc_of(uint64_t word, bool *caller)
+{
+	*caller &= word >> WIRE_TAG_SHIFT != WIRE_TAG_EXACT;
+	return word & ((1ULL << WIRE_TAG_SHIFT) - 1);
+}
+
 /*
  * One native frame of user space. A caller's word is a return address, which
  * may lie behind its function: the address stored lies within the call.
  */
-static int push_user(struct intern *n, struct process_entry *p, uint64_t pc, bool caller,
+static int push_user(struct intern *n, const struct raw_stack *raw, uint64_t word, bool caller,
 		     uint64_t *stack, struct error *err)
 {
-	const struct space_mapping *m = space_find(p->space, pc - caller);
+	uint64_t frame = 0, address = pc_of(word, &caller) - caller;
+	const struct space_mapping *m = space_find(raw->space, address);
 	struct object *object = NULL;
 	enum frame_kind kind = FRAME_NATIVE;
-	uint64_t frame = 0, address = pc - caller;
 	int ret;
 
 	if (m && m->object && !m->object->generated) {
 		object = m->object;
 		address = address - m->start + m->offset;
-	} else if (m) {
-		object = jit_of(n, p, m);
+	} else if (m && raw->process) {
+		object = jit_of(n, raw->process, m);
 		kind = FRAME_JIT;
 	}
 	ret = frame_of(n, object, kind, address, &frame, err);
@@ -279,17 +286,21 @@ static unsigned int true_frames(const struct space *space, const uint64_t *user,
 
 	if (!space->mappings.count)
 		return count; /* nothing is known of this process: believe the walk */
-	while (i < count && space_find(space, user[i] - 1))
-		i++;
+	for (bool caller = true; i < count; i++, caller = true) {
+		uint64_t pc = pc_of(user[i], &caller);
+
+		if (!space_find(space, pc - caller))
+			break;
+	}
 	return i < count ? i : count;
 }
 
 /* Root first: [where it broke off,] user frames, kernel frames; all but the innermost. */
-static int push_callers(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-			uint64_t *stack, struct error *err)
+static int push_callers(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
+			struct error *err)
 {
 	const uint64_t *user = raw->words + raw->kernel;
-	unsigned int frames = true_frames(p->space, user, raw->user);
+	unsigned int frames = true_frames(raw->space, user, raw->user);
 	unsigned int innermost = raw->kernel ? 0 : 1;
 	enum stack_end end = frames < raw->user ? END_UNMAPPED : raw->end;
 	int ret = 0;
@@ -297,18 +308,18 @@ static int push_callers(struct intern *n, struct process_entry *p, const struct 
 	if (end != END_WALKED)
 		ret = push_end(n, end, stack, err);
 	for (unsigned int i = frames; !ret && i-- > innermost;)
-		ret = push_user(n, p, user[i], i > 0, stack, err);
+		ret = push_user(n, raw, user[i], i > 0, stack, err);
 	for (unsigned int i = raw->kernel; !ret && i-- > 1;)
 		ret = push_kernel(n, raw->words[i], true, stack, err);
 	return ret;
 }
 
-static int push_innermost(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-			  uint64_t *stack, struct error *err)
+static int push_innermost(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
+			  struct error *err)
 {
 	if (raw->kernel)
 		return push_kernel(n, raw->words[0], false, stack, err);
-	return raw->user ? push_user(n, p, raw->words[0], false, stack, err) : 0;
+	return raw->user ? push_user(n, raw, raw->words[0], false, stack, err) : 0;
 }
 
 /*
@@ -316,11 +327,11 @@ static int push_innermost(struct intern *n, struct process_entry *p, const struc
  * Without its innermost one, whether that was of the kernel tells if the first
  * of the rest is an address that was interrupted or one to return to.
  */
-static struct cache_key key_of(const struct intern *n, const struct process_entry *p,
-			       const struct raw_stack *raw, unsigned int skip)
+static struct cache_key key_of(const struct intern *n, const struct raw_stack *raw,
+			       unsigned int skip)
 {
-	uint64_t context = p->space->version * 0x9e3779b97f4a7c15ULL +
-			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end * 4UL +
+	uint64_t context = raw->space->version * 0x9e3779b97f4a7c15ULL +
+			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end * 16UL + (raw->process != NULL) * 4UL +
 			   (raw->kernel > 0) * 2UL + skip;
 	unsigned int words = raw->kernel + raw->user;
 
@@ -330,34 +341,34 @@ static struct cache_key key_of(const struct intern *n, const struct process_entr
 }
 
 /* Samples of one loop differ in their innermost frame only: the callers are remembered too. */
-static int callers_of(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-		      uint64_t *stack, struct error *err)
+static int callers_of(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
+		      struct error *err)
 {
-	struct cache_key key = key_of(n, p, raw, 1);
+	struct cache_key key = key_of(n, raw, 1);
 	int ret;
 
 	if (cache_get(n->stacks, key, stack))
 		return 0;
-	ret = push_callers(n, p, raw, stack, err);
+	ret = push_callers(n, raw, stack, err);
 	if (!ret)
 		cache_put(n->stacks, key, *stack);
 	return ret;
 }
 
-int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-		 uint64_t *ret, struct error *err)
+int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret,
+		 struct error *err)
 {
-	struct cache_key key = key_of(n, p, raw, 0);
+	struct cache_key key = key_of(n, raw, 0);
 	uint64_t stack = 0;
 	int result;
 
-	if (p->jit)
-		p->jit->wanted = true; /* the same addresses may hold other code by now */
+	if (raw->process && raw->process->jit)
+		raw->process->jit->wanted = true; /* the same addresses may hold other code by now */
 	if (cache_get(n->stacks, key, ret))
 		return 0;
-	result = callers_of(n, p, raw, &stack, err);
+	result = callers_of(n, raw, &stack, err);
 	if (!result)
-		result = push_innermost(n, p, raw, &stack, err);
+		result = push_innermost(n, raw, &stack, err);
 	if (result)
 		return result;
 	cache_put(n->stacks, key, stack);

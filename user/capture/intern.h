@@ -21,16 +21,18 @@ int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *
 	       struct sink *sink, struct error *err);
 void intern_free(struct intern *n);
 
-/* The stack of one sample, as it came over the wire. */
+/* The stack of one sample, in words of bpf/event.h. */
 struct raw_stack {
+	const struct space *space; /* the address space at its moment */
+	struct process_entry *process; /* NULL: it is not known any more */
 	const uint64_t *words; /* kernel part first, each leaf first */
 	unsigned int kernel, user; /* words of each */
 	enum stack_end end;
 };
 
 /* The stack.id in *ret; 0 if there is no frame. What is new is put into the sink. */
-int intern_stack(struct intern *n, struct process_entry *p, const struct raw_stack *raw,
-		 uint64_t *ret, struct error *err);
+int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret,
+		 struct error *err);
 
 /*
  * Whether a name was asked for that may soon be another's, since the last

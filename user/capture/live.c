@@ -39,6 +39,23 @@ static int poll_helpers(struct live *l, struct error *err)
 	return ret;
 }
 
+static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
+{
+	struct live *l = context;
+
+	return program_set_process(l->program, pid, p);
+}
+
+/* What cannot be told is finished in user space, at a higher price. */
+static int tell_walkers(struct live *l, uint64_t now, struct error *err)
+{
+	(void)process_table_tell(l->table, tell_one, l, now);
+	if (!l->retry)
+		return 0;
+	l->retry = false;
+	return live_retry_stacks(l, false) ? error_set(err, -EIO, "%s", l->why.text) : 0;
+}
+
 static int drain(struct live *l, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -50,7 +67,7 @@ static int drain(struct live *l, struct error *err)
 		return error_errno(err, ret, "draining the rings");
 	l->last_drain = now;
 	ret = order_release(l->order, UINT64_MAX, live_record, l);
-	return ret ? error_set(err, ret, "%s", l->why.text) : 0;
+	return ret ? error_set(err, ret, "%s", l->why.text) : tell_walkers(l, now, err);
 }
 
 /* The side-band has lost records: what /proc says now is all that can be known. */
@@ -69,6 +86,7 @@ static void note_side_band_losses(struct live *l)
 static int tick(struct live *l, bool last, struct error *err)
 {
 	uint64_t now = boot_now();
+	uint32_t wanted;
 	int ret;
 
 	l->last_tick = now;
@@ -85,6 +103,9 @@ static int tick(struct live *l, bool last, struct error *err)
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
+	wanted = tables_wanted(l->tables, now);
+	if (wanted)
+		objects_want_table(l->objects, wanted);
 	return ret;
 }
 
@@ -100,10 +121,16 @@ static bool keep_going(struct live *l)
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }
 
+/* Where walkers lack something, they are told as soon as the records before it are in order. */
+static uint64_t interval_of(const struct live *l)
+{
+	return program_saw_unfinished(l->program) ? ORDER_MARGIN + NSEC_PER_MSEC : DRAIN_INTERVAL;
+}
+
 /* How long to sleep, ms: until the next drain, or the end of the recording. */
 static int pause_of(const struct live *l)
 {
-	uint64_t now = boot_now(), until = l->last_drain + DRAIN_INTERVAL;
+	uint64_t now = boot_now(), until = l->last_drain + interval_of(l);
 	uint64_t end = l->started + l->options.duration;
 
 	if (program_has_more(l->program))
@@ -122,7 +149,7 @@ static unsigned int wait_for_work(struct live *l)
 
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
-	if (program_has_more(l->program) || boot_now() >= l->last_drain + DRAIN_INTERVAL)
+	if (program_has_more(l->program) || boot_now() >= l->last_drain + interval_of(l))
 		woken |= WAKE_RING;
 	return woken;
 }
@@ -227,10 +254,12 @@ static int begin(struct live *l, struct error *err)
 
 	if (!ret)
 		ret = watch_all(l, err);
+	if (!ret) /* first the hooks: what forks from here on is followed */
+		ret = program_attach(l->program, err);
 	if (!ret)
 		ret = scan_machine(l, err);
 	if (!ret)
-		ret = program_attach(l->program, err);
+		ret = tell_walkers(l, boot_now(), err);
 	if (!ret)
 		ret = select_targets(l->program, &l->options, err);
 	if (ret)
@@ -265,6 +294,27 @@ static int last_names(struct live *l, struct error *err)
 	return ret;
 }
 
+/* Stacks that wait for tables are finished, as far as that can be. */
+static int last_tables(struct live *l, struct error *err)
+{
+	uint64_t until = boot_now() + NAMES_LIMIT;
+	int ret = 0;
+
+	l->progress.finishing = true;
+	while (!ret && l->parked.count && boot_now() < until && keep_going(l) &&
+	       (symbolizer_tables_pending(l->symbolizer) || opener_pending(l->opener))) {
+		struct epoll_event e;
+
+		epoll_wait(l->epoll, &e, 1, 20);
+		ret = poll_helpers(l, err);
+		if (!ret)
+			ret = tell_walkers(l, boot_now(), err);
+	}
+	if (!ret && live_retry_stacks(l, true))
+		ret = error_set(err, -EIO, "%s", l->why.text);
+	return ret;
+}
+
 static int end(struct live *l, struct error *err)
 {
 	uint64_t ended = boot_now();
@@ -280,6 +330,8 @@ static int end(struct live *l, struct error *err)
 		ret = order_release(l->order, UINT64_MAX, live_record, l) ?
 			      error_set(err, -EIO, "%s", l->why.text) :
 			      0;
+	if (!ret)
+		ret = last_tables(l, err);
 	if (!ret)
 		ret = last_names(l, err);
 	if (!ret)
@@ -328,6 +380,9 @@ static void fill_summary(struct live *l)
 	s->memory = peak_memory(getpid());
 	add_helper(s, symbolizer_worker_pid(l->symbolizer));
 	add_helper(s, opener_pid(l->opener));
+	tables_summary(l->tables, &s->unwind);
+	s->tables_made = symbolizer_stats(l->symbolizer)->tables_made;
+	s->tables_cached = symbolizer_stats(l->symbolizer)->tables_cached;
 	s->comm_matched = process_table_comm_matched(l->table);
 }
 

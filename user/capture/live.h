@@ -3,9 +3,12 @@
 #ifndef SKEIN_CAPTURE_LIVE_H
 #define SKEIN_CAPTURE_LIVE_H
 
+#include "base/vector.h"
+#include "capture/arena.h"
 #include "capture/capture.h"
 #include "capture/cgroup.h"
 #include "capture/cpus.h"
+#include "capture/finish.h"
 #include "capture/intern.h"
 #include "capture/ledger.h"
 #include "capture/opener.h"
@@ -14,9 +17,12 @@
 #include "capture/program.h"
 #include "capture/sampler.h"
 #include "capture/sideband.h"
+#include "capture/tables.h"
 #include "symbolizers/client.h"
 
 enum { HOST_ID = 1, EVENT_ID = 1 };
+
+struct parked;
 
 struct live {
 	struct source source;
@@ -30,6 +36,8 @@ struct live {
 	struct sideband *sideband;
 	struct opener *opener;
 	struct symbolizer *symbolizer;
+	struct arena *arena;
+	struct tables *tables;
 	struct objects *objects;
 	struct process_table *table;
 	struct intern *intern;
@@ -41,6 +49,10 @@ struct live {
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
 	bool scanned; /* the first scan of /proc is over */
+	bool retry; /* something has come that stacks may have waited for */
+	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
+	size_t parked_bytes;
+	struct finished finished; /* too large for the stack */
 	int error; /* of a callback that cannot return it */
 	struct error why;
 	struct capture_progress progress;
@@ -50,6 +62,9 @@ struct live {
 
 /* Fork the helper processes, with the callbacks of live_records.c. */
 int live_start_helpers(struct live *l, struct error *err);
+
+/* An object_context's renewed(). */
+void live_renewed(void *context, struct object *o, bool changed);
 
 /* One record in its order, as order_release() hands it over; its error's words are in l->why. */
 int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
@@ -63,5 +78,17 @@ int live_run(struct source *source, struct sink *sink, struct error *err);
 
 /* Open the events of CPUs that came online, close those of CPUs that went. */
 int live_follow_cpus(struct live *l, struct error *err);
+
+/*
+ * live_stacks.c. A sample whose stack the kernel side could not finish: put it, or keep it until
+ * it can be. Errors' words are in l->why.
+ */
+int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
+			const struct wire_unfinished *at, struct sample *r);
+/* Look at those that wait again. last: nothing more will come, put them as they are. */
+int live_retry_stacks(struct live *l, bool last);
+void live_free_stacks(struct live *l);
+/* Put a sample whose stack is whole, or as whole as it gets. */
+int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -12,8 +13,10 @@
 
 /* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
 #define SIDEBAND_BYTES (512UL << 10)
-/* Bytes of a sample ring, unless --buffer tells. */
-#define LEAST_RING (256UL << 10)
+/* Bytes for unwind tables, unless --unwind-memory tells. */
+#define UNWIND_MEMORY (128UL << 20)
+/* Bytes of a sample ring, unless --buffer tells: 64 stacks that are not finished. */
+#define LEAST_RING (1UL << 20)
 #define MOST_SHARED (8UL << 20)
 
 /* A CPU went, or went and came back since the last look: its events are dead. */
@@ -85,9 +88,12 @@ static void live_free(struct source *source)
 
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
+	live_free_stacks(l);
 	intern_free(l->intern);
 	process_table_free(l->table);
 	objects_free(l->objects);
+	tables_free(l->tables);
+	arena_free(l->arena);
 	symbolizer_free(l->symbolizer);
 	opener_free(l->opener);
 	program_free(l->program);
@@ -109,11 +115,19 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 static uint64_t default_buffer(const struct sampled_event *e)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
-	uint64_t one = rate * 1024 / 2, all = one * program_cpus_per_ring();
+	uint64_t one = rate * 2048 / 2, all = one * program_cpus_per_ring();
 
 	if (all > MOST_SHARED)
 		all = one > MOST_SHARED ? one : MOST_SHARED;
 	return all < LEAST_RING ? LEAST_RING : all;
+}
+
+/* Switches for those who work on the walkers: words in SKEIN_DEBUG_WALK. */
+static bool debug_word(const char *word)
+{
+	const char *words = getenv("SKEIN_DEBUG_WALK");
+
+	return words && strstr(words, word);
 }
 
 static int load_program(struct live *l, struct error *err)
@@ -128,6 +142,9 @@ static int load_program(struct live *l, struct error *err)
 		.select_tids = o->tid_count > 0,
 		.cgroup_subsys = cgroups_subsystem(l->cgroups),
 		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event),
+		.tail_calls = debug_word("tail-calls"),
+		.save_all = debug_word("save-all"),
+		.stop_sampled = debug_word("stop"),
 	};
 	struct cgroup_place place;
 	int ret = 0;
@@ -143,6 +160,36 @@ static int load_program(struct live *l, struct error *err)
 	}
 	l->options.buffer = p.ring_bytes;
 	return program_load(&l->program, &p, l->order, err);
+}
+
+/* What the walkers look things up in, and the objects whose tables it holds. */
+static int begin_unwinding(struct live *l, struct error *err)
+{
+	uint64_t most = l->options.unwind_memory ? l->options.unwind_memory : UNWIND_MEMORY;
+	struct tables_memory memory = {
+		.slots = program_slots(l->program),
+		.rules = program_rules(l->program),
+	};
+	struct objects_context objects = {
+		.renewed = live_renewed,
+		.context = l,
+		.opener = l->opener,
+		.symbolizer = l->symbolizer,
+		.unwind = !l->options.kernel_only,
+	};
+	int ret;
+
+	l->arena = memory.arena = arena_new(most, program_add_chunk, l->program);
+	if (!l->arena)
+		return error_errno(err, -ENOMEM, "unwind tables");
+	ret = tables_new(&l->tables, &memory, err);
+	if (ret)
+		return ret;
+	/* a cache that cannot be used only costs time */
+	if (l->options.table_cache)
+		(void)symbolizer_use_cache(l->symbolizer, l->options.table_cache);
+	objects.tables = l->tables;
+	return objects_new(&l->objects, &objects, err);
 }
 
 /* Everything that can fail for want of a right fails here, before any file is written. */
@@ -166,6 +213,8 @@ static int prepare(struct live *l, struct error *err)
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);
+	if (!ret)
+		ret = begin_unwinding(l, err);
 	if (!ret)
 		ret = sampler_new(&l->sampler, &l->event, l->program, err);
 	if (!ret)

@@ -44,6 +44,7 @@ static void on_scan_done(void *context, uint32_t pid)
 {
 	struct live *l = context;
 
+	l->retry = true;
 	if (!pid)
 		l->scanned = true;
 }
@@ -62,11 +63,21 @@ static void on_facts(void *context, uint64_t object, const struct object_facts *
 	objects_facts(l->objects, object, facts);
 }
 
-static void on_renewed(void *context, struct object *o, bool changed)
+static void on_table(void *context, uint64_t object, int status, const struct unwind_table *t)
 {
 	struct live *l = context;
 
-	intern_renewed(l->intern, o, changed);
+	objects_table(l->objects, object, status, t);
+	l->retry = true;
+}
+
+void live_renewed(void *context, struct object *o, bool changed)
+{
+	struct live *l = context;
+
+	l->retry = true;
+	if (l->intern)
+		intern_renewed(l->intern, o, changed);
 }
 
 static const char *cgroup_path_of(void *context, uint64_t id)
@@ -118,7 +129,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.time = s->time,
 		.kernel = s->flags & WIRE_KTHREAD,
 	};
-	const struct raw_stack raw = {
+	struct raw_stack raw = {
 		.words = (const uint64_t *)(s + 1),
 		.kernel = s->kernel_frames,
 		.user = s->user_frames,
@@ -131,6 +142,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.weight = l->event.period,
 		.flags = flags_of(s, late),
 	};
+	const struct wire_unfinished *at = (const void *)(raw.words + raw.kernel + raw.user);
 	struct process_entry *p;
 	struct thread_entry *t;
 	bool unknown;
@@ -145,22 +157,39 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	}
 	if (unknown)
 		opener_scan(l->opener, s->pid);
-	ret = intern_stack(l->intern, p, &raw, &r.stack, &l->why);
-	if (ret)
-		return ret;
 	r.thread = t->id;
-	ledger_written(l->ledger, s->cpu, late);
-	l->progress.samples++;
-	return put_sample(l->sink, &r, &l->why);
+	if (s->flags & WIRE_UNFINISHED)
+		return live_put_unfinished(l, p, s, at, &r);
+	raw.space = p->space;
+	raw.process = p;
+	return live_put_sample(l, &raw, &r);
+}
+
+static bool is_sample(const struct wire_sample *s, uint32_t size)
+{
+	const uint64_t *words = (const uint64_t *)(s + 1);
+	uint64_t need = sizeof(*s);
+
+	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_KERNEL ||
+	    s->user_frames > WIRE_MAX_USER)
+		return false;
+	need += 8UL * (s->kernel_frames + s->user_frames);
+	if (s->flags & WIRE_UNFINISHED && size >= need + sizeof(struct wire_unfinished)) {
+		const struct wire_unfinished *at = (const void *)(words + s->kernel_frames +
+								  s->user_frames);
+
+		need += sizeof(*at) + at->bytes;
+	} else if (s->flags & WIRE_UNFINISHED) {
+		return false;
+	}
+	return size >= need;
 }
 
 static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
 {
 	const struct wire_sample *s = data;
 
-	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_FRAMES ||
-	    s->user_frames > WIRE_MAX_FRAMES ||
-	    size < sizeof(*s) + 8UL * (s->kernel_frames + s->user_frames)) {
+	if (!is_sample(s, size)) {
 		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
@@ -205,6 +234,7 @@ int live_start_helpers(struct live *l, struct error *err)
 	const struct symbolizer_events symbols = {
 		.symbol = on_symbol,
 		.facts = on_facts,
+		.table = on_table,
 		.context = l,
 	};
 	const struct opener_events files = {
@@ -215,16 +245,9 @@ int live_start_helpers(struct live *l, struct error *err)
 		.scanned = on_scan_done,
 		.context = l,
 	};
-	struct objects_context objects = {.renewed = on_renewed, .context = l};
 	int ret = symbolizer_new(&l->symbolizer, &symbols, err);
 
-	if (!ret)
-		ret = opener_new(&l->opener, &files, err);
-	if (ret)
-		return ret;
-	objects.opener = l->opener;
-	objects.symbolizer = l->symbolizer;
-	return objects_new(&l->objects, &objects, err);
+	return ret ? ret : opener_new(&l->opener, &files, err);
 }
 
 int live_begin_tables(struct live *l, struct error *err)
@@ -233,6 +256,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.objects = l->objects,
 		.sink = l->sink,
 		.host = HOST_ID,
+		.arena = l->options.kernel_only ? NULL : l->arena,
 		.comm_glob = l->options.comm,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,

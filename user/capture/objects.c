@@ -58,12 +58,43 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->seen = m->seen;
 }
 
-/* Make it known to the symbolizer and have its symbols read. */
-static int give(struct objects *o, const struct object *object, enum object_kind kind, int fd)
+static void no_table(struct objects *o, const struct object *object)
+{
+	tables_set(o->context.tables, object->table, UNWIND_TABLE_NONE, boot_now());
+}
+
+/* Walks that come through it wait for its table from now on. */
+static void ask_for_table(struct objects *o, struct object *object)
+{
+	if (object->table == UNWIND_SLOT_NONE)
+		return;
+	tables_set(o->context.tables, object->table, UNWIND_TABLE_PENDING, boot_now());
+	if (symbolizer_unwind(o->context.symbolizer, object->id) < 0)
+		no_table(o, object);
+}
+
+static int read_symbols(struct objects *o, struct object *object)
+{
+	object->read = true;
+	return symbolizer_read(o->context.symbolizer, object->id);
+}
+
+/* Make it known to the symbolizer. The symbols of a file are read once a sample has met it. */
+static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	int rc = symbolizer_add(o->context.symbolizer, object->id, kind, fd);
 
-	return rc ? rc : symbolizer_read(o->context.symbolizer, object->id);
+	object->read = false;
+	if (!rc && kind == OBJECT_ELF)
+		ask_for_table(o, object);
+	if (!rc && (kind != OBJECT_ELF || object->wanted))
+		rc = read_symbols(o, object);
+	return rc;
+}
+
+static uint32_t new_table(struct objects *o)
+{
+	return o->context.unwind ? tables_add(o->context.tables) : UNWIND_SLOT_NONE;
 }
 
 static int give_kernel(struct objects *o)
@@ -110,11 +141,14 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 		objects_free(o);
 		return error_errno(err, -ENOMEM, "objects");
 	}
+	o->vdso->table = new_table(o);
 	/* without these, kernel and vDSO frames have no names: no reason to fail */
 	if (give_kernel(o) < 0)
 		o->kernel->state = OBJECT_UNREADABLE;
-	if (give_vdso(o) < 0)
+	if (give_vdso(o) < 0) {
 		o->vdso->state = OBJECT_UNREADABLE;
+		no_table(o, o->vdso);
+	}
 	*ret = o;
 	return 0;
 }
@@ -137,6 +171,7 @@ static void drop(struct objects *o, struct object *object)
 		HASH_DELETE(by_file, o->by_file, object);
 	HASH_DELETE(by_id, o->by_id, object);
 	end_debug_search(object);
+	tables_remove(o->context.tables, object->table, boot_now());
 	free(object->path);
 	free(object);
 }
@@ -192,16 +227,25 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING) {
 		object->state = OBJECT_UNREADABLE;
 		object->failed = true; /* frames met from now on have no names */
+		no_table(o, object);
 	}
+}
+
+static void open_object(struct objects *o, struct object *object)
+{
+	if (object->state != OBJECT_UNSEEN)
+		return;
+	object->state = OBJECT_OPENING;
+	ask_to_open(o, object, object->kind == MAPPING_JIT ? OPEN_PERF_MAP : OPEN_MAPPED_FILE);
 }
 
 void objects_need(struct objects *o, struct object *object)
 {
 	object->wanted = true;
-	if (object->state != OBJECT_UNSEEN)
-		return;
-	object->state = OBJECT_OPENING;
-	ask_to_open(o, object, object->kind == MAPPING_JIT ? OPEN_PERF_MAP : OPEN_MAPPED_FILE);
+	open_object(o, object);
+	/* a file that cannot be read is answered so when names are asked for */
+	if (object->state == OBJECT_KNOWN && !object->read)
+		(void)read_symbols(o, object);
 }
 
 /* Generations are told by the side-band, but not by /proc: 0 fits every one. */
@@ -238,6 +282,7 @@ static struct object *new_file(struct objects *o, const struct mapped *m)
 	object->key.major = m->file.major;
 	object->key.minor = m->file.minor;
 	object->generation = m->file.generation;
+	object->table = new_table(o);
 	HASH_ADD(by_file, o->by_file, key, sizeof(object->key), object);
 	return object;
 }
@@ -258,7 +303,7 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 		set_mapped(object, m);
 		object->checked = m->seen;
 		if (open_now)
-			objects_need(o, object);
+			open_object(o, object);
 	} else if (object->state == OBJECT_KNOWN && stale) {
 		set_mapped(object, m);
 		object->checked = m->seen;
@@ -276,6 +321,7 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 	object = new_object(o, MAPPING_JIT, path);
 	if (!object)
 		return NULL;
+	object->table = UNWIND_SLOT_GENERATED;
 	set_mapped(object, m);
 	object->process = process;
 	return object;
@@ -356,6 +402,7 @@ static void not_opened(struct objects *o, struct object *object, uint64_t now)
 	object->state = OBJECT_UNREADABLE;
 	object->failed = true;
 	object->checked = now;
+	no_table(o, object);
 	o->context.renewed(o->context.context, object, false);
 }
 
@@ -417,6 +464,11 @@ void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now
 	}
 }
 
+static bool is_in_memory(const struct object *object)
+{
+	return !strncmp(object->path, "/memfd:", 7);
+}
+
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 {
 	struct object *object = objects_by_id(o, id);
@@ -427,7 +479,7 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 		snprintf(object->build_id, sizeof(object->build_id), "%s", f->build_id);
 		object->emitted = false;
 	}
-	if (f->bad && !object->generated && !strncmp(object->path, "/memfd:", 7)) {
+	if (f->bad && !object->generated && is_in_memory(object)) {
 		object->generated = true;
 		o->context.renewed(o->context.context, object, true);
 	}
@@ -438,6 +490,34 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 		object->debug.asked = object->debug.awaited = object->debug.opening = true;
 		ask_to_open(o, object, OPEN_DEBUG);
 	}
+}
+
+void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t)
+{
+	struct object *object = objects_by_id(o, id);
+	struct tables *tables = o->context.tables;
+
+	if (!object || object->table < UNWIND_SLOTS_FIXED)
+		return;
+	if (!status) /* what does not fit counts as evicted */
+		(void)tables_put(tables, object->table, t, boot_now());
+	else if (status == -EBADMSG && is_in_memory(object))
+		tables_set(tables, object->table, UNWIND_TABLE_GENERATED, boot_now());
+	else
+		no_table(o, object);
+}
+
+void objects_want_table(struct objects *o, uint32_t slot)
+{
+	struct object *object, *next;
+
+	HASH_ITER(by_id, o->by_id, object, next) {
+		if (object->table != slot || object->state != OBJECT_KNOWN)
+			continue;
+		ask_for_table(o, object);
+		return;
+	}
+	tables_set(o->context.tables, slot, UNWIND_TABLE_NONE, boot_now());
 }
 
 /* Code of a module that was loaded after kallsyms was read. */

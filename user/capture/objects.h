@@ -15,6 +15,7 @@
 
 #include "base/pipe.h"
 #include "capture/opener.h"
+#include "capture/tables.h"
 #include "symbolizers/client.h"
 
 enum object_state {
@@ -64,6 +65,8 @@ struct object {
 	bool failed; /* it could not be opened before */
 	struct debug_search debug;
 	bool generated; /* a file in memory that is no ELF: a JIT's code, named by its perf map */
+	uint32_t table; /* its slot among the unwind tables */
+	bool read; /* its symbols have been asked for */
 	bool met; /* by a sample */
 	bool emitted; /* as a mapping entity, as it is now */
 	uint32_t users; /* address spaces that map it */
@@ -78,6 +81,8 @@ struct objects;
 struct objects_context {
 	struct opener *opener;
 	struct symbolizer *symbolizer;
+	struct tables *tables;
+	bool unwind; /* have the tables of all files made */
 	/*
 	 * An object was opened or could not be. changed: it was known as something
 	 * else before (a perf map that grew, a file overwritten or found after all).
@@ -120,11 +125,15 @@ void objects_unuse(struct object *object);
 /* An answer of the opener; facts of the symbolizer. now: ns. */
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
+/* The answer to a question for an unwind table (symbolizer_unwind()). */
+void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
 
 /* Have the perf maps looked at again of which frames were met, sometimes kallsyms. now: ns. */
 void objects_refresh(struct objects *o, uint64_t now);
 /* Have kallsyms read again if a name was missed there; returns whether. */
 bool objects_reread_kernel(struct objects *o, uint64_t now);
+/* Have the table of a slot made again. */
+void objects_want_table(struct objects *o, uint32_t slot);
 /* Forget files that nobody maps, once there are very many. */
 void objects_trim(struct objects *o);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "capture/clock.h"
 
 /* Exited processes stay this long for samples that come late. */
@@ -20,7 +21,8 @@ struct process_table {
 	struct process_context context;
 	struct process_entry *processes; /* by pid */
 	struct thread_entry *threads; /* by tid */
-	uint64_t versions; /* of address spaces */
+	struct spaces spaces; /* what all address spaces share */
+	VECTOR(uint32_t) untold; /* pids whose mappings the walkers do not know */
 	uint64_t last_process, last_thread; /* ids given */
 	bool comm_matched;
 };
@@ -33,6 +35,7 @@ int process_table_new(struct process_table **ret, const struct process_context *
 	if (!t)
 		return error_errno(err, -ENOMEM, "process table");
 	t->context = *c;
+	t->spaces.arena = c->arena;
 	*ret = t;
 	return 0;
 }
@@ -104,7 +107,57 @@ void process_table_free(struct process_table *t)
 		free_thread(t, thread);
 	HASH_ITER(hh, t->processes, p, next_p)
 		free_process(t, p);
+	vector_free(&t->untold);
 	free(t);
+}
+
+void process_table_untold(struct process_table *t, struct process_entry *p)
+{
+	if (p->untold || !t->spaces.arena)
+		return;
+	/* without memory its stacks are finished in user space, and it is tried again */
+	p->untold = vector_push(&t->untold, p->pid) == 0;
+}
+
+void process_table_settled(struct process_table *t, struct process_entry *p)
+{
+	if (p->settled == p->space->version)
+		return;
+	p->settled = p->space->version;
+	process_table_untold(t, p);
+}
+
+static int tell_one(const struct process_entry *p, process_teller tell, void *context,
+		    uint64_t now)
+{
+	struct unwind_process r = {.born = p->birth == BIRTH_EXACT ? p->born : 0};
+	int ret = space_show(p->space, now);
+
+	if (ret)
+		return ret;
+	r.version = p->space->version;
+	r.mappings = p->space->view;
+	r.count = p->space->view_count;
+	r.settled = p->settled == p->space->version;
+	return tell(context, p->pid, &r);
+}
+
+int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < t->untold.count; i++) {
+		struct process_entry *p = find_process(t, t->untold.items[i]);
+		int one;
+
+		if (!p || !p->untold)
+			continue;
+		p->untold = false;
+		one = p->ended || p->kernel ? 0 : tell_one(p, tell, context, now);
+		ret = ret ? ret : one;
+	}
+	t->untold.count = 0;
+	return ret;
 }
 
 static bool comm_selected(const struct process_table *t, const char *comm)
@@ -134,7 +187,7 @@ static struct process_entry *add_process(struct process_table *t, uint32_t pid, 
 	p->pid = pid;
 	p->born = born;
 	p->start = born;
-	p->space = space_new(&t->versions);
+	p->space = space_new(&t->spaces);
 	if (!p->space) {
 		free(p);
 		return NULL;
@@ -288,6 +341,8 @@ static int inherit(struct process_table *t, struct process_entry *child,
 	}
 	space_drop(child->space);
 	child->space = space_share(parent->space);
+	child->settled = parent->settled;
+	process_table_untold(t, child); /* the kernel side has copied what it knew of the parent */
 	return 0;
 }
 
@@ -368,7 +423,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 
 	p->executed = true;
 	space_drop(p->space);
-	p->space = space_new(&t->versions);
+	p->space = space_new(&t->spaces);
 	free(p->exe);
 	p->exe = NULL;
 	if (p->jit)
@@ -430,7 +485,8 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 			p->changed = true;
 		}
 	}
-	return space_map(&p->space, &s, &t->versions);
+	process_table_untold(t, p);
+	return space_map(&p->space, &s);
 }
 
 /* The birth if it may be compared with what /proc says, else 0. */
@@ -545,7 +601,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 		return 0;
 	m.parent = p->parent;
 	m.born = known_birth(p);
-	return map(t, p, &m, s->offset, false);
+	return map(t, p, &m, s->offset, t->spaces.arena != NULL);
 }
 
 /* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
@@ -636,6 +692,13 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 		if (th->ended && th->ended + GRACE < now)
 			free_thread(t, th);
 	return 0;
+}
+
+struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id)
+{
+	struct process_entry *p = find_process(t, pid);
+
+	return p && p->id == id ? p : NULL;
 }
 
 size_t process_table_size(const struct process_table *t)

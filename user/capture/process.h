@@ -42,6 +42,8 @@ struct process_entry {
 	bool kernel; /* kernel threads */
 	bool changed; /* the entity is to be put again */
 	bool comm_selected;
+	bool untold; /* the walkers have yet to be told of its mappings */
+	uint64_t settled; /* version of the space of which is known that it lacks nothing */
 	struct space *space;
 	struct object *jit; /* its generated code, NULL until met */
 	UT_hash_handle hh;
@@ -65,6 +67,7 @@ struct process_context {
 	struct objects *objects;
 	struct sink *sink;
 	uint64_t host; /* host.id */
+	struct arena *arena; /* for the walkers' views of address spaces; NULL: there are none */
 	const char *comm_glob; /* which names are selected; NULL: every one */
 	/* the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
@@ -106,8 +109,22 @@ int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err);
 
+/*
+ * Tell the walkers of every address space that is new or has changed since the last call, by
+ * process. now: ns. 0, -ENOSPC if there is no room for all, or what tell returned.
+ */
+typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_process *p);
+int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);
+
+/* A process whose walkers did not know its present mappings, or knew all that there are. */
+void process_table_untold(struct process_table *t, struct process_entry *p);
+void process_table_settled(struct process_table *t, struct process_entry *p);
+
 /* Put entities that have changed; forget what exited long ago. now: ns. */
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
+
+/* The process of a pid, if it still runs the program with that process.id; else NULL. */
+struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id);
 
 /* Processes and threads held now. */
 size_t process_table_size(const struct process_table *t);

@@ -15,14 +15,26 @@
 #include "base/record.h"
 #include "base/vector.h"
 #include "bpf/sample.skel.h"
+#include "bpf/unwind/state.h"
 #include "capture/clock.h"
 
 /* More rings than this would not be faster, only more memory. */
 #define MAX_RINGS 16
+#define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
+#define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
 /* Records taken from a ring before the others have their turn. */
 #define BATCH 8192
 
-_Static_assert(END_WALKED == 0 && END_DEPTH == 1, "bpf/unwind/frame_pointer.h says the same");
+#define SAME_END(N) _Static_assert((int)END_##N == (int)WALK_END_##N, "one list in two places")
+SAME_END(WALKED);
+SAME_END(DEPTH);
+SAME_END(NO_MEMORY_MAP);
+SAME_END(UNREADABLE);
+SAME_END(UNMAPPED);
+SAME_END(NO_TABLE);
+SAME_END(EVICTED);
+SAME_END(BAD_ROW);
+SAME_END(GENERATED);
 
 struct ring {
 	struct ring_buffer *buffer;
@@ -39,7 +51,11 @@ struct program {
 	struct wire_account *accounts; /* mapped from the kernel */
 	unsigned int cpus; /* possible */
 	VECTOR(struct ring *) rings;
-	bool more;
+	VECTOR(void *) chunks; /* of the arena, mapped from the kernel */
+	struct unwind_slot *slots; /* the same */
+	struct unwind_rule *rules;
+	bool by_tail_calls; /* how stacks are walked */
+	bool more, unfinished; /* of the last drain */
 };
 
 unsigned int program_cpus_per_ring(void)
@@ -52,11 +68,26 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t accounts_bytes(const struct program *p)
+static size_t whole_pages(size_t bytes)
 {
-	size_t bytes = p->cpus * sizeof(struct wire_account);
-
 	return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
+/* Memory of an array map, shared with the kernel. 0 or a negative errno. */
+static int share(int fd, size_t bytes, void *ret)
+{
+	void *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	memcpy(ret, &memory, sizeof(memory));
+	return 0;
+}
+
+static void unshare(void *memory, size_t bytes)
+{
+	if (memory)
+		munmap(memory, whole_pages(bytes));
 }
 
 /* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
@@ -126,6 +157,12 @@ static uint64_t ring_size(uint64_t bytes)
 	return size;
 }
 
+/* bpf_loop() came with Linux 5.17, and is in some older ones. */
+static bool has_loops(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
+}
+
 static void configure(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
@@ -145,9 +182,17 @@ static void configure(struct program *p, const struct program_options *o)
 		bpf_map__set_max_entries(s->maps.selected_tids, 1);
 	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
+	s->rodata->save_all = o->save_all;
+	s->rodata->stop_sampled = o->stop_sampled;
+	p->by_tail_calls = o->tail_calls || !has_loops();
+	bpf_program__set_autoload(s->progs.sample, !p->by_tail_calls);
+	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
+	bpf_program__set_autoload(s->progs.walk_on, p->by_tail_calls);
+	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->clocked && !o->idle);
-	bpf_program__set_autoload(s->progs.follow_fork, o->select_pids);
-	bpf_program__set_autoload(s->progs.forget_process, o->select_pids);
+	bpf_program__set_autoload(s->progs.follow_fork, o->user_stack || o->select_pids);
+	bpf_program__set_autoload(s->progs.forget_process, o->user_stack || o->select_pids);
+	bpf_program__set_autoload(s->progs.follow_exec, o->user_stack);
 }
 
 static int take_record(void *context, void *data, size_t size)
@@ -159,6 +204,7 @@ static int take_record(void *context, void *data, size_t size)
 		return 0;
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
+	r->program->unfinished |= (s->flags & WIRE_UNFINISHED) != 0;
 	return r->error || ++r->taken >= BATCH ? -ECANCELED : 0;
 }
 
@@ -198,14 +244,27 @@ static int add_rings(struct program *p, uint64_t bytes, struct error *err)
 	return ret;
 }
 
-static int map_accounts(struct program *p, struct error *err)
+static int share_maps(struct program *p, struct error *err)
 {
-	void *page = mmap(NULL, accounts_bytes(p), PROT_READ | PROT_WRITE, MAP_SHARED,
-			  bpf_map__fd(p->skeleton->maps.accounts), 0);
+	struct sample_bpf *s = p->skeleton;
+	int ret = share(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
+			&p->accounts);
 
-	if (page == MAP_FAILED)
-		return error_errno(err, -errno, "the accounts of the CPUs");
-	p->accounts = page;
+	if (!ret)
+		ret = share(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
+	if (!ret)
+		ret = share(bpf_map__fd(s->maps.unwind_rules), RULES_BYTES, &p->rules);
+	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
+}
+
+/* The walk calls itself. */
+static int chain(struct program *p, struct error *err)
+{
+	int programs = bpf_map__fd(p->skeleton->maps.walk_programs);
+	uint32_t first = 0, fd = (uint32_t)bpf_program__fd(p->skeleton->progs.walk_on);
+
+	if (bpf_map_update_elem(programs, &first, &fd, BPF_ANY))
+		return error_errno(err, -errno, "the program that walks stacks");
 	return 0;
 }
 
@@ -249,7 +308,9 @@ int program_load(struct program **ret, const struct program_options *o, struct o
 		result = explain_load(result, err);
 		goto out;
 	}
-	result = map_accounts(p, err);
+	result = p->by_tail_calls ? chain(p, err) : 0;
+	if (!result)
+		result = share_maps(p, err);
 	if (!result)
 		result = add_rings(p, o->ring_bytes, err);
 out:
@@ -269,8 +330,12 @@ void program_free(struct program *p)
 		free(p->rings.items[i]);
 	}
 	vector_free(&p->rings);
-	if (p->accounts)
-		munmap(p->accounts, accounts_bytes(p));
+	for (size_t i = 0; i < p->chunks.count; i++)
+		unshare(p->chunks.items[i], sizeof(struct arena_chunk));
+	vector_free(&p->chunks);
+	unshare(p->accounts, p->cpus * sizeof(*p->accounts));
+	unshare(p->slots, SLOTS_BYTES);
+	unshare(p->rules, RULES_BYTES);
 	sample_bpf__destroy(p->skeleton);
 	free(p);
 }
@@ -285,7 +350,61 @@ int program_attach(struct program *p, struct error *err)
 
 int program_fd(const struct program *p)
 {
-	return bpf_program__fd(p->skeleton->progs.sample);
+	return bpf_program__fd(p->by_tail_calls ? p->skeleton->progs.sample_by_tail_calls :
+						  p->skeleton->progs.sample);
+}
+
+struct unwind_slot *program_slots(const struct program *p)
+{
+	return p->slots;
+}
+
+struct unwind_rule *program_rules(const struct program *p)
+{
+	return p->rules;
+}
+
+int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	struct program *p = program;
+	struct arena_chunk *chunk = NULL;
+	int fd, result;
+
+	if (vector_reserve(&p->chunks, 1) < 0)
+		return -ENOMEM;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "skein_arena", sizeof(__u32), sizeof(*chunk), 1,
+			    &opts);
+	if (fd < 0)
+		return -errno;
+	result = share(fd, sizeof(*chunk), &chunk);
+	if (!result && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
+		result = -errno;
+	close(fd); /* the outer map and the mapping keep it */
+	if (result) {
+		unshare(chunk, sizeof(*chunk));
+		return result;
+	}
+	p->chunks.items[p->chunks.count++] = chunk;
+	*ret = chunk->words;
+	return 0;
+}
+
+int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.unwind_processes);
+
+	return bpf_map_update_elem(fd, &pid, process, BPF_ANY) ? -errno : 0;
+}
+
+void program_forget_process(struct program *p, uint32_t pid)
+{
+	(void)bpf_map_delete_elem(bpf_map__fd(p->skeleton->maps.unwind_processes), &pid);
+}
+
+bool program_saw_unfinished(const struct program *p)
+{
+	return p->unfinished;
 }
 
 static int select_in(const struct bpf_map *map, uint32_t id)
@@ -327,7 +446,7 @@ unsigned int program_cpus(const struct program *p)
 
 int program_drain(struct program *p, uint64_t now)
 {
-	p->more = false;
+	p->more = p->unfinished = false;
 	for (size_t i = 0; i < p->rings.count; i++) {
 		struct ring *r = p->rings.items[i];
 

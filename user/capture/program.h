@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "bpf/event.h"
+#include "bpf/unwind/world.h"
 #include "capture/order.h"
 
 struct program_options {
@@ -21,6 +22,9 @@ struct program_options {
 	uint32_t selected_level;
 	const char *cgroup_subsys; /* v1 controller that samples carry, NULL: unified */
 	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
+	bool save_all; /* send registers and stack with every sample */
+	bool stop_sampled; /* stop every process when it is sampled */
+	bool tail_calls; /* walk as before Linux 5.17, also where that is not needed */
 };
 
 struct program;
@@ -56,6 +60,20 @@ size_t program_ring_count(const struct program *p);
 int program_ring_fd(const struct program *p, size_t ring);
 /* Whether more is left in a ring than one batch took. */
 bool program_has_more(const struct program *p);
+
+/*
+ * What the walkers look things up in (bpf/unwind/world.h), shared with the
+ * kernel: UNWIND_SLOTS_MAX slots, UNWIND_RULES_MAX rules, chunks of the arena.
+ */
+struct unwind_slot *program_slots(const struct program *p);
+struct unwind_rule *program_rules(const struct program *p);
+/* A new chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
+int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
+/* The mappings of a process. 0 or a negative errno. */
+int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process);
+void program_forget_process(struct program *p, uint32_t pid);
+/* Whether the last drain has taken stacks that could not be finished in the kernel. */
+bool program_saw_unfinished(const struct program *p);
 
 /* Children that could not be selected since the start. */
 uint64_t program_unselected(const struct program *p);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "bpf/unwind/world.h"
+#include "capture/clock.h"
 
 /*
  * Nobody tells of unmapping, so that a process which maps code here and there
@@ -14,14 +16,15 @@
  */
 #define MOST_MAPPINGS (1 << 14)
 
-struct space *space_new(uint64_t *versions)
+struct space *space_new(struct spaces *all)
 {
 	struct space *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
+	s->all = all;
 	s->users = 1;
-	s->version = ++*versions;
+	s->version = ++all->versions;
 	return s;
 }
 
@@ -39,18 +42,28 @@ static void forget_all(struct space *s)
 	s->mappings.count = 0;
 }
 
+/* Whoever still walks in it has time to end. */
+static void hide(struct space *s, uint64_t now)
+{
+	arena_give(s->all->arena, s->view, s->view_count * UNWIND_MAPPING_WORDS, now);
+	s->view = s->view_count = 0;
+	s->view_version = 0;
+}
+
 void space_drop(struct space *s)
 {
 	if (!s || --s->users)
 		return;
+	if (s->view)
+		hide(s, boot_now());
 	forget_all(s);
 	vector_free(&s->mappings);
 	free(s);
 }
 
-static struct space *copy_of(const struct space *s, uint64_t *versions)
+static struct space *copy_of(const struct space *s)
 {
-	struct space *copy = space_new(versions);
+	struct space *copy = space_new(s->all);
 
 	if (!copy || vector_reserve(&copy->mappings, s->mappings.count) < 0) {
 		space_drop(copy);
@@ -138,7 +151,7 @@ static bool is_mapped(const struct space *s, const struct space_mapping *m)
 	       old->offset == m->offset && old->object == m->object;
 }
 
-int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions)
+int space_map(struct space **s, const struct space_mapping *m)
 {
 	struct space *own = *s;
 	bool full = own->mappings.count >= MOST_MAPPINGS;
@@ -146,7 +159,7 @@ int space_map(struct space **s, const struct space_mapping *m, uint64_t *version
 	if (m->start >= m->end || is_mapped(own, m))
 		return 0;
 	if (own->users > 1) {
-		own = copy_of(own, versions);
+		own = copy_of(own);
 		if (!own)
 			return -ENOMEM;
 		space_drop(*s);
@@ -158,7 +171,7 @@ int space_map(struct space **s, const struct space_mapping *m, uint64_t *version
 		return -ENOMEM;
 	clear(own, m->start, m->end);
 	insert_at(own, first_behind(own, m->start), m);
-	own->version = ++*versions;
+	own->version = ++own->all->versions;
 	return full;
 }
 
@@ -169,4 +182,40 @@ const struct space_mapping *space_find(const struct space *s, uint64_t address)
 	if (i < s->mappings.count && s->mappings.items[i].start <= address)
 		return &s->mappings.items[i];
 	return NULL;
+}
+
+static uint32_t table_of(const struct space_mapping *m)
+{
+	return m->object ? m->object->table : UNWIND_SLOT_GENERATED;
+}
+
+int space_show(struct space *s, uint64_t now)
+{
+	uint32_t count = (uint32_t)s->mappings.count, place = 0;
+	struct unwind_mapping *to;
+
+	if (s->view_version == s->version)
+		return 0;
+	if (count) {
+		place = arena_take(s->all->arena, count * UNWIND_MAPPING_WORDS, now);
+		if (!place)
+			return -ENOSPC;
+		to = (struct unwind_mapping *)arena_at(s->all->arena, place);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct space_mapping *m = &s->mappings.items[i];
+
+			to[i] = (struct unwind_mapping){
+				.start = m->start,
+				.end = m->end,
+				.offset = m->offset,
+				.table = table_of(m),
+			};
+		}
+	}
+	if (s->view)
+		hide(s, now);
+	s->view = place;
+	s->view_count = count;
+	s->view_version = s->version;
+	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/arena.h"
 #include "capture/objects.h"
 
 struct space_mapping {
@@ -19,17 +20,27 @@ struct space_mapping {
 	struct object *object; /* NULL: generated code, or nothing known */
 };
 
+/* What all spaces share. */
+struct spaces {
+	uint64_t versions; /* the last that was given */
+	struct arena *arena; /* for the walkers' view; NULL: there is none */
+};
+
 struct space {
+	struct spaces *all;
 	uint64_t version;
 	unsigned int users;
 	struct {
 		struct space_mapping *items;
 		size_t count, capacity;
 	} mappings; /* by start, without overlaps */
+	/* the walkers' view of it, in the arena: struct unwind_mapping */
+	uint32_t view, view_count;
+	uint64_t view_version; /* of which version it is; 0: there is none */
 };
 
-/* An empty space with one user; versions draws the next number. NULL without memory. */
-struct space *space_new(uint64_t *versions);
+/* An empty space with one user. NULL without memory. */
+struct space *space_new(struct spaces *all);
 struct space *space_share(struct space *s);
 /* One user less; also NULL. */
 void space_drop(struct space *s);
@@ -39,7 +50,13 @@ void space_drop(struct space *s);
  * when others use it too. 0, 1 if there were too many and all others have been
  * forgotten, or -ENOMEM.
  */
-int space_map(struct space **s, const struct space_mapping *m, uint64_t *versions);
+int space_map(struct space **s, const struct space_mapping *m);
+
+/*
+ * Write what the walkers are to see of its present version: view, view_count.
+ * 0, or -ENOSPC if the arena is full. now: ns.
+ */
+int space_show(struct space *s, uint64_t now);
 
 /* The mapping that holds address; NULL if none does. */
 const struct space_mapping *space_find(const struct space *s, uint64_t address);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Walking native stacks: what differs between machines. */
+#ifndef SKEIN_BPF_UNWIND_ARCH_H
+#define SKEIN_BPF_UNWIND_ARCH_H
+
+#include "bpf/unwind/state.h"
+
+static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address);
+
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+
+#define UNWIND_REG_RESULT 0 /* x0 */
+/* Pointer authentication signs the upper bits of return addresses. */
+#define WALK_PC_MASK ((1ULL << 48) - 1)
+
+/* struct user_pt_regs and pt_regs begin alike: x0 to x30, sp, pc. */
+#define walk_take_registers(w, r) \
+	do { \
+		for (int i = 0; i < 31; i++) \
+			(w)->registers[i] = (r)->regs[i]; \
+		(w)->fp = (r)->regs[UNWIND_REG_FP]; \
+		(w)->sp = (r)->sp; \
+		(w)->pc = (r)->pc; \
+	} while (0)
+
+/* struct sigcontext: the fault's address, x0 to x30, sp, pc. */
+static __always_inline int leave_signal(struct walk *w, __u64 context)
+{
+	__u64 rest[2];
+
+	w->window_at = WALK_NO_WINDOW;
+	if (walk_read(w, w->registers, 31 * 8, context + 8) ||
+	    walk_read(w, rest, sizeof(rest), context + 32 * 8)) {
+		w->end = WALK_END_UNREADABLE;
+		return WALK_OVER;
+	}
+	w->fp = w->registers[UNWIND_REG_FP];
+	w->sp = rest[0];
+	w->pc = rest[1];
+	w->exact = 1;
+	return WALK_LEFT;
+}
+
+#else
+
+#define UNWIND_REG_RESULT 0 /* rax */
+#define WALK_PC_MASK (~0ULL)
+
+/* r is a struct pt_regs, whose members have a different name on each side of the kernel. */
+#define walk_take_registers(w, r) \
+	do { \
+		__u64 *to = (w)->registers; \
+		to[0] = (r)->ax, to[1] = (r)->dx, to[2] = (r)->cx, to[3] = (r)->bx; \
+		to[4] = (r)->si, to[5] = (r)->di, to[6] = (r)->bp, to[7] = (r)->sp; \
+		to[8] = (r)->r8, to[9] = (r)->r9, to[10] = (r)->r10, to[11] = (r)->r11; \
+		to[12] = (r)->r12, to[13] = (r)->r13, to[14] = (r)->r14, to[15] = (r)->r15; \
+		(w)->fp = (r)->bp; \
+		(w)->sp = (r)->sp; \
+		(w)->pc = (r)->ip; \
+	} while (0)
+
+/*
+ * struct sigcontext_64: r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip. It is
+ * read through the window, which holds it whole.
+ */
+static __always_inline int leave_signal(struct walk *w, __u64 context)
+{
+	const __u64 *from = w->window;
+	__u64 *to = w->registers;
+
+	w->window_at = WALK_NO_WINDOW;
+	if (walk_read(w, w->window, 17 * 8, context)) {
+		w->end = WALK_END_UNREADABLE;
+		return WALK_OVER;
+	}
+	to[0] = from[13], to[1] = from[12], to[2] = from[14], to[3] = from[11];
+	to[4] = from[9], to[5] = from[8], to[6] = from[10], to[7] = from[15];
+	for (int i = 0; i < 8; i++)
+		to[8 + i] = from[i];
+	w->fp = from[10];
+	w->sp = from[15];
+	w->pc = from[16];
+	w->exact = 1;
+	return WALK_LEFT;
+}
+
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * From one frame to the next until the walk is over: a stack as words
+ * (event.h). The memory it works in is handed to it, since samples, switches
+ * and probes interrupt one another and have one each.
+ */
+#ifndef SKEIN_BPF_UNWIND_FRAMES_H
+#define SKEIN_BPF_UNWIND_FRAMES_H
+
+#include "bpf/event.h"
+#include "bpf/unwind/walk.h"
+
+#define UNFINISHED_WORDS (sizeof(struct wire_unfinished) / sizeof(__u64))
+#define STACK_WORDS (WIRE_STACK_BYTES / sizeof(__u64))
+#define WALK_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + UNFINISHED_WORDS + STACK_WORDS + 1)
+
+struct user_walk {
+	struct walk walk;
+	__u32 at; /* words written, the kernel's frames included */
+	__u32 first; /* the first of the user's */
+	__u32 most; /* frames of the user's part */
+	__u32 state; /* enum walk_obstacle */
+	struct wire_sample sample; /* what is sent begins here */
+	__u64 words[WALK_WORDS];
+};
+
+/* One frame: where the walk stands is written down, then left. 0 if there are more. */
+static __always_inline int walk_frame(struct user_walk *u)
+{
+	struct walk *w = &u->walk;
+	__u32 at = u->at;
+	__u64 tag = w->exact && at != u->first ? (__u64)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
+
+	if (at >= WALK_WORDS)
+		return 1;
+	u->words[at] = w->pc | tag;
+	if (at - u->first >= u->most) {
+		w->end = WALK_END_DEPTH;
+		u->state = WALK_OVER;
+		return 1;
+	}
+	u->at = at + 1;
+	u->state = walk_step(w);
+	if (u->state == WALK_UNMAPPED && w->settled) {
+		/* the place where the thread stood is told, known or not */
+		if (at != u->first)
+			u->at = at;
+		w->end = WALK_END_UNMAPPED;
+		u->state = WALK_OVER;
+	}
+	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
+		u->at = at;
+	return u->state != WALK_LEFT;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * A thread's user stack into a sample: where the walk begins, and what is sent
+ * along when it cannot be finished here.
+ */
+#ifndef SKEIN_BPF_UNWIND_NATIVE_H
+#define SKEIN_BPF_UNWIND_NATIVE_H
+
+#include "bpf/unwind/kernel.h"
+#include "bpf/unwind/process.h"
+
+#include "bpf/unwind/frames.h"
+
+#define USER_PAGE 4096
+
+static long walk_one(__u32 i, void *context)
+{
+	return walk_frame(*(struct user_walk **)context);
+}
+
+/*
+ * Copy the stack piece by piece: what lies behind its end cannot be read, and a
+ * read that fails fails as a whole. Returns bytes.
+ */
+static __always_inline __u32 copy_stack(__u64 *to, __u64 from)
+{
+	__u64 bytes = USER_PAGE - (from & (USER_PAGE - 1));
+
+	if (bpf_probe_read_user(to, bytes & (2 * USER_PAGE - 1), (const void *)from))
+		return 0;
+	for (int i = 0; i < WIRE_STACK_BYTES / USER_PAGE - 1; i++) {
+		keep_in_register(bytes);
+		if (bytes > WIRE_STACK_BYTES - USER_PAGE ||
+		    bpf_probe_read_user((char *)to + bytes, USER_PAGE,
+					(const void *)(from + bytes)))
+			break;
+		bytes += USER_PAGE;
+	}
+	return bytes;
+}
+
+/* What user space needs to go on. Returns words. */
+static __always_inline __u32 save_walk(struct user_walk *u)
+{
+	const struct walk *w = &u->walk;
+	struct wire_unfinished *to;
+	__u64 at = u->at;
+
+	keep_in_register(at); /* what is checked must be what is used */
+	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS)
+		return 0;
+	to = (struct wire_unfinished *)&u->words[at];
+	to->version = w->version;
+	to->stack = w->sp & ~7ULL;
+	to->pc = w->pc;
+	to->sp = w->sp;
+	to->fp = w->fp;
+	__builtin_memcpy(to->registers, w->registers, sizeof(to->registers));
+	to->exact = w->exact;
+	to->known = w->known;
+	to->unmapped = u->state == WALK_UNMAPPED;
+	to->unused = 0;
+	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], to->stack);
+	return UNFINISHED_WORDS + (to->bytes + 7) / 8;
+}
+
+/*
+ * The registers with which the thread was in user space: those that the sample
+ * interrupted, or those that it entered the kernel with. 0 if it has some.
+ */
+static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data *ctx,
+				      struct task_struct *task, bool in_kernel)
+{
+	walk_take_registers(w, &ctx->regs);
+	/* else the compiler makes one pointer of two that the verifier must tell apart */
+	asm volatile("" ::: "memory");
+	if (in_kernel) {
+		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+		walk_take_registers(w, regs);
+	}
+	w->exact = 1;
+	w->known = 1;
+	w->end = 0;
+	w->window_at = WALK_NO_WINDOW;
+	walk_in_process(w, task);
+	return w->pc == 0;
+}
+
+#endif

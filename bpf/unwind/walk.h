@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The walker of native stacks: one step leaves one frame. The same code runs
+ * in the kernel at sampling time, in user space where a stack could not be
+ * finished there, and in tests over captured stacks. Whoever includes it has
+ * defined its primitives:
+ *
+ *   int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+ *                                   the thread's memory; 0 if it could be read
+ *   const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
+ *   struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
+ *   const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+ *                                   each NULL if there is none
+ *   __u64 walk_now(void)
+ *   int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
+ *   void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+ *                                   the pc -> rule cache, if there is one
+ */
+#ifndef SKEIN_BPF_UNWIND_WALK_H
+#define SKEIN_BPF_UNWIND_WALK_H
+
+#include "bpf/unwind/arch.h"
+#include "bpf/unwind/state.h"
+#include "bpf/unwind/world.h"
+
+/* The largest steps of the searches: 2^14 mappings at most, 2^16 rows in a page. */
+#define MAPPING_STEP (1U << 14)
+#define ROW_STEP (1U << 16)
+
+/*
+ * All ones if a is less than b, both less than 2^63; else 0. Searches without
+ * branches: the verifier would follow both ways of every one.
+ */
+static __always_inline __u32 less(__u64 a, __u64 b)
+{
+	__u64 difference = a - b, mask;
+
+	keep_in_register(difference);
+	mask = (__s64)difference >> 63;
+	keep_in_register(mask);
+	return (__u32)mask;
+}
+
+static __always_inline const struct unwind_mapping *
+mapping_at(const struct arena_chunk *chunk, __u32 place)
+{
+	/* aligned by whoever wrote it: without the mask the verifier would not know */
+	__u32 at = place & (ARENA_CHUNK_WORDS - 1) & ~(UNWIND_MAPPING_WORDS - 1);
+
+	return (const struct unwind_mapping *)&chunk->words[at];
+}
+
+/* The last mapping that begins at or before pc, if pc lies in it. */
+static __always_inline const struct unwind_mapping *find_mapping(const struct walk *w, __u64 pc)
+{
+	const struct arena_chunk *chunk = walk_chunk(w, w->mappings >> ARENA_CHUNK_SHIFT);
+	const struct unwind_mapping *m;
+	__u32 before = 0; /* mappings that begin at or before pc */
+
+	if (!chunk)
+		return NULL;
+	for (__u32 step = MAPPING_STEP; step; step /= 2) {
+		__u32 last = before + step - 1, inside = less(last, w->mapping_count);
+
+		m = mapping_at(chunk, w->mappings + (last & inside) * UNWIND_MAPPING_WORDS);
+		before += step & inside & less(m->start, pc + 1);
+	}
+	if (!before)
+		return NULL;
+	m = mapping_at(chunk, w->mappings + (before - 1) * UNWIND_MAPPING_WORDS);
+	return pc >= m->start && pc < m->end ? m : NULL;
+}
+
+static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place)
+{
+	return chunk->words[place & (ARENA_CHUNK_WORDS - 1)];
+}
+
+/* The number of the rule at a place of a page: the last row that begins at or before it. */
+static __always_inline __u32 find_row(const struct walk *w, const struct unwind_page *page,
+				      __u32 offset)
+{
+	const struct arena_chunk *chunk = walk_chunk(w, page->first >> ARENA_CHUNK_SHIFT);
+	__u32 first = page->first, count = page->count, before = 0;
+
+	if (!chunk)
+		return UNWIND_RULE_GAP;
+	for (__u32 step = ROW_STEP; step; step /= 2) {
+		__u32 last = before + step - 1, inside = less(last, count);
+		__u32 row = row_at(chunk, first + (last & inside));
+
+		before += step & inside & less(UNWIND_ROW_LOW(row), offset + 1);
+	}
+	return before ? UNWIND_ROW_RULE(row_at(chunk, first + before - 1)) : UNWIND_RULE_GAP;
+}
+
+static __always_inline __u32 find_in_table(const struct walk *w, const struct unwind_slot *slot,
+					   __u64 offset)
+{
+	__u64 number = (offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
+	const struct arena_chunk *chunk = walk_chunk(w, slot->pages >> ARENA_CHUNK_SHIFT);
+	__u32 place;
+
+	if (!chunk || number >= slot->page_count)
+		return UNWIND_RULE_GAP;
+	place = (slot->pages + (__u32)number * 2) & (ARENA_CHUNK_WORDS - 1) & ~1U;
+	return find_row(w, (const struct unwind_page *)&chunk->words[place],
+			offset & (UNWIND_PAGE_SIZE - 1));
+}
+
+/*
+ * The rule of the code at pc, or one of enum walk_obstacle. What may change
+ * without a new version of the address space is not remembered.
+ */
+static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *rule)
+{
+	const struct unwind_mapping *m = find_mapping(w, pc);
+	struct unwind_slot *slot = m ? walk_slot(w, m->table) : NULL;
+
+	if (!slot)
+		return WALK_UNMAPPED;
+	switch (slot->state) {
+	case UNWIND_TABLE_PENDING:
+		return WALK_PENDING;
+	case UNWIND_TABLE_READY:
+		slot->used = walk_now();
+		*rule = find_in_table(w, slot, pc - m->start + m->offset);
+		break;
+	case UNWIND_TABLE_GENERATED:
+		*rule = UNWIND_RULE_GENERATED;
+		break;
+	case UNWIND_TABLE_EVICTED:
+		slot->used = walk_now();
+		*rule = UNWIND_RULE_EVICTED;
+		return 0;
+	default:
+		*rule = UNWIND_RULE_NO_TABLE;
+		return 0;
+	}
+	walk_remember(w, pc, *rule);
+	return 0;
+}
+
+/*
+ * Frames are small and lie side by side: memory is read in pieces that hold
+ * several, since every read costs more than all other work of a frame.
+ */
+static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
+{
+	__u64 behind = address - w->window_at, index;
+
+	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
+		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
+			w->window_at = WALK_NO_WINDOW;
+			return walk_read(w, ret, sizeof(*ret), address);
+		}
+		w->window_at = address;
+		behind = 0;
+	}
+	index = behind >> 3;
+	keep_in_register(index);
+	*ret = w->window[index & (WALK_WINDOW_WORDS - 1)];
+	return 0;
+}
+
+static __always_inline int register_value(const struct walk *w, __u8 number, __u64 *ret)
+{
+	if (number == UNWIND_REG_SP)
+		*ret = w->sp;
+	else if (number == UNWIND_REG_FP)
+		*ret = w->fp;
+	else if (w->known)
+		*ret = w->registers[number & (UNWIND_REGISTERS - 1)];
+	else
+		return -1;
+	return 0;
+}
+
+static __always_inline int end_walk(struct walk *w, enum walk_end end)
+{
+	w->end = end;
+	return WALK_OVER;
+}
+
+/* Why code without a rule and without a frame pointer ends a walk. */
+static __always_inline enum walk_end end_without(__u32 rule)
+{
+	if (rule == UNWIND_RULE_GENERATED)
+		return WALK_END_GENERATED;
+	return rule == UNWIND_RULE_EVICTED ? WALK_END_EVICTED : WALK_END_NO_TABLE;
+}
+
+/*
+ * What is left when nothing is said: the frame pointer, if it may be one. 0
+ * is what the outermost frame has by the ABI; whether a thread begins there is
+ * judged by its address.
+ */
+static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
+{
+	__u64 fp = w->fp, next, pc;
+
+	if (!fp)
+		return end_walk(w, WALK_END_WALKED);
+	if (fp < w->sp || fp - w->sp > WALK_FRAME_MAX || (fp & 7) || read_word(w, fp, &next) ||
+	    read_word(w, fp + 8, &pc))
+		return end_walk(w, end_without(rule));
+	w->sp = fp + 16;
+	w->fp = next;
+	w->pc = pc;
+	return WALK_LEFT;
+}
+
+/* A frame pointer that leads to another stack, as Go's runtime has it. */
+static __always_inline int leave_to_other_stack(struct walk *w)
+{
+	__u64 fp = w->fp, next, pc;
+
+	if ((fp & 7) || read_word(w, fp, &next) || read_word(w, fp + 8, &pc))
+		return end_walk(w, WALK_END_UNREADABLE);
+	w->sp = fp + 16;
+	w->fp = next;
+	w->pc = pc;
+	return WALK_LEFT;
+}
+
+static __always_inline int indirect_cfa(struct walk *w, const struct unwind_rule *r, __u64 *cfa)
+{
+	__u64 base, index = 0, value;
+
+	if (register_value(w, r->reg, &base))
+		return end_walk(w, WALK_END_BAD_ROW);
+	if (r->kind == UNWIND_INDEXED && register_value(w, r->index, &index))
+		return end_walk(w, WALK_END_BAD_ROW);
+	if (read_word(w, base + 8 * index + (__s64)r->cfa_offset, &value))
+		return end_walk(w, WALK_END_UNREADABLE);
+	*cfa = value + (__s64)r->second;
+	return WALK_LEFT;
+}
+
+static __always_inline int cfa_of(struct walk *w, const struct unwind_rule *r, __u64 *cfa)
+{
+	__u64 base;
+
+	switch (r->kind) {
+	case UNWIND_CFA:
+		if (register_value(w, r->reg, &base))
+			return end_walk(w, WALK_END_BAD_ROW);
+		*cfa = base + (__s64)r->cfa_offset;
+		return WALK_LEFT;
+	case UNWIND_DEREF:
+	case UNWIND_INDEXED:
+		return indirect_cfa(w, r, cfa);
+	case UNWIND_PLT:
+		*cfa = w->sp + (__s64)r->cfa_offset + ((w->pc & 15) >= (__u32)r->second ? 8 : 0);
+		return WALK_LEFT;
+	case UNWIND_CLONE:
+		*cfa = w->sp + (__s64)r->cfa_offset;
+		return WALK_LEFT;
+	default:
+		return end_walk(w, WALK_END_BAD_ROW);
+	}
+}
+
+static __always_inline int return_address(struct walk *w, const struct unwind_rule *r, __u64 cfa,
+					  __u64 *pc)
+{
+	__s64 offset = r->kind == UNWIND_CFA ? r->second : -8;
+
+	if (UNWIND_SAVED_RA(r->saved) == UNWIND_RA_IN_REGISTER)
+		return register_value(w, r->index, pc) ? end_walk(w, WALK_END_BAD_ROW) : WALK_LEFT;
+	return read_word(w, cfa + offset, pc) ? end_walk(w, WALK_END_UNREADABLE) : WALK_LEFT;
+}
+
+static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
+{
+	__u64 place = cfa;
+
+	switch (UNWIND_SAVED_FP(r->saved)) {
+	case UNWIND_FP_SAME:
+		return WALK_LEFT;
+	case UNWIND_FP_AT_CFA:
+		break;
+	case UNWIND_FP_AT_FP:
+		place = w->fp;
+		break;
+	default:
+		w->fp = 0;
+		return WALK_LEFT;
+	}
+	if (read_word(w, place + (__s64)r->fp_offset, &w->fp))
+		return end_walk(w, WALK_END_UNREADABLE);
+	return WALK_LEFT;
+}
+
+/* The usual way: from the CFA come the caller's registers. */
+static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule *r)
+{
+	__u64 cfa = 0, pc = 0;
+	int ret = cfa_of(w, r, &cfa);
+
+	/* stacks grow down: one that does not get shorter would never end */
+	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
+		return end_walk(w, WALK_END_BAD_ROW);
+	/* saved frame pointers lie below: the window then holds the return address too */
+	if (ret == WALK_LEFT)
+		ret = frame_pointer_of(w, r, cfa);
+	if (ret == WALK_LEFT)
+		ret = return_address(w, r, cfa, &pc);
+	if (ret != WALK_LEFT)
+		return ret;
+	w->pc = pc & WALK_PC_MASK;
+	w->sp = cfa;
+	return WALK_LEFT;
+}
+
+static __always_inline int leave_by_rule(struct walk *w, __u32 number)
+{
+	const struct unwind_rule *r = walk_rule(w, number);
+
+	if (!r || r->kind == UNWIND_BAD)
+		return end_walk(w, WALK_END_BAD_ROW);
+	switch (r->kind) {
+	case UNWIND_END:
+		return end_walk(w, WALK_END_WALKED);
+	case UNWIND_GAP:
+		return leave_by_frame_pointer(w, number);
+	case UNWIND_FRAME:
+		return leave_to_other_stack(w);
+	case UNWIND_SIGNAL:
+		return leave_signal(w, w->sp + (__s64)r->cfa_offset);
+	case UNWIND_CLONE:
+		if (!w->known || w->registers[UNWIND_REG_RESULT] == 0)
+			return end_walk(w, WALK_END_WALKED);
+	}
+	return leave_by_cfa(w, r);
+}
+
+/*
+ * Leave the frame at w->pc. Returns WALK_LEFT, WALK_OVER (w->end says how), or
+ * one of enum walk_obstacle with w as it was: another build of the walker can go on.
+ */
+static __always_inline int walk_step(struct walk *w)
+{
+	__u64 pc = w->pc - !w->exact;
+	__u32 rule = 0;
+	int ret;
+
+	if (walk_recall(w, pc, &rule)) {
+		ret = search_rule(w, pc, &rule);
+		if (ret)
+			return ret;
+	}
+	w->exact = 0;
+	ret = leave_by_rule(w, rule);
+	if (ret != WALK_LEFT)
+		return ret;
+	w->known = w->exact; /* only what a signal interrupted has all its registers */
+	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * What walkers look things up in, as it lies in memory that user space writes
+ * and the kernel side reads: which process has mapped what, and the unwind
+ * tables of the files (rule.h). On the kernel side vmlinux.h has come before.
+ *
+ * Everything of variable size lies in an arena of chunks of 1 MiB. A place in
+ * it is a number of 32-bit words; what is allocated together does not cross
+ * the end of its chunk.
+ */
+#ifndef SKEIN_BPF_UNWIND_WORLD_H
+#define SKEIN_BPF_UNWIND_WORLD_H
+
+#include "bpf/unwind/rule.h"
+
+#define ARENA_CHUNK_SHIFT 18
+#define ARENA_CHUNK_WORDS (1U << ARENA_CHUNK_SHIFT)
+#define ARENA_CHUNKS_MAX 4096 /* 4 GiB */
+
+struct arena_chunk {
+	__u32 words[ARENA_CHUNK_WORDS];
+};
+
+/* One executable mapping of an address space. A space's lie sorted in the arena. */
+struct unwind_mapping {
+	__u64 start, end;
+	__u64 offset; /* in the file, of start */
+	__u32 table; /* number of a struct unwind_slot */
+	__u32 unused;
+};
+
+#define UNWIND_MAPPING_WORDS (sizeof(struct unwind_mapping) / sizeof(__u32))
+
+/* The mappings of a process. The key is its pid; another born is another process. */
+struct unwind_process {
+	__u64 born; /* start_boottime of its main thread, ns; 0: not known */
+	__u64 version; /* of the address space: never the same for two states of any */
+	__u32 mappings; /* place in the arena */
+	__u32 count; /* of mappings */
+	__u32 settled; /* what is not mapped here is no code: user space knows no more */
+	__u32 unused;
+};
+
+#define UNWIND_PROCESSES_MAX 65536
+
+enum unwind_state {
+	UNWIND_TABLE_PENDING, /* being made: walks wait for it in user space */
+	UNWIND_TABLE_READY,
+	UNWIND_TABLE_NONE, /* the file has none */
+	UNWIND_TABLE_EVICTED,
+	UNWIND_TABLE_GENERATED, /* a JIT's code */
+};
+
+/* The table of one file. */
+struct unwind_slot {
+	__u32 state; /* enum unwind_state; written last */
+	__u32 pages; /* place in the arena, of struct unwind_page */
+	__u64 first_page; /* number of the first: file offset >> UNWIND_PAGE_SHIFT */
+	__u32 page_count;
+	__u32 unused;
+	__u64 used; /* when a walker last looked into it, ns */
+};
+
+#define UNWIND_SLOTS_MAX 16384
+#define UNWIND_SLOT_GENERATED 0 /* of all generated code */
+#define UNWIND_SLOT_NONE 1 /* of all that certainly has no table */
+#define UNWIND_SLOTS_FIXED 2
+
+/* Rules are shared by all tables. These numbers stand for code without a rule. */
+enum unwind_fixed_rule {
+	UNWIND_RULE_GAP, /* a hole in a table */
+	UNWIND_RULE_GENERATED,
+	UNWIND_RULE_NO_TABLE,
+	UNWIND_RULE_EVICTED,
+	UNWIND_RULES_FIXED
+};
+
+#define UNWIND_RULES_MAX 65536
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The arena: free extents in order of place, first fit, neighbours joined. */
+#include "capture/arena.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "bpf/unwind/world.h"
+#include "capture/clock.h"
+
+/* A walk takes microseconds; a CPU of a guest may be taken away in the middle of one. */
+#define GRACE (2 * NSEC_PER_SEC)
+#define UNIT 8 /* words: a mapping of world.h, and a cache line of two */
+
+struct extent {
+	uint32_t place, words;
+};
+
+struct leaving {
+	struct extent extent;
+	uint64_t time; /* when it was given back */
+};
+
+struct arena {
+	arena_chunk_maker make;
+	void *context;
+	uint64_t most, used; /* words */
+	VECTOR(uint32_t *) chunks;
+	VECTOR(struct extent) extents; /* by place */
+	VECTOR(struct leaving) leaving; /* by time */
+	size_t left; /* of those, how many have gone already */
+};
+
+struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context)
+{
+	struct arena *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->make = make;
+	a->context = context;
+	a->most = most / sizeof(uint32_t);
+	return a;
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	vector_free(&a->chunks);
+	vector_free(&a->extents);
+	vector_free(&a->leaving);
+	free(a);
+}
+
+static uint32_t rounded(uint32_t words)
+{
+	return (words + UNIT - 1) / UNIT * UNIT;
+}
+
+static void remove_extent(struct arena *a, size_t i)
+{
+	a->extents.count--;
+	memmove(&a->extents.items[i], &a->extents.items[i + 1],
+		(a->extents.count - i) * sizeof(a->extents.items[0]));
+}
+
+/* Chunks lie apart in memory: what is in two of them does not join. */
+static bool joins(const struct extent *a, const struct extent *b)
+{
+	return a->place + a->words == b->place && b->place % ARENA_CHUNK_WORDS;
+}
+
+static void insert_extent(struct arena *a, struct extent e)
+{
+	size_t low = 0, high = a->extents.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (a->extents.items[middle].place < e.place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && joins(&a->extents.items[low - 1], &e)) {
+		e.place = a->extents.items[low - 1].place;
+		e.words += a->extents.items[low - 1].words;
+		remove_extent(a, --low);
+	}
+	if (low < a->extents.count && joins(&e, &a->extents.items[low])) {
+		e.words += a->extents.items[low].words;
+		remove_extent(a, low);
+	}
+	if (vector_push(&a->extents, e) < 0)
+		return; /* without memory it is lost until the end */
+	memmove(&a->extents.items[low + 1], &a->extents.items[low],
+		(a->extents.count - 1 - low) * sizeof(e));
+	a->extents.items[low] = e;
+}
+
+/* What was given back long enough ago is free. */
+static void settle(struct arena *a, uint64_t now)
+{
+	while (a->left < a->leaving.count && a->leaving.items[a->left].time + GRACE < now)
+		insert_extent(a, a->leaving.items[a->left++].extent);
+	if (a->left < 64 || a->left < a->leaving.count / 2)
+		return;
+	a->leaving.count -= a->left;
+	memmove(a->leaving.items, a->leaving.items + a->left,
+		a->leaving.count * sizeof(a->leaving.items[0]));
+	a->left = 0;
+}
+
+static int add_chunk(struct arena *a)
+{
+	uint32_t number = (uint32_t)a->chunks.count, *chunk = NULL;
+	/* what leaves needs room beside what is used; so does what is split */
+	uint64_t limit = a->most + a->most / 4 + 2 * ARENA_CHUNK_WORDS;
+	int ret;
+
+	if (number >= ARENA_CHUNKS_MAX || (number + 1ULL) * ARENA_CHUNK_WORDS > limit)
+		return -ENOSPC;
+	if (vector_reserve(&a->chunks, 1) < 0 || vector_reserve(&a->extents, 1) < 0)
+		return -ENOMEM;
+	ret = a->make(a->context, number, &chunk);
+	if (ret)
+		return ret;
+	a->chunks.items[a->chunks.count++] = chunk;
+	insert_extent(a, (struct extent){
+				 /* place 0 is nowhere */
+				 .place = number * ARENA_CHUNK_WORDS + (number ? 0 : UNIT),
+				 .words = ARENA_CHUNK_WORDS - (number ? 0 : UNIT),
+			 });
+	return 0;
+}
+
+static uint32_t take_first(struct arena *a, uint32_t words)
+{
+	for (size_t i = 0; i < a->extents.count; i++) {
+		struct extent *e = &a->extents.items[i];
+		uint32_t place = e->place;
+
+		if (e->words < words)
+			continue;
+		e->place += words;
+		e->words -= words;
+		if (!e->words)
+			remove_extent(a, i);
+		return place;
+	}
+	return 0;
+}
+
+uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now)
+{
+	uint32_t place;
+
+	words = rounded(words);
+	if (!words || words > ARENA_CHUNK_WORDS - UNIT || a->used + words > a->most)
+		return 0;
+	settle(a, now);
+	place = take_first(a, words);
+	if (!place && add_chunk(a) == 0)
+		place = take_first(a, words);
+	if (place)
+		a->used += words;
+	return place;
+}
+
+void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now)
+{
+	struct leaving l = {.extent = {place, rounded(words)}, .time = now};
+
+	if (!place)
+		return;
+	a->used -= l.extent.words;
+	(void)vector_push(&a->leaving, l); /* without memory it is lost until the end */
+}
+
+uint32_t *arena_at(const struct arena *a, uint32_t place)
+{
+	return a->chunks.items[place >> ARENA_CHUNK_SHIFT] + place % ARENA_CHUNK_WORDS;
+}
+
+uint64_t arena_used(const struct arena *a)
+{
+	return a->used * sizeof(uint32_t);
+}
+
+uint64_t arena_size(const struct arena *a)
+{
+	return a->chunks.count * sizeof(struct arena_chunk);
+}
+
+uint64_t arena_most(const struct arena *a)
+{
+	return a->most * sizeof(uint32_t);
+}

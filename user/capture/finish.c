@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The walker of bpf/unwind, built for user space over a copied piece of stack. */
+#include "capture/finish.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bpf/unwind/state.h"
+#include "capture/clock.h"
+
+/* A copy that is shorter ends where the stack does. */
+#define FULL_COPY (WIRE_STACK_BYTES - 4096)
+
+/* What the walk reads. It lies in front of the walk, where the primitives find it. */
+struct replay {
+	const struct finish_world *world;
+	const struct unfinished *from;
+	uint32_t slot; /* looked into last */
+	bool past_copy; /* memory was read that lies behind what was copied */
+};
+
+static inline struct replay *replay_of(const struct walk *w)
+{
+	return (struct replay *)((char *)w - sizeof(struct replay));
+}
+
+static inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+{
+	struct replay *r = replay_of(w);
+	uint64_t behind = address - r->from->at.stack, size = r->from->at.bytes;
+
+	if (behind > size || bytes > size - behind) {
+		/* a whole window is tried first: what misses is the word alone */
+		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
+				behind < size + WALK_FRAME_MAX;
+		return -1;
+	}
+	memcpy(to, (const char *)r->from->stack + behind, bytes);
+	return 0;
+}
+
+static inline const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
+{
+	const struct finish_world *world = replay_of(w)->world;
+
+	return world->chunk(world->context, number);
+}
+
+static inline struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
+{
+	replay_of(w)->slot = number;
+	return number < UNWIND_SLOTS_MAX ? &replay_of(w)->world->slots[number] : NULL;
+}
+
+static inline const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+{
+	return number < UNWIND_RULES_MAX ? &replay_of(w)->world->rules[number] : NULL;
+}
+
+static inline __u64 walk_now(void)
+{
+	return boot_now();
+}
+
+static inline int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
+{
+	(void)w;
+	(void)pc;
+	(void)rule;
+	return -1;
+}
+
+static inline void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+{
+	(void)w;
+	(void)pc;
+	(void)rule;
+}
+
+#include "bpf/unwind/frames.h"
+
+struct replayed {
+	struct replay replay;
+	struct user_walk user; /* its first member is the walk */
+};
+
+_Static_assert(offsetof(struct replayed, user) == sizeof(struct replay) &&
+		       offsetof(struct user_walk, walk) == 0,
+	       "replay_of() looks there");
+_Static_assert(sizeof(struct wire_unfinished) % 8 == 0 && sizeof(struct wire_sample) % 8 == 0,
+	       "words follow");
+
+static void begin(struct replayed *r, const struct finish_world *world,
+		  const struct unfinished *u)
+{
+	struct walk *w = &r->user.walk;
+
+	r->replay = (struct replay){.world = world, .from = u};
+	*w = (struct walk){
+		.pc = u->at.pc,
+		.sp = u->at.sp,
+		.fp = u->at.fp,
+		.mappings = world->mappings,
+		.mapping_count = world->mapping_count,
+		.exact = u->at.exact,
+		.known = u->at.known,
+		.settled = 1,
+		.window_at = WALK_NO_WINDOW,
+	};
+	memcpy(w->registers, u->at.registers, sizeof(w->registers));
+	memcpy(r->user.words, u->frames, u->count * sizeof(uint64_t));
+	r->user.at = u->count;
+	r->user.first = 0;
+	r->user.most = WIRE_MAX_USER;
+}
+
+static enum stack_end end_of(const struct replayed *r)
+{
+	enum stack_end end = (enum stack_end)r->user.walk.end;
+
+	return end == END_UNREADABLE && r->replay.past_copy ? END_COPY_END : end;
+}
+
+int finish_stack(struct finished *ret, const struct finish_world *world,
+		 const struct unfinished *u)
+{
+	struct replayed r;
+
+	if (u->count >= WIRE_MAX_USER)
+		return -EBADMSG;
+	begin(&r, world, u);
+	while (!walk_frame(&r.user))
+		;
+	if (r.user.state == WALK_PENDING) {
+		ret->slot = r.replay.slot;
+		return -EAGAIN;
+	}
+	memcpy(ret->frames, r.user.words, r.user.at * sizeof(uint64_t));
+	ret->count = r.user.at;
+	ret->end = end_of(&r);
+	return 0;
+}

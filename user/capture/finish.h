@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks that could not be finished in the kernel, because a mapping or a table
+ * was not there yet: the same walker goes on here, over the registers and the
+ * piece of stack that came with the sample, in the mappings of its moment.
+ */
+#ifndef SKEIN_CAPTURE_FINISH_H
+#define SKEIN_CAPTURE_FINISH_H
+
+#include <stdint.h>
+
+#include "base/record.h"
+#include "bpf/event.h"
+#include "bpf/unwind/world.h"
+
+/* What the walker looks things up in. */
+struct finish_world {
+	struct unwind_slot *slots;
+	const struct unwind_rule *rules;
+	/* a chunk of the arena, NULL if there is none of that number */
+	const struct arena_chunk *(*chunk)(const void *context, uint32_t number);
+	const void *context;
+	uint32_t mappings, mapping_count; /* of the address space, in the arena */
+};
+
+/* A walk that stands somewhere. */
+struct unfinished {
+	struct wire_unfinished at;
+	const void *stack; /* at.bytes, from address at.stack on */
+	const uint64_t *frames; /* found so far, innermost first */
+	uint32_t count; /* of those */
+};
+
+struct finished {
+	uint64_t frames[WIRE_MAX_USER];
+	uint32_t count;
+	enum stack_end end;
+	uint32_t slot; /* whose table the walk waits for */
+};
+
+/* 0: finished; -EAGAIN: it stands where a table is not ready: ret->slot; nothing else is set. */
+int finish_stack(struct finished *ret, const struct finish_world *world,
+		 const struct unfinished *u);
+
+#endif

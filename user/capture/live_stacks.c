@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Samples whose stacks are not finished: they are at once if everything is
+ * there, else they wait, with all that they need, for the tables that are
+ * being made.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "capture/live.h"
+
+/* Waiting stacks may take so much; then the oldest are put as they are. */
+#define PARKED_BYTES_MAX (128UL << 20)
+/* Waits for a scan of its process, of which nothing is known. */
+#define SLOT_SCAN UINT32_MAX
+
+/* A sample that waits. Behind it lie the words of its frames, and the copied stack. */
+struct parked {
+	struct sample sample;
+	struct wire_unfinished at;
+	struct space *space; /* shared */
+	uint64_t process; /* process.id */
+	uint32_t pid;
+	uint32_t slot; /* whose table it waits for */
+	uint32_t kernel, user; /* words of frames */
+	uint64_t words[];
+};
+
+static size_t bytes_of(const struct parked *p)
+{
+	return sizeof(*p) + (p->kernel + p->user) * sizeof(uint64_t) + p->at.bytes;
+}
+
+static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
+{
+	const struct arena *a = context;
+
+	return number < arena_size(a) / sizeof(struct arena_chunk) ?
+		       (const void *)arena_at(a, number << ARENA_CHUNK_SHIFT) :
+		       NULL;
+}
+
+int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r)
+{
+	int ret = intern_stack(l->intern, raw, &r->stack, &l->why);
+
+	if (ret)
+		return ret;
+	ledger_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	l->progress.samples++;
+	return put_sample(l->sink, r, &l->why);
+}
+
+/* Walk on from where it stands. 0, -EAGAIN and what it waits for in *slot, or another error. */
+static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
+			 struct finished *ret)
+{
+	const struct tables_memory *m = tables_memory(l->tables);
+	struct finish_world world = {
+		.slots = m->slots,
+		.rules = m->rules,
+		.chunk = chunk_of,
+		.context = m->arena,
+	};
+
+	if (!space->mappings.count) {
+		ret->slot = SLOT_SCAN;
+		return -EAGAIN;
+	}
+	if (space_show(space, boot_now()) == 0) {
+		world.mappings = space->view;
+		world.mapping_count = space->view_count;
+	}
+	return finish_stack(ret, &world, u);
+}
+
+/* words: those of the kernel's part. */
+static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
+			const struct finished *f)
+{
+	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER];
+	const struct raw_stack raw = {
+		.space = p->space,
+		.process = process_table_find(l->table, p->pid, p->process),
+		.words = all,
+		.kernel = p->kernel,
+		.user = f->count,
+		.end = f->end,
+	};
+
+	memcpy(all, words, p->kernel * sizeof(*all));
+	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
+	return live_put_sample(l, &raw, &p->sample);
+}
+
+/* What there is of it, with the reason why there is no more. */
+static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
+{
+	f->count = p->user;
+	f->end = END_NOT_READY;
+	memcpy(f->frames, p->words + p->kernel, p->user * sizeof(uint64_t));
+	if (!f->count) /* where the thread stood is known */
+		f->frames[f->count++] = p->at.pc;
+	return put_finished(l, p, p->words, f);
+}
+
+static void let_go(struct live *l, struct parked *p)
+{
+	l->parked_bytes -= bytes_of(p);
+	space_drop(p->space);
+	free(p);
+}
+
+/* A scan has made a new space: what was known before was nothing. */
+static void take_new_space(struct live *l, struct parked *p)
+{
+	const struct process_entry *now = process_table_find(l->table, p->pid, p->process);
+
+	if (!now || p->space == now->space)
+		return;
+	space_drop(p->space);
+	p->space = space_share(now->space);
+}
+
+/* -EAGAIN: it goes on waiting. */
+static int retry(struct live *l, struct parked *p, bool last)
+{
+	const struct unfinished u = {
+		.at = p->at,
+		.stack = p->words + p->kernel + p->user,
+		.frames = p->words + p->kernel,
+		.count = p->user,
+	};
+	struct finished *f = &l->finished;
+	int ret = -EAGAIN;
+
+	if (p->slot == SLOT_SCAN)
+		take_new_space(l, p);
+	if (p->slot == SLOT_SCAN || tables_state(l->tables, p->slot) != UNWIND_TABLE_PENDING)
+		ret = try_to_finish(l, &u, p->space, f);
+	if (ret == -EAGAIN && !last)
+		return ret;
+	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, f);
+}
+
+int live_retry_stacks(struct live *l, bool last)
+{
+	size_t left = 0, i = 0;
+	int ret = 0;
+
+	for (; i < l->parked.count; i++) {
+		struct parked *p = l->parked.items[i];
+
+		ret = retry(l, p, last || l->parked_bytes > PARKED_BYTES_MAX);
+		if (ret == -EAGAIN) {
+			l->parked.items[left++] = p;
+			ret = 0;
+		} else {
+			let_go(l, p);
+		}
+		if (ret)
+			break;
+	}
+	for (i++; i < l->parked.count; i++)
+		l->parked.items[left++] = l->parked.items[i];
+	l->parked.count = left;
+	return ret;
+}
+
+/* frames and stack: what follows the head. */
+static int park(struct live *l, const struct parked *head, const uint64_t *frames,
+		const void *stack)
+{
+	size_t bytes = bytes_of(head), words = head->kernel + head->user;
+	struct parked *p = malloc(bytes);
+
+	if (!p || vector_reserve(&l->parked, 1) < 0) {
+		free(p);
+		return error_errno(&l->why, -ENOMEM, "stacks that wait");
+	}
+	*p = *head;
+	memcpy(p->words, frames, words * sizeof(*frames));
+	memcpy(p->words + words, stack, p->at.bytes);
+	space_share(p->space);
+	l->parked.items[l->parked.count++] = p;
+	l->parked_bytes += bytes;
+	return l->parked_bytes > PARKED_BYTES_MAX ? live_retry_stacks(l, false) : 0;
+}
+
+/* What the walkers in the kernel could have known, and what nobody knows. */
+static void learn(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
+		  const struct finished *f)
+{
+	if (at->version != p->space->version)
+		process_table_untold(l->table, p);
+	else if (at->unmapped && f && f->end == END_UNMAPPED)
+		process_table_settled(l->table, p);
+}
+
+int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
+			const struct wire_unfinished *at, struct sample *r)
+{
+	const uint64_t *words = (const uint64_t *)(s + 1);
+	const void *stack = at + 1;
+	const struct unfinished u = {
+		.at = *at,
+		.stack = stack,
+		.frames = words + s->kernel_frames,
+		.count = s->user_frames,
+	};
+	struct parked head = {
+		.sample = *r,
+		.at = *at,
+		.space = p->space,
+		.process = p->id,
+		.pid = p->pid,
+		.kernel = s->kernel_frames,
+		.user = s->user_frames,
+	};
+	struct finished *f = &l->finished;
+	int ret = try_to_finish(l, &u, p->space, f);
+
+	learn(l, p, at, ret ? NULL : f);
+	if (!ret)
+		return put_finished(l, &head, words, f);
+	if (ret != -EAGAIN)
+		return error_errno(&l->why, ret, "unfinished stack");
+	head.slot = f->slot;
+	return park(l, &head, words, stack);
+}
+
+void live_free_stacks(struct live *l)
+{
+	for (size_t i = 0; i < l->parked.count; i++)
+		let_go(l, l->parked.items[i]);
+	vector_free(&l->parked);
+}

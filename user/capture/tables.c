@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tables into the arena, and out of it again. */
+#include "capture/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/vector.h"
+#include "capture/clock.h"
+
+/* Pages are put together up to this size: small pieces fit into more places. */
+#define PIECE_WORDS (1U << 14)
+/* A table that was used since this long is not given up for one that is wanted again. */
+#define COLD (10 * NSEC_PER_SEC)
+
+struct piece {
+	uint32_t place, words;
+};
+
+struct table_info {
+	bool taken;
+	uint32_t rows;
+	uint64_t evicted; /* when; 0: it is not */
+	VECTOR(struct piece) pieces;
+};
+
+struct known_rule {
+	struct unwind_rule rule;
+	uint16_t number;
+	UT_hash_handle hh;
+};
+
+struct tables {
+	struct tables_memory memory;
+	struct table_info *infos; /* by slot */
+	uint32_t slots; /* ever taken: those from there on are free */
+	VECTOR(uint32_t) free_slots;
+	struct known_rule *rules;
+	uint32_t rule_count;
+	struct tables_summary summary;
+};
+
+static const struct unwind_rule fixed_rules[UNWIND_RULES_FIXED]; /* all UNWIND_GAP */
+static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
+
+/* The number of a rule: an old one, or a new one as long as there are any. */
+static int number_of(struct tables *t, const struct unwind_rule *rule, uint16_t *ret)
+{
+	struct known_rule *known = NULL;
+
+	HASH_FIND(hh, t->rules, rule, sizeof(*rule), known);
+	if (!known) {
+		if (t->rule_count >= UNWIND_RULES_MAX)
+			return -ENOSPC;
+		known = calloc(1, sizeof(*known));
+		if (!known)
+			return -ENOMEM;
+		known->rule = *rule;
+		known->number = (uint16_t)t->rule_count;
+		t->memory.rules[t->rule_count++] = *rule;
+		HASH_ADD(hh, t->rules, rule, sizeof(known->rule), known);
+	}
+	*ret = known->number;
+	return 0;
+}
+
+int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err)
+{
+	struct tables *t = calloc(1, sizeof(*t));
+	const struct unwind_rule gap = {.kind = UNWIND_GAP};
+	uint16_t number;
+
+	if (t)
+		t->infos = calloc(UNWIND_SLOTS_MAX, sizeof(*t->infos));
+	if (!t || !t->infos) {
+		free(t);
+		return error_errno(err, -ENOMEM, "unwind tables");
+	}
+	t->memory = *m;
+	memcpy(m->rules, fixed_rules, sizeof(fixed_rules));
+	/* what files say of gaps is the first of the fixed ones */
+	_Static_assert(UNWIND_RULE_GAP == 0, "the first rule that is numbered");
+	if (number_of(t, &gap, &number) < 0)
+		goto out;
+	t->rule_count = UNWIND_RULES_FIXED;
+	if (number_of(t, &bad_rule, &number) < 0)
+		goto out;
+	m->slots[UNWIND_SLOT_GENERATED].state = UNWIND_TABLE_GENERATED;
+	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
+	t->slots = UNWIND_SLOTS_FIXED;
+	*ret = t;
+	return 0;
+out:
+	tables_free(t);
+	return error_errno(err, -ENOMEM, "unwind tables");
+}
+
+void tables_free(struct tables *t)
+{
+	struct known_rule *rule, *next;
+
+	if (!t)
+		return;
+	HASH_ITER(hh, t->rules, rule, next) {
+		HASH_DEL(t->rules, rule);
+		free(rule);
+	}
+	for (uint32_t i = 0; i < t->slots; i++)
+		vector_free(&t->infos[i].pieces);
+	vector_free(&t->free_slots);
+	free(t->infos);
+	free(t);
+}
+
+const struct tables_memory *tables_memory(const struct tables *t)
+{
+	return &t->memory;
+}
+
+static void set_state(struct tables *t, uint32_t slot, enum unwind_state state)
+{
+	__atomic_store_n(&t->memory.slots[slot].state, state, __ATOMIC_RELEASE);
+}
+
+uint32_t tables_add(struct tables *t)
+{
+	uint32_t slot;
+
+	if (t->free_slots.count)
+		slot = t->free_slots.items[--t->free_slots.count];
+	else if (t->slots < UNWIND_SLOTS_MAX)
+		slot = t->slots++;
+	else
+		return UNWIND_SLOT_NONE;
+	t->infos[slot].taken = true;
+	set_state(t, slot, UNWIND_TABLE_PENDING);
+	return slot;
+}
+
+static void give_up(struct tables *t, uint32_t slot, uint64_t now)
+{
+	struct table_info *info = &t->infos[slot];
+
+	for (size_t i = 0; i < info->pieces.count; i++)
+		arena_give(t->memory.arena, info->pieces.items[i].place,
+			   info->pieces.items[i].words, now);
+	t->summary.files -= info->pieces.count > 0;
+	t->summary.rows -= info->rows;
+	info->rows = 0;
+	vector_free(&info->pieces);
+}
+
+void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now)
+{
+	if (slot < UNWIND_SLOTS_FIXED)
+		return;
+	set_state(t, slot, state);
+	t->infos[slot].evicted = 0;
+	give_up(t, slot, now);
+}
+
+void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
+{
+	if (slot < UNWIND_SLOTS_FIXED)
+		return;
+	tables_set(t, slot, UNWIND_TABLE_NONE, now);
+	t->infos[slot].taken = false;
+	(void)vector_push(&t->free_slots, slot); /* without memory it is not used again */
+}
+
+enum unwind_state tables_state(const struct tables *t, uint32_t slot)
+{
+	return (enum unwind_state)t->memory.slots[slot].state;
+}
+
+/* The table that was used least recently; 0 if there is none. */
+static uint32_t coldest(const struct tables *t, uint32_t but)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
+		if (i != but && t->memory.slots[i].state == UNWIND_TABLE_READY &&
+		    (!found || t->memory.slots[i].used < t->memory.slots[found].used))
+			found = i;
+	return found;
+}
+
+static void evict(struct tables *t, uint32_t slot, uint64_t now)
+{
+	tables_set(t, slot, UNWIND_TABLE_EVICTED, now);
+	t->infos[slot].evicted = now;
+	t->summary.evicted++;
+}
+
+static bool over_budget(const struct tables *t, uint64_t words)
+{
+	return arena_used(t->memory.arena) + words * sizeof(uint32_t) >
+	       arena_most(t->memory.arena);
+}
+
+/* Room in the arena, at the cost of other tables if the budget is used up. */
+static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
+{
+	struct piece piece = {.words = words};
+	uint32_t victim;
+
+	if (vector_reserve(&t->infos[slot].pieces, 1) < 0)
+		return 0;
+	piece.place = arena_take(t->memory.arena, words, now);
+	while (!piece.place && over_budget(t, words) && (victim = coldest(t, slot))) {
+		evict(t, victim, now);
+		piece.place = arena_take(t->memory.arena, words, now);
+	}
+	if (piece.place)
+		(void)vector_push(&t->infos[slot].pieces, piece);
+	return piece.place;
+}
+
+/* How many pages from the first on make one piece, and the rows of them. */
+static uint32_t pages_of_piece(const struct unwind_table *table, uint32_t first, uint32_t *rows)
+{
+	uint32_t page = first;
+
+	*rows = 0;
+	while (page < table->header->pages &&
+	       (page == first || *rows + table->pages[page].count <= PIECE_WORDS))
+		*rows += table->pages[page++].count;
+	return page - first;
+}
+
+static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const uint16_t *numbers)
+{
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = UNWIND_ROW(UNWIND_ROW_LOW(from[i]), numbers[UNWIND_ROW_RULE(from[i])]);
+}
+
+/* Rows first, then the pages that point to them. */
+static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
+		    const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
+{
+	uint32_t rows, count;
+
+	for (uint32_t page = 0; page < table->header->pages; page += count) {
+		uint32_t place = 0;
+
+		count = pages_of_piece(table, page, &rows);
+		if (rows) {
+			place = take(t, slot, rows, now);
+			if (!place)
+				return -ENOSPC;
+		}
+		for (uint32_t i = page; i < page + count; i++) {
+			const struct unwind_page *from = &table->pages[i];
+
+			pages[i] = (struct unwind_page){.first = place, .count = from->count};
+			if (!from->count)
+				continue;
+			copy_rows(arena_at(t->memory.arena, place), table->rows + from->first,
+				  from->count, numbers);
+			place += from->count;
+		}
+	}
+	return 0;
+}
+
+static int number_rules(struct tables *t, const struct unwind_table *table, uint16_t *numbers)
+{
+	for (uint32_t i = 0; i < table->header->rules; i++) {
+		int ret = number_of(t, &table->rules[i], &numbers[i]);
+
+		if (ret == -ENOSPC) /* all numbers are taken: rather no frame than a wrong one */
+			ret = number_of(t, &bad_rule, &numbers[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int put_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
+		     uint16_t *numbers, uint64_t now)
+{
+	struct unwind_slot *to = &t->memory.slots[slot];
+	uint32_t pages = table->header->pages, place;
+	uint64_t words = 2ULL * pages + table->header->rows;
+	int ret = -ENOSPC;
+
+	/* all others would go for nothing */
+	if (words * sizeof(uint32_t) <= arena_most(t->memory.arena))
+		ret = number_rules(t, table, numbers);
+	if (ret)
+		return ret;
+	place = take(t, slot, 2 * pages, now);
+	if (!place)
+		return -ENOSPC;
+	ret = put_rows(t, slot, table, numbers,
+		       (struct unwind_page *)arena_at(t->memory.arena, place), now);
+	if (ret)
+		return ret;
+	to->pages = place;
+	to->page_count = pages;
+	to->first_page = table->header->first_page;
+	to->used = now;
+	t->infos[slot].rows = table->header->rows;
+	t->summary.files++;
+	t->summary.rows += table->header->rows;
+	t->summary.refused += table->header->refused;
+	set_state(t, slot, UNWIND_TABLE_READY);
+	return 0;
+}
+
+int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now)
+{
+	uint16_t *numbers;
+	int ret = -ENOMEM;
+
+	if (slot < UNWIND_SLOTS_FIXED)
+		return 0;
+	if (!table->header->pages || !table->header->rows) {
+		tables_set(t, slot, UNWIND_TABLE_NONE, now);
+		return 0;
+	}
+	tables_set(t, slot, UNWIND_TABLE_PENDING, now);
+	numbers = calloc(table->header->rules, sizeof(*numbers));
+	if (numbers)
+		ret = put_table(t, slot, table, numbers, now);
+	free(numbers);
+	if (ret) {
+		t->summary.files += t->infos[slot].pieces.count > 0; /* give_up() takes it off */
+		evict(t, slot, now);
+		t->memory.slots[slot].used = 0;
+	}
+	return ret;
+}
+
+uint32_t tables_wanted(struct tables *t, uint64_t now)
+{
+	uint32_t found = 0, victim;
+
+	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots && !found; i++)
+		if (t->memory.slots[i].state == UNWIND_TABLE_EVICTED &&
+		    t->memory.slots[i].used > t->infos[i].evicted)
+			found = i;
+	if (!found)
+		return 0;
+	victim = coldest(t, 0);
+	if (!victim || t->memory.slots[victim].used + COLD > now)
+		return 0;
+	tables_set(t, found, UNWIND_TABLE_PENDING, now);
+	return found;
+}
+
+void tables_summary(const struct tables *t, struct tables_summary *ret)
+{
+	*ret = t->summary;
+	ret->rules = t->rule_count;
+	ret->bytes = arena_used(t->memory.arena);
+	ret->memory = arena_size(t->memory.arena);
+}

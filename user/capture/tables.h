@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind tables of files, where the kernel side finds them: a slot per
+ * file, rules shared by all, rows in the arena. They are kept within a budget:
+ * the one that was used least recently goes first.
+ */
+#ifndef SKEIN_CAPTURE_TABLES_H
+#define SKEIN_CAPTURE_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/unwind/world.h"
+#include "capture/arena.h"
+#include "symbolizers/unwind_table.h"
+
+struct tables;
+
+/* Memory shared with the kernel side: UNWIND_SLOTS_MAX slots, UNWIND_RULES_MAX rules. */
+struct tables_memory {
+	struct unwind_slot *slots;
+	struct unwind_rule *rules;
+	struct arena *arena; /* of the tables until tables_free() */
+};
+
+int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err);
+void tables_free(struct tables *t);
+
+const struct tables_memory *tables_memory(const struct tables *t);
+
+/* A slot for a file whose table is to come; UNWIND_SLOT_NONE if there are no more. */
+uint32_t tables_add(struct tables *t);
+void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
+
+/*
+ * The table has come; now: ns. 0, or -ENOSPC if it does not fit into the budget, -ENOMEM:
+ * then it counts as evicted.
+ */
+int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now);
+/* There is none, or it is generated code after all, or another one is to come. */
+void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now);
+enum unwind_state tables_state(const struct tables *t, uint32_t slot);
+
+/*
+ * A slot whose evicted table a walk has wanted and that now may come back, in
+ * place of others that nobody wanted for long; 0 if there is none.
+ */
+uint32_t tables_wanted(struct tables *t, uint64_t now);
+
+struct tables_summary {
+	uint64_t files; /* with a table */
+	uint64_t rows, rules;
+	uint64_t bytes; /* in use, mappings of processes included */
+	uint64_t memory; /* of the arena */
+	uint64_t evicted, refused; /* tables; descriptions in files that made no sense */
+};
+
+void tables_summary(const struct tables *t, struct tables_summary *ret);
+
+#endif
