@@ -189,9 +189,19 @@ static uint32_t table_of(const struct space_mapping *m)
 	return m->object ? m->object->table : UNWIND_SLOT_GENERATED;
 }
 
+/* The vsyscall page lies among the kernel's addresses, where walkers do not go. */
+static uint32_t count_user(const struct space *s)
+{
+	uint32_t count = (uint32_t)s->mappings.count;
+
+	while (count && s->mappings.items[count - 1].end > INT64_MAX)
+		count--;
+	return count;
+}
+
 int space_show(struct space *s, uint64_t now)
 {
-	uint32_t count = (uint32_t)s->mappings.count, place = 0;
+	uint32_t count = count_user(s), place = 0;
 	struct unwind_mapping *to;
 
 	if (s->view_version == s->version)
