@@ -272,18 +272,20 @@ static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
 	struct request *r = q->first;
 	struct object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
+	size_t left;
 	int rc;
 
 	if (is_vain(s, r)) {
 		answer_bad(s, queue_take(q));
 		return 0;
 	}
-	m.count = (uint32_t)(r->addresses.count - r->answered);
+	left = r->addresses.count - r->answered;
+	m.count = r->wants_key ? 1 : (uint32_t)left;
 	rc = introduce(s, o);
 	if (!rc)
 		rc = message_send(s->socket, &m, r->addresses.items + r->answered,
-				  m.count * sizeof(uint64_t),
-				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
+				  left * sizeof(uint64_t), r->type == MESSAGE_REFRESH ? o->fd : -1,
+				  MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
 	if (!s->sent.first) {

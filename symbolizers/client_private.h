@@ -48,8 +48,8 @@ struct request {
 	uint64_t sequence;	    /* with which it was sent */
 	VECTOR(uint64_t) addresses; /* of ASK */
 	size_t answered;	    /* of those, in order */
-	bool keyed;		    /* key is known */
-	struct unwind_key key;	    /* of TABLE */
+	bool wants_key, keyed;	    /* of TABLE */
+	struct unwind_key key;	    /* what the table is kept under, if keyed */
 	char *table;		    /* what came of it; NULL with a size: there was no memory */
 	size_t table_size, received;
 };

@@ -64,6 +64,7 @@ void table_restart(struct request *r)
 	free(r->table);
 	r->table = NULL;
 	r->table_size = r->received = 0;
+	r->keyed = false;
 }
 
 static int read_key(const struct symbolizer *s, const struct object *o, size_t size,
@@ -79,25 +80,37 @@ static int read_key(const struct symbolizer *s, const struct object *o, size_t s
 	return 0;
 }
 
-static int take_key(struct symbolizer *s, size_t size, uint64_t now)
+/* What the cache has under the key, or else the table is asked for. */
+static void look_up(struct symbolizer *s, struct request *r)
 {
-	struct request *r = s->sent.first;
 	struct unwind_table t;
 	void *bytes;
-	int rc = r->type == MESSAGE_KEY ? read_key(s, r->object, size, &r->key) : -EBADMSG;
 
-	if (rc < 0)
-		return rc;
-	r = request_take(s, now);
 	if (table_cache_get(s->cache, &r->key, &bytes, &t) == 0) {
 		s->stats.tables_cached++;
 		table_end(s, r, 0, &t);
 		free(bytes);
-		return 0;
+		return;
 	}
 	r->type = MESSAGE_TABLE;
-	r->keyed = true;
+	r->wants_key = true;
 	queue_put(&s->tables, r);
+}
+
+static int take_key(struct symbolizer *s, size_t size, uint64_t now)
+{
+	struct request *r = s->sent.first;
+	bool before = r->type == MESSAGE_TABLE && r->wants_key && !r->keyed && !r->received;
+	int rc = -EBADMSG;
+
+	if (r->type == MESSAGE_KEY || before)
+		rc = read_key(s, r->object, size, &r->key);
+	if (rc < 0)
+		return rc;
+	if (before)
+		r->keyed = true;
+	else
+		look_up(s, request_take(s, now));
 	return 0;
 }
 

@@ -42,32 +42,34 @@ void elf_image_close(struct elf_image *image)
 {
 	elf_end(image->elf);
 	free(image->memory);
+	elf_snapshot_free(image->snapshot);
+	image->snapshot = NULL;
 	image->elf = NULL;
 	image->memory = NULL;
 }
 
+void elf_image_keep(struct elf_image *image)
+{
+	if (!image->snapshot && !image->memory)
+		image->snapshot = elf_snapshot_new(image->fd, image->size, image->beat);
+}
+
+bool elf_image_kept(const struct elf_image *image)
+{
+	return image->memory || (image->snapshot && elf_snapshot_whole(image->snapshot));
+}
+
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size)
 {
-	size_t done = 0;
-
 	if (offset > image->size || size > image->size - offset)
 		return -EBADMSG;
 	if (image->memory) {
 		memcpy(buf, image->memory + offset, size);
 		return 0;
 	}
-	while (done < size) {
-		ssize_t got =
-			pread(image->fd, (char *)buf + done, size - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got < 0 ? -errno : -EBADMSG;
-		done += (size_t)got;
-		beat(image->beat);
-	}
-	return 0;
+	if (image->snapshot)
+		return elf_snapshot_read(image->snapshot, offset, buf, size);
+	return file_read_at(image->fd, offset, buf, size, image->beat);
 }
 
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)

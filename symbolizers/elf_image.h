@@ -14,12 +14,14 @@
 
 #include "symbolizers/beat.h"
 #include "symbolizers/client.h"
+#include "symbolizers/elf_snapshot.h"
 
 struct elf_image {
 	Elf *elf;
-	int fd;	       /* not owned; -1 when in memory */
-	char *memory;  /* owned */
-	uint64_t size; /* of the file or the memory */
+	int fd;			       /* not owned; -1 when in memory */
+	char *memory;		       /* owned */
+	uint64_t size;		       /* of the file or the memory */
+	struct elf_snapshot *snapshot; /* NULL: none */
 	GElf_Ehdr header;
 	size_t sections;
 	struct beat *beat;
@@ -31,6 +33,14 @@ struct elf_image {
  */
 int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
 void elf_image_close(struct elf_image *image);
+
+/*
+ * Keep what is read from now on, so that everything made of the image is made of the same bytes
+ * even if the file changes meanwhile. libelf keeps what it has read as well.
+ */
+void elf_image_keep(struct elf_image *image);
+/* Has all been kept? */
+bool elf_image_kept(const struct elf_image *image);
 
 /* Read exactly size bytes: 0, -EBADMSG beyond the end, or a negative errno. */
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);

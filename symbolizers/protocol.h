@@ -23,7 +23,11 @@ enum message_type {
 	MESSAGE_REFRESH, /* fd; answered by FACTS */
 	MESSAGE_ASK,	 /* count addresses; answered by ANSWERS, in their order, in one or more */
 	MESSAGE_KEY,	 /* answered by KEY_IS or NO_TABLE */
-	MESSAGE_TABLE,	 /* answered by PARTs or NO_TABLE */
+	/*
+	 * Answered by PARTs or NO_TABLE. count 1: KEY_IS comes first if there is a key of the very
+	 * bytes that the table is made of, which may have changed since the last KEY.
+	 */
+	MESSAGE_TABLE,
 	/* From the worker. */
 	MESSAGE_BEAT,	 /* still at work on that request */
 	MESSAGE_FACTS,	 /* struct object_facts */

@@ -10,6 +10,7 @@
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind_key.h"
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
@@ -121,24 +122,31 @@ static int make_key(struct unwind_source *s, struct unwind_key *ret)
 	return 0;
 }
 
-int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct beat *b)
+int unwind_key_of(struct unwind_key *ret, struct elf_image *image)
 {
 	struct unwind_source source = {0};
+	int rc = unwind_source_open(&source, image);
+
+	source.hash = XXH3_createState();
+	if (!rc && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = make_key(&source, ret);
+	XXH3_freeState(source.hash);
+	unwind_source_free(&source);
+	return rc;
+}
+
+int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct beat *b)
+{
 	struct elf_image image;
 	struct unwind_key key;
 	int rc = elf_image_open(&image, fd, b);
 
 	if (!rc)
-		rc = unwind_source_open(&source, &image);
-	source.hash = XXH3_createState();
-	if (!rc && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
-		rc = -ENOMEM;
-	if (!rc)
-		rc = make_key(&source, &key);
+		rc = unwind_key_of(&key, &image);
 	if (!rc)
 		rc = stamp_check(fd, stamp);
-	XXH3_freeState(source.hash);
-	unwind_source_free(&source);
 	elf_image_close(&image);
 	if (!rc)
 		*ret = key;

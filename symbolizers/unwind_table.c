@@ -4,6 +4,7 @@
 
 #include "symbolizers/unwind_cfi.h"
 #include "symbolizers/unwind_go.h"
+#include "symbolizers/unwind_key.h"
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
@@ -11,39 +12,47 @@
 #define RULES_MAX 65536
 #define REGISTERS_MAX 32
 
-static int make(struct unwind_source *s, void **ret, size_t *ret_size)
+static int make(struct elf_image *image, void **ret, size_t *ret_size)
 {
+	struct unwind_source source = {0};
 	struct unwind_rows rows;
 	int rc = unwind_rows_init(&rows);
 
 	if (!rc)
-		rc = unwind_cfi_read(&rows, s);
+		rc = unwind_source_open(&source, image);
 	if (!rc)
-		rc = unwind_go_add(&rows, s);
+		rc = unwind_cfi_read(&rows, &source);
 	if (!rc)
-		rc = unwind_starts_add(&rows, s);
+		rc = unwind_go_add(&rows, &source);
+	if (!rc)
+		rc = unwind_starts_add(&rows, &source);
 	if (!rc)
 		rc = unwind_rows_finish(&rows, ret, ret_size);
 	unwind_rows_free(&rows);
+	unwind_source_free(&source);
 	return rc;
 }
 
-int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
-		      struct beat *b)
+/* ret_key may be NULL. */
+static int make_file(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+		     const struct stamp *stamp, struct beat *b)
 {
-	struct unwind_source source = {0};
+	struct unwind_key key = {0};
 	struct elf_image image;
 	void *table = NULL;
 	size_t size = 0;
 	int rc = elf_image_open(&image, fd, b);
 
+	if (!rc && ret_key) {
+		elf_image_keep(&image);
+		rc = unwind_key_of(&key, &image);
+	}
 	if (!rc)
-		rc = unwind_source_open(&source, &image);
-	if (!rc)
-		rc = make(&source, &table, &size);
+		rc = make(&image, &table, &size);
 	if (!rc)
 		rc = stamp_check(fd, stamp);
-	unwind_source_free(&source);
+	if (!elf_image_kept(&image))
+		key = (struct unwind_key){0};
 	elf_image_close(&image);
 	if (rc) {
 		free(table);
@@ -51,7 +60,21 @@ int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *
 	}
 	*ret = table;
 	*ret_size = size;
+	if (ret_key)
+		*ret_key = key;
 	return 0;
+}
+
+int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      struct beat *b)
+{
+	return make_file(ret, ret_size, NULL, fd, stamp, b);
+}
+
+int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+			    const struct stamp *stamp, struct beat *b)
+{
+	return make_file(ret, ret_size, ret_key, fd, stamp, b);
 }
 
 /* The parts follow one another without a gap; none of these products overflows 64 bits. */

@@ -51,6 +51,14 @@ int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *
 		      struct beat *b);
 
 /*
+ * The same, and the key of the very bytes that it was made of, which the owner of a file could
+ * change between two readings: what a table may be kept under. A key of size 0: there was too much
+ * to read for that.
+ */
+int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+			    const struct stamp *stamp, struct beat *b);
+
+/*
  * Whether bytes that come from the worker or the disk are a table: sizes, order of rows, numbers
  * of rules and registers. Nothing else of them need be checked again. 0 or -EBADMSG.
  */

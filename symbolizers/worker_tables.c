@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A table goes out as it lies in memory; nothing is kept of it. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "symbolizers/unwind_table.h"
@@ -47,16 +48,33 @@ static int answer_key(int socket, const struct message *request, const struct ta
 	return rc < 0 ? send_refusal(socket, request, rc) : send_key(socket, request, &key);
 }
 
+static int make(const struct table_source *source, bool keyed, void **ret, size_t *ret_size,
+		struct unwind_key *ret_key)
+{
+	int rc = keyed ? unwind_table_make_keyed(ret, ret_size, ret_key, source->fd, &source->stamp,
+						 source->beat)
+		       : unwind_table_make(ret, ret_size, source->fd, &source->stamp, source->beat);
+
+	if (rc || *ret_size <= UNWIND_TABLE_MAX)
+		return rc;
+	free(*ret);
+	return -E2BIG;
+}
+
 static int answer_table(int socket, const struct message *request,
 			const struct table_source *source)
 {
-	void *bytes = NULL;
-	size_t size = 0;
-	int rc = unwind_table_make(&bytes, &size, source->fd, &source->stamp, source->beat);
+	struct unwind_key key = {0};
+	void *bytes;
+	size_t size;
+	int rc = make(source, request->count, &bytes, &size, &key);
 
-	if (!rc && size > UNWIND_TABLE_MAX)
-		rc = -E2BIG;
-	rc = rc < 0 ? send_refusal(socket, request, rc) : send_parts(socket, request, bytes, size);
+	if (rc < 0)
+		return send_refusal(socket, request, rc);
+	if (key.size)
+		rc = send_key(socket, request, &key);
+	if (!rc)
+		rc = send_parts(socket, request, bytes, size);
 	free(bytes);
 	return rc;
 }

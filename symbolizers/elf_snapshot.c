@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Blocks of the file, each read when the first byte of it is wanted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizers/elf_snapshot.h"
+
+#define BLOCK_SIZE (64u << 10)
+/* 2^20 blocks: the pointers to them take 8 MiB */
+#define FILE_MAX ((uint64_t)BLOCK_SIZE << 20)
+/* A file of 500 MB has about 50 MB of call frame information. */
+#define KEPT_MAX (128u << 20)
+
+struct elf_snapshot {
+	int fd;
+	uint64_t size;
+	struct beat *beat;
+	size_t kept; /* bytes */
+	bool lost;   /* something was read that is not kept */
+	char **blocks;
+};
+
+int file_read_at(int fd, uint64_t offset, void *buf, size_t size, struct beat *b)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)buf + done, size - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -EBADMSG;
+		done += (size_t)got;
+		beat(b);
+	}
+	return 0;
+}
+
+struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct beat *b)
+{
+	struct elf_snapshot *s = size && size <= FILE_MAX ? malloc(sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	*s = (struct elf_snapshot){.fd = fd, .size = size, .beat = b};
+	s->blocks = calloc((size - 1) / BLOCK_SIZE + 1, sizeof(*s->blocks));
+	if (!s->blocks) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void elf_snapshot_free(struct elf_snapshot *s)
+{
+	if (!s)
+		return;
+	for (uint64_t i = 0; i <= (s->size - 1) / BLOCK_SIZE; i++)
+		free(s->blocks[i]);
+	free(s->blocks);
+	free(s);
+}
+
+/* The block is there afterwards, unless there is no room for it. */
+static int keep_block(struct elf_snapshot *s, size_t number)
+{
+	uint64_t at = (uint64_t)number * BLOCK_SIZE;
+	size_t size = s->size - at < BLOCK_SIZE ? s->size - at : BLOCK_SIZE;
+	char *block = s->kept + size <= KEPT_MAX ? malloc(size) : NULL;
+	int rc;
+
+	if (!block) {
+		s->lost = true;
+		return 0;
+	}
+	rc = file_read_at(s->fd, at, block, size, s->beat);
+	if (rc < 0) {
+		free(block);
+		return rc;
+	}
+	s->blocks[number] = block;
+	s->kept += size;
+	return 0;
+}
+
+int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t size)
+{
+	char *to = buf;
+	int rc = 0;
+
+	while (!rc && size) {
+		size_t number = offset / BLOCK_SIZE, at = offset % BLOCK_SIZE;
+		size_t part = size < BLOCK_SIZE - at ? size : BLOCK_SIZE - at;
+
+		if (!s->blocks[number])
+			rc = keep_block(s, number);
+		if (rc < 0)
+			return rc;
+		if (s->blocks[number])
+			memcpy(to, s->blocks[number] + at, part);
+		else
+			rc = file_read_at(s->fd, offset, to, part, s->beat);
+		to += part;
+		offset += part;
+		size -= part;
+	}
+	return rc;
+}
+
+bool elf_snapshot_whole(const struct elf_snapshot *s)
+{
+	return !s->lost;
+}
