@@ -35,7 +35,7 @@ struct capture_options {
 	bool idle; /* the idle threads, too */
 	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
 	uint64_t unwind_memory; /* bytes for unwind tables; 0: 128 MiB */
-	const char *table_cache; /* directory in which they are kept; NULL: nowhere */
+	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
 	/* process to release by a byte to this descriptor once sampling runs; -1: none */
 	int release_fd;

@@ -186,8 +186,8 @@ static int begin_unwinding(struct live *l, struct error *err)
 	if (ret)
 		return ret;
 	/* a cache that cannot be used only costs time */
-	if (l->options.table_cache)
-		(void)symbolizer_use_cache(l->symbolizer, l->options.table_cache);
+	if (l->options.unwind_cache)
+		(void)symbolizer_use_cache(l->symbolizer, l->options.unwind_cache);
 	objects.tables = l->tables;
 	return objects_new(&l->objects, &objects, err);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* skein record: join live capture to a trace, and say what happened. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ typedef VECTOR(uint32_t) number_list;
 struct record_options {
 	bool all;
 	number_list pids, tids;
-	const char *comm, *cgroup, *cpus, *event, *output, *format;
-	uint64_t frequency, period, duration, buffer;
+	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache;
+	uint64_t frequency, period, duration, buffer, unwind_memory;
 	bool user_only, kernel_only, idle, quiet, verbose, stacks;
 };
 
@@ -142,6 +143,14 @@ static const struct option_spec record_options[] = {
 	 MEMBER(stacks), NULL},
 	{"buffer", 0, OPTION_BYTES, "SIZE",
 	 "Bytes of each sample ring. Default: half a second of samples.", MEMBER(buffer), NULL},
+	{"unwind-memory", 0, OPTION_BYTES, "SIZE",
+	 "Kernel memory for unwind tables. Beyond it the least used are given up; stacks through "
+	 "their files then need frame pointers. Default: 128M.",
+	 MEMBER(unwind_memory), NULL},
+	{"unwind-cache", 0, OPTION_TEXT, "DIR",
+	 "Where unwind tables are kept between recordings; '' is nowhere. Default: "
+	 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
+	 MEMBER(unwind_cache), NULL},
 
 	{.name = "Output", .type = OPTION_HEADING},
 	{"output", 'o', OPTION_TEXT, "FILE",
@@ -190,7 +199,25 @@ struct recording {
 	int signals; /* signalfd */
 	int stopped_by; /* signal, 0 none */
 	struct progress_line progress;
+	char unwind_cache[PATH_MAX];
 };
+
+/* Where unwind tables are kept; "" nowhere. */
+static void choose_unwind_cache(struct recording *r)
+{
+	const char *given = r->options.unwind_cache, *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	char *path = r->unwind_cache;
+
+	if (given)
+		snprintf(path, PATH_MAX, "%s", given);
+	else if (geteuid() == 0) /* never in a home that sudo left in the environment */
+		snprintf(path, PATH_MAX, "/var/cache/skein");
+	else if (cache && cache[0] == '/')
+		snprintf(path, PATH_MAX, "%s/skein", cache);
+	else if (home && home[0] == '/')
+		snprintf(path, PATH_MAX, "%s/.cache/skein", home);
+}
 
 /* Which format FILE or -f ask for; a trace is none of them. */
 static int choose_format(struct recording *r)
@@ -331,6 +358,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.kernel_only = o->kernel_only,
 		.idle = o->idle,
 		.buffer = o->buffer,
+		.unwind_memory = o->unwind_memory,
 		.duration = o->duration,
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
@@ -349,6 +377,8 @@ static int capture(struct recording *r, struct capture_summary *summary,
 	struct error err = {""};
 	int ret;
 
+	choose_unwind_cache(r);
+	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
 	ret = capture_source(&source, &o, &err);
 	if (ret) {
 		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);

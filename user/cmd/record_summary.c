@@ -66,6 +66,25 @@ static void show_cost(const struct capture_summary *s)
 		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
 }
 
+/* Beside the recorder's own memory: it is the kernel's, and within --unwind-memory. */
+static void show_unwinding(const struct capture_summary *s)
+{
+	const struct tables_summary *t = &s->unwind;
+	char files[32], bytes[32], memory[32], evicted[32];
+
+	if (t->files)
+		log_info("unwind tables of %s files: %s in %s of kernel memory; %llu made, %llu "
+			 "from the cache",
+			 show_count(t->files, files, sizeof(files)),
+			 show_bytes(t->bytes, bytes, sizeof(bytes)),
+			 show_bytes(t->memory, memory, sizeof(memory)),
+			 (unsigned long long)s->tables_made,
+			 (unsigned long long)s->tables_cached);
+	if (t->evicted)
+		log_warn("%s unwind tables were given up: raise --unwind-memory for whole stacks",
+			 show_count(t->evicted, evicted, sizeof(evicted)));
+}
+
 static void show_losses(const struct capture_summary *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -111,6 +130,7 @@ void summary_show(const struct capture_summary *s, const struct trace_stats *t, 
 	}
 	show_losses(s);
 	show_cost(s);
+	show_unwinding(s);
 	if (path)
 		log_info("%s: %s; see it with: skein report %s", path,
 			 show_bytes(t->file_bytes, size, sizeof(size)), path);
