@@ -203,6 +203,51 @@ START_TEST(the_cache_answers_the_second_time)
 }
 END_TEST
 
+/* Wait until the worker has answered, without taking the answer. */
+static void wait_for_worker(struct symbolizer *s)
+{
+	struct pollfd p = {.fd = s->socket, .events = POLLIN};
+
+	ck_assert_int_eq(poll(&p, 1, 60000), 1);
+}
+
+/*
+ * Other bytes behind the same size and time, once the key has been told: their table must not be
+ * kept under that key.
+ */
+START_TEST(a_file_cannot_lend_its_key)
+{
+	struct seen seen = {0};
+	struct symbolizer *s;
+	XXH128_hash_t wrong;
+
+	find_libc();
+	files_begin();
+	shell("cp %s libc && cp /proc/%d/exe other && truncate -s 24M libc other && cp libc file",
+	      libc_path, (int)getpid());
+	s = start(&seen);
+	ck_assert_int_eq(symbolizer_use_cache(s, "cache"), 0);
+	ask_file(s, 1, file_open("file"));
+	poll_once(s, 0);
+	wait_for_worker(s);
+	shell("touch -r file times && cat other > file && touch -r times file");
+	finish(s);
+	ck_assert_int_eq(answer_of(&seen, 1).status, 0);
+	wrong = answer_of(&seen, 1).hash;
+	ask_file(s, 2, file_open("libc"));
+	ask_file(s, 3, file_open("other"));
+	finish(s);
+	ck_assert_int_eq(answer_of(&seen, 2).status, 0);
+	ck_assert(answer_of(&seen, 2).covers);
+	ck_assert(!XXH128_isEqual(answer_of(&seen, 2).hash, wrong));
+	/* it was kept under its own */
+	ck_assert(XXH128_isEqual(answer_of(&seen, 3).hash, wrong));
+	ck_assert_uint_eq(symbolizer_stats(s)->tables_made, 2);
+	ck_assert_uint_eq(symbolizer_stats(s)->tables_cached, 1);
+	stop(s, &seen);
+}
+END_TEST
+
 START_TEST(a_directory_that_is_no_good_is_no_cache)
 {
 	struct seen seen = {0};
@@ -517,9 +562,10 @@ START_TEST(a_table_that_is_none_is_refused)
 END_TEST
 
 SUITE("symbolizer_tables", a_table_comes_without_symbols, only_elf_objects_have_tables,
-      the_cache_answers_the_second_time, a_directory_that_is_no_good_is_no_cache,
-      hostile_files_are_told_as_such, a_file_that_changed_has_no_table,
-      killed_meanwhile_every_table_arrives_once, workers_die_over_it,
-      a_worker_that_hangs_over_it_is_replaced, what_is_forgotten_is_not_answered,
-      files_of_what_has_its_table_may_be_closed, a_worker_that_lies_is_replaced,
-      a_key_that_would_lead_elsewhere_is_a_lie, a_table_that_is_none_is_refused)
+      the_cache_answers_the_second_time, a_file_cannot_lend_its_key,
+      a_directory_that_is_no_good_is_no_cache, hostile_files_are_told_as_such,
+      a_file_that_changed_has_no_table, killed_meanwhile_every_table_arrives_once,
+      workers_die_over_it, a_worker_that_hangs_over_it_is_replaced,
+      what_is_forgotten_is_not_answered, files_of_what_has_its_table_may_be_closed,
+      a_worker_that_lies_is_replaced, a_key_that_would_lead_elsewhere_is_a_lie,
+      a_table_that_is_none_is_refused)
