@@ -25,6 +25,8 @@ static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
 
 	if (code[0] != 0x48 || code[1] != opcode || code[3] != 0x24)
 		return 0;
+	if (code[2] == 0x2c)
+		return disp ? 0 : 4;
 	if (code[2] == 0x6c)
 		return (int8_t)code[4] == disp ? 5 : 0;
 	memcpy(&wide, code + 4, sizeof(wide));

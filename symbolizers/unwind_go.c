@@ -22,8 +22,8 @@
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_go.h"
 
-#define CODE_MAX 4096	    /* bytes of a function that are searched for a switch */
-#define DELTA_MAX (2 << 28) /* reflect's call frames have up to 1 GiB and 8 bytes */
+#define CODE_MAX 4096		     /* bytes of a function that are searched for a switch */
+#define DELTA_MAX ((1 << 30) + 4096) /* reflect calls with frames of up to 1 GiB and a bit */
 #define NEVER UINT64_MAX
 
 enum role {
@@ -235,7 +235,7 @@ static void find_frame(struct maker *m, struct function *f)
 			return;
 	}
 	address = f->start + (address - f->go.start);
-	if (address < f->start + GO_CODE_BEFORE)
+	if (address < GO_CODE_BEFORE)
 		return;
 	code = code_at(m, address - GO_CODE_BEFORE, GO_CODE_BEFORE + GO_CODE_FRAME);
 	if (!code || !go_code_frame(m->machine->elf, code + GO_CODE_BEFORE, delta, &frame))
