@@ -34,7 +34,8 @@ enum wire_flag {
 	WIRE_KTHREAD = 2, /* a kernel thread: there is no user stack to have */
 	WIRE_NO_MM = 4, /* a user thread without address space: it is exiting */
 	WIRE_NO_USER = 8, /* user frames were not asked for */
-	WIRE_UNFINISHED = 16, /* a struct wire_unfinished follows the frames */
+	WIRE_UNFINISHED = 16, /* the walk stands in a struct wire_unfinished */
+	WIRE_BEGUN = 32, /* a struct wire_unfinished has it as it began, finished or not */
 };
 
 /*
@@ -58,15 +59,19 @@ struct wire_sample {
 	/* __u64 frames[kernel_frames + user_frames] follow */
 };
 
+/* Behind the frames of a sample with one of these comes a struct wire_unfinished. */
+#define WIRE_SAVED (WIRE_UNFINISHED | WIRE_BEGUN)
+
 /*
  * Where a walk stands that could not be finished in the kernel, because a
- * mapping or a table was not there yet: user space goes on from here. The
- * thread's stack follows, from address stack on.
+ * mapping or a table was not there yet: user space goes on from here. Where it
+ * began, if that was asked for, so that it can be walked again. The thread's
+ * stack follows, from address stack on.
  */
 struct wire_unfinished {
 	__u64 version; /* of the mappings that the walk knew; 0: none */
 	__u64 stack;
-	__u64 pc, sp, fp;
+	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS];
 	__u32 bytes; /* of stack that follow */
 	__u8 exact; /* pc was interrupted there */

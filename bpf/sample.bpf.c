@@ -19,7 +19,7 @@ const volatile __u32 wake_bytes = 0; /* a ring this full wakes the consumer */
 const volatile bool with_kernel_stack = true;
 const volatile bool with_user_stack = true;
 const volatile bool with_idle = false;
-const volatile bool save_all = false; /* registers and stack with every sample, for tests */
+const volatile bool save_all = false; /* registers and stack with every sample */
 const volatile bool stop_sampled = false; /* for who compares with another debugger */
 
 #define SIGSTOP 19
@@ -153,7 +153,7 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 }
 
 /* The walk is over, or stands where only user space can go on. */
-static __always_inline int finish(struct user_walk *u)
+static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_walk *u)
 {
 	struct wire_sample *s = &u->sample;
 	__u32 words = u->at, cpu = s->cpu;
@@ -161,10 +161,15 @@ static __always_inline int finish(struct user_walk *u)
 
 	s->user_frames = u->at - u->first;
 	s->user_end = u->walk.end;
-	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING || save_all) {
+	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
 		s->flags |= WIRE_UNFINISHED;
-		words += save_walk(u);
+	if (save_all && (s->user_frames || s->flags & WIRE_UNFINISHED)) {
+		take_registers(&u->walk, ctx, bpf_get_current_task_btf(),
+			       s->flags & WIRE_KERNEL_MODE);
+		s->flags |= WIRE_BEGUN;
 	}
+	if (s->flags & WIRE_SAVED)
+		words += save_walk(u);
 	if (a)
 		send(u, words, a);
 	if (stop_sampled && s->user_frames)
@@ -210,7 +215,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (u->state == WALK_LEFT)
 		bpf_loop(WIRE_MAX_USER + 1, walk_one, &u, 0);
-	return finish(u);
+	return finish(ctx, u);
 }
 
 /* Before Linux 5.17: the walk goes on in another program, as often as it takes. */
@@ -243,7 +248,7 @@ int walk_on(struct bpf_perf_event_data *ctx)
 		over = walk_one_frame(u);
 	if (!over)
 		bpf_tail_call(ctx, &walk_programs, 0);
-	return finish(u);
+	return finish(ctx, u);
 }
 
 SEC("?perf_event")
@@ -255,7 +260,7 @@ int sample_by_tail_calls(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (u->state == WALK_LEFT)
 		bpf_tail_call(ctx, &walk_programs, 0);
-	return finish(u);
+	return finish(ctx, u);
 }
 
 /* state is PWR_EVENT_EXIT, which is -1, when the CPU leaves an idle state. */

@@ -320,8 +320,11 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 		rc = add_best(&e->symbols, image, debug_fd, facts);
 	if (!rc) {
 		rank_symbols(&e->symbols);
-		rc = elf_add_plt(e, image);
+		if (facts->wants_debug)
+			rc = elf_add_go(e, image);
 	}
+	if (!rc)
+		rc = elf_add_plt(e, image);
 	if (!rc)
 		rc = symtab_build(&e->symbols);
 	if (!rc)

@@ -6,7 +6,8 @@
  *
  * Symbols come from .symtab, else from the separate debug file, else from
  * .gnu_debugdata and .dynsym together (the former leaves out what the latter
- * has), else from .dynsym. Stubs of the PLT are named "function@plt".
+ * has), else from .dynsym; and Go programs without .symtab have a table of
+ * their own. Stubs of the PLT are named "function@plt".
  */
 #ifndef SKEIN_SYMBOLIZERS_ELF_H
 #define SKEIN_SYMBOLIZERS_ELF_H
@@ -45,7 +46,8 @@ void elf_free(struct elf *e);
  * The function at a file offset. Without one, false, but ret->flags tells
  * (SYMBOL_START) whether threads begin there. SYMBOL_START is set if the
  *  - function holds the entry point of a program or of the dynamic linker,
- *  - function is called like those in which threads begin (clone, Go's mstart ...), or
+ *  - function is called like those in which threads begin (clone, Go's mstart ...), or, in Go,
+ *    in which one stack is left for good for the beginning of another (mcall ...), or
  *  - call frame information says at its first instruction that there is no
  *    return address: glibc's _start, clone and clone3 do, named or not.
  */
@@ -58,6 +60,9 @@ int elf_find_starts(struct elf *e, const struct elf_image *image);
 bool elf_name_is_start(const char *name);
 /* Whether the image's entry point is one: that of a program or of the dynamic linker. */
 bool elf_has_entry(const struct elf_image *image);
+
+/* elf_go.c: add the functions of a Go program to e->symbols, by its own table of them. */
+int elf_add_go(struct elf *e, const struct elf_image *image);
 
 /* elf_plt.c: add the stubs of the procedure linkage table to e->symbols. */
 int elf_add_plt(struct elf *e, const struct elf_image *image);

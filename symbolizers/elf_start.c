@@ -13,31 +13,41 @@
 #define STARTS_MAX 64
 
 static const char *const start_names[] = {
-	"_start",
-	"_dl_start_user",
-	"clone",
-	"clone3",
-	"__clone",
-	"__clone3",
-	"__clone_internal",
-	"thread_start",
-	"runtime.rt0_go",
-	"runtime.goexit",
-	"runtime.mstart",
-	"runtime.rt0_go.abi0",
-	"runtime.goexit.abi0",
-	"runtime.mstart.abi0",
+	"_start",   "_dl_start_user",	"clone",	"clone3", "__clone",
+	"__clone3", "__clone_internal", "thread_start",
 };
+
+/* Go's, see unwind_go.c. */
+static const char *const go_start_names[] = {
+	"runtime.rt0_go",    "runtime.goexit", "runtime.mstart", "runtime.mcall",
+	"runtime.morestack", "runtime.gogo",   "runtime.clone",	 "gogo",
+};
+
+static bool is_go_start(const char *name)
+{
+	size_t length = strlen(name);
+
+	/* The linker says which of the calling conventions it has. */
+	if (length > 5 && strcmp(name + length - 5, ".abi0") == 0)
+		length -= 5;
+	for (size_t i = 0; i < sizeof(go_start_names) / sizeof(*go_start_names); i++) {
+		if (strlen(go_start_names[i]) == length &&
+		    memcmp(name, go_start_names[i], length) == 0)
+			return true;
+	}
+	/* Entry points, one per system; those of libraries are called by C. */
+	return strncmp(name, "_rt0_", 5) == 0 && !strstr(name, "_lib");
+}
 
 bool elf_name_is_start(const char *name)
 {
-	if (name[0] != '_' && name[0] != 'c' && name[0] != 't' && name[0] != 'r')
+	if (!strchr("_ctrg", name[0]) || !name[0])
 		return false;
 	for (size_t i = 0; i < sizeof(start_names) / sizeof(*start_names); i++) {
 		if (strcmp(name, start_names[i]) == 0)
 			return true;
 	}
-	return strncmp(name, "_rt0_", 5) == 0; /* Go's entry points, one per system */
+	return is_go_start(name);
 }
 
 static int add_extent(struct elf *e, uint64_t start, uint64_t end)

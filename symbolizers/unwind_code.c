@@ -89,6 +89,7 @@ static size_t x86_search(const struct code *c, struct unwind_found *ret, size_t 
 #define ARM64_SVC 0xd4000001
 #define ARM64_NOP 0xd503201f
 #define ARM64_RET 0xd65f03c0
+#define ARM64_MOV_FP_0 0xd280001d
 #define ARM64_MOV_RT_SIGRETURN 0xd2801168 /* mov x8, #139 */
 
 static uint32_t instruction(const uint8_t *p)
@@ -153,6 +154,15 @@ bool unwind_code_restores(const struct unwind_machine *m, const uint8_t *code)
 	if (m->elf == EM_X86_64)
 		return IS_AT(&c, code, 0x48, 0xc7, 0xc0, 15) || IS_AT(&c, code, 0xb8, 15, 0, 0);
 	return instruction(code) == ARM64_MOV_RT_SIGRETURN;
+}
+
+bool unwind_code_begins_stack(const struct unwind_machine *m, const uint8_t *code)
+{
+	struct code c = {code, code + 4};
+
+	if (m->elf == EM_X86_64)
+		return IS_AT(&c, code, 0x31, 0xed) || IS_AT(&c, code, 0x48, 0x31, 0xed);
+	return instruction(code) == ARM64_MOV_FP_0;
 }
 
 /* On x86-64: nopw, nopl, xchg %ax,%ax, or int3 more than once. */

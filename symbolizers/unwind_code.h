@@ -29,6 +29,11 @@ size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, s
 bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size);
 /* Whether four bytes are the first of what signal handlers return to. */
 bool unwind_code_restores(const struct unwind_machine *m, const uint8_t *code);
+/*
+ * Whether four bytes clear the frame pointer first of all, as the ABI wants it where a stack begins
+ * (System V ABI, AMD64 supplement, section 3.4.1).
+ */
+bool unwind_code_begins_stack(const struct unwind_machine *m, const uint8_t *code);
 /* How many bytes there are before what assemblers put between functions. */
 size_t unwind_code_until_padding(const struct unwind_machine *m, const uint8_t *code, size_t size);
 

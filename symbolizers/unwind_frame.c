@@ -39,9 +39,25 @@ static void say_fp(struct unwind_rule *rule, const struct unwind_machine *m,
 		fp = UNWIND_FP_AT_CFA;
 	else if (f->fp.where == WHERE_ADDRESS && f->fp.reg == m->fp)
 		fp = UNWIND_FP_AT_FP;
-	if (fp == UNWIND_FP_AT_CFA || fp == UNWIND_FP_AT_FP)
-		rule->fp_offset = f->fp.offset;
+	if (fp == UNWIND_FP_AT_CFA || fp == UNWIND_FP_AT_FP) {
+		rule->fp_offset = (int16_t)f->fp.offset;
+		if (rule->fp_offset != f->fp.offset)
+			fp = UNWIND_FP_UNKNOWN;
+	}
 	rule->saved = (uint8_t)UNWIND_SAVED(fp, ra);
+}
+
+static void say_base(struct unwind_rule *rule, const struct unwind_frame *f)
+{
+	int32_t offset = f->base.offset;
+
+	if (f->base.where == WHERE_SAME)
+		rule->base_offset = UNWIND_BASE_SAME;
+	else if (f->base.where == WHERE_CFA && offset && !(offset & 1) &&
+		 offset == (int16_t)offset)
+		rule->base_offset = (int16_t)offset;
+	else
+		rule->base_offset = UNWIND_BASE_LOST;
 }
 
 /* false if rules cannot say where the return address is. */
@@ -103,6 +119,7 @@ struct unwind_rule unwind_frame_rule(const struct unwind_common *c, const struct
 	    !say_ra(&rule, m, f, &ra))
 		return (struct unwind_rule){.kind = UNWIND_BAD};
 	say_fp(&rule, m, f, ra);
+	say_base(&rule, f);
 	return rule;
 }
 
@@ -110,6 +127,8 @@ static void set_place(struct run *r, uint64_t reg, struct unwind_place place)
 {
 	if (reg == r->common->machine->fp)
 		r->now.fp = place;
+	else if (reg == r->common->machine->base)
+		r->now.base = place;
 	else if (reg == r->common->machine->ra)
 		r->now.ra = place;
 }
@@ -120,6 +139,8 @@ static void restore_place(struct run *r, uint64_t reg)
 
 	if (reg == r->common->machine->fp)
 		r->now.fp = initial->fp;
+	else if (reg == r->common->machine->base)
+		r->now.base = initial->base;
 	else if (reg == r->common->machine->ra)
 		r->now.ra = initial->ra;
 }

@@ -2,7 +2,7 @@
 /*
  * What call frame information says of one place in the code, as far as rules
  * can say it: where the canonical frame address is, and where the caller's
- * frame pointer and return address are.
+ * frame pointer, base pointer and return address are.
  * DWARF 5, section 6.4; https://dwarfstd.org/doc/DWARF5.pdf
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_FRAME_H
@@ -36,7 +36,7 @@ struct unwind_cfa {
 
 struct unwind_frame {
 	struct unwind_cfa cfa;
-	struct unwind_place fp, ra;
+	struct unwind_place fp, base, ra;
 };
 
 /* A CIE: what the functions that refer to it have in common. */

@@ -140,11 +140,16 @@ static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool 
 	return r;
 }
 
-/* The same frame, found by the frame pointer, which points to where the caller's is saved. */
+/*
+ * The same frame, found by the frame pointer, which points to where the caller's is saved. On
+ * arm64 the return address is there too, but not where the frame ends.
+ */
 static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 {
 	struct unwind_rule r = frame_rule(m, delta, true);
 
+	if (m->machine->elf == EM_X86_64)
+		return (struct unwind_rule){.kind = UNWIND_FRAME};
 	r.reg = m->machine->fp;
 	r.cfa_offset = -r.fp_offset;
 	return r;
@@ -311,7 +316,6 @@ static int add_special(struct maker *m, const struct function *f)
 	struct unwind_rule end = {.kind = UNWIND_END};
 	struct unwind_rule signal = {
 		.kind = UNWIND_SIGNAL,
-		.reg = m->machine->sp,
 		.cfa_offset = m->machine->signal_offset,
 	};
 

@@ -16,6 +16,7 @@ static const struct unwind_machine machines[] = {
 	{
 		.elf = EM_X86_64,
 		.fp = 6,
+		.base = 3,
 		.sp = 7,
 		.ra = 16,
 		.registers = 16,
@@ -24,6 +25,7 @@ static const struct unwind_machine machines[] = {
 	{
 		.elf = EM_AARCH64,
 		.fp = 29,
+		.base = 19,
 		.sp = 31,
 		.ra = 30,
 		.registers = 32,

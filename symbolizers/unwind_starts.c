@@ -77,13 +77,27 @@ static int first_function(void *context, uint64_t start, uint64_t end, enum unwi
 	return 1;
 }
 
+/*
+ * musl's dynamic linker is a shared library like others. Its entry point is told by its code; what
+ * linkers made up for other libraries is some function.
+ */
+static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *ret_size)
+{
+	uint8_t code[4];
+
+	if (!s->image->header.e_entry ||
+	    !unwind_source_offset(s, s->image->header.e_entry, ret, ret_size))
+		return false;
+	return elf_has_entry(s->image) || (!unwind_source_read(s, *ret, code, sizeof(code)) &&
+					   unwind_code_begins_stack(unwind_machine_of(s), code));
+}
+
 static int add_entry(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	uint64_t entry, room, end;
 	uint8_t code[ENTRY_MAX];
 
-	if (!elf_has_entry(s->image) ||
-	    !unwind_source_offset(s, s->image->header.e_entry, &entry, &room))
+	if (!find_entry(s, &entry, &room))
 		return 0;
 	for (int layer = UNWIND_LAYERS - 1; layer >= 0; layer--) {
 		const struct unwind_extent *e =

@@ -112,12 +112,14 @@ static bool rule_is_good(const struct unwind_rule *r)
 /* Rows compare as numbers: in order, and no two for one place. */
 static bool page_is_good(const struct unwind_table *t, const struct unwind_page *page)
 {
-	const uint32_t *rows = t->rows + page->first;
+	const uint32_t *rows;
 
 	if (!page->count)
 		return true;
-	if (page->first > t->header->rows || page->count > t->header->rows - page->first ||
-	    UNWIND_ROW_LOW(rows[0]) != 0)
+	if (page->first > t->header->rows || page->count > t->header->rows - page->first)
+		return false;
+	rows = t->rows + page->first;
+	if (UNWIND_ROW_LOW(rows[0]) != 0)
 		return false;
 	for (uint32_t i = 0; i < page->count; i++) {
 		if (UNWIND_ROW_RULE(rows[i]) >= t->header->rules ||

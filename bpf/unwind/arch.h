@@ -10,6 +10,7 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 
 #define UNWIND_REG_RESULT 0 /* x0 */
+#define WALK_RED_ZONE 0
 /* Pointer authentication signs the upper bits of return addresses. */
 #define WALK_PC_MASK ((1ULL << 48) - 1)
 
@@ -19,6 +20,7 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 		for (int i = 0; i < 31; i++) \
 			(w)->registers[i] = (r)->regs[i]; \
 		(w)->fp = (r)->regs[UNWIND_REG_FP]; \
+		(w)->base = (r)->regs[UNWIND_REG_BASE]; \
 		(w)->sp = (r)->sp; \
 		(w)->pc = (r)->pc; \
 	} while (0)
@@ -35,6 +37,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 		return WALK_OVER;
 	}
 	w->fp = w->registers[UNWIND_REG_FP];
+	w->base = w->registers[UNWIND_REG_BASE];
 	w->sp = rest[0];
 	w->pc = rest[1];
 	w->exact = 1;
@@ -44,6 +47,11 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 #else
 
 #define UNWIND_REG_RESULT 0 /* rax */
+/*
+ * Bytes below the stack pointer that belong to the thread: hand-written code keeps its
+ * caller's stack pointer there, and popped registers are still said to lie there.
+ */
+#define WALK_RED_ZONE 128
 #define WALK_PC_MASK (~0ULL)
 
 /* r is a struct pt_regs, whose members have a different name on each side of the kernel. */
@@ -55,6 +63,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 		to[8] = (r)->r8, to[9] = (r)->r9, to[10] = (r)->r10, to[11] = (r)->r11; \
 		to[12] = (r)->r12, to[13] = (r)->r13, to[14] = (r)->r14, to[15] = (r)->r15; \
 		(w)->fp = (r)->bp; \
+		(w)->base = (r)->bx; \
 		(w)->sp = (r)->sp; \
 		(w)->pc = (r)->ip; \
 	} while (0)
@@ -78,6 +87,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 	for (int i = 0; i < 8; i++)
 		to[8 + i] = from[i];
 	w->fp = from[10];
+	w->base = from[11];
 	w->sp = from[15];
 	w->pc = from[16];
 	w->exact = 1;

@@ -51,25 +51,30 @@ static __always_inline __u32 save_walk(struct user_walk *u)
 		return 0;
 	to = (struct wire_unfinished *)&u->words[at];
 	to->version = w->version;
-	to->stack = w->sp & ~7ULL;
 	to->pc = w->pc;
 	to->sp = w->sp;
 	to->fp = w->fp;
+	to->base = w->base;
 	__builtin_memcpy(to->registers, w->registers, sizeof(to->registers));
 	to->exact = w->exact;
 	to->known = w->known;
 	to->unmapped = u->state == WALK_UNMAPPED;
 	to->unused = 0;
+	to->stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
 	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], to->stack);
+	if (!to->bytes) { /* the page below was never touched */
+		to->stack = w->sp & ~7ULL;
+		to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], to->stack);
+	}
 	return UNFINISHED_WORDS + (to->bytes + 7) / 8;
 }
 
 /*
  * The registers with which the thread was in user space: those that the sample
- * interrupted, or those that it entered the kernel with. 0 if it has some.
+ * interrupted, or those that it entered the kernel with.
  */
-static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data *ctx,
-				      struct task_struct *task, bool in_kernel)
+static __always_inline void take_registers(struct walk *w, struct bpf_perf_event_data *ctx,
+					   struct task_struct *task, bool in_kernel)
 {
 	walk_take_registers(w, &ctx->regs);
 	/* else the compiler makes one pointer of two that the verifier must tell apart */
@@ -81,6 +86,13 @@ static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data
 	}
 	w->exact = 1;
 	w->known = 1;
+}
+
+/* 0 if the thread has a user stack. */
+static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data *ctx,
+				      struct task_struct *task, bool in_kernel)
+{
+	take_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
 	walk_in_process(w, task);

@@ -28,8 +28,8 @@
 
 /*
  * Where the canonical frame address (CFA) is. Registers have their DWARF
- * numbers. Other registers than the stack and frame pointer are known only
- * where the thread stood, or was interrupted by a signal.
+ * numbers. Other registers than the stack, frame and base pointer are known
+ * only where the thread stood, or was interrupted by a signal.
  */
 enum unwind_kind {
 	UNWIND_GAP, /* nothing is said of this code: the walker tries frame pointers */
@@ -65,10 +65,20 @@ enum unwind_ra {
 	UNWIND_RA_COUNT
 };
 
+/*
+ * One more register is followed: rbx, by which _dl_runtime_resolve() and other
+ * code that aligns its stack finds its frame. It is saved at CFA + base_offset.
+ */
+enum unwind_base {
+	UNWIND_BASE_SAME = 0, /* instead of an offset: it has not been touched */
+	UNWIND_BASE_LOST = 1, /* no offset is odd */
+};
+
 struct unwind_rule {
 	__s32 cfa_offset;
 	__s32 second; /* by kind */
-	__s32 fp_offset; /* by fp */
+	__s16 fp_offset; /* by fp */
+	__s16 base_offset; /* or enum unwind_base */
 	__u8 kind; /* enum unwind_kind */
 	__u8 reg; /* of the CFA: DWARF number */
 	__u8 index; /* second register: of UNWIND_INDEXED, or of the return address */
@@ -83,10 +93,12 @@ struct unwind_rule {
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define UNWIND_REG_FP 29
 #define UNWIND_REG_LR 30
+#define UNWIND_REG_BASE 19 /* by convention: no code is known to need it */
 #define UNWIND_REG_SP 31
 #define UNWIND_REGISTERS 32
 #else
 #define UNWIND_REG_FP 6 /* rbp */
+#define UNWIND_REG_BASE 3 /* rbx */
 #define UNWIND_REG_SP 7 /* rsp */
 #define UNWIND_REGISTERS 16 /* rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15 */
 #endif
@@ -96,7 +108,7 @@ struct unwind_rule {
  * numbers count in them), the pages from first_page on, and the rows.
  */
 #define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
-#define UNWIND_TABLE_VERSION 1
+#define UNWIND_TABLE_VERSION 2
 
 struct unwind_header {
 	__u32 magic;

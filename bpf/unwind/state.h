@@ -42,13 +42,13 @@ enum walk_obstacle {
 #define WALK_FRAME_MAX (1 << 20)
 
 struct walk {
-	__u64 pc, sp, fp;
+	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known */
 	__u64 version; /* of the address space */
 	__u32 mappings; /* place in the arena */
 	__u32 mapping_count;
 	__u8 exact; /* pc was interrupted there; otherwise it is a return address */
-	__u8 known; /* all registers are; otherwise pc, sp and fp only */
+	__u8 known; /* all registers are; otherwise pc, sp, fp and base only */
 	__u8 settled; /* what is not mapped is no code */
 	__u8 end; /* enum walk_end */
 	__u32 unused;

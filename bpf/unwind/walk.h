@@ -169,6 +169,8 @@ static __always_inline int register_value(const struct walk *w, __u8 number, __u
 		*ret = w->sp;
 	else if (number == UNWIND_REG_FP)
 		*ret = w->fp;
+	else if (number == UNWIND_REG_BASE)
+		*ret = w->base;
 	else if (w->known)
 		*ret = w->registers[number & (UNWIND_REGISTERS - 1)];
 	else
@@ -292,6 +294,18 @@ static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_
 	return WALK_LEFT;
 }
 
+/* If it is lost nothing is said: a CFA by it will be below the stack pointer. */
+static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
+{
+	if (r->base_offset == UNWIND_BASE_SAME)
+		return WALK_LEFT;
+	if (r->base_offset == UNWIND_BASE_LOST)
+		w->base = 0;
+	else if (read_word(w, cfa + (__s64)r->base_offset, &w->base))
+		return end_walk(w, WALK_END_UNREADABLE);
+	return WALK_LEFT;
+}
+
 /* The usual way: from the CFA come the caller's registers. */
 static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule *r)
 {
@@ -301,7 +315,9 @@ static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule
 	/* stacks grow down: one that does not get shorter would never end */
 	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
 		return end_walk(w, WALK_END_BAD_ROW);
-	/* saved frame pointers lie below: the window then holds the return address too */
+	/* saved registers lie below: the window then holds the return address too */
+	if (ret == WALK_LEFT)
+		ret = base_of(w, r, cfa);
 	if (ret == WALK_LEFT)
 		ret = frame_pointer_of(w, r, cfa);
 	if (ret == WALK_LEFT)
