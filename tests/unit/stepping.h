@@ -119,13 +119,19 @@ struct stepping_frame {
 static bool stepping_leave(const struct stepping *s, const struct unwind_rule *r,
 			   struct stepping_frame *f, uint64_t *slot)
 {
-	uint64_t base = r->reg == UNWIND_REG_FP ? f->fp : f->sp, cfa;
+	uint64_t cfa;
 
+	if (r->kind == UNWIND_FRAME) {
+		*slot = f->fp + 8;
+		*f = (struct stepping_frame){stepping_read(s, *slot), f->fp + 16,
+					     stepping_read(s, f->fp)};
+		return true;
+	}
 	if (r->kind != UNWIND_CFA && r->kind != UNWIND_CLONE)
 		return false;
 	if (UNWIND_SAVED_RA(r->saved) != UNWIND_RA_AT_CFA)
 		return false;
-	cfa = base + (uint64_t)(int64_t)r->cfa_offset;
+	cfa = f->sp + (uint64_t)(int64_t)r->cfa_offset;
 	*slot = cfa + (uint64_t)(int64_t)r->second;
 	if (UNWIND_SAVED_FP(r->saved) == UNWIND_FP_AT_CFA)
 		f->fp = stepping_read(s, cfa + (uint64_t)(int64_t)r->fp_offset);
@@ -152,7 +158,7 @@ static void stepping_compare(struct stepping *s, const struct unwind_rule *r, ui
 			stepping_wrong(s, "%#lx: return address %#lx", (long)pc, (long)f->pc);
 		return;
 	}
-	if (r->reg == UNWIND_REG_SP && i != nearest)
+	if (r->kind == UNWIND_CFA && i != nearest)
 		stepping_wrong(s, "%#lx: a nearer return address at sp + %ld, not %ld", (long)pc,
 			       (long)(s->calls[nearest].at - sp), (long)(slot - sp));
 	else if (f->pc != call->value)
@@ -183,7 +189,7 @@ static void stepping_check(struct stepping *s, bool all)
 			break;
 		}
 		s->checked++;
-		s->pointers += r->reg == UNWIND_REG_FP;
+		s->pointers += r->kind == UNWIND_FRAME;
 		stepping_compare(s, r, pc, sp, &f, slot);
 	}
 	s->walks += all;

@@ -10,6 +10,7 @@
 #include "gotable.h"
 #include "stepping.h"
 #include "suite.h"
+#include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_go.h"
 
@@ -296,6 +297,63 @@ static void check_roles(const char *path)
 	unmake(&m);
 }
 
+static void read_names(struct elf *e, const char *path)
+{
+	struct object_facts facts = {.symbols = 0};
+	int fd = file_open(path);
+	struct stamp stamp;
+
+	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
+	ck_assert_int_eq(elf_read(e, fd, -1, &stamp, &facts, NULL), 0);
+	close(fd);
+}
+
+/* The linker adds the calling convention of some to what Go calls them. */
+static bool same_name(const char *with, const char *without)
+{
+	size_t length = strlen(without);
+
+	return strncmp(with, without, length) == 0 &&
+	       (!with[length] || strcmp(with + length, ".abi0") == 0);
+}
+
+/* A stripped program has the same names, and the same functions in which threads begin. */
+static void check_names(const char *path, const char *stripped)
+{
+	size_t starts = 0, differ = 0;
+	struct found a, b;
+	struct go_table t;
+	struct elf x, y;
+	struct made m;
+
+	read_names(&x, path);
+	read_names(&y, stripped);
+	make_from(&m, stripped);
+	ck_assert_int_eq(go_table_open(&t, &m.image), 0);
+	for (uint64_t i = 0; i < t.functions; i++) {
+		struct go_function f;
+		uint64_t at;
+
+		if (go_table_function(&t, i, &f))
+			continue;
+		ck_assert(unwind_source_offset(&m.source, f.start, &at, NULL));
+		ck_assert(elf_find(&y, at, &b));
+		ck_assert_str_eq(b.name, go_table_name(&t, &f));
+		ck_assert_uint_eq(b.start, at);
+		ck_assert(elf_find(&x, at, &a));
+		ck_assert_uint_eq(a.flags, b.flags);
+		starts += (b.flags & SYMBOL_START) != 0;
+		differ += !same_name(a.name, b.name);
+	}
+	ck_assert_uint_ge(starts, 8);
+	/* Of several symbols at one address, two tables may choose another. */
+	ck_assert_uint_le(differ, 5);
+	go_table_close(&t);
+	unmake(&m);
+	elf_free(&x);
+	elf_free(&y);
+}
+
 START_TEST(plain)
 {
 	files_begin();
@@ -306,6 +364,7 @@ START_TEST(plain)
 		build(toolchains[i], "stripped", "-ldflags '-s -w'", "a.go");
 		same_rows("prog", "stripped");
 		check_roles("stripped");
+		check_names("prog", "stripped");
 		compare_debug_frame("prog");
 		run("stripped", "runtime.rt0_go", STEPS / 2);
 		ck_assert_uint_gt(run("stripped", "main.main", STEPS), 50);

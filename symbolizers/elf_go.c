@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names for stripped Go programs: their own table of functions is never stripped. */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/elf.h"
+#include "symbolizers/go_table.h"
+
+/* Above what symbol tables say: it describes the same functions, and to their very ends. */
+#define RANK (UINT32_MAX - 1)
+
+/* All names at once, as they are, so that functions which share one cannot multiply it. */
+static int add_names(struct symtab *t, const struct go_table *table, uint32_t *ret)
+{
+	size_t first = t->names.count ? t->names.count : 1;
+	size_t size = table->names_end - table->names;
+
+	if (first + size > SYMBOL_NAMES_MAX)
+		return -E2BIG;
+	if (vector_reserve(&t->names, size + 1) < 0)
+		return -ENOMEM;
+	t->names.items[0] = '\0';
+	memcpy(t->names.items + first, table->bytes + table->names, size);
+	t->names.count = first + size;
+	*ret = (uint32_t)first;
+	return 0;
+}
+
+static int add_functions(struct symtab *t, struct go_table *table)
+{
+	struct symbol_range range = {.rank = RANK};
+	struct go_function f;
+	uint32_t names = 0;
+	int rc = add_names(t, table, &names);
+
+	for (uint64_t i = 0; !rc && i < table->functions; i++) {
+		if (go_table_function(table, i, &f) || !*go_table_name(table, &f))
+			continue;
+		range.start = f.start;
+		range.end = f.end;
+		range.name = names + (uint32_t)f.name;
+		rc = symtab_add(t, &range);
+	}
+	return rc;
+}
+
+int elf_add_go(struct elf *e, const struct elf_image *image)
+{
+	struct go_table table;
+	int rc = go_table_open(&table, image);
+
+	if (!rc)
+		rc = add_functions(&e->symbols, &table);
+	go_table_close(&table);
+	return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+}
