@@ -11,7 +11,6 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 
 #define UNWIND_REG_RESULT 0 /* x0 */
 #define WALK_RED_ZONE 0
-#define WALK_RED_ZONE 0
 /* Pointer authentication signs the upper bits of return addresses. */
 #define WALK_PC_MASK ((1ULL << 48) - 1)
 
@@ -48,11 +47,6 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 #else
 
 #define UNWIND_REG_RESULT 0 /* rax */
-/*
- * Bytes below the stack pointer that belong to the thread: hand-written code keeps its
- * caller's stack pointer there, and popped registers are still said to lie there.
- */
-#define WALK_RED_ZONE 128
 /*
  * Bytes below the stack pointer that belong to the thread: hand-written code keeps its
  * caller's stack pointer there, and popped registers are still said to lie there.
