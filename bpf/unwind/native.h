@@ -12,6 +12,7 @@
 #include "bpf/unwind/frames.h"
 
 #define USER_PAGE 4096
+#define UNTOUCHED_PAGES 16
 
 static long walk_one(__u32 i, void *context)
 {
@@ -20,19 +21,24 @@ static long walk_one(__u32 i, void *context)
 
 /*
  * Copy the stack piece by piece: what lies behind its end cannot be read, and a
- * read that fails fails as a whole. Returns bytes.
+ * read that fails fails as a whole. Its first pages may not be there yet: a
+ * function makes room first, and touches it later. *from is moved behind them.
+ * Returns bytes.
  */
-static __always_inline __u32 copy_stack(__u64 *to, __u64 from)
+static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
 {
-	__u64 bytes = USER_PAGE - (from & (USER_PAGE - 1));
+	__u64 bytes = USER_PAGE - (*from & (USER_PAGE - 1));
 
-	if (bpf_probe_read_user(to, bytes & (2 * USER_PAGE - 1), (const void *)from))
-		return 0;
+	for (int i = 0; bpf_probe_read_user(to, bytes & (2 * USER_PAGE - 1), (void *)*from); i++) {
+		if (i == UNTOUCHED_PAGES)
+			return 0;
+		*from += bytes;
+		bytes = USER_PAGE;
+	}
 	for (int i = 0; i < WIRE_STACK_BYTES / USER_PAGE - 1; i++) {
 		keep_in_register(bytes);
 		if (bytes > WIRE_STACK_BYTES - USER_PAGE ||
-		    bpf_probe_read_user((char *)to + bytes, USER_PAGE,
-					(const void *)(from + bytes)))
+		    bpf_probe_read_user((char *)to + bytes, USER_PAGE, (void *)(*from + bytes)))
 			break;
 		bytes += USER_PAGE;
 	}
@@ -44,7 +50,7 @@ static __always_inline __u32 save_walk(struct user_walk *u)
 {
 	const struct walk *w = &u->walk;
 	struct wire_unfinished *to;
-	__u64 at = u->at;
+	__u64 at = u->at, stack;
 
 	keep_in_register(at); /* what is checked must be what is used */
 	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS)
@@ -60,12 +66,9 @@ static __always_inline __u32 save_walk(struct user_walk *u)
 	to->known = w->known;
 	to->unmapped = u->state == WALK_UNMAPPED;
 	to->unused = 0;
-	to->stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
-	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], to->stack);
-	if (!to->bytes) { /* the page below was never touched */
-		to->stack = w->sp & ~7ULL;
-		to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], to->stack);
-	}
+	stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
+	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack);
+	to->stack = stack;
 	return UNFINISHED_WORDS + (to->bytes + 7) / 8;
 }
 
