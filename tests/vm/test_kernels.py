@@ -11,9 +11,11 @@ import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "live"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "live"), str(TESTS / "lib")]
 import live # noqa: E402
 import vm # noqa: E402
+from completeness import completeness # noqa: E402
 
 SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
 HZ = 499
@@ -29,6 +31,7 @@ JOB = f"""
 skein record -a -F {HZ} -o /out/all.skein -- sh /work 2>/out/said
 status=$?
 cat /out/said
+SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 exit $status
 """
 
@@ -85,6 +88,14 @@ class OnDebian12(unittest.TestCase):
         lost = sum(r["weight"] for r in self.trace.query("SELECT * FROM loss")) / 1e9
         self.assertLess(live.weight(stacks), 1.05 * truth["seconds"])
         self.assertGreater(live.weight(stacks) + lost, 0.95 * truth["seconds"])
+
+    def test_whole_stacks(self):
+        """By both ways of walking: bpf_loop(), and tail calls as before Linux 5.17."""
+        for name in ("all", "chained"):
+            found = completeness(SKEIN, self.recording.run.out / f"{name}.skein", comm="shares")
+            with self.subTest(recording=name, found=str(found)):
+                self.assertGreater(found.samples, HZ / 10)
+                self.assertGreaterEqual(found.share, 0.995)
 
     def test_names(self):
         """Of the program, its C library, the kernel and a module, without their files."""
