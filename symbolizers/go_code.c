@@ -87,7 +87,18 @@ int go_code_popped(uint16_t machine, const uint8_t *code)
 	return -1;
 }
 
-/* mov to %rsp, from a register or memory, or and with an immediate. The length, 0 if it is not. */
+/* and $n, %rsp; or sub $n, %rsp before it. The length, 0 if it is neither. */
+static size_t align_rsp(const uint8_t *code, size_t size)
+{
+	if (size >= 4 && memcmp(code, "\x48\x83\xe4", 3) == 0)
+		return 4;
+	return size >= 8 && memcmp(code, "\x48\x83\xec", 3) == 0 &&
+			       memcmp(code + 4, "\x48\x83\xe4", 3) == 0
+		       ? 4
+		       : 0;
+}
+
+/* mov to %rsp, from a register or memory. */
 static size_t set_rsp(const uint8_t *code, size_t size)
 {
 	uint8_t mode, base;
@@ -96,8 +107,6 @@ static size_t set_rsp(const uint8_t *code, size_t size)
 		return 0;
 	mode = code[2] >> 6;
 	base = code[2] & 7;
-	if (code[1] == 0x83 && code[2] == 0xe4)
-		return 4;
 	if (code[1] == 0x89 && mode == 3 && base == 4 && !(code[0] & 1))
 		return 3;
 	if (code[1] != 0x8b || (code[2] >> 3 & 7) != 4 || (code[0] & 4))
@@ -126,23 +135,28 @@ static size_t behind(const uint8_t *code, size_t size, uint32_t op)
 static struct go_switch switch_x86(const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		size_t length = set_rsp(code + i, size - i);
+		size_t set = set_rsp(code + i, size - i);
+		size_t align = align_rsp(code + i, size - i);
 
-		if (length)
-			return (struct go_switch){i + length, true};
+		if (set || align)
+			return (struct go_switch){i + set + align, align != 0, true};
 	}
-	return (struct go_switch){GO_CODE_NONE, true};
+	return (struct go_switch){.at = GO_CODE_NONE};
 }
 
 /* Before 1.21 systemstack takes the frame pointer of the new stack, asmcgocall still does. */
 static struct go_switch switch_arm64(const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i + 4 <= size; i += 4) {
+		bool last = i + 8 > size;
+
 		if (IS_SET_SP(op_at(code + i)))
 			return (struct go_switch){
-				i + 4, i + 8 > size || !IS_SET_FP_FROM_G(op_at(code + i + 4))};
+				.at = i + 4,
+				.keeps_frame = last || !IS_SET_FP_FROM_G(op_at(code + i + 4)),
+			};
 	}
-	return (struct go_switch){GO_CODE_NONE, true};
+	return (struct go_switch){.at = GO_CODE_NONE};
 }
 
 struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t size)

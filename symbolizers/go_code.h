@@ -37,7 +37,8 @@ int go_code_popped(uint16_t machine, const uint8_t *code);
 /* Offsets in the code of a function that leaves its stack. */
 #define GO_CODE_NONE SIZE_MAX
 struct go_switch {
-	size_t at; /* behind the first instruction that sets the stack pointer; GO_CODE_NONE */
+	size_t at;   /* behind the first instruction that sets the stack pointer; GO_CODE_NONE */
+	bool aligns; /* it is only moved down a bit */
 	bool keeps_frame; /* the frame pointer stays as it was */
 };
 

@@ -255,7 +255,7 @@ static void find_switch(struct maker *m, struct function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX;
 	const uint8_t *code = code_at(m, f->start, size);
-	struct go_switch s = {GO_CODE_NONE, false};
+	struct go_switch s = {.at = GO_CODE_NONE};
 	bool framed = f->set != NEVER;
 
 	if (code)
@@ -268,10 +268,33 @@ static void find_switch(struct maker *m, struct function *f)
 	f->stop = f->start + s.at;
 	if (f->role == GO_LEAVE)
 		f->last.kind = UNWIND_END;
-	else if (f->role == GO_SWITCH && !framed && s.keeps_frame)
-		f->last = pointer_rule(m, 8);
 	else
 		f->last.kind = UNWIND_BAD;
+}
+
+/*
+ * A function without a frame that leaves its stack and comes back. Away from it, the frame pointer
+ * is still that of the caller.
+ */
+static int put_switches(struct maker *m, const struct function *f)
+{
+	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX, at = 0;
+	const uint8_t *code = code_at(m, f->start, size);
+	struct go_switch s = {.at = 0};
+	bool away = false;
+	int rc = 0;
+
+	while (!rc && s.at != GO_CODE_NONE) {
+		struct unwind_rule rule = away ? pointer_rule(m, 0) : frame_rule(m, 0, false);
+
+		rc = unwind_rows_put(m->rows, f->start + at, &rule);
+		s.at = GO_CODE_NONE;
+		if (code)
+			s = go_code_switch(m->machine->elf, code + at, size - at);
+		at += s.at;
+		away = s.aligns || !away;
+	}
+	return rc;
 }
 
 /* Behind the system call there are two threads: the child's stack is empty. */
@@ -304,7 +327,12 @@ static int add_described(struct maker *m, struct function *f)
 		find_switch(m, f);
 	else
 		f->set = NEVER;
-	rc = f->role == GO_CLONE ? put_clone(m, f) : put_steps(m, f);
+	if (f->role == GO_CLONE)
+		rc = put_clone(m, f);
+	else if (f->role == GO_SWITCH && f->saved == NEVER && m->machine->elf == EM_X86_64)
+		rc = put_switches(m, f);
+	else
+		rc = put_steps(m, f);
 	if (rc != -EBADMSG)
 		return rc;
 	unwind_rows_spoil(m->rows);

@@ -158,7 +158,7 @@ static void stepping_compare(struct stepping *s, const struct unwind_rule *r, ui
 			stepping_wrong(s, "%#lx: return address %#lx", (long)pc, (long)f->pc);
 		return;
 	}
-	if (r->kind == UNWIND_CFA && i != nearest)
+	if ((r->kind == UNWIND_CFA || slot - sp < STEPPING_FAR) && i != nearest)
 		stepping_wrong(s, "%#lx: a nearer return address at sp + %ld, not %ld", (long)pc,
 			       (long)(s->calls[nearest].at - sp), (long)(slot - sp));
 	else if (f->pc != call->value)
