@@ -201,7 +201,7 @@ for name in $(seq 0 9); do git -C "repo-$name" fast-import --quiet <stream; done
 """,
     load="""
 for i in $(seq "$CPUS"); do
-    again git -C repo-"$((i % 10))" gc --aggressive --prune=now --quiet &
+    again git -C repo-"$((i % 10))" gc --aggressive --prune=now --quiet --force &
 done
 ready
 """)
