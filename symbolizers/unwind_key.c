@@ -33,13 +33,14 @@ static void hash_headers(const struct unwind_source *s)
 
 static int hash_cfi_header(const struct unwind_source *s, bool eh)
 {
-	struct unwind_cfi_section section;
+	struct unwind_cfi_section section = {0};
 	int rc = unwind_cfi_find(s, eh, &section);
 	const uint64_t facts[] = {eh, section.address, section.size, section.open_ended};
 
-	if (!rc)
-		XXH3_128bits_update(s->hash, facts, sizeof(facts));
-	return rc == -ENOENT ? 0 : rc;
+	if (rc && rc != -ENOENT)
+		return rc;
+	XXH3_128bits_update(s->hash, facts, sizeof(facts));
+	return 0;
 }
 
 static int hash_code(const struct unwind_source *s)
