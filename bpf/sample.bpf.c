@@ -173,7 +173,7 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 	if (a)
 		send(u, words, a);
 	if (stop_sampled && s->user_frames)
-		bpf_send_signal(SIGSTOP);
+		bpf_send_signal_thread(SIGSTOP); /* sent to the process, another could take it */
 	return 0;
 }
 
