@@ -10,6 +10,7 @@
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind_crt.h"
 #include "symbolizers/unwind_key.h"
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
@@ -69,6 +70,8 @@ static int hash_go(const struct unwind_source *s)
 	int rc = go_table_open(&table, s->image);
 
 	if (!rc) {
+		/* From elsewhere in the file. */
+		XXH3_128bits_update(s->hash, &table.text, sizeof(table.text));
 		XXH3_128bits_update(s->hash, table.bytes, table.size);
 		rc = hash_code(s);
 		rc = rc ? rc : 1;
@@ -89,6 +92,8 @@ static int hash_parts(const struct unwind_source *s)
 		rc = unwind_cfi_read(&rows, s);
 	if (!rc)
 		rc = go = hash_go(s);
+	if (!rc)
+		rc = unwind_crt_add(&rows, s);
 	if (!rc)
 		rc = unwind_starts_add(&rows, s);
 	for (int i = 0; i < UNWIND_LAYERS; i++)

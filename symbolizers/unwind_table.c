@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind_crt.h"
 #include "symbolizers/unwind_go.h"
 #include "symbolizers/unwind_key.h"
 #include "symbolizers/unwind_starts.h"
@@ -21,9 +22,11 @@ static int make(struct elf_image *image, void **ret, size_t *ret_size)
 	if (!rc)
 		rc = unwind_source_open(&source, image);
 	if (!rc)
+		rc = unwind_go_add(&rows, &source);
+	if (!rc)
 		rc = unwind_cfi_read(&rows, &source);
 	if (!rc)
-		rc = unwind_go_add(&rows, &source);
+		rc = unwind_crt_add(&rows, &source);
 	if (!rc)
 		rc = unwind_starts_add(&rows, &source);
 	if (!rc)

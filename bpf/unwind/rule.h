@@ -104,12 +104,16 @@ struct unwind_rule {
 #endif
 
 /*
+ * The version also grows when tables are made otherwise than before, so that
+ * those that were kept from then are not used.
+ */
+#define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
+#define UNWIND_TABLE_VERSION 3
+
+/*
  * A table in one piece of memory: this header, then the rules (the rows' rule
  * numbers count in them), the pages from first_page on, and the rows.
  */
-#define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
-#define UNWIND_TABLE_VERSION 2
-
 struct unwind_header {
 	__u32 magic;
 	__u32 version;
