@@ -16,6 +16,8 @@ struct capture_progress {
 	uint64_t filtered; /* by the kernel side and by name */
 	uint64_t lost; /* known so far */
 	uint64_t pending_names;
+	uint64_t pending_tables; /* unwind tables that are being made */
+	bool preparing; /* sampling has not begun */
 	bool finishing; /* sampling is over, names are still being looked up */
 };
 
@@ -35,6 +37,7 @@ struct capture_options {
 	bool idle; /* the idle threads, too */
 	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
 	uint64_t unwind_memory; /* bytes for unwind tables; 0: 128 MiB */
+	const char *save_stacks; /* directory for stacks that ended badly; NULL: keep none */
 	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
 	/* process to release by a byte to this descriptor once sampling runs; -1: none */
@@ -57,6 +60,7 @@ struct capture_summary {
 	uint64_t helper_memory; /* bytes, the most that each had resident, added up */
 	struct tables_summary unwind; /* tables when the recording ended */
 	uint64_t tables_made, tables_cached; /* by the worker; from the cache */
+	uint64_t bad_stacks, saved_stacks; /* that ended badly; those of them that were kept */
 	bool comm_matched; /* the glob matched something at some time */
 };
 

@@ -18,6 +18,7 @@ struct replay {
 	const struct unfinished *from;
 	uint32_t slot; /* looked into last */
 	bool past_copy; /* memory was read that lies behind what was copied */
+	uint8_t kind; /* of the rule that was looked up last */
 };
 
 static inline struct replay *replay_of(const struct walk *w)
@@ -25,17 +26,27 @@ static inline struct replay *replay_of(const struct walk *w)
 	return (struct replay *)((char *)w - sizeof(struct replay));
 }
 
+static void note_read(uint64_t *read, uint64_t behind, uint32_t bytes)
+{
+	for (uint64_t word = behind / 8; word <= (behind + bytes - 1) / 8; word++)
+		read[word / 64] |= 1ULL << word % 64;
+}
+
 static inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
 {
 	struct replay *r = replay_of(w);
 	uint64_t behind = address - r->from->at.stack, size = r->from->at.bytes;
 
+	if (r->world->read && bytes == WALK_WINDOW_BYTES)
+		return -1; /* most of it is not needed */
 	if (behind > size || bytes > size - behind) {
 		/* a whole window is tried first: what misses is the word alone */
 		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
 				behind < size + WALK_FRAME_MAX;
 		return -1;
 	}
+	if (r->world->read)
+		note_read(r->world->read, behind, bytes);
 	memcpy(to, (const char *)r->from->stack + behind, bytes);
 	return 0;
 }
@@ -55,7 +66,13 @@ static inline struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
 
 static inline const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
 {
-	return number < UNWIND_RULES_MAX ? &replay_of(w)->world->rules[number] : NULL;
+	const struct unwind_rule *rule;
+
+	if (number >= UNWIND_RULES_MAX)
+		return NULL;
+	rule = &replay_of(w)->world->rules[number];
+	replay_of(w)->kind = rule->kind;
+	return rule;
 }
 
 static inline __u64 walk_now(void)
@@ -140,5 +157,8 @@ int finish_stack(struct finished *ret, const struct finish_world *world,
 	memcpy(ret->frames, r.user.words, r.user.at * sizeof(uint64_t));
 	ret->count = r.user.at;
 	ret->end = end_of(&r);
+	ret->pc = r.user.walk.pc;
+	ret->rooted = ret->end == END_WALKED &&
+		      (r.replay.kind == UNWIND_END || r.replay.kind == UNWIND_CLONE);
 	return 0;
 }

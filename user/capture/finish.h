@@ -7,6 +7,7 @@
 #ifndef SKEIN_CAPTURE_FINISH_H
 #define SKEIN_CAPTURE_FINISH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/record.h"
@@ -21,7 +22,11 @@ struct finish_world {
 	const struct arena_chunk *(*chunk)(const void *context, uint32_t number);
 	const void *context;
 	uint32_t mappings, mapping_count; /* of the address space, in the arena */
+	/* a bit for each word of the copied stack, set if the walk reads it; NULL: nobody asks */
+	uint64_t *read;
 };
+
+#define FINISH_READ_WORDS (WIRE_STACK_BYTES / sizeof(uint64_t) / 64)
 
 /* A walk that stands somewhere. */
 struct unfinished {
@@ -35,6 +40,8 @@ struct finished {
 	uint64_t frames[WIRE_MAX_USER];
 	uint32_t count;
 	enum stack_end end;
+	bool rooted; /* it ended in code of which the table says that a thread begins there */
+	uint64_t pc; /* where the walk stood at last */
 	uint32_t slot; /* whose table the walk waits for */
 };
 

@@ -18,6 +18,8 @@
 #define TICK (NSEC_PER_SEC)
 /* Names are asked for once a tick, or when so many are wanted: waking the worker costs more. */
 #define ASK_BATCH 256
+/* Tables of what runs may be made for so long before sampling begins, or they come later. */
+#define TABLES_LIMIT (3 * NSEC_PER_SEC)
 /* The scan of /proc at the start, and the last names at the end, may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
@@ -222,6 +224,32 @@ static int scan_machine(struct live *l, struct error *err)
 	return ret;
 }
 
+/*
+ * The tables of what runs already: a stack without them would come with 16 KiB
+ * of memory, and may be longer than that. Most come from the cache.
+ */
+static int prepare_tables(struct live *l, struct error *err)
+{
+	struct capture_progress *p = &l->progress;
+	uint64_t until = boot_now() + TABLES_LIMIT;
+	int ret = poll_helpers(l, err);
+
+	p->preparing = true;
+	while (!ret && boot_now() < until && l->options.keep_going(l->options.context, p)) {
+		struct epoll_event e;
+
+		p->pending_tables = symbolizer_tables_pending(l->symbolizer);
+		if (!p->pending_tables && !opener_pending(l->opener))
+			break;
+		epoll_wait(l->epoll, &e, 1, 10);
+		ret = poll_helpers(l, err);
+		if (!ret)
+			ret = sideband_drain(l->sideband, boot_now());
+	}
+	p->preparing = false;
+	return ret;
+}
+
 static int describe(struct live *l, uint64_t end, struct error *err)
 {
 	const struct event e = {
@@ -258,6 +286,8 @@ static int begin(struct live *l, struct error *err)
 		ret = program_attach(l->program, err);
 	if (!ret)
 		ret = scan_machine(l, err);
+	if (!ret)
+		ret = prepare_tables(l, err);
 	if (!ret)
 		ret = tell_walkers(l, boot_now(), err);
 	if (!ret)
@@ -383,6 +413,8 @@ static void fill_summary(struct live *l)
 	tables_summary(l->tables, &s->unwind);
 	s->tables_made = symbolizer_stats(l->symbolizer)->tables_made;
 	s->tables_cached = symbolizer_stats(l->symbolizer)->tables_cached;
+	if (l->saver)
+		saver_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
 	s->comm_matched = process_table_comm_matched(l->table);
 }
 

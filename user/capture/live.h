@@ -16,6 +16,7 @@
 #include "capture/process.h"
 #include "capture/program.h"
 #include "capture/sampler.h"
+#include "capture/saver.h"
 #include "capture/sideband.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
@@ -42,6 +43,7 @@ struct live {
 	struct process_table *table;
 	struct intern *intern;
 	struct ledger *ledger;
+	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
 	int epoll;
 	uint64_t started; /* sampling */
@@ -88,6 +90,9 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 /* Look at those that wait again. last: nothing more will come, put them as they are. */
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
+/* Keep a stack that ended badly, if that was asked for: as it began, stack being what was copied. */
+int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
+		  const struct wire_unfinished *begin, const void *stack);
 /* Put a sample whose stack is whole, or as whole as it gets. */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);
 

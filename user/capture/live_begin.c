@@ -88,6 +88,7 @@ static void live_free(struct source *source)
 
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
+	saver_free(l->saver);
 	live_free_stacks(l);
 	intern_free(l->intern);
 	process_table_free(l->table);
@@ -112,10 +113,11 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
  * Half a second of samples with deep stacks of one CPU at least. Of each that
  * shares the ring, as long as this does not fill the memory of a large machine.
  */
-static uint64_t default_buffer(const struct sampled_event *e)
+static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
-	uint64_t one = rate * 2048 / 2, all = one * program_cpus_per_ring();
+	uint64_t bytes = with_memory ? WIRE_STACK_BYTES + 2048 : 2048;
+	uint64_t one = rate * bytes / 2, all = one * program_cpus_per_ring();
 
 	if (all > MOST_SHARED)
 		all = one > MOST_SHARED ? one : MOST_SHARED;
@@ -133,6 +135,7 @@ static bool debug_word(const char *word)
 static int load_program(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
+	bool save_all = o->save_stacks || debug_word("save-all");
 	struct program_options p = {
 		.kernel_stack = !o->user_only,
 		.user_stack = !o->kernel_only,
@@ -141,9 +144,9 @@ static int load_program(struct live *l, struct error *err)
 		.select_pids = o->pid_count > 0,
 		.select_tids = o->tid_count > 0,
 		.cgroup_subsys = cgroups_subsystem(l->cgroups),
-		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event),
+		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event, save_all),
 		.tail_calls = debug_word("tail-calls"),
-		.save_all = debug_word("save-all"),
+		.save_all = save_all,
 		.stop_sampled = debug_word("stop"),
 	};
 	struct cgroup_place place;
@@ -203,6 +206,8 @@ static int prepare(struct live *l, struct error *err)
 		ret = check_cpus(l, err);
 	if (!ret)
 		ret = select_check(o, err);
+	if (!ret && o->save_stacks)
+		ret = saver_new(&l->saver, o->save_stacks, debug_word("save-good"), err);
 	if (!ret)
 		ret = cgroups_new(&l->cgroups, "/proc/self/mountinfo", err);
 	if (!ret)

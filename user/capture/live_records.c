@@ -162,7 +162,9 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		return live_put_unfinished(l, p, s, at, &r);
 	raw.space = p->space;
 	raw.process = p;
-	return live_put_sample(l, &raw, &r);
+	if (l->saver && s->flags & WIRE_BEGUN)
+		ret = live_keep_bad(l, p->space, &raw, at, at + 1);
+	return ret ? ret : live_put_sample(l, &raw, &r);
 }
 
 static bool is_sample(const struct wire_sample *s, uint32_t size)
@@ -174,12 +176,12 @@ static bool is_sample(const struct wire_sample *s, uint32_t size)
 	    s->user_frames > WIRE_MAX_USER)
 		return false;
 	need += 8UL * (s->kernel_frames + s->user_frames);
-	if (s->flags & WIRE_UNFINISHED && size >= need + sizeof(struct wire_unfinished)) {
+	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
 		const struct wire_unfinished *at = (const void *)(words + s->kernel_frames +
 								  s->user_frames);
 
 		need += sizeof(*at) + at->bytes;
-	} else if (s->flags & WIRE_UNFINISHED) {
+	} else if (s->flags & WIRE_SAVED) {
 		return false;
 	}
 	return size >= need;

@@ -25,6 +25,7 @@ struct parked {
 	uint32_t pid;
 	uint32_t slot; /* whose table it waits for */
 	uint32_t kernel, user; /* words of frames */
+	bool begun; /* at is where the walk began: it is walked anew */
 	uint64_t words[];
 };
 
@@ -53,9 +54,7 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 	return put_sample(l->sink, r, &l->why);
 }
 
-/* Walk on from where it stands. 0, -EAGAIN and what it waits for in *slot, or another error. */
-static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
-			 struct finished *ret)
+static struct finish_world world_of(const struct live *l, struct space *space)
 {
 	const struct tables_memory *m = tables_memory(l->tables);
 	struct finish_world world = {
@@ -65,19 +64,45 @@ static int try_to_finish(struct live *l, const struct unfinished *u, struct spac
 		.context = m->arena,
 	};
 
-	if (!space->mappings.count) {
-		ret->slot = SLOT_SCAN;
-		return -EAGAIN;
-	}
 	if (space_show(space, boot_now()) == 0) {
 		world.mappings = space->view;
 		world.mapping_count = space->view_count;
 	}
+	return world;
+}
+
+/* Walk on from where it stands. 0, -EAGAIN and what it waits for in *slot, or another error. */
+static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
+			 struct finished *ret)
+{
+	struct finish_world world;
+
+	if (!space->mappings.count) {
+		ret->slot = SLOT_SCAN;
+		return -EAGAIN;
+	}
+	world = world_of(l, space);
 	return finish_stack(ret, &world, u);
 }
 
-/* words: those of the kernel's part. */
-static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
+int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
+		  const struct wire_unfinished *begin, const void *stack)
+{
+	const struct finish_world world = world_of(l, space);
+	const struct ended_stack e = {
+		.program = raw->process ? raw->process->comm : "unknown",
+		.space = space,
+		.begin = {.at = *begin, .stack = stack},
+		.frames = raw->words + raw->kernel,
+		.count = raw->user,
+		.end = raw->end,
+	};
+
+	return saver_see(l->saver, &world, &e, &l->why);
+}
+
+/* words: those of the kernel's part. stack: what was copied of it. */
+static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
 			const struct finished *f)
 {
 	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER];
@@ -89,10 +114,13 @@ static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
 		.user = f->count,
 		.end = f->end,
 	};
+	int ret = 0;
 
 	memcpy(all, words, p->kernel * sizeof(*all));
 	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
-	return live_put_sample(l, &raw, &p->sample);
+	if (l->saver && p->begun)
+		ret = live_keep_bad(l, p->space, &raw, &p->at, stack);
+	return ret ? ret : live_put_sample(l, &raw, &p->sample);
 }
 
 /* What there is of it, with the reason why there is no more. */
@@ -103,7 +131,7 @@ static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 	memcpy(f->frames, p->words + p->kernel, p->user * sizeof(uint64_t));
 	if (!f->count) /* where the thread stood is known */
 		f->frames[f->count++] = p->at.pc;
-	return put_finished(l, p, p->words, f);
+	return put_finished(l, p, p->words, p->words + p->kernel + p->user, f);
 }
 
 static void let_go(struct live *l, struct parked *p)
@@ -131,7 +159,7 @@ static int retry(struct live *l, struct parked *p, bool last)
 		.at = p->at,
 		.stack = p->words + p->kernel + p->user,
 		.frames = p->words + p->kernel,
-		.count = p->user,
+		.count = p->begun ? 0 : p->user,
 	};
 	struct finished *f = &l->finished;
 	int ret = -EAGAIN;
@@ -142,7 +170,7 @@ static int retry(struct live *l, struct parked *p, bool last)
 		ret = try_to_finish(l, &u, p->space, f);
 	if (ret == -EAGAIN && !last)
 		return ret;
-	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, f);
+	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, u.stack, f);
 }
 
 int live_retry_stacks(struct live *l, bool last)
@@ -208,7 +236,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.at = *at,
 		.stack = stack,
 		.frames = words + s->kernel_frames,
-		.count = s->user_frames,
+		.count = s->flags & WIRE_BEGUN ? 0 : s->user_frames,
 	};
 	struct parked head = {
 		.sample = *r,
@@ -218,13 +246,14 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.pid = p->pid,
 		.kernel = s->kernel_frames,
 		.user = s->user_frames,
+		.begun = s->flags & WIRE_BEGUN,
 	};
 	struct finished *f = &l->finished;
 	int ret = try_to_finish(l, &u, p->space, f);
 
 	learn(l, p, at, ret ? NULL : f);
 	if (!ret)
-		return put_finished(l, &head, words, f);
+		return put_finished(l, &head, words, stack, f);
 	if (ret != -EAGAIN)
 		return error_errno(&l->why, ret, "unfinished stack");
 	head.slot = f->slot;

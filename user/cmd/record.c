@@ -28,7 +28,8 @@ typedef VECTOR(uint32_t) number_list;
 struct record_options {
 	bool all;
 	number_list pids, tids;
-	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache;
+	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache,
+		*save_stacks;
 	uint64_t frequency, period, duration, buffer, unwind_memory;
 	bool user_only, kernel_only, idle, quiet, verbose, stacks;
 };
@@ -161,6 +162,12 @@ static const struct option_spec record_options[] = {
 	 "Export at once instead of keeping a trace: see 'skein export --help'. Chosen by the "
 	 "ending of FILE otherwise.",
 	 MEMBER(format), NULL},
+	{"save-bad-stacks", 0, OPTION_TEXT, "DIR",
+	 "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 at most "
+	 "of one kind in one module, 1000 in all. They contain pieces of the programs' memory, "
+	 "those words that walking their stacks has read, so DIR is made for your eyes only. "
+	 "Sampling costs more meanwhile.",
+	 MEMBER(save_stacks), NULL},
 	{"quiet", 'q', OPTION_FLAG, NULL, "Show errors only.", MEMBER(quiet), NULL},
 	{"verbose", 'v', OPTION_FLAG, NULL, "Tell more.", MEMBER(verbose), NULL},
 	{.name = NULL},
@@ -359,6 +366,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.idle = o->idle,
 		.buffer = o->buffer,
 		.unwind_memory = o->unwind_memory,
+		.save_stacks = o->save_stacks,
 		.duration = o->duration,
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,

@@ -21,7 +21,13 @@ void progress_show(struct progress_line *l, const struct capture_progress *p, ui
 {
 	char elapsed[32], whole[32] = "", samples[32], lost[48] = "", count[32];
 
-	if (!l->shown || (p->elapsed < l->last + REDRAW && p->finishing == l->finishing))
+	if (l->shown && p->preparing && p->pending_tables) {
+		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
+			show_count(p->pending_tables, samples, sizeof(samples)));
+		fflush(stderr);
+	}
+	if (!l->shown || p->preparing ||
+	    (p->elapsed < l->last + REDRAW && p->finishing == l->finishing))
 		return;
 	l->last = p->elapsed;
 	l->finishing = p->finishing;
@@ -85,6 +91,16 @@ static void show_unwinding(const struct capture_summary *s)
 			 show_count(t->evicted, evicted, sizeof(evicted)));
 }
 
+static void show_bad_stacks(const struct capture_summary *s)
+{
+	char bad[32], saved[32];
+
+	if (s->bad_stacks)
+		log_info("%s stacks to keep, %s kept: enough of each kind",
+			 show_count(s->bad_stacks, bad, sizeof(bad)),
+			 show_count(s->saved_stacks, saved, sizeof(saved)));
+}
+
 static void show_losses(const struct capture_summary *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -131,6 +147,7 @@ void summary_show(const struct capture_summary *s, const struct trace_stats *t, 
 	show_losses(s);
 	show_cost(s);
 	show_unwinding(s);
+	show_bad_stacks(s);
 	if (path)
 		log_info("%s: %s; see it with: skein report %s", path,
 			 show_bytes(t->file_bytes, size, sizeof(size)), path);
