@@ -35,14 +35,14 @@ struct cfi {
 /* The letters behind z, each of which has something in the augmentation data or nothing. */
 static bool read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
 {
-	const uint8_t *data = cie->augmentation_data;
-	struct reader r = {data, data + cie->augmentation_data_size, false};
+	struct reader r = {cie->augmentation_data, cie->augmentation_data, false};
 	const char *letter = cie->augmentation;
 
 	if (!*letter)
 		return true;
-	if (*letter != 'z' || !data)
+	if (*letter != 'z' || !r.at)
 		return false;
+	r.end = r.at + cie->augmentation_data_size;
 	c->sized = true;
 	while (*++letter && !r.bad) {
 		switch (*letter) {
@@ -204,7 +204,9 @@ int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	int rc = read_section(rows, s, true);
 
-	if (!rc && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW)
+	/* Go's .debug_frame does not know where stacks are switched. */
+	if (!rc && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW &&
+	    !rows->layers[UNWIND_LAYER_LINES].count)
 		rc = read_section(rows, s, false);
 	return rc;
 }

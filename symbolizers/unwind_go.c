@@ -116,22 +116,27 @@ static enum role role_of(const char *name)
 /*
  * A frame that is delta bytes deep. x86-64: return address and saved frame pointer are on top of
  * it. arm64: the link register is at its bottom, the saved frame pointer below; without a frame,
- * the former is still in its register.
+ * the former is still in its register. Go's functions keep no other register for their callers.
  */
 static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool saved)
 {
 	bool x86 = m->machine->elf == EM_X86_64;
+	int32_t place = x86 ? -16 : -delta - 8;
 	struct unwind_rule r = {
 		.kind = UNWIND_CFA,
 		.reg = m->machine->sp,
 		.cfa_offset = x86 ? delta + 8 : delta,
 		.second = x86 ? -8 : -delta,
-		.saved = UNWIND_SAVED(saved ? UNWIND_FP_AT_CFA : UNWIND_FP_SAME, UNWIND_RA_AT_CFA),
-		.fp_offset = !saved ? 0
-			     : x86  ? -16
-				    : -delta - 8,
+		.base_offset = UNWIND_BASE_LOST,
+		.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_AT_CFA),
 	};
 
+	if (saved && place < INT16_MIN) {
+		r.saved = UNWIND_SAVED(UNWIND_FP_UNKNOWN, UNWIND_RA_AT_CFA);
+	} else if (saved) {
+		r.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
+		r.fp_offset = (int16_t)place;
+	}
 	if (!x86 && !delta) {
 		r.second = 0;
 		r.index = m->machine->ra;
@@ -151,7 +156,7 @@ static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 	if (m->machine->elf == EM_X86_64)
 		return (struct unwind_rule){.kind = UNWIND_FRAME};
 	r.reg = m->machine->fp;
-	r.cfa_offset = -r.fp_offset;
+	r.cfa_offset = delta + 8;
 	return r;
 }
 

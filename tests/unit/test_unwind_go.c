@@ -150,6 +150,27 @@ static void same_rows(const char *a, const char *b)
 	unmake(&y);
 }
 
+/* Nor does a .debug_frame of a kind that can be read. */
+static void same_tables(const char *a, const char *b)
+{
+	const char *const paths[] = {a, b};
+	size_t sizes[2];
+	void *tables[2];
+
+	for (int i = 0; i < 2; i++) {
+		int fd = file_open(paths[i]);
+		struct stamp stamp;
+
+		ck_assert_int_eq(stamp_of(fd, &stamp), 0);
+		ck_assert_int_eq(unwind_table_make(&tables[i], &sizes[i], fd, &stamp, NULL), 0);
+		close(fd);
+	}
+	ck_assert_uint_eq(sizes[0], sizes[1]);
+	ck_assert(memcmp(tables[0], tables[1], sizes[0]) == 0);
+	free(tables[0]);
+	free(tables[1]);
+}
+
 /* Functions of which .debug_frame, made from the same table, does not know that they switch. */
 static bool is_special(const char *name)
 {
@@ -360,9 +381,10 @@ START_TEST(plain)
 	file_write("a.go", go_source, sizeof(go_source) - 1);
 	for (size_t i = 0; toolchains[i][0]; i++) {
 		setenv("CGO_ENABLED", "0", 1);
-		build(toolchains[i], "prog", "", "a.go");
+		build(toolchains[i], "prog", "-ldflags -compressdwarf=false", "a.go");
 		build(toolchains[i], "stripped", "-ldflags '-s -w'", "a.go");
 		same_rows("prog", "stripped");
+		same_tables("prog", "stripped");
 		check_roles("stripped");
 		check_names("prog", "stripped");
 		compare_debug_frame("prog");
@@ -553,6 +575,31 @@ START_TEST(module)
 }
 END_TEST
 
+static void key_of(struct unwind_key *key, const struct gotable *g)
+{
+	int fd = file_of(g->bytes, sizeof(g->bytes));
+	struct stamp stamp;
+
+	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
+	ck_assert_int_eq(unwind_key_read(key, fd, &stamp, NULL), 0);
+	close(fd);
+}
+
+/* The module's description is part of what the table is made of, and so of its key. */
+START_TEST(key)
+{
+	struct unwind_key a, b;
+	struct gotable g;
+
+	gotable_make(&g, GOTABLE_1_26);
+	key_of(&a, &g);
+	gotable_put64(g.bytes + GOTABLE_MODULE + 160, GOTABLE_BASE + GOTABLE_TEXT + 16);
+	gotable_put64(g.bytes + GOTABLE_MODULE + 176, GOTABLE_BASE + GOTABLE_TEXT + 16);
+	key_of(&b, &g);
+	ck_assert_mem_ne(a.hash, b.hash, sizeof(a.hash));
+}
+END_TEST
+
 START_TEST(not_go)
 {
 	struct made m;
@@ -565,7 +612,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		plain, position_independent, with_c, headers, lies, damage, module, not_go};
+		plain, position_independent, with_c, headers, lies, damage, module, key, not_go};
 
 	find_toolchains();
 	return suite_run("unwind_go", tests, sizeof(tests) / sizeof(*tests));
