@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Choosing the stacks to keep, by how they ended and in which module. */
+#include "capture/saver.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "base/vector.h"
+
+/* One broken module is to leave room for others, and all of them on the disk. */
+#define MOST_ALIKE 20
+#define MOST_FILES 1000
+/* Names that an earlier recording has taken are passed over, so many of them. */
+#define MOST_NAMES 1000000
+
+/* Stacks of one kind: how they ended, and the module in which they did. */
+struct group {
+	enum stack_end end;
+	bool rooted;
+	uint64_t object;
+	uint32_t kept;
+};
+
+struct saver {
+	int directory;
+	bool good;
+	uint64_t seen, kept;
+	uint32_t number; /* of the next file */
+	VECTOR(struct group) groups;
+	struct finished again; /* too large for the stack */
+	uint64_t read[FINISH_READ_WORDS];
+};
+
+int saver_new(struct saver **ret, const char *directory, bool good, struct error *err)
+{
+	struct saver *s;
+	int fd;
+
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+		return error_errno(err, -errno, "cannot make %s", directory);
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open the directory %s", directory);
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		close(fd);
+		return error_errno(err, -ENOMEM, "stacks to keep");
+	}
+	give_to_invoking_user(fd);
+	s->directory = fd;
+	s->good = good;
+	s->number = 1;
+	*ret = s;
+	return 0;
+}
+
+void saver_free(struct saver *s)
+{
+	if (!s)
+		return;
+	close(s->directory);
+	vector_free(&s->groups);
+	free(s);
+}
+
+void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
+{
+	*ret_seen = s->seen;
+	*ret_kept = s->kept;
+}
+
+/* The module at fault is that of the last frame; whole stacks differ where they stand. */
+static uint64_t module_of(const struct ended_stack *e, bool whole)
+{
+	uint64_t word = e->frames[whole ? 0 : e->count - 1];
+	const struct space_mapping *m;
+
+	m = space_find(e->space, word & ((1ULL << WIRE_TAG_SHIFT) - 1));
+	return m && m->object ? m->object->id : 0;
+}
+
+/* The group of a stack; NULL without memory. */
+static struct group *group_of(struct saver *s, const struct ended_stack *e, bool rooted)
+{
+	const struct group new = {
+		.end = e->end,
+		.rooted = rooted,
+		.object = module_of(e, rooted),
+	};
+
+	for (size_t i = 0; i < s->groups.count; i++) {
+		struct group *g = &s->groups.items[i];
+
+		if (g->end == new.end && g->rooted == rooted && g->object == new.object)
+			return g;
+	}
+	return vector_push(&s->groups, new) ? NULL : &s->groups.items[s->groups.count - 1];
+}
+
+/* "why-program", of letters that are no trouble in names of files. */
+static void name_of(const struct ended_stack *e, bool rooted, char *buf, size_t size)
+{
+	const char *why = e->end != END_WALKED ? stack_end_word(e->end)
+			  : rooted	       ? "whole"
+					       : stack_end_word(END_UNKNOWN_ROOT);
+
+	snprintf(buf, size, "%s-%s", why, e->program);
+	for (char *c = buf; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("._+-", *c))
+			*c = '-';
+}
+
+/* A file that was not there before. Its descriptor or a negative errno. */
+static int open_file(struct saver *s, const char *name)
+{
+	while (s->number < MOST_NAMES) {
+		char path[128];
+		int fd;
+
+		snprintf(path, sizeof(path), "%s-%04u.stack", name, s->number++);
+		fd = openat(s->directory, path,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+static int keep(struct saver *s, const struct finish_world *world, const struct ended_stack *e)
+{
+	char name[96];
+	FILE *out;
+	int fd, ret;
+
+	name_of(e, s->again.rooted, name, sizeof(name));
+	fd = open_file(s, name);
+	if (fd < 0)
+		return fd;
+	give_to_invoking_user(fd);
+	out = fdopen(fd, "w");
+	if (!out) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+	ret = saved_write(out, world, e, &s->again);
+	if (!ret && (fflush(out) || ferror(out)))
+		ret = -errno;
+	if (fclose(out) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+/* Whether a thread begins where the walk ended; a longer one than was copied is believed. */
+static bool is_rooted(const struct saver *s, const struct ended_stack *e)
+{
+	return e->end == END_WALKED && (s->again.rooted || s->again.end == END_COPY_END);
+}
+
+int saver_see(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
+	      struct error *err)
+{
+	struct finish_world watched = *world;
+	struct group *g;
+	bool rooted;
+	int ret;
+
+	memset(s->read, 0, sizeof(s->read));
+	watched.read = s->read;
+	/* where a table is missing there is nothing to walk again by */
+	if (!e->count || finish_stack(&s->again, &watched, &e->begin))
+		return 0;
+	rooted = is_rooted(s, e);
+	if (rooted && (!s->good || s->again.end == END_COPY_END))
+		return 0;
+	s->seen++;
+	g = group_of(s, e, rooted);
+	if (!g)
+		return error_errno(err, -ENOMEM, "stacks to keep");
+	if (g->kept >= MOST_ALIKE || s->kept >= MOST_FILES)
+		return 0;
+	g->kept++;
+	s->kept++;
+	ret = keep(s, &watched, e);
+	return ret ? error_errno(err, ret, "a stack to keep") : 0;
+}
