@@ -172,7 +172,8 @@ class Recording:
             env=env or clean_environment())
         self.pid = self.process.pid
         end = time.monotonic() + 20
-        while self.process.poll() is None and perf_descriptors(self.pid) < len(CPUS):
+        # those of the side-band come first
+        while self.process.poll() is None and perf_descriptors(self.pid) <= len(CPUS):
             if time.monotonic() > end:
                 self.process.kill()
                 raise AssertionError("skein record did not begin within 20 s")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+"""
+Executables that nobody has seen, each of another content, inode and build-id, and each alive for
+5 ms of CPU time: of the samples due by their own rusage, at least 99 % arrive, and at least
+99.5 % of those have a complete stack, whatever had to be made for it when they were long gone.
+
+The long form runs 1,000 of them and allows nothing. The short form allows what chance may add:
+where a life of 5 ms begins and ends between two samples moves its number by one at most, so by
+half a sample (sigma) or less.
+"""
+import math
+import os
+import subprocess
+
+import evidence
+import live
+from completeness import completeness
+
+EXECUTABLES = 1000 if live.LONG else 150
+MILLISECONDS = 5
+FREQUENCY = 999
+ARRIVE = 0.99
+WHOLE = 0.995
+BUILD_ID = bytes(range(0xa0, 0xb4))
+NUMBER = b"number 00000000"
+
+
+class Brief(live.LiveTest):
+    def template(self):
+        """As programs are shipped: optimized, without frame pointers or symbols."""
+        program = self.tmp / "unseen"
+        subprocess.run(["gcc", "-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer",
+                        "-fno-optimize-sibling-calls", "-s", f"-Wl,--build-id=0x{BUILD_ID.hex()}",
+                        "-o", program, live.ROOT / "tests/workloads/shapes/unseen.c"], check=True)
+        content = program.read_bytes()
+        self.assertEqual((content.count(BUILD_ID), content.count(NUMBER)), (1, 1))
+        return content
+
+    def executables(self):
+        content, paths = self.template(), []
+        for i in range(EXECUTABLES):
+            # two recordings in a row have not seen each other's either
+            ident = os.urandom(len(BUILD_ID))
+            path = self.tmp / f"unseen-{i}"
+            path.write_bytes(content.replace(BUILD_ID, ident)
+                             .replace(NUMBER, b"number %08d" % i))
+            path.chmod(0o755)
+            paths.append(str(path))
+        return paths
+
+    @staticmethod
+    def run_all(paths):
+        """
+        {pid: seconds of CPU} of each, run one after the other. On our own CPU: a child that is
+        reaped from another one, in its last steps, has not been charged for up to a tick.
+        """
+        used, cpus = {}, os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {max(cpus)})
+        try:
+            for path in paths:
+                pid = os.posix_spawn(path, [path, str(MILLISECONDS)], os.environ)
+                _, status, usage = os.wait4(pid, 0)
+                if status:
+                    raise AssertionError(f"{path}: status {status}")
+                used[pid] = usage.ru_utime + usage.ru_stime
+        finally:
+            os.sched_setaffinity(0, cpus)
+        return used
+
+    def record_all(self, paths):
+        """
+        The recorder has the other CPUs for itself: it is woken by samples of what it does not
+        know, and if it took our CPU then, programs would run just before samples more often than
+        just behind them, and have more than their share.
+        """
+        others = set(live.CPUS) - {max(live.CPUS)} or set(live.CPUS)
+        recording = self.begin("-a", "-F", FREQUENCY,
+                               prefix=("taskset", "-c", ",".join(map(str, others))))
+        used = self.run_all(paths)
+        return self.finish(recording), used
+
+    @staticmethod
+    def arrived(trace, pids):
+        """Samples of these pids, of what they did before they were the program included."""
+        return trace.one("SELECT coalesce(sum(sum.count), 0) AS n FROM sum "
+                         "JOIN thread ON thread.id = sum.thread "
+                         "JOIN process ON process.id = thread.process "
+                         f"WHERE process.pid IN ({pids})")
+
+    def judge(self, trace, arrived, due, found):
+        print(f"{EXECUTABLES} executables: {arrived} samples of {due:.0f} due; {found}")
+        chance = 0 if live.LONG else 4 * math.sqrt(EXECUTABLES) / 2
+        self.assertGreaterEqual(arrived, ARRIVE * due - chance, trace.query("SELECT * FROM loss"))
+        chance = 0 if live.LONG else 3 * math.sqrt(found.samples * (1 - WHOLE))
+        self.assertLessEqual(found.samples - found.complete,
+                             found.samples * (1 - WHOLE) + chance, str(found))
+
+    def test_executables(self):
+        trace, used = self.record_all(self.executables())
+        due = sum(used.values()) * FREQUENCY
+        pids = ",".join(map(str, used))
+        arrived, found = self.arrived(trace, pids), evidence.Shares()
+        found.add(completeness(live.SKEIN, trace.path, more=("--pid", pids)))
+        if live.LONG:
+            evidence.leave(live.BUILD, "executables", {
+                "executables": f"{EXECUTABLES:,} of {MILLISECONDS} ms, at {FREQUENCY} Hz",
+                "samples due, by their rusage": f"{due:,.0f}",
+                "arrived": f"{arrived:,} ({10000 * arrived // due / 100:.2f} %)",
+                "complete": found.percent(),
+                "most frequent end of the others, where": found.why(1)})
+        self.judge(trace, arrived, due, found)
+
+
+if __name__ == "__main__":
+    live.main()
