@@ -172,7 +172,7 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 		words += save_walk(u);
 	if (a)
 		send(u, words, a);
-	if (stop_sampled && s->user_frames)
+	if (stop_sampled && u->state == WALK_OVER && s->user_frames)
 		bpf_send_signal_thread(SIGSTOP); /* sent to the process, another could take it */
 	return 0;
 }
