@@ -7,34 +7,60 @@
 #include "symbolizers/unwind_rows.h"
 
 #define RULES_MAX 65536
-#define SLOTS (2 * RULES_MAX) /* a power of two */
+#define SLOTS 1024 /* of the hash table to begin with: a power of two */
 /* A program of 500 MB has some 30 million. They take four bytes each, here and in the table. */
 #define ROWS_MAX (48u << 20)
 #define FUNCTIONS_MAX (16u << 20)
 
+/* Where a rule is in the hash table, or where it would be. */
+static uint32_t *slot_of(const struct unwind_rows *b, const struct unwind_rule *rule)
+{
+	uint32_t i = (uint32_t)XXH3_64bits(rule, sizeof(*rule));
+
+	for (;; i++) {
+		uint32_t *slot = &b->slots[i & (b->slots_count - 1)];
+
+		if (!*slot || memcmp(&b->rules.items[*slot - 1], rule, sizeof(*rule)) == 0)
+			return slot;
+	}
+}
+
+static int grow_slots(struct unwind_rows *b, uint32_t count)
+{
+	uint32_t *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	free(b->slots);
+	b->slots = slots;
+	b->slots_count = count;
+	for (size_t i = 0; i < b->rules.count; i++)
+		*slot_of(b, &b->rules.items[i]) = (uint32_t)i + 1;
+	return 0;
+}
+
 /* The number of a rule. One too many for 16 bits is as good as one that is not understood. */
 static uint32_t number_of(struct unwind_rows *b, const struct unwind_rule *rule)
 {
-	uint32_t i = (uint32_t)XXH3_64bits(rule, sizeof(*rule)) & (SLOTS - 1);
+	uint32_t *slot = slot_of(b, rule);
 
-	for (; b->slots[i]; i = (i + 1) & (SLOTS - 1)) {
-		if (memcmp(&b->rules.items[b->slots[i] - 1], rule, sizeof(*rule)) == 0)
-			return b->slots[i] - 1;
-	}
-	if (b->rules.count >= RULES_MAX || vector_push(&b->rules, *rule) < 0) {
+	if (*slot)
+		return *slot - 1;
+	if (b->rules.count >= RULES_MAX || vector_push(&b->rules, *rule) < 0 ||
+	    (2 * b->rules.count > b->slots_count && grow_slots(b, 2 * b->slots_count) < 0)) {
 		b->refused++;
 		return UNWIND_RULE_BAD;
 	}
-	b->slots[i] = (uint32_t)b->rules.count;
-	return b->slots[i] - 1;
+	*slot_of(b, rule) = (uint32_t)b->rules.count;
+	return (uint32_t)b->rules.count - 1;
 }
 
 int unwind_rows_init(struct unwind_rows *b)
 {
 	_Static_assert(sizeof(struct unwind_rule) == 16, "rules are compared as bytes");
 
-	*b = (struct unwind_rows){.slots = calloc(SLOTS, sizeof(*b->slots))};
-	if (!b->slots || vector_reserve(&b->rules, 64) < 0)
+	*b = (struct unwind_rows){0};
+	if (grow_slots(b, SLOTS) < 0 || vector_reserve(&b->rules, 64) < 0)
 		return -ENOMEM;
 	number_of(b, &(struct unwind_rule){.kind = UNWIND_GAP});
 	number_of(b, &(struct unwind_rule){.kind = UNWIND_BAD});

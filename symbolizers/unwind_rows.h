@@ -37,6 +37,7 @@ struct unwind_extent {
 struct unwind_rows {
 	VECTOR(struct unwind_rule) rules; /* distinct */
 	uint32_t *slots;		  /* hash table: numbers of rules, plus one */
+	uint32_t slots_count;		  /* a power of two, at least twice as many as rules */
 	VECTOR(uint32_t) rows;
 	VECTOR(struct unwind_extent) layers[UNWIND_LAYERS];
 	uint64_t at;		    /* where the last row of the open function begins */

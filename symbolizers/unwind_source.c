@@ -45,15 +45,19 @@ const struct unwind_machine *unwind_machine_of(const struct unwind_source *s)
 /* Only what is in the file; -EBADMSG if it says what no kernel would load. */
 static int add_segment(struct unwind_source *s, const GElf_Phdr *p)
 {
-	const struct unwind_segment *last = s->segments.items + s->segments.count;
-	uint64_t end;
+	uint64_t behind = 0, end;
 
 	if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || !p->p_filesz)
 		return 0;
 	if (p->p_offset > s->image->size || p->p_filesz > s->image->size - p->p_offset ||
 	    __builtin_add_overflow(p->p_vaddr, p->p_filesz, &end))
 		return -EBADMSG;
-	if (s->segments.count && p->p_vaddr < last[-1].address + last[-1].size)
+	if (s->segments.count) {
+		const struct unwind_segment *last = &s->segments.items[s->segments.count - 1];
+
+		behind = last->address + last->size;
+	}
+	if (p->p_vaddr < behind)
 		return -EBADMSG;
 	return vector_push(&s->segments, ((struct unwind_segment){
 						 .address = p->p_vaddr,

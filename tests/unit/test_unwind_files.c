@@ -587,6 +587,23 @@ START_TEST(musl_is_known_by_its_code)
 }
 END_TEST
 
+/* _init() and _fini() are known by their sections only. */
+static void check_same(const struct subject *a, const struct subject *b)
+{
+	unsigned int described = 0, differ = 0;
+
+	for (uint64_t offset = 0; offset < 0x10000; offset++) {
+		const struct unwind_rule *x = rule_at(a, offset), *y = rule_at(b, offset);
+
+		described += y->kind != UNWIND_GAP;
+		differ += memcmp(x, y, sizeof(*x)) != 0;
+		if (y->kind != UNWIND_GAP && memcmp(x, y, sizeof(*x)) != 0)
+			ck_abort_msg("%lx", (unsigned long)offset);
+	}
+	ck_assert_uint_ge(described, 200);
+	ck_assert_uint_le(differ, 64);
+}
+
 START_TEST(without_section_headers_it_is_the_same)
 {
 	static const Elf64_Ehdr none;
@@ -601,8 +618,7 @@ START_TEST(without_section_headers_it_is_the_same)
 	ck_assert_int_eq(pwrite(fd, &none, 8, offsetof(Elf64_Ehdr, e_shoff)), 8);
 	ck_assert_int_eq(pwrite(fd, &none, 4, offsetof(Elf64_Ehdr, e_shnum)), 4);
 	b = subject_open("bare", fd);
-	ck_assert_uint_eq(a.size, b.size);
-	ck_assert_int_eq(memcmp(a.bytes, b.bytes, a.size), 0);
+	check_same(&a, &b);
 	subject_close(&a);
 	subject_close(&b);
 }
