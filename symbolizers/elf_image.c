@@ -13,6 +13,7 @@
 #define SECTIONS_MAX (1u << 20)
 #define DEBUGDATA_MAX (64u << 20)
 #define NOTES_MAX (64u << 10)
+#define DYNAMIC_MAX (64u << 10)
 
 static int image_begin(struct elf_image *image)
 {
@@ -106,6 +107,29 @@ bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shd
 		if (!elf_section(image, i, &section) || !section_is(image, &names, &section, name))
 			continue;
 		*ret = section;
+		return true;
+	}
+	return false;
+}
+
+bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret)
+{
+	size_t count = 0;
+	Elf_Data *data = NULL;
+	GElf_Phdr p;
+	GElf_Dyn d;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; !data && i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		if (p.p_type == PT_DYNAMIC && p.p_filesz <= DYNAMIC_MAX)
+			data = elf_getdata_rawchunk(image->elf, (int64_t)p.p_offset, p.p_filesz,
+						    ELF_T_DYN);
+	}
+	for (int i = 0; data && gelf_getdyn(data, i, &d) && d.d_tag != DT_NULL; i++) {
+		if (d.d_tag != tag)
+			continue;
+		*ret = d.d_un.d_val;
 		return true;
 	}
 	return false;

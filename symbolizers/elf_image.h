@@ -48,6 +48,9 @@ int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, si
 /* A section's header by number or by name: false if there is none or it lies outside the file. */
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret);
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret);
+
+/* The value of the first entry of the dynamic segment with that tag; false if there is none. */
+bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret);
 /* The first section of type, such as SHT_SYMTAB. */
 bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret);
 

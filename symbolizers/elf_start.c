@@ -74,25 +74,14 @@ static bool is_linker_name(const struct elf_image *image, uint64_t strings, uint
  * .text. It means something in a static position-independent program and in
  * the dynamic linker.
  */
-static bool library_runs(const struct elf_image *image, const GElf_Phdr *dynamic)
+static bool library_runs(const struct elf_image *image)
 {
-	uint64_t strings = 0, name = 0, flags = 0;
-	Elf_Data *data;
-	GElf_Dyn d;
+	uint64_t strings = 0, name, flags;
 
-	if (dynamic->p_filesz > 1 << 16)
-		return false;
-	data = elf_getdata_rawchunk(image->elf, (int64_t)dynamic->p_offset, dynamic->p_filesz,
-				    ELF_T_DYN);
-	for (int i = 0; data && gelf_getdyn(data, i, &d) && d.d_tag != DT_NULL; i++) {
-		if (d.d_tag == DT_STRTAB)
-			strings = d.d_un.d_ptr;
-		else if (d.d_tag == DT_SONAME)
-			name = d.d_un.d_val;
-		else if (d.d_tag == DT_FLAGS_1)
-			flags = d.d_un.d_val;
-	}
-	return (flags & DF_1_PIE) || (name && is_linker_name(image, strings, name));
+	if (elf_dynamic(image, DT_FLAGS_1, &flags) && (flags & DF_1_PIE))
+		return true;
+	return elf_dynamic(image, DT_SONAME, &name) && elf_dynamic(image, DT_STRTAB, &strings) &&
+	       is_linker_name(image, strings, name);
 }
 
 bool elf_has_entry(const struct elf_image *image)
@@ -104,7 +93,7 @@ bool elf_has_entry(const struct elf_image *image)
 	if (!image->header.e_entry || elf_getphdrnum(image->elf, &count) < 0)
 		return false;
 	for (size_t i = 0; !runs && i < count && gelf_getphdr(image->elf, (int)i, &p); i++)
-		runs = p.p_type == PT_INTERP || (p.p_type == PT_DYNAMIC && library_runs(image, &p));
+		runs = p.p_type == PT_INTERP || (p.p_type == PT_DYNAMIC && library_runs(image));
 	return runs;
 }
 

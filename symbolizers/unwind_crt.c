@@ -12,7 +12,8 @@
 
 #include "symbolizers/unwind_crt.h"
 
-#define SECTION_MAX 4096
+/* They have 9 to 30 bytes, and more where old libraries are linked in. */
+#define FUNCTION_MAX 256
 
 struct shape {
 	const uint8_t *begin, *end; /* end: with its ret */
@@ -57,38 +58,60 @@ static int add_function(struct unwind_rows *rows, const struct unwind_machine *m
 	return rc == -EINVAL ? 0 : rc;
 }
 
-static int add_section(struct unwind_rows *rows, const struct unwind_source *s, const char *name)
+static const uint8_t *find_end(const struct shape *h, const uint8_t *code, size_t size)
 {
-	uint8_t code[SECTION_MAX];
-	GElf_Shdr section;
-	uint64_t size, at = 0;
+	return memmem(code, size, h->end, h->end_size);
+}
 
-	if (!elf_section_named(s->image, name, &section) || section.sh_size > sizeof(code) ||
-	    unwind_source_read(s, section.sh_offset, code, section.sh_size))
+/* at: file offset of the function's first byte. */
+static int add_at(struct unwind_rows *rows, const struct unwind_source *s, uint64_t at,
+		  uint64_t room)
+{
+	size_t size = room < FUNCTION_MAX ? room : FUNCTION_MAX, skip = 0;
+	uint8_t code[FUNCTION_MAX];
+
+	if (unwind_source_read(s, at, code, size))
 		return 0;
-	size = section.sh_size;
 	if (size > sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
-		at = sizeof(endbr64);
+		skip = sizeof(endbr64);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		const struct shape *h = &shapes[i];
+		size_t moved = skip + h->begin_size;
+		const uint8_t *end;
 
-		if (size - at < h->begin_size + h->end_size ||
-		    memcmp(code + at, h->begin, h->begin_size) != 0 ||
-		    memcmp(code + size - h->end_size, h->end, h->end_size) != 0)
+		if (size < moved || memcmp(code + skip, h->begin, h->begin_size) != 0)
 			continue;
-		return add_function(rows, unwind_machine_of(s), section.sh_offset,
-				    section.sh_offset + at + h->begin_size,
-				    section.sh_offset + size);
+		end = find_end(h, code + moved, size - moved);
+		if (end)
+			return add_function(rows, unwind_machine_of(s), at, at + moved,
+					    at + (uint64_t)(end - code) + h->end_size);
 	}
 	return 0;
 }
 
+/* Where the dynamic linker is told that it is, or the section of a static program. */
+static bool find_function(const struct unwind_source *s, int64_t tag, const char *name,
+			  uint64_t *ret, uint64_t *ret_room)
+{
+	uint64_t address;
+	GElf_Shdr section;
+
+	if (elf_dynamic(s->image, tag, &address))
+		return unwind_source_offset(s, address, ret, ret_room);
+	return elf_section_named(s->image, name, &section) &&
+	       unwind_source_offset(s, section.sh_addr, ret, ret_room);
+}
+
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)
 {
-	int rc;
+	uint64_t at, room;
+	int rc = 0;
 
 	if (unwind_machine_of(s)->elf != EM_X86_64)
 		return 0;
-	rc = add_section(rows, s, ".init");
-	return rc ? rc : add_section(rows, s, ".fini");
+	if (find_function(s, DT_INIT, ".init", &at, &room))
+		rc = add_at(rows, s, at, room);
+	if (!rc && find_function(s, DT_FINI, ".fini", &at, &room))
+		rc = add_at(rows, s, at, room);
+	return rc;
 }
