@@ -146,6 +146,10 @@ $(UNIT) $(READERS): $(O)/tests/%: tests/%.c $(LIBRARY)
 WORKLOAD_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fno-inline \
 	-fno-optimize-sibling-calls -Wall -Wextra -Werror
 
+# As distributions build: this one is for those who need no frame pointers.
+$(O)/tests/workloads/unwindmix: WORKLOAD_FLAGS := -D_GNU_SOURCE -O2 -g -fomit-frame-pointer \
+	-Wall -Wextra -Werror
+
 $(WORKLOADS): tests/workloads/burn.h
 
 $(O)/tests/workloads/%: tests/workloads/%.c

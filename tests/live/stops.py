@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Stacks as skein walked them beside the same stacks as gdb walks them.
+
+gdb is attached to a process all the time (walk_with_gdb.py). Each sample that skein takes of it
+sends SIGSTOP to the sampled thread, out of the sample's own interrupt: the thread gets it before
+it executes another instruction, or where it leaves the kernel if the sample hit that. gdb takes
+the signal, walks, and lets the thread run on. So the last sample of a thread before its stop is
+the one that caused it. Samples whose walk was not finished in the kernel stop nobody.
+"""
+import dataclasses
+import fnmatch
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import live
+
+SCRIPT = live.ROOT / "tests" / "live" / "walk_with_gdb.py"
+ATTACH_LIMIT = 60  # s: gdb reads the symbols of all libraries
+WARM = 1  # s, in which skein makes its tables, before anything is stopped
+IN_KERNEL = 1  # enum sample_flag
+UNMAPPED = live.words("STACK_ENDS").index("UNMAPPED")  # enum stack_end
+SYSCALL = 2  # bytes of the instruction
+
+ZERO = "gdb adds a frame at address 0 behind the first function of a coroutine"
+HANDLER = "a signal's handler was entered between sample and stop: it is on top of gdb's stack"
+RETURNED = "the sample hit sigreturn, and the stop where that leads: one frame less in gdb's stack"
+SWITCHING = ("in swapcontext(), where it has another stack pointer already, libc's .eh_frame does not "
+             "hold: gdb goes on into memory that is no code, skein says 'left mapped code'")
+
+
+@dataclasses.dataclass
+class Pair:
+    """One stack, twice: (path, offset) of each frame, leaf first."""
+    kernel: list  # names, if the sample hit the kernel
+    skein: list
+    skein_end: int  # enum stack_end if skein says that frames are missing, else -1
+    gdb: list
+    signals: list  # which of gdb's frames are of a signal
+    gdb_end: str
+
+    def same(self):
+        return self.skein == self.gdb and self.skein_end < 0
+
+    def why(self):
+        """Known causes of a difference, each proven by the frames; None: there must be none."""
+        causes, gdb = [], self.gdb
+        if gdb[-1:] == [("", -1)]:
+            causes, gdb = [ZERO], gdb[:-1]
+        missing = len(gdb) - len(self.skein)
+        if self.skein_end == UNMAPPED and missing > 0 and gdb[:-missing] == self.skein \
+                and not gdb[-missing][0]:
+            return causes + [SWITCHING]
+        if self.skein_end >= 0:
+            return None
+        if missing > 0 and self.signals[missing - 1] and self._interrupted(gdb[missing:]):
+            return causes + [HANDLER]
+        if missing == -1 and any("sigreturn" in name for name in self.kernel) \
+                and self.skein[1:] == gdb:
+            return causes + [RETURNED]
+        return causes if self.skein == gdb else None
+
+    def _interrupted(self, gdb):
+        """The same stack; if a signal ended a system call, it stands where that is done again."""
+        path, offset = self.skein[0]
+        return self.skein == gdb or [(path, offset - SYSCALL), *self.skein[1:]] == gdb
+
+    def __str__(self):
+        both = zip(self.skein, self.gdb)
+        at = next((i for i, (a, b) in enumerate(both) if a != b),
+                  min(len(self.skein), len(self.gdb)))
+        shown = [" ".join(f"{os.path.basename(path)}+{offset:#x}"
+                          for path, offset in stack[max(at - 1, 0):at + 3])
+                 for stack in (self.skein, self.gdb)]
+        return (f"{len(self.skein)} frames, gdb {len(self.gdb)}, from frame {at} on: {shown[0]} "
+                f"(end {self.skein_end}); gdb: {shown[1]} ({self.gdb_end}); "
+                f"kernel: {' '.join(self.kernel[:6])}")
+
+
+class Gdb:
+    """gdb, attached to a process, which waits for go()."""
+
+    def __init__(self, pid, count, out):
+        self.out = out
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x", SCRIPT,
+             "-ex", f"python walk_with_gdb({pid}, {count}, {str(out)!r})"],
+            stdin=subprocess.PIPE, stdout=self.log, stderr=self.log,
+            env=live.clean_environment(LC_ALL="C.UTF-8"))
+
+    def attached(self):
+        """False if the process ended before."""
+        end = time.monotonic() + ATTACH_LIMIT
+        while not self._wrote():
+            if self.process.poll() is not None:
+                return False
+            if time.monotonic() > end:
+                raise AssertionError(f"gdb did not attach: {self.said()}")
+            time.sleep(0.05)
+        return True
+
+    def _wrote(self):
+        return self.out.exists() and self.out.read_bytes().startswith(b"attached\n")
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def wait(self, seconds):
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.end()
+
+    def end(self):
+        """When a tracer is killed, what it traced goes on."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.log.close()
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")[-2000:]
+
+    def stops(self):
+        lines = self.out.read_text(encoding="utf-8").split("\n")[1:-1]
+        return [json.loads(line) for line in lines]
+
+
+def parts(trace, ident):
+    """(the kernel's names, [(path, offset)], how it ended) of a stack, both leaf first."""
+    kernel, user, end = [], [], -1
+    while ident:
+        row = trace.table("stack")[ident]
+        frame, ident = trace.table("frame")[row["frame"]], row["parent"]
+        mapping = trace.table("mapping").get(frame["mapping"], {"path": "", "kind": 0})
+        if frame["kind"] == live.FRAME_END:
+            end = frame["address"]
+        elif frame["kind"] == live.FRAME["KERNEL"]:
+            kernel.append(trace.frame_name(frame["id"]))
+        else:
+            of_file = mapping["kind"] != live.MAPPING["JIT"]
+            user.append((mapping["path"] if of_file else "", frame["address"]))
+    return kernel, user, end
+
+
+def samples_by_thread(trace):
+    found = {}
+    for row in trace.query("SELECT time, thread, stack, flags FROM sample ORDER BY time"):
+        found.setdefault(trace.table("thread")[row["thread"]]["tid"], []).append(row)
+    return found
+
+
+def pairs_of(trace, stops):
+    samples, before, found = samples_by_thread(trace), {}, []
+    for stop in stops:
+        tid, time_of_stop = stop["tid"], stop["time"]
+        mine = [s for s in samples.get(tid, ()) if before.get(tid, 0) < s["time"] <= time_of_stop]
+        before[tid] = time_of_stop
+        if not mine:
+            raise AssertionError(f"thread {tid} was stopped without a sample")
+        kernel, user, end = parts(trace, mine[-1]["stack"])
+        in_kernel = mine[-1]["flags"] & IN_KERNEL
+        frames = stop["frames"]
+        found.append(Pair((kernel or ["?"]) if in_kernel else [], user, end,
+                          [(f["path"], f["offset"]) for f in frames],
+                          [f["signal"] for f in frames], stop["end"]))
+    return found
+
+
+def stop_often(case, pid, count, frequency, seconds):
+    """
+    Pairs from the stops of a process, by samples of its present threads, until there are count
+    or the seconds are over. case: the LiveTest. The process runs on after that.
+    """
+    gdb = Gdb(pid, count, case.tmp / f"stops-{pid}-{time.monotonic_ns()}")
+    case.addCleanup(gdb.end)
+    if not gdb.attached():
+        return []
+    threads = ",".join(os.listdir(f"/proc/{pid}/task"))
+    recording = case.begin("-t", threads, "-F", frequency,
+                           env=live.clean_environment(SKEIN_DEBUG_WALK="stop"))
+    time.sleep(WARM)
+    gdb.go()
+    gdb.wait(seconds)
+    trace = case.finish(recording)
+    try:
+        os.kill(pid, signal.SIGCONT)  # the last sample's stop, for which nobody waited
+    except ProcessLookupError:
+        pass
+    return pairs_of(trace, gdb.stops())
+
+
+def stat(pid):
+    """(name, parent, ticks of CPU); ProcessLookupError if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+    except FileNotFoundError:
+        raise ProcessLookupError(pid) from None
+    fields = rest.split()
+    return name, int(fields[1]), int(fields[11]) + int(fields[12])
+
+
+def descendants():
+    """{pid: (name, ticks of CPU)} of all that this process has started."""
+    every = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            every[int(pid)] = stat(pid)
+        except ProcessLookupError:
+            pass
+
+    def ours(pid):
+        while pid in every and pid != os.getpid():
+            pid = every[pid][1]
+        return pid == os.getpid()
+    return {pid: (name, ticks) for pid, (name, _, ticks) in every.items() if ours(pid)}
+
+
+def busiest(comms):
+    """Of the processes that we started and that have such a name: pids, most CPU time first."""
+    before = descendants()
+    time.sleep(0.3)
+    used = {pid: ticks - before[pid][1] for pid, (name, ticks) in descendants().items()
+            if pid in before and any(fnmatch.fnmatchcase(name, c) for c in comms)}
+    return sorted((pid for pid in used if used[pid]), key=used.get, reverse=True)

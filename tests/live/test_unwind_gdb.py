@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 400
+"""
+Stacks of samples, frame by frame beside gdb's of the same moment: all are the same, or differ for
+one of a few reasons, which the frames themselves must prove (stops.py).
+
+The short form stops a program that has all shapes of frames and two of Debian's. The long form
+stops every program of tests/lib/programs.py too, and leaves what it found for docs/unwinding.md.
+"""
+import collections
+import re
+import shutil
+import subprocess
+import unittest
+
+import evidence
+import live
+import stops
+from programs import NODE, PROGRAMS, Loads
+
+FREQUENCY = 199  # Hz
+SECONDS = 60  # of one process
+EACH = 150 if live.LONG else 60  # stops of a program under load
+MIX = 500 if live.LONG else 100
+ALL = "all"
+LOADS = [p for p in PROGRAMS if p is not NODE]  # whose generated code gdb cannot walk
+
+
+class Tally:
+    """What came of many stops."""
+
+    def __init__(self):
+        self.stops = collections.Counter()  # whether in the kernel -> stops
+        self.same = collections.Counter()
+        self.causes = collections.Counter()
+        self.frames = 0
+        self.unexplained = []
+
+    def add(self, pair):
+        in_kernel = bool(pair.kernel)
+        self.stops[in_kernel] += 1
+        self.frames += len(pair.gdb)
+        if pair.same():
+            self.same[in_kernel] += 1
+            return
+        causes = pair.why()
+        if causes is None:
+            self.unexplained.append(str(pair))
+        self.causes.update(causes or ["not explained"])
+
+    def merge(self, other):
+        for mine, more in ((self.stops, other.stops), (self.same, other.same),
+                           (self.causes, other.causes)):
+            mine.update(more)
+        self.frames += other.frames
+
+    def __str__(self):
+        return (f"{self.stops.total()} stops, {self.same.total()} the same, {self.frames} frames; "
+                + self.why())
+
+    def why(self):
+        return "; ".join(f"{cause} ({count})" for cause, count in self.causes.most_common())
+
+    def row(self, program):
+        return {"program": program, "stops in user mode": f"{self.stops[False]:,}",
+                "the same": f"{self.same[False]:,}", "stops in the kernel": f"{self.stops[True]:,}",
+                "the same there": f"{self.same[True]:,}", "frames": f"{self.frames:,}",
+                "differences and their causes": self.why() or "none"}
+
+
+@unittest.skipUnless(shutil.which("gdb"), "no gdb")
+class BesideGdb(live.LiveTest):
+    every = Tally()
+
+    def judge(self, name, tally, enough):
+        print(f"{name}: {tally}")
+        if live.LONG:
+            self.every.merge(tally)
+            evidence.leave(live.BUILD, "gdb", tally.row(name))
+            evidence.leave(live.BUILD, "gdb", self.every.row(ALL))
+        self.assertEqual(tally.unexplained, [])
+        self.assertGreaterEqual(tally.stops.total(), enough, name)
+
+    def begin_quietly(self, *command):
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   env=live.clean_environment())
+        self.addCleanup(self.end_quietly, process)
+        return process
+
+    @staticmethod
+    def end_quietly(process):
+        process.kill()
+        process.wait()
+
+    def check(self, name, count, *command):
+        tally = Tally()
+        process = self.begin_quietly(*command)
+        for pair in stops.stop_often(self, process.pid, count, FREQUENCY, SECONDS):
+            tally.add(pair)
+        self.judge(name, tally, count)
+
+    def test_all_shapes_of_frames(self):
+        self.check("unwindmix", MIX, live.workload("unwindmix"), "600")
+
+    def test_all_shapes_of_frames_in_threads(self):
+        self.check("unwindmix, 3 threads", MIX, live.workload("unwindmix"), "600", "3")
+
+    def check_load(self, program):
+        missing = program.missing()
+        if missing:
+            self.skipTest(f"{program.name}: not installed: {', '.join(missing)}")
+        loads, tally, tried = Loads(live.BUILD), Tally(), set()
+        self.addCleanup(loads.close)
+        with loads.running(program):
+            end = live.time.monotonic() + 2 * SECONDS
+            while tally.stops.total() < EACH and live.time.monotonic() < end:
+                busy = stops.busiest(program.comms)
+                for pid in ([p for p in busy if p not in tried] or busy)[:1]:
+                    tried.add(pid)
+                    for pair in stops.stop_often(self, pid, EACH // 3, FREQUENCY, SECONDS):
+                        tally.add(pair)
+        self.judge(program.name, tally, EACH)
+
+
+def case(program):
+    return lambda self: self.check_load(program)
+
+
+for each in LOADS:
+    if live.LONG or each.name in ("xz", "sqlite3"):
+        setattr(BesideGdb, "test_load_" + re.sub(r"\W+", "_", each.name).strip("_"), case(each))
+
+
+if __name__ == "__main__":
+    live.main()
