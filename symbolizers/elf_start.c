@@ -17,7 +17,8 @@ static const char *const start_names[] = {
 	"__clone3", "__clone_internal", "thread_start",
 };
 
-/* Go's, see unwind_go.c. */
+/* Go's, see unwind_go.c. No name of interest is longer. */
+#define GO_NAME_MAX 64
 static const char *const go_start_names[] = {
 	"runtime.rt0_go",    "runtime.goexit", "runtime.mstart", "runtime.mcall",
 	"runtime.morestack", "runtime.gogo",   "runtime.clone",	 "gogo",
@@ -25,7 +26,7 @@ static const char *const go_start_names[] = {
 
 static bool is_go_start(const char *name)
 {
-	size_t length = strlen(name);
+	size_t length = strnlen(name, GO_NAME_MAX);
 
 	/* The linker says which of the calling conventions it has. */
 	if (length > 5 && strcmp(name + length - 5, ".abi0") == 0)
@@ -36,7 +37,7 @@ static bool is_go_start(const char *name)
 			return true;
 	}
 	/* Entry points, one per system; those of libraries are called by C. */
-	return strncmp(name, "_rt0_", 5) == 0 && !strstr(name, "_lib");
+	return strncmp(name, "_rt0_", 5) == 0 && !memmem(name, length, "_lib", 4);
 }
 
 bool elf_name_is_start(const char *name)

@@ -9,11 +9,15 @@
  *    (nanotime1).
  *  - Go before 1.21 gave systemstack and asmcgocall no frame, and what the
  *    frame pointer leads to is the caller's caller: one frame is lost.
+ *  - On arm64 asmcgocall (and systemstack before 1.21) takes another frame
+ *    pointer along with the stack, so that there is no way back.
  *  - mcall, morestack and gogo leave one stack for good: behind the switch,
  *    nobody called.
  *
  * The table agrees with the .debug_frame that Go's linker makes, since that is
- * made from it; neither knows of the switches.
+ * made from it; neither knows of the switches. A goroutine's stack that moves
+ * while C code which it called calls back leaves old frame pointers in the C
+ * code's frames: they lead to the old copy of the same frames.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,6 +28,7 @@
 
 #define CODE_MAX 4096		     /* bytes of a function that are searched for a switch */
 #define DELTA_MAX ((1 << 30) + 4096) /* reflect calls with frames of up to 1 GiB and a bit */
+#define ROLE_NAME_MAX 64	     /* bytes of a name that are looked at */
 #define NEVER UINT64_MAX
 
 enum role {
@@ -108,7 +113,8 @@ static enum role role_of(const char *name)
 			return roles[i].role;
 	}
 	/* Entry points, one per system; those of libraries (..._lib) are called by C. */
-	if (strncmp(name, "_rt0_", 5) == 0 && !strstr(name, "_lib"))
+	if (strncmp(name, "_rt0_", 5) == 0 &&
+	    !memmem(name, strnlen(name, ROLE_NAME_MAX), "_lib", 4))
 		return GO_ROOT;
 	return GO_PLAIN;
 }
