@@ -3,17 +3,14 @@
 #include "capture/arena.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
-#include "bpf/unwind/world.h"
 #include "capture/clock.h"
 
 /* A walk takes microseconds; a CPU of a guest may be taken away in the middle of one. */
 #define GRACE (2 * NSEC_PER_SEC)
-#define UNIT 8 /* words: a mapping of world.h, and a cache line of two */
 
 struct extent {
 	uint32_t place, words;
@@ -27,11 +24,13 @@ struct leaving {
 struct arena {
 	arena_chunk_maker make;
 	void *context;
+	arena_reclaimer reclaim;
+	void *reclaim_context;
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
-	VECTOR(struct extent) extents; /* by place */
+	VECTOR(struct extent) extents;	/* by place */
 	VECTOR(struct leaving) leaving; /* by time */
-	size_t left; /* of those, how many have gone already */
+	size_t left;			/* of those, how many have gone already */
 };
 
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context)
@@ -56,9 +55,15 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context)
+{
+	a->reclaim = reclaim;
+	a->reclaim_context = context;
+}
+
 static uint32_t rounded(uint32_t words)
 {
-	return (words + UNIT - 1) / UNIT * UNIT;
+	return (words + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
 }
 
 static void remove_extent(struct arena *a, size_t i)
@@ -132,8 +137,8 @@ static int add_chunk(struct arena *a)
 	a->chunks.items[a->chunks.count++] = chunk;
 	insert_extent(a, (struct extent){
 				 /* place 0 is nowhere */
-				 .place = number * ARENA_CHUNK_WORDS + (number ? 0 : UNIT),
-				 .words = ARENA_CHUNK_WORDS - (number ? 0 : UNIT),
+				 .place = number * ARENA_CHUNK_WORDS + (number ? 0 : ARENA_UNIT),
+				 .words = ARENA_CHUNK_WORDS - (number ? 0 : ARENA_UNIT),
 			 });
 	return 0;
 }
@@ -155,12 +160,25 @@ static uint32_t take_first(struct arena *a, uint32_t words)
 	return 0;
 }
 
+/* Whether so many words may be used, if need be in place of others. */
+static bool may_use(struct arena *a, uint32_t words, uint64_t now)
+{
+	if (words > a->most)
+		return false; /* all others would go for nothing */
+	while (a->used + words > a->most)
+		if (!a->reclaim || !a->reclaim(a->reclaim_context, now))
+			return false;
+	return true;
+}
+
 uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now)
 {
 	uint32_t place;
 
+	if (!words || words > ARENA_TAKE_MAX)
+		return 0;
 	words = rounded(words);
-	if (!words || words > ARENA_CHUNK_WORDS - UNIT || a->used + words > a->most)
+	if (!may_use(a, words, now))
 		return 0;
 	settle(a, now);
 	place = take_first(a, words);

@@ -7,7 +7,10 @@
 #ifndef SKEIN_CAPTURE_ARENA_H
 #define SKEIN_CAPTURE_ARENA_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "bpf/unwind/world.h"
 
 /* A new chunk: its memory in *ret, which stays the maker's. 0 or a negative errno. */
 typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **ret);
@@ -19,8 +22,18 @@ struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context);
 void arena_free(struct arena *a);
 
 /*
- * Room for so many words, at most those of a chunk, zeroed by nobody; a
- * multiple of 8 words long and aligned. now: ns. Its place, or 0 if there is none.
+ * Whom to ask when all that may be used is: it gives something back and returns true, or
+ * false if it has nothing more. NULL: nobody.
+ */
+typedef bool (*arena_reclaimer)(void *context, uint64_t now);
+void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context);
+
+#define ARENA_UNIT 8 /* words: a mapping of world.h, and half a cache line */
+#define ARENA_TAKE_MAX (ARENA_CHUNK_WORDS - ARENA_UNIT)
+
+/*
+ * Room for so many words, at most ARENA_TAKE_MAX, zeroed by nobody; whole units, aligned.
+ * now: ns. Its place, or 0 if there is none.
  */
 uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now);
 /* Give back what was taken; place 0 is nothing. */

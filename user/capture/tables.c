@@ -20,8 +20,8 @@ struct piece {
 };
 
 struct table_info {
-	bool taken;
-	uint32_t rows;
+	uint32_t rows, refused;
+	uint64_t words;	  /* that it takes, or would */
 	uint64_t evicted; /* when; 0: it is not */
 	VECTOR(struct piece) pieces;
 };
@@ -35,7 +35,7 @@ struct known_rule {
 struct tables {
 	struct tables_memory memory;
 	struct table_info *infos; /* by slot */
-	uint32_t slots; /* ever taken: those from there on are free */
+	uint32_t slots;		  /* ever taken: those from there on are free */
 	VECTOR(uint32_t) free_slots;
 	struct known_rule *rules;
 	uint32_t rule_count;
@@ -66,59 +66,6 @@ static int number_of(struct tables *t, const struct unwind_rule *rule, uint16_t 
 	return 0;
 }
 
-int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err)
-{
-	struct tables *t = calloc(1, sizeof(*t));
-	const struct unwind_rule gap = {.kind = UNWIND_GAP};
-	uint16_t number;
-
-	if (t)
-		t->infos = calloc(UNWIND_SLOTS_MAX, sizeof(*t->infos));
-	if (!t || !t->infos) {
-		free(t);
-		return error_errno(err, -ENOMEM, "unwind tables");
-	}
-	t->memory = *m;
-	memcpy(m->rules, fixed_rules, sizeof(fixed_rules));
-	/* what files say of gaps is the first of the fixed ones */
-	_Static_assert(UNWIND_RULE_GAP == 0, "the first rule that is numbered");
-	if (number_of(t, &gap, &number) < 0)
-		goto out;
-	t->rule_count = UNWIND_RULES_FIXED;
-	if (number_of(t, &bad_rule, &number) < 0)
-		goto out;
-	m->slots[UNWIND_SLOT_GENERATED].state = UNWIND_TABLE_GENERATED;
-	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
-	t->slots = UNWIND_SLOTS_FIXED;
-	*ret = t;
-	return 0;
-out:
-	tables_free(t);
-	return error_errno(err, -ENOMEM, "unwind tables");
-}
-
-void tables_free(struct tables *t)
-{
-	struct known_rule *rule, *next;
-
-	if (!t)
-		return;
-	HASH_ITER(hh, t->rules, rule, next) {
-		HASH_DEL(t->rules, rule);
-		free(rule);
-	}
-	for (uint32_t i = 0; i < t->slots; i++)
-		vector_free(&t->infos[i].pieces);
-	vector_free(&t->free_slots);
-	free(t->infos);
-	free(t);
-}
-
-const struct tables_memory *tables_memory(const struct tables *t)
-{
-	return &t->memory;
-}
-
 static void set_state(struct tables *t, uint32_t slot, enum unwind_state state)
 {
 	__atomic_store_n(&t->memory.slots[slot].state, state, __ATOMIC_RELEASE);
@@ -134,7 +81,7 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].taken = true;
+	t->infos[slot].refused = 0; /* of another file, if any */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
 }
@@ -166,7 +113,6 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
 	tables_set(t, slot, UNWIND_TABLE_NONE, now);
-	t->infos[slot].taken = false;
 	(void)vector_push(&t->free_slots, slot); /* without memory it is not used again */
 }
 
@@ -176,12 +122,12 @@ enum unwind_state tables_state(const struct tables *t, uint32_t slot)
 }
 
 /* The table that was used least recently; 0 if there is none. */
-static uint32_t coldest(const struct tables *t, uint32_t but)
+static uint32_t coldest(const struct tables *t)
 {
 	uint32_t found = 0;
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (i != but && t->memory.slots[i].state == UNWIND_TABLE_READY &&
+		if (t->memory.slots[i].state == UNWIND_TABLE_READY &&
 		    (!found || t->memory.slots[i].used < t->memory.slots[found].used))
 			found = i;
 	return found;
@@ -194,25 +140,81 @@ static void evict(struct tables *t, uint32_t slot, uint64_t now)
 	t->summary.evicted++;
 }
 
-static bool over_budget(const struct tables *t, uint64_t words)
+/* An arena_reclaimer. What is just being put is not ready, and so no victim. */
+static bool evict_coldest(void *context, uint64_t now)
 {
-	return arena_used(t->memory.arena) + words * sizeof(uint32_t) >
-	       arena_most(t->memory.arena);
+	struct tables *t = context;
+	uint32_t victim = coldest(t);
+
+	if (victim)
+		evict(t, victim, now);
+	return victim != 0;
+}
+
+int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err)
+{
+	struct tables *t = calloc(1, sizeof(*t));
+	const struct unwind_rule gap = {.kind = UNWIND_GAP};
+	uint16_t number;
+
+	if (t)
+		t->infos = calloc(UNWIND_SLOTS_MAX, sizeof(*t->infos));
+	if (!t || !t->infos) {
+		free(t);
+		return error_errno(err, -ENOMEM, "unwind tables");
+	}
+	t->memory = *m;
+	memcpy(m->rules, fixed_rules, sizeof(fixed_rules));
+	/* what files say of gaps is the first of the fixed ones */
+	_Static_assert(UNWIND_RULE_GAP == 0, "the first rule that is numbered");
+	if (number_of(t, &gap, &number) < 0)
+		goto out;
+	t->rule_count = UNWIND_RULES_FIXED;
+	if (number_of(t, &bad_rule, &number) < 0)
+		goto out;
+	m->slots[UNWIND_SLOT_GENERATED].state = UNWIND_TABLE_GENERATED;
+	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
+	t->slots = UNWIND_SLOTS_FIXED;
+	arena_reclaim_by(m->arena, evict_coldest, t);
+	*ret = t;
+	return 0;
+out:
+	tables_free(t);
+	return error_errno(err, -ENOMEM, "unwind tables");
+}
+
+void tables_free(struct tables *t)
+{
+	struct known_rule *rule, *next;
+
+	if (!t)
+		return;
+	HASH_ITER (hh, t->rules, rule, next) {
+		HASH_DEL(t->rules, rule);
+		free(rule);
+	}
+	if (t->memory.arena)
+		arena_reclaim_by(t->memory.arena, NULL, NULL);
+	for (uint32_t i = 0; i < t->slots; i++)
+		vector_free(&t->infos[i].pieces);
+	vector_free(&t->free_slots);
+	free(t->infos);
+	free(t);
+}
+
+const struct tables_memory *tables_memory(const struct tables *t)
+{
+	return &t->memory;
 }
 
 /* Room in the arena, at the cost of other tables if the budget is used up. */
 static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
 {
 	struct piece piece = {.words = words};
-	uint32_t victim;
 
 	if (vector_reserve(&t->infos[slot].pieces, 1) < 0)
 		return 0;
 	piece.place = arena_take(t->memory.arena, words, now);
-	while (!piece.place && over_budget(t, words) && (victim = coldest(t, slot))) {
-		evict(t, victim, now);
-		piece.place = arena_take(t->memory.arena, words, now);
-	}
 	if (piece.place)
 		(void)vector_push(&t->infos[slot].pieces, piece);
 	return piece.place;
@@ -278,16 +280,35 @@ static int number_rules(struct tables *t, const struct unwind_table *table, uint
 	return 0;
 }
 
+static uint64_t bytes_of(const struct tables *t, uint32_t slot)
+{
+	return t->infos[slot].words * sizeof(uint32_t);
+}
+
+/* Whether it could ever be there. */
+static bool may_fit(const struct tables *t, uint32_t slot)
+{
+	return t->infos[slot].words && bytes_of(t, slot) <= arena_most(t->memory.arena);
+}
+
+/* The words of a table, at most: pages in one piece, rows in several; 0 if it has too many pages.
+ */
+static uint64_t words_of(const struct unwind_table *table)
+{
+	uint64_t pages = 2ULL * table->header->pages, rows = table->header->rows;
+	uint64_t pieces = 2 + 2 * rows / PIECE_WORDS;
+
+	return pages > ARENA_TAKE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
+}
+
 static int put_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
 		     uint16_t *numbers, uint64_t now)
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
 	uint32_t pages = table->header->pages, place;
-	uint64_t words = 2ULL * pages + table->header->rows;
 	int ret = -ENOSPC;
 
-	/* all others would go for nothing */
-	if (words * sizeof(uint32_t) <= arena_most(t->memory.arena))
+	if (may_fit(t, slot)) /* else all others would go for nothing */
 		ret = number_rules(t, table, numbers);
 	if (ret)
 		return ret;
@@ -305,7 +326,6 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 	t->infos[slot].rows = table->header->rows;
 	t->summary.files++;
 	t->summary.rows += table->header->rows;
-	t->summary.refused += table->header->refused;
 	set_state(t, slot, UNWIND_TABLE_READY);
 	return 0;
 }
@@ -322,6 +342,9 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 		return 0;
 	}
 	tables_set(t, slot, UNWIND_TABLE_PENDING, now);
+	t->infos[slot].words = words_of(table);
+	t->summary.refused -= t->infos[slot].refused;
+	t->summary.refused += t->infos[slot].refused = table->header->refused;
 	numbers = calloc(table->header->rules, sizeof(*numbers));
 	if (numbers)
 		ret = put_table(t, slot, table, numbers, now);
@@ -334,18 +357,27 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 	return ret;
 }
 
+/* Of those that are wanted, the one that has waited for longest: one that failed waits anew. */
+static uint32_t most_wanted(const struct tables *t)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
+		if (t->memory.slots[i].state == UNWIND_TABLE_EVICTED &&
+		    t->memory.slots[i].used > t->infos[i].evicted && may_fit(t, i) &&
+		    (!found || t->infos[i].evicted < t->infos[found].evicted))
+			found = i;
+	return found;
+}
+
 uint32_t tables_wanted(struct tables *t, uint64_t now)
 {
-	uint32_t found = 0, victim;
+	uint32_t found = most_wanted(t), victim = coldest(t);
 
-	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots && !found; i++)
-		if (t->memory.slots[i].state == UNWIND_TABLE_EVICTED &&
-		    t->memory.slots[i].used > t->infos[i].evicted)
-			found = i;
 	if (!found)
 		return 0;
-	victim = coldest(t, 0);
-	if (!victim || t->memory.slots[victim].used + COLD > now)
+	if (arena_used(t->memory.arena) + bytes_of(t, found) > arena_most(t->memory.arena) &&
+	    (!victim || t->memory.slots[victim].used + COLD > now))
 		return 0;
 	tables_set(t, found, UNWIND_TABLE_PENDING, now);
 	return found;

@@ -21,7 +21,8 @@ struct tables;
 struct tables_memory {
 	struct unwind_slot *slots;
 	struct unwind_rule *rules;
-	struct arena *arena; /* of the tables until tables_free() */
+	/* until tables_free() tables are given up for whatever needs room there */
+	struct arena *arena;
 };
 
 int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err);
@@ -43,17 +44,17 @@ void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64
 enum unwind_state tables_state(const struct tables *t, uint32_t slot);
 
 /*
- * A slot whose evicted table a walk has wanted and that now may come back, in
- * place of others that nobody wanted for long; 0 if there is none.
+ * A slot whose evicted table a walk has wanted and that now may come back, as there is room
+ * for it, or others that nobody wanted for long; 0 if there is none.
  */
 uint32_t tables_wanted(struct tables *t, uint64_t now);
 
 struct tables_summary {
 	uint64_t files; /* with a table */
 	uint64_t rows, rules;
-	uint64_t bytes; /* in use, mappings of processes included */
-	uint64_t memory; /* of the arena */
-	uint64_t evicted, refused; /* tables; descriptions in files that made no sense */
+	uint64_t bytes;		   /* in use, mappings of processes included */
+	uint64_t memory;	   /* of the arena */
+	uint64_t evicted, refused; /* tables, each time; what made no sense in files, once */
 };
 
 void tables_summary(const struct tables *t, struct tables_summary *ret);
