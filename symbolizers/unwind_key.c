@@ -12,6 +12,7 @@
 #include "symbolizers/unwind_cfi.h"
 #include "symbolizers/unwind_crt.h"
 #include "symbolizers/unwind_key.h"
+#include "symbolizers/unwind_plt.h"
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
@@ -27,7 +28,7 @@ static void hash_headers(const struct unwind_source *s)
 		elf_has_entry(s->image), s->segments.count,
 	};
 
-	XXH3_128bits_update(s->hash, facts, sizeof(facts));
+	unwind_source_note(s, facts, sizeof(facts) / sizeof(*facts));
 	XXH3_128bits_update(s->hash, s->segments.items,
 			    s->segments.count * sizeof(*s->segments.items));
 }
@@ -40,7 +41,7 @@ static int hash_cfi_header(const struct unwind_source *s, bool eh)
 
 	if (rc && rc != -ENOENT)
 		return rc;
-	XXH3_128bits_update(s->hash, facts, sizeof(facts));
+	unwind_source_note(s, facts, sizeof(facts) / sizeof(*facts));
 	return 0;
 }
 
@@ -90,6 +91,8 @@ static int hash_parts(const struct unwind_source *s)
 
 	if (!rc)
 		rc = unwind_cfi_read(&rows, s);
+	if (!rc)
+		rc = unwind_plt_add(&rows, s);
 	if (!rc)
 		rc = go = hash_go(s);
 	if (!rc)

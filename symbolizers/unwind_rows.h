@@ -19,7 +19,7 @@
 
 /* Lowest first. */
 enum unwind_layer {
-	UNWIND_LAYER_LINES,  /* Go's line table */
+	UNWIND_LAYER_LINES,  /* Go's line table, and what linkers do not describe */
 	UNWIND_LAYER_FRAMES, /* call frame information */
 	UNWIND_LAYER_STARTS, /* where threads begin, and other special cases */
 	UNWIND_LAYERS

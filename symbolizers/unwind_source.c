@@ -85,12 +85,20 @@ int unwind_source_open(struct unwind_source *s, struct elf_image *image)
 	return rc;
 }
 
+void unwind_source_note(const struct unwind_source *s, const uint64_t *facts, size_t count)
+{
+	if (s->hash)
+		XXH3_128bits_update(s->hash, facts, count * sizeof(*facts));
+}
+
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size)
 {
 	int rc = elf_image_read(s->image, offset, buf, size);
 
-	if (!rc && s->hash)
+	if (!rc && s->hash) {
+		unwind_source_note(s, (const uint64_t[]){offset, size}, 2);
 		XXH3_128bits_update(s->hash, buf, size);
+	}
 	return rc;
 }
 

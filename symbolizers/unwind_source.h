@@ -28,7 +28,7 @@ struct unwind_source {
  * and not the one that skein was built for, so that both are tested everywhere.
  */
 struct unwind_machine {
-	uint16_t elf;	       /* e_machine */
+	uint16_t elf; /* e_machine */
 	uint8_t fp, sp, base;
 	uint8_t ra;	       /* the column of the return address */
 	uint8_t registers;     /* how many a rule may name */
@@ -41,6 +41,9 @@ struct unwind_machine {
  */
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
 void unwind_source_free(struct unwind_source *s);
+
+/* Tell a key what else the table depends on. */
+void unwind_source_note(const struct unwind_source *s, const uint64_t *facts, size_t count);
 
 /* Read exactly size bytes of what the table depends on, as elf_image_read(). */
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);

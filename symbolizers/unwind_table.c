@@ -6,6 +6,7 @@
 #include "symbolizers/unwind_crt.h"
 #include "symbolizers/unwind_go.h"
 #include "symbolizers/unwind_key.h"
+#include "symbolizers/unwind_plt.h"
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
@@ -27,6 +28,8 @@ static int make(struct elf_image *image, void **ret, size_t *ret_size)
 		rc = unwind_cfi_read(&rows, &source);
 	if (!rc)
 		rc = unwind_crt_add(&rows, &source);
+	if (!rc)
+		rc = unwind_plt_add(&rows, &source);
 	if (!rc)
 		rc = unwind_starts_add(&rows, &source);
 	if (!rc)

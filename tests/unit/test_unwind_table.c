@@ -545,6 +545,7 @@ START_TEST(tables_that_are_none_are_told)
 	ck_assert(!still_good(&c, rows, UNWIND_ROW(1, 0)));
 	ck_assert(!still_good(&c, rows, UNWIND_ROW(0, c.table.header->rules)));
 	ck_assert(!still_good(&c, rows + 8, UNWIND_ROW(0, 0)));
+	ck_assert(!still_good(&c, rows + 8, UNWIND_ROW(UNWIND_ROW_LOW(c.table.rows[1]), 0)));
 	for (size_t size = 0; size < c.bytes_size; size++)
 		ck_assert_int_eq(unwind_table_check(&t, c.bytes, size), -EBADMSG);
 	done(&c);

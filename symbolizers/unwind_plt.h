@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows for stubs of the procedure linkage table that the linker did not describe. */
+#ifndef SKEIN_SYMBOLIZERS_UNWIND_PLT_H
+#define SKEIN_SYMBOLIZERS_UNWIND_PLT_H
+
+#include "symbolizers/unwind_rows.h"
+#include "symbolizers/unwind_source.h"
+
+/* 0, also if there are none or their code is another than is known; or a negative errno. */
+int unwind_plt_add(struct unwind_rows *rows, const struct unwind_source *s);
+
+#endif
