@@ -63,6 +63,7 @@ static void stand(const struct unwind_rule *rules, uint32_t count)
 	free((void *)t.header);
 	s.view = world_view(s.world, &m, 1);
 	s.u.stack = s.stack;
+	s.u.frames = s.f.frames; /* none of them */
 	s.u.at = (struct wire_unfinished){
 		.stack = STACK,
 		.bytes = sizeof(s.stack),
@@ -141,6 +142,20 @@ START_TEST(other_registers_hold_where_the_thread_stood)
 	expect(END_BAD_ROW, code(0), code(1), NO_MORE);
 	s.u.at.known = 0;
 	expect(END_BAD_ROW, code(0), NO_MORE);
+	leave();
+}
+END_TEST
+
+START_TEST(other_registers_last_as_long_as_nobody_saves_any)
+{
+	STAND(cfa_rule(UNWIND_REG_SP, 8), cfa_rule(R12, 8), end_rule, cfa_rule(UNWIND_REG_SP, 16));
+	s.u.at.registers[R12] = STACK + 32;
+	s.stack[0] = code(1);
+	s.stack[4] = code(2);
+	expect(END_WALKED, code(0), code(1), code(2), NO_MORE);
+	s.u.at.pc = code(3);
+	s.stack[1] = code(1);
+	expect(END_BAD_ROW, code(3), code(1), NO_MORE);
 	leave();
 }
 END_TEST
@@ -637,6 +652,7 @@ END_TEST
 
 SUITE("finish", cfa_from_the_stack_pointer, frame_pointers_are_restored,
       other_registers_hold_where_the_thread_stood, the_base_register_is_followed,
+      other_registers_last_as_long_as_nobody_saves_any, the_base_register_is_followed,
       cfa_read_from_memory, plt_entries_push_one_word_on_their_way, return_address_in_a_register,
       return_addresses_belong_to_the_call,
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 
 #include "capture/clock.h"
 #include "capture/process.h"
-#include "suite.h"
+#include "world.h"
 
 #define MOST 64
 
@@ -49,9 +49,13 @@ static const char *no_container(void *context, const char *path)
 	return "";
 }
 
+/* The arena of tables that walkers are told of; NULL: there are none. */
+static struct arena *shown;
+
 static struct process_table *table(const char *glob)
 {
 	const struct process_context c = {
+		.arena = shown,
 		.sink = &kept.sink,
 		.host = 1,
 		.comm_glob = glob,
@@ -270,7 +274,240 @@ START_TEST(the_table_does_not_grow_with_the_recording)
 }
 END_TEST
 
-SUITE("process", an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
+/* What the walkers were told, by pid; the version is 0 after the end. */
+static struct unwind_process told[MOST];
+static unsigned int tellings;
+
+static int teller(void *context, uint32_t pid, const struct unwind_process *p)
+{
+	const int *refuse = context;
+
+	tellings++;
+	if (*refuse)
+		return *refuse;
+	told[pid] = p ? *p : (struct unwind_process){0};
+	return 0;
+}
+
+static int tell(struct process_table *t, int refuse)
+{
+	tellings = 0;
+	return process_table_tell(t, teller, &refuse, boot_now());
+}
+
+static void maps(struct process_table *t, uint32_t pid, uint64_t start)
+{
+	const struct life l = {
+		.kind = LIFE_MMAP,
+		.pid = pid,
+		.tid = pid,
+		.start = start,
+		.end = start + 4096,
+		.text = "//anon",
+	};
+
+	ck_assert_int_eq(process_table_life(t, &l, boot_now(), NULL), 0);
+}
+
+static struct process_entry *entry(struct process_table *t, uint32_t pid)
+{
+	const struct sampled_task s = {.pid = pid, .tid = pid, .time = boot_now()};
+	struct process_entry *p;
+	struct thread_entry *th;
+	bool unknown;
+
+	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	return p;
+}
+
+static struct world *begin_telling(struct process_table **t)
+{
+	struct world *world = world_new(1 << 20);
+
+	memset(told, 0, sizeof(told));
+	shown = world->arena;
+	*t = table(NULL);
+	shown = NULL;
+	life(*t, LIFE_COMM, 5, 0, boot_now(), "one", 0);
+	maps(*t, 5, 0x1000);
+	return world;
+}
+
+START_TEST(walkers_are_told_of_what_changes)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+	uint64_t first;
+
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 1);
+	first = told[5].version;
+	ck_assert_uint_ne(first, 0);
+	ck_assert_uint_eq(told[5].count, 1);
+	ck_assert_uint_eq(told[5].settled, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	maps(t, 5, 0x5000);
+	maps(t, 5, 0x7000);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 1);
+	ck_assert_uint_gt(told[5].version, first);
+	ck_assert_uint_eq(told[5].count, 3);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(births_are_told_if_they_are_exact)
+{
+	const struct sampled_task s = {.pid = 5, .tid = 5, .born = 4711, .time = 5000};
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+	struct process_entry *p;
+	struct thread_entry *th;
+	bool unknown;
+
+	tell(t, 0);
+	ck_assert_uint_eq(told[5].born, 0);
+	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	maps(t, 5, 0x5000);
+	tell(t, 0);
+	ck_assert_uint_eq(told[5].born, 4711);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(children_are_told_what_their_parent_was_not)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+
+	/* the fork came before the parent's mappings were told */
+	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 2);
+	ck_assert_uint_eq(told[6].version, told[5].version);
+	ck_assert_uint_eq(told[6].mappings, told[5].mappings);
+	/* it came while they were told: the record is read later */
+	life(t, LIFE_FORK, 7, 5, 20, NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 1);
+	/* behind it: the kernel side knows already; so it does of a grandchild */
+	life(t, LIFE_FORK, 8, 5, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 9, 8, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	/* until one of them changes */
+	maps(t, 9, 0x5000);
+	life(t, LIFE_FORK, 10, 9, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 2);
+	ck_assert_uint_ne(told[9].version, told[5].version);
+	ck_assert_uint_eq(told[10].version, told[9].version);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(a_new_program_has_mappings_of_its_own)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+	uint64_t first;
+
+	tell(t, 0);
+	first = told[5].version;
+	life(t, LIFE_COMM, 5, 0, boot_now(), "two", 1);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0); /* there is nothing to tell yet */
+	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(told[6].count, 0);
+	maps(t, 5, 0x9000);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_gt(told[5].version, first);
+	ck_assert_uint_eq(told[5].count, 1);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(the_end_of_who_was_told_is_told)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+
+	tell(t, 0);
+	/* whom the walkers do not know they need not forget */
+	life(t, LIFE_FORK, 6, 1, boot_now(), NULL, 0);
+	maps(t, 6, 0x1000);
+	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	maps(t, 5, 0x5000);
+	life(t, LIFE_EXIT, 5, 0, boot_now(), NULL, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 1);
+	ck_assert_uint_eq(told[5].version, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(what_nobody_knows_is_settled)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+
+	tell(t, 0);
+	process_table_settled(t, entry(t, 5));
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(told[5].settled, 1);
+	process_table_settled(t, entry(t, 5)); /* that is known already */
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	maps(t, 5, 0x5000); /* another state of it */
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(told[5].settled, 0);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+
+	life(t, LIFE_COMM, 6, 0, boot_now(), "two", 0);
+	maps(t, 6, 0x1000);
+	ck_assert_int_eq(tell(t, -E2BIG), -E2BIG);
+	ck_assert_uint_eq(tellings, 2); /* one that fails does not keep back the others */
+	process_table_untold(t, entry(t, 5));
+	process_table_untold(t, entry(t, 5));
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 1);
+	ck_assert_uint_ne(told[5].version, 0);
+	/* there is no room for the mappings of both */
+	for (uint64_t i = 0; i < 10000; i++) {
+		maps(t, 5, 0x10000 + i * 8192);
+		maps(t, 6, 0x10000 + i * 8192);
+	}
+	ck_assert_int_eq(tell(t, 0), -ENOSPC);
+	ck_assert_uint_eq(tellings, 1);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+SUITE("process", walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
+      children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
+      the_end_of_who_was_told_is_told, what_nobody_knows_is_settled,
+      what_could_not_be_told_is_told_when_it_is_missed,
+      an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
       a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
       an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
       a_scan_names_who_was_sampled_unknown,

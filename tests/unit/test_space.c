@@ -2,8 +2,9 @@
 /* Address spaces against a painter that remembers every byte. */
 #include <stdlib.h>
 
+#include "capture/clock.h"
 #include "capture/space.h"
-#include "suite.h"
+#include "world.h"
 
 #define PAGES 64
 
@@ -125,6 +126,137 @@ START_TEST(agrees_with_a_painter)
 }
 END_TEST
 
-SUITE("space", finds_what_was_mapped_last, versions_change_with_the_mappings_only,
-      a_process_that_maps_everywhere_is_bounded,
+static const struct unwind_mapping *view_of(const struct space *s)
+{
+	return (const struct unwind_mapping *)arena_at(s->all->arena, s->view);
+}
+
+START_TEST(walkers_see_what_is_mapped)
+{
+	struct world *world = world_new(1 << 20);
+	struct spaces seen = {.arena = world->arena};
+	struct space *s = space_new(&seen);
+	const struct unwind_mapping *m;
+	uint64_t version;
+
+	objects[2].table = 22;
+	ck_assert_int_eq(space_show(s, 1), 0); /* nothing is a view, too */
+	ck_assert_uint_eq(s->view_count, 0);
+	ck_assert_uint_eq(s->view_version, s->version);
+	map(&s, 0x5000, 0x6000, 0x300, 2);
+	map(&s, 0x1000, 0x2000, 0, -1);
+	map(&s, 0xffffffffff600000, 0xffffffffff601000, 0, -1); /* vsyscall */
+	ck_assert_uint_ne(s->view_version, s->version);
+	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_uint_eq(s->view_count, 2);
+	version = s->view_version;
+	ck_assert_uint_eq(version, s->version);
+	m = view_of(s);
+	ck_assert_uint_eq(m[0].start, 0x1000);
+	ck_assert_uint_eq(m[0].table, UNWIND_SLOT_GENERATED);
+	ck_assert_uint_eq(m[1].start, 0x5000);
+	ck_assert_uint_eq(m[1].end, 0x6000);
+	ck_assert_uint_eq(m[1].offset, 0x300);
+	ck_assert_uint_eq(m[1].table, 22);
+	/* the same again is the same view */
+	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_ptr_eq(view_of(s), m);
+	space_drop(s);
+	ck_assert_uint_eq(arena_used(world->arena), 0);
+	ck_assert_uint_eq(seen.shown, 0);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(only_the_vsyscall_page_is_nothing_to_see)
+{
+	struct world *world = world_new(1 << 20);
+	struct spaces seen = {.arena = world->arena};
+	struct space *s = space_new(&seen);
+
+	map(&s, 0xffffffffff600000, 0xffffffffff601000, 0, -1);
+	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_uint_eq(s->view_count, 0);
+	ck_assert_uint_eq(s->view, 0);
+	space_drop(s);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(a_view_is_shared_until_one_changes)
+{
+	struct world *world = world_new(1 << 20);
+	struct spaces seen = {.arena = world->arena};
+	struct space *parent = space_new(&seen), *child;
+	uint32_t first;
+
+	map(&parent, 0x1000, 0x2000, 0, -1);
+	ck_assert_int_eq(space_show(parent, 1), 0);
+	first = parent->view;
+	child = space_share(parent);
+	map(&parent, 0x3000, 0x4000, 0, -1);
+	ck_assert_int_eq(space_show(parent, 1), 0);
+	ck_assert_uint_ne(parent->view, first);
+	ck_assert_uint_eq(child->view, first);
+	ck_assert_uint_eq(view_of(child)->start, 0x1000);
+	ck_assert_uint_eq(seen.shown, 3 * sizeof(struct unwind_mapping));
+	space_drop(parent);
+	ck_assert_uint_eq(view_of(child)->start, 0x1000);
+	space_drop(child);
+	ck_assert_uint_eq(arena_used(world->arena), 0);
+	world_free(world);
+}
+END_TEST
+
+/* Whoever has a view keeps it when the next does not fit. */
+START_TEST(views_are_half_of_the_arena_at_most)
+{
+	struct world *world = world_new(64 * sizeof(struct unwind_mapping));
+	struct spaces seen = {.arena = world->arena};
+	struct space *small = space_new(&seen), *large = space_new(&seen);
+	uint64_t version;
+
+	for (uint64_t i = 0; i < 32; i++) {
+		if (i < 31)
+			map(&large, i * 4096, i * 4096 + 16, 0, -1);
+		if (i < 2)
+			map(&small, i * 4096, i * 4096 + 16, 0, -1);
+	}
+	ck_assert_int_eq(space_show(large, 1), 0);
+	version = large->view_version;
+	ck_assert_int_eq(space_show(small, 1), -ENOSPC);
+	ck_assert_uint_eq(small->view_version, 0);
+	map(&large, 1ULL << 40, 2ULL << 40, 0, -1);
+	ck_assert_int_eq(space_show(large, 1), -ENOSPC);
+	ck_assert_uint_eq(large->view_version, version);
+	ck_assert_uint_eq(large->view_count, 31);
+	space_drop(large);
+	ck_assert_int_eq(space_show(small, boot_now()), 0);
+	space_drop(small);
+	ck_assert_uint_eq(seen.shown, 0);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(an_arena_without_memory_shows_nothing)
+{
+	struct world *world = world_new(1 << 20);
+	struct spaces seen = {.arena = world->arena};
+	struct space *s = space_new(&seen);
+
+	map(&s, 0x1000, 0x2000, 0, -1);
+	world->refuse = -ENOMEM;
+	ck_assert_int_eq(space_show(s, 1), -ENOSPC);
+	ck_assert_uint_eq(s->view, 0);
+	world->refuse = 0;
+	ck_assert_int_eq(space_show(s, 1), 0);
+	space_drop(s);
+	world_free(world);
+}
+END_TEST
+
+SUITE("space", walkers_see_what_is_mapped, only_the_vsyscall_page_is_nothing_to_see,
+      a_view_is_shared_until_one_changes, views_are_half_of_the_arena_at_most,
+      an_arena_without_memory_shows_nothing, finds_what_was_mapped_last,
+      versions_change_with_the_mappings_only, a_process_that_maps_everywhere_is_bounded,
       children_share_until_one_changes, agrees_with_a_painter)

@@ -45,7 +45,10 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
 {
 	struct live *l = context;
 
-	return program_set_process(l->program, pid, p);
+	if (p)
+		return program_set_process(l->program, pid, p);
+	program_forget_process(l->program, pid);
+	return 0;
 }
 
 /* What cannot be told is finished in user space, at a higher price. */

@@ -127,19 +127,38 @@ void process_table_settled(struct process_table *t, struct process_entry *p)
 	process_table_untold(t, p);
 }
 
-static int tell_one(const struct process_entry *p, process_teller tell, void *context,
-		    uint64_t now)
+/*
+ * The kernel side forgets a process when it is freed; if it was told of one only
+ * after that, nobody else would ever forget it.
+ */
+static int tell_end(struct process_entry *p, process_teller tell, void *context)
+{
+	if (!p->told)
+		return 0;
+	p->told = 0;
+	return tell(context, p->pid, NULL);
+}
+
+static int tell_one(struct process_entry *p, process_teller tell, void *context, uint64_t now)
 {
 	struct unwind_process r = {.born = p->birth == BIRTH_EXACT ? p->born : 0};
-	int ret = space_show(p->space, now);
+	int ret;
 
-	if (ret)
+	if (p->ended)
+		return tell_end(p, tell, context);
+	ret = p->kernel ? 0 : space_show(p->space, now);
+	if (ret || p->kernel)
 		return ret;
 	r.version = p->space->version;
 	r.mappings = p->space->view;
 	r.count = p->space->view_count;
 	r.settled = p->settled == p->space->version;
-	return tell(context, p->pid, &r);
+	ret = tell(context, p->pid, &r);
+	if (!ret) {
+		p->told = r.version;
+		p->told_at = boot_now();
+	}
+	return ret;
 }
 
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now)
@@ -153,7 +172,7 @@ int process_table_tell(struct process_table *t, process_teller tell, void *conte
 		if (!p || !p->untold)
 			continue;
 		p->untold = false;
-		one = p->ended || p->kernel ? 0 : tell_one(p, tell, context, now);
+		one = tell_one(p, tell, context, now);
 		ret = ret ? ret : one;
 	}
 	t->untold.count = 0;
@@ -327,6 +346,17 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
 	return ret;
 }
 
+/*
+ * What the kernel side knows of the parent it has copied. To tell the child again
+ * would not only be for nothing: if it executes a program meanwhile, what it was
+ * before would be told of what it is now.
+ */
+static bool is_told(const struct process_entry *parent, uint64_t forked)
+{
+	return !parent->untold && parent->told == parent->space->version &&
+	       parent->told_at < forked;
+}
+
 static int inherit(struct process_table *t, struct process_entry *child,
 		   const struct process_entry *parent)
 {
@@ -342,7 +372,10 @@ static int inherit(struct process_table *t, struct process_entry *child,
 	space_drop(child->space);
 	child->space = space_share(parent->space);
 	child->settled = parent->settled;
-	process_table_untold(t, child); /* the kernel side has copied what it knew of the parent */
+	child->told = parent->told;
+	child->told_at = parent->told_at;
+	if (!is_told(parent, child->born))
+		process_table_untold(t, child);
 	return 0;
 }
 
@@ -387,6 +420,7 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 	/* other threads may outlive the main one: the last to go ends the process */
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
+		process_table_untold(t, p);
 		if (p->id)
 			ret = put_process_entry(t, p, err);
 	}

@@ -42,7 +42,8 @@ struct process_entry {
 	bool kernel; /* kernel threads */
 	bool changed; /* the entity is to be put again */
 	bool comm_selected;
-	bool untold; /* the walkers have yet to be told of its mappings */
+	bool untold; /* the walkers have yet to be told of its mappings, or its end */
+	uint64_t told, told_at; /* version that they know, and since when, ns; 0: none */
 	uint64_t settled; /* version of the space of which is known that it lacks nothing */
 	struct space *space;
 	struct object *jit; /* its generated code, NULL until met */
@@ -111,7 +112,8 @@ int process_table_meet(struct process_table *t, const struct sampled_task *task,
 
 /*
  * Tell the walkers of every address space that is new or has changed since the last call, by
- * process. now: ns. 0, -ENOSPC if there is no room for all, or what tell returned.
+ * process; p is NULL for one that has ended. now: ns. 0, -ENOSPC if there is no room for
+ * all, or what tell returned.
  */
 typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_process *p);
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);

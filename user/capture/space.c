@@ -45,6 +45,7 @@ static void forget_all(struct space *s)
 /* Whoever still walks in it has time to end. */
 static void hide(struct space *s, uint64_t now)
 {
+	s->all->shown -= s->view_count * sizeof(struct unwind_mapping);
 	arena_give(s->all->arena, s->view, s->view_count * UNWIND_MAPPING_WORDS, now);
 	s->view = s->view_count = 0;
 	s->view_version = 0;
@@ -199,28 +200,47 @@ static uint32_t count_user(const struct space *s)
 	return count;
 }
 
+static void write_view(const struct space *s, uint32_t place, uint32_t count)
+{
+	struct unwind_mapping *to = (struct unwind_mapping *)arena_at(s->all->arena, place);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct space_mapping *m = &s->mappings.items[i];
+
+		to[i] = (struct unwind_mapping){
+			.start = m->start,
+			.end = m->end,
+			.offset = m->offset,
+			.table = table_of(m),
+		};
+	}
+}
+
+/*
+ * Room for a view, at the cost of tables if need be. Not of all: processes can
+ * make as many mappings as they like.
+ */
+static uint32_t take_room(struct spaces *all, uint32_t count, uint64_t now)
+{
+	uint64_t bytes = count * sizeof(struct unwind_mapping);
+
+	if (all->shown + bytes > arena_most(all->arena) / 2)
+		return 0;
+	return arena_take(all->arena, count * UNWIND_MAPPING_WORDS, now);
+}
+
 int space_show(struct space *s, uint64_t now)
 {
 	uint32_t count = count_user(s), place = 0;
-	struct unwind_mapping *to;
 
 	if (s->view_version == s->version)
 		return 0;
 	if (count) {
-		place = arena_take(s->all->arena, count * UNWIND_MAPPING_WORDS, now);
+		place = take_room(s->all, count, now);
 		if (!place)
 			return -ENOSPC;
-		to = (struct unwind_mapping *)arena_at(s->all->arena, place);
-		for (uint32_t i = 0; i < count; i++) {
-			const struct space_mapping *m = &s->mappings.items[i];
-
-			to[i] = (struct unwind_mapping){
-				.start = m->start,
-				.end = m->end,
-				.offset = m->offset,
-				.table = table_of(m),
-			};
-		}
+		write_view(s, place, count);
+		s->all->shown += count * sizeof(struct unwind_mapping);
 	}
 	if (s->view)
 		hide(s, now);

@@ -24,6 +24,7 @@ struct space_mapping {
 struct spaces {
 	uint64_t versions; /* the last that was given */
 	struct arena *arena; /* for the walkers' view; NULL: there is none */
+	uint64_t shown; /* bytes of all views there */
 };
 
 struct space {
@@ -54,7 +55,7 @@ int space_map(struct space **s, const struct space_mapping *m);
 
 /*
  * Write what the walkers are to see of its present version: view, view_count.
- * 0, or -ENOSPC if the arena is full. now: ns.
+ * 0, or -ENOSPC if the arena is full, or half of it is views. now: ns.
  */
 int space_show(struct space *s, uint64_t now);
 
