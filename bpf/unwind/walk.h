@@ -209,6 +209,7 @@ static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
 	w->sp = fp + 16;
 	w->fp = next;
 	w->pc = pc;
+	w->known = 0;
 	return WALK_LEFT;
 }
 
@@ -222,6 +223,7 @@ static __always_inline int leave_to_other_stack(struct walk *w)
 	w->sp = fp + 16;
 	w->fp = next;
 	w->pc = pc;
+	w->known = 0;
 	return WALK_LEFT;
 }
 
@@ -306,6 +308,15 @@ static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, 
 	return WALK_LEFT;
 }
 
+/*
+ * A frame that holds nothing but its return address has saved no register: all are still its
+ * caller's. libcrypto's AES-GCM finds its frame by rax, which its helpers leave alone.
+ */
+static __always_inline int is_bare(const struct unwind_rule *r)
+{
+	return r->kind == UNWIND_CFA && r->reg == UNWIND_REG_SP && r->cfa_offset == 8;
+}
+
 /* The usual way: from the CFA come the caller's registers. */
 static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule *r)
 {
@@ -326,10 +337,13 @@ static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule
 		return ret;
 	w->pc = pc & WALK_PC_MASK;
 	w->sp = cfa;
+	if (!is_bare(r))
+		w->known = 0;
 	return WALK_LEFT;
 }
 
-static __always_inline int leave_by_rule(struct walk *w, __u32 number)
+/* exact: pc was interrupted where it stands. */
+static __always_inline int leave_by_rule(struct walk *w, __u32 number, int exact)
 {
 	const struct unwind_rule *r = walk_rule(w, number);
 
@@ -345,7 +359,7 @@ static __always_inline int leave_by_rule(struct walk *w, __u32 number)
 	case UNWIND_SIGNAL:
 		return leave_signal(w, w->sp + (__s64)r->cfa_offset);
 	case UNWIND_CLONE:
-		if (!w->known || w->registers[UNWIND_REG_RESULT] == 0)
+		if (!exact || w->registers[UNWIND_REG_RESULT] == 0)
 			return end_walk(w, WALK_END_WALKED);
 	}
 	return leave_by_cfa(w, r);
@@ -357,9 +371,9 @@ static __always_inline int leave_by_rule(struct walk *w, __u32 number)
  */
 static __always_inline int walk_step(struct walk *w)
 {
-	__u64 pc = w->pc - !w->exact;
+	int exact = w->exact, ret;
+	__u64 pc = w->pc - !exact;
 	__u32 rule = 0;
-	int ret;
 
 	if (walk_recall(w, pc, &rule)) {
 		ret = search_rule(w, pc, &rule);
@@ -367,10 +381,11 @@ static __always_inline int walk_step(struct walk *w)
 			return ret;
 	}
 	w->exact = 0;
-	ret = leave_by_rule(w, rule);
+	ret = leave_by_rule(w, rule, exact);
 	if (ret != WALK_LEFT)
 		return ret;
-	w->known = w->exact; /* only what a signal interrupted has all its registers */
+	if (w->exact) /* what a signal interrupted has all its registers */
+		w->known = 1;
 	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
 }
 

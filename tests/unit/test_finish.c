@@ -652,7 +652,7 @@ END_TEST
 
 SUITE("finish", cfa_from_the_stack_pointer, frame_pointers_are_restored,
       other_registers_hold_where_the_thread_stood, the_base_register_is_followed,
-      other_registers_last_as_long_as_nobody_saves_any, the_base_register_is_followed,
+      other_registers_last_as_long_as_nobody_saves_any,
       cfa_read_from_memory, plt_entries_push_one_word_on_their_way, return_address_in_a_register,
       return_addresses_belong_to_the_call,
 #if defined(__x86_64__)
