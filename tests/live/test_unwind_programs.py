@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 400
+# timeout: 900
 """
 The share of complete stacks of real programs under load, at 999 Hz: at least 99.5 % of each, and
 of the whole machine when they all run at once.
