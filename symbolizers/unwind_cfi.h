@@ -20,8 +20,8 @@ int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_se
 
 /*
  * Add every function that the file describes to rows: from .eh_frame, and where that describes
- * next to nothing, and rows have none of Go's, from .debug_frame. What makes no sense counts as refused. 0, also if there is
- * neither; -ENOMEM, -E2BIG, or what reading says.
+ * next to nothing, and rows have none of Go's, from .debug_frame. What makes no sense counts as
+ * refused. 0, also if there is neither; -ENOMEM, -E2BIG, or what reading says.
  */
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
 
