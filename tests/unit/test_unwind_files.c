@@ -620,12 +620,15 @@ START_TEST(stubs_of_lld_have_rules)
 	files_begin();
 	file_write("a.rs", text, sizeof(text) - 1);
 	shell("rustc -O -o prog a.rs");
+	/* Debian's has GNU ld */
+	if (system("readelf -p .comment prog | grep -q LLD") != 0)
+		return;
 	s = subject_of("prog");
 	head = offset_of(&s, section("prog", ".plt"));
 	ck_assert_int_eq(rule_at(&s, head)->cfa_offset, 16);
 	ck_assert_int_eq(rule_at(&s, head + 6)->cfa_offset, 24);
 	check_plt_rule(rule_at(&s, head + 16));
-	check_plt_rule(rule_at(&s, head + 47));
+	check_plt_rule(rule_at(&s, head + 31));
 	subject_close(&s);
 }
 END_TEST
