@@ -503,7 +503,58 @@ START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
 }
 END_TEST
 
-SUITE("process", walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
+static bool is_unknown(struct process_table *t, uint32_t pid, bool kernel)
+{
+	const struct sampled_task s = {.pid = pid, .tid = pid, .time = 99, .kernel = kernel};
+	struct process_entry *p;
+	struct thread_entry *th;
+	bool unknown;
+
+	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert(!unknown || p->scanning);
+	return unknown;
+}
+
+START_TEST(who_has_nothing_mapped_is_scanned_once)
+{
+	struct process_table *t = table(NULL);
+
+	ck_assert(is_unknown(t, 7, false));
+	ck_assert(!is_unknown(t, 7, false));
+	ck_assert(entry(t, 7)->scanning);
+	process_table_scan_over(t, 7);
+	process_table_scan_over(t, 4711);
+	ck_assert(!is_unknown(t, 7, false)); /* there is nothing, then */
+	ck_assert(!entry(t, 7)->scanning);
+	/* the fork is known, the parent was not */
+	life(t, LIFE_FORK, 8, 4711, 10, NULL, 0);
+	ck_assert(is_unknown(t, 8, false));
+	/* another program may have something; kernel threads and the idle thread have not */
+	life(t, LIFE_COMM, 7, 0, 20, "two", 1);
+	ck_assert(is_unknown(t, 7, false));
+	ck_assert(is_unknown(t, 9, true)); /* for its name */
+	process_table_scan_over(t, 9);
+	ck_assert(!is_unknown(t, 9, true));
+	ck_assert(!is_unknown(t, 0, true));
+	process_table_free(t);
+}
+END_TEST
+
+START_TEST(who_is_known_with_mappings_is_not_scanned)
+{
+	struct process_table *t = table(NULL);
+
+	life(t, LIFE_COMM, 7, 0, 10, "one", 0);
+	maps(t, 7, 0x1000);
+	ck_assert(!is_unknown(t, 7, false));
+	life(t, LIFE_FORK, 8, 7, 20, NULL, 0);
+	ck_assert(!is_unknown(t, 8, false));
+	process_table_free(t);
+}
+END_TEST
+
+SUITE("process", who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
+      walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
       children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
       the_end_of_who_was_told_is_told, what_nobody_knows_is_settled,
       what_could_not_be_told_is_told_when_it_is_missed,

@@ -45,6 +45,7 @@ static void on_scan_done(void *context, uint32_t pid)
 	struct live *l = context;
 
 	l->retry = true;
+	process_table_scan_over(l->table, pid);
 	if (!pid)
 		l->scanned = true;
 }
@@ -151,12 +152,13 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
 	if (ret)
 		return ret;
+	/* it tells the name, too, by which the process may be wanted */
+	if (unknown && opener_scan(l->opener, s->pid) < 0)
+		process_table_scan_over(l->table, s->pid);
 	if (!wanted(l, p, t)) {
 		ledger_filtered(l->ledger, s->cpu);
 		return 0;
 	}
-	if (unknown)
-		opener_scan(l->opener, s->pid);
 	r.thread = t->id;
 	if (s->flags & WIRE_UNFINISHED)
 		return live_put_unfinished(l, p, s, at, &r);

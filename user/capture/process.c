@@ -456,6 +456,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	int ret = end_program(t, p, time, err);
 
 	p->executed = true;
+	p->scanned = p->scanning = false;
 	space_drop(p->space);
 	p->space = space_new(&t->spaces);
 	free(p->exe);
@@ -552,6 +553,8 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 	m.parent = p->parent;
 	m.born = known_birth(p);
 	ret = map(t, p, &m, l->offset, true);
+	if (ret > 0)
+		p->scanned = p->scanning = true;
 	return ret < 0 ? error_errno(err, ret, "process table") : ret;
 }
 
@@ -638,6 +641,20 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 	return map(t, p, &m, s->offset, t->spaces.arena != NULL);
 }
 
+void process_table_scan_over(struct process_table *t, uint32_t pid)
+{
+	struct process_entry *p = find_process(t, pid);
+
+	if (p)
+		p->scanning = false;
+}
+
+/* Its fork was missed, or that of its parent: once, a scan tells what it has mapped. */
+static bool lacks_scan(const struct process_entry *p)
+{
+	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
+}
+
 /* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
 static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
 					bool *unknown)
@@ -691,6 +708,9 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 		th = add_thread(t, s->pid, s->tid, s->time, p->comm);
 	if (!p || !th)
 		return error_errno(err, -ENOMEM, "process table");
+	*unknown |= lacks_scan(p);
+	if (*unknown)
+		p->scanned = p->scanning = true;
 	if (th->pid != s->pid)
 		join_process(t, th, p);
 	if (p->comm_selected || th->comm_selected)

@@ -42,6 +42,8 @@ struct process_entry {
 	bool kernel; /* kernel threads */
 	bool changed; /* the entity is to be put again */
 	bool comm_selected;
+	bool scanned; /* a scan of what it has mapped was asked for */
+	bool scanning; /* it is not over: mappings may be missing */
 	bool untold; /* the walkers have yet to be told of its mappings, or its end */
 	uint64_t told, told_at; /* version that they know, and since when, ns; 0: none */
 	uint64_t settled; /* version of the space of which is known that it lacks nothing */
@@ -95,6 +97,8 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *m,
 				  uint64_t now);
 
+void process_table_scan_over(struct process_table *t, uint32_t pid);
+
 /* Who a sample is of. */
 struct sampled_task {
 	uint32_t pid, tid, ns_pid;
@@ -104,7 +108,8 @@ struct sampled_task {
 
 /*
  * The process and thread of a sample, put into the sink if they are met for
- * the first time. unknown: the table had never heard of the process.
+ * the first time. unknown: a scan must tell of the process, of which the table has never
+ * heard, or not what it has mapped; it is so until process_table_scan_over().
  */
 int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
