@@ -32,7 +32,7 @@ static void note_read(uint64_t *read, uint64_t behind, uint32_t bytes)
 		read[word / 64] |= 1ULL << word % 64;
 }
 
-static inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
 {
 	struct replay *r = replay_of(w);
 	uint64_t behind = address - r->from->at.stack, size = r->from->at.bytes;
@@ -127,7 +127,8 @@ static void begin(struct replayed *r, const struct finish_world *world,
 		.window_at = WALK_NO_WINDOW,
 	};
 	memcpy(w->registers, u->at.registers, sizeof(w->registers));
-	memcpy(r->user.words, u->frames, u->count * sizeof(uint64_t));
+	if (u->count)
+		memcpy(r->user.words, u->frames, u->count * sizeof(uint64_t));
 	r->user.at = u->count;
 	r->user.first = 0;
 	r->user.most = WIRE_MAX_USER;

@@ -214,10 +214,10 @@ static int meet(struct writing *w)
 		if (meet_rows(w, &w->mappings[m], pc))
 			return -ENOMEM;
 	}
-	before = mappings_before(w, w->again->pc);
+	before = w->again->end == END_UNMAPPED ? mappings_before(w, w->again->pc) : 0;
 	if (before)
 		w->met[before - 1] = true;
-	if (before < count)
+	if (before && before < count)
 		w->met[before] = true;
 	if (w->rows.count)
 		qsort(w->rows.items, w->rows.count, sizeof(*w->rows.items), compare_rows);

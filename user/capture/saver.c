@@ -23,7 +23,7 @@
 /* Stacks of one kind: how they ended, and the module in which they did. */
 struct group {
 	enum stack_end end;
-	bool rooted;
+	bool whole;
 	uint64_t object;
 	uint32_t kept;
 };
@@ -87,30 +87,39 @@ static uint64_t module_of(const struct ended_stack *e, bool whole)
 }
 
 /* The group of a stack; NULL without memory. */
-static struct group *group_of(struct saver *s, const struct ended_stack *e, bool rooted)
+static struct group *group_of(struct saver *s, const struct ended_stack *e, bool whole)
 {
 	const struct group new = {
 		.end = e->end,
-		.rooted = rooted,
-		.object = module_of(e, rooted),
+		.whole = whole,
+		.object = module_of(e, whole),
 	};
 
 	for (size_t i = 0; i < s->groups.count; i++) {
 		struct group *g = &s->groups.items[i];
 
-		if (g->end == new.end && g->rooted == rooted && g->object == new.object)
+		if (g->end == new.end && g->whole == whole && g->object == new.object)
 			return g;
 	}
 	return vector_push(&s->groups, new) ? NULL : &s->groups.items[s->groups.count - 1];
 }
 
-/* "why-program", of letters that are no trouble in names of files. */
-static void name_of(const struct ended_stack *e, bool rooted, char *buf, size_t size)
+/*
+ * Whether a thread begins where the walk ended. In the kernel a walk may go where the copied stack
+ * does not reach: nothing is known of its root, and nothing held against it.
+ */
+static bool is_whole(const struct saver *s, const struct ended_stack *e)
 {
-	const char *why = e->end != END_WALKED ? stack_end_word(e->end)
-			  : rooted	       ? "whole"
-					       : stack_end_word(END_UNKNOWN_ROOT);
+	return e->end == END_WALKED && (s->again.rooted || s->again.end != END_WALKED);
+}
 
+/* "why-program", of letters that are no trouble in names of files. */
+static void name_of(const struct ended_stack *e, bool whole, char *buf, size_t size)
+{
+	const char *why = stack_end_word(e->end);
+
+	if (e->end == END_WALKED)
+		why = whole ? "whole" : stack_end_word(END_UNKNOWN_ROOT);
 	snprintf(buf, size, "%s-%s", why, e->program);
 	for (char *c = buf; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("._+-", *c))
@@ -139,7 +148,7 @@ static int keep(struct saver *s, const struct finish_world *world, const struct 
 	FILE *out;
 	int fd, ret;
 
-	name_of(e, s->again.rooted, name, sizeof(name));
+	name_of(e, is_whole(s, e), name, sizeof(name));
 	fd = open_file(s, name);
 	if (fd < 0)
 		return fd;
@@ -158,18 +167,12 @@ static int keep(struct saver *s, const struct finish_world *world, const struct 
 	return ret;
 }
 
-/* Whether a thread begins where the walk ended; a longer one than was copied is believed. */
-static bool is_rooted(const struct saver *s, const struct ended_stack *e)
-{
-	return e->end == END_WALKED && (s->again.rooted || s->again.end == END_COPY_END);
-}
-
 int saver_see(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
 	      struct error *err)
 {
 	struct finish_world watched = *world;
 	struct group *g;
-	bool rooted;
+	bool whole;
 	int ret;
 
 	memset(s->read, 0, sizeof(s->read));
@@ -177,11 +180,11 @@ int saver_see(struct saver *s, const struct finish_world *world, const struct en
 	/* where a table is missing there is nothing to walk again by */
 	if (!e->count || finish_stack(&s->again, &watched, &e->begin))
 		return 0;
-	rooted = is_rooted(s, e);
-	if (rooted && (!s->good || s->again.end == END_COPY_END))
+	whole = is_whole(s, e);
+	if (whole && (!s->good || !s->again.rooted))
 		return 0;
 	s->seen++;
-	g = group_of(s, e, rooted);
+	g = group_of(s, e, whole);
 	if (!g)
 		return error_errno(err, -ENOMEM, "stacks to keep");
 	if (g->kept >= MOST_ALIKE || s->kept >= MOST_FILES)
