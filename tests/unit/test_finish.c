@@ -349,6 +349,14 @@ START_TEST(gaps_are_left_by_frame_pointer)
 		s.u.at.fp = bad[i];
 		expect(END_NO_TABLE, code(0), NO_MORE);
 	}
+	/* a frame of more than 1 MiB is none, though there is memory */
+	s.u.at.stack = STACK + (1 << 20);
+	s.stack[1] = code(1);
+	s.stack[2] = code(1);
+	s.u.at.fp = STACK + (1 << 20);
+	expect(END_WALKED, code(0), code(1), NO_MORE);
+	s.u.at.fp += 8;
+	expect(END_NO_TABLE, code(0), NO_MORE);
 	leave();
 }
 END_TEST

@@ -445,7 +445,6 @@ START_TEST(the_end_of_who_was_told_is_told)
 	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	maps(t, 5, 0x5000);
 	life(t, LIFE_EXIT, 5, 0, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
