@@ -13,7 +13,7 @@
 
 /* Waiting stacks may take so much; then the oldest are put as they are. */
 #define PARKED_BYTES_MAX (128UL << 20)
-/* Waits for a scan of its process, of which nothing is known. */
+/* Waits for a scan of its process, of which not all is known. */
 #define SLOT_SCAN UINT32_MAX
 
 /* A sample that waits. Behind it lie the words of its frames, and the copied stack. */
@@ -21,6 +21,7 @@ struct parked {
 	struct sample sample;
 	struct wire_unfinished at;
 	struct space *space; /* shared */
+	size_t bytes; /* that it takes, a space of its own included */
 	uint64_t process; /* process.id */
 	uint32_t pid;
 	uint32_t slot; /* whose table it waits for */
@@ -32,6 +33,14 @@ struct parked {
 static size_t bytes_of(const struct parked *p)
 {
 	return sizeof(*p) + (p->kernel + p->user) * sizeof(uint64_t) + p->at.bytes;
+}
+
+/* Processes that map and map may leave each of their stacks with a space of its own. */
+static void account(struct live *l, struct parked *p)
+{
+	l->parked_bytes -= p->bytes;
+	p->bytes = bytes_of(p) + p->space->mappings.count * sizeof(struct space_mapping);
+	l->parked_bytes += p->bytes;
 }
 
 static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
@@ -75,14 +84,12 @@ static struct finish_world world_of(const struct live *l, struct space *space)
 static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
 			 struct finished *ret)
 {
-	struct finish_world world;
+	const struct finish_world world = world_of(l, space);
+	int result = finish_stack(ret, &world, u);
 
-	if (!space->mappings.count) {
-		ret->slot = SLOT_SCAN;
-		return -EAGAIN;
-	}
-	world = world_of(l, space);
-	return finish_stack(ret, &world, u);
+	if (!result && space->view_version != space->version)
+		ret->end = END_EVICTED; /* for want of memory nothing was mapped */
+	return result;
 }
 
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
@@ -123,20 +130,26 @@ static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
 	return ret ? ret : live_put_sample(l, &raw, &p->sample);
 }
 
+static uint64_t tag_of(const struct parked *p)
+{
+	return p->at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
+}
+
 /* What there is of it, with the reason why there is no more. */
 static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 {
 	f->count = p->user;
 	f->end = END_NOT_READY;
 	memcpy(f->frames, p->words + p->kernel, p->user * sizeof(uint64_t));
-	if (!f->count) /* where the thread stood is known */
-		f->frames[f->count++] = p->at.pc;
+	/* where the thread stood is known; so is a caller whose table is not ready */
+	if (!f->count || (!p->begun && !p->at.unmapped))
+		f->frames[f->count++] = p->at.pc | tag_of(p);
 	return put_finished(l, p, p->words, p->words + p->kernel + p->user, f);
 }
 
 static void let_go(struct live *l, struct parked *p)
 {
-	l->parked_bytes -= bytes_of(p);
+	l->parked_bytes -= p->bytes;
 	space_drop(p->space);
 	free(p);
 }
@@ -150,9 +163,21 @@ static void take_new_space(struct live *l, struct parked *p)
 		return;
 	space_drop(p->space);
 	p->space = space_share(now->space);
+	account(l, p);
 }
 
-/* -EAGAIN: it goes on waiting. */
+/* Whether what it waits for has yet to come. */
+static bool waits(const struct live *l, const struct parked *p)
+{
+	const struct process_entry *now;
+
+	if (p->slot != SLOT_SCAN)
+		return tables_state(l->tables, p->slot) == UNWIND_TABLE_PENDING;
+	now = process_table_find(l->table, p->pid, p->process);
+	return now && now->scanning;
+}
+
+/* 1: it goes on waiting. */
 static int retry(struct live *l, struct parked *p, bool last)
 {
 	const struct unfinished u = {
@@ -164,25 +189,30 @@ static int retry(struct live *l, struct parked *p, bool last)
 	struct finished *f = &l->finished;
 	int ret = -EAGAIN;
 
-	if (p->slot == SLOT_SCAN)
-		take_new_space(l, p);
-	if (p->slot == SLOT_SCAN || tables_state(l->tables, p->slot) != UNWIND_TABLE_PENDING)
+	if (!waits(l, p)) {
+		if (p->slot == SLOT_SCAN)
+			take_new_space(l, p);
 		ret = try_to_finish(l, &u, p->space, f);
+		if (ret == -EAGAIN)
+			p->slot = f->slot;
+	}
 	if (ret == -EAGAIN && !last)
-		return ret;
+		return 1;
 	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, u.stack, f);
 }
 
 int live_retry_stacks(struct live *l, bool last)
 {
+	/* with some room made at once, not every stack that comes makes all others tried again */
+	size_t most = l->parked_bytes > PARKED_BYTES_MAX ? PARKED_BYTES_MAX / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
 
 	for (; i < l->parked.count; i++) {
 		struct parked *p = l->parked.items[i];
 
-		ret = retry(l, p, last);
-		if (ret == -EAGAIN) {
+		ret = retry(l, p, last || l->parked_bytes > most);
+		if (ret > 0) {
 			l->parked.items[left++] = p;
 			ret = 0;
 		} else {
@@ -194,27 +224,6 @@ int live_retry_stacks(struct live *l, bool last)
 	for (i++; i < l->parked.count; i++)
 		l->parked.items[left++] = l->parked.items[i];
 	l->parked.count = left;
-	return ret;
-}
-
-/*
- * The oldest go as they are. Several at once: whoever comes next is not to make
- * all others move up for it.
- */
-static int make_room(struct live *l)
-{
-	size_t gone = 0;
-	int ret = 0;
-
-	while (!ret && gone < l->parked.count && l->parked_bytes > PARKED_BYTES_MAX / 8 * 7) {
-		struct parked *p = l->parked.items[gone++];
-
-		ret = retry(l, p, true);
-		let_go(l, p);
-	}
-	l->parked.count -= gone;
-	memmove(l->parked.items, l->parked.items + gone,
-		l->parked.count * sizeof(*l->parked.items));
 	return ret;
 }
 
@@ -233,9 +242,9 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 	memcpy(p->words, frames, words * sizeof(*frames));
 	memcpy(p->words + words, stack, p->at.bytes);
 	space_share(p->space);
+	account(l, p);
 	l->parked.items[l->parked.count++] = p;
-	l->parked_bytes += bytes;
-	return l->parked_bytes > PARKED_BYTES_MAX ? make_room(l) : 0;
+	return l->parked_bytes > PARKED_BYTES_MAX ? live_retry_stacks(l, false) : 0;
 }
 
 /* What the walkers in the kernel could have known, and what nobody knows. */
@@ -270,14 +279,14 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.begun = s->flags & WIRE_BEGUN,
 	};
 	struct finished *f = &l->finished;
-	int ret = try_to_finish(l, &u, p->space, f);
+	int ret = p->scanning ? -EAGAIN : try_to_finish(l, &u, p->space, f);
 
 	learn(l, p, at, ret ? NULL : f);
 	if (!ret)
 		return put_finished(l, &head, words, stack, f);
 	if (ret != -EAGAIN)
 		return error_errno(&l->why, ret, "unfinished stack");
-	head.slot = f->slot;
+	head.slot = p->scanning ? SLOT_SCAN : f->slot;
 	return park(l, &head, words, stack);
 }
 
