@@ -96,7 +96,7 @@ static void show_bad_stacks(const struct capture_summary *s)
 	char bad[32], saved[32];
 
 	if (s->bad_stacks)
-		log_info("%s stacks to keep, %s kept: enough of each kind",
+		log_info("%s stacks ended badly, %s of them are kept: a few of each kind",
 			 show_count(s->bad_stacks, bad, sizeof(bad)),
 			 show_count(s->saved_stacks, saved, sizeof(saved)));
 }
