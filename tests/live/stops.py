@@ -25,12 +25,24 @@ WARM = 1  # s, in which skein makes its tables, before anything is stopped
 IN_KERNEL = 1  # enum sample_flag
 UNMAPPED = live.words("STACK_ENDS").index("UNMAPPED")  # enum stack_end
 SYSCALL = 2  # bytes of the instruction
+SWITCHES_STACKS = ("runtime.systemstack", "runtime.nanotime1", "runtime.walltime", "time.now",
+                   "runtime.asmcgocall")
+TOPS_OF_STACKS = ("runtime.mcall", "runtime.morestack", "runtime.mstart")
 
-ZERO = "gdb adds a frame at address 0 behind the first function of a coroutine"
+ZERO = "gdb adds a frame at address 0, where a coroutine or goroutine begins"
 HANDLER = "a signal's handler was entered between sample and stop: it is on top of gdb's stack"
 RETURNED = "the sample hit sigreturn, and the stop where that leads: one frame less in gdb's stack"
-SWITCHING = ("in swapcontext(), where it has another stack pointer already, libc's .eh_frame does not "
-             "hold: gdb goes on into memory that is no code, skein says 'left mapped code'")
+GO_STACKS = "gdb does not follow Go's runtime from the system's stack back to the goroutine's"
+GO_TOPS = ("in runtime.mcall(), morestack() and mstart(), where Go itself ends stacks, gdb reads "
+           "on behind the end")
+SWITCHING = ("swapcontext() has another stack pointer already, and libc's .eh_frame does not hold: "
+             "gdb goes on into memory that is no code, skein says 'left mapped code'")
+
+
+def common(one, other):
+    """How many frames are the same before one is not."""
+    return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b),
+                min(len(one), len(other)))
 
 
 @dataclasses.dataclass
@@ -38,6 +50,7 @@ class Pair:
     """One stack, twice: (path, offset) of each frame, leaf first."""
     kernel: list  # names, if the sample hit the kernel
     skein: list
+    names: list  # of skein's frames
     skein_end: int  # enum stack_end if skein says that frames are missing, else -1
     gdb: list
     signals: list  # which of gdb's frames are of a signal
@@ -48,31 +61,33 @@ class Pair:
 
     def why(self):
         """Known causes of a difference, each proven by the frames; None: there must be none."""
-        causes, gdb = [], self.gdb
-        if gdb[-1:] == [("", -1)]:
-            causes, gdb = [ZERO], gdb[:-1]
-        missing = len(gdb) - len(self.skein)
-        if self.skein_end == UNMAPPED and missing > 0 and gdb[:-missing] == self.skein \
-                and not gdb[-missing][0]:
-            return causes + [SWITCHING]
-        if self.skein_end >= 0:
-            return None
-        if missing > 0 and self.signals[missing - 1] and self._interrupted(gdb[missing:]):
-            return causes + [HANDLER]
-        if missing == -1 and any("sigreturn" in name for name in self.kernel) \
-                and self.skein[1:] == gdb:
-            return causes + [RETURNED]
-        return causes if self.skein == gdb else None
+        causes, gdb = ([ZERO], self.gdb[:-1]) if self.gdb[-1:] == [("", -1)] else ([], self.gdb)
+        returning = any("sigreturn" in name for name in self.kernel)
+        for left in range(1 + returning):
+            for entered in [0, *(i + 1 for i, signal in enumerate(self.signals) if signal)]:
+                rest = self._rest(left, gdb[entered:], entered > 0)
+                if rest is not None:
+                    return causes + [RETURNED] * left + [HANDLER] * (entered > 0) + rest
+        return None
 
-    def _interrupted(self, gdb):
-        """The same stack; if a signal ended a system call, it stands where that is done again."""
-        path, offset = self.skein[0]
-        return self.skein == gdb or [(path, offset - SYSCALL), *self.skein[1:]] == gdb
+    def _rest(self, left, gdb, interrupted):
+        """The same of what lies below, without skein's first frame if that was left."""
+        skein, names = self.skein[left:], self.names[left:]
+        if interrupted and gdb and gdb[0] == (skein[0][0], skein[0][1] - SYSCALL):
+            gdb = [skein[0], *gdb[1:]]  # the system call that the signal ended is done again
+        same = common(skein, gdb)
+        if self.skein_end == UNMAPPED and same == len(skein) < len(gdb) and not gdb[same][0]:
+            return [SWITCHING]
+        if self.skein_end >= 0 or not same:
+            return None
+        if same < len(skein) and names[same - 1].startswith(SWITCHES_STACKS):
+            return [GO_STACKS]
+        if same == len(skein) < len(gdb) and names[-1].startswith(TOPS_OF_STACKS):
+            return [GO_TOPS]
+        return [] if skein == gdb else None
 
     def __str__(self):
-        both = zip(self.skein, self.gdb)
-        at = next((i for i, (a, b) in enumerate(both) if a != b),
-                  min(len(self.skein), len(self.gdb)))
+        at = common(self.skein, self.gdb)
         shown = [" ".join(f"{os.path.basename(path)}+{offset:#x}"
                           for path, offset in stack[max(at - 1, 0):at + 3])
                  for stack in (self.skein, self.gdb)]
@@ -135,8 +150,8 @@ class Gdb:
 
 
 def parts(trace, ident):
-    """(the kernel's names, [(path, offset)], how it ended) of a stack, both leaf first."""
-    kernel, user, end = [], [], -1
+    """(the kernel's names, [(path, offset)], their names, how it ended), leaf first."""
+    kernel, user, names, end = [], [], [], -1
     while ident:
         row = trace.table("stack")[ident]
         frame, ident = trace.table("frame")[row["frame"]], row["parent"]
@@ -148,7 +163,8 @@ def parts(trace, ident):
         else:
             of_file = mapping["kind"] != live.MAPPING["JIT"]
             user.append((mapping["path"] if of_file else "", frame["address"]))
-    return kernel, user, end
+            names.append(trace.frame_name(frame["id"]))
+    return kernel, user, names, end
 
 
 def samples_by_thread(trace):
@@ -164,12 +180,12 @@ def pairs_of(trace, stops):
         tid, time_of_stop = stop["tid"], stop["time"]
         mine = [s for s in samples.get(tid, ()) if before.get(tid, 0) < s["time"] <= time_of_stop]
         before[tid] = time_of_stop
-        if not mine:
-            raise AssertionError(f"thread {tid} was stopped without a sample")
-        kernel, user, end = parts(trace, mine[-1]["stack"])
+        if not mine:  # gdb's own signal, by which it stops the other threads
+            continue
+        kernel, user, names, end = parts(trace, mine[-1]["stack"])
         in_kernel = mine[-1]["flags"] & IN_KERNEL
         frames = stop["frames"]
-        found.append(Pair((kernel or ["?"]) if in_kernel else [], user, end,
+        found.append(Pair((kernel or ["?"]) if in_kernel else [], user, names, end,
                           [(f["path"], f["offset"]) for f in frames],
                           [f["signal"] for f in frames], stop["end"]))
     return found

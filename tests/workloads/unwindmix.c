@@ -26,6 +26,7 @@
 #define FRAME __attribute__((noinline, noclone))
 #define STACK_BYTES (1 << 18)
 #define DEEP 300
+#define NOWHERE ((void *)8)
 #define SHORTLY 100 /* rounds of a leaf's loop */
 
 typedef unsigned int (*frame_fn)(int depth);
@@ -110,9 +111,32 @@ static FRAME unsigned int sort(int count)
 	return numbers[0];
 }
 
+static FRAME unsigned int interrupt(void)
+{
+	return raise(SIGUSR1);
+}
+
+static FRAME int touch(volatile int *address)
+{
+	return *address;
+}
+
+/* The handler makes it readable, and the instruction is done again. */
+static FRAME unsigned int fault_once(void)
+{
+	void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int value;
+
+	if (page == MAP_FAILED)
+		abort();
+	value = touch(page);
+	munmap(page, 4096);
+	return value;
+}
+
 static FRAME unsigned int leaf(int rounds)
 {
-	switch (at_random(5)) {
+	switch (at_random(7)) {
 	case 0:
 		return call_library(rounds);
 	case 1:
@@ -121,6 +145,10 @@ static FRAME unsigned int leaf(int rounds)
 		return ask_the_time(rounds);
 	case 3:
 		return sort(rounds);
+	case 4:
+		return interrupt();
+	case 5:
+		return fault_once();
 	default:
 		return compute(rounds);
 	}
@@ -162,7 +190,15 @@ static FRAME unsigned int alloca_frame(int depth)
 typedef float vector __attribute__((vector_size(32)));
 
 /* Stacks aligned for AVX: the CFA is found through a register that is saved. */
-static FRAME __attribute__((target("avx"))) unsigned int vector_frame(int depth)
+#ifdef __x86_64__
+#define WITH_AVX __attribute__((target("avx")))
+#define HAVE_AVX __builtin_cpu_supports("avx")
+#else
+#define WITH_AVX
+#define HAVE_AVX 1
+#endif
+
+static FRAME WITH_AVX unsigned int vector_frame(int depth)
 {
 	volatile vector v = {1, 2, 3, (float)depth};
 	volatile char *some = alloca(16 + at_random(100));
@@ -200,7 +236,7 @@ static FRAME unsigned int descend(int depth)
 
 	if (!depth)
 		return leaf(1 + at_random(100));
-	if (!__builtin_cpu_supports("avx"))
+	if (!HAVE_AVX)
 		count--;
 	return others[at_random(count)](depth - 1) + 1;
 }
@@ -237,31 +273,24 @@ static void on_signal(int number, siginfo_t *info, void *context)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	(void)number;
-	(void)info;
 	(void)context;
-	leave(at_random(5));
+	if (info->si_addr == NOWHERE)
+		leave(at_random(5));
+	descend(at_random(5));
+	if (mprotect(info->si_addr, 4096, PROT_READ))
+		abort();
 }
 
 static void on_clock(int number)
 {
 	(void)number;
-	compute(3);
-}
-
-static void signals(void)
-{
-	raise(SIGUSR1);
-}
-
-static FRAME int touch(volatile int *address)
-{
-	return *address;
+	compute(1000);
 }
 
 static void fault(void)
 {
 	if (!sigsetjmp(back, 1))
-		sink = touch((int *)8);
+		sink = touch(NOWHERE);
 }
 
 static void run_program(void)
@@ -310,7 +339,7 @@ static void go_far_down(void)
 }
 
 static void (*const acts[])(void) = {
-	go_down, go_far_down, jump, signals, fault, coroutine, run_program,
+	go_down, go_far_down, jump, fault, coroutine, run_program,
 };
 
 static void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
@@ -337,7 +366,7 @@ static void *act(void *seconds)
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
-	struct itimerval often = {{0, 7000}, {0, 7000}};
+	struct itimerval often = {{0, 3000}, {0, 3000}};
 	int others_count = argc > 2 ? atoi(argv[2]) - 1 : 0;
 	pthread_t thread;
 
