@@ -12,6 +12,7 @@
 #include "bpf/unwind/frames.h"
 
 #define USER_PAGE 4096
+#define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
 
 static long walk_one(__u32 i, void *context)
@@ -41,6 +42,13 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
 		    bpf_probe_read_user((char *)to + bytes, USER_PAGE, (void *)(*from + bytes)))
 			break;
 		bytes += USER_PAGE;
+	}
+	for (int i = 0; i < USER_PAGE / COPY_STEP - 1; i++) {
+		keep_in_register(bytes);
+		if (bytes <= WIRE_STACK_BYTES - USER_PAGE || bytes > WIRE_STACK_BYTES - COPY_STEP ||
+		    bpf_probe_read_user((char *)to + bytes, COPY_STEP, (void *)(*from + bytes)))
+			break;
+		bytes += COPY_STEP;
 	}
 	return bytes;
 }
