@@ -121,7 +121,7 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 	u->state = WALK_OVER;
 	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
 		return 0;
-	return !begin_walk(&u->walk, ctx, task, in_kernel);
+	return !begin_walk(&u->walk, ctx, task, in_kernel, s->time);
 }
 
 /*
@@ -293,7 +293,7 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
-	process_gone(task->tgid);
+	process_executed(task->tgid);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #define USER_PAGE 4096
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
+#define WALKS_PER_AFRESH 64
 
 static long walk_one(__u32 i, void *context)
 {
@@ -99,10 +100,11 @@ static __always_inline void take_registers(struct walk *w, struct bpf_perf_event
 	w->known = 1;
 }
 
-/* 0 if the thread has a user stack. */
+/* 0 if the thread has a user stack. now: ns. */
 static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data *ctx,
-				      struct task_struct *task, bool in_kernel)
+				      struct task_struct *task, bool in_kernel, __u64 now)
 {
+	w->afresh = (now >> 7) % WALKS_PER_AFRESH == 0; /* its low bits come by chance */
 	take_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;

@@ -26,6 +26,13 @@ static __always_inline void process_forked(struct task_struct *parent, struct ta
 	bpf_map_update_elem(&unwind_processes, &new, &copy, BPF_ANY);
 }
 
+static __always_inline void process_executed(__u32 pid)
+{
+	struct unwind_process p = {.executed = bpf_ktime_get_boot_ns()};
+
+	bpf_map_update_elem(&unwind_processes, &pid, &p, BPF_ANY);
+}
+
 static __always_inline void process_gone(__u32 pid)
 {
 	bpf_map_delete_elem(&unwind_processes, &pid);

@@ -51,7 +51,8 @@ struct walk {
 	__u8 known; /* all registers are; otherwise pc, sp, fp and base only */
 	__u8 settled; /* what is not mapped is no code */
 	__u8 end; /* enum walk_end */
-	__u32 unused;
+	__u8 afresh; /* look into the tables themselves, so that they are seen to be used */
+	__u8 unused[3];
 	__u64 window_at; /* address of the window, WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
 };

@@ -149,6 +149,8 @@ static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
 {
 	__u64 behind = address - w->window_at, index;
 
+	if (address & 7) /* hostile, or no stack: windows are of whole words */
+		return walk_read(w, ret, sizeof(*ret), address);
 	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
 		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
 			w->window_at = WALK_NO_WINDOW;
@@ -208,7 +210,7 @@ static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
 		return end_walk(w, end_without(rule));
 	w->sp = fp + 16;
 	w->fp = next;
-	w->pc = pc;
+	w->pc = pc & WALK_PC_MASK;
 	w->known = 0;
 	return WALK_LEFT;
 }
@@ -222,7 +224,7 @@ static __always_inline int leave_to_other_stack(struct walk *w)
 		return end_walk(w, WALK_END_UNREADABLE);
 	w->sp = fp + 16;
 	w->fp = next;
-	w->pc = pc;
+	w->pc = pc & WALK_PC_MASK;
 	w->known = 0;
 	return WALK_LEFT;
 }
@@ -375,7 +377,7 @@ static __always_inline int walk_step(struct walk *w)
 	__u64 pc = w->pc - !exact;
 	__u32 rule = 0;
 
-	if (walk_recall(w, pc, &rule)) {
+	if (w->afresh || walk_recall(w, pc, &rule)) {
 		ret = search_rule(w, pc, &rule);
 		if (ret)
 			return ret;

@@ -39,6 +39,11 @@ struct unwind_process {
 	__u32 count; /* of mappings */
 	__u32 settled; /* what is not mapped here is no code: user space knows no more */
 	__u32 unused;
+	/*
+	 * When it executed another program, ns; 0: not since it was told. User space,
+	 * which is a little behind, must not tell of the program before.
+	 */
+	__u64 executed;
 };
 
 #define UNWIND_PROCESSES_MAX 65536

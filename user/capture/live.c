@@ -46,7 +46,7 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
 	struct live *l = context;
 
 	if (p)
-		return program_set_process(l->program, pid, p);
+		return program_set_process(l->program, pid, p, order_mark(l->order));
 	program_forget_process(l->program, pid);
 	return 0;
 }

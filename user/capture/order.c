@@ -118,6 +118,11 @@ static uint64_t watermark(const struct order *o, uint64_t limit)
 	return limit;
 }
 
+uint64_t order_mark(const struct order *o)
+{
+	return watermark(o, UINT64_MAX);
+}
+
 static uint64_t head_time(const struct queue *q)
 {
 	return q->head < q->entries.count ? q->entries.items[q->head].time : UINT64_MAX;

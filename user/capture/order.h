@@ -40,6 +40,9 @@ typedef int (*order_handler)(void *context, int ring, uint64_t time, const void 
 			     uint32_t size, bool late);
 int order_release(struct order *o, uint64_t limit, order_handler handle, void *context);
 
+/* What is older than this, ns, has come from every ring, as far as can be told. */
+uint64_t order_mark(const struct order *o);
+
 /* Every ring has passed everything: release all at the end. */
 void order_close(struct order *o);
 

@@ -163,6 +163,7 @@ static int tell_one(struct process_entry *p, process_teller tell, void *context,
 
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now)
 {
+	size_t left = 0;
 	int ret = 0;
 
 	for (size_t i = 0; i < t->untold.count; i++) {
@@ -171,11 +172,14 @@ int process_table_tell(struct process_table *t, process_teller tell, void *conte
 
 		if (!p || !p->untold)
 			continue;
-		p->untold = false;
 		one = tell_one(p, tell, context, now);
-		ret = ret ? ret : one;
+		p->untold = one == -EAGAIN;
+		if (p->untold)
+			t->untold.items[left++] = p->pid;
+		else
+			ret = ret ? ret : one;
 	}
-	t->untold.count = 0;
+	t->untold.count = left;
 	return ret;
 }
 

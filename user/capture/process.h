@@ -117,8 +117,8 @@ int process_table_meet(struct process_table *t, const struct sampled_task *task,
 
 /*
  * Tell the walkers of every address space that is new or has changed since the last call, by
- * process; p is NULL for one that has ended. now: ns. 0, -ENOSPC if there is no room for
- * all, or what tell returned.
+ * process; p is NULL for one that has ended. now: ns. One for which tell returns -EAGAIN comes
+ * again the next time. 0, -ENOSPC if there is no room for all, or what tell returned.
  */
 typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_process *p);
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);

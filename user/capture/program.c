@@ -390,10 +390,14 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
 	return 0;
 }
 
-int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process)
+int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
+			uint64_t time)
 {
 	int fd = bpf_map__fd(p->skeleton->maps.unwind_processes);
+	struct unwind_process known;
 
+	if (!bpf_map_lookup_elem(fd, &pid, &known) && known.executed > time)
+		return -EAGAIN;
 	return bpf_map_update_elem(fd, &pid, process, BPF_ANY) ? -errno : 0;
 }
 

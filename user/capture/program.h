@@ -69,8 +69,12 @@ struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
 /* A new chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
 int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
-/* The mappings of a process. 0 or a negative errno. */
-int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process);
+/*
+ * The mappings of a process, as they were at a time (ns). 0; -EAGAIN: it has executed another
+ * program since; or another negative errno.
+ */
+int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
+			uint64_t time);
 void program_forget_process(struct program *p, uint32_t pid);
 /* Whether the last drain has taken stacks that could not be finished in the kernel. */
 bool program_saw_unfinished(const struct program *p);
