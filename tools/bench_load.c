@@ -3,14 +3,13 @@
  * What `make bench` records: an interpreter walking a random, fixed expression
  * tree by recursion, the way parsers, template engines and query executors do.
  * Stacks are about 30 deep and there are thousands of different ones, so that
- * neither recorder gets by with a handful of them. Built with frame pointers
- * and without inlining.
+ * neither recorder gets by with a handful of them. Built without inlining, with
+ * frame pointers or without.
  *
- *   bench_load mix SECONDS     interpret: computing, and system calls in some leaves
- *   bench_load user SECONDS    compute at the bottom of exactly 30 functions
- *   bench_load kernel SECONDS  the same, but inside a system call
- *   bench_load flat SECONDS    compute in main's callee
- *   bench_load fixed CHUNKS    `user`, a fixed amount of work: prints ns of wall and of CPU time
+ *   bench_load mix SECONDS   interpret: computing, and system calls in some leaves
+ *   bench_load fixed CHUNKS  compute at the bottom of 30 functions, a fixed amount of work:
+ *                            prints ns of wall and of CPU time
+ *   bench_load crowd COUNT   fork so many processes that sleep
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -23,7 +22,7 @@
 
 #define NODES 4096
 #define NEST 22	 /* how deep expressions nest: two functions for each level, at most */
-#define DEPTH 30 /* functions on the stack of `user` and `kernel`, libc's and main included */
+#define DEPTH 30 /* functions on the stack of `fixed`, libc's and main included */
 #define CHUNK 2000
 
 struct node {
@@ -181,12 +180,6 @@ static uint64_t descend(struct machine *m, unsigned int depth, leaf *work, uint6
 	return value + 1;
 }
 
-static void dive(struct machine *m, unsigned int depth, leaf *work, uint64_t until)
-{
-	while (now_ns() < until)
-		descend(m, depth, work, until);
-}
-
 /* Chunk by chunk, so that what disturbs one of them can be seen. */
 static void fixed(struct machine *m, unsigned int chunks, unsigned int depth)
 {
@@ -200,10 +193,17 @@ static void fixed(struct machine *m, unsigned int chunks, unsigned int depth)
 	}
 }
 
+static void crowd(unsigned int count)
+{
+	while (count-- && fork())
+		;
+	pause();
+}
+
 int main(int argc, char **argv)
 {
 	static struct machine m;
-	/* _start, __libc_start_main and its callee, main, dive, descend (0), the leaf */
+	/* _start, __libc_start_main and its callee, main, fixed, descend (0), the leaf */
 	const unsigned int depth = DEPTH - 7;
 	double amount = argc == 3 ? atof(argv[2]) : 0;
 	uint64_t until = now_ns() + (uint64_t)(amount * 1e9);
@@ -215,14 +215,10 @@ int main(int argc, char **argv)
 		m.heap[i] = draw(&m);
 	if (!strcmp(argv[1], "mix"))
 		mix(&m, until);
-	else if (!strcmp(argv[1], "user"))
-		dive(&m, depth, hash, until);
-	else if (!strcmp(argv[1], "kernel"))
-		dive(&m, depth, load, until);
-	else if (!strcmp(argv[1], "flat"))
-		dive(&m, 0, hash, until);
 	else if (!strcmp(argv[1], "fixed"))
 		fixed(&m, (unsigned int)amount, depth);
+	else if (!strcmp(argv[1], "crowd"))
+		crowd((unsigned int)amount);
 	else
 		return 2;
 	return 0;

@@ -15,8 +15,7 @@ from bench_meter import BenchError, Load, Recorder, Spread, cost_of
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SLOW, FAST = 99, 10000  # Hz
 TOOLS = ("skein", "perf")
-STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
-PERF_EVENT_PROGRAM = 7  # BPF_PROG_TYPE_PERF_EVENT of the kernel's interface
+DWARF = ("skein", "perf-dwarf")
 # 97.5 % quantiles of Student's t by degrees of freedom
 STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
@@ -35,18 +34,25 @@ class Bench:
         self.skein, self.folder, self.say = skein, pathlib.Path(folder), say
         self.seconds, self.rounds = seconds, rounds
         self.cpus = len(os.sched_getaffinity(0))
-        self.load = self._build_load()
-        self.loads = {"interpreter": self.mode("mix"), "compiler": self._compiling()}
+        flags = ("-O2", "-fno-inline", "-fno-optimize-sibling-calls", "bench_load.c")
+        self.load = self.compile("bench_load", "-fno-omit-frame-pointer", *flags)
+        self.bare = self.compile("bench_load_bare", "-fomit-frame-pointer", *flags)
+        self.loads = {"interpreter": [self.load, "mix", 3600],
+                      "bare interpreter": [self.bare, "mix", 3600],
+                      "compiler": self._compiling()}
 
-    def _build_load(self):
-        program = self.folder / "bench_load"
-        output_of(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
-                   "-fno-inline", "-fno-optimize-sibling-calls", "-o", program,
-                   ROOT / "tools" / "bench_load.c"])
+    def compile(self, name, *words):
+        """A program of tools/; words: flags and its sources."""
+        program = self.folder / name
+        output_of(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-o", program,
+                   *(ROOT / "tools" / w if w.endswith(".c") else w for w in words)])
         return program
 
-    def mode(self, name, seconds=3600):
-        return [self.load, name, seconds]
+    def compile_with_library(self, name):
+        """One that uses skein's rooms: it is linked as skein is."""
+        libraries = re.search(r"^LDLIBS \+= (.*)$", (ROOT / "Makefile").read_text(), re.M).group(1)
+        return self.compile(name, "-O2", f"-I{ROOT}", f"-I{ROOT / 'user'}", f"{name}.c",
+                            str(self.skein.parent / "libskein.a"), *libraries.split())
 
     def _compiling(self):
         """Compile this repository's sources again and again, as `make` does."""
@@ -68,9 +74,14 @@ class Bench:
         path = self.folder / f"{name}.{tool}"
         if tool == "skein":
             return [self.skein, "record", "-a", "-q", "-F", rate, "-d", f"{seconds * 1000:.0f}ms",
-                    "-o", path], path
-        return ["perf", "record", "-q", "-e", "cpu-clock", "-a", "-g", "-F", rate, "-o", path,
+                    "--unwind-cache", self.folder / "cache", "-o", path], path
+        stacks = ["--call-graph", "dwarf"] if tool == "perf-dwarf" else ["-g"]
+        return ["perf", "record", "-q", "-e", "cpu-clock", "-a", *stacks, "-F", rate, "-o", path,
                 "--", "sleep", f"{seconds}"], path
+
+    def events(self, tool):
+        """How many perf events it has open when it samples: skein has side-band events, too."""
+        return self.cpus * (2 if tool == "skein" else 1)
 
     def folding(self, tool, path):
         if tool == "skein":
@@ -85,10 +96,10 @@ class Bench:
         answer = output_of(["perf", "report", "--stats", "-i", path])
         return int(re.search(r"SAMPLE events: *(\d+)", answer).group(1))
 
-    def turns(self, rounds=None):
+    def turns(self, tools):
         """(round, tool), each tool first in every other round."""
-        for turn in range(rounds or self.rounds):
-            for tool in TOOLS if turn % 2 == 0 else TOOLS[::-1]:
+        for turn in range(self.rounds):
+            for tool in tools if turn % 2 == 0 else tools[::-1]:
                 yield turn, tool
 
 
@@ -127,10 +138,10 @@ def pipeline(bench, *how):
 class Versus:
     """The same recordings by both tools. start: CPU of recording and folding next to nothing."""
 
-    def __init__(self, load, rate, seconds):
-        self.load, self.rate, self.seconds = load, rate, seconds
-        self.runs = {tool: [] for tool in TOOLS}
-        self.starts = {tool: [] for tool in TOOLS}
+    def __init__(self, load, rate, seconds, tools):
+        self.load, self.rate, self.seconds, self.tools = load, rate, seconds, tools
+        self.runs = {tool: [] for tool in tools}
+        self.starts = {tool: [] for tool in tools}
 
     def start(self, tool, part="cpu"):
         values = [s.record.cpu if part == "record" else s.cpu for s in self.starts[tool]]
@@ -149,11 +160,11 @@ class Versus:
         return Spread(a / b for a, b in zip(ours.values, theirs.values) if b > 0)
 
 
-def versus(bench, load, rate, seconds):
-    v = Versus(load, rate, seconds)
-    for _, tool in bench.turns():
+def versus(bench, load, rate, seconds, tools=TOOLS):
+    v = Versus(load, rate, seconds, tools)
+    for _, tool in bench.turns(tools):
         v.starts[tool].append(pipeline(bench, load, tool, rate, 0.01, "start"))
-    for turn, tool in bench.turns():
+    for turn, tool in bench.turns(tools):
         run = pipeline(bench, load, tool, rate, seconds, f"{load}-{rate}")
         v.runs[tool].append(run)
         bench.say(f"{load} {rate} Hz round {turn + 1}: {tool} {run.cpu:.3f} s of CPU for "
@@ -189,75 +200,6 @@ class Recording:
         return [(name, order, *sizes) for (name, order), sizes in rows.items()]
 
 
-def programs(pid):
-    """{id: (type, runs, ns)} of the BPF programs that a process holds, by its descriptors."""
-    found = {}
-    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-        try:
-            fields = dict(line.split(":", 1) for line in info.read_text().splitlines())
-        except OSError:
-            continue
-        if "prog_id" in fields:
-            found[int(fields["prog_id"])] = tuple(
-                int(fields.get(key, 0)) for key in ("prog_type", "run_cnt", "run_time_ns"))
-    return found
-
-
-@contextlib.contextmanager
-def bpf_statistics():
-    before = STATS.read_text()
-    STATS.write_text("1")
-    try:
-        yield
-    finally:
-        STATS.write_text(before)
-
-
-class ProgramCost:
-    """runs and ns of the sampling program between two looks; share: of a CPU, all programs."""
-
-    def __init__(self, first, last, seconds):
-        sampling = [i for i, p in last.items() if p[0] == PERF_EVENT_PROGRAM and i in first]
-        if not sampling:
-            raise BenchError("skein's sampling program is not among its descriptors")
-        self.runs = sum(last[i][1] - first[i][1] for i in sampling)
-        self.ns = sum(last[i][2] - first[i][2] for i in sampling) / max(self.runs, 1)
-        self.share = sum(last[i][2] - first[i][2] for i in last if i in first) / 1e9 / seconds
-
-
-def program_cost(bench, mode, rate, seconds, *options):
-    command, _ = bench.recording("skein", rate, 60, "programs")
-    with Load(bench.mode(mode), bench.cpus), bpf_statistics():
-        with Recorder([*command, *options], bench.cpus) as recorder:
-            time.sleep(0.5)
-            begun, first = time.monotonic(), programs(recorder.pid)
-            time.sleep(seconds)
-            last = programs(recorder.pid)
-            return ProgramCost(first, last, time.monotonic() - begun)
-
-
-# name, mode of the load, Hz, options of skein record
-IN_KERNEL = (
-    ("user stack of 3 functions", "flat", FAST, ()),
-    ("user stack of 30 functions", "user", FAST, ()),
-    ("the same, caches cold (99 Hz)", "user", SLOW, ()),
-    ("in a system call below 30 functions, both stacks", "kernel", FAST, ()),
-    ("the same, user stack only (-U)", "kernel", FAST, ("-U",)),
-    ("the same, kernel stack only (-K)", "kernel", FAST, ("-K",)),
-    ("the same, both stacks, caches cold (99 Hz)", "kernel", SLOW, ()),
-)
-
-
-def in_kernel(bench):
-    """[(name, ProgramCost)]"""
-    rows = []
-    for name, mode, rate, options in IN_KERNEL:
-        cost = program_cost(bench, mode, rate, 3 if rate == SLOW else 1.5, *options)
-        bench.say(f"in the kernel: {name}: {cost.ns:.0f} ns, {cost.runs} runs")
-        rows.append((name, cost))
-    return rows
-
-
 def interval(values):
     """(mean, half of its 95 % interval)"""
     n = len(values)
@@ -283,7 +225,7 @@ class Work:
 def work_under(bench, tool, rate, chunks):
     if not rate:
         return Work(bench, chunks)
-    with Recorder(bench.recording(tool, rate, 60, "slow")[0], bench.cpus):
+    with Recorder(bench.recording(tool, rate, 60, "slow")[0], bench.events(tool)):
         return Work(bench, chunks)
 
 

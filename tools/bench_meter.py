@@ -112,10 +112,10 @@ def shared_with_kernel(pid):
 
 
 class Cost:
-    """What one command took. cpu and wall in s, watch: a Watch, begun: monotonic s."""
+    """What one command took. cpu and wall in s, watch: a Watch, begun: monotonic s; said: stderr"""
 
-    def __init__(self, cpu, wall, watch, begun):
-        self.cpu, self.wall, self.watch, self.begun = cpu, wall, watch, begun
+    def __init__(self, cpu, wall, watch, begun, said):
+        self.cpu, self.wall, self.watch, self.begun, self.said = cpu, wall, watch, begun, said
 
     @property
     def peak(self):
@@ -198,7 +198,7 @@ def cost_of(command, interval=0.25, tree=True):
         raise BenchError(f"cannot run {command[0]}") from None
     if status:
         raise BenchError(f"status {status} from: {' '.join(command)}: {said}")
-    return Cost(cpu, wall, watch, begun)
+    return Cost(cpu, wall, watch, begun, said)
 
 
 class Load:

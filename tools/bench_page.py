@@ -7,8 +7,10 @@ import platform
 import re
 import subprocess
 
+from bench_kernel import DEPTHS, MANY, USER_ARMS
 from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus, interval
 from bench_meter import Spread
+from bench_unwind import CROWD
 
 HEAD = """# Performance: skein beside perf
 
@@ -27,19 +29,22 @@ lowest and the highest in brackets**; a ratio is taken round by round, before th
 ratios more than figures, and neither beyond its brackets: this machine has {cpus} CPUs, and its
 load average was {loadavg} when the run began.
 
-- **perf** is `perf record -e cpu-clock -a -g -F HZ` (frame pointers, as skein does now) and
+- **perf** is `perf record -e cpu-clock -a -g -F HZ` (by frame pointers) and
   `perf script --no-inline` into /dev/null. Not counted for perf: folding its text, which a
-  script would have to do, and writing it to a disk.
-- **skein** is `skein record -a -F HZ` and `skein export -f folded` into a file. Its trace
-  already holds all names.
+  script would have to do, and writing it to a disk. **perf-dwarf** is the same with
+  `--call-graph dwarf`: 8 KiB of stack per sample, walked by `perf script`.
+- **skein** is `skein record -a -F HZ` and `skein export -f folded` into a file. It walks every
+  user stack by call frame information, in the kernel; its trace already holds all names. The
+  first of its recordings here makes the unwind tables; later ones find them in its cache on disk.
 - **CPU** is user and system time of every process of the command, helpers included, added up by
   the kernel when all have ended. The interrupts in which samples are taken are charged to whom
   they interrupt, for both tools: they are in "Slow-down", and skein's alone in "In the kernel".
 - **Start-up** is the same command with a recording of 10 ms and its folding; "without start-up"
   subtracts the median of that.
 - **interpreter** is `tools/bench_load.c`, one process per CPU: a recursive tree walker with
-  frame pointers, stacks of about 30 functions, some ten thousand different ones, 30 to 40 % of
-  its time in system calls and page faults. **compiler** is `gcc -O2` over sources of this
+  frame pointers, so that perf can walk it, stacks of about 30 functions, some ten thousand
+  different ones, 30 to 40 % of its time in system calls and page faults. **bare interpreter**
+  is the same without frame pointers. **compiler** is `gcc -O2` over sources of this
   repository, one such loop per CPU: short-lived processes without frame pointers.
 """
 
@@ -94,16 +99,29 @@ def verdict(value, target):
 def rows_of_costs(versus_list):
     for v in versus_list:
         for what, started in (("all", True), ("without start-up", False)):
-            costs = {tool: v.per_sample(tool, started) for tool in TOOLS}
+            costs = [v.per_sample(tool, started) for tool in v.tools]
             yield (f"{v.load}, {v.rate:,} Hz, {what}",
-                   *(costs[tool].text("{:.2f}", 1e6) for tool in TOOLS),
-                   Versus.ratio(costs["skein"], costs["perf"]).text("{:.2f}"))
+                   *(cost.text("{:.2f}", 1e6) for cost in costs),
+                   Versus.ratio(*costs).text("{:.3f}"))
 
 
-def part_costs(v, part):
-    """CPU seconds of one half of the way, by tool."""
-    return {tool: f"{Spread(getattr(r, part).cpu for r in v.runs[tool]).median:.3f}"
-            for tool in TOOLS}
+def rows_of_parts(versus_list):
+    """Where the CPU goes, in s, and how many of the samples due have come."""
+    for v in versus_list:
+        for tool in v.tools:
+            parts = (Spread(getattr(run, part).cpu for run in v.runs[tool]).median
+                     for part in ("record", "fold"))
+            got = min(r.samples / r.due for r in v.runs[tool])
+            yield (f"{v.load}, {v.rate:,} Hz, {v.seconds:g} s: {tool}",
+                   *(f"{part:.3f}" for part in parts), f"{v.start(tool):.3f}",
+                   f"{v.runs[tool][-1].samples:,} (at least {got:.1%})")
+
+
+def rows_of_bytes(versus_list):
+    for v in versus_list:
+        sizes = [v.bytes(tool) for tool in v.tools]
+        yield (f"{v.load}, {v.rate:,} Hz", *(size.text("{:.1f}") for size in sizes),
+               Versus.ratio(*sizes).text("{:.4f}"))
 
 
 def folding_section(results):
@@ -113,26 +131,25 @@ def folding_section(results):
     text += "\nWhere it goes: CPU in s of one recording (median), of its folding, and of start-up"
     text += " with a folding of nothing;\nand the samples that were got of those that are due if"
     text += " no CPU is ever idle.\n\n"
-    rows = []
-    for v in found:
-        for tool in TOOLS:
-            got = min(r.samples / r.due for r in v.runs[tool])
-            rows.append((f"{v.load}, {v.rate:,} Hz, {v.seconds:g} s: {tool}",
-                         part_costs(v, "record")[tool], part_costs(v, "fold")[tool],
-                         f"{v.start(tool):.3f}",
-                         f"{v.runs[tool][-1].samples:,} (at least {got:.1%})"))
-    return text + table(("", "record", "fold", "start-up", "samples"), rows)
+    return text + table(("", "record", "fold", "start-up", "samples"), rows_of_parts(found))
 
 
 def bytes_section(results):
-    rows = []
-    for v in results["versus"]:
-        size = {tool: v.bytes(tool) for tool in TOOLS}
-        rows.append((f"{v.load}, {v.rate:,} Hz", *(size[tool].text("{:.1f}") for tool in TOOLS),
-                     Versus.ratio(size["skein"], size["perf"]).text("{:.3f}")))
     return ("\n## On disk\n\nBytes of the file per sample in it. skein's holds every name; "
-            "perf.data holds\naddresses, and needs the machine's binaries to be "
-            "read.\n\n" + table(("load, rate", "skein", "perf.data", "skein / perf"), rows))
+            "perf.data holds\naddresses, and needs the machine's binaries to be read.\n\n"
+            + table(("load, rate", "skein", "perf.data", "skein / perf"),
+                    rows_of_bytes(results["versus"])))
+
+
+def dwarf_section(results):
+    found = [results["dwarf"]]
+    text = ("\n## Without frame pointers: beside perf's DWARF unwinding\n\nCPU per sample from "
+            "recording to folded stacks, in µs; where it goes, in s; bytes of the\nfile per "
+            "sample.\n\n")
+    head = ("skein", "perf-dwarf", "skein / perf-dwarf")
+    text += table(("CPU: load, rate", *head), rows_of_costs(found)) + "\n"
+    text += table(("", "record", "fold", "start-up", "samples"), rows_of_parts(found)) + "\n"
+    return text + table(("bytes: load, rate", *head), rows_of_bytes(found))
 
 
 def recorder_section(results):
@@ -158,13 +175,60 @@ def recorder_section(results):
 
 
 def kernel_section(results):
-    rows = [(name, f"{cost.ns / 1000:.2f}", f"{cost.runs:,}",
-             f"{cost.share * 100:.2f} %") for name, cost in results["in_kernel"]]
-    return ("\n## In the kernel\n\nµs per run of skein's sampling program, by the kernel's own "
-            "run-time statistics (`kernel.bpf_stats_enabled`, whose\nreading of the clock is "
-            "included), every CPU running the same `bench_load`. The last column is all of skein's "
-            "BPF\nprograms in % of one CPU.\n\n"
-            + table(("load", "µs per sample", "runs", "of one CPU"), rows))
+    head = [name for name, *_ in USER_ARMS]
+    rows = [(depth, *(f"{results['user_stacks'][depth][name].ns / 1000:.2f}" for name in head))
+            for depth in DEPTHS]
+    calls = [(name, f"{cost.ns / 1000:.2f}", f"{cost.runs:,}", f"{cost.share * 100:.2f} %")
+             for name, cost in results["in_calls"]]
+    return ("\n## In the kernel\n\nµs per run of the program that takes a sample, by the "
+            "kernel's own run-time statistics (`kernel.bpf_stats_enabled`,\nwhose reading of the "
+            "clock is included), every CPU running `tools/bench_stacks.c`: a chain of functions "
+            "drawn at\nrandom, 64 of them in all where it is warm. skein walks a build without "
+            "frame pointers by call frame information;\n**bpf_get_stack** is what the kernel "
+            "offers: a build with frame pointers, walked by `tools/bench_peer.bpf.c`, which\n"
+            "does nothing else.\n\n"
+            f"**New pcs**: the functions are {MANY:,}, so that nearly no return address is in "
+            "skein's cache of 65,536 rules and most are\nsearched for in the tables, which are as "
+            "large as LLVM's; the CPU's caches are as warm as the rate makes them. **Cold**:\n"
+            f"that, at {SLOW} Hz, and between two samples the program reads all over 64 MiB, so "
+            "that neither tables nor stack nor skein's\nown data are in the CPU's nearer "
+            f"caches. All others are at {FAST:,} Hz.\n\n"
+            + table(("user stack, functions", *head), rows)
+            + "\nIn a system call below 30 functions; the last column is all of the recorder's "
+              "BPF programs in % of one CPU.\n\n"
+            + table(("", "µs per sample", "runs", "of one CPU"), calls))
+
+
+def mib(kib):
+    return f"{kib / 1024:.1f}"
+
+
+def unwinding_section(results):
+    crowds = []
+    for what, before, after in results["crowds"]:
+        growth = (after.own + after.maps + after.arena - before.own - before.maps - before.arena)
+        crowds.append((what, *(f"{mib(getattr(before, part))} → {mib(getattr(after, part))}"
+                               for part in ("own", "maps", "arena")),
+                       f"{growth / CROWD:.1f}"))
+    starts = [(what, wall.text("{:.2f}"), cpu.text("{:.2f}"), last.files,
+               f"{last.bytes} in {last.memory}", f"{last.made} / {last.cached}")
+              for what, wall, cpu, last in results["starts"]]
+    tables = [(path, mib(size / 1024), f"{seconds * 1000:.1f}", f"{bytes_ / 1024:,.0f}")
+              for path, size, seconds, bytes_ in results["tables"]]
+    libraries = results["libraries"]
+    return ("\n## Unwind tables\n\n"
+            f"**Memory** in MiB before and after {CROWD:,} processes have come that sleep: "
+            "resident in skein's processes, apart\nfrom what they share with the kernel; its BPF "
+            "maps but the arena; the arena, in which tables and mappings lie.\n\n"
+            + table((f"{CROWD:,} processes", "resident", "maps", "arena", "KiB for each"), crowds)
+            + f"\n**Start-up** while a process has mapped the {len(libraries)} largest shared "
+              f"libraries of this machine ({sum(b for b, *_ in libraries) / 1048576:,.0f} MiB of "
+              "files):\ntime until skein samples (for want of tables it waits 3 s at most), and "
+              "CPU of a whole recording of 10 ms.\n\n"
+            + table(("cache on disk", "until it samples, s", "CPU, s", "files",
+                     "tables in kernel memory", "made / from the cache"), starts)
+            + "\n**Making a table**, as the worker does, the file in the page cache.\n\n"
+            + table(("file", "file, MiB", "ms", "table, KiB"), tables))
 
 
 def slowdown_section(results):
@@ -208,14 +272,33 @@ def promise_rows(results):
         own = sum(peak - rings for _, _, peak, rings in r.memory) / 1024
         yield ("resident, all its processes, rings apart", "≤ 64 MiB", f"{own:.1f} MiB",
                verdict(own, 64))
-    for name, cost in results.get("in_kernel", [])[1:2]:
-        yield (f"a sample in the kernel, warm: {name}", "≤ 3 µs", f"{cost.ns / 1000:.2f} µs",
-               verdict(cost.ns, 3000))
+    yield from promises_of_unwinding(results)
 
 
-SECTIONS = (("versus", folding_section), ("versus", bytes_section),
-            ("recorders", recorder_section), ("in_kernel", kernel_section),
-            ("slowdown", slowdown_section), ("readings", readings_section))
+def promises_of_unwinding(results):
+    if "user_stacks" in results:
+        cost = results["user_stacks"][30]["skein"]
+        yield ("a sample in the kernel, warm: user stack of 30 functions, no frame pointers",
+               "≤ 3 µs", f"{cost.ns / 1000:.2f} µs", verdict(cost.ns, 3000))
+    if "dwarf" in results:
+        v = results["dwarf"]
+        cpu = Versus.ratio(*(v.per_sample(tool) for tool in v.tools))
+        size = Versus.ratio(*(v.bytes(tool) for tool in v.tools))
+        yield (f"CPU from recording to folded stacks at {FAST:,} Hz, of perf-dwarf's", "≤ 0.05",
+               cpu.text("{:.4f}"), verdict(cpu.median, 1 / 20))
+        yield ("bytes of the recording, of perf-dwarf's", "≤ 0.02", size.text("{:.4f}"),
+               verdict(size.median, 1 / 50))
+    for path, _, seconds, _ in results.get("tables", []):
+        most = {"libjvm.so": 0.15, "libc.so.6": 0.02}.get(path.name)
+        if most:
+            yield (f"making the table of {path}", f"≤ {most * 1000:.0f} ms",
+                   f"{seconds * 1000:.1f} ms", verdict(seconds, most))
+
+
+SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
+            ("recorders", recorder_section), ("user_stacks", kernel_section),
+            ("tables", unwinding_section), ("slowdown", slowdown_section),
+            ("readings", readings_section))
 
 
 def page(results, rounds, loadavg):
@@ -226,6 +309,4 @@ def page(results, rounds, loadavg):
     text += "\n## What is promised\n\n"
     text += table(("promise (docs/design.md, section 7)", "target", "measured", ""),
                   promise_rows(results))
-    text += ("\nThe comparison with perf's DWARF unwinding is not made yet: skein walks frame "
-             "pointers so far.\n")
     return text + "".join(section(results) for key, section in SECTIONS if key in results)
