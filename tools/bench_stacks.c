@@ -34,6 +34,7 @@
 #error "the functions below are x86-64's"
 #endif
 
+/* clang-format off */
 #ifdef WITH_FRAME_POINTERS
 #define ENTER                                                                                     \
 	"push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\n"                                 \
@@ -77,6 +78,7 @@ asm(".text\n"
     "1: mov %rdx, %rdi\n"
     "jmp *%rsi\n"
     ".cfi_endproc\n");
+/* clang-format on */
 
 typedef uint64_t work(uint64_t random);
 extern uint64_t next_function(uint64_t levels, work *at_bottom, uint64_t random, uint64_t mask);
