@@ -27,14 +27,19 @@ UNMAPPED = live.words("STACK_ENDS").index("UNMAPPED")  # enum stack_end
 SYSCALL = 2  # bytes of the instruction
 SWITCHES_STACKS = ("runtime.systemstack", "runtime.nanotime1", "runtime.walltime", "time.now",
                    "runtime.asmcgocall")
+SIGRETURN = "runtime.sigreturn"
 TOPS_OF_STACKS = ("runtime.mcall", "runtime.morestack", "runtime.mstart")
 
+USER, SYSTEM_CALL, FAULT = PLACES = ("in user mode", "in system calls", "in faults and interrupts")
 ZERO = "gdb adds a frame at address 0, where a coroutine or goroutine begins"
 HANDLER = "a signal's handler was entered between sample and stop: it is on top of gdb's stack"
 RETURNED = "the sample hit sigreturn, and the stop where that leads: one frame less in gdb's stack"
+RESTARTED = "a system call that a signal had ended is done again: gdb's leaf is its instruction"
 GO_STACKS = "gdb does not follow Go's runtime from the system's stack back to the goroutine's"
 GO_TOPS = ("in runtime.mcall(), morestack() and mstart(), where Go itself ends stacks, gdb reads "
            "on behind the end")
+GO_SIGNAL = ("gdb does not know runtime.sigreturn() of Go 1.19 as the frame of a signal: it gets "
+             "lost there")
 SWITCHING = ("swapcontext() has another stack pointer already, and libc's .eh_frame does not hold: "
              "gdb goes on into memory that is no code, skein says 'left mapped code'")
 
@@ -54,7 +59,14 @@ class Pair:
     skein_end: int  # enum stack_end if skein says that frames are missing, else -1
     gdb: list
     signals: list  # which of gdb's frames are of a signal
+    begins: list  # which functions begin where gdb's frames stand
     gdb_end: str
+
+    def place(self):
+        """Where the sample found the thread."""
+        if not self.kernel:
+            return USER
+        return SYSTEM_CALL if any("SYSCALL_64" in name for name in self.kernel) else FAULT
 
     def same(self):
         return self.skein == self.gdb and self.skein_end < 0
@@ -62,29 +74,33 @@ class Pair:
     def why(self):
         """Known causes of a difference, each proven by the frames; None: there must be none."""
         causes, gdb = ([ZERO], self.gdb[:-1]) if self.gdb[-1:] == [("", -1)] else ([], self.gdb)
-        returning = any("sigreturn" in name for name in self.kernel)
+        returning = self.place() == SYSTEM_CALL  # no other takes a frame away
         for left in range(1 + returning):
             for entered in [0, *(i + 1 for i, signal in enumerate(self.signals) if signal)]:
                 rest = self._rest(left, gdb[entered:], entered > 0)
                 if rest is not None:
                     return causes + [RETURNED] * left + [HANDLER] * (entered > 0) + rest
+        if any(begins.startswith(SIGRETURN) and not signal
+               for begins, signal in zip(self.begins, self.signals)):
+            return causes + [GO_SIGNAL]
         return None
 
     def _rest(self, left, gdb, interrupted):
         """The same of what lies below, without skein's first frame if that was left."""
-        skein, names = self.skein[left:], self.names[left:]
-        if interrupted and gdb and gdb[0] == (skein[0][0], skein[0][1] - SYSCALL):
-            gdb = [skein[0], *gdb[1:]]  # the system call that the signal ended is done again
+        skein, names, causes = self.skein[left:], self.names[left:], []
+        if gdb and skein and gdb[0] == (skein[0][0], skein[0][1] - SYSCALL) \
+                and (interrupted or self.place() == SYSTEM_CALL):
+            gdb, causes = [skein[0], *gdb[1:]], [RESTARTED]
         same = common(skein, gdb)
         if self.skein_end == UNMAPPED and same == len(skein) < len(gdb) and not gdb[same][0]:
-            return [SWITCHING]
+            return causes + [SWITCHING]
         if self.skein_end >= 0 or not same:
             return None
         if same < len(skein) and names[same - 1].startswith(SWITCHES_STACKS):
-            return [GO_STACKS]
+            return causes + [GO_STACKS]
         if same == len(skein) < len(gdb) and names[-1].startswith(TOPS_OF_STACKS):
-            return [GO_TOPS]
-        return [] if skein == gdb else None
+            return causes + [GO_TOPS]
+        return causes if skein == gdb else None
 
     def __str__(self):
         at = common(self.skein, self.gdb)
@@ -187,7 +203,8 @@ def pairs_of(trace, stops):
         frames = stop["frames"]
         found.append(Pair((kernel or ["?"]) if in_kernel else [], user, names, end,
                           [(f["path"], f["offset"]) for f in frames],
-                          [f["signal"] for f in frames], stop["end"]))
+                          [f["signal"] for f in frames], [f["begins"] for f in frames],
+                          stop["end"]))
     return found
 
 

@@ -39,18 +39,17 @@ class Tally:
     """What came of many stops."""
 
     def __init__(self):
-        self.stops = collections.Counter()  # whether in the kernel -> stops
+        self.stops = collections.Counter()  # by place
         self.same = collections.Counter()
         self.causes = collections.Counter()
         self.frames = 0
         self.unexplained = []
 
     def add(self, pair):
-        in_kernel = bool(pair.kernel)
-        self.stops[in_kernel] += 1
+        self.stops[pair.place()] += 1
         self.frames += len(pair.gdb)
         if pair.same():
-            self.same[in_kernel] += 1
+            self.same[pair.place()] += 1
             return
         causes = pair.why()
         if causes is None:
@@ -71,9 +70,9 @@ class Tally:
         return "; ".join(f"{cause} ({count})" for cause, count in self.causes.most_common())
 
     def row(self, program):
-        return {"program": program, "stops in user mode": f"{self.stops[False]:,}",
-                "the same": f"{self.same[False]:,}", "stops in the kernel": f"{self.stops[True]:,}",
-                "the same there": f"{self.same[True]:,}", "frames": f"{self.frames:,}",
+        same = {f"the same {place}": f"{self.same[place]:,} of {self.stops[place]:,}"
+                for place in stops.PLACES}
+        return {"program": program, **same, "frames": f"{self.frames:,}",
                 "differences and their causes": self.why() or "none"}
 
 
@@ -82,7 +81,7 @@ class BesideGdb(live.LiveTest):
     every = Tally()
 
     def judge(self, name, tally, enough):
-        print(f"{name}: {tally}")
+        print("\n".join([f"{name}: {tally}", *tally.unexplained]))
         if live.LONG:
             self.every.merge(tally)
             evidence.leave(live.BUILD, "gdb", tally.row(name))

@@ -7,8 +7,8 @@ thread that got it, as gdb walks it. The signal goes no further: the process nev
 
 OUT gets a line "attached"; after a byte from stdin the process runs, and OUT gets a JSON object
 for each stop: tid; time, ns of CLOCK_BOOTTIME, when it had stopped; frames, leaf first, each with
-path (of the mapping), offset (in the file) and signal (whether it is the frame of one); end, why
-gdb found no more.
+path (of the mapping), offset (in the file), begins (the function that begins at its pc, if one may)
+and signal (whether it is the frame of one); end, why gdb found no more.
 """
 import json
 import os
@@ -33,6 +33,7 @@ handle SIGSTOP stop print nopass
 
 # Of one pc: frames that stand for inlined functions and tail calls are gdb's alone.
 SHOWN_ONLY = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
+FUNCTIONS_ALIGNED = 16  # bytes
 
 
 def mappings(pid):
@@ -53,6 +54,14 @@ def place(maps, pc):
     return ("", pc)
 
 
+def begins(pc):
+    """The function whose first instruction is there: where a signal's handler returns to."""
+    if pc % FUNCTIONS_ALIGNED:
+        return ""
+    words = gdb.execute(f"info symbol {pc}", to_string=True).split()
+    return "" if words[:1] in ([], ["No"]) or words[1:2] == ["+"] else words[0]
+
+
 def walk(maps):
     """(frames, why there are no more)"""
     frames, frame, exact = [], gdb.newest_frame(), True
@@ -63,7 +72,8 @@ def walk(maps):
                 # what a return address belongs to is the call in front of it
                 path, offset = place(maps, frame.pc() if exact else frame.pc() - 1)
                 exact = kind == gdb.SIGTRAMP_FRAME
-                frames.append({"path": path, "offset": offset, "signal": exact})
+                frames.append({"path": path, "offset": offset, "begins": begins(frame.pc()),
+                               "signal": exact})
             older = frame.older()
             if not older:
                 return frames, gdb.frame_stop_reason_string(frame.unwind_stop_reason())
