@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 400
+"""
+What programs may do to whoever walks their stacks: crafted stacks and files, more of everything
+than is good. Work stays bounded, nothing crashes, no name is wrong, every incomplete stack has its
+reason; and a program that runs beside it all keeps its complete stacks.
+"""
+import concurrent.futures
+import contextlib
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+import live
+from completeness import completeness
+
+SOURCES = live.ROOT / "tests" / "workloads" / "shapes"
+FLAGS = ("-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-w")
+FREQUENCY = 999
+SECONDS = 1 if live.LONG else 0.06  # of one attack
+WHOLE = 0.995
+# What code says of its frames that is not true, or that nobody can follow.
+REASONS = {"too deep", "unreadable stack", "unknown root", "left mapped code", "no unwind table",
+           "bad unwind row", "generated code", "longer than the copied stack"}
+ATTACKERS = {"blind", "told", "stays", "sinks", "leaps", "by_rbx", "is_root", "derefs", "circles",
+             "no_opcode", "signals"}
+KERNEL_TROUBLE = re.compile(r"WARNING:|BUG:|Oops|stall|lockup|kernel NULL|Call Trace|\bbpf\b", re.I)
+
+
+def compile_to(path, source, *flags):
+    subprocess.run(["gcc", *FLAGS, *flags, "-o", path, SOURCES / source, "-lpthread", "-ldl"],
+                   check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+def kernel_log():
+    done = subprocess.run(["dmesg"], capture_output=True)
+    return [line for line in done.stdout.decode(errors="replace").splitlines()
+            if KERNEL_TROUBLE.search(line)]
+
+
+def sections(content):
+    """(name, offset, size) of a 64-bit ELF file's."""
+    at = int.from_bytes(content[0x28:0x30], "little")
+    count, names = (int.from_bytes(content[i:i + 2], "little") for i in (0x3c, 0x3e))
+    heads = [content[at + 64 * i:at + 64 * (i + 1)] for i in range(count)]
+
+    def number(head, begin):
+        return int.from_bytes(head[begin:begin + 8], "little")
+    text = content[number(heads[names], 24):][:number(heads[names], 32)]
+    for head in heads:
+        first = int.from_bytes(head[:4], "little")
+        yield text[first:text.index(b"\0", first)], number(head, 24), number(head, 32)
+
+
+class Hostile(live.LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = live.pathlib.Path(tempfile.mkdtemp(prefix="hostile-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        for name, source in (("bystander", "depth.c"), ("crafted", "crafted.c"),
+                             ("crowd", "crowd.c"), ("plugins", "plugins.c")):
+            compile_to(cls.folder / name, source)
+
+    def setUp(self):
+        super().setUp()
+        self.trouble = kernel_log()
+        self.bystander = self.start(self.folder / "bystander", 1000, 20)
+
+    def record_during(self, what, cache="", **env):
+        """Record the machine while what() goes on. Without a cache all tables are made."""
+        recording = self.begin("-a", "-F", FREQUENCY, "--unwind-cache", cache,
+                               env=live.clean_environment(**env))
+        what()
+        began = time.monotonic()
+        trace = self.finish(recording)
+        self.assertLess(time.monotonic() - began, 20)  # it does not go on for ever
+        self.assertNotIn("bad record", trace.done.err)
+        self.check_bystander(trace)
+        self.assertEqual(kernel_log(), self.trouble)
+        return trace
+
+    def check_bystander(self, trace):
+        found = completeness(live.SKEIN, trace.path, "bystander")
+        self.assertGreater(found.samples, 30)
+        mean = found.samples * (1 - WHOLE)
+        self.assertLessEqual(found.samples - found.complete, mean + 3 * math.sqrt(mean), str(found))
+        stacks = trace.stacks(pid=self.bystander.pid)
+        right = [s for s in stacks if "depth_leaf" not in s.names
+                 or s.names.count("depth_descend") == 21]
+        self.assertGreater(live.count(right), 0.99 * live.count(stacks))
+
+    def run_all(self, commands):
+        def run(command):
+            return subprocess.run([str(word) for word in command], capture_output=True,
+                                  timeout=60).returncode
+        with concurrent.futures.ThreadPoolExecutor(len(live.CPUS)) as pool:
+            return list(pool.map(run, commands))
+
+    def check_attack(self, trace, stacks, name):
+        """Of the samples that have the attacker: the reason is told, and nobody else is named."""
+        found = completeness(live.SKEIN, trace.path, name)
+        self.assertLessEqual({reason for reason, _, _ in found.reasons}, REASONS)
+        led = [s for s in stacks if s.process and s.process["comm"] == name
+               and (ATTACKERS & set(s.names) or live.FRAME["JIT"] in s.kinds)]
+        self.assertGreater(live.count(led), 10)
+        others = {n for s in led for n, kind in zip(s.names, s.kinds)
+                  if kind != live.FRAME["KERNEL"]} - ATTACKERS
+        # an address in no code, and generated code, have no name but may be where the thread stood
+        self.assertEqual({n for n in others if not n.startswith("[")}, set())
+        deepest = max(sum(k != live.FRAME["KERNEL"] for k in s.kinds) for s in led)
+        self.assertLessEqual(deepest, 1024)
+        # what is complete was so before the attack; code that says, as the ABI has it, that nobody
+        # called it is believed
+        if name != "is_root":
+            self.assertLess(found.complete, found.samples - live.count(led) + 1, str(found))
+
+    def crafted_stacks(self, variant):
+        program = self.folder / "crafted"
+        names = subprocess.run([program, "list"], capture_output=True, text=True,
+                               check=True).stdout.split()
+        trace = self.record_during(lambda: self.assertEqual(
+            set(self.run_all([program, SECONDS, name] for name in names)), {-signal.SIGPROF}),
+            SKEIN_DEBUG_WALK=variant)
+        stacks = trace.stacks()
+        for name in names:
+            with self.subTest(attack=name):
+                self.check_attack(trace, stacks, name)
+
+    def test_crafted_stacks(self):
+        self.crafted_stacks("")
+
+    def test_crafted_stacks_by_tail_calls(self):
+        self.crafted_stacks("tail-calls")
+
+    @staticmethod
+    def damaged(content, kind, rng):
+        """A program whose .eh_frame (and its index) is not what it was."""
+        broken = bytearray(content)
+        for name, at, size in sections(content):
+            if name not in (b".eh_frame", b".eh_frame_hdr"):
+                continue
+            if kind == "noise":
+                broken[at:at + size] = rng.randbytes(size)
+            elif kind == "bits":
+                for i in rng.sample(range(at, at + size), 8):
+                    broken[i] ^= 1 << rng.randrange(8)
+            elif kind == "itself":  # a description of -4 bytes, whose CIE is itself
+                broken[at:at + 8] = struct.pack("<Ii", 0xfffffffc, 4)
+            else:
+                broken[at:at + size] = (b"\xff" if kind == "ones" else b"\0") * size
+        return bytes(broken)
+
+    def test_crafted_files(self):
+        """What .eh_frame says is nonsense; whoever runs beside it does not suffer."""
+        content, rng = (self.folder / "bystander").read_bytes(), random.Random(4)
+        commands = []
+        for i in range(400 if live.LONG else 40):
+            path = self.tmp / f"nonsense-{i}"
+            kind = ("noise", "ones", "zeros", "bits", "itself")[i % 5]
+            path.write_bytes(self.damaged(content, kind, rng))
+            path.chmod(0o755)
+            commands.append([path, 0.02, 10])
+        trace = self.record_during(lambda: self.assertEqual(set(self.run_all(commands)), {0}))
+        mine = [s for s in trace.stacks() if s.process
+                and s.process["exe"].startswith(f"{self.tmp}/nonsense")]
+        self.assertGreater(live.count(mine), 200)
+        named = {n for s in mine for n, kind in zip(s.names, s.kinds)
+                 if kind == live.FRAME["NATIVE"] and n.startswith(("depth", "main"))}
+        self.assertIn("depth_leaf", named)
+
+    @contextlib.contextmanager
+    def changing(self, path):
+        """The file is cut, overwritten, restored and replaced all the time."""
+        content, over, rounds = path.read_bytes(), threading.Event(), [0]
+
+        def change():
+            rng = random.Random(5)
+            while not over.is_set():
+                rounds[0] += 1
+                with open(path, "r+b") as file:
+                    file.truncate(rng.randrange(len(content)))
+                    file.seek(rng.randrange(len(content)))
+                    file.write(rng.randbytes(4096))
+                    file.seek(0)
+                    file.truncate()
+                    file.write(content)
+                other = path.with_suffix(".new")
+                other.write_bytes(content)
+                other.rename(path)
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            yield rounds
+        finally:
+            over.set()
+            thread.join()
+
+    def test_files_that_change_while_they_are_read(self):
+        """Their programs may crash; nobody else may."""
+        library = self.tmp / "lib.so"
+        shutil.copy(live.workload("lib/plugin_first.so"), library)
+
+        def storm():
+            end = time.monotonic() + (60 if live.LONG else 2)
+            with self.changing(library) as rounds:
+                while time.monotonic() < end:
+                    self.run_all([[self.folder / "plugins", 0.01, 1, library, library]] * 4)
+            self.assertGreater(rounds[0], 100)
+        trace = self.record_during(storm)
+        names = live.functions(trace.stacks(comm="plugins"))
+        self.assertNotIn("burn_in_second", names)
+
+    def test_forged_build_id(self):
+        """Two programs say that they are the same: tables and names are each one's own."""
+        forged = "-Wl,--build-id=0x" + "4e" * 20
+        deep = compile_to(self.tmp / "forged-deep", "depth.c", forged)
+        odd = compile_to(self.tmp / "forged-odd", "odd.c", forged, "-O1")
+        for first, second in ((deep, odd), (odd, deep)):
+            args = {deep: (0.2, 10), odd: (0.2, "aligned")}
+            trace = self.record_during(lambda: self.run_all(
+                [[first, *args[first]], [second, *args[second]]]), self.tmp / "cache")
+            for comm, prefix in (("forged-deep", "depth_"), ("forged-odd", "aligned_")):
+                found = completeness(live.SKEIN, trace.path, comm)
+                self.assertGreater(found.samples, 100)
+                self.assertLess(found.samples - found.complete, 5, str(found))
+                stacks = [s for s in trace.stacks(comm=comm)
+                          if any(n.endswith("_leaf") for n in s.names)]
+                right = [s for s in stacks if any(n.startswith(prefix) for n in s.names)]
+                self.assertEqual(live.count(right), live.count(stacks))
+
+    def test_storm(self):
+        """Processes that are gone at every step of getting to know them."""
+        trace = self.record_during(lambda: self.run_all([[live.workload("storm"), 1.5, 1000]]))
+        found = completeness(live.SKEIN, trace.path, "storm")
+        self.assertGreater(found.samples, 100)
+        self.assertGreater(found.share, 0.98, str(found))
+
+    def check_crowd(self, how, count, least, most_left=0.005):
+        """Everything is told to the walkers while it is made; then stacks are whole."""
+        trace = self.record_during(lambda: self.assertEqual(self.run_all(
+            [[self.folder / "crowd", 0.4, how, count]]), [0]))
+        found = completeness(live.SKEIN, trace.path, "crowd")
+        self.assertGreater(found.samples, least)
+        self.assertLess(found.samples - found.complete, most_left * found.samples + 5, str(found))
+        resident = re.search(r"resident at most ([0-9.]+) (K|M|G)iB", trace.done.err)
+        self.assertEqual(resident[2], "M", trace.done.err)
+        self.assertLess(float(resident[1]), 300, trace.done.err)
+        return trace
+
+    def test_many_mappings(self):
+        self.check_crowd("mappings", 60000 if live.LONG else 10000, 200)
+
+    def test_many_threads(self):
+        self.check_crowd("threads", 20000 if live.LONG else 2000, 200)
+
+    def test_many_processes(self):
+        self.check_crowd("processes", 5000, 200)
+
+    def test_many_processes_that_were_there(self):
+        """They are read from /proc, before the first sample."""
+        crowd = subprocess.Popen([self.folder / "crowd", "1000", "processes", "5000"],
+                                 stdout=subprocess.PIPE)
+        self.addCleanup(self.end, crowd)
+        crowd.stdout.readline()
+        trace = self.record_during(lambda: time.sleep(0.5))
+        found = completeness(live.SKEIN, trace.path, "crowd")
+        self.assertGreater(found.samples, 100)
+        self.assertLess(found.samples - found.complete, 0.005 * found.samples + 3, str(found))
+
+    def test_many_libraries(self):
+        """dlopen() and dlclose(), again and again."""
+        rounds = 20000 if live.LONG else 5000
+        libraries = [live.workload(f"lib/plugin_{n}.so") for n in ("first", "second")]
+        trace = self.record_during(lambda: self.assertEqual(self.run_all(
+            [[self.folder / "plugins", 0.5, rounds, *libraries]]), [0]))
+        found = completeness(live.SKEIN, trace.path, "plugins")
+        self.assertGreater(found.samples, 400)
+        self.assertLess(found.samples - found.complete, 0.005 * found.samples + 5, str(found))
+        for first, other in (("first", "second"), ("second", "first")):
+            wrong = [s for s in trace.stacks(comm="plugins")
+                     if f"with_{first}" in s.names and f"burn_in_{other}" in s.names]
+            self.assertEqual(live.count(wrong), 0)
+
+    def test_little_memory_for_tables(self):
+        """What does not fit is told, and goes by frame pointers; what fits is complete."""
+        self.start("/usr/bin/python3", "-c", "while True: sorted(range(1000))")
+        if shutil.which("node"):
+            self.start("node", "-e", "for (;;) 'abc'.match(/b/)")
+        recording = self.begin("-a", "-F", FREQUENCY, "--unwind-memory", "1M")
+        time.sleep(1.5)
+        trace = self.finish(recording)
+        found = completeness(live.SKEIN, trace.path)
+        self.assertIn("unwind table evicted", {reason for reason, _, _ in found.reasons})
+        self.assertEqual(kernel_log(), self.trouble)
+
+
+if __name__ == "__main__":
+    live.main()
