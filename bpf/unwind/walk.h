@@ -121,6 +121,7 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 		return WALK_UNMAPPED;
 	switch (slot->state) {
 	case UNWIND_TABLE_PENDING:
+		slot->used = walk_now();
 		return WALK_PENDING;
 	case UNWIND_TABLE_READY:
 		slot->used = walk_now();

@@ -63,7 +63,7 @@ struct unwind_slot {
 	__u64 first_page; /* number of the first: file offset >> UNWIND_PAGE_SHIFT */
 	__u32 page_count;
 	__u32 unused;
-	__u64 used; /* when a walker last looked into it, ns */
+	__u64 used; /* when a walker last looked into it, or wanted to, ns; 0: never */
 };
 
 #define UNWIND_SLOTS_MAX 16384

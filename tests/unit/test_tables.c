@@ -426,6 +426,30 @@ START_TEST(the_least_recently_used_goes_first)
 }
 END_TEST
 
+/* Tables are made of all that is mapped; most of it nobody ever walks through. */
+START_TEST(what_nobody_looks_into_goes_first_and_at_once)
+{
+	struct unwind_table t = tenth();
+	uint32_t slots[10];
+
+	begin(TEN);
+	for (int i = 0; i < 10; i++, now_ns += SECOND)
+		slots[i] = put(&t);
+	world->slots[slots[0]].used = now_ns;
+	put(&t);
+	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
+	world->slots[slots[1]].used = now_ns + 1; /* a walk has wanted it */
+	ck_assert_uint_eq(tables_wanted(world->tables, now_ns + 2), slots[1]);
+	ck_assert_int_eq(tables_put(world->tables, slots[1], &t, now_ns + 2), 0);
+	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(tables_state(world->tables, slots[2]), UNWIND_TABLE_EVICTED);
+	drop(&t);
+	end();
+}
+END_TEST
+
 START_TEST(what_fits_nowhere_pushes_nobody_out)
 {
 	struct unwind_table t = tenth(), large = regular(300000, 10, 10, 0);
@@ -565,7 +589,8 @@ END_TEST
 SUITE("tables", every_row_is_found_again, agrees_over_tables_of_all_shapes,
       agrees_over_the_c_library, rules_are_shared, more_rules_than_there_are_numbers,
       slots_run_out_and_come_back, numbers_of_the_summary_add_up,
-      the_least_recently_used_goes_first, what_fits_nowhere_pushes_nobody_out,
+      the_least_recently_used_goes_first,
+      what_nobody_looks_into_goes_first_and_at_once, what_fits_nowhere_pushes_nobody_out,
       a_table_that_did_not_fit_leaves_nothing_behind, who_is_wanted_comes_back_in_place_of_the_cold,
       who_is_wanted_comes_back_when_there_is_room, all_that_are_wanted_have_their_turn,
       tables_make_room_for_other_things)

@@ -82,6 +82,7 @@ uint32_t tables_add(struct tables *t)
 	else
 		return UNWIND_SLOT_NONE;
 	t->infos[slot].refused = 0; /* of another file, if any */
+	t->memory.slots[slot].used = 0; /* nobody has looked into it: it goes first */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
 }
@@ -322,7 +323,6 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 	to->pages = place;
 	to->page_count = pages;
 	to->first_page = table->header->first_page;
-	to->used = now;
 	t->infos[slot].rows = table->header->rows;
 	t->summary.files++;
 	t->summary.rows += table->header->rows;
