@@ -589,8 +589,7 @@ END_TEST
 SUITE("tables", every_row_is_found_again, agrees_over_tables_of_all_shapes,
       agrees_over_the_c_library, rules_are_shared, more_rules_than_there_are_numbers,
       slots_run_out_and_come_back, numbers_of_the_summary_add_up,
-      the_least_recently_used_goes_first,
-      what_nobody_looks_into_goes_first_and_at_once, what_fits_nowhere_pushes_nobody_out,
-      a_table_that_did_not_fit_leaves_nothing_behind, who_is_wanted_comes_back_in_place_of_the_cold,
-      who_is_wanted_comes_back_when_there_is_room, all_that_are_wanted_have_their_turn,
-      tables_make_room_for_other_things)
+      the_least_recently_used_goes_first, what_nobody_looks_into_goes_first_and_at_once,
+      what_fits_nowhere_pushes_nobody_out, a_table_that_did_not_fit_leaves_nothing_behind,
+      who_is_wanted_comes_back_in_place_of_the_cold, who_is_wanted_comes_back_when_there_is_room,
+      all_that_are_wanted_have_their_turn, tables_make_room_for_other_things)

@@ -81,7 +81,7 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].refused = 0; /* of another file, if any */
+	t->infos[slot].refused = 0;	/* of another file, if any */
 	t->memory.slots[slot].used = 0; /* nobody has looked into it: it goes first */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
