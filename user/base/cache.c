@@ -96,6 +96,13 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 	return true;
 }
 
+void cache_prefetch(const struct cache *c, struct cache_key key)
+{
+	__builtin_prefetch(&c->young.slots[key.low & c->mask]);
+	if (c->old.used)
+		__builtin_prefetch(&c->old.slots[key.low & c->mask]);
+}
+
 void cache_put(struct cache *c, struct cache_key key, uint64_t value)
 {
 	struct slot *s = find(c, &c->young, key);

@@ -28,6 +28,8 @@ void cache_free(struct cache *c);
 
 /* True and the value in *ret if the key is known. */
 bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret);
+/* A key is about to be looked up: memory is slow. */
+void cache_prefetch(const struct cache *c, struct cache_key key);
 /* Remember value, replacing an older one. */
 void cache_put(struct cache *c, struct cache_key key, uint64_t value);
 void cache_clear(struct cache *c);

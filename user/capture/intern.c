@@ -12,6 +12,7 @@
 
 /* Entries per generation: 24 bytes each, two generations. */
 #define STACK_ENTRIES (1 << 16)
+#define PATH_ENTRIES (1 << 16)
 #define NODE_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 16)
@@ -36,6 +37,7 @@ struct intern {
 	struct symbolizer *symbolizer;
 	struct sink *sink;
 	struct cache *stacks; /* words in a version of a space -> stack.id */
+	struct cache *paths; /* the same of the words of callers only */
 	struct cache *nodes; /* parent, frame -> stack.id */
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
@@ -58,11 +60,12 @@ int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *
 		n->symbolizer = symbolizer;
 		n->sink = sink;
 		n->stacks = cache_new(STACK_ENTRIES);
+		n->paths = cache_new(PATH_ENTRIES);
 		n->nodes = cache_new(NODE_ENTRIES);
 		n->frames = cache_new(FRAME_ENTRIES);
 		n->functions = cache_new(FUNCTION_ENTRIES);
 	}
-	if (!n || !n->stacks || !n->nodes || !n->frames || !n->functions) {
+	if (!n || !n->stacks || !n->paths || !n->nodes || !n->frames || !n->functions) {
 		intern_free(n);
 		return error_errno(err, -ENOMEM, "stack caches");
 	}
@@ -86,6 +89,7 @@ void intern_free(struct intern *n)
 	HASH_ITER(hh, n->waiting, w, next)
 		forget_waiting(n, w);
 	cache_free(n->stacks);
+	cache_free(n->paths);
 	cache_free(n->nodes);
 	cache_free(n->frames);
 	cache_free(n->functions);
@@ -295,70 +299,101 @@ static unsigned int true_frames(const struct space *space, const uint64_t *user,
 	return i < count ? i : count;
 }
 
-/* Root first: [where it broke off,] user frames, kernel frames; all but the innermost. */
-static int push_callers(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
-			struct error *err)
-{
-	const uint64_t *user = raw->words + raw->kernel;
-	unsigned int frames = true_frames(raw->space, user, raw->user);
-	unsigned int innermost = raw->kernel ? 0 : 1;
-	enum stack_end end = frames < raw->user ? END_UNMAPPED : raw->end;
-	int ret = 0;
+/* A stack, outermost frame first: the user's part, then the kernel's. */
+struct path {
+	const struct raw_stack *raw;
+	unsigned int frames; /* of the user's part, as far as they are any */
+	unsigned int count; /* of all */
+	enum stack_end end;
+};
 
-	if (end != END_WALKED)
-		ret = push_end(n, end, stack, err);
-	for (unsigned int i = frames; !ret && i-- > innermost;)
-		ret = push_user(n, raw, user[i], i > 0, stack, err);
-	for (unsigned int i = raw->kernel; !ret && i-- > 1;)
-		ret = push_kernel(n, raw->words[i], true, stack, err);
-	return ret;
+static struct path path_of(const struct raw_stack *raw)
+{
+	struct path p = {.raw = raw, .end = raw->end};
+
+	p.frames = true_frames(raw->space, raw->words + raw->kernel, raw->user);
+	p.count = p.frames + raw->kernel;
+	if (p.frames < raw->user)
+		p.end = END_UNMAPPED;
+	return p;
 }
 
-static int push_innermost(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
-			  struct error *err)
+/* A word of the path; innermost: of its part, the address at which it was left by no call. */
+static uint64_t word_of(const struct path *p, unsigned int i, bool *innermost)
 {
-	if (raw->kernel)
-		return push_kernel(n, raw->words[0], false, stack, err);
-	return raw->user ? push_user(n, raw, raw->words[0], false, stack, err) : 0;
+	const struct raw_stack *raw = p->raw;
+	unsigned int word = i < p->frames ? p->frames - 1 - i : p->count - 1 - i;
+
+	*innermost = !word;
+	return raw->words[i < p->frames ? raw->kernel + word : word];
+}
+
+static int push_word(struct intern *n, const struct path *p, unsigned int i, uint64_t *stack,
+		     struct error *err)
+{
+	bool innermost;
+	uint64_t word = word_of(p, i, &innermost);
+
+	return i < p->frames ? push_user(n, p->raw, word, !innermost, stack, err) :
+			       push_kernel(n, word, !innermost, stack, err);
+}
+
+/* What words mean is the same in every state of the space of one version. */
+static uint64_t context_of(const struct intern *n, const struct raw_stack *raw, enum stack_end end)
+{
+	return raw->space->version * 0x9e3779b97f4a7c15ULL + n->epoch * 0xc2b2ae3d27d4eb4fULL +
+	       (uint64_t)end * 2 + (raw->process != NULL);
 }
 
 /*
- * The same words mean the same in every state of the space of one version.
- * Without its innermost one, whether that was of the kernel tells if the first
- * of the rest is an address that was interrupted or one to return to.
+ * The keys of the path to each frame, every one made of the one before it. They do
+ * not depend on what is looked up, so that all may be fetched at once.
  */
-static struct cache_key key_of(const struct intern *n, const struct raw_stack *raw,
-			       unsigned int skip)
+static void make_keys(const struct intern *n, const struct path *p, struct cache_key *keys)
 {
-	uint64_t context = raw->space->version * 0x9e3779b97f4a7c15ULL +
-			   n->epoch * 0xc2b2ae3d27d4eb4fULL + raw->end * 16UL + (raw->process != NULL) * 4UL +
-			   (raw->kernel > 0) * 2UL + skip;
-	unsigned int words = raw->kernel + raw->user;
+	uint64_t context = context_of(n, p->raw, p->end);
 
-	if (skip > words)
-		skip = words;
-	return cache_hash_in(context, raw->words + skip, (words - skip) * sizeof(uint64_t));
+	for (unsigned int i = 0; i < p->count; i++) {
+		bool innermost;
+		uint64_t word = word_of(p, i, &innermost);
+		uint64_t block[] = {context, word, (uint64_t)innermost << 1 | (i < p->frames)};
+
+		keys[i] = cache_hash(block, sizeof(block));
+		cache_prefetch(n->paths, keys[i]);
+		context = keys[i].high;
+	}
 }
 
-/* Samples of one loop differ in their innermost frame only: the callers are remembered too. */
-static int callers_of(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
-		      struct error *err)
+/*
+ * Samples of one program differ in some innermost frames only: the path to the
+ * frame before them is known.
+ */
+static int push_path(struct intern *n, const struct path *p, uint64_t *stack, struct error *err)
 {
-	struct cache_key key = key_of(n, raw, 1);
-	int ret;
+	struct cache_key keys[WIRE_MAX_USER + WIRE_MAX_KERNEL];
+	unsigned int i = p->count;
+	int ret = 0;
 
-	if (cache_get(n->stacks, key, stack))
-		return 0;
-	ret = push_callers(n, raw, stack, err);
-	if (!ret)
-		cache_put(n->stacks, key, *stack);
+	make_keys(n, p, keys);
+	while (i && !cache_get(n->paths, keys[i - 1], stack))
+		i--;
+	if (!i && p->end != END_WALKED)
+		ret = push_end(n, p->end, stack, err);
+	for (; !ret && i < p->count; i++) {
+		ret = push_word(n, p, i, stack, err);
+		if (!ret)
+			cache_put(n->paths, keys[i], *stack);
+	}
 	return ret;
 }
 
 int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret,
 		 struct error *err)
 {
-	struct cache_key key = key_of(n, raw, 0);
+	uint64_t context = context_of(n, raw, raw->end) + ((uint64_t)raw->kernel << 32);
+	struct cache_key key = cache_hash_in(context, raw->words,
+					     (raw->kernel + raw->user) * sizeof(uint64_t));
+	struct path path;
 	uint64_t stack = 0;
 	int result;
 
@@ -366,9 +401,8 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret,
 		raw->process->jit->wanted = true; /* the same addresses may hold other code by now */
 	if (cache_get(n->stacks, key, ret))
 		return 0;
-	result = callers_of(n, raw, &stack, err);
-	if (!result)
-		result = push_innermost(n, raw, &stack, err);
+	path = path_of(raw);
+	result = push_path(n, &path, &stack, err);
 	if (result)
 		return result;
 	cache_put(n->stacks, key, stack);
