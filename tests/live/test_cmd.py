@@ -89,6 +89,18 @@ class Commands(live.LiveTest):
         quiet = self.skein("record", "-d", 0.3, "-o", "y.skein")
         self.assertNotIn(b"\r", quiet.stderr)
 
+    def test_recorder_goes_first(self):
+        """With its helpers; the command that it runs has the priority it was called with."""
+        recording = self.begin("-a", "--", "sh", "-c", "nice; sleep 1")
+        children = f"/proc/{recording.pid}/task/{recording.pid}/children"
+        with open(children, encoding="ascii") as file:
+            helpers = [pid for pid in map(int, file.read().split())
+                       if "skein" in live.pathlib.Path(f"/proc/{pid}/comm").read_text()]
+        priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (recording.pid, *helpers)]
+        done = recording.wait()
+        self.assertEqual(priorities, [-20] * 3)
+        self.assertEqual(int(done.out), os.getpriority(os.PRIO_PROCESS, 0))
+
     def test_help(self):
         for command in ("record", "report", "export", "query"):
             done = self.skein(command, "--help")
