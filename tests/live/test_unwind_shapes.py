@@ -217,14 +217,17 @@ class Shapes(live.LiveTest):
         failed = [e for e in ended if e.returncode]
         if done.status or failed:
             raise AssertionError(f"{done.err}{failed}")
-        return live.Trace(recording.path)
+        trace = live.Trace(recording.path)
+        trace.done = done
+        return trace
 
     def check_complete(self, trace, comm):
         found = completeness(live.SKEIN, trace.path, comm)
         self.assertGreater(found.samples, FREQUENCY * SECONDS / 3)
         mean = found.samples * (1 - WHOLE)
         chance = 0 if live.LONG else 3 * math.sqrt(mean)
-        self.assertLessEqual(found.samples - found.complete, mean + chance, str(found))
+        self.assertLessEqual(found.samples - found.complete, mean + chance,
+                             f"{found}\n{trace.done.err}")
 
     def check_order(self, shape, stacks):
         leaf = [s for s in stacks if s.process and s.process["comm"] == shape.name
