@@ -41,6 +41,7 @@ OWN void interrupted_outer(uint64_t ns)
 int main(int argc, char **argv)
 {
 	const struct itimerval every = {.it_interval.tv_usec = 1500, .it_value.tv_usec = 1500};
+	const struct itimerval never = {.it_value.tv_usec = 0};
 	struct sigaction action = {.sa_handler = signal_handler, .sa_flags = SA_RESTART};
 	stack_t stack = {.ss_size = 1 << 16, .ss_sp = malloc(1 << 16)};
 
@@ -51,5 +52,6 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
 	interrupted_outer(shape_ns(argc, argv));
+	setitimer(ITIMER_REAL, &never, NULL);
 	return 0;
 }
