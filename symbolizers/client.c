@@ -162,6 +162,7 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *even
 	s->events = *events;
 	s->socket = s->poll = s->wake = s->timer = -1;
 	s->files_max = files_limit();
+	s->priority = getpriority(PRIO_PROCESS, 0);
 	s->poll = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -74,6 +74,7 @@ struct symbolizer {
 	int timer;	 /* timerfd: the time of restart_at has come */
 	int socket;	 /* -1: no worker */
 	bool wants_room; /* the socket is watched for room to send */
+	int priority; /* nice value of workers, whatever the recorder's becomes */
 	pid_t pid;
 	VECTOR(pid_t) corpses; /* killed, not yet waited for */
 	uint64_t generation;   /* of the worker */

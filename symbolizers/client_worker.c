@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,6 +37,7 @@ int worker_start(struct symbolizer *s, struct error *err)
 		close(pair[0]);
 		return error_errno(err, rc, "cannot start the symbolizer's worker");
 	}
+	(void)setpriority(PRIO_PROCESS, (id_t)pid, s->priority);
 	s->socket = pair[0];
 	s->wants_room = false;
 	s->pid = pid;

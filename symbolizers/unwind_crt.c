@@ -6,6 +6,12 @@
  *
  *   glibc 2.36  [endbr64] sub $8,%rsp ... add $8,%rsp; ret
  *   musl 1.2.3  push %rax ... pop %rax; ret
+ *
+ * gcc 12's crtbegin.o has four functions side by side, also undescribed:
+ * deregister_tm_clones, register_tm_clones, __do_global_dtors_aux and
+ * frame_dummy, of which the last two are the first entries of .fini_array and
+ * .init_array. Only __do_global_dtors_aux touches the stack: after a
+ * conditional jump it saves the frame pointer, and restores it before its ret.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,6 +20,12 @@
 
 /* They have 9 to 30 bytes, and more where old libraries are linked in. */
 #define FUNCTION_MAX 256
+/* Of crtbegin.o: the first two functions, the most of the third, the fourth. */
+#define CLONES_SIZE 0x70
+#define DTORS_MAX 128
+#define DUMMY_SIZE 9
+#define PUSH_RBP 0x55
+#define JNE 0x75
 
 struct shape {
 	const uint8_t *begin, *end; /* end: with its ret */
@@ -102,6 +114,76 @@ static bool find_function(const struct unwind_source *s, int64_t tag, const char
 	       unwind_source_offset(s, section.sh_addr, ret, ret_room);
 }
 
+static bool file_offset(const struct elf_image *image, uint64_t address, uint64_t *ret)
+{
+	size_t count = 0;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		if (p.p_type != PT_LOAD || address < p.p_vaddr ||
+		    address - p.p_vaddr >= p.p_filesz)
+			continue;
+		*ret = p.p_offset + (address - p.p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+/* The file offset of the function that an array of the dynamic segment begins with. */
+static bool find_first(const struct unwind_source *s, int64_t tag, uint64_t *ret)
+{
+	uint64_t array, at, function;
+
+	return elf_dynamic(s->image, tag, &array) && file_offset(s->image, array, &at) &&
+	       !unwind_source_read(s, at, &function, sizeof(function)) &&
+	       unwind_source_offset(s, function, ret, NULL);
+}
+
+/* begin: of all four; pushed, popped: behind those instructions of the one that has them. */
+static int add_four(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t begin,
+		    uint64_t pushed, uint64_t popped, uint64_t end)
+{
+	const struct unwind_rule leaf = rule_of(m, 8);
+	struct unwind_rule inside = rule_of(m, 16);
+	int rc = unwind_rows_begin(rows, UNWIND_LAYER_LINES, begin, end);
+
+	inside.fp_offset = -16;
+	inside.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
+	if (!rc)
+		rc = unwind_rows_put(rows, begin, &leaf);
+	if (!rc)
+		rc = unwind_rows_put(rows, pushed, &inside);
+	if (!rc)
+		rc = unwind_rows_put(rows, popped, &leaf);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+/* In the lowest layer: whatever else is said of that code is right, and this is not. */
+static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	static const uint8_t lea_rdi[] = {0x48, 0x8d, 0x3d}, pop_rbp_ret[] = {0x5d, 0xc3};
+	uint8_t code[CLONES_SIZE + DTORS_MAX];
+	const uint8_t *aux = code + CLONES_SIZE, *push, *pop;
+	uint64_t dtors, dummy, begin;
+
+	if (!find_first(s, DT_FINI_ARRAY, &dtors) || !find_first(s, DT_INIT_ARRAY, &dummy) ||
+	    dtors < CLONES_SIZE || dummy <= dtors || dummy - dtors > DTORS_MAX ||
+	    unwind_source_read(s, dtors - CLONES_SIZE, code, CLONES_SIZE + (dummy - dtors)))
+		return 0;
+	begin = memcmp(code, lea_rdi, sizeof(lea_rdi)) ? dtors : dtors - CLONES_SIZE;
+	push = memchr(aux, PUSH_RBP, dummy - dtors);
+	pop = push ? memmem(push, (size_t)(aux + (dummy - dtors) - push), pop_rbp_ret,
+			    sizeof(pop_rbp_ret)) :
+		     NULL;
+	/* after jne, which has two bytes */
+	if (!pop || push - aux < 2 || push[-2] != JNE)
+		return 0;
+	return add_four(rows, unwind_machine_of(s), begin, dtors + (uint64_t)(push + 1 - aux),
+			dtors + (uint64_t)(pop + 1 - aux), dummy + DUMMY_SIZE);
+}
+
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	uint64_t at, room;
@@ -113,5 +195,5 @@ int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)
 		rc = add_at(rows, s, at, room);
 	if (!rc && find_function(s, DT_FINI, ".fini", &at, &room))
 		rc = add_at(rows, s, at, room);
-	return rc;
+	return rc ? rc : add_crtbegin(rows, s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows for _init() and _fini(), which crti.o and crtn.o make of pieces and nobody describes. */
+/* Rows for the pieces of programs that come with the compiler and that nobody describes. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_CRT_H
 #define SKEIN_SYMBOLIZERS_UNWIND_CRT_H
 

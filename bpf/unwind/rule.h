@@ -108,7 +108,7 @@ struct unwind_rule {
  * those that were kept from then are not used.
  */
 #define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
-#define UNWIND_TABLE_VERSION 3
+#define UNWIND_TABLE_VERSION 4
 
 /*
  * A table in one piece of memory: this header, then the rules (the rows' rule

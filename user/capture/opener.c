@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,6 +50,7 @@ struct opener {
 	struct opener_events events;
 	int wake;   /* an epoll set: stays the same when the socket does not */
 	int socket; /* -1: there is no child */
+	int priority; /* nice value of the child, whatever the recorder's becomes */
 	pid_t pid;
 
 	struct queue unsent, sent; /* sent: with the child, unanswered */
@@ -180,6 +182,7 @@ static int start(struct opener *o, struct error *err)
 		return error_errno(err, result, "cannot start the opener");
 	}
 	close(pair[1]);
+	(void)setpriority(PRIO_PROCESS, (id_t)pid, o->priority);
 	o->socket = pair[0];
 	o->pid = pid;
 	o->wants_room = false;
@@ -557,6 +560,7 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 	o->sent.tail = &o->sent.head;
 	o->unsent.tail = &o->unsent.head;
 	o->socket = -1;
+	o->priority = getpriority(PRIO_PROCESS, 0);
 	o->wake = epoll_create1(EPOLL_CLOEXEC);
 	if (o->wake < 0) {
 		result = error_errno(err, -errno, "cannot start the opener");

@@ -377,15 +377,16 @@ static struct capture_options capture_options_of(struct recording *r)
 
 /*
  * On a machine with more to run than CPUs, a recorder that waits for its turn gets neither the
- * mappings of new processes nor the samples in time, and loses both: it goes first, with its
- * helpers, for the little that it needs. Whoever may not (CAP_SYS_NICE) takes part as all do.
+ * mappings of new processes nor the samples in time, and loses both: it goes before them, for the
+ * little that it needs. Its helpers do not, since what they work on may be made to take long.
+ * Whoever may not (CAP_SYS_NICE) takes part as all do.
  */
-static int go_first(void)
-{
-	int before = getpriority(PRIO_PROCESS, 0);
+#define RECORDER_NICE (-10)
 
-	(void)setpriority(PRIO_PROCESS, 0, -20);
-	return before;
+static void go_first(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) > RECORDER_NICE)
+		(void)setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 }
 
 /* Capture into the trace. 0 or an exit status. */
@@ -396,7 +397,7 @@ static int capture(struct recording *r, struct capture_summary *summary,
 	struct source *source = NULL;
 	struct sink *sink = NULL;
 	struct error err = {""};
-	int ret, priority = go_first(); /* the command was forked before */
+	int ret, priority = getpriority(PRIO_PROCESS, 0);
 
 	choose_unwind_cache(r);
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
@@ -405,6 +406,7 @@ static int capture(struct recording *r, struct capture_summary *summary,
 		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);
 		goto out;
 	}
+	go_first();
 	ret = trace_writer(&sink, r->trace, &err);
 	if (ret) {
 		ret = log_failure(1, &err);
