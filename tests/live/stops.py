@@ -10,8 +10,10 @@ the one that caused it. Samples whose walk was not finished in the kernel stop n
 """
 import dataclasses
 import fnmatch
+import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -23,7 +25,7 @@ SCRIPT = live.ROOT / "tests" / "live" / "walk_with_gdb.py"
 ATTACH_LIMIT = 60  # s: gdb reads the symbols of all libraries
 WARM = 1  # s, in which skein makes its tables, before anything is stopped
 IN_KERNEL = 1  # enum sample_flag
-UNMAPPED = live.words("STACK_ENDS").index("UNMAPPED")  # enum stack_end
+UNMAPPED, NO_TABLE = map(live.words("STACK_ENDS").index, ("UNMAPPED", "NO_TABLE"))
 SYSCALL = 2  # bytes of the instruction
 SWITCHES_STACKS = ("runtime.systemstack", "runtime.nanotime1", "runtime.walltime", "time.now",
                    "runtime.asmcgocall")
@@ -40,6 +42,8 @@ GO_TOPS = ("in runtime.mcall(), morestack() and mstart(), where Go itself ends s
            "on behind the end")
 GO_SIGNAL = ("gdb does not know runtime.sigreturn() of Go 1.19 as the frame of a signal: it gets "
              "lost there")
+UNDESCRIBED = ("no .eh_frame describes the function: gdb guesses from its instructions, skein says "
+               "'no unwind table'")
 SWITCHING = ("swapcontext() has another stack pointer already, and libc's .eh_frame does not hold: "
              "gdb goes on into memory that is no code, skein says 'left mapped code'")
 
@@ -48,6 +52,22 @@ def common(one, other):
     """How many frames are the same before one is not."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b),
                 min(len(one), len(other)))
+
+
+@functools.lru_cache
+def readelf(what, path):
+    return subprocess.run(["readelf", what, path], capture_output=True, text=True, check=True).stdout
+
+
+def described(path, offset):
+    """Whether the file's .eh_frame says anything about the code at an offset in the file."""
+    loads = re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", readelf("-lW", path))
+    for start, address, size in ([int(number, 16) for number in load] for load in loads):
+        if start <= offset < start + size:
+            offset += address - start
+            break
+    covered = re.findall(r"FDE .*pc=(\w+)\.\.(\w+)", readelf("-wF", path))
+    return any(int(begin, 16) <= offset < int(end, 16) for begin, end in covered)
 
 
 @dataclasses.dataclass
@@ -94,6 +114,8 @@ class Pair:
         same = common(skein, gdb)
         if self.skein_end == UNMAPPED and same == len(skein) < len(gdb) and not gdb[same][0]:
             return causes + [SWITCHING]
+        if self.skein_end == NO_TABLE and same == len(skein) and not described(*skein[-1]):
+            return causes + [UNDESCRIBED]
         if self.skein_end >= 0 or not same:
             return None
         if same < len(skein) and names[same - 1].startswith(SWITCHES_STACKS):
