@@ -11,11 +11,11 @@
 #include "bpf/event.h"
 
 /* Entries per generation: 24 bytes each, two generations. */
-#define STACK_ENTRIES (1 << 16)
+#define STACK_ENTRIES (1 << 15)
 #define PATH_ENTRIES (1 << 16)
 #define NODE_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
-#define FUNCTION_ENTRIES (1 << 16)
+#define FUNCTION_ENTRIES (1 << 15)
 /* Frames that may wait for a later perf map, or for kallsyms to be read again. */
 #define MOST_MISSING (1 << 16)
 
