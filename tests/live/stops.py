@@ -56,7 +56,8 @@ def common(one, other):
 
 @functools.lru_cache
 def readelf(what, path):
-    return subprocess.run(["readelf", what, path], capture_output=True, text=True, check=True).stdout
+    command = ["readelf", what, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def described(path, offset):
