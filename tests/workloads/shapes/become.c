@@ -8,7 +8,7 @@
  *   become SECONDS-OF-CPU exec
  *   become SECONDS-OF-CPU memfd
  *   become SECONDS-OF-CPU chroot DIRECTORY PROGRAM
- *   become SECONDS-OF-CPU run|deleted
+ *   become SECONDS-OF-CPU run|stay|deleted
  *   become SECONDS-OF-CPU replaced FILE
  */
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static int exec_memory(char **argv)
 
 static int exec_inside(char **argv)
 {
-	char run[] = "run", *args[] = {argv[4], argv[1], run, NULL};
+	char stay[] = "stay", *args[] = {argv[4], argv[1], stay, NULL};
 
 	if (chroot(argv[3]) || chdir("/"))
 		return 1;
@@ -117,5 +117,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[2], "replaced") && (argc < 4 || rename(argv[3], argv[0])))
 		return 1;
 	become_outer(ns);
+	/* what has no path is gone with its process: on a busy machine before anybody could look */
+	if (!strcmp(argv[2], "deleted") || !strcmp(argv[2], "stay"))
+		usleep(500000);
 	return 0;
 }
