@@ -261,7 +261,9 @@ class Shapes(live.LiveTest):
         for comm in ("deep50", "deep50-s", "thread", "static", "signal"):
             with self.subTest(comm=comm):
                 found = completeness(live.SKEIN, early, comm)
-                self.assertEqual(found.samples, completeness(live.SKEIN, whole, comm).samples)
+                # what has one user frame only, at its very beginning, has none without it
+                samples = completeness(live.SKEIN, whole, comm).samples
+                self.assertAlmostEqual(found.samples, samples, delta=2 + samples // 100)
                 self.assertEqual(found.complete, 0, str(found))
 
     def check_too_deep(self, trace, comm):
