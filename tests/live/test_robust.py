@@ -136,7 +136,7 @@ class Robust(live.LiveTest):
         trace = self.record("-a", "-F", 999, "-d", 0.5)
         for args in (["export", trace.path, "-f", "folded"], ["report", trace.path],
                      ["query", trace.path, "SELECT * FROM sample"],
-                     ["record", "-d", "0.3", "-f", "folded", "-o", "-"]):
+                     ["record", "-f", "folded", "-o", "-", "--", live.workload("loop"), "0.3"]):
             with self.subTest(args=args):
                 read, write = os.pipe()
                 os.close(read)

@@ -378,15 +378,16 @@ static struct capture_options capture_options_of(struct recording *r)
 /*
  * On a machine with more to run than CPUs, a recorder that waits for its turn gets neither the
  * mappings of new processes nor the samples in time, and loses both: it goes before them, for the
- * little that it needs. Its helpers do not, since what they work on may be made to take long.
+ * little that it needs. Its helpers do less so, since what they work on may be made to take long.
  * Whoever may not (CAP_SYS_NICE) takes part as all do.
  */
 #define RECORDER_NICE (-10)
+#define HELPERS_NICE (-5)
 
-static void go_first(void)
+static void go_first(int nice)
 {
-	if (getpriority(PRIO_PROCESS, 0) > RECORDER_NICE)
-		(void)setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+	if (getpriority(PRIO_PROCESS, 0) > nice)
+		(void)setpriority(PRIO_PROCESS, 0, nice);
 }
 
 /* Capture into the trace. 0 or an exit status. */
@@ -401,12 +402,13 @@ static int capture(struct recording *r, struct capture_summary *summary,
 
 	choose_unwind_cache(r);
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
+	go_first(HELPERS_NICE); /* which are forked now */
 	ret = capture_source(&source, &o, &err);
 	if (ret) {
 		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);
 		goto out;
 	}
-	go_first();
+	go_first(RECORDER_NICE);
 	ret = trace_writer(&sink, r->trace, &err);
 	if (ret) {
 		ret = log_failure(1, &err);
