@@ -45,8 +45,11 @@ static inline int64_t read_fixed_signed(struct reader *r, size_t bytes)
 	return (int64_t)(read_fixed(r, bytes) << unused) >> unused;
 }
 
-/* LEB128. No number takes more than ten bytes, however it is padded. */
-static inline uint64_t read_uleb(struct reader *r)
+/*
+ * LEB128. No number takes more than ten bytes, however it is padded. is_signed: the last byte's
+ * highest bit is the sign.
+ */
+static inline uint64_t read_leb(struct reader *r, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned int shift = 0;
@@ -59,25 +62,19 @@ static inline uint64_t read_uleb(struct reader *r)
 	} while (byte & 0x80 && shift < 70);
 	if (byte & 0x80)
 		r->bad = true;
+	if (is_signed && byte & 0x40 && shift < 64)
+		value |= ~0ULL << shift;
 	return value;
+}
+
+static inline uint64_t read_uleb(struct reader *r)
+{
+	return read_leb(r, false);
 }
 
 static inline int64_t read_sleb(struct reader *r)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = read_byte(r);
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && shift < 70);
-	if (byte & 0x80)
-		r->bad = true;
-	if (byte & 0x40 && shift < 64)
-		value |= ~0ULL << shift;
-	return (int64_t)value;
+	return (int64_t)read_leb(r, true);
 }
 
 /* The next size bytes, as a reader of their own. */

@@ -29,7 +29,8 @@
 /*
  * Where the canonical frame address (CFA) is. Registers have their DWARF
  * numbers. Other registers than the stack, frame and base pointer are known
- * only where the thread stood, or was interrupted by a signal.
+ * where the thread stood or was interrupted by a signal, and as long as frames
+ * from there on hold nothing but their return address.
  */
 enum unwind_kind {
 	UNWIND_GAP, /* nothing is said of this code: the walker tries frame pointers */

@@ -90,7 +90,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 /* Look at those that wait again. last: nothing more will come, put them as they are. */
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
-/* Keep a stack that ended badly, if that was asked for: as it began, stack being what was copied. */
+/* Keep a stack that ended badly, if that was asked for: as it began; stack: what was copied. */
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack);
 /* Put a sample whose stack is whole, or as whole as it gets. */

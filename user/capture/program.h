@@ -22,8 +22,8 @@ struct program_options {
 	uint32_t selected_level;
 	const char *cgroup_subsys; /* v1 controller that samples carry, NULL: unified */
 	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
-	bool save_all; /* send registers and stack with every sample */
-	bool stop_sampled; /* stop every process when it is sampled */
+	bool save_all; /* send registers and stack with every sample that has a user stack */
+	bool stop_sampled; /* SIGSTOP to every thread whose walk is finished in the kernel */
 	bool tail_calls; /* walk as before Linux 5.17, also where that is not needed */
 };
 
@@ -34,7 +34,10 @@ int program_load(struct program **ret, const struct program_options *o, struct o
 		 struct error *err);
 void program_free(struct program *p);
 
-/* Attach the hooks (idle, fork); the sampling program is attached to events by its descriptor. */
+/*
+ * Attach the hooks (idle, fork, exec, exit). The sampling program is attached to events by its
+ * descriptor.
+ */
 int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
 
