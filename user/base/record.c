@@ -73,6 +73,38 @@ bool stack_end_is_whole(uint64_t end)
 	return end == END_WALKED || end == END_NO_MEMORY_MAP;
 }
 
+#define STATE_WORD(N, text) [STATE_##N] = text,
+const char *slice_state_word(uint64_t state)
+{
+	static const char *const words[] = {SLICE_STATES(STATE_WORD)};
+
+	return WORD(words, state);
+}
+
+#define WAIT_WORD(N, text) [WAIT_##N] = text,
+const char *wait_class_word(uint64_t class)
+{
+	static const char *const words[] = {WAIT_CLASSES(WAIT_WORD)};
+
+	return WORD(words, class);
+}
+
+#define INTERRUPT_WORD(N, text) [INTERRUPT_##N] = text,
+const char *interrupt_word(uint64_t interrupt)
+{
+	static const char *const words[] = {INTERRUPTS(INTERRUPT_WORD)};
+
+	return WORD(words, interrupt);
+}
+
+#define EDGE_WORD(N, text) [EDGE_##N] = text,
+const char *edge_kind_word(uint64_t kind)
+{
+	static const char *const words[] = {EDGE_KINDS(EDGE_WORD)};
+
+	return WORD(words, kind);
+}
+
 #define LOSS_WORD(N, short_text, text) [LOSS_##N] = short_text,
 const char *loss_reason_word(uint64_t reason)
 {

@@ -102,14 +102,15 @@
 	I(tid, "in the pid namespace of the recorder") \
 	I(start, "when it began under this name, or the recording, ns") \
 	I(end, "when it ended or took another name, ns; 0 if it outlived the recording") \
-	T(comm, "its name")
+	T(comm, "its name") \
+	I(lane, "lane.id of its timeline, the same under all its names; 0 if it has none")
 
 #define LANE_FIELDS(I, S, T) \
 	I(id, "") \
 	I(host, "host.id") \
 	I(parent, "lane.id of the lane it belongs to; 0 at the top") \
 	I(kind, "enum lane_kind") \
-	I(number, "CPU number, process.id or thread.id, by kind") \
+	I(number, "CPU number, process.id, thread.id (of its first name) or enum interrupt") \
 	T(name, "as shown")
 
 #define NAME_FIELDS(I, S, T) \
@@ -161,7 +162,9 @@
 	I(end, "ns, last; 0 open") \
 	I(lane, "lane.id") \
 	I(state, "enum slice_state") \
-	I(value, "thread.id on a CPU lane, else by state")
+	I(value, "on a CPU lane thread.id of who ran; 0 who was not asked for, and idle") \
+	I(left, "on a CPU lane enum slice_state that the thread took on then; 0 unknown") \
+	I(wait, "enum wait_class: what it waits for, then or in this state; 0 for nothing")
 
 #define EDGE_FIELDS(I, S, T) \
 	I(time, "ns, where it left") \
@@ -227,10 +230,23 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 #undef RECORD_ENUM
 
 /*
+ * The scheduler's records, as they are stored. Slices on CPU lanes tile the
+ * time of their CPU: a thread ran (RUNNING), none did (IDLE), or the records
+ * are lost (UNKNOWN). A slice on a thread lane is open: the thread was seen in
+ * that state at that time, when the recording began or after a loss, and is in it
+ * until another record tells otherwise. Edges say who woke whom. All other
+ * states of threads follow from these (analyze/states.h).
+ *
+ * They come in the order of slice_order() and edge.time. Where two are equal, slices come
+ * before edges.
+ */
+
+/*
  * Enumerations are append-only: their values are in files. X(NAME, "text").
  */
 #define LANE_KINDS(X) \
-	X(CPU, "cpu") X(PROCESS, "process") X(THREAD, "thread") X(ACTOR, "actor")
+	X(CPU, "cpu") X(PROCESS, "process") X(THREAD, "thread") X(ACTOR, "actor") \
+	X(INTERRUPT, "interrupt") /* what wakes threads on a CPU without being one; below its lane */
 
 #define MAPPING_KINDS(X) \
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
@@ -272,10 +288,34 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
 	X(SLEEPING, "sleeping") X(DISK, "disk") X(STOPPED, "stopped") X(DEAD, "dead") \
-	X(IDLE, "idle")
+	X(IDLE, "idle") \
+	X(UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
+	X(THROTTLED, "throttled") /* its cgroup has used up its quota of CPU time */ \
+	X(PARKED, "parked") /* a kernel thread set aside */ \
+	X(UNUSED, "unused") /* a kernel thread with nothing to do */
 
+/* What a thread waits for that is neither running nor runnable. */
+#define WAIT_CLASSES(X) \
+	X(LOCK, "lock") /* futex */ \
+	X(IO, "I/O") \
+	X(SLEEP, "sleep") \
+	X(POLL, "poll") \
+	X(FAULT, "page fault") \
+	X(PIPE, "pipe or socket") \
+	X(CHILD, "child") \
+	X(THROTTLED, "throttled") /* cgroup quota */ \
+	X(OTHER, "other")
+
+/* Numbers of INTERRUPT lanes. */
+#define INTERRUPTS(X) \
+	X(TIMER, "timer") X(NETWORK, "network") X(BLOCK, "block device") \
+	X(IPI, "another CPU") X(OTHER, "other interrupt")
+
+/* Value of WAKEUP and FORK: number + 1 of the CPU on which the thread is to run; 0 unknown. */
 #define EDGE_KINDS(X) \
-	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message")
+	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message") \
+	X(FORK, "fork") /* a new thread, by the thread that made it */ \
+	X(MIGRATION, "migration") /* from CPU lane to CPU lane, not at a wake-up; value: thread.id */
 
 /* X(NAME, "word for tables", "what happened, and what to do about it") */
 #define LOSS_REASONS(X) \
@@ -287,7 +327,10 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BAD_RECORD, "bad record", "a record of the kernel could not be understood") \
 	X(CPU_GONE, "CPU offline", "the CPU went offline while recording") \
 	X(WRITE_FAILED, "write failed", "the trace could not be written: disk full?") \
-	X(UNREADABLE_CHUNK, "unreadable chunk", "a damaged part of the trace was left out")
+	X(UNREADABLE_CHUNK, "unreadable chunk", "a damaged part of the trace was left out") \
+	X(SWITCHES_LOST, "switches lost", \
+	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
+	X(OUT_OF_ORDER, "out of order", "a stamp lay before its predecessor's: the clock jumped")
 
 #define ENUM_LANE(N, text) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
@@ -303,6 +346,10 @@ enum sample_flag { SAMPLE_FLAGS(ENUM_SAMPLE_FLAG) };
 enum stack_end { STACK_ENDS(ENUM_END) END_COUNT };
 #define ENUM_STATE(N, text) STATE_##N,
 enum slice_state { STATE_NONE, SLICE_STATES(ENUM_STATE) STATE_COUNT };
+#define ENUM_WAIT(N, text) WAIT_##N,
+enum wait_class { WAIT_NONE, WAIT_CLASSES(ENUM_WAIT) WAIT_COUNT };
+#define ENUM_INTERRUPT(N, text) INTERRUPT_##N,
+enum interrupt { INTERRUPT_NONE, INTERRUPTS(ENUM_INTERRUPT) INTERRUPT_COUNT };
 #define ENUM_EDGE(N, text) EDGE_##N,
 enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
 #define ENUM_LOSS(N, word, text) LOSS_##N,
@@ -314,8 +361,21 @@ const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
 /* Whether there is no more of such a stack, though it has no root: see STACK_ENDS. */
 bool stack_end_is_whole(uint64_t end);
+const char *slice_state_word(uint64_t state);
+const char *wait_class_word(uint64_t wait);
+const char *interrupt_word(uint64_t interrupt);
+const char *edge_kind_word(uint64_t kind);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
+
+/*
+ * The time in whose order a slice is put: its end, when it is known; but one that is open, or
+ * tells of a loss, when it begins.
+ */
+static inline uint64_t slice_order(const struct slice *s)
+{
+	return s->end && s->state != STATE_UNKNOWN ? s->end : s->time;
+}
 
 /* The lists above as data, for code that treats every kind alike. */
 enum field_type { FIELD_INT, FIELD_SIGNED, FIELD_TEXT };

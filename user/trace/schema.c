@@ -14,6 +14,8 @@
 #define WORD_SAMPLE_FLAG(N, word, bit) {bit, word, NULL},
 #define WORD_END(N, word) {END_##N, word, NULL},
 #define WORD_STATE(N, word) {STATE_##N, word, NULL},
+#define WORD_WAIT(N, word) {WAIT_##N, word, NULL},
+#define WORD_INTERRUPT(N, word) {INTERRUPT_##N, word, NULL},
 #define WORD_EDGE(N, word) {EDGE_##N, word, NULL},
 #define WORD_LOSS(N, word, text) {LOSS_##N, word, text},
 
@@ -24,6 +26,8 @@ static const struct word frame_flags[] = {FRAME_FLAGS(WORD_FRAME_FLAG){0}};
 static const struct word sample_flags[] = {SAMPLE_FLAGS(WORD_SAMPLE_FLAG){0}};
 static const struct word stack_ends[] = {STACK_ENDS(WORD_END){0}};
 static const struct word slice_states[] = {SLICE_STATES(WORD_STATE){0}};
+static const struct word wait_classes[] = {WAIT_CLASSES(WORD_WAIT){0}};
+static const struct word interrupts[] = {INTERRUPTS(WORD_INTERRUPT){0}};
 static const struct word edge_kinds[] = {EDGE_KINDS(WORD_EDGE){0}};
 static const struct word loss_reasons[] = {LOSS_REASONS(WORD_LOSS){0}};
 
@@ -34,7 +38,9 @@ const struct word_table word_tables[] = {
 	{"frame_flag", "words for the bits of frame.flags", frame_flags},
 	{"sample_flag", "words for the bits of sample.flags", sample_flags},
 	{"stack_end", "words for frame.address of frames of the kind \"end\"", stack_ends},
-	{"slice_state", "words for slice.state", slice_states},
+	{"slice_state", "words for slice.state and slice.left", slice_states},
+	{"wait_class", "words for slice.wait", wait_classes},
+	{"interrupt", "words for lane.number of interrupt lanes", interrupts},
 	{"edge_kind", "words for edge.kind", edge_kinds},
 	{"loss_reason", "words for loss.reason, and what to do about it", loss_reasons},
 	{NULL, NULL, NULL},

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the scheduler's records to the states of lanes: what every CPU and
+ * every thread did from when to when, without a hole and without an overlap.
+ * Pure functions over records; nothing here knows where they come from.
+ *
+ * A CPU lane's stretches are its slices. A thread's life is cut where it gets
+ * the CPU, leaves it and is woken: RUNNING; what it took on when it left
+ * (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); RUNNABLE from the
+ * wake-up on. What a loss makes uncertain is UNKNOWN until a later record
+ * tells: never an invented state.
+ */
+#ifndef SKEIN_ANALYZE_STATES_H
+#define SKEIN_ANALYZE_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/record.h"
+
+/* One lane was in one state. Stretches of a lane tile its life, in order. */
+struct stretch {
+	uint64_t time, end; /* ns; time < end */
+	uint64_t lane; /* lane.id, of a CPU or thread */
+	uint64_t thread; /* thread.id: who ran on the CPU lane (0: see slice.value), or whose lane it is */
+	enum slice_state state;
+	enum wait_class wait; /* of a thread that is neither running nor runnable */
+	/*
+	 * Of a thread lane. cpu: number + 1 of the CPU on which it ran (RUNNING) or ran last; 0
+	 * unknown. waker: lane.id of the thread or interrupt that woke it, of RUNNABLE after a
+	 * wake-up; 0 otherwise. target: number + 1 of the CPU that it was woken on; 0 unknown.
+	 */
+	uint64_t cpu, waker, target;
+	bool whole; /* it began and ended with a record: not cut by the recording or by states_cut() */
+};
+
+struct states_events {
+	/* 0 or a negative errno, which ends the call that caused it and is returned by it. */
+	int (*stretch)(void *context, const struct stretch *s, struct error *err);
+	void *context;
+};
+
+struct states;
+
+int states_new(struct states **ret, const struct states_events *events, struct error *err);
+void states_free(struct states *s);
+
+/*
+ * Take one record: lanes and threads before what points to them; slices and
+ * edges in the order of slice_order() and edge.time (what comes too early for
+ * its lane is cut to what is left of it, and counted by states_disorder()). Other
+ * kinds are nothing to it.
+ */
+int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
+
+/*
+ * Tell the stretches that are still open, as far as time (ns); they go on from there. For who
+ * needs every lane's state at one time: a checkpoint, the edge of a window.
+ */
+int states_cut(struct states *s, uint64_t time, struct error *err);
+/* The recording ended at time: tell what is open, and forget it. */
+int states_end(struct states *s, uint64_t time, struct error *err);
+
+/*
+ * Every lane that is alive, as its open stretch: end is 0. For snapshots, from which states_resume()
+ * goes on as if it had seen all records before. On a CPU lane that is the end of its last slice.
+ */
+int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
+		void *context);
+int states_resume(struct states *s, const struct stretch *open, struct error *err);
+
+/* Records that contradicted what was known, so far. */
+uint64_t states_disorder(const struct states *s);
+
+#endif
