@@ -132,7 +132,7 @@ static inline int tally_put(struct sink *sink, enum record_kind kind, const void
 
 	(void)err;
 	t->disorder += kind < t->highest_kind;
-	t->highest_kind = kind;
+	t->highest_kind = kind == KIND_EDGE ? KIND_SLICE : kind; /* these two come together */
 	t->counts[kind]++;
 	if (kind == KIND_SAMPLE)
 		t->weight += ((const struct sample *)record)->weight;

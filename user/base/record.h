@@ -20,7 +20,8 @@
 
 /*
  * Entities first, then records: a source that reads a file delivers the kinds
- * in this order, so that whatever an item refers to has been seen before it.
+ * in this order (slices and edges together), so that whatever an item refers to has been seen
+ * before it.
  * A live source may deliver an entity again when it learns more of it (the
  * later one replaces the earlier), and may deliver a frame's name after the
  * first sample that meets it.

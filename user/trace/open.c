@@ -380,6 +380,12 @@ out:
 	return result < 0 ? result : 0;
 }
 
+bool trace_has(const struct trace *t, const char *table, const char *column)
+{
+	return sqlite3_table_column_metadata(t->db, "main", table, column, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
 void trace_close(struct trace *t)
 {
 	if (!t)

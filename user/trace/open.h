@@ -14,6 +14,10 @@ struct trace {
 	char *path;		     /* as given */
 	struct stream_damage damage; /* met by queries */
 	bool truncated;		     /* the file is shorter than it says */
+	uint64_t dense;		     /* above this id no chunk is missing without being lost */
 };
+
+/* Whether the file has that table, or that column of it. */
+bool trace_has(const struct trace *t, const char *table, const char *column);
 
 #endif

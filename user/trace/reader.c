@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/codec.h"
+#include "trace/chunks.h"
 #include "trace/open.h"
 #include "trace/schema.h"
 #include "trace/sums.h"
+#include "trace/timeline.h"
 
-#define LOSSES_MAX 64  /* kept apart; what comes behind is added to the last */
-#define SKIPS_MAX 4096 /* damaged places in one table, before the rest is given up */
+#define LOSSES_MAX 64 /* kept apart; what comes behind is added to the last */
 
 #define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
 union any_record {
@@ -26,25 +26,11 @@ struct file_source {
 	struct source source;
 	struct trace *trace;
 	struct sink *sink; /* while it runs */
-	struct codec codec;
-	struct columns columns;
-	sqlite3_stmt *data; /* of one chunk */
 	struct sums sums;
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
 	uint64_t last_loss_id; /* of the file */
 	uint64_t told;	       /* streams whose losses are known: mask of WANT() */
-};
-
-/* One table as it is read. */
-struct scan {
-	struct file_source *source;
-	enum record_kind kind;	 /* that is put */
-	enum record_kind stored; /* that it is made from */
-	sqlite3_stmt *rows;	 /* with ids above ?1, in their order, the id first */
-	sqlite3_stmt *probe;	 /* the first id from ?1 on; NULL: this table has no ids */
-	int (*row)(struct scan *s, struct error *err);
-	uint64_t after; /* the last id delivered */
 };
 
 static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
@@ -62,73 +48,6 @@ static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_
 		.reason = LOSS_UNREADABLE_CHUNK, .time = time, .end = end, .count = count};
 }
 
-static int scan_failed(const struct scan *s, int rc, struct error *err)
-{
-	return sql_fail(s->source->trace->db, rc, err, s->source->trace->path);
-}
-
-/* Deliver rows until there is no more or the file is damaged: *rc tells which. */
-static int deliver(struct scan *s, int *rc, struct error *err)
-{
-	int result = 0;
-
-	sqlite3_reset(s->rows);
-	if (s->probe)
-		sqlite3_bind_int64(s->rows, 1, (sqlite3_int64)s->after);
-	while ((*rc = sqlite3_step(s->rows)) == SQLITE_ROW) {
-		result = s->row(s, err);
-		if (result < 0)
-			return result;
-		if (s->probe)
-			s->after = (uint64_t)sqlite3_column_int64(s->rows, 0);
-	}
-	return *rc == SQLITE_DONE || sql_is_damage(*rc) ? 0 : scan_failed(s, *rc, err);
-}
-
-/* The first id at or behind from: SQLITE_ROW and *ret, or SQLITE_DONE, or damage. */
-static int probe(struct scan *s, uint64_t from, uint64_t *ret)
-{
-	int rc;
-
-	sqlite3_bind_int64(s->probe, 1, (sqlite3_int64)from);
-	rc = sqlite3_step(s->probe);
-	if (rc == SQLITE_ROW)
-		*ret = (uint64_t)sqlite3_column_int64(s->probe, 0);
-	sqlite3_reset(s->probe);
-	return rc;
-}
-
-/*
- * From an id that cannot be read: take ever longer steps until something can,
- * then halve the last step until its edge is found. True and the id in *ret.
- */
-static bool skip_damage(struct scan *s, uint64_t *ret)
-{
-	uint64_t bad = s->after + 1, good = 0, middle, id = 0;
-	int rc = SQLITE_CORRUPT;
-
-	for (uint64_t stride = 1; sql_is_damage(rc) && stride < INT64_MAX - bad; stride *= 2) {
-		good = bad + stride;
-		rc = probe(s, good, &id);
-		if (sql_is_damage(rc))
-			bad = good;
-	}
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return false;
-	*ret = rc == SQLITE_ROW ? id : 0;
-	while (good - bad > 1) {
-		middle = bad + (good - bad) / 2;
-		rc = probe(s, middle, &id);
-		if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-			good = middle;
-		else
-			bad = middle;
-		if (rc == SQLITE_ROW)
-			*ret = id;
-	}
-	return *ret > s->after;
-}
-
 /* What a kind is made from: itself, unless it is derived. */
 static enum record_kind stored_as(enum record_kind kind)
 {
@@ -140,77 +59,41 @@ static bool is_stream(enum record_kind kind)
 	return kinds[kind].storage == STORAGE_STREAM;
 }
 
-/* Rows that are missing. A chunk without a kind concerns all streams and is told by the first. */
-static void lose_gap(struct scan *s, uint64_t rows)
+/*
+ * Samples that are read and added up as well are missed once, and a chunk without a kind, which
+ * concerns all streams, is told by the first.
+ */
+static void lose_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
+		       uint64_t records)
 {
-	if (rows && (!is_stream(s->stored) || !s->source->told))
-		add_loss(s->source, 0, 0, rows);
+	struct file_source *f = context;
+
+	if (kind == KIND_COUNT ? !f->told : !(f->told & 1ULL << kind))
+		add_loss(f, time, end, records);
 }
 
-static int run_scan(struct scan *s, struct error *err)
+static struct chunk_losses losses_of(struct file_source *f)
 {
-	uint64_t next;
-	int rc, result;
-
-	for (int skips = 0;; skips++) {
-		result = deliver(s, &rc, err);
-		if (result < 0 || rc == SQLITE_DONE)
-			return result;
-		if (!s->probe || skips == SKIPS_MAX || !skip_damage(s, &next)) {
-			lose_gap(s, 1);
-			return 0;
-		}
-		lose_gap(s, next - s->after - 1);
-		s->after = next - 1;
-	}
+	return (struct chunk_losses){.lost = lose_chunk, .context = f};
 }
 
-static int row_entity(struct scan *s, struct error *err)
+static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
+		   struct error *err)
 {
-	const struct kind *kind = &kinds[s->kind];
+	const struct kind *kind = &kinds[k];
 	union any_record r;
 
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		char *member = (char *)&r + kind->fields[i].offset;
 
 		if (kind->fields[i].type == FIELD_TEXT)
-			*(const char **)member = (const char *)sqlite3_column_text(s->rows, (int)i);
+			*(const char **)member = (const char *)sqlite3_column_text(row, (int)i);
 		else
-			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(s->rows, (int)i);
+			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(row, (int)i);
 	}
-	if (s->kind == KIND_LOSS && r.loss.id > s->source->last_loss_id)
-		s->source->last_loss_id = r.loss.id;
-	return sink_put(s->source->sink, s->kind, &r, err);
-}
-
-/* 0, -EBADMSG when the chunk is damaged, or another error. */
-static int load_chunk(struct scan *s, uint64_t id, uint64_t records, struct error *err)
-{
-	struct file_source *f = s->source;
-	int rc, result;
-
-	sqlite3_bind_int64(f->data, 1, (sqlite3_int64)id);
-	rc = sqlite3_step(f->data);
-	if (rc != SQLITE_ROW)
-		result = rc == SQLITE_DONE ? -EBADMSG : scan_failed(s, rc, err);
-	else
-		result = codec_decode(&f->codec, sqlite3_column_blob(f->data, 0),
-				      (size_t)sqlite3_column_bytes(f->data, 0), records,
-				      kinds[s->stored].field_count, UINT64_MAX, &f->columns, err);
-	sqlite3_reset(f->data);
-	return result;
-}
-
-/* Samples that are read and added up as well are missed once. Stacks have no time. */
-static void lose_chunk(struct scan *s, uint64_t records)
-{
-	bool timed = s->stored != KIND_STACK;
-
-	if (s->source->told & (1ULL << s->stored))
-		return;
-	add_loss(s->source, timed ? (uint64_t)sqlite3_column_int64(s->rows, 1) : 0,
-		 timed ? (uint64_t)sqlite3_column_int64(s->rows, 2) : 0,
-		 records && records <= CODEC_RECORDS_MAX ? records : 1);
+	if (k == KIND_LOSS && r.loss.id > f->last_loss_id)
+		f->last_loss_id = r.loss.id;
+	return sink_put(f->sink, k, &r, err);
 }
 
 static int put_sums(struct file_source *f, struct error *err)
@@ -234,45 +117,18 @@ static int add_up(struct file_source *f, const struct sample *sample, struct err
 	return result;
 }
 
-static bool names_stream(const char *name)
+static int put_chunk(struct file_source *f, enum record_kind k, const struct columns *c,
+		     struct error *err)
 {
-	for (int k = 0; name && k < KIND_COUNT; k++)
-		if (is_stream((enum record_kind)k) && !strcmp(name, kinds[k].name))
-			return true;
-	return false;
-}
-
-static int row_chunk(struct scan *s, struct error *err)
-{
-	struct file_source *f = s->source;
-	uint64_t id = (uint64_t)sqlite3_column_int64(s->rows, 0);
-	const char *kind = (const char *)sqlite3_column_text(s->rows, 4);
-	uint64_t records = (uint64_t)sqlite3_column_int64(s->rows, 3);
 	union any_record r;
-	int result;
+	int result = 0;
 
-	lose_gap(s, id - s->after - 1); /* the writer leaves none out */
-	if (!names_stream(kind))
-		lose_gap(s, 1);
-	if (!kind || strcmp(kind, kinds[s->stored].name))
-		return 0;
-	result = load_chunk(s, id, records, err);
-	if (result == -EBADMSG) {
-		lose_chunk(s, records);
-		return 0;
-	}
-	for (uint32_t i = 0; result == 0 && i < f->columns.count; i++) {
-		columns_record(&f->columns, i, r.words);
-		result = s->kind == KIND_SUM ? add_up(f, &r.sample, err)
-					     : sink_put(f->sink, s->kind, &r, err);
+	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
+		columns_record(c, i, r.words);
+		result = k == KIND_SUM ? add_up(f, &r.sample, err) :
+					 sink_put(f->sink, k, &r, err);
 	}
 	return result;
-}
-
-static bool has(const struct trace *t, const char *table, const char *column)
-{
-	return sqlite3_table_column_metadata(t->db, "main", table, column, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
 }
 
 /* A column that an older skein did not write yet is 0 or "". */
@@ -283,7 +139,7 @@ static char *select_sql(const struct trace *t, enum record_kind k)
 
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		sqlite3_str_appendall(s, i ? "," : "SELECT ");
-		if (has(t, kind->name, kind->fields[i].name))
+		if (trace_has(t, kind->name, kind->fields[i].name))
 			sqlite3_str_appendf(s, "\"%w\"", kind->fields[i].name);
 		else
 			sqlite3_str_appendall(s, kind->fields[i].type == FIELD_TEXT ? "''" : "0");
@@ -294,59 +150,83 @@ static char *select_sql(const struct trace *t, enum record_kind k)
 	return sqlite3_str_finish(s);
 }
 
-static int prepare_free(sqlite3 *db, sqlite3_stmt **ret, char *sql, struct error *err)
+static int prepare_table(struct scan *s, struct trace *t, enum record_kind k, struct error *err)
 {
-	int result = sql_prepare(db, ret, sql, err);
+	sqlite3_stmt *rows = NULL, *probe = NULL;
+	char *sql = select_sql(t, k);
+	int result = sql_prepare(t->db, &rows, sql, err);
 
 	sqlite3_free(sql);
+	if (result == 0 && schema_key_fields(k) == 1)
+		result = scan_probe(t->db, &probe, kinds[k].name, err);
+	scan_open(s, t, rows, probe, UINT64_MAX);
 	return result;
 }
 
-static const char *table_of(enum record_kind stored)
+static int read_table(struct file_source *f, enum record_kind k, struct error *err)
 {
-	return is_stream(stored) ? "chunk" : kinds[stored].name;
+	struct scan s;
+	uint64_t lost;
+	int row, result;
+
+	if (!trace_has(f->trace, kinds[k].name, kinds[k].fields[0].name)) {
+		add_loss(f, 0, 0, 1); /* every schema so far has all of them */
+		return 0;
+	}
+	result = prepare_table(&s, f->trace, k, err);
+	while (result == 0 && (row = result = scan_next(&s, &lost, err)) >= 0) {
+		if (lost)
+			add_loss(f, 0, 0, lost);
+		if (!row)
+			break;
+		result = put_row(f, k, s.rows, err);
+	}
+	scan_close(&s);
+	return result;
 }
 
-static int prepare_scan(struct scan *s, struct error *err)
+static int read_stream(struct file_source *f, enum record_kind k, struct error *err)
 {
-	const struct trace *t = s->source->trace;
-	bool stream = is_stream(s->stored);
-	int result;
+	const struct chunk_range range = CHUNKS_ALL;
+	const struct chunk_losses losses = losses_of(f);
+	struct chunks c;
+	int result = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
 
-	s->row = stream ? row_chunk : row_entity;
-	result = prepare_free(t->db, &s->rows,
-			      stream ? sqlite3_mprintf("SELECT id, time, \"end\", records, kind"
-						       " FROM main.chunk NOT INDEXED"
-						       " WHERE id > ?1 ORDER BY id")
-				     : select_sql(t, s->kind),
-			      err);
-	if (result == 0 && (stream || schema_key_fields(s->kind) == 1))
-		result = prepare_free(t->db, &s->probe,
-				      sqlite3_mprintf("SELECT id FROM main.\"%w\" NOT INDEXED"
-						      " WHERE id >= ?1 ORDER BY id LIMIT 1",
-						      table_of(s->stored)),
-				      err);
+	while (result == 0 && (result = chunks_next(&c, err)) > 0)
+		result = put_chunk(f, k, &c.columns, err);
+	chunks_close(&c);
+	if (result == 0 && k == KIND_SUM)
+		result = put_sums(f, err);
+	f->told |= 1ULL << stored_as(k);
+	return result;
+}
+
+#define TIMELINE (WANT(SLICE) | WANT(EDGE))
+
+/* Slices and edges come together, in one order. */
+static int read_timeline(struct file_source *f, struct error *err)
+{
+	const struct timeline_query q = {
+		.to = UINT64_MAX, .kinds = f->sink->wants & TIMELINE, .losses = losses_of(f)};
+	struct timeline *l = NULL;
+	enum record_kind k;
+	const void *record;
+	int result = timeline_open(&l, f->trace, &q, err);
+
+	while (result == 0 && (result = timeline_next(l, &k, &record, err)) > 0)
+		result = sink_put(f->sink, k, record, err);
+	timeline_close(l);
+	f->told |= q.kinds;
 	return result;
 }
 
 static int read_kind(struct file_source *f, enum record_kind k, struct error *err)
 {
-	struct scan s = {.source = f, .kind = k, .stored = stored_as(k)};
-	int result = 0;
-
-	if (has(f->trace, table_of(s.stored), NULL))
-		result = prepare_scan(&s, err);
-	else
-		lose_gap(&s, 1); /* every schema so far has all of them */
-	if (result == 0 && s.rows)
-		result = run_scan(&s, err);
-	if (result == 0 && k == KIND_SUM)
-		result = put_sums(f, err);
-	if (is_stream(s.stored))
-		f->told |= 1ULL << s.stored;
-	sqlite3_finalize(s.rows);
-	sqlite3_finalize(s.probe);
-	return result;
+	if (!is_stream(stored_as(k)))
+		return read_table(f, k, err);
+	if (!(TIMELINE & 1ULL << k))
+		return read_stream(f, k, err);
+	return f->told & TIMELINE ? 0 : read_timeline(f, err);
 }
 
 static int put_losses(struct file_source *f, struct error *err)
@@ -382,9 +262,6 @@ static void file_free(struct source *source)
 {
 	struct file_source *f = (struct file_source *)source;
 
-	sqlite3_finalize(f->data);
-	codec_free(&f->codec);
-	columns_free(&f->columns);
 	sums_free(&f->sums);
 	free(f);
 }
@@ -394,22 +271,17 @@ static const struct source_ops file_ops = {.run = file_run, .free = file_free};
 int trace_source(struct source **ret, struct trace *t, struct error *err)
 {
 	struct file_source *f = calloc(1, sizeof(*f));
-	int result = 0;
 
 	if (!f)
 		return error_set(err, -ENOMEM, "out of memory");
 	f->source.ops = &file_ops;
-	f->trace = t;
-	if (sums_init(&f->sums) < 0)
-		result = error_set(err, -ENOMEM, "out of memory");
-	else if (has(t, "chunk", NULL))
-		result = sql_prepare(t->db, &f->data, "SELECT data FROM main.chunk WHERE id = ?1",
-				     err);
-	if (result < 0)
+	if (sums_init(&f->sums) < 0) {
 		file_free(&f->source);
-	else
-		*ret = &f->source;
-	return result;
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	f->trace = t;
+	*ret = &f->source;
+	return 0;
 }
 
 static char *count_sql(enum record_kind kind)
@@ -432,7 +304,7 @@ int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct er
 	char *sql;
 	int result;
 
-	if (!has(t, table_of(stored_as(kind)), NULL)) {
+	if (!trace_has(t, is_stream(stored_as(kind)) ? "chunk" : kinds[kind].name, NULL)) {
 		*ret = 0;
 		return 0;
 	}

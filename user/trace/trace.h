@@ -39,7 +39,8 @@ int trace_open(struct trace **ret, const char *path, struct error *err);
 void trace_close(struct trace *t);
 
 /*
- * The trace as a source. It delivers the kinds in order of RECORD_KINDS.
+ * The trace as a source. It delivers the kinds in order of RECORD_KINDS, slices and edges
+ * together, in the order of their times (see timeline.h).
  * Damaged chunks are left out and put as losses (UNREADABLE_CHUNK). Sums are
  * made from the samples, one key in several parts when there are many. The
  * trace must outlive the source.

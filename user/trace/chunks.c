@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The chunks of one stream. All of them are met in the table itself, row by row, so that nothing
+ * that is missing goes unseen; those of a time range are looked up in the index.
+ */
+#include "trace/chunks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace/schema.h"
+
+#define COLUMNS_SQL "SELECT id, time, \"end\", records, kind FROM main.chunk"
+
+static void lose(struct chunks *c, enum record_kind kind, uint64_t time, uint64_t end,
+		 uint64_t records)
+{
+	if (c->losses.lost && records && (kind != KIND_COUNT || !c->losses.told))
+		c->losses.lost(c->losses.context, kind, time, end, records);
+}
+
+/* A column's name may be damaged, too. */
+static bool has_chunks(const struct trace *t)
+{
+	for (const struct chunk_column *c = chunk_columns; c->name; c++)
+		if (!trace_has(t, "chunk", c->name))
+			return false;
+	return true;
+}
+
+static int prepare_rows(struct chunks *c, struct error *err)
+{
+	sqlite3_stmt *rows = NULL, *probe = NULL;
+	int result = sql_prepare(c->trace->db, &rows,
+				 c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND kind = ?2"
+							  " AND time <= ?3 AND \"end\" >= ?4"
+							  " ORDER BY id"
+					    : COLUMNS_SQL " NOT INDEXED WHERE id > ?1 ORDER BY id",
+				 err);
+
+	if (result == 0 && !c->indexed)
+		result = scan_probe(c->trace->db, &probe, "chunk", err);
+	if (result == 0 && c->indexed) {
+		sqlite3_bind_int64(rows, 1, (sqlite3_int64)c->range.after);
+		sqlite3_bind_text(rows, 2, kinds[c->kind].name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->range.to);
+		sqlite3_bind_int64(rows, 4, (sqlite3_int64)c->range.from);
+	}
+	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : c->trace->dense);
+	c->scan.after = c->range.after;
+	return result;
+}
+
+int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
+		const struct chunk_range *range, const struct chunk_losses *losses,
+		struct error *err)
+{
+	int result;
+
+	*c = (struct chunks){.trace = t, .kind = kind, .range = *range};
+	if (losses)
+		c->losses = *losses;
+	if (c->range.to > INT64_MAX)
+		c->range.to = INT64_MAX;
+	if (c->range.from > INT64_MAX)
+		c->range.from = INT64_MAX;
+	c->indexed = c->range.from || c->range.to < INT64_MAX;
+	if (!has_chunks(t)) {
+		lose(c, KIND_COUNT, 0, 0, 1); /* every schema so far has them */
+		return 0;
+	}
+	result = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
+	return result < 0 ? result : prepare_rows(c, err);
+}
+
+void chunks_close(struct chunks *c)
+{
+	scan_close(&c->scan);
+	sqlite3_finalize(c->data);
+	codec_free(&c->codec);
+	columns_free(&c->columns);
+	*c = (struct chunks){0};
+}
+
+static uint64_t number(const struct chunks *c, int column)
+{
+	return (uint64_t)sqlite3_column_int64(c->scan.rows, column);
+}
+
+static bool names_stream(const char *name)
+{
+	for (int k = 0; name && k < KIND_COUNT; k++)
+		if (kinds[k].storage == STORAGE_STREAM && !strcmp(name, kinds[k].name))
+			return true;
+	return false;
+}
+
+/* Whether the row is of this stream and range. One that names no stream is lost. */
+static bool is_wanted(struct chunks *c)
+{
+	const char *kind = (const char *)sqlite3_column_text(c->scan.rows, 4);
+
+	if (!names_stream(kind))
+		lose(c, KIND_COUNT, 0, 0, 1);
+	if (!kind || strcmp(kind, kinds[c->kind].name))
+		return false;
+	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->range.to &&
+	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->range.from;
+}
+
+/* 0, -EBADMSG when the chunk is damaged, or another error. */
+static int load(struct chunks *c, struct error *err)
+{
+	int rc, result;
+
+	sqlite3_bind_int64(c->data, 1, (sqlite3_int64)c->id);
+	rc = sqlite3_step(c->data);
+	if (rc != SQLITE_ROW)
+		result = rc == SQLITE_DONE ? -EBADMSG
+					   : sql_fail(c->trace->db, rc, err, c->trace->path);
+	else
+		result = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
+				      (size_t)sqlite3_column_bytes(c->data, 0), number(c, 3),
+				      kinds[c->kind].field_count, UINT64_MAX, &c->columns, err);
+	sqlite3_reset(c->data);
+	return result;
+}
+
+/* Stacks have no time. */
+static void lose_chunk(struct chunks *c)
+{
+	bool timed = c->kind != KIND_STACK;
+	uint64_t records = number(c, 3);
+
+	lose(c, c->kind, timed ? number(c, 1) : 0, timed ? number(c, 2) : 0,
+	     records && records <= CODEC_RECORDS_MAX ? records : 1);
+}
+
+/* The index cannot be read: go on through the table itself. */
+static int leave_index(struct chunks *c, struct error *err)
+{
+	if (c->id > c->range.after)
+		c->range.after = c->id;
+	c->indexed = false;
+	scan_close(&c->scan);
+	return prepare_rows(c, err);
+}
+
+/* As scan_next(). Rows that the index cannot tell of are no loss: the table does. */
+static int next_row(struct chunks *c, struct error *err)
+{
+	uint64_t lost;
+	int result = scan_next(&c->scan, &lost, err);
+
+	if (result >= 0 && lost && c->indexed) {
+		result = leave_index(c, err);
+		return result < 0 ? result : next_row(c, err);
+	}
+	if (result >= 0)
+		lose(c, KIND_COUNT, 0, 0, lost);
+	return result;
+}
+
+int chunks_next(struct chunks *c, struct error *err)
+{
+	int result;
+
+	while ((result = next_row(c, err)) > 0) {
+		if (!is_wanted(c))
+			continue;
+		c->id = number(c, 0);
+		result = load(c, err);
+		if (result == 0)
+			return 1;
+		if (result != -EBADMSG)
+			return result;
+		lose_chunk(c);
+	}
+	return result;
+}

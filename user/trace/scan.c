@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rows of a table in the order of their ids, past what is damaged. */
+#include "trace/scan.h"
+
+#define SKIPS_MAX 4096 /* damaged places in one table, before the rest is given up */
+
+void scan_open(struct scan *s, struct trace *t, sqlite3_stmt *rows, sqlite3_stmt *probe,
+	       uint64_t dense)
+{
+	*s = (struct scan){.trace = t, .rows = rows, .probe = probe, .dense = dense};
+}
+
+void scan_close(struct scan *s)
+{
+	sqlite3_finalize(s->rows);
+	sqlite3_finalize(s->probe);
+	*s = (struct scan){0};
+}
+
+int scan_probe(sqlite3 *db, sqlite3_stmt **ret, const char *table, struct error *err)
+{
+	char *sql = sqlite3_mprintf("SELECT id FROM main.\"%w\" NOT INDEXED"
+				    " WHERE id >= ?1 ORDER BY id LIMIT 1",
+				    table);
+	int result = sql_prepare(db, ret, sql, err);
+
+	sqlite3_free(sql);
+	return result;
+}
+
+/* The first id at or behind from: SQLITE_ROW and *ret, or SQLITE_DONE, or damage. */
+static int probe(struct scan *s, uint64_t from, uint64_t *ret)
+{
+	int rc;
+
+	sqlite3_bind_int64(s->probe, 1, (sqlite3_int64)from);
+	rc = sqlite3_step(s->probe);
+	if (rc == SQLITE_ROW)
+		*ret = (uint64_t)sqlite3_column_int64(s->probe, 0);
+	sqlite3_reset(s->probe);
+	return rc;
+}
+
+/*
+ * From an id that cannot be read: take ever longer steps until something can,
+ * then halve the last step until its edge is found. True and the id in *ret.
+ */
+static bool skip_damage(struct scan *s, uint64_t *ret)
+{
+	uint64_t bad = s->after + 1, good = 0, middle, id = 0;
+	int rc = SQLITE_CORRUPT;
+
+	for (uint64_t stride = 1; sql_is_damage(rc) && stride < INT64_MAX - bad; stride *= 2) {
+		good = bad + stride;
+		rc = probe(s, good, &id);
+		if (sql_is_damage(rc))
+			bad = good;
+	}
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return false;
+	*ret = rc == SQLITE_ROW ? id : 0;
+	while (good - bad > 1) {
+		middle = bad + (good - bad) / 2;
+		rc = probe(s, middle, &id);
+		if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+			good = middle;
+		else
+			bad = middle;
+		if (rc == SQLITE_ROW)
+			*ret = id;
+	}
+	return *ret > s->after;
+}
+
+static int step(struct scan *s)
+{
+	if (!s->stepping) {
+		sqlite3_reset(s->rows);
+		if (s->probe)
+			sqlite3_bind_int64(s->rows, 1, (sqlite3_int64)s->after);
+	}
+	s->stepping = true;
+	return sqlite3_step(s->rows);
+}
+
+/* Go on behind the damage. False: there is nothing behind it. */
+static bool pass_damage(struct scan *s, uint64_t *lost)
+{
+	uint64_t next;
+
+	s->stepping = false;
+	if (!s->probe || s->skips++ == SKIPS_MAX || !skip_damage(s, &next)) {
+		++*lost;
+		return false;
+	}
+	*lost += next - s->after - 1;
+	s->after = next - 1;
+	return true;
+}
+
+static void arrive(struct scan *s, uint64_t *lost)
+{
+	uint64_t id;
+
+	if (!s->probe)
+		return;
+	id = (uint64_t)sqlite3_column_int64(s->rows, 0);
+	if (id <= s->after) /* one of the two is not its own */
+		++*lost;
+	else if (id > s->dense && id > s->after + 1)
+		*lost += id - 1 - (s->after > s->dense ? s->after : s->dense);
+	s->after = id;
+}
+
+int scan_next(struct scan *s, uint64_t *lost, struct error *err)
+{
+	int rc;
+
+	*lost = 0;
+	while (s->rows && !s->done) {
+		rc = step(s);
+		if (rc == SQLITE_ROW) {
+			arrive(s, lost);
+			return 1;
+		}
+		if (rc != SQLITE_DONE && !sql_is_damage(rc))
+			return sql_fail(s->trace->db, rc, err, s->trace->path);
+		s->done = rc == SQLITE_DONE || !pass_damage(s, lost);
+	}
+	return 0;
+}

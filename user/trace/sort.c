@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A radix sort: keys of a chunk span few bits, times of a second 30. */
+#include "trace/sort.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+int sorter_reserve(struct sorter *s, uint32_t rows)
+{
+	if (rows <= s->capacity)
+		return 0;
+	sorter_free(s);
+	s->keys = malloc(sizeof(*s->keys) * rows);
+	s->rows = malloc(sizeof(*s->rows) * rows);
+	s->spare = malloc(sizeof(*s->spare) * rows);
+	if (!s->keys || !s->rows || !s->spare) {
+		sorter_free(s);
+		return -ENOMEM;
+	}
+	s->capacity = rows;
+	return 0;
+}
+
+void sorter_free(struct sorter *s)
+{
+	free(s->keys);
+	free(s->rows);
+	free(s->spare);
+	*s = (struct sorter){0};
+}
+
+/* The least key and by how much the greatest exceeds it. True if they are in order already. */
+static bool survey(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
+{
+	uint64_t greatest = 0, last = 0, key;
+	bool sorted = true;
+
+	*least = UINT64_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		key = s->keys[s->rows[i]];
+		sorted = sorted && key >= last;
+		last = key;
+		if (key < *least)
+			*least = key;
+		if (key > greatest)
+			greatest = key;
+	}
+	*span = greatest - *least;
+	return sorted;
+}
+
+static void sort_by_digit(struct sorter *s, uint32_t count, uint64_t least, unsigned int shift)
+{
+	uint32_t at[DIGITS] = {0}, *rows = s->rows, sum = 0, next;
+
+	for (uint32_t i = 0; i < count; i++)
+		at[(s->keys[rows[i]] - least) >> shift & (DIGITS - 1)]++;
+	for (uint32_t d = 0; d < DIGITS; d++) {
+		next = sum + at[d];
+		at[d] = sum;
+		sum = next;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		s->spare[at[(s->keys[rows[i]] - least) >> shift & (DIGITS - 1)]++] = rows[i];
+	s->rows = s->spare;
+	s->spare = rows;
+}
+
+void sort_rows(struct sorter *s, uint32_t count)
+{
+	uint64_t least, span;
+
+	if (survey(s, count, &least, &span))
+		return;
+	for (unsigned int shift = 0; shift < 64 && span >> shift; shift += DIGIT_BITS)
+		sort_by_digit(s, count, least, shift);
+}
