@@ -76,7 +76,7 @@ class Watch:
                       proc_text(pid, "status").splitlines() if ":" in line)
         peak = int(fields.get("VmHWM", "0").split()[0])
         known = self.memory.get(pid, ("", 0, 0))
-        rings = known[2] or shared_with_kernel(pid)
+        rings = shared_with_kernel(pid) if peak > known[1] or not known[2] else known[2]
         self.memory[pid] = (fields["Name"].strip(), max(peak, known[1]), rings)
 
     def _cpu(self, pid):
@@ -144,7 +144,7 @@ def _meter(command, stdout, stderr, report):
     os.write(report, json.dumps([status, wall, used.ru_utime + used.ru_stime]).encode())
 
 
-def _fork_meter(command, stdout, stderr):
+def fork_meter(command, stdout, stderr):
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -172,6 +172,14 @@ def _follow(report, interval, tree):
             watch.look(tree)
 
 
+def result_of(text, command):
+    """(status, wall, CPU) of a meter's report"""
+    try:
+        return json.loads(text.split(b"\n")[1])
+    except (ValueError, IndexError):
+        raise BenchError(f"cannot run {command[0]}") from None
+
+
 def cost_of(command, interval=0.25, tree=True):
     """
     Run a command to its end, its output thrown away. Its status must be 0.
@@ -180,7 +188,7 @@ def cost_of(command, interval=0.25, tree=True):
     command = [str(word) for word in command]
     with open(os.devnull, "wb") as out, tempfile.TemporaryFile() as err:
         begun = time.monotonic()
-        child, report = _fork_meter(command, out.fileno(), err.fileno())
+        child, report = fork_meter(command, out.fileno(), err.fileno())
         try:
             text, watch = _follow(report, interval, tree)
         except BaseException:  # Ctrl-C, too, must not leave it running
@@ -192,10 +200,7 @@ def cost_of(command, interval=0.25, tree=True):
             os.waitpid(child, 0)
         err.seek(0)
         said = err.read().decode(errors="replace").strip()
-    try:
-        status, wall, cpu = json.loads(text.split(b"\n")[1])
-    except (ValueError, IndexError):
-        raise BenchError(f"cannot run {command[0]}") from None
+    status, wall, cpu = result_of(text, command)
     if status:
         raise BenchError(f"status {status} from: {' '.join(command)}: {said}")
     return Cost(cpu, wall, watch, begun, said)
@@ -230,12 +235,13 @@ class Load:
         self.running = []
 
 
-def _perf_events(pid):
+def descriptors(pid, kind):
+    """How many it has open of a kind: perf_event, bpf_link."""
     found = 0
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
             try:
-                found += "perf_event" in os.readlink(f"/proc/{pid}/fd/{fd}")
+                found += kind in os.readlink(f"/proc/{pid}/fd/{fd}")
             except OSError:
                 pass
     except OSError:
@@ -252,7 +258,7 @@ class Recorder:
                                         stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
         end = time.monotonic() + 20
-        while _perf_events(self.pid) < cpus:
+        while descriptors(self.pid, "perf_event") < cpus:
             if self.process.poll() is not None or time.monotonic() > end:
                 self.process.kill()
                 self.process.wait()

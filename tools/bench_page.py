@@ -7,9 +7,11 @@ import platform
 import re
 import subprocess
 
+import bench_sched_page
 from bench_kernel import DEPTHS, MANY, USER_ARMS
 from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus, interval
 from bench_meter import Spread
+from bench_text import table, verdict
 from bench_unwind import CROWD
 
 HEAD = """# Performance: skein beside perf
@@ -83,17 +85,6 @@ def machine():
 def cpu_flags():
     match = re.search(r"flags\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     return match.group(1).split() if match else []
-
-
-def table(head, rows):
-    """The first column is text, the others are figures."""
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def verdict(value, target):
-    return "kept" if value <= target else "**not kept**"
 
 
 def rows_of_costs(versus_list):
@@ -273,6 +264,7 @@ def promise_rows(results):
         yield ("resident, all its processes, rings apart", "≤ 64 MiB", f"{own:.1f} MiB",
                verdict(own, 64))
     yield from promises_of_unwinding(results)
+    yield from bench_sched_page.promises(results)
 
 
 def promises_of_unwinding(results):
@@ -297,8 +289,8 @@ def promises_of_unwinding(results):
 
 SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
             ("recorders", recorder_section), ("user_stacks", kernel_section),
-            ("tables", unwinding_section), ("slowdown", slowdown_section),
-            ("readings", readings_section))
+            ("scheduler", bench_sched_page.section), ("tables", unwinding_section),
+            ("slowdown", slowdown_section), ("readings", readings_section))
 
 
 def page(results, rounds, loadavg):

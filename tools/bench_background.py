@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorder in the background, and what it has cost."""
+import os
+import select
+import signal
+import tempfile
+import time
+
+from bench_meter import (BenchError, Cost, Watch, descriptors, fork_meter, processes_below,
+                         result_of)
+
+
+class Metered:
+    """
+    A recorder in the background whose cost is told afterwards, as `cost`. It is let alone for a
+    while when it has so many descriptors of a kind, ends by SIGINT, and may say so.
+    """
+
+    def __init__(self, command, kind, count, settle):
+        self.command = [str(word) for word in command]
+        self.begun, self.cost = time.monotonic(), None
+        self.said = tempfile.TemporaryFile()
+        with open(os.devnull, "wb") as out:
+            self.meter, self.report = fork_meter(self.command, out.fileno(), self.said.fileno())
+        self.text = os.read(self.report, 4096)
+        if not self.text:
+            self._reap()
+            raise BenchError(f"cannot run {self.command[0]}")
+        self.pid = int(self.text.split(b"\n")[0])
+        self.watch = Watch(self.pid)
+        try:
+            self._wait(kind, count)
+            time.sleep(settle)
+        except BaseException:
+            self._kill()
+            raise
+
+    def _wait(self, kind, count):
+        end = time.monotonic() + 20
+        while descriptors(self.pid, kind) < count:
+            if time.monotonic() > end or select.select([self.report], [], [], 0.02)[0]:
+                raise BenchError(f"it did not begin to record: {' '.join(self.command)}: "
+                                 f"{self._said()}")
+
+    def _said(self):
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace").strip()
+
+    def _reap(self):
+        os.close(self.report)
+        os.waitpid(self.meter, 0)
+        self.said.close()
+
+    def _kill(self):
+        for pid in processes_below(self.meter)[:0:-1]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self._reap()
+
+    def cpu(self):
+        """Seconds on a CPU of all its processes until now, by the scheduler's account."""
+        self.watch.look()
+        return self.watch.points[-1][1] / 1e9
+
+    def _end(self):
+        """Its peak of memory may come at the end: look often."""
+        try:
+            os.kill(self.pid, signal.SIGINT)
+        except ProcessLookupError:
+            pass
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            if select.select([self.report], [], [], 0.02)[0]:
+                more = os.read(self.report, 4096)
+                self.text += more
+                if not more:
+                    return
+            self.watch.look()
+        raise BenchError(f"it did not end when it was told to: {' '.join(self.command)}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            self._end()
+        except BaseException:
+            self._kill()
+            raise
+        said = self._said()
+        self._reap()
+        if kind:
+            return
+        status, wall, cpu = result_of(self.text, self.command)
+        if status not in (0, -signal.SIGINT, 128 + signal.SIGINT):
+            raise BenchError(f"status {status} from: {' '.join(self.command)}: {said}")
+        self.cost = Cost(cpu, wall, self.watch, self.begun, said)

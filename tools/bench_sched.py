@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recorders of the scheduler cost: skein's beside those of others, in one run."""
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+import bench_kernel
+from bench_background import Metered
+from bench_measure import ROOT, output_of
+from bench_meter import BenchError, Spread
+from bench_sched_load import Messaging, Pipe, Redis, stat_of_machine
+
+NEEDED = ("perf", "taskset", "clang-16", "bpftool", "bpftrace", "offcputime", "redis-server",
+          "redis-benchmark")
+TRACEFS = pathlib.Path("/sys/kernel/tracing")
+SETTLE = 0.8  # s from the hooks to the load
+PLAIN = "plain"
+EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
+SKEIN, SKEIN_CPU = "skein record -e sched", "skein record -e cpu,sched"
+PERF = "perf sched record"
+
+
+class Arm:
+    """A recorder. hook, hooks: the descriptors by which it is seen that it has begun."""
+
+    def __init__(self, name, command, path=None, hook="bpf_link", hooks=1):
+        self.name, self.command, self.path = name, command, path
+        self.hook, self.hooks = hook, hooks
+
+    @property
+    def is_skein(self):
+        return self.name.startswith("skein")
+
+    def start(self, cpus):
+        """A Metered; cpus: those that it is bound to, or None"""
+        if self.path:
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
+        bound = ["taskset", "-c", cpus] if cpus is not None else []
+        return Metered([*bound, *self.command], self.hook, self.hooks, SETTLE)
+
+
+def skein_command(bench, events, path):
+    return [bench.skein, "record", "-a", "-q", "-e", events, "--unwind-cache",
+            bench.folder / "cache", "-o", path]
+
+
+def empty_programs(bench):
+    """[loader, object]"""
+    program = bench.folder / "bench_empty.bpf.o"
+    output_of(["clang-16", "-g", "-O2", "-mcpu=v3", "-target", "bpf",
+               f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", "-o", program,
+               ROOT / "tools" / "bench_empty.bpf.c"])
+    return [bench.compile("bench_empty", "-O2", "bench_empty.c", "-lbpf"), program]
+
+
+def arms_of(bench):
+    empty, folder = empty_programs(bench), bench.folder
+    perf = folder / "sched.perf"
+    arms = [Arm(EMPTY, [*empty, "empty_switch"]),
+            Arm(PAIR, [*empty, "empty_switch", "empty_waking"], hooks=2)]
+    for name, events in ((SKEIN, "sched"), (SKEIN_CPU, "cpu,sched")):
+        path = folder / f"{events}.skein"
+        arms.append(Arm(name, skein_command(bench, events, path), path))
+    arms += [Arm("bpftrace, counting switches",
+                 ["bpftrace", "-e", "tracepoint:sched:sched_switch { @ = count(); }"],
+                 hook="perf_event"),
+             Arm("offcputime (libbpf-tools)", ["offcputime"]),
+             Arm(PERF, ["perf", "sched", "record", "-q", "-o", perf], perf, "perf_event",
+                 bench.cpus)]
+    return arms
+
+
+def storms_of(bench):
+    first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
+    return [Pipe("pipe, pinned", (last,), first), Pipe("pipe, not pinned"),
+            Pipe("two pipes, pinned", (first, last)), Messaging("messaging"),
+            Redis("redis", bench.folder)]
+
+
+@contextlib.contextmanager
+def tracefs():
+    """Those recorders that need it are not to fail for want of it."""
+    mounted = (TRACEFS / "events").exists()
+    if not mounted:
+        output_of(["mount", "-t", "tracefs", "tracefs", TRACEFS])
+    try:
+        yield
+    finally:
+        if not mounted:
+            subprocess.run(["umount", TRACEFS], check=False, capture_output=True)
+
+
+class Stored:
+    """A trace of skein's. lost: switches and wake-ups; records: bytes of slices and edges"""
+
+    def __init__(self, bench, path):
+        def ask(sql):
+            return json.loads(output_of([bench.skein, "query", "--json", path, sql]))
+
+        self.lost = ask("SELECT sum(count) AS n FROM loss WHERE reason = "
+                        "(SELECT id FROM loss_reason WHERE word = 'switches lost')")[0]["n"] or 0
+        self.records = ask("SELECT sum(length(data)) AS n FROM chunk "
+                           "WHERE kind IN ('slice', 'edge')")[0]["n"] or 0
+
+
+class Run:
+    """A load under a recorder. share: CPUs that the recorder used meanwhile"""
+
+    def __init__(self, bench, storm, arm):
+        with arm.start(storm.recorder) as recorder:
+            before = recorder.cpu()
+            self.done = storm.once()
+            self.share = (recorder.cpu() - before) / self.done.seconds
+        self.cpu = recorder.cost.cpu
+        memory = recorder.cost.watch.memory.values()
+        self.rings = sum(rings for *_, rings in memory) / 1024  # MiB, as self.resident
+        self.resident = sum(peak - rings for _, peak, rings in memory) / 1024
+        self.bytes = arm.path.stat().st_size if arm.path else 0
+        self.stored = Stored(bench, arm.path) if arm.is_skein else None
+
+
+class Matrix:
+    """The runs of all recorders under one load: plain ones before and after each of them."""
+
+    def __init__(self, storm):
+        self.storm = storm
+        self.plain = []  # Done
+        self.runs = {}  # arm's name: [Run]
+        self.ratios = {PLAIN: []}  # arm's name: [time by that of the plain runs around it]
+
+    def turn(self, bench, arms, order):
+        around = [self.storm.once()]
+        for arm in order:
+            run = Run(bench, self.storm, arm)
+            around.append(self.storm.once())
+            self.runs.setdefault(arm.name, []).append(run)
+            self.ratios.setdefault(arm.name, []).append(
+                run.done.time / statistics.mean(d.time for d in around[-2:]))
+        self.ratios[PLAIN] += [b.time / a.time for a, b in zip(around, around[1:])]
+        self.plain += around
+        bench.say(f"{self.storm.name}: " + ", ".join(
+            f"{arm.name} {self.ratios[arm.name][-1]:.3f}" for arm in arms))
+
+    def ratio(self, name):
+        return Spread(self.ratios[name])
+
+    def above(self, name, other):
+        return Spread(a - b for a, b in zip(self.ratios[name], self.ratios[other]))
+
+    def of(self, name, what):
+        """what: from a Run to a number"""
+        return Spread(what(run) for run in self.runs[name])
+
+    def per_switch(self, name, less=0):
+        """Bytes of the file, less so many."""
+        return self.of(name, lambda run: (run.bytes - less) / run.done.switches)
+
+    def switches(self, name):
+        return sum(run.done.switches for run in self.runs[name])
+
+    def rate(self):
+        """Switches per second, plain."""
+        return Spread(done.switches / done.seconds for done in self.plain)
+
+    def steal(self):
+        return Spread(done.steal for done in self.plain + [r.done for r in self.all_runs()])
+
+    def all_runs(self):
+        return [run for runs in self.runs.values() for run in runs]
+
+
+def matrices(bench):
+    """[Matrix]; the pinned pipe, which decides, has more rounds."""
+    found, arms = [], arms_of(bench)
+    for storm in storms_of(bench):
+        matrix = Matrix(storm)
+        with storm:
+            storm.scale(bench.seconds / 16)
+            for turn in range(bench.rounds * (1 if found else 2)):
+                matrix.turn(bench, arms, arms[turn % len(arms):] + arms[:turn % len(arms)])
+        found.append(matrix)
+    return found
+
+
+class Compiling:
+    """A recording of a machine that compiles. name: of its Arm; bytes: of the file"""
+
+    def __init__(self, bench, arm):
+        self.name = arm.name
+        with bench.busy("compiler"), arm.start(None) as recorder:
+            before, cpu, begun = stat_of_machine()[0], recorder.cpu(), time.monotonic()
+            time.sleep(bench.seconds / 4)
+            self.seconds = time.monotonic() - begun
+            self.share = (recorder.cpu() - cpu) / self.seconds
+            self.switches = stat_of_machine()[0] - before
+        self.bytes = arm.path.stat().st_size
+        self.stored = Stored(bench, arm.path) if arm.is_skein else None
+        bench.say(f"compiler: {arm.name} {self.bytes / self.switches:.1f} bytes per switch, "
+                  f"{self.share:.1%} of a CPU")
+
+
+class AtLarge:
+    """
+    runs: [Compiling], of each recorder that writes a file; idle: bytes of that file when it
+    records for as long as a run of the loads takes, and nothing is to be recorded.
+    """
+
+    def __init__(self, bench):
+        arms = [arm for arm in arms_of(bench) if arm.path]
+        self.runs = [Compiling(bench, arm) for arm in arms]
+        self.idle = {arm.name: self._idle(bench, arm) for arm in arms}
+
+    @staticmethod
+    def _idle(bench, arm):
+        with arm.start(None):
+            time.sleep(bench.seconds / 16)
+        return arm.path.stat().st_size
+
+
+def program_name(ident):
+    told = json.loads(output_of(["bpftool", "-j", "prog", "show", "id", ident]))
+    return told.get("name", str(ident))
+
+
+class Costs:
+    """[(program, runs, ns per run)] of a recorder's BPF programs under a load."""
+
+    def __init__(self, recorder, once):
+        with bench_kernel.bpf_statistics():
+            first = bench_kernel.programs(recorder.pid)
+            once()
+            last = bench_kernel.programs(recorder.pid)
+        self.rows = []
+        for ident in sorted(first.keys() & last.keys()):
+            runs = last[ident][1] - first[ident][1]
+            if runs:
+                spent = last[ident][2] - first[ident][2]
+                self.rows.append((program_name(ident), runs, spent / runs))
+        self.rows.sort(key=lambda row: -row[1] * row[2])
+
+
+def programs(bench):
+    """[(arm's name, program, runs, ns per run)] under the pinned pipe"""
+    rows, storm = [], storms_of(bench)[0]
+    storm.scale(bench.seconds / 16)
+    for arm in arms_of(bench):
+        if arm.name in (EMPTY, PAIR, SKEIN):
+            with arm.start(storm.recorder) as recorder:
+                rows += [(arm.name, *row) for row in Costs(recorder, storm.once).rows]
+    return rows
+
+
+def scheduler(bench):
+    """{"matrices": matrices(), "large": AtLarge, "programs": programs()}"""
+    if bench.cpus < 2:
+        raise BenchError("a CPU for the pipe and one for the recorder: this machine has one")
+    with tracefs():
+        return {"matrices": matrices(bench), "large": AtLarge(bench),
+                "programs": programs(bench)}

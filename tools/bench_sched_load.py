@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What switches contexts much: the loads under which recorders of the scheduler are compared."""
+import pathlib
+import re
+import subprocess
+import time
+
+from bench_meter import BenchError
+
+
+def stat_of_machine():
+    """(context switches since boot, ticks that the host took away, ticks of any kind)"""
+    text = pathlib.Path("/proc/stat").read_text()
+    ticks = [int(n) for n in text.splitlines()[0].split()[1:9]]
+    return int(re.search(r"^ctxt (\d+)", text, re.M).group(1)), ticks[7], sum(ticks)
+
+
+class Done:
+    """One run. time: s per operation; switches: how many they were; seconds: of the machine"""
+
+    def __init__(self, per_operation, switches, seconds, steal):
+        self.time, self.switches, self.seconds, self.steal = (per_operation, switches, seconds,
+                                                              steal)
+
+
+class Storm:
+    """
+    A load of some operations; scale() makes it last. Its programs are started at once, and what
+    they say of themselves is what is measured. recorder: the CPUs that recorders are bound to.
+    """
+
+    unit = "operation"
+    exact = None  # switches of one operation, where it has a number of them
+    first = 1000  # operations, at least
+    recorder = None
+    length = 1  # how much longer than others it is to run
+
+    def __init__(self, name):
+        self.name, self.operations = name, self.first
+
+    def commands(self):
+        raise NotImplementedError
+
+    def per_operation(self, said):
+        """Seconds, from what a program said."""
+        raise NotImplementedError
+
+    def once(self):
+        before, begun = stat_of_machine(), time.monotonic()
+        running = [subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                   for command in self.commands()]
+        said = [process.communicate()[0] for process in running]
+        seconds, after = time.monotonic() - begun, stat_of_machine()
+        if any(process.returncode for process in running):
+            raise BenchError(f"{self.name}: {' '.join(said)}")
+        times = [self.per_operation(text) for text in said]
+        switches = after[0] - before[0]
+        if self.exact:
+            switches = self.exact * self.operations * len(times)
+        steal = (after[1] - before[1]) / max(after[2] - before[2], 1)
+        return Done(sum(times) / len(times), switches, seconds, steal)
+
+    def scale(self, seconds):
+        taken = self.once().time * self.operations
+        self.operations = max(self.first, round(self.operations * seconds * self.length / taken))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def said_by(pattern, text):
+    match = re.search(pattern, text)
+    if not match:
+        raise BenchError(f"a load did not tell what it took: {text}")
+    return float(match.group(1))
+
+
+class Pipe(Storm):
+    """perf bench sched pipe: two processes that wake one another."""
+
+    first = 20000
+
+    def __init__(self, name, cpus=(), recorder=None):
+        super().__init__(name)
+        self.cpus, self.recorder = cpus, recorder
+        self.exact = 2 if cpus else None
+
+    def commands(self):
+        bench = ["perf", "bench", "sched", "pipe", "-l", self.operations]
+        return [["taskset", "-c", cpu, *bench] for cpu in self.cpus] or [bench]
+
+    def per_operation(self, said):
+        return said_by(r"([\d.]+) usecs/op", said) / 1e6
+
+
+class Messaging(Storm):
+    """perf bench sched messaging: 10 groups of 20 senders and 20 receivers."""
+
+    unit = "round of messages"
+    first = 50
+    length = 2  # it starts 400 processes, which takes its time
+
+    def commands(self):
+        return [["perf", "bench", "sched", "messaging", "-g", 10, "-l", self.operations]]
+
+    def per_operation(self, said):
+        return said_by(r"Total time: ([\d.]+)", said) / self.operations
+
+
+class Redis(Storm):
+    """redis-benchmark with 50 clients, and a server of its own."""
+
+    unit = "request"
+    first = 20000
+
+    def __init__(self, name, folder):
+        super().__init__(name)
+        self.socket, self.folder, self.server = folder / "redis.sock", folder, None
+
+    def __enter__(self):
+        self.server = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "",
+             "--appendonly", "no", "--dir", self.folder],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while not self.socket.exists():
+            if self.server.poll() is not None or time.monotonic() > end:
+                self.__exit__()
+                raise BenchError("redis-server did not start")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait()
+
+    def commands(self):
+        return [["redis-benchmark", "-s", self.socket, "-n", self.operations, "-t", "get",
+                 "--csv"]]
+
+    def per_operation(self, said):
+        return 1 / said_by(r'"GET","([\d.]+)"', said)

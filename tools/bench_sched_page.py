@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The section of docs/performance.md about the scheduler's records."""
+from bench_meter import Spread
+from bench_sched import EMPTY, PERF, PLAIN, SKEIN, SKEIN_CPU
+from bench_text import table, verdict
+
+HOW = """
+## Scheduler records
+
+Each recorder records every context switch of the machine, under a load that does little else.
+Before and after each recorder the load runs **plain**, without one; a ratio is its time by the mean
+of these two, and the recorders take turns at going first. Figures are the median, with the lowest
+and the highest in brackets: of {most} rounds for the pinned pipe, of {rounds} for the others.
+Steal, CPU time that the host took away, was {steal} of a run.
+
+- **pipe, pinned** is `perf bench sched pipe`, two processes that wake one another, bound to the
+  last CPU, and the recorder to the first: what happens to the switch itself. **Not pinned**, each
+  operation wakes idle CPUs, which takes most of its time; a recorder that keeps CPUs awake can look
+  faster than none. **Two pipes**, bound to a CPU each, leave the recorder none of its own, and it
+  is not bound: what it takes, it takes from them.
+- **messaging** is `perf bench sched messaging`, 400 processes in 10 groups; **redis** is
+  `redis-benchmark -t get`, 50 clients, and its server; neither they nor the recorders are bound.
+- The **empty programs** are `tools/bench_empty.bpf.c`, BTF tracepoint programs that return at
+  once: all that they cost is being there. **skein record** is `skein record -a`, bpftrace counts
+  `sched:sched_switch` and stores nothing, offcputime adds up stacks in the kernel.
+"""
+
+
+def percent(spread):
+    return spread.text("{:.1f} %", 100)
+
+
+def rows_by_arm(matrices, cell):
+    """A row for each recorder, a column for each load; cell: (Matrix, name) to text"""
+    for name in matrices[0].runs:
+        yield (name, *(cell(m, name) for m in matrices))
+
+
+def plain_table(matrices):
+    rows = [(m.storm.name, m.storm.unit, Spread(d.time for d in m.plain).text("{:.2f}", 1e6),
+             m.rate().text("{:,.0f}"),
+             f"{m.steal().median:.1%} (at most {max(m.steal().values):.1%})") for m in matrices]
+    return table(("plain", "of", "µs", "switches per second", "steal"), rows)
+
+
+def slowdown_table(matrices):
+    rows = [(PLAIN, *(m.ratio(PLAIN).text("{:.3f}") for m in matrices))]
+    rows += rows_by_arm(matrices, lambda m, name: m.ratio(name).text("{:.3f}"))
+    return ("\n**Time by plain's.** The row \"plain\" is a plain run by the one before it: the "
+            "noise.\n\n" + table(("recorder", *(m.storm.name for m in matrices)), rows))
+
+
+def cpu_table(matrices):
+    rows = [(*row, matrices[0].of(row[0], lambda run: run.cpu).text("{:.2f}"))
+            for row in rows_by_arm(matrices, lambda m, name: percent(
+                m.of(name, lambda run: run.share)))]
+    return ("\n**CPU of the recorder itself**, all its processes, while the load runs, in % of one "
+            "CPU. In the\nlast column all that it takes under the pinned pipe, start and end "
+            "included, in s.\n\n"
+            + table(("recorder", *(m.storm.name for m in matrices), "in all, s"), rows))
+
+
+def disk_rows(matrices, large):
+    for name, idle in large.idle.items():
+        found = next(run for run in large.runs if run.name == name)
+        yield (f"{name}: whole file", *(m.per_switch(name).text("{:.2f}") for m in matrices),
+               f"{found.bytes / found.switches:.2f}")
+        yield (f"{name}: less that of no load",
+               *(m.per_switch(name, idle).text("{:.2f}") for m in matrices),
+               f"{(found.bytes - idle) / found.switches:.2f}")
+        if found.stored:
+            yield (f"{name}: slices and edges",
+                   *(m.of(name, records_per_switch).text("{:.2f}") for m in matrices),
+                   f"{found.stored.records / found.switches:.2f}")
+
+
+def records_per_switch(run):
+    return run.stored.records / run.done.switches
+
+
+def disk_table(matrices, large):
+    last, idle = large.runs[0], large.idle
+    return ("\n**Bytes of the file per switch**, wake-ups included: two switches per operation of "
+            "a pinned pipe,\nelse as many as /proc/stat counted while the load ran. The file also "
+            "holds the names of all that ran and\nwhat was recorded before and after the load; "
+            "that of a recording of no load is "
+            + ", ".join(f"{size / 1024:,.0f} KiB ({name})" for name, size in idle.items())
+            + ".\nSlices and edges are skein's column chunks alone. At large: two loops of gcc "
+            f"over this repository, {last.seconds:.0f} s,\n"
+            f"{last.switches / last.seconds:,.0f} switches per second; the names of short-lived "
+            "processes weigh more\nthan their switches.\n\n"
+            + table(("file", *(m.storm.name for m in matrices), "at large"),
+                    disk_rows(matrices, large)))
+
+
+def loss_table(matrices):
+    rows = [(f"{name}: {m.storm.name}", f"{m.switches(name):,}",
+             f"{lost(m, name):,}", m.of(name, lambda run: run.resident).text("{:.1f}"),
+             m.of(name, lambda run: run.rings).text("{:.1f}"))
+            for name in (SKEIN, SKEIN_CPU) for m in matrices]
+    return ("\n**Losses and memory** of skein with default buffers: switches of the loads in all "
+            "rounds, records\nlost, peak resident memory of all processes in MiB, and apart from "
+            "it the buffers that the kernel\nwrites.\n\n"
+            + table(("", "switches", "lost", "resident", "buffers"), rows))
+
+
+def lost(matrix, name):
+    return sum(run.stored.lost for run in matrix.runs[name])
+
+
+def programs_table(rows):
+    found = [(f"{arm}: {program}", f"{runs:,}", f"{ns:.0f}") for arm, program, runs, ns in rows]
+    return ("\n**In the kernel**, under the pinned pipe: ns per run of each program by the "
+            "kernel's run-time statistics,\nwhose reading of the clock is most of what an empty "
+            "program seems to take.\n\n" + table(("program", "runs", "ns"), found))
+
+
+def section(results):
+    """The text, from results["scheduler"] of bench_sched.scheduler()."""
+    found = results["scheduler"]
+    matrices = found["matrices"]
+    steal = Spread(value for m in matrices for value in m.steal().values)
+    text = HOW.format(most=rounds_of(matrices[0]), rounds=rounds_of(matrices[1]),
+                      steal=f"{steal.median:.1%} (at most {max(steal.values):.1%})")
+    text += "\n" + plain_table(matrices) + slowdown_table(matrices) + cpu_table(matrices)
+    text += disk_table(matrices, found["large"]) + loss_table(matrices)
+    return text + programs_table(found["programs"])
+
+
+def rounds_of(matrix):
+    return len(matrix.runs[EMPTY])
+
+
+def promises(results):
+    """(promise, target, measured, verdict)"""
+    if "scheduler" not in results:
+        return
+    matrices = {m.storm.name: m for m in results["scheduler"]["matrices"]}
+    pinned, two = matrices["pipe, pinned"], matrices["two pipes, pinned"]
+    ratio, above = pinned.ratio(SKEIN), pinned.above(SKEIN, EMPTY)
+    yield ("every switch and wake-up recorded, pinned pipe: time by plain's "
+           f"({PERF} {pinned.ratio(PERF).median:.2f})", "≤ 1.10",
+           ratio.text("{:.3f}"), verdict(ratio.median, 1.10))
+    yield ("that, above an empty program's", "≤ 0.04", above.text("{:.3f}"),
+           verdict(above.median, 0.04))
+    yield from promises_on_disk(results["scheduler"]["large"], pinned, matrices["messaging"])
+    yield (f"records lost under two pinned pipes ({two.rate().median:,.0f} switches per second, "
+           "plain)", "0", f"{lost(two, SKEIN):,} of {two.switches(SKEIN):,} switches",
+           verdict(lost(two, SKEIN), 0))
+    most = max(run.resident for m in matrices.values() for run in m.runs[SKEIN])
+    yield (f"resident, {SKEIN}, all its processes, buffers apart", "≤ 64 MiB",
+           f"{most:.1f} MiB", verdict(most, 64))
+
+
+def promises_on_disk(large, pinned, messaging):
+    idle = large.idle[SKEIN]
+    for matrix, most in ((pinned, 2), (messaging, 5)):
+        size = matrix.per_switch(SKEIN, idle)
+        yield (f"bytes on disk per switch, wake-ups included: {matrix.storm.name}", f"≤ {most}",
+               size.text("{:.2f}"), verdict(size.median, most))
+    found = next(run for run in large.runs if run.name == SKEIN)
+    size = found.stored.records / found.switches
+    yield ("bytes of slices and edges per switch: the machine at large", "≤ 5", f"{size:.2f}",
+           verdict(size, 5))
