@@ -83,7 +83,7 @@ def disk_table(matrices, large):
     return ("\n**Bytes of the file per switch**, wake-ups included: two switches per operation of "
             "a pinned pipe,\nelse as many as /proc/stat counted while the load ran. The file also "
             "holds the names of all that ran and\nwhat was recorded before and after the load; "
-            "that of a recording of no load is "
+            "that of a recording of no load is\n"
             + ", ".join(f"{size / 1024:,.0f} KiB ({name})" for name, size in idle.items())
             + ".\nSlices and edges are skein's column chunks alone. At large: two loops of gcc "
             f"over this repository, {last.seconds:.0f} s,\n"

@@ -122,12 +122,14 @@ class Deps(unittest.TestCase):
             self.skipTest(f"{POLICY} is there already")
         if os.geteuid() != 0:
             self.skipTest("needs root")
-        (self.state / "missing").write_text("nginx\n")
         (self.state / "lists").touch()
         self.tool("apt-get", f"#!/bin/sh\ncat {POLICY} >$STATE/policy\n")
-        self.assertEqual(self.run_deps("programs")[0].returncode, 0)
-        self.assertIn("exit 101", (self.state / "policy").read_text())
-        self.assertFalse(os.path.exists(POLICY))
+        for purpose, server in (("programs", "nginx"), ("bench", "redis-server")):
+            (self.state / "missing").write_text(f"{server}\n")
+            self.assertEqual(self.run_deps(purpose)[0].returncode, 0)
+            self.assertIn("exit 101", (self.state / "policy").read_text())
+            (self.state / "policy").unlink()
+            self.assertFalse(os.path.exists(POLICY))
 
     def test_elsewhere(self):
         (self.bin / "dpkg-query").unlink()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make bench` makes of its runs under recorders of the scheduler, without running them."""
+import pathlib
+import sys
+import types
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+
+import bench_sched  # noqa: E402
+import bench_sched_page  # noqa: E402
+from bench_meter import BenchError  # noqa: E402
+from bench_sched_load import Done, Messaging, Pipe, Redis  # noqa: E402
+
+NAMES = [bench_sched.EMPTY, bench_sched.PAIR, bench_sched.SKEIN, bench_sched.SKEIN_CPU,
+         bench_sched.PERF]
+TIME = dict(zip(NAMES, (1.06, 1.08, 1.09, 1.20, 1.8)))
+BYTES = dict(zip(NAMES, (0, 0, 30000, 40000, 500000)))
+
+
+class Twice:
+    """Plain runs whose time is 1, 2, 1, 2, …, so that 1.5 is what lies around any other."""
+
+    name, unit = "pipe, pinned", "operation"
+
+    def __init__(self, name="pipe, pinned"):
+        self.name, self.times = name, 0
+
+    def once(self):
+        self.times += 1
+        return Done(1 + (self.times - 1) % 2, 10000, 0.5, 0.01)
+
+
+def run_of(name, lost=0, resident=30.0):
+    stored = types.SimpleNamespace(lost=lost, records=15000)
+    return types.SimpleNamespace(
+        done=Done(1.5 * TIME[name], 10000, 0.5, 0.02), share=0.1, cpu=0.2, rings=16.0,
+        resident=resident, bytes=BYTES[name], stored=stored if "skein" in name else None)
+
+
+class Page(unittest.TestCase):
+    def matrix(self, name, **more):
+        """Two rounds, as bench_sched.matrices() makes them."""
+        def start_and_run(_bench, _storm, arm):
+            return run_of(arm.name, **more)
+
+        run, bench_sched.Run = bench_sched.Run, start_and_run
+        try:
+            matrix = bench_sched.Matrix(Twice(name))
+            arms = [bench_sched.Arm(n, []) for n in NAMES]
+            bench = types.SimpleNamespace(say=lambda text: None)
+            matrix.turn(bench, arms, arms)
+            matrix.turn(bench, arms, arms[1:] + arms[:1])
+        finally:
+            bench_sched.Run = run
+        return matrix
+
+    def results(self, **more):
+        names = [storm.name for storm in bench_sched.storms_of(
+            types.SimpleNamespace(folder=pathlib.Path("/nowhere")))]
+        stored = types.SimpleNamespace(lost=0, records=26000)
+        large = types.SimpleNamespace(
+            runs=[types.SimpleNamespace(name=n, bytes=90000, switches=5000, seconds=6.0,
+                                        stored=stored if "skein" in n else None)
+                  for n in NAMES if BYTES[n]],
+            idle={n: 20000 for n in NAMES if BYTES[n]})
+        return {"scheduler": {"matrices": [self.matrix(n, **more) for n in names],
+                              "large": large,
+                              "programs": [(bench_sched.SKEIN, "on_switch", 1000, 98.7)]}}
+
+    def promises(self, **more):
+        return {row[0].split(" (")[0]: row[1:]
+                for row in bench_sched_page.promises(self.results(**more))}
+
+    def test_ratio_is_by_the_plain_runs_around(self):
+        matrix = self.matrix("pipe, pinned")
+        for name in NAMES:
+            self.assertAlmostEqual(matrix.ratio(name).median, TIME[name])
+        self.assertAlmostEqual(
+            matrix.above(bench_sched.SKEIN, bench_sched.EMPTY).median, 0.03)
+        self.assertEqual(set(matrix.ratio(bench_sched.PLAIN).values), {0.5, 2.0})
+        self.assertEqual(matrix.switches(bench_sched.SKEIN), 20000)
+        self.assertEqual(matrix.per_switch(bench_sched.SKEIN, 20000).median, 1.0)
+
+    def test_promises(self):
+        found = self.promises()
+        self.assertEqual(found["that, above an empty program's"][2], "kept")
+        self.assertEqual(found["bytes on disk per switch, wake-ups included: pipe, pinned"],
+                         ("≤ 2", "1.00 (1.00–1.00)", "kept"))
+        self.assertEqual(found["bytes of slices and edges per switch: the machine at large"],
+                         ("≤ 5", "5.20", "**not kept**"))
+        self.assertEqual(found["records lost under two pinned pipes"],
+                         ("0", "0 of 20,000 switches", "kept"))
+
+    def test_promises_that_are_not_kept(self):
+        found = self.promises(lost=1, resident=65.0)
+        self.assertEqual(found["records lost under two pinned pipes"],
+                         ("0", "2 of 20,000 switches", "**not kept**"))
+        self.assertEqual(found[f"resident, {bench_sched.SKEIN}, all its processes, buffers apart"],
+                         ("≤ 64 MiB", "65.0 MiB", "**not kept**"))
+
+    def test_section_tells_everything(self):
+        text = bench_sched_page.section(self.results())
+        for name in NAMES:
+            self.assertIn(f"| {name} | {TIME[name]:.3f}", text)
+        self.assertIn("| skein record -e sched: whole file | 3.00 (3.00–3.00)", text)
+        self.assertIn("| skein record -e sched: less that of no load | 1.00 (1.00–1.00)", text)
+        self.assertIn("| skein record -e sched: on_switch | 1,000 | 99 |", text)
+        for line in text.splitlines():
+            if not line.startswith("|"):
+                self.assertLessEqual(len(line), 120, line)
+
+
+class Said(unittest.TestCase):
+    """The figures that the loads print."""
+
+    def test_perf(self):
+        said = "     Total time: 0.908 [sec]\n\n      45.405650 usecs/op\n          22023 ops/sec\n"
+        self.assertAlmostEqual(Pipe("pipe").per_operation(said), 45.40565e-6)
+        messaging = Messaging("messaging")
+        messaging.operations = 100
+        self.assertAlmostEqual(messaging.per_operation(said), 0.00908)
+
+    def test_redis(self):
+        said = '"test","rps","avg_latency_ms"\n"GET","125000.00","0.203"\n'
+        self.assertAlmostEqual(Redis("redis", pathlib.Path("/nowhere")).per_operation(said), 8e-6)
+
+    def test_nothing(self):
+        with self.assertRaises(BenchError):
+            Pipe("pipe").per_operation("perf: not found")
+
+
+if __name__ == "__main__":
+    unittest.main()
