@@ -80,6 +80,104 @@ struct wire_unfinished {
 	__u8 unused;
 };
 
+/* Which threads are recorded. All conditions given must hold; set before the programs are loaded. */
+struct wire_selection {
+	__u64 cgroup; /* id */
+	__u32 level; /* depth of it below the root; UINT32_MAX: unknown */
+	int cgroup_subsys; /* -1: the unified hierarchy, else a v1 controller's id */
+	int shown_subsys; /* the same, of the cgroups that records tell */
+	__u8 by_pid, by_tid, by_cgroup;
+	__u8 unused;
+};
+
+/*
+ * Who had the CPU and who woke whom: records of 16 bytes in an array per CPU,
+ * overwritten from its begin when it is full. Both hooks run with interrupts
+ * off, so that a CPU's array has one writer and needs no lock.
+ *
+ * head: time (WIRE_TIME_BITS, ns), kind, how, detail; body: two thread ids and
+ * a number, by kind. Thread ids have 22 bits (PID_MAX_LIMIT).
+ *
+ *   kind     how                    detail                    body
+ *   SWITCH   state of who left      WIRE_LEFT_*               next, previous, syscall + 1
+ *   WAKING   enum wire_context      0                         woken, current, its CPU
+ *   NEW      enum wire_context      0                         new, current, its CPU
+ *   MIGRATE  0                      0                         moved, CPU it leaves, CPU it goes to
+ */
+struct wire_switch {
+	__u64 head;
+	__u64 body;
+};
+
+#define WIRE_TIME_BITS 48
+#define WIRE_TID_BITS 22
+
+enum wire_switch_kind {
+	WIRE_SWITCH = 1,
+	WIRE_WAKING,
+	WIRE_NEW, /* woken for the first time */
+	WIRE_MIGRATE, /* right behind a WAKING of the same thread: where it is to run */
+};
+
+/* The state in which a thread left the CPU, told in one way by all kernels. */
+enum wire_state {
+	WIRE_RUNNABLE,
+	WIRE_PREEMPTED, /* inside the kernel */
+	WIRE_SLEEPING,
+	WIRE_DISK,
+	WIRE_STOPPED,
+	WIRE_DEAD,
+	WIRE_PARKED,
+	WIRE_UNUSED, /* a kernel thread that waits for work */
+	WIRE_RUNNING, /* in snapshots only */
+};
+
+enum wire_left {
+	WIRE_LEFT_IOWAIT = 1,
+	WIRE_LEFT_THROTTLED = 2,
+	WIRE_LEFT_COMPAT = 4, /* the system call has a number of the 32-bit table */
+	WIRE_LEFT_KTHREAD = 8,
+	WIRE_LEFT_OTHER = 16, /* who left is not selected: only that it ran is told */
+	WIRE_NEXT_OTHER = 32, /* who comes is not */
+};
+
+/* What was going on where a thread was woken. */
+enum wire_context {
+	WIRE_BY_TASK, /* the current thread did it, be it through a softirq that it raised itself */
+	WIRE_BY_TIMER,
+	WIRE_BY_NETWORK,
+	WIRE_BY_BLOCK,
+	WIRE_BY_IPI,
+	WIRE_BY_INTERRUPT, /* some other */
+};
+
+/* Of each CPU; shared with user space. */
+struct wire_cpu {
+	__u64 written; /* records, ever; a record is visible once it is counted */
+	__u8 wanted; /* set by user space: this CPU is recorded */
+	/* what interrupts this CPU now, for the kernel side alone */
+	__u64 count_at; /* address of the preemption count; 0: not looked for yet */
+	__u32 raiser; /* thread that has raised the softirqs in raised */
+	__u16 raised; /* mask of softirqs */
+	__u8 in_timer, in_device; /* inside a high-resolution timer, a device's handler */
+	__u8 softirq; /* number + 1 of the one being served */
+	__u8 by_task; /* that one was raised by the thread it runs on */
+} __attribute__((aligned(64))); /* no two CPUs in one cache line */
+
+/* A thread as a snapshot finds it. */
+struct wire_task {
+	__u64 time; /* ns, taken before anything else was looked at */
+	__u64 born; /* of the process */
+	__u64 cgroup;
+	__u32 pid, tid, ns_pid;
+	__u32 cpu;
+	__u16 call; /* system call + 1, 0 none */
+	__u8 state; /* enum wire_state */
+	__u8 flags; /* enum wire_left */
+	char comm[16];
+	__u32 unused;
+};
+
 /* What became of the samples due on one CPU, counted where it happens. */
 struct wire_account {
 	__u64 runs; /* of the program */

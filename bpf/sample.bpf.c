@@ -9,6 +9,7 @@
 #include "bpf/account.h"
 #include "bpf/event.h"
 #include "bpf/select.h"
+#include "bpf/task.h"
 #include "bpf/unwind/native.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -23,8 +24,6 @@ const volatile bool save_all = false; /* registers and stack with every sample *
 const volatile bool stop_sampled = false; /* for who compares with another debugger */
 
 #define SIGSTOP 19
-#define PF_IO_WORKER 0x10
-#define PF_USER_WORKER 0x4000 /* since Linux 6.4; free before */
 
 struct sample_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -54,26 +53,6 @@ static __always_inline __u32 walk_kernel(void *ctx, __u64 *words)
 	return bytes > 0 ? bytes / sizeof(__u64) : 0;
 }
 
-/* What the process calls itself; 0 if it is being reaped. */
-static __always_inline __u32 inner_pid(struct task_struct *leader)
-{
-	/* read as a number: Linux 6.1 refuses to add a level to a pointer that it knows */
-	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level);
-	char *innermost;
-	int number = 0;
-
-	if (!pid)
-		return 0;
-	if (!level)
-		return leader->pid;
-	innermost = (char *)pid + bpf_core_field_offset(struct pid, numbers) +
-		    level * bpf_core_type_size(struct upid);
-	bpf_probe_read_kernel(&number, sizeof(number),
-			      innermost + bpf_core_field_offset(struct upid, nr));
-	return number;
-}
-
 static __always_inline void describe(struct wire_sample *s, struct task_struct *task, __u32 cpu,
 				     __u64 now)
 {
@@ -92,7 +71,7 @@ static __always_inline void describe(struct wire_sample *s, struct task_struct *
 /* Why a thread has no user stack, as a flag of the sample; 0 if it has one. */
 static __always_inline __u8 without_user_stack(struct task_struct *task)
 {
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (is_kernel_thread(task))
 		return WIRE_KTHREAD;
 	/* a new program's address space gets its code last, when its stack is made */
 	if (!task->mm || !task->mm->end_code)
@@ -284,7 +263,7 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (select_pids)
+	if (wanted.by_pid)
 		select_child(parent, child);
 	process_forked(parent, child);
 	return 0;
@@ -303,7 +282,7 @@ int BPF_PROG(forget_process, struct task_struct *task)
 {
 	if (task->pid != task->tgid)
 		return 0;
-	if (select_pids)
+	if (wanted.by_pid)
 		unselect(task);
 	process_gone(task->tgid);
 	return 0;

@@ -3,18 +3,10 @@
 #ifndef SKEIN_BPF_SELECT_H
 #define SKEIN_BPF_SELECT_H
 
-#define PF_KTHREAD 0x00200000
 /* Deeper cgroups are looked for this far down when their level is not known. */
 #define MAX_LEVELS 32
 
-/* Set by user space before loading. All conditions given must hold. */
-const volatile bool select_pids = false;
-const volatile bool select_tids = false;
-const volatile bool select_cgroup = false;
-const volatile int cgroup_subsys = -1; /* -1: the unified hierarchy, else a v1 controller's id */
-const volatile int selected_subsys = -1; /* the same, for the cgroup selected */
-const volatile __u64 selected_cgroup = 0; /* id */
-const volatile __u32 selected_level = 0; /* depth of it below the root; UINT32_MAX: unknown */
+const volatile struct wire_selection wanted = {.cgroup_subsys = -1, .shown_subsys = -1};
 
 /* tgid -> start_boottime of the process, tid -> that of the thread; 0 if it was not known. */
 struct selection {
@@ -51,7 +43,7 @@ static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, i
 
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
-	return task_cgroup_of(task, cgroup_subsys);
+	return task_cgroup_of(task, wanted.shown_subsys);
 }
 
 static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
@@ -81,16 +73,16 @@ static __always_inline __u64 ancestor_id(struct cgroup *cgroup, __u32 level)
 
 static __always_inline bool in_selected_cgroup(struct task_struct *task)
 {
-	struct cgroup *cgroup = task_cgroup_of(task, selected_subsys);
+	struct cgroup *cgroup = task_cgroup_of(task, wanted.cgroup_subsys);
 
 	int level = cgroup ? BPF_CORE_READ(cgroup, level) : -1;
 
-	if (selected_level != (__u32)-1)
-		return level >= (int)selected_level &&
-		       ancestor_id(cgroup, selected_level) == selected_cgroup;
+	if (wanted.level != (__u32)-1)
+		return level >= (int)wanted.level &&
+		       ancestor_id(cgroup, wanted.level) == wanted.cgroup;
 	/* seen from inside a cgroup namespace, which hides what is above: try every level */
 	for (int i = 0; i < MAX_LEVELS; i++)
-		if (i <= level && ancestor_id(cgroup, i) == selected_cgroup)
+		if (i <= level && ancestor_id(cgroup, i) == wanted.cgroup)
 			return true;
 	return false;
 }
@@ -114,11 +106,11 @@ static __always_inline bool selected_pid(struct task_struct *task)
 
 static __always_inline bool selected(struct task_struct *task)
 {
-	if (select_pids && !selected_pid(task))
+	if (wanted.by_pid && !selected_pid(task))
 		return false;
-	if (select_tids && !is_in(&selected_tids, task->pid, task->start_boottime))
+	if (wanted.by_tid && !is_in(&selected_tids, task->pid, task->start_boottime))
 		return false;
-	return !select_cgroup || in_selected_cgroup(task);
+	return !wanted.by_cgroup || in_selected_cgroup(task);
 }
 
 static __always_inline void select_child(struct task_struct *parent, struct task_struct *child)

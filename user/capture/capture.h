@@ -13,6 +13,7 @@
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
 	uint64_t samples; /* put into the sink */
+	uint64_t switches; /* the same */
 	uint64_t filtered; /* by the kernel side and by name */
 	uint64_t lost; /* known so far */
 	uint64_t pending_names;
@@ -22,6 +23,8 @@ struct capture_progress {
 };
 
 struct capture_options {
+	bool sample; /* who is on the CPU, with which stack */
+	bool sched; /* every switch and wake-up */
 	const char *event; /* "cpu-clock" or "cycles"; NULL: cpu-clock */
 	uint64_t frequency; /* Hz; 0: period is given */
 	uint64_t period; /* in the event's unit */
@@ -36,6 +39,7 @@ struct capture_options {
 	bool user_only, kernel_only; /* which part of the stacks */
 	bool idle; /* the idle threads, too */
 	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
+	uint64_t switch_buffer; /* bytes of each CPU's array of switches; 0: by their number */
 	uint64_t unwind_memory; /* bytes for unwind tables; 0: 128 MiB */
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: keep none */
 	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
@@ -51,9 +55,12 @@ struct capture_options {
 
 /* What a summary tells beside what is in the records. */
 struct capture_summary {
+	bool sampled;
 	uint64_t due, written, filtered, idle, late;
 	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns */
+	uint64_t switches, wakeups, migrations; /* put */
+	uint64_t switch_memory; /* bytes shared with the kernel; part of what is resident */
 	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
 	uint64_t memory; /* bytes, the most that the recorder had resident */
 	uint64_t helper_cpu; /* ns that the helper processes used */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/schedule.h"
 
 /* First line of a small file of the system; "" if it cannot be read. */
 static void first_line(const char *path, char *buf, size_t size)
@@ -92,7 +93,11 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 		ret = tell_numbers(&d, "option.tids", o->tids, o->tid_count, err);
 	if (!ret && (o->user_only || o->kernel_only))
 		ret = tell(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
-	if (!ret)
+	if (!ret && o->sample)
 		ret = tell(&d, "option.buffer", buffer, err);
+	if (!ret && o->sched) {
+		snprintf(buffer, sizeof(buffer), "%u ns", SCHEDULE_RESOLUTION);
+		ret = tell(&d, "sched.resolution", buffer, err);
+	}
 	return ret;
 }

@@ -61,6 +61,45 @@ static int tell_walkers(struct live *l, uint64_t now, struct error *err)
 	return live_retry_stacks(l, false) ? error_set(err, -EIO, "%s", l->why.text) : 0;
 }
 
+static int found(void *context, const struct wire_task *t)
+{
+	struct live *l = context;
+
+	return order_push(l->order, l->task_ring, t->time, t, sizeof(*t));
+}
+
+/* Every thread's state, as records that take their place in the order. */
+static int take_snapshot(struct live *l, struct error *err)
+{
+	int ret = switches_snapshot(l->switches, found, l);
+
+	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
+}
+
+/* All that is in order: switches, and between them what the other rings have. */
+static int release(struct live *l, struct error *err)
+{
+	uint64_t mark = UINT64_MAX;
+	int ret = 0;
+
+	if (l->schedule) {
+		mark = schedule_mark(l->schedule);
+		if (order_mark(l->order) < mark)
+			mark = order_mark(l->order);
+		ret = schedule_release(l->schedule, mark, err);
+	}
+	if (!ret && order_release(l->order, mark, live_record, l))
+		ret = error_set(err, -EIO, "%s", l->why.text);
+	if (!ret && l->schedule && schedule_take_wish(l->schedule))
+		ret = take_snapshot(l, err);
+	return ret;
+}
+
+static bool has_more(const struct live *l)
+{
+	return program_has_more(l->program) || (l->schedule && schedule_has_more(l->schedule));
+}
+
 static int drain(struct live *l, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -68,11 +107,13 @@ static int drain(struct live *l, struct error *err)
 
 	if (!ret)
 		ret = program_drain(l->program, now);
+	if (!ret && l->schedule)
+		ret = schedule_take(l->schedule);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
 	l->last_drain = now;
-	ret = order_release(l->order, UINT64_MAX, live_record, l);
-	return ret ? error_set(err, ret, "%s", l->why.text) : tell_walkers(l, now, err);
+	ret = release(l, err);
+	return ret ? ret : tell_walkers(l, now, err);
 }
 
 /* The side-band has lost records: what /proc says now is all that can be known. */
@@ -103,6 +144,8 @@ static int tick(struct live *l, bool last, struct error *err)
 		ret = objects_emit(l->objects, HOST_ID, l->sink, err);
 	if (!ret)
 		ret = ledger_tell(l->ledger, l->sink, now, last, err);
+	if (!ret && l->schedule)
+		ret = schedule_tick(l->schedule, err);
 	if (!ret)
 		ret = sink_tick(l->sink, now, err);
 	l->over = l->options.pid_count && program_selection_over(l->program);
@@ -120,6 +163,13 @@ static bool keep_going(struct live *l)
 
 	ledger_progress(l->ledger, &p->filtered, &p->lost);
 	p->elapsed = boot_now() - l->started;
+	if (l->schedule) {
+		struct schedule_counts counts;
+
+		schedule_counts(l->schedule, &counts);
+		p->switches = counts.switches;
+		p->lost += counts.lost;
+	}
 	p->pending_names = symbolizer_pending(l->symbolizer);
 	if (!l->options.keep_going(l->options.context, p) || (l->over && !p->finishing))
 		return false;
@@ -138,7 +188,7 @@ static int pause_of(const struct live *l)
 	uint64_t now = boot_now(), until = l->last_drain + interval_of(l);
 	uint64_t end = l->started + l->options.duration;
 
-	if (program_has_more(l->program))
+	if (has_more(l))
 		return 0;
 	if (l->options.duration && end < until)
 		until = end;
@@ -154,7 +204,7 @@ static unsigned int wait_for_work(struct live *l)
 
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
-	if (program_has_more(l->program) || boot_now() >= l->last_drain + interval_of(l))
+	if (has_more(l) || boot_now() >= l->last_drain + interval_of(l))
 		woken |= WAKE_RING;
 	return woken;
 }
@@ -265,7 +315,7 @@ static int describe(struct live *l, uint64_t end, struct error *err)
 	};
 	int ret = describe_host(l->sink, HOST_ID, l->started, end, err);
 
-	if (!ret)
+	if (!ret && l->options.sample)
 		ret = put_event(l->sink, &e, err);
 	if (!ret && !end)
 		ret = describe_options(l->sink, HOST_ID, &l->options, err);
@@ -287,6 +337,8 @@ static int begin(struct live *l, struct error *err)
 		ret = watch_all(l, err);
 	if (!ret) /* first the hooks: what forks from here on is followed */
 		ret = program_attach(l->program, err);
+	if (!ret && l->switches)
+		ret = switches_attach(l->switches, err);
 	if (!ret)
 		ret = scan_machine(l, err);
 	if (!ret)
@@ -301,6 +353,8 @@ static int begin(struct live *l, struct error *err)
 	ret = describe(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
+	if (!ret && l->switches)
+		ret = take_snapshot(l, err);
 	if (!ret)
 		ret = sink_tick(l->sink, l->started, err);
 	return ret ? ret : release_command(l, err);
@@ -350,19 +404,26 @@ static int last_tables(struct live *l, struct error *err)
 
 static int end(struct live *l, struct error *err)
 {
-	uint64_t ended = boot_now();
+	uint64_t ended;
 	int ret;
 
-	l->summary.elapsed = ended - l->started;
 	sampler_stop(l->sampler);
+	if (l->schedule)
+		schedule_stop(l->schedule);
+	ended = boot_now();
+	l->summary.elapsed = ended - l->started;
 	do {
 		ret = drain(l, err);
-	} while (!ret && program_has_more(l->program));
+	} while (!ret && has_more(l));
 	order_close(l->order);
+	if (!ret && l->schedule)
+		ret = schedule_release(l->schedule, UINT64_MAX, err);
 	if (!ret)
 		ret = order_release(l->order, UINT64_MAX, live_record, l) ?
 			      error_set(err, -EIO, "%s", l->why.text) :
 			      0;
+	if (!ret && l->schedule)
+		ret = schedule_end(l->schedule, ended, err);
 	if (!ret)
 		ret = last_tables(l, err);
 	if (!ret)
@@ -402,11 +463,26 @@ static void add_helper(struct capture_summary *s, int pid)
 	s->helper_memory += peak_memory(pid);
 }
 
+static void add_switches(const struct live *l, struct capture_summary *s)
+{
+	struct schedule_counts counts;
+
+	schedule_counts(l->schedule, &counts);
+	s->switches = counts.switches;
+	s->wakeups = counts.wakeups;
+	s->migrations = counts.migrations;
+	s->lost[LOSS_SWITCHES_LOST] += counts.lost;
+	s->switch_memory = switches_bytes(l->switches);
+}
+
 static void fill_summary(struct live *l)
 {
 	struct capture_summary *s = &l->summary;
 
 	ledger_summary(l->ledger, s);
+	s->sampled = l->options.sample;
+	if (l->schedule)
+		add_switches(l, s);
 	s->names_asked = symbolizer_stats(l->symbolizer)->asked;
 	s->worker_restarts = symbolizer_stats(l->symbolizer)->restarts;
 	s->opener_restarts = opener_restarts(l->opener);

@@ -17,6 +17,7 @@
 #include "capture/program.h"
 #include "capture/sampler.h"
 #include "capture/saver.h"
+#include "capture/schedule.h"
 #include "capture/sideband.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
@@ -34,6 +35,10 @@ struct live {
 	struct order *order;
 	struct program *program;
 	struct sampler *sampler;
+	struct switches *switches; /* NULL: they are not recorded */
+	struct schedule *schedule; /* the same */
+	int task_ring; /* of the order: what snapshots have found */
+	uint64_t last_lane; /* lane.id given */
 	struct sideband *sideband;
 	struct opener *opener;
 	struct symbolizer *symbolizer;
@@ -71,6 +76,12 @@ void live_renewed(void *context, struct object *o, bool changed);
 /* One record in its order, as order_release() hands it over; its error's words are in l->why. */
 int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
 		bool late);
+
+/* Whether user stacks are walked. */
+static inline bool live_walks(const struct live *l)
+{
+	return l->options.sample && !l->options.kernel_only;
+}
 
 /* The tables that need a sink: processes, stacks, accounts. */
 int live_begin_tables(struct live *l, struct error *err);

@@ -28,12 +28,25 @@ static void close_cpu(struct live *l, unsigned int cpu)
 	sideband_close_cpu(l->sideband, cpu);
 }
 
+static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
+{
+	if (!l->schedule || !l->started)
+		return 0;
+	if (online)
+		return schedule_cpu_begins(l->schedule, cpu,
+					   l->last_tick == l->started ? l->started : boot_now(),
+					   err);
+	return schedule_cpu_ends(l->schedule, cpu, l->last_tick, err);
+}
+
 static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error *err)
 {
 	bool back = l->started && sideband_fd(l->sideband, cpu) < 0;
 	int ret = sideband_open_cpu(l->sideband, cpu, err);
 
-	if (!ret && wanted && l->started)
+	if (!ret && wanted)
+		ret = follow_schedule(l, cpu, true, err);
+	if (!ret && wanted && l->started && l->options.sample)
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
 		ledger_back(l->ledger, cpu, boot_now());
@@ -51,9 +64,11 @@ int live_follow_cpus(struct live *l, struct error *err)
 		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
 
 		if (!cpu_set_has(&online, cpu) ||
-		    sideband_stopped(l->sideband, cpu, boot_now()))
+		    sideband_stopped(l->sideband, cpu, boot_now())) {
 			close_cpu(l, cpu);
-		if (cpu_set_has(&online, cpu))
+			ret = follow_schedule(l, cpu, false, err);
+		}
+		if (!ret && cpu_set_has(&online, cpu))
 			ret = open_cpu(l, cpu, wanted, err);
 	}
 	cpu_set_free(&online);
@@ -97,6 +112,8 @@ static void live_free(struct source *source)
 	arena_free(l->arena);
 	symbolizer_free(l->symbolizer);
 	opener_free(l->opener);
+	schedule_free(l->schedule);
+	switches_free(l->switches);
 	program_free(l->program);
 	sideband_free(l->sideband);
 	order_free(l->order);
@@ -137,6 +154,7 @@ static int load_program(struct live *l, struct error *err)
 	const struct capture_options *o = &l->options;
 	bool save_all = o->save_stacks || debug_word("save-all");
 	struct program_options p = {
+		.sample = o->sample,
 		.kernel_stack = !o->user_only,
 		.user_stack = !o->kernel_only,
 		.idle = o->idle,
@@ -162,7 +180,10 @@ static int load_program(struct live *l, struct error *err)
 		p.selected_level = place.level;
 	}
 	l->options.buffer = p.ring_bytes;
-	return program_load(&l->program, &p, l->order, err);
+	ret = program_load(&l->program, &p, l->order, err);
+	if (!ret && o->sched)
+		ret = switches_load(&l->switches, l->program, o->switch_buffer, err);
+	return ret;
 }
 
 /* What the walkers look things up in, and the objects whose tables it holds. */
@@ -178,7 +199,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 		.context = l,
 		.opener = l->opener,
 		.symbolizer = l->symbolizer,
-		.unwind = !l->options.kernel_only,
+		.unwind = live_walks(l),
 	};
 	int ret;
 
@@ -213,8 +234,9 @@ static int prepare(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_start_helpers(l, err);
 	l->order = order_new();
+	l->task_ring = l->order ? order_add_ring(l->order) : -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!ret && (!l->order || l->epoll < 0))
+	if (!ret && (!l->order || l->task_ring < 0 || l->epoll < 0))
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);
@@ -222,7 +244,7 @@ static int prepare(struct live *l, struct error *err)
 		ret = begin_unwinding(l, err);
 	if (!ret)
 		ret = sampler_new(&l->sampler, &l->event, l->program, err);
-	if (!ret)
+	if (!ret && o->sample)
 		ret = sampler_try(l->sampler, err);
 	if (!ret)
 		ret = sideband_new(&l->sideband, l->order, SIDEBAND_BYTES, err);

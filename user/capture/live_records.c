@@ -214,6 +214,8 @@ static int on_life(struct live *l, uint64_t time, const void *data, uint32_t siz
 		ret = process_table_life(l->table, &life, time, &l->why);
 		if (ret > 0)
 			opener_scan(l->opener, life.pid);
+		if (ret >= 0 && l->schedule && life.kind == LIFE_COMM)
+			ret = schedule_renamed(l->schedule, life.tid, time, &l->why);
 		return ret < 0 ? ret : 0;
 	}
 	if (!life.unregistered)
@@ -229,6 +231,8 @@ int live_record(void *context, int ring, uint64_t time, const void *data, uint32
 
 	if (program_owns(l->program, ring))
 		return on_sample(l, data, size, late);
+	if (ring == l->task_ring)
+		return schedule_found(l->schedule, data, &l->why);
 	return on_life(l, time, data, size);
 }
 
@@ -254,19 +258,68 @@ int live_start_helpers(struct live *l, struct error *err)
 	return ret ? ret : opener_new(&l->opener, &files, err);
 }
 
+static int before_switch(void *context, uint64_t time, struct error *err)
+{
+	struct live *l = context;
+
+	return order_release(l->order, time, live_record, l) ?
+		       error_set(err, -EIO, "%s", l->why.text) :
+		       0;
+}
+
+static uint64_t next_of_order(void *context)
+{
+	return order_next(((struct live *)context)->order);
+}
+
+static bool wants(void *context, const struct process_entry *p, const struct thread_entry *t)
+{
+	return wanted(context, p, t);
+}
+
+static void scan_unknown(void *context, uint32_t tid)
+{
+	struct live *l = context;
+
+	if (opener_scan(l->opener, tid) < 0)
+		process_table_scan_over(l->table, tid);
+}
+
+static int begin_schedule(struct live *l, struct error *err)
+{
+	const struct schedule_context c = {
+		.switches = l->switches,
+		.table = l->table,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.last_lane = &l->last_lane,
+		.before = before_switch,
+		.next = next_of_order,
+		.wanted = wants,
+		.unknown = scan_unknown,
+		.context = l,
+	};
+
+	return schedule_new(&l->schedule, &c, err);
+}
+
 int live_begin_tables(struct live *l, struct error *err)
 {
 	const struct process_context c = {
 		.objects = l->objects,
 		.sink = l->sink,
 		.host = HOST_ID,
-		.arena = l->options.kernel_only ? NULL : l->arena,
+		.arena = live_walks(l) ? l->arena : NULL,
+		.last_lane = l->switches ? &l->last_lane : NULL,
 		.comm_glob = l->options.comm,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
 		.context = l,
 	};
 	int ret = process_table_new(&l->table, &c, err);
+
+	if (!ret && l->switches)
+		ret = begin_schedule(l, err);
 
 	if (!ret)
 		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);

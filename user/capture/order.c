@@ -128,6 +128,19 @@ static uint64_t head_time(const struct queue *q)
 	return q->head < q->entries.count ? q->entries.items[q->head].time : UINT64_MAX;
 }
 
+uint64_t order_next(const struct order *o)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < o->queues.count; i++) {
+		uint64_t time = head_time(&o->queues.items[i]);
+
+		if (time < next)
+			next = time;
+	}
+	return next;
+}
+
 /* The queue with the oldest head, and in *next the oldest head of the others. */
 static struct queue *oldest(struct order *o, uint64_t *next)
 {
@@ -149,13 +162,16 @@ static struct queue *oldest(struct order *o, uint64_t *next)
 	return best;
 }
 
-/* Once a queue is used up its memory is used again from the start. */
+/*
+ * Once a queue is used up its memory is used again from the start. What is left is moved there
+ * only when it is less than what is done: order_release() may be called for every record.
+ */
 static void compact(struct queue *q)
 {
 	size_t left = q->entries.count - q->head;
 	size_t used = 0;
 
-	if (!q->head)
+	if (!q->head || q->head < left)
 		return;
 	memmove(q->entries.items, q->entries.items + q->head, left * sizeof(struct entry));
 	q->entries.count = left;

@@ -40,6 +40,9 @@ typedef int (*order_handler)(void *context, int ring, uint64_t time, const void 
 			     uint32_t size, bool late);
 int order_release(struct order *o, uint64_t limit, order_handler handle, void *context);
 
+/* Time of the oldest record that is held, ns; UINT64_MAX: none. */
+uint64_t order_next(const struct order *o);
+
 /* What is older than this, ns, has come from every ring, as far as can be told. */
 uint64_t order_mark(const struct order *o);
 

@@ -24,6 +24,7 @@ struct process_table {
 	struct spaces spaces; /* what all address spaces share */
 	VECTOR(uint32_t) untold; /* pids whose mappings the walkers do not know */
 	uint64_t last_process, last_thread; /* ids given */
+	uint64_t generation;
 	bool comm_matched;
 };
 
@@ -68,6 +69,7 @@ static void leave_process(const struct process_table *t, const struct thread_ent
 static void free_thread(struct process_table *t, struct thread_entry *thread)
 {
 	leave_process(t, thread);
+	t->generation++;
 	HASH_DEL(t->threads, thread);
 	free(thread);
 }
@@ -285,6 +287,7 @@ static int put_thread_entry(struct process_table *t, const struct thread_entry *
 		.start = thread->start,
 		.end = thread->ended,
 		.comm = thread->comm,
+		.lane = thread->lane,
 	};
 
 	return put_thread(t->context.sink, &r, err);
@@ -344,6 +347,7 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
 
 	if (!old)
 		return 0;
+	t->generation++;
 	if (!old->ended)
 		ret = end_thread_name(t, old, time, err);
 	free_thread(t, old);
@@ -480,6 +484,7 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 	struct process_entry *p = find_process(t, l->pid);
 	int ret = 0;
 
+	t->generation++;
 	if (!p)
 		p = add_process(t, l->pid, time);
 	if (!thread)
@@ -681,6 +686,15 @@ static struct process_entry *process_of(struct process_table *t, const struct sa
 	return p;
 }
 
+static int put_met_process(struct process_table *t, struct process_entry *p, struct error *err)
+{
+	if (p->id && !p->changed)
+		return 0;
+	if (!p->id)
+		p->id = ++t->last_process;
+	return put_process_entry(t, p, err);
+}
+
 static int meet_process(struct process_table *t, struct process_entry *p,
 			const struct sampled_task *s, struct error *err)
 {
@@ -693,11 +707,40 @@ static int meet_process(struct process_table *t, struct process_entry *p,
 		p->ns_pid = s->ns_pid;
 		p->changed = true;
 	}
-	if (p->id && !p->changed)
+	return put_met_process(t, p, err);
+}
+
+/* A thread keeps its lane under all its names, which are entities of their own. */
+static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
+{
+	struct lane lane = {
+		.host = t->context.host,
+		.kind = LANE_THREAD,
+		.number = th->id,
+	};
+
+	if (!t->context.last_lane || th->lane)
 		return 0;
-	if (!p->id)
-		p->id = ++t->last_process;
-	return put_process_entry(t, p, err);
+	lane.id = th->lane = ++*t->context.last_lane;
+	return put_lane(t->context.sink, &lane, err);
+}
+
+static int meet_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
+		       struct error *err)
+{
+	int ret;
+
+	if (p->comm_selected || th->comm_selected)
+		t->comm_matched = true;
+	if (th->process != p->id) /* the tid is used again, and its fork was missed */
+		th->id = 0;
+	if (th->id)
+		return 0;
+	t->generation++;
+	th->id = ++t->last_thread;
+	th->process = p->id;
+	ret = put_lane_of(t, th, err);
+	return ret ? ret : put_thread_entry(t, th, p->id, err);
 }
 
 int process_table_meet(struct process_table *t, const struct sampled_task *s,
@@ -717,19 +760,44 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 		p->scanned = p->scanning = true;
 	if (th->pid != s->pid)
 		join_process(t, th, p);
-	if (p->comm_selected || th->comm_selected)
-		t->comm_matched = true;
 	ret = meet_process(t, p, s, err);
-	if (th->process != p->id) /* the tid is used again, and its fork was missed */
-		th->id = 0;
-	if (!ret && !th->id) {
-		th->id = ++t->last_thread;
-		th->process = p->id;
-		ret = put_thread_entry(t, th, p->id, err);
-	}
+	if (!ret)
+		ret = meet_thread(t, p, th, err);
 	*process = p;
 	*thread = th;
 	return ret;
+}
+
+int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
+			 struct process_entry **process, struct thread_entry **thread,
+			 bool *unknown, struct error *err)
+{
+	struct thread_entry *th = find_thread(t, tid);
+	struct process_entry *p = th ? find_process(t, th->pid) : NULL;
+	int ret;
+
+	*unknown = !p;
+	if (!p) /* the main thread of a process, until a scan tells otherwise */
+		p = find_process(t, tid);
+	if (!p)
+		p = add_process(t, tid, time);
+	if (p && !th)
+		th = add_thread(t, p->pid, tid, time, p->comm);
+	if (!p || !th)
+		return error_errno(err, -ENOMEM, "process table");
+	if (th->pid != p->pid)
+		join_process(t, th, p);
+	ret = put_met_process(t, p, err);
+	if (!ret)
+		ret = meet_thread(t, p, th, err);
+	*process = p;
+	*thread = th;
+	return ret;
+}
+
+uint64_t process_table_generation(const struct process_table *t)
+{
+	return t->generation;
 }
 
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err)

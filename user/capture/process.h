@@ -57,6 +57,8 @@ struct thread_entry {
 	uint32_t pid;
 	uint64_t id; /* thread.id under its present name; 0 until a sample met it */
 	uint64_t process; /* process.id that this id belongs to */
+	uint64_t lane; /* lane.id under all its names; 0: none yet, or lanes are not wanted */
+	uint64_t seen; /* epoch of the schedule in which a record last told of its state */
 	uint64_t start; /* under this name */
 	uint64_t ended;
 	char comm[COMM_SIZE];
@@ -71,6 +73,7 @@ struct process_context {
 	struct sink *sink;
 	uint64_t host; /* host.id */
 	struct arena *arena; /* for the walkers' views of address spaces; NULL: there are none */
+	uint64_t *last_lane; /* lane.id given last, if threads are to have lanes; else NULL */
 	const char *comm_glob; /* which names are selected; NULL: every one */
 	/* the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
@@ -114,6 +117,16 @@ struct sampled_task {
 int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err);
+
+/*
+ * The same of a thread of which only the number is known. unknown: nobody has told of it, so that
+ * a scan of its number must.
+ */
+int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
+			 struct process_entry **process, struct thread_entry **thread,
+			 bool *unknown, struct error *err);
+/* A number that changes whenever a thread may have got another id than it had. */
+uint64_t process_table_generation(const struct process_table *t);
 
 /*
  * Tell the walkers of every address space that is new or has changed since the last call, by

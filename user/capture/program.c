@@ -48,6 +48,7 @@ struct ring {
 struct program {
 	struct sample_bpf *skeleton;
 	struct order *order;
+	struct wire_selection selection;
 	struct wire_account *accounts; /* mapped from the kernel */
 	unsigned int cpus; /* possible */
 	VECTOR(struct ring *) rings;
@@ -120,32 +121,34 @@ static int subsys_number(const struct btf *btf, const char *controller, struct e
 	return error_set(err, -ENOENT, "this kernel has no cgroup controller '%s'", controller);
 }
 
-static int set_cgroups(struct sample_bpf *s, const struct program_options *o, struct error *err)
+/* Names of cgroup controllers become the kernel's numbers for them. */
+static int choose_selection(struct wire_selection *ret, const struct program_options *o,
+			    struct error *err)
 {
-	struct btf *btf;
-	int ret, number;
+	struct btf *btf = NULL;
+	int result = 0;
 
+	*ret = (struct wire_selection){
+		.cgroup = o->selected_cgroup,
+		.level = o->selected_level,
+		.cgroup_subsys = -1,
+		.shown_subsys = -1,
+		.by_pid = o->select_pids,
+		.by_tid = o->select_tids,
+		.by_cgroup = o->select_cgroup,
+	};
 	if (!o->cgroup_subsys && !o->selected_subsys)
-		goto selected;
+		return 0;
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
-	number = subsys_number(btf, o->cgroup_subsys, err);
-	s->rodata->cgroup_subsys = number;
-	ret = number < -1 ? number : 0;
-	if (!ret) {
-		number = subsys_number(btf, o->selected_subsys, err);
-		s->rodata->selected_subsys = number;
-		ret = number < -1 ? number : 0;
-	}
+	ret->shown_subsys = subsys_number(btf, o->cgroup_subsys, err);
+	if (ret->shown_subsys >= -1)
+		ret->cgroup_subsys = subsys_number(btf, o->selected_subsys, err);
+	if (ret->shown_subsys < -1 || ret->cgroup_subsys < -1)
+		result = ret->shown_subsys < -1 ? ret->shown_subsys : ret->cgroup_subsys;
 	btf__free(btf);
-	if (ret)
-		return ret;
-selected:
-	s->rodata->select_cgroup = o->select_cgroup;
-	s->rodata->selected_cgroup = o->selected_cgroup;
-	s->rodata->selected_level = o->selected_level;
-	return 0;
+	return result;
 }
 
 static uint64_t ring_size(uint64_t bytes)
@@ -167,14 +170,13 @@ static void configure(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
 	unsigned int per_ring = program_cpus_per_ring();
+	bool walked;
 
 	s->rodata->cpus_per_ring = per_ring;
 	s->rodata->wake_bytes = (uint32_t)(ring_size(o->ring_bytes) / 4);
 	s->rodata->with_kernel_stack = o->kernel_stack;
 	s->rodata->with_user_stack = o->user_stack;
 	s->rodata->with_idle = o->idle;
-	s->rodata->select_pids = o->select_pids;
-	s->rodata->select_tids = o->select_tids;
 	/* the kernel clears the buckets of a large map at every start: only if it is used */
 	if (!o->select_pids)
 		bpf_map__set_max_entries(s->maps.selected_pids, 1);
@@ -184,15 +186,16 @@ static void configure(struct program *p, const struct program_options *o)
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
 	s->rodata->stop_sampled = o->stop_sampled;
-	p->by_tail_calls = o->tail_calls || !has_loops();
-	bpf_program__set_autoload(s->progs.sample, !p->by_tail_calls);
+	p->by_tail_calls = o->sample && (o->tail_calls || !has_loops());
+	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.walk_on, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
-	bpf_program__set_autoload(s->progs.idle, o->clocked && !o->idle);
-	bpf_program__set_autoload(s->progs.follow_fork, o->user_stack || o->select_pids);
-	bpf_program__set_autoload(s->progs.forget_process, o->user_stack || o->select_pids);
-	bpf_program__set_autoload(s->progs.follow_exec, o->user_stack);
+	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
+	walked = o->sample && o->user_stack;
+	bpf_program__set_autoload(s->progs.follow_fork, walked || o->select_pids);
+	bpf_program__set_autoload(s->progs.forget_process, walked || o->select_pids);
+	bpf_program__set_autoload(s->progs.follow_exec, walked);
 }
 
 static int take_record(void *context, void *data, size_t size)
@@ -300,9 +303,10 @@ int program_load(struct program **ret, const struct program_options *o, struct o
 		goto out;
 	}
 	configure(p, o);
-	result = set_cgroups(p->skeleton, o, err);
+	result = choose_selection(&p->selection, o, err);
 	if (result)
 		goto out;
+	memcpy((void *)&p->skeleton->rodata->wanted, &p->selection, sizeof(p->selection));
 	result = sample_bpf__load(p->skeleton);
 	if (result) {
 		result = explain_load(result, err);
@@ -311,7 +315,7 @@ int program_load(struct program **ret, const struct program_options *o, struct o
 	result = p->by_tail_calls ? chain(p, err) : 0;
 	if (!result)
 		result = share_maps(p, err);
-	if (!result)
+	if (!result && o->sample)
 		result = add_rings(p, o->ring_bytes, err);
 out:
 	if (result)
@@ -409,6 +413,17 @@ void program_forget_process(struct program *p, uint32_t pid)
 bool program_saw_unfinished(const struct program *p)
 {
 	return p->unfinished;
+}
+
+const struct wire_selection *program_selection(const struct program *p)
+{
+	return &p->selection;
+}
+
+int program_selected_fd(const struct program *p, bool threads)
+{
+	return bpf_map__fd(threads ? p->skeleton->maps.selected_tids :
+				     p->skeleton->maps.selected_pids);
 }
 
 static int select_in(const struct bpf_map *map, uint32_t id)

@@ -13,6 +13,7 @@
 #include "capture/order.h"
 
 struct program_options {
+	bool sample; /* else there are the hooks that follow a selection, and no more */
 	bool kernel_stack, user_stack, idle;
 	bool clocked; /* the event is a clock: count what falls due while idle */
 	bool select_pids, select_tids;
@@ -44,6 +45,9 @@ int program_fd(const struct program *p);
 /* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
+/* Which threads are recorded, and the map of those selected: for other programs to share. */
+const struct wire_selection *program_selection(const struct program *p);
+int program_selected_fd(const struct program *p, bool threads);
 /* Whether every selected process, and every child selected with it, has ended. */
 bool program_selection_over(const struct program *p);
 

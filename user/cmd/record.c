@@ -30,7 +30,8 @@ struct record_options {
 	number_list pids, tids;
 	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache,
 		*save_stacks;
-	uint64_t frequency, period, duration, buffer, unwind_memory;
+	uint64_t frequency, period, duration, buffer, switch_buffer, unwind_memory;
+	bool sample, sched; /* what is recorded; neither: the default */
 	bool user_only, kernel_only, idle, quiet, verbose, stacks;
 };
 
@@ -74,15 +75,45 @@ static int set_duration(void *options, const char *value, struct error *err)
 	return ret || o->duration ? ret : error_set(err, -EINVAL, "0 is no duration to record");
 }
 
+/* One word of -e. */
+static int take_event(struct record_options *o, const char *word, size_t size, struct error *err)
+{
+	static const struct event_word {
+		const char *word, *event; /* event: that is sampled; NULL: none */
+		bool sched;
+	} words[] = {
+		{"cpu", "cpu-clock", false},  {"cpu-clock", "cpu-clock", false},
+		{"cycles", "cycles", false},  {"sched", NULL, true},
+		{"all", "cpu-clock", true},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const struct event_word *w = &words[i];
+
+		if (strlen(w->word) != size || strncmp(w->word, word, size))
+			continue;
+		if (w->event)
+			o->event = w->event;
+		o->sample |= w->event != NULL;
+		o->sched |= w->sched;
+		return 0;
+	}
+	return error_set(err, -EINVAL, "there is no event '%.*s': cpu, cycles, sched or all",
+			 (int)size, word);
+}
+
 static int set_event(void *options, const char *value, struct error *err)
 {
-	struct record_options *o = options;
+	const char *at = value;
+	int ret;
 
-	if (strcmp(value, "cpu") && strcmp(value, "cpu-clock") && strcmp(value, "cycles"))
-		return error_set(err, -EINVAL, "there is no event '%s': cpu-clock or cycles",
-				 value);
-	o->event = strcmp(value, "cpu") ? value : "cpu-clock";
-	return 0;
+	do {
+		size_t size = strcspn(at, ",");
+
+		ret = take_event(options, at, size, err);
+		at += size;
+	} while (!ret && *at++);
+	return ret;
 }
 
 /* 0 stands for "not given" in the options, so it cannot be given. */
@@ -128,9 +159,10 @@ static const struct option_spec record_options[] = {
 	 set_frequency},
 	{"count", 'c', OPTION_CALL, "PERIOD",
 	 "One sample every PERIOD of the event: nanoseconds for cpu-clock.", 0, set_period},
-	{"event", 'e', OPTION_CALL, "EVENT",
-	 "cpu-clock (time on the CPU, works everywhere; the default) or cycles (needs a hardware "
-	 "counter).",
+	{"event", 'e', OPTION_CALL, "EVENTS",
+	 "What to record, such as cpu,sched. cpu: stacks, by time on the CPU; works everywhere. "
+	 "cycles: stacks, by a hardware counter. sched: every context switch and wake-up, so that "
+	 "it is known who waited, how long and for whom. all: cpu and sched. Default: cpu.",
 	 0, set_event},
 	{"duration", 'd', OPTION_CALL, "TIME",
 	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND or "
@@ -144,6 +176,10 @@ static const struct option_spec record_options[] = {
 	 MEMBER(stacks), NULL},
 	{"buffer", 0, OPTION_BYTES, "SIZE",
 	 "Bytes of each sample ring. Default: half a second of samples.", MEMBER(buffer), NULL},
+	{"switch-buffer", 0, OPTION_BYTES, "SIZE",
+	 "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more than 256M "
+	 "of all CPUs together.",
+	 MEMBER(switch_buffer), NULL},
 	{"unwind-memory", 0, OPTION_BYTES, "SIZE",
 	 "Kernel memory for unwind tables. Beyond it the least used are given up; stacks through "
 	 "their files then need frame pointers. Default: 128M.",
@@ -350,6 +386,8 @@ static struct capture_options capture_options_of(struct recording *r)
 	const struct record_options *o = &r->options;
 
 	return (struct capture_options){
+		.sample = o->sample || !o->sched,
+		.sched = o->sched,
 		.event = o->event,
 		.frequency = o->period ? 0 : o->frequency ? o->frequency : 99,
 		.period = o->period,
@@ -365,6 +403,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.kernel_only = o->kernel_only,
 		.idle = o->idle,
 		.buffer = o->buffer,
+		.switch_buffer = o->switch_buffer,
 		.unwind_memory = o->unwind_memory,
 		.save_stacks = o->save_stacks,
 		.duration = o->duration,

@@ -124,11 +124,9 @@ static void show_losses(const struct capture_summary *s)
 			 (unsigned long long)s->opener_restarts);
 }
 
-void summary_show(const struct capture_summary *s, const struct trace_stats *t, const char *path)
+static void show_samples(const struct capture_summary *s)
 {
-	char elapsed[32], written[32], due[32], filtered[32], idle[32], size[32];
-	uint64_t lost = s->lost[LOSS_RING_FULL] + s->lost[LOSS_NOT_DELIVERED];
-	char lost_text[32];
+	char elapsed[32], written[32], due[32], filtered[32], idle[32], lost[32];
 
 	log_info("recorded %s: %s samples written; due %s = written + %s filtered + %s idle + %s "
 		 "lost",
@@ -137,13 +135,35 @@ void summary_show(const struct capture_summary *s, const struct trace_stats *t, 
 		 show_count(s->due, due, sizeof(due)),
 		 show_count(s->filtered, filtered, sizeof(filtered)),
 		 show_count(s->idle, idle, sizeof(idle)),
-		 show_count(lost, lost_text, sizeof(lost_text)));
+		 show_count(s->lost[LOSS_RING_FULL] + s->lost[LOSS_NOT_DELIVERED], lost,
+			    sizeof(lost)));
 	if (s->late) {
 		char late[32];
 
 		log_info("late: %s (counted, may miss their process's latest mappings)",
 			 show_count(s->late, late, sizeof(late)));
 	}
+}
+
+static void show_switches(const struct capture_summary *s)
+{
+	char elapsed[32], switches[32], wakeups[32], migrations[32];
+
+	log_info("recorded %s: %s context switches, %s wake-ups, %s migrations",
+		 show_duration(s->elapsed, elapsed, sizeof(elapsed)),
+		 show_count(s->switches, switches, sizeof(switches)),
+		 show_count(s->wakeups, wakeups, sizeof(wakeups)),
+		 show_count(s->migrations, migrations, sizeof(migrations)));
+}
+
+void summary_show(const struct capture_summary *s, const struct trace_stats *t, const char *path)
+{
+	char size[32];
+
+	if (s->sampled)
+		show_samples(s);
+	if (s->switch_memory)
+		show_switches(s);
 	show_losses(s);
 	show_cost(s);
 	show_unwinding(s);

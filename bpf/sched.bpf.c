@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+/* Who had the CPU and who woke whom: 16 bytes for every switch and every waking. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/event.h"
+#include "bpf/task.h"
+#include "bpf/interrupt.h"
+#include "bpf/select.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set by user space before loading. */
+const volatile __u32 slots = 1; /* of each CPU's array; a power of two */
+const volatile bool left_is_told = true; /* sched_switch tells the state: since Linux 5.18 */
+
+/* The arrays of all CPUs, one behind the other; user space reads them where they are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the real number is set by user space */
+	__type(key, __u32);
+	__type(value, struct wire_switch);
+} switches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_cpu);
+} switch_cpus SEC(".maps");
+
+/* include/linux/sched.h */
+#define TASK_INTERRUPTIBLE 0x1
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_STOPPED_OR_TRACED 0xc
+#define TASK_EXITING 0xb0 /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define TASK_PARKED 0x40
+#define TASK_NOLOAD 0x400
+#define TASK_RTLOCK_WAIT 0x1000
+#define TASK_FROZEN 0x8000
+#define TS_COMPAT 0x2
+
+struct cfs_rq___throttle {
+	int throttle_count;
+} __attribute__((preserve_access_index));
+
+struct sched_entity___throttle {
+	struct cfs_rq___throttle *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct___throttle {
+	bool throttled; /* since Linux 6.18: threads are throttled one by one */
+	struct sched_entity___throttle se;
+} __attribute__((preserve_access_index));
+
+struct thread_info___sched {
+	unsigned int status;
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+struct task_struct___sched {
+	struct thread_info___sched thread_info;
+	unsigned int cpu; /* before Linux 5.16 */
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 cpu_of(struct task_struct *task)
+{
+	struct task_struct___sched *t = (void *)task;
+
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		return t->thread_info.cpu;
+	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
+}
+
+/* The record becomes visible when it is counted. */
+static __always_inline void put(struct wire_cpu *c, __u32 cpu, __u64 head, __u64 body)
+{
+	__u64 number = c->written;
+	__u32 at = cpu * slots + (number & (slots - 1));
+	struct wire_switch *s = bpf_map_lookup_elem(&switches, &at);
+
+	if (!s)
+		return;
+	s->head = head | (bpf_ktime_get_boot_ns() & ((1ULL << WIRE_TIME_BITS) - 1));
+	s->body = body;
+#if defined(__TARGET_ARCH_x86)
+	barrier(); /* stores stay in order */
+	*(volatile __u64 *)&c->written = number + 1;
+#else
+	__sync_fetch_and_add(&c->written, 1);
+#endif
+}
+
+static __always_inline __u64 head_of(enum wire_switch_kind kind, __u64 how, __u64 detail)
+{
+	return (__u64)kind << WIRE_TIME_BITS | how << (WIRE_TIME_BITS + 4) |
+	       detail << (WIRE_TIME_BITS + 8);
+}
+
+static __always_inline __u64 body_of(__u32 first, __u32 second, __u64 number)
+{
+	return first | (__u64)second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
+}
+
+static __always_inline enum wire_state state_of(unsigned int state)
+{
+	if (state & TASK_EXITING)
+		return WIRE_DEAD;
+	if (state & TASK_INTERRUPTIBLE)
+		return WIRE_SLEEPING;
+	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
+		return state & TASK_NOLOAD ? WIRE_UNUSED : WIRE_DISK;
+	if (state & (TASK_STOPPED_OR_TRACED | TASK_FROZEN))
+		return WIRE_STOPPED;
+	if (state & TASK_PARKED)
+		return WIRE_PARKED;
+	return WIRE_RUNNABLE;
+}
+
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	struct task_struct___sched *t = (void *)task;
+
+	return bpf_core_field_exists(t->thread_info.status) &&
+	       t->thread_info.status & TS_COMPAT;
+}
+
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	struct task_struct___throttle *t = (void *)task;
+
+	if (bpf_core_field_exists(t->throttled))
+		return t->throttled;
+	if (bpf_core_field_exists(t->se.cfs_rq) &&
+	    bpf_core_field_exists(t->se.cfs_rq->throttle_count))
+		return t->se.cfs_rq->throttle_count > 0;
+	return false;
+}
+
+/* What is known of a wait beside its state, as enum wire_left. */
+static __always_inline __u64 wait_flags(struct task_struct *task)
+{
+	__u64 flags = waits_for_io(task) ? WIRE_LEFT_IOWAIT : 0;
+
+	if (is_kernel_thread(task))
+		flags |= WIRE_LEFT_KTHREAD;
+	else if (is_compat(task))
+		flags |= WIRE_LEFT_COMPAT;
+	return flags;
+}
+
+static __always_inline struct wire_cpu *this_cpu(__u32 *cpu)
+{
+	*cpu = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&switch_cpus, cpu);
+}
+
+static __always_inline bool all_selected(void)
+{
+	return !wanted.by_pid && !wanted.by_tid && !wanted.by_cgroup;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	/* what changes meanwhile is not what it left in */
+	unsigned int left = left_is_told ? (unsigned int)ctx[3] : prev->__state;
+	enum wire_state state = preempt ? WIRE_PREEMPTED : state_of(left);
+	__u64 call = 0, flags = 0;
+	struct wire_cpu *c;
+	__u32 cpu;
+
+	c = this_cpu(&cpu);
+	if (!c || !c->wanted)
+		return 0;
+	if (!all_selected()) {
+		flags |= selected(prev) ? 0 : WIRE_LEFT_OTHER;
+		flags |= selected(next) ? 0 : WIRE_NEXT_OTHER;
+		if (flags == (WIRE_LEFT_OTHER | WIRE_NEXT_OTHER))
+			return 0;
+	}
+	if (state == WIRE_SLEEPING || state == WIRE_DISK) {
+		flags |= wait_flags(prev);
+		if (!(flags & WIRE_LEFT_KTHREAD))
+			call = call_of(prev);
+	} else if (state == WIRE_RUNNABLE && prev->pid && is_throttled(prev)) {
+		flags |= WIRE_LEFT_THROTTLED;
+	}
+	put(c, cpu, head_of(WIRE_SWITCH, state, flags), body_of(next->pid, prev->pid, call));
+	return 0;
+}
+
+static __always_inline int woken(struct task_struct *task, enum wire_switch_kind kind)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct wire_cpu *c;
+	__u32 cpu;
+
+	c = this_cpu(&cpu);
+	if (!c || !c->wanted || (!all_selected() && !selected(task)))
+		return 0;
+	put(c, cpu, head_of(kind, waking_context(c, waker, task), 0),
+	    body_of(task->pid, waker->pid, cpu_of(task)));
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	return woken(task, WIRE_WAKING);
+}
+
+SEC("?tp_btf/sched_wakeup_new")
+int BPF_PROG(on_new, struct task_struct *task)
+{
+	return woken(task, WIRE_NEW);
+}
+
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *task, int target)
+{
+	struct wire_cpu *c;
+	__u32 cpu;
+
+	c = this_cpu(&cpu);
+	if (!c || !c->wanted || (!all_selected() && !selected(task)))
+		return 0;
+	put(c, cpu, head_of(WIRE_MIGRATE, 0, 0), body_of(task->pid, cpu_of(task), target));
+	return 0;
+}
+
+SEC("?tp_btf/softirq_raise")
+int BPF_PROG(on_softirq_raise, unsigned int number)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		softirq_raised(c, number);
+	return 0;
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int number)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		softirq_begun(c, number);
+	return 0;
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, unsigned int number)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		softirq_over(c);
+	return 0;
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_timer_entry)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		c->in_timer = 1;
+	return 0;
+}
+
+SEC("?tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_timer_exit)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		c->in_timer = 0;
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(on_device_entry)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		c->in_device = 1;
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(on_device_exit)
+{
+	__u32 cpu;
+	struct wire_cpu *c = this_cpu(&cpu);
+
+	if (c)
+		c->in_device = 0;
+	return 0;
+}
+
+/* The state of a thread that is not running, or is about to be. */
+static __always_inline void describe_wait(struct wire_task *t, struct task_struct *task)
+{
+	struct task_struct___wait *w = (void *)task;
+
+	t->call = 0;
+	t->flags = 0;
+	t->state = w->on_cpu ? WIRE_RUNNING : state_of(task->__state);
+	if (t->state == WIRE_SLEEPING || t->state == WIRE_DISK) {
+		t->flags = wait_flags(task);
+		if (!(t->flags & WIRE_LEFT_KTHREAD))
+			t->call = call_of(task);
+	} else if (t->state == WIRE_RUNNABLE && is_throttled(task)) {
+		t->flags = WIRE_LEFT_THROTTLED;
+	}
+	if (is_kernel_thread(task))
+		t->flags |= WIRE_LEFT_KTHREAD;
+}
+
+/* Every thread, for what was so before the first record, or behind a loss. */
+SEC("?iter/task")
+int snapshot(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct wire_task t = {0};
+
+	if (!task || !selected(task))
+		return 0;
+	t.time = bpf_ktime_get_boot_ns();
+	describe_wait(&t, task);
+	t.born = task->group_leader->start_boottime;
+	t.cgroup = cgroup_id(task_cgroup(task));
+	t.pid = task->tgid;
+	t.tid = task->pid;
+	t.ns_pid = inner_pid(task->group_leader);
+	t.cpu = cpu_of(task);
+	__builtin_memcpy(t.comm, task->comm, sizeof(t.comm));
+	bpf_seq_write(ctx->meta->seq, &t, sizeof(t));
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* What a thread is. */
+#ifndef SKEIN_BPF_TASK_H
+#define SKEIN_BPF_TASK_H
+
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000 /* since Linux 6.4; free before */
+#define PF_KTHREAD 0x00200000
+
+static __always_inline bool is_kernel_thread(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* What the process calls itself; 0 if it is being reaped. */
+static __always_inline __u32 inner_pid(struct task_struct *leader)
+{
+	/* read as a number: Linux 6.1 refuses to add a level to a pointer that it knows */
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	char *innermost;
+	int number = 0;
+
+	if (!pid)
+		return 0;
+	if (!level)
+		return leader->pid;
+	innermost = (char *)pid + bpf_core_field_offset(struct pid, numbers) +
+		    level * bpf_core_type_size(struct upid);
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      innermost + bpf_core_field_offset(struct upid, nr));
+	return number;
+}
+
+#endif

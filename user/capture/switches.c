@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The scheduler's hooks: configure, load, attach, and read their arrays. */
+#include "capture/switches.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/sched.skel.h"
+
+/* Half a second of the fastest switching, and not more of all CPUs than this together. */
+#define BYTES_OF_CPU (8UL << 20)
+#define BYTES_OF_ALL (256UL << 20)
+#define LEAST_SLOTS 64
+#define MOST_SLOTS (1UL << 26) /* the index of all CPUs' records has 32 bits */
+
+struct switches {
+	struct sched_bpf *skeleton;
+	unsigned int cpus; /* possible */
+	uint64_t slots; /* of each CPU */
+	struct wire_switch *records; /* mapped from the kernel */
+	struct wire_cpu *states; /* the same */
+	uint64_t *taken; /* by CPU: records copied or overwritten, ever */
+};
+
+static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
+{
+	uint64_t wanted = bytes ? bytes : BYTES_OF_CPU, slots = LEAST_SLOTS;
+
+	if (!bytes && wanted * cpus > BYTES_OF_ALL)
+		wanted = BYTES_OF_ALL / cpus;
+	wanted /= sizeof(struct wire_switch);
+	while (slots < wanted && slots < MOST_SLOTS && 2 * slots * cpus <= UINT32_MAX)
+		slots *= 2;
+	return slots;
+}
+
+/* How many parameters a tracepoint has, without its context; -1 if there is no such one. */
+static int tracepoint_parameters(const struct btf *btf, const char *name)
+{
+	const struct btf_type *t;
+	char type[128];
+	int id;
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	if (id <= 0)
+		return -1;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	t = btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+/* Hooks without which a little less is known: not every kernel has them. */
+static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, s->obj) {
+		const char *section = bpf_program__section_name(p);
+		const char *name = strchr(section, '/');
+		bool hook = strstr(section, "tp_btf/") != NULL;
+
+		bpf_program__set_autoload(p, !hook || tracepoint_parameters(btf, name + 1) >= 0);
+	}
+	s->rodata->left_is_told = tracepoint_parameters(btf, "sched_switch") >= 4;
+}
+
+/* Where a variable of each CPU lies among all of them; -1 if there is none of that name. */
+static int64_t per_cpu_offset(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	const struct btf_var_secinfo *v = section ? btf_var_secinfos(section) : NULL;
+
+	for (int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_type *variable = btf__type_by_id(btf, v[i].type);
+
+		if (!strcmp(btf__name_by_offset(btf, variable->name_off), name))
+			return v[i].offset;
+	}
+	return -1;
+}
+
+/* See bpf/interrupt.h. Linux 6.2 to 6.14 keep the count in pcpu_hot, behind a pointer. */
+static int64_t preempt_count_from_runqueue(const struct btf *btf)
+{
+	int64_t queue = per_cpu_offset(btf, "runqueues");
+	int64_t count = per_cpu_offset(btf, "__preempt_count");
+
+	if (count < 0 && per_cpu_offset(btf, "pcpu_hot") >= 0)
+		count = per_cpu_offset(btf, "pcpu_hot") + (int64_t)sizeof(uint64_t);
+	return queue < 0 || count < 0 ? 0 : count - queue;
+}
+
+static int configure(struct switches *s, const struct program *program, struct error *err)
+{
+	struct sched_bpf *k = s->skeleton;
+	struct btf *btf = btf__load_vmlinux_btf();
+	int ret;
+
+	if (!btf)
+		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
+	choose_hooks(k, btf);
+#if defined(__x86_64__)
+	k->rodata->count_from_runqueue = preempt_count_from_runqueue(btf);
+#endif
+	btf__free(btf);
+	k->rodata->slots = (uint32_t)s->slots;
+	memcpy((void *)&k->rodata->wanted, program_selection(program),
+	       sizeof(struct wire_selection));
+	ret = bpf_map__set_max_entries(k->maps.switches, (uint32_t)(s->cpus * s->slots));
+	if (!ret)
+		ret = bpf_map__set_max_entries(k->maps.switch_cpus, s->cpus);
+	if (!ret)
+		ret = bpf_map__reuse_fd(k->maps.selected_pids, program_selected_fd(program, false));
+	if (!ret)
+		ret = bpf_map__reuse_fd(k->maps.selected_tids, program_selected_fd(program, true));
+	return ret ? error_errno(err, ret, "the scheduler's programs") : 0;
+}
+
+static size_t whole_pages(uint64_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int share(int fd, uint64_t bytes, void *ret)
+{
+	void *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	memcpy(ret, &memory, sizeof(memory));
+	return 0;
+}
+
+uint64_t switches_bytes(const struct switches *s)
+{
+	return s->cpus * s->slots * sizeof(struct wire_switch);
+}
+
+uint64_t switches_slots(const struct switches *s)
+{
+	return s->slots;
+}
+
+static int load(struct switches *s, const struct program *program, struct error *err)
+{
+	int ret;
+
+	s->skeleton = sched_bpf__open();
+	s->taken = calloc(s->cpus, sizeof(*s->taken));
+	if (!s->skeleton || !s->taken)
+		return error_errno(err, -ENOMEM, "the scheduler's programs");
+	ret = configure(s, program, err);
+	if (ret)
+		return ret;
+	ret = sched_bpf__load(s->skeleton);
+	if (ret)
+		return error_errno(err, ret,
+				   "the kernel refused the scheduler's programs (set "
+				   "SKEIN_DEBUG_BPF=1 to see why)");
+	ret = share(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s), &s->records);
+	if (!ret)
+		ret = share(bpf_map__fd(s->skeleton->maps.switch_cpus),
+			    s->cpus * sizeof(*s->states), &s->states);
+	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
+}
+
+int switches_load(struct switches **ret, const struct program *program, uint64_t bytes,
+		  struct error *err)
+{
+	struct switches *s = calloc(1, sizeof(*s));
+	int result;
+
+	if (!s)
+		return error_errno(err, -ENOMEM, "the scheduler's programs");
+	s->cpus = (unsigned int)libbpf_num_possible_cpus();
+	s->slots = slots_of(bytes, s->cpus);
+	result = load(s, program, err);
+	if (result)
+		switches_free(s);
+	else
+		*ret = s;
+	return result;
+}
+
+void switches_free(struct switches *s)
+{
+	if (!s)
+		return;
+	if (s->records)
+		munmap(s->records, whole_pages(switches_bytes(s)));
+	if (s->states)
+		munmap(s->states, whole_pages(s->cpus * sizeof(*s->states)));
+	sched_bpf__destroy(s->skeleton);
+	free(s->taken);
+	free(s);
+}
+
+int switches_attach(struct switches *s, struct error *err)
+{
+	struct bpf_program *p;
+
+	/* not the snapshot, which is opened when it is wanted */
+	bpf_object__for_each_program(p, s->skeleton->obj)
+		if (p != s->skeleton->progs.snapshot)
+			bpf_program__set_autoattach(p, bpf_program__autoload(p));
+	bpf_program__set_autoattach(s->skeleton->progs.snapshot, false);
+	if (sched_bpf__attach(s->skeleton))
+		return error_errno(err, -errno, "attaching to the scheduler's tracepoints");
+	return 0;
+}
+
+unsigned int switches_cpus(const struct switches *s)
+{
+	return s->cpus;
+}
+
+void switches_want(struct switches *s, unsigned int cpu, bool wanted)
+{
+	__atomic_store_n(&s->states[cpu].wanted, wanted, __ATOMIC_RELAXED);
+}
+
+static uint64_t written(const struct switches *s, unsigned int cpu)
+{
+	return __atomic_load_n(&s->states[cpu].written, __ATOMIC_ACQUIRE);
+}
+
+/* The oldest record that is still whole: the one being written now overwrites what is before. */
+static uint64_t oldest(const struct switches *s, uint64_t head)
+{
+	return head < s->slots ? 0 : head - s->slots + 1;
+}
+
+size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
+		     uint64_t *lost, bool *more)
+{
+	const struct wire_switch *array = s->records + cpu * s->slots;
+	uint64_t head = written(s, cpu), from = s->taken[cpu], count, whole;
+
+	*lost = 0;
+	if (from < oldest(s, head)) {
+		*lost = oldest(s, head) - from;
+		from += *lost;
+	}
+	count = head - from < most ? head - from : most;
+	for (uint64_t i = 0; i < count; i++)
+		ret[i] = array[(from + i) & (s->slots - 1)];
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* what the kernel side has overwritten meanwhile is not what it was */
+	whole = oldest(s, written(s, cpu));
+	if (whole > from) {
+		uint64_t gone = whole - from < count ? whole - from : count;
+
+		memmove(ret, ret + gone, (count - gone) * sizeof(*ret));
+		*lost += gone;
+		from += gone;
+		count -= gone;
+	}
+	s->taken[cpu] = from + count;
+	*more = head > from + count;
+	return count;
+}
+
+static int read_tasks(int fd, int (*each)(void *context, const struct wire_task *t),
+		      void *context)
+{
+	struct wire_task tasks[64];
+	size_t held = 0;
+	ssize_t n;
+	int ret = 0;
+
+	while (!ret && (n = read(fd, (char *)tasks + held, sizeof(tasks) - held)) != 0) {
+		size_t count;
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n < 0)
+			return -errno;
+		held += (size_t)n;
+		count = held / sizeof(tasks[0]);
+		for (size_t i = 0; !ret && i < count; i++)
+			ret = each(context, &tasks[i]);
+		held %= sizeof(tasks[0]);
+		memmove(tasks, tasks + count, held);
+	}
+	return ret;
+}
+
+int switches_snapshot(struct switches *s, int (*each)(void *context, const struct wire_task *t),
+		      void *context)
+{
+	struct bpf_link *link = bpf_program__attach_iter(s->skeleton->progs.snapshot, NULL);
+	int fd, ret;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	ret = fd < 0 ? -errno : read_tasks(fd, each, context);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return ret;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a thread waits for is told by the system call that it sleeps in; a
+ * sleep that no signal ends is for a disk, whatever the call; and one in no
+ * call at all is for a page.
+ */
+#include "capture/waits.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+/* Calls that wait, by what they wait for. Those that an architecture lacks are left out below. */
+#define LOCK_CALLS(X) X(futex) X(semop) X(semtimedop) X(flock)
+#define SLEEP_CALLS(X) X(nanosleep) X(clock_nanosleep)
+#define POLL_CALLS(X) X(ppoll) X(pselect6) X(epoll_pwait)
+#define PIPE_CALLS(X) \
+	X(read) X(readv) X(write) X(writev) X(pread64) X(preadv) X(pwrite64) X(pwritev) \
+	X(preadv2) X(pwritev2) X(recvfrom) X(recvmsg) X(recvmmsg) X(sendto) X(sendmsg) \
+	X(sendmmsg) X(accept) X(accept4) X(connect) X(splice) X(tee) X(vmsplice) X(sendfile) \
+	X(mq_timedreceive) X(mq_timedsend) X(msgrcv) X(msgsnd)
+#define CHILD_CALLS(X) X(wait4) X(waitid) X(clone)
+#define IO_CALLS(X) X(io_getevents) X(fsync) X(fdatasync) X(sync) X(syncfs) X(msync)
+
+#define LOCK_CALL(name) [__NR_##name] = WAIT_LOCK,
+#define SLEEP_CALL(name) [__NR_##name] = WAIT_SLEEP,
+#define POLL_CALL(name) [__NR_##name] = WAIT_POLL,
+#define PIPE_CALL(name) [__NR_##name] = WAIT_PIPE,
+#define CHILD_CALL(name) [__NR_##name] = WAIT_CHILD,
+#define IO_CALL(name) [__NR_##name] = WAIT_IO,
+
+static const uint8_t classes[] = {
+	LOCK_CALLS(LOCK_CALL) SLEEP_CALLS(SLEEP_CALL) POLL_CALLS(POLL_CALL) PIPE_CALLS(PIPE_CALL)
+	CHILD_CALLS(CHILD_CALL) IO_CALLS(IO_CALL)
+#ifdef __NR_poll /* x86: calls that newer architectures have in one form only */
+	[__NR_poll] = WAIT_POLL,
+	[__NR_select] = WAIT_POLL,
+	[__NR_epoll_wait] = WAIT_POLL,
+	[__NR_vfork] = WAIT_CHILD,
+#endif
+	/* numbers of 2019 and later are the same everywhere, but headers may not know them yet */
+	[426] = WAIT_POLL, /* io_uring_enter */
+	[435] = WAIT_CHILD, /* clone3 */
+	[441] = WAIT_POLL, /* epoll_pwait2 */
+	[449] = WAIT_LOCK, /* futex_waitv */
+	[455] = WAIT_LOCK, /* futex_wait */
+};
+
+static enum wait_class class_of_call(unsigned int call)
+{
+	unsigned int number = call - 1;
+
+	if (!call || number >= sizeof(classes) || !classes[number])
+		return WAIT_OTHER;
+	return (enum wait_class)classes[number];
+}
+
+enum slice_state waits_state(unsigned int state, unsigned int flags)
+{
+	static const uint8_t states[] = {
+		[WIRE_RUNNABLE] = STATE_RUNNABLE, [WIRE_PREEMPTED] = STATE_PREEMPTED,
+		[WIRE_SLEEPING] = STATE_SLEEPING, [WIRE_DISK] = STATE_DISK,
+		[WIRE_STOPPED] = STATE_STOPPED,	  [WIRE_DEAD] = STATE_DEAD,
+		[WIRE_PARKED] = STATE_PARKED,	  [WIRE_UNUSED] = STATE_UNUSED,
+		[WIRE_RUNNING] = STATE_RUNNING,
+	};
+
+	if (flags & WIRE_LEFT_THROTTLED)
+		return STATE_THROTTLED;
+	return state < sizeof(states) ? (enum slice_state)states[state] : STATE_UNKNOWN;
+}
+
+/* Asleep until what it wants is there: no signal ends it. */
+static enum wait_class disk_class(unsigned int call)
+{
+	if (!call)
+		return WAIT_FAULT;
+	return class_of_call(call) == WAIT_CHILD ? WAIT_CHILD : WAIT_IO;
+}
+
+enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call)
+{
+	if (flags & WIRE_LEFT_THROTTLED)
+		return WAIT_THROTTLED;
+	if (state == WIRE_STOPPED || state == WIRE_PARKED || state == WIRE_UNUSED)
+		return WAIT_OTHER;
+	if (state != WIRE_SLEEPING && state != WIRE_DISK)
+		return WAIT_NONE;
+	if (flags & (WIRE_LEFT_KTHREAD | WIRE_LEFT_COMPAT))
+		return state == WIRE_DISK || flags & WIRE_LEFT_IOWAIT ? WAIT_IO : WAIT_OTHER;
+	if (state == WIRE_DISK)
+		return disk_class(call);
+	if (flags & WIRE_LEFT_IOWAIT)
+		return call ? WAIT_IO : WAIT_FAULT;
+	return call ? class_of_call(call) : WAIT_FAULT;
+}
