@@ -181,7 +181,7 @@ def matrices(bench):
         matrix = Matrix(storm)
         with storm:
             storm.scale(bench.seconds / 16)
-            for turn in range(bench.rounds * (1 if found else 2)):
+            for turn in range(bench.rounds * (1 if found else 3)):
                 matrix.turn(bench, arms, arms[turn % len(arms):] + arms[:turn % len(arms)])
         found.append(matrix)
     return found

@@ -26,10 +26,6 @@ Steal, CPU time that the host took away, was {steal} of a run.
 """
 
 
-def percent(spread):
-    return spread.text("{:.1f} %", 100)
-
-
 def rows_by_arm(matrices, cell):
     """A row for each recorder, a column for each load; cell: (Matrix, name) to text"""
     for name in matrices[0].runs:
@@ -50,14 +46,16 @@ def slowdown_table(matrices):
             "noise.\n\n" + table(("recorder", *(m.storm.name for m in matrices)), rows))
 
 
-def cpu_table(matrices):
-    rows = [(*row, matrices[0].of(row[0], lambda run: run.cpu).text("{:.2f}"))
-            for row in rows_by_arm(matrices, lambda m, name: percent(
-                m.of(name, lambda run: run.share)))]
+def cpu_table(matrices, large):
+    shares = {run.name: f"{run.share:.1%}" for run in large.runs}
+    rows = [(*row, shares.get(row[0], ""),
+             matrices[0].of(row[0], lambda run: run.cpu).text("{:.2f}"))
+            for row in rows_by_arm(matrices, lambda m, name: m.of(
+                name, lambda run: run.share).text("{:.1%}"))]
     return ("\n**CPU of the recorder itself**, all its processes, while the load runs, in % of one "
-            "CPU. In the\nlast column all that it takes under the pinned pipe, start and end "
-            "included, in s.\n\n"
-            + table(("recorder", *(m.storm.name for m in matrices), "in all, s"), rows))
+            "CPU. At large: two\nloops of gcc over this repository. In the last column all that it "
+            "takes under the pinned pipe, start\nand end included, in s.\n\n"
+            + table(("recorder", *(m.storm.name for m in matrices), "at large", "in all, s"), rows))
 
 
 def disk_rows(matrices, large):
@@ -85,8 +83,8 @@ def disk_table(matrices, large):
             "holds the names of all that ran and\nwhat was recorded before and after the load; "
             "that of a recording of no load is\n"
             + ", ".join(f"{size / 1024:,.0f} KiB ({name})" for name, size in idle.items())
-            + ".\nSlices and edges are skein's column chunks alone. At large: two loops of gcc "
-            f"over this repository, {last.seconds:.0f} s,\n"
+            + ".\nSlices and edges are skein's column chunks alone. At large: "
+            f"{last.seconds:.0f} s of gcc,\n"
             f"{last.switches / last.seconds:,.0f} switches per second; the names of short-lived "
             "processes weigh more\nthan their switches.\n\n"
             + table(("file", *(m.storm.name for m in matrices), "at large"),
@@ -122,7 +120,7 @@ def section(results):
     steal = Spread(value for m in matrices for value in m.steal().values)
     text = HOW.format(most=rounds_of(matrices[0]), rounds=rounds_of(matrices[1]),
                       steal=f"{steal.median:.1%} (at most {max(steal.values):.1%})")
-    text += "\n" + plain_table(matrices) + slowdown_table(matrices) + cpu_table(matrices)
+    text += "\n" + plain_table(matrices) + slowdown_table(matrices) + cpu_table(matrices, found["large"])
     text += disk_table(matrices, found["large"]) + loss_table(matrices)
     return text + programs_table(found["programs"])
 

@@ -60,7 +60,7 @@ class Page(unittest.TestCase):
             types.SimpleNamespace(folder=pathlib.Path("/nowhere")))]
         stored = types.SimpleNamespace(lost=0, records=26000)
         large = types.SimpleNamespace(
-            runs=[types.SimpleNamespace(name=n, bytes=90000, switches=5000, seconds=6.0,
+            runs=[types.SimpleNamespace(name=n, bytes=90000, switches=5000, seconds=6.0, share=0.03,
                                         stored=stored if "skein" in n else None)
                   for n in NAMES if BYTES[n]],
             idle={n: 20000 for n in NAMES if BYTES[n]})
@@ -109,6 +109,7 @@ class Page(unittest.TestCase):
         for line in text.splitlines():
             if not line.startswith("|"):
                 self.assertLessEqual(len(line), 120, line)
+                self.assertNotIn("{", line)
 
 
 class Said(unittest.TestCase):
