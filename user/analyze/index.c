@@ -10,10 +10,16 @@
 
 #define INDEX_FIRST_CAPACITY 64
 
+/* Where a key is looked for first. */
+static size_t home(const struct index *x, uint64_t key)
+{
+	return XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
+}
+
 /* The slot that holds key, or the free one where it belongs. */
 static struct index_slot *find(const struct index *x, uint64_t key)
 {
-	size_t at = XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
+	size_t at = home(x, key);
 
 	while (x->slots[at].value != INDEX_NONE && x->slots[at].key != key)
 		at = (at + 1) & (x->capacity - 1);
@@ -59,6 +65,24 @@ int index_put(struct index *x, uint64_t key, uint32_t value)
 	x->count += slot->value == INDEX_NONE;
 	*slot = (struct index_slot){.key = key, .value = value};
 	return 0;
+}
+
+/* Whoever stands behind the hole, and would not be found across it, moves into it. */
+void index_remove(struct index *x, uint64_t key)
+{
+	size_t mask = x->capacity - 1, hole, at;
+
+	if (!x->capacity || find(x, key)->value == INDEX_NONE)
+		return;
+	hole = (size_t)(find(x, key) - x->slots);
+	for (at = (hole + 1) & mask; x->slots[at].value != INDEX_NONE; at = (at + 1) & mask) {
+		if (((at - home(x, x->slots[at].key)) & mask) < ((at - hole) & mask))
+			continue;
+		x->slots[hole] = x->slots[at];
+		hole = at;
+	}
+	x->slots[hole].value = INDEX_NONE;
+	x->count--;
 }
 
 void index_free(struct index *x)

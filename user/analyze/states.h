@@ -4,11 +4,16 @@
  * every thread did from when to when, without a hole and without an overlap.
  * Pure functions over records; nothing here knows where they come from.
  *
- * A CPU lane's stretches are its slices. A thread's life is cut where it gets
- * the CPU, leaves it and is woken: RUNNING; what it took on when it left
- * (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); RUNNABLE from the
- * wake-up on. What a loss makes uncertain is UNKNOWN until a later record
- * tells: never an invented state.
+ * A CPU lane's stretches are its slices, and UNKNOWN where there are none between two. A
+ * thread's life is cut where it gets the CPU, leaves it and is woken: RUNNING; what it took on
+ * when it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); RUNNABLE from the
+ * wake-up on. What a loss makes uncertain is UNKNOWN until a later record tells: never an
+ * invented state. A life begins at a thread's first record (or fork) and ends when it is DEAD,
+ * which is no stretch.
+ *
+ * Slices come when they end, so that a thread is known to have run only afterwards: what it did
+ * since it left the CPU last is told when it has left it again, or by states_cut(). All that
+ * lies before states_settled() is final.
  */
 #ifndef SKEIN_ANALYZE_STATES_H
 #define SKEIN_ANALYZE_STATES_H
@@ -19,11 +24,13 @@
 #include "base/error.h"
 #include "base/record.h"
 
-/* One lane was in one state. Stretches of a lane tile its life, in order. */
+/* One lane was in one state. Stretches of a lane tile its life, in order; lanes are mixed. */
 struct stretch {
 	uint64_t time, end; /* ns; time < end */
-	uint64_t lane; /* lane.id, of a CPU or thread */
-	uint64_t thread; /* thread.id: who ran on the CPU lane (0: see slice.value), or whose lane it is */
+	/* lane.id, of a CPU or thread */
+	uint64_t lane;
+	/* thread.id: who ran on the CPU lane (0: see slice.value), or whose lane it is */
+	uint64_t thread;
 	enum slice_state state;
 	enum wait_class wait; /* of a thread that is neither running nor runnable */
 	/*
@@ -32,11 +39,15 @@ struct stretch {
 	 * wake-up; 0 otherwise. target: number + 1 of the CPU that it was woken on; 0 unknown.
 	 */
 	uint64_t cpu, waker, target;
-	bool whole; /* it began and ended with a record: not cut by the recording or by states_cut() */
+	/* It began and ended with a record: not cut by the recording, a loss or states_cut(). */
+	bool whole;
 };
 
 struct states_events {
-	/* 0 or a negative errno, which ends the call that caused it and is returned by it. */
+	/*
+	 * 0 or a negative errno, which ends the call that caused it and is returned by it: then
+	 * only states_free() is left to do. It must not call states_*().
+	 */
 	int (*stretch)(void *context, const struct stretch *s, struct error *err);
 	void *context;
 };
@@ -50,24 +61,40 @@ void states_free(struct states *s);
  * Take one record: lanes and threads before what points to them; slices and
  * edges in the order of slice_order() and edge.time (what comes too early for
  * its lane is cut to what is left of it, and counted by states_disorder()). Other
- * kinds are nothing to it.
+ * kinds are nothing to it. 0, -ENOMEM or the callback's error.
  */
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
 
 /*
- * Tell the stretches that are still open, as far as time (ns); they go on from there. For who
- * needs every lane's state at one time: a checkpoint, the edge of a window.
+ * The time, in ns, before which no slice can begin that is still to come: every CPU lane has told
+ * what it did until then. 0 while one has told nothing; UINT64_MAX if there are no CPU lanes.
+ */
+uint64_t states_settled(const struct states *s);
+
+/*
+ * Tell the stretches of threads that are still open, as far as time (ns); they go on from there.
+ * For who needs every lane's state at one time: a checkpoint, the edge of a window. Beyond
+ * states_settled() a thread that may have got a CPU since is told as UNKNOWN, and a slice that
+ * turns out to have begun before the cut is told from the cut on: so do not cut there but at the
+ * end. Who left the CPU with a wake-up under way (see states.c) is told as asleep until the cut.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /* The recording ended at time: tell what is open, and forget it. */
 int states_end(struct states *s, uint64_t time, struct error *err);
 
 /*
- * Every lane that is alive, as its open stretch: end is 0. For snapshots, from which states_resume()
- * goes on as if it had seen all records before. On a CPU lane that is the end of its last slice.
+ * Every lane that is alive, as its open stretch: end is 0. For snapshots, from which
+ * states_resume() goes on as if it had seen all records before. On a CPU lane that is the end of
+ * its last slice.
+ *
+ * What is not certain yet of a thread comes as more stretches of its lane behind the first, some
+ * of them in state 0 (STATE_NONE): keep them all, every field but end, in their order. Between
+ * two records the first one, if its state is not 0, began at its time and was not told yet.
  */
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context);
+/* Lanes and threads have been put before. What contradicts itself or them is left out and counted.
+ */
 int states_resume(struct states *s, const struct stretch *open, struct error *err);
 
 /* Records that contradicted what was known, so far. */

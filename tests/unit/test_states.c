@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From slices and edges to the states of lanes: scenes, one for each rule. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/states.h"
+#include "base/vector.h"
+#include "suite.h"
+
+/* Lanes and threads of every scene: CPU n has lane 1 + n, thread n lane 100 + n and id 1000 + n. */
+#define CPU(n) (1 + (n))
+#define LANE(n) (100 + (n))
+#define THREAD(n) (1000 + (n))
+#define CPUS 4
+#define THREADS 8
+
+struct told {
+	VECTOR(struct stretch) list;
+};
+
+static int note(void *context, const struct stretch *s, struct error *err)
+{
+	struct told *told = context;
+
+	(void)err;
+	ck_assert_uint_lt(s->time, s->end);
+	return vector_push(&told->list, *s);
+}
+
+static struct states *new_states(struct told *told)
+{
+	const struct states_events events = {.stretch = note, .context = told};
+	struct states *s = NULL;
+
+	ck_assert_int_eq(states_new(&s, &events, NULL), 0);
+	return s;
+}
+
+static void put(struct states *s, enum record_kind kind, const void *record)
+{
+	ck_assert_int_eq(states_put(s, kind, record, NULL), 0);
+}
+
+static void put_entities(struct states *s)
+{
+	for (uint64_t i = 0; i < CPUS; i++)
+		put(s, KIND_LANE, &(struct lane){.id = CPU(i), .kind = LANE_CPU, .number = i});
+	for (uint64_t i = 0; i < THREADS; i++) {
+		put(s, KIND_THREAD, &(struct thread){.id = THREAD(i), .lane = LANE(i)});
+		put(s, KIND_LANE,
+		    &(struct lane){.id = LANE(i), .kind = LANE_THREAD, .number = THREAD(i)});
+	}
+}
+
+/* Of the scene: where the slices of its CPUs end. */
+static uint64_t cpu_told[CPUS];
+
+static struct states *begin(struct told *told)
+{
+	struct states *s = new_states(told);
+
+	memset(cpu_told, 0, sizeof(cpu_told));
+	put_entities(s);
+	return s;
+}
+
+static void put_slice(struct states *s, unsigned int cpu, const struct slice *r)
+{
+	put(s, KIND_SLICE, r);
+	if (cpu_told[cpu] < r->end)
+		cpu_told[cpu] = r->end;
+}
+
+static void cpu_was(struct states *s, unsigned int cpu, enum slice_state state, uint64_t time,
+		    uint64_t end)
+{
+	put_slice(s, cpu,
+		  &(struct slice){.time = time, .end = end, .lane = CPU(cpu), .state = state});
+}
+
+/* A slice of a CPU of which it is not certain what it did before. */
+static void ran_then(struct states *s, unsigned int cpu, unsigned int thread, uint64_t time,
+		     uint64_t end, enum slice_state left, enum wait_class wait)
+{
+	const struct slice r = {
+		.time = time,
+		.end = end,
+		.lane = CPU(cpu),
+		.state = STATE_RUNNING,
+		.value = THREAD(thread),
+		.left = left,
+		.wait = wait,
+	};
+
+	put_slice(s, cpu, &r);
+}
+
+/* ... and if nothing was said of that, it was idle. */
+static void ran(struct states *s, unsigned int cpu, unsigned int thread, uint64_t time,
+		uint64_t end, enum slice_state left, enum wait_class wait)
+{
+	if (cpu_told[cpu] && cpu_told[cpu] < time)
+		cpu_was(s, cpu, STATE_IDLE, cpu_told[cpu], time);
+	ran_then(s, cpu, thread, time, end, left, wait);
+}
+
+static void seen(struct states *s, unsigned int thread, uint64_t time, enum slice_state state,
+		 enum wait_class wait)
+{
+	put(s, KIND_SLICE,
+	    &(struct slice){.time = time, .lane = LANE(thread), .state = state, .wait = wait});
+}
+
+static void edge(struct states *s, enum edge_kind kind, uint64_t from, unsigned int thread,
+		 uint64_t time, uint64_t target)
+{
+	const struct edge r = {
+		.time = time,
+		.end = time,
+		.from = from,
+		.to = LANE(thread),
+		.kind = kind,
+		.value = target,
+	};
+
+	put(s, KIND_EDGE, &r);
+}
+
+static void woken(struct states *s, unsigned int by, unsigned int thread, uint64_t time)
+{
+	edge(s, EDGE_WAKEUP, LANE(by), thread, time, 1);
+}
+
+/* "RUNNING 10-20 ..." of a lane: states by their words, with the wait behind a slash. */
+static const char *line_of(const struct told *told, uint64_t lane)
+{
+	static char text[4096];
+	size_t at = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < told->list.count; i++) {
+		const struct stretch *s = &told->list.items[i];
+
+		if (s->lane != lane)
+			continue;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s%s%s %llu-%llu",
+				       at ? ", " : "", slice_state_word(s->state),
+				       s->wait ? "/" : "", s->wait ? wait_class_word(s->wait) : "",
+				       (unsigned long long)s->time, (unsigned long long)s->end);
+	}
+	return text;
+}
+
+/* The n-th stretch of a lane. */
+static const struct stretch *nth(const struct told *told, uint64_t lane, unsigned int n)
+{
+	for (size_t i = 0; i < told->list.count; i++)
+		if (told->list.items[i].lane == lane && !n--)
+			return &told->list.items[i];
+	ck_abort_msg("too few stretches");
+	return NULL;
+}
+
+/* The CPUs are idle to the end. */
+static void finish(struct states *s, uint64_t time, uint64_t disorder)
+{
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		if (cpu_told[cpu] < time)
+			cpu_was(s, cpu, STATE_IDLE, cpu_told[cpu] ? cpu_told[cpu] : 1, time);
+	ck_assert_int_eq(states_end(s, time, NULL), 0);
+	ck_assert_uint_eq(states_disorder(s), disorder);
+}
+
+static void end(struct states *s, struct told *told)
+{
+	states_free(s);
+	vector_free(&told->list);
+}
+
+START_TEST(waits_after_a_wake_up_and_after_preemption)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 20, STATE_PREEMPTED, 0);
+	ran(s, 0, 2, 20, 30, STATE_SLEEPING, WAIT_POLL);
+	ran(s, 0, 1, 30, 40, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 3, 1, 45);
+	cpu_was(s, 0, STATE_IDLE, 40, 50);
+	ran(s, 0, 1, 50, 60, STATE_DISK, WAIT_IO);
+	finish(s, 100, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, preempted 20-30, running 30-40, sleeping/lock 40-45, "
+			 "runnable 45-50, running 50-60, disk/I/O 60-100");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "running 20-30, sleeping/poll 30-100");
+	ck_assert_str_eq(line_of(&told, CPU(0)),
+			 "running 10-20, running 20-30, running 30-40, idle 40-50, running 50-60, "
+			 "idle 60-100");
+	end(s, &told);
+}
+END_TEST
+
+/* The wake-up is before the end of the slice, and no other comes. */
+START_TEST(an_early_wake_up_counts_from_when_it_left)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	const struct stretch *x;
+
+	woken(s, 3, 1, 19);
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	ran(s, 0, 1, 30, 40, STATE_SLEEPING, WAIT_LOCK);
+	finish(s, 50, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, runnable 20-30, running 30-40, sleeping/lock 40-50");
+	x = nth(&told, LANE(1), 1);
+	ck_assert_int_eq(x->state, STATE_RUNNABLE);
+	ck_assert_uint_eq(x->waker, LANE(3));
+	ck_assert_uint_eq(x->target, 1);
+	ck_assert(x->whole);
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(an_early_wake_up_with_another_behind_it_is_nothing)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	woken(s, 3, 1, 15);
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 2, 1, 25);
+	ran(s, 0, 1, 30, 40, STATE_PREEMPTED, 0);
+	ran(s, 0, 1, 50, 60, STATE_PREEMPTED, 0);
+	finish(s, 60, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, sleeping/lock 20-25, runnable 25-30, running 30-40, "
+			 "preempted 40-50, running 50-60");
+	end(s, &told);
+}
+END_TEST
+
+/* Both wake-ups came while it ran; the first looked like the one that ended its sleep. */
+START_TEST(wake_ups_of_a_running_thread_end_no_sleep)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	woken(s, 3, 1, 19);
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 3, 1, 35);
+	woken(s, 2, 1, 38);
+	ran(s, 0, 1, 30, 40, STATE_SLEEPING, WAIT_IO);
+	ran(s, 0, 1, 44, 50, STATE_PREEMPTED, 0);
+	woken(s, 2, 1, 55); /* of one who can run anyhow */
+	ran(s, 0, 1, 60, 70, STATE_DEAD, 0);
+	finish(s, 100, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, runnable 20-30, running 30-40, runnable 40-44, "
+			 "running 44-50, preempted 50-60, running 60-70");
+	ck_assert_uint_eq(nth(&told, LANE(1), 3)->waker, LANE(2));
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_wake_up_says_who_and_where)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	bool found = false;
+
+	ran(s, 2, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	edge(s, EDGE_WAKEUP, 77, 1, 30, 4);
+	cpu_was(s, 3, STATE_IDLE, 10, 40);
+	ran(s, 3, 1, 40, 50, STATE_SLEEPING, WAIT_LOCK);
+	finish(s, 100, 0);
+	for (size_t i = 0; i < told.list.count; i++) {
+		const struct stretch *x = &told.list.items[i];
+
+		if (x->lane != LANE(1))
+			continue;
+		ck_assert_uint_eq(x->thread, THREAD(1));
+		ck_assert_uint_eq(x->cpu, x->time < 40 ? 3 : 4);
+		ck_assert_uint_eq(x->waker, x->time == 30 ? 77 : 0);
+		ck_assert_uint_eq(x->target, x->time == 30 ? 4 : 0);
+		ck_assert_int_eq(x->whole, x->time >= 20 && x->time < 50);
+		found = found || x->time == 30;
+	}
+	ck_assert(found);
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_life_begins_at_its_fork_or_first_record)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	edge(s, EDGE_FORK, LANE(3), 1, 10, 1);
+	ran(s, 0, 1, 15, 20, STATE_SLEEPING, WAIT_CHILD);
+	ran(s, 0, 2, 20, 30, STATE_SLEEPING, WAIT_SLEEP);
+	woken(s, 2, 3, 35);
+	woken(s, 3, 4, 45);
+	ran(s, 0, 4, 40, 50, STATE_SLEEPING, WAIT_PIPE);
+	finish(s, 60, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "runnable 10-15, running 15-20, sleeping/child 20-60");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "running 20-30, sleeping/sleep 30-60");
+	ck_assert_str_eq(line_of(&told, LANE(3)), "runnable 35-60");
+	ck_assert_str_eq(line_of(&told, LANE(4)), "running 40-50, sleeping/pipe or socket 50-60");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(what_was_asleep_at_the_start_is_known)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	seen(s, 1, 10, STATE_SLEEPING, WAIT_POLL);
+	seen(s, 2, 10, STATE_RUNNABLE, 0);
+	seen(s, 3, 10, STATE_RUNNING, 0);
+	seen(s, 4, 10, STATE_PARKED, WAIT_OTHER);
+	woken(s, 3, 1, 15);
+	cpu_was(s, 1, STATE_IDLE, 5, 18);
+	ran(s, 0, 3, 5, 20, STATE_PREEMPTED, 0); /* begun before it was seen */
+	ran(s, 0, 2, 20, 25, STATE_SLEEPING, WAIT_POLL);
+	ran(s, 1, 1, 18, 30, STATE_SLEEPING, WAIT_POLL);
+	finish(s, 40, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "sleeping/poll 10-15, runnable 15-18, running 18-30, sleeping/poll 30-40");
+	ck_assert_str_eq(line_of(&told, LANE(2)),
+			 "runnable 10-20, running 20-25, sleeping/poll 25-40");
+	ck_assert_str_eq(line_of(&told, LANE(3)), "running 5-20, preempted 20-40");
+	ck_assert_str_eq(line_of(&told, LANE(4)), "parked/other 10-40");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_gap_makes_unknown_who_is_not_running_elsewhere)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	seen(s, 1, 10, STATE_SLEEPING, WAIT_POLL);
+	seen(s, 5, 10, STATE_SLEEPING, WAIT_POLL);
+	ran(s, 0, 2, 10, 30, 0, 0);
+	cpu_was(s, 0, STATE_UNKNOWN, 30, 60);
+	woken(s, 4, 1, 40); /* within: it may run already, or sleep again */
+	ran(s, 2, 6, 10, 45, STATE_SLEEPING, WAIT_LOCK); /* leaves within */
+	ran(s, 1, 3, 20, 60, STATE_SLEEPING,
+	    WAIT_LOCK); /* runs all through, leaves when it is over */
+	woken(s, 3, 5, 65);
+	seen(s, 6, 70, STATE_SLEEPING, WAIT_IO);
+	ran(s, 0, 2, 60, 80, STATE_SLEEPING, WAIT_LOCK);
+	ran(s, 1, 5, 60, 90, STATE_SLEEPING, WAIT_LOCK);
+	ran(s, 1, 5, 95, 100, 0, 0);
+	finish(s, 100, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "sleeping/poll 10-30, unknown 30-100");
+	ck_assert_str_eq(line_of(&told, LANE(2)),
+			 "running 10-30, unknown 30-60, running 60-80, sleeping/lock 80-100");
+	ck_assert_str_eq(line_of(&told, LANE(3)), "running 20-60, sleeping/lock 60-100");
+	/* It was woken while it ran. */
+	ck_assert_str_eq(line_of(&told, LANE(5)),
+			 "sleeping/poll 10-30, unknown 30-60, running 60-90, runnable 90-95, "
+			 "running 95-100");
+	ck_assert_str_eq(line_of(&told, LANE(6)),
+			 "running 10-45, unknown 45-70, sleeping/I/O 70-100");
+	ck_assert_str_eq(line_of(&told, CPU(0)),
+			 "running 10-30, unknown 30-60, running 60-80, idle 80-100");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_hole_between_slices_is_a_gap)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	seen(s, 1, 10, STATE_SLEEPING, WAIT_POLL);
+	ran(s, 0, 2, 10, 30, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 3, 1, 40);
+	woken(s, 3, 2, 65);
+	ran_then(s, 0, 1, 60, 70, STATE_SLEEPING, WAIT_IO);
+	ran(s, 1, 3, 10, 72, STATE_SLEEPING, WAIT_IO);
+	ran(s, 0, 2, 70, 80, STATE_SLEEPING, WAIT_IO);
+	finish(s, 90, 0);
+	ck_assert_str_eq(line_of(&told, CPU(0)),
+			 "running 10-30, unknown 30-60, running 60-70, running 70-80, idle 80-90");
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "sleeping/poll 10-30, unknown 30-60, running 60-70, sleeping/I/O 70-90");
+	ck_assert_str_eq(line_of(&told, LANE(2)),
+			 "running 10-30, unknown 30-65, runnable 65-70, running 70-80, "
+			 "sleeping/I/O 80-90");
+	ck_assert_str_eq(line_of(&told, LANE(3)), "running 10-72, sleeping/I/O 72-90");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_new_name_is_the_same_lane)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	struct slice renamed = {
+		.time = 20,
+		.end = 30,
+		.lane = CPU(0),
+		.state = STATE_RUNNING,
+		.value = 5000,
+		.left = STATE_SLEEPING,
+		.wait = WAIT_SLEEP,
+	};
+	uint64_t names = 0;
+
+	put(s, KIND_THREAD, &(struct thread){.id = 5000, .lane = LANE(1)});
+	ran(s, 0, 1, 10, 20, STATE_PREEMPTED, 0);
+	put_slice(s, 0, &renamed);
+	finish(s, 40, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, running 20-30, sleeping/sleep 30-40");
+	for (size_t i = 0; i < told.list.count; i++) {
+		const struct stretch *x = &told.list.items[i];
+
+		if (x->lane == LANE(1))
+			names += x->thread == (x->time < 20 ? (uint64_t)THREAD(1) : 5000);
+	}
+	ck_assert_uint_eq(names, 3);
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(the_dead_are_forgotten)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 20, STATE_DEAD, 0);
+	woken(s, 3, 1, 25);
+	ran(s, 0, 1, 20, 30, STATE_SLEEPING, WAIT_SLEEP); /* a CPU ran it all the same */
+	put(s, KIND_THREAD, &(struct thread){.id = THREAD(1), .lane = LANE(1), .end = 20});
+	woken(s, 3, 1, 35);
+	finish(s, 40, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-20");
+	ck_assert_str_eq(line_of(&told, CPU(0)), "running 10-20, running 20-30, idle 30-40");
+	end(s, &told);
+}
+END_TEST
+
+/* The entity says when it ended, and the slice that would have is lost. */
+START_TEST(who_died_in_a_gap_is_dead)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_POLL);
+	put(s, KIND_THREAD, &(struct thread){.id = THREAD(1), .lane = LANE(1), .end = 55});
+	cpu_was(s, 0, STATE_UNKNOWN, 20, 50);
+	finish(s, 90, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-20, unknown 20-55");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(two_cpus_at_once_are_cut_and_counted)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 30, STATE_SLEEPING, WAIT_POLL);
+	ran(s, 1, 1, 20, 40, STATE_SLEEPING, WAIT_IO);
+	ran(s, 0, 2, 25, 45, STATE_SLEEPING, WAIT_IO); /* overlaps the first on its CPU */
+	ran(s, 1, 2, 5, 35, STATE_SLEEPING, WAIT_IO);  /* late altogether */
+	finish(s, 50, 3);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-30, running 30-40, sleeping/I/O 40-50");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "running 30-45, sleeping/I/O 45-50");
+	ck_assert_str_eq(line_of(&told, CPU(0)), "running 10-30, running 30-45, idle 45-50");
+	ck_assert_str_eq(line_of(&told, CPU(1)), "running 20-40, idle 40-50");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_cut_is_where_all_lanes_are_told)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	seen(s, 2, 5, STATE_SLEEPING, WAIT_SLEEP);
+	ck_assert_uint_eq(states_settled(s), 0);
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	for (unsigned int cpu = 1; cpu < CPUS; cpu++)
+		cpu_was(s, cpu, STATE_IDLE, 10, 35);
+	woken(s, 2, 1, 36);
+	cpu_was(s, 0, STATE_IDLE, 20, 40);
+	ck_assert_uint_eq(states_settled(s), 35);
+	ck_assert_int_eq(states_cut(s, 35, NULL), 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-20, sleeping/lock 20-35");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "sleeping/sleep 5-35");
+	ck_assert(!told.list.items[told.list.count - 1].whole);
+	ran(s, 0, 1, 40, 50, STATE_SLEEPING, WAIT_LOCK);
+	finish(s, 60, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, sleeping/lock 20-35, sleeping/lock 35-36, runnable 36-40, "
+			 "running 40-50, sleeping/lock 50-60");
+	end(s, &told);
+}
+END_TEST
+
+/* It was runnable, for all that was known: but a CPU may have it, and then it did not wait. */
+START_TEST(a_cut_beyond_what_is_settled_invents_nothing)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 20, STATE_PREEMPTED, 0);
+	for (unsigned int cpu = 1; cpu < CPUS; cpu++)
+		cpu_was(s, cpu, STATE_IDLE, 10, 50);
+	cpu_was(s, 0, STATE_IDLE, 20, 30);
+	ck_assert_int_eq(states_cut(s, 45, NULL), 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-20, preempted 20-30, unknown 30-45");
+	ran(s, 0, 1, 30, 60, STATE_SLEEPING, WAIT_IO);
+	finish(s, 70, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 10-20, preempted 20-30, unknown 30-45, running 45-60, "
+			 "sleeping/I/O 60-70");
+	end(s, &told);
+}
+END_TEST
+
+SUITE("states", waits_after_a_wake_up_and_after_preemption,
+      an_early_wake_up_counts_from_when_it_left, an_early_wake_up_with_another_behind_it_is_nothing,
+      wake_ups_of_a_running_thread_end_no_sleep, a_wake_up_says_who_and_where,
+      a_life_begins_at_its_fork_or_first_record, what_was_asleep_at_the_start_is_known,
+      a_gap_makes_unknown_who_is_not_running_elsewhere, a_hole_between_slices_is_a_gap,
+      a_new_name_is_the_same_lane, the_dead_are_forgotten, who_died_in_a_gap_is_dead,
+      two_cpus_at_once_are_cut_and_counted, a_cut_is_where_all_lanes_are_told,
+      a_cut_beyond_what_is_settled_invents_nothing)

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Lanes and threads by their ids, and which of them a record concerns. The states: track.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/index.h"
+#include "analyze/states.h"
+#include "analyze/track.h"
+
+#define NO_NAME UINT32_MAX
+#define NAMES_BEFORE_PRUNING 8
+
+/* A thread.id of a lane. */
+struct name_of {
+	uint64_t thread;
+	uint32_t next; /* an older one */
+};
+
+struct states {
+	struct tracks tracks;
+	struct index lanes, threads; /* id -> index in tracks.list */
+	VECTOR(uint32_t) free;	     /* in tracks.list */
+	VECTOR(struct name_of) names;
+	uint32_t free_names;
+	uint64_t last_lane; /* they are put in the order of their ids: others below are forgotten */
+};
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+int states_new(struct states **ret, const struct states_events *events, struct error *err)
+{
+	struct states *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return no_memory(err);
+	s->tracks.events = *events;
+	s->free_names = NO_NAME;
+	*ret = s;
+	return 0;
+}
+
+void states_free(struct states *s)
+{
+	if (!s)
+		return;
+	vector_free(&s->tracks.list);
+	vector_free(&s->tracks.cpus);
+	vector_free(&s->tracks.known);
+	vector_free(&s->free);
+	vector_free(&s->names);
+	index_free(&s->lanes);
+	index_free(&s->threads);
+	free(s);
+}
+
+static struct track *find(struct states *s, const struct index *x, uint64_t id)
+{
+	uint32_t at = index_get(x, id);
+
+	return at == INDEX_NONE ? NULL : &s->tracks.list.items[at];
+}
+
+/* Forget the names from *link on: one that is kept, or the list's head. */
+static void forget_names(struct states *s, struct track *t, uint32_t *link)
+{
+	uint32_t at = *link;
+
+	*link = NO_NAME;
+	while (at != NO_NAME) {
+		struct name_of *n = &s->names.items[at];
+		uint32_t next = n->next;
+
+		index_remove(&s->threads, n->thread);
+		n->next = s->free_names;
+		s->free_names = at;
+		t->name_count--;
+		at = next;
+	}
+}
+
+/* A thread that is dead. What is left of its entities in other records is nothing any more. */
+static int forget(struct states *s, struct track *t, struct error *err)
+{
+	if (vector_push(&s->free, (uint32_t)(t - s->tracks.list.items)) < 0)
+		return no_memory(err);
+	forget_names(s, t, &t->names);
+	track_leave_known(&s->tracks, t);
+	index_remove(&s->lanes, t->lane);
+	track_init(t, 0);
+	return 0;
+}
+
+static int add_track(struct states *s, uint64_t lane, struct track **ret, struct error *err)
+{
+	uint32_t at = (uint32_t)s->tracks.list.count;
+
+	if (s->free.count)
+		at = s->free.items[s->free.count - 1];
+	else if (at == UINT32_MAX || vector_reserve(&s->tracks.list, 1) < 0)
+		return no_memory(err);
+	if (index_put(&s->lanes, lane, at) < 0)
+		return no_memory(err);
+	if (s->free.count)
+		s->free.count--;
+	else
+		s->tracks.list.count++;
+	*ret = &s->tracks.list.items[at];
+	track_init(*ret, lane);
+	(*ret)->names = NO_NAME;
+	(*ret)->prune_at = NAMES_BEFORE_PRUNING;
+	return 0;
+}
+
+/* Who is called by a newer name now will not be called by the older ones again. */
+static void prune_names(struct states *s, struct track *t)
+{
+	uint32_t at = t->names;
+
+	while (at != NO_NAME && s->names.items[at].thread != t->thread)
+		at = s->names.items[at].next;
+	if (at != NO_NAME)
+		forget_names(s, t, &s->names.items[at].next);
+	t->prune_at = 2 * t->name_count;
+	if (t->prune_at < NAMES_BEFORE_PRUNING)
+		t->prune_at = NAMES_BEFORE_PRUNING;
+}
+
+static int add_name(struct states *s, struct track *t, uint64_t thread, struct error *err)
+{
+	uint32_t at = s->free_names, lane = (uint32_t)(t - s->tracks.list.items);
+	struct name_of *n;
+
+	if (at == NO_NAME) {
+		at = (uint32_t)s->names.count;
+		if (at == NO_NAME || vector_reserve(&s->names, 1) < 0)
+			return no_memory(err);
+		s->names.items[s->names.count++].next = NO_NAME;
+		s->free_names = at;
+	}
+	if (index_put(&s->threads, thread, lane) < 0)
+		return no_memory(err);
+	n = &s->names.items[at];
+	s->free_names = n->next;
+	*n = (struct name_of){.thread = thread, .next = t->names};
+	t->names = at;
+	if (!t->thread)
+		t->thread = thread;
+	if (++t->name_count >= t->prune_at)
+		prune_names(s, t);
+	return 0;
+}
+
+static int put_thread(struct states *s, const struct thread *r, struct error *err)
+{
+	struct track *t, *named;
+	int rc = 0;
+
+	if (!r->lane || !r->id)
+		return 0;
+	t = find(s, &s->lanes, r->lane);
+	if (!t && r->lane <= s->last_lane) /* the thread is dead and forgotten */
+		return 0;
+	if (!t)
+		rc = add_track(s, r->lane, &t, err);
+	if (rc < 0)
+		return rc;
+	named = find(s, &s->threads, r->id);
+	if ((named && named != t) || (t->kind && t->kind != LANE_THREAD)) {
+		s->tracks.disorder++;
+		return 0;
+	}
+	if (r->id >= t->newest) {
+		t->newest = r->id;
+		t->dies = r->end;
+	}
+	return named ? 0 : add_name(s, t, r->id, err);
+}
+
+static int put_lane(struct states *s, const struct lane *r, struct error *err)
+{
+	struct track *t = find(s, &s->lanes, r->id);
+	int rc = 0;
+
+	if (r->id > s->last_lane)
+		s->last_lane = r->id;
+	if (t && t->kind) {
+		s->tracks.disorder += t->kind != r->kind;
+		return 0;
+	}
+	if (!r->id || (r->kind != LANE_CPU && r->kind != LANE_THREAD) ||
+	    (t && r->kind == LANE_CPU)) {
+		s->tracks.disorder += !r->id || t;
+		return 0;
+	}
+	if (!t)
+		rc = add_track(s, r->id, &t, err);
+	if (!rc && r->kind == LANE_CPU)
+		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
+	else if (!rc && r->number && !find(s, &s->threads, r->number))
+		rc = add_name(s, t, r->number, err);
+	if (rc < 0)
+		return no_memory(err);
+	t->kind = (uint8_t)r->kind;
+	if (r->kind == LANE_CPU)
+		t->cpu = r->number + 1;
+	return 0;
+}
+
+/* Records of a CPU are missing: who is not running on another one is in no certain state. */
+static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
+{
+	size_t i = 0;
+
+	while (i < s->tracks.known.count) {
+		uint32_t at = s->tracks.known.items[i];
+		int rc = track_gap(&s->tracks, &s->tracks.list.items[at], time, end, err);
+
+		if (rc < 0)
+			return rc;
+		i += i < s->tracks.known.count && s->tracks.known.items[i] == at;
+	}
+	return 0;
+}
+
+/* The CPU's slices tile its time: a hole between two is damage, and lost records as well. */
+static int fill_hole(struct states *s, struct track *t, uint64_t time, struct error *err)
+{
+	const struct stretch x = {
+		.time = t->marks[0].time,
+		.end = time,
+		.lane = t->lane,
+		.state = STATE_UNKNOWN,
+	};
+	int rc;
+
+	if (!t->alive || time <= x.time)
+		return 0;
+	rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
+	t->marks[0].state = STATE_UNKNOWN;
+	return rc < 0 ? rc : gap(s, x.time, time, err);
+}
+
+static int run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
+		      bool begun, struct error *err)
+{
+	struct track *t = r->value ? find(s, &s->threads, r->value) : NULL;
+	struct slice checked = *r;
+	int rc;
+
+	if (!t || t->kind != LANE_THREAD)
+		return 0;
+	if (r->left && !state_is_off_cpu(r->left)) {
+		s->tracks.disorder++;
+		checked.left = 0;
+	}
+	if (r->wait >= WAIT_COUNT) {
+		s->tracks.disorder++;
+		checked.wait = WAIT_OTHER;
+	}
+	rc = track_run(&s->tracks, t, &checked, from, cpu, begun, err);
+	return rc < 0 || r->left != STATE_DEAD ? rc : forget(s, t, err);
+}
+
+static int put_cpu_slice(struct states *s, struct track *t, const struct slice *r,
+			 struct error *err)
+{
+	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane};
+	bool runs = r->state == STATE_RUNNING;
+	int rc;
+
+	if ((!runs && r->state != STATE_IDLE && r->state != STATE_UNKNOWN) || r->end < r->time) {
+		s->tracks.disorder++;
+		return 0;
+	}
+	rc = fill_hole(s, t, r->time, err);
+	if (rc < 0)
+		return rc;
+	if (x.time < t->marks[0].time) {
+		s->tracks.disorder++;
+		x.time = t->marks[0].time;
+	}
+	if (x.time > x.end)
+		return 0;
+	x.state = (enum slice_state)r->state;
+	x.thread = runs ? r->value : 0;
+	x.whole = t->alive && t->marks[0].state != STATE_UNKNOWN && x.time == r->time &&
+		  r->state != STATE_UNKNOWN;
+	t->alive = true;
+	t->marks[0] = (struct mark){.time = x.end, .state = (uint8_t)r->state};
+	if (runs)
+		rc = run_thread(s, r, x.time, t->cpu, x.whole, err);
+	x.whole = x.whole && (!runs || r->left || !r->value);
+	if (!rc && x.time < x.end)
+		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
+	if (rc < 0 || r->state != STATE_UNKNOWN)
+		return rc;
+	if (s->tracks.gap < x.end)
+		s->tracks.gap = x.end;
+	return gap(s, x.time, x.end, err);
+}
+
+static int put_seen(struct states *s, struct track *t, const struct slice *r, struct error *err)
+{
+	const struct mark m = {
+		.time = r->time,
+		.state = (uint8_t)r->state,
+		.wait = r->wait < WAIT_COUNT ? (uint8_t)r->wait : WAIT_OTHER,
+	};
+	uint8_t last = track_last(t)->state;
+	int rc;
+
+	s->tracks.disorder += r->wait >= WAIT_COUNT || r->end;
+	if (r->state != STATE_RUNNING && !state_is_off_cpu(r->state)) {
+		s->tracks.disorder++;
+		return 0;
+	}
+	if (r->state == STATE_DEAD) {
+		rc = track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
+		return rc < 0 ? rc : forget(s, t, err);
+	}
+	/* What is known by its records is known better than by a look from outside. */
+	if (last != STATE_NONE && last != STATE_UNKNOWN)
+		return 0;
+	return track_mark(&s->tracks, t, &m, err);
+}
+
+static int put_slice(struct states *s, const struct slice *r, struct error *err)
+{
+	struct track *t = find(s, &s->lanes, r->lane);
+
+	if (t && t->kind == LANE_CPU)
+		return put_cpu_slice(s, t, r, err);
+	if (t && t->kind == LANE_THREAD)
+		return put_seen(s, t, r, err);
+	s->tracks.disorder += t || r->lane > s->last_lane;
+	return 0;
+}
+
+static int put_edge(struct states *s, const struct edge *r, struct error *err)
+{
+	struct track *t;
+
+	if (r->kind != EDGE_WAKEUP && r->kind != EDGE_FORK)
+		return 0;
+	t = find(s, &s->lanes, r->to);
+	if (!t || t->kind != LANE_THREAD) {
+		s->tracks.disorder += t || r->to > s->last_lane;
+		return 0;
+	}
+	/* A reader of files knows the dead before they were born. */
+	if (!t->alive && t->dies && r->time > t->dies)
+		return 0;
+	return track_wake(&s->tracks, t, r, err);
+}
+
+int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err)
+{
+	switch (kind) {
+	case KIND_THREAD:
+		return put_thread(s, record, err);
+	case KIND_LANE:
+		return put_lane(s, record, err);
+	case KIND_SLICE:
+		return put_slice(s, record, err);
+	case KIND_EDGE:
+		return put_edge(s, record, err);
+	default:
+		return 0;
+	}
+}
+
+uint64_t states_settled(const struct states *s)
+{
+	return tracks_settled(&s->tracks);
+}
+
+/* Whether its last record was lost with others: its entity says that it is dead. */
+static bool died_unseen(const struct track *t, uint64_t time)
+{
+	return t->dies && t->dies < time && track_last(t)->state == STATE_UNKNOWN;
+}
+
+static int cut_thread(struct states *s, struct track *t, uint64_t time, uint64_t settled,
+		      struct error *err)
+{
+	int rc;
+
+	if (!died_unseen(t, time))
+		return track_cut(&s->tracks, t, time, settled, err);
+	time = t->dies > track_last(t)->time ? t->dies : track_last(t)->time;
+	rc = track_cut(&s->tracks, t, time, settled, err);
+	return rc < 0 ? rc : forget(s, t, err);
+}
+
+int states_cut(struct states *s, uint64_t time, struct error *err)
+{
+	uint64_t settled = states_settled(s);
+	int rc = 0;
+
+	s->tracks.cut = time;
+	for (size_t i = 0; i < s->tracks.list.count && !rc; i++)
+		if (s->tracks.list.items[i].kind == LANE_THREAD)
+			rc = cut_thread(s, &s->tracks.list.items[i], time, settled, err);
+	return rc;
+}
+
+int states_end(struct states *s, uint64_t time, struct error *err)
+{
+	int rc = states_cut(s, time, err);
+
+	if (rc < 0)
+		return rc;
+	index_free(&s->lanes);
+	index_free(&s->threads);
+	s->tracks.list.count = s->tracks.cpus.count = s->tracks.known.count = 0;
+	s->free.count = s->names.count = 0;
+	s->free_names = NO_NAME;
+	return 0;
+}
+
+/* A wake-up of which it is not certain what it did, as a stretch without a state. */
+static int each_wake(const struct track *t, uint64_t time, uint64_t waker, uint32_t target,
+		     int (*each)(void *context, const struct stretch *s), void *context)
+{
+	const struct stretch x = {
+		.time = time,
+		.lane = t->lane,
+		.waker = waker,
+		.target = target,
+	};
+
+	return each(context, &x);
+}
+
+static int each_mark(const struct track *t, int (*each)(void *context, const struct stretch *s),
+		     void *context)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->count && !rc; i++) {
+		const struct mark *m = &t->marks[i];
+		const struct stretch x = {
+			.time = m->time,
+			.lane = t->lane,
+			.thread = t->thread,
+			.state = m->state,
+			.wait = m->wait,
+			.cpu = t->cpu,
+			.waker = m->state == STATE_RUNNABLE ? m->waker : 0,
+			.target = m->state == STATE_RUNNABLE ? m->target : 0,
+			.whole = m->exact,
+		};
+
+		rc = each(context, &x);
+	}
+	return rc;
+}
+
+int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
+		void *context)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->tracks.list.count && !rc; i++) {
+		const struct track *t = &s->tracks.list.items[i];
+		const struct mark *base = &t->marks[0];
+
+		if (!t->alive)
+			continue;
+		rc = each_mark(t, each, context);
+		if (!rc && t->early)
+			rc = each_wake(t, base->time, base->waker, base->target, each, context);
+		if (!rc && t->woken > base->time)
+			rc = each_wake(t, t->woken, t->waker, t->target, each, context);
+	}
+	return rc;
+}
+
+/* What each_wake() has told: at the base's time, that of the base; later, that of who may run. */
+static void resume_wake(struct track *t, const struct stretch *open)
+{
+	uint32_t target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target;
+
+	if (open->time <= t->marks[0].time) {
+		t->early = true;
+		t->marks[0].waker = open->waker;
+		t->marks[0].target = target;
+		return;
+	}
+	t->woken = open->time;
+	t->waker = open->waker;
+	t->target = target;
+}
+
+static int resume_mark(struct states *s, struct track *t, const struct stretch *open,
+		       struct error *err)
+{
+	const struct mark m = {
+		.time = open->time,
+		.waker = open->waker,
+		.target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target,
+		.state = (uint8_t)open->state,
+		.wait = (uint8_t)open->wait,
+		.exact = open->whole,
+	};
+
+	if (!t->alive)
+		t->marks[0] = m;
+	else if (t->count == TRACK_MARKS || m.time < track_last(t)->time)
+		s->tracks.disorder++;
+	else
+		t->marks[t->count++] = m;
+	t->thread = open->thread;
+	t->cpu = open->cpu;
+	return track_note(&s->tracks, t, err);
+}
+
+static void resume_cpu(struct states *s, struct track *t, const struct stretch *open)
+{
+	t->alive = true;
+	t->marks[0] = (struct mark){.time = open->time, .state = (uint8_t)open->state};
+	if (open->state == STATE_UNKNOWN && s->tracks.gap < open->time)
+		s->tracks.gap = open->time;
+}
+
+int states_resume(struct states *s, const struct stretch *open, struct error *err)
+{
+	struct track *t = find(s, &s->lanes, open->lane);
+	uint64_t state = open->state, wait = open->wait;
+	bool sane = t && t->kind && state < STATE_COUNT && wait < WAIT_COUNT;
+
+	if (sane && t->kind == LANE_CPU) {
+		resume_cpu(s, t, open);
+		return 0;
+	}
+	if (!sane || state == STATE_IDLE || state == STATE_DEAD ||
+	    (state == STATE_NONE && !t->alive && open->time)) {
+		s->tracks.disorder++;
+		return 0;
+	}
+	if (state != STATE_NONE || !t->alive)
+		return resume_mark(s, t, open, err);
+	resume_wake(t, open);
+	return 0;
+}
+
+uint64_t states_disorder(const struct states *s)
+{
+	return s->tracks.disorder;
+}

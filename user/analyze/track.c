@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One thread's states out of its records.
+ *
+ * A wake-up may come before the slice has ended that the thread leaves to sleep: it was switching
+ * out. If the thread runs again without another wake-up, and nothing was lost meanwhile, that one
+ * counts, and the thread was runnable from when it left.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/track.h"
+
+bool state_is_off_cpu(uint64_t state)
+{
+	return state && state < STATE_COUNT && state != STATE_RUNNING && state != STATE_IDLE;
+}
+
+static bool is_runnable(uint8_t state)
+{
+	return state == STATE_RUNNABLE || state == STATE_PREEMPTED;
+}
+
+/* Whether it needs a wake-up to get out of it. */
+static bool is_asleep(uint8_t state)
+{
+	return state_is_off_cpu(state) && !is_runnable(state) && state != STATE_UNKNOWN;
+}
+
+void track_init(struct track *t, uint64_t lane)
+{
+	memset(t, 0, sizeof(*t));
+	t->lane = lane;
+	t->count = 1;
+}
+
+/* The last one takes the place of the one that leaves. */
+void track_leave_known(struct tracks *s, struct track *t)
+{
+	uint32_t at = t->known - 1, moved;
+
+	if (!t->known)
+		return;
+	moved = s->known.items[--s->known.count];
+	s->known.items[at] = moved;
+	s->list.items[moved].known = at + 1;
+	t->known = 0;
+}
+
+int track_note(struct tracks *s, struct track *t, struct error *err)
+{
+	uint8_t state = track_last(t)->state;
+	bool known = state != STATE_NONE && state != STATE_UNKNOWN;
+
+	t->alive = true;
+	if (known == !!t->known)
+		return 0;
+	if (!known) {
+		track_leave_known(s, t);
+		return 0;
+	}
+	if (vector_push(&s->known, (uint32_t)(t - s->list.items)) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	t->known = (uint32_t)s->known.count;
+	return 0;
+}
+
+uint64_t tracks_settled(const struct tracks *s)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < s->cpus.count; i++) {
+		uint64_t time = s->list.items[s->cpus.items[i]].marks[0].time;
+
+		if (time < least)
+			least = time;
+	}
+	return least;
+}
+
+/* ended: by a record of that moment. */
+static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_t end, bool ended,
+		struct error *err)
+{
+	struct stretch x = {
+		.time = m->time,
+		.end = end,
+		.lane = t->lane,
+		.thread = t->thread,
+		.state = m->state,
+		.wait = m->wait,
+		.whole = m->exact && ended,
+	};
+
+	if (m->state == STATE_UNKNOWN) /* where it is then, nobody knows */
+		t->cpu = 0;
+	if (m->state == STATE_NONE || m->time >= end)
+		return 0;
+	x.cpu = m->state == STATE_RUNNING ? 0 : t->cpu;
+	if (m->state == STATE_RUNNABLE) {
+		x.waker = m->waker;
+		x.target = m->target;
+	}
+	return s->events.stretch(s->events.context, &x, err);
+}
+
+/* Forget marks [from, to), of which the base is none. */
+static void drop(struct track *t, unsigned int from, unsigned int to)
+{
+	memmove(&t->marks[from], &t->marks[to], (t->count - to) * sizeof(t->marks[0]));
+	t->count -= to - from;
+}
+
+/* The mark that holds at a time: the last that is not behind it. */
+static unsigned int holds_at(const struct track *t, uint64_t time)
+{
+	unsigned int i = 0;
+
+	while (i + 1 < t->count && t->marks[i + 1].time <= time)
+		i++;
+	return i;
+}
+
+/* The mark that holds at time becomes the base, and what was before it has been told. */
+static void settle(struct track *t, uint64_t time)
+{
+	unsigned int held = holds_at(t, time);
+
+	if (held) {
+		t->marks[0] = t->marks[held];
+		drop(t, 1, held + 1);
+		t->early = false;
+	}
+	if (t->marks[0].state != STATE_NONE && t->marks[0].time < time) {
+		t->marks[0].time = time;
+		t->marks[0].exact = false;
+	}
+}
+
+/* Tell the marks as far as time, where something began (exactly, if a record says so). */
+static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exact,
+		      struct error *err)
+{
+	unsigned int held = holds_at(t, time);
+	int rc = 0;
+
+	for (unsigned int i = 0; i < held && !rc; i++)
+		rc = tell(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
+	return rc < 0 ? rc : tell(s, t, &t->marks[held], time, exact, err);
+}
+
+/* Nobody else woke it before it ran again: it was the early wake-up. */
+static void heed_early(struct track *t, uint64_t ran)
+{
+	if (!t->early || holds_at(t, ran))
+		return;
+	t->marks[0].state = STATE_RUNNABLE;
+	t->marks[0].wait = WAIT_NONE;
+}
+
+/* The base after a slice: what the thread took on when it left, and what was heard of later. */
+static void leave(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from)
+{
+	struct mark base = {.time = slice->end, .state = STATE_UNKNOWN};
+	unsigned int later = 1;
+	bool known = slice->left && slice->left != STATE_UNKNOWN && slice->end >= s->gap;
+
+	if (known) {
+		base.state = (uint8_t)slice->left;
+		base.wait = is_asleep(base.state) ? (uint8_t)slice->wait : WAIT_NONE;
+		base.exact = true;
+	}
+	t->early = is_asleep(base.state) && t->woken > from && t->woken <= slice->end;
+	if (t->early) {
+		base.waker = t->waker;
+		base.target = t->target;
+	}
+	while (later < t->count && t->marks[later].time < slice->end)
+		later++;
+	drop(t, 1, later);
+	t->marks[0] = base;
+	t->woken = 0;
+}
+
+int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from,
+	      uint64_t cpu, bool begun, struct error *err)
+{
+	uint64_t told = t->marks[0].time;
+	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
+	int rc;
+
+	if (from < told) {
+		s->disorder += told != s->cut;
+		from = told;
+		begun = false;
+	}
+	if (from > slice->end)
+		return 0;
+	heed_early(t, from);
+	rc = tell_until(s, t, from, begun, err);
+	if (rc < 0)
+		return rc;
+	t->cpu = cpu;
+	t->thread = slice->value;
+	x.time = from;
+	x.thread = t->thread;
+	x.cpu = cpu;
+	x.whole = begun && slice->left && slice->left != STATE_UNKNOWN;
+	if (from < slice->end)
+		rc = s->events.stretch(s->events.context, &x, err);
+	leave(s, t, slice, from);
+	return rc < 0 ? rc : track_note(s, t, err);
+}
+
+/*
+ * Room for one more mark. What lies before every slice that is still to come is certain and can
+ * be told. Else the oldest marks become one of which nothing is known; if a slice covers them,
+ * nothing is lost by that.
+ */
+static int make_room(struct tracks *s, struct track *t, struct error *err)
+{
+	uint64_t settled, first = t->marks[1].time;
+	int rc;
+
+	if (t->count < TRACK_MARKS)
+		return 0;
+	settled = tracks_settled(s);
+	if (settled >= first) {
+		rc = tell_until(s, t, first, t->marks[1].exact, err);
+		settle(t, first);
+		return rc;
+	}
+	t->marks[1] = (struct mark){.time = first, .state = STATE_UNKNOWN};
+	drop(t, 2, t->marks[3].state == STATE_UNKNOWN ? 4 : 3);
+	return 0;
+}
+
+int track_mark(struct tracks *s, struct track *t, const struct mark *m, struct error *err)
+{
+	struct mark new = *m;
+	int rc;
+
+	if (new.time < track_last(t)->time) {
+		s->disorder += t->count > 1 || track_last(t)->time != s->cut;
+		new.time = track_last(t)->time;
+		new.exact = false;
+	}
+	if (new.time < s->gap)
+		new = (struct mark){.time = new.time, .state = STATE_UNKNOWN};
+	if (new.state != track_last(t)->state) {
+		rc = make_room(s, t, err);
+		if (rc < 0)
+			return rc;
+		t->marks[t->count++] = new;
+	}
+	return track_note(s, t, err);
+}
+
+int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struct error *err)
+{
+	const struct mark m = {
+		.time = edge->time,
+		.waker = edge->from,
+		.target = edge->value > UINT32_MAX ? 0 : (uint32_t)edge->value,
+		.state = STATE_RUNNABLE,
+		.exact = true,
+	};
+	uint8_t state = track_last(t)->state;
+
+	t->woken = m.time;
+	t->waker = m.waker;
+	t->target = m.target;
+	if (is_runnable(state) || state == STATE_RUNNING)
+		return 0;
+	return track_mark(s, t, &m, err);
+}
+
+/*
+ * Mostly the gap begins now, and the mark is the last one. A gap that is found late takes away
+ * what was heard within it.
+ */
+int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err)
+{
+	struct mark unknown = {.time = time, .state = STATE_UNKNOWN};
+	unsigned int from = 0, to;
+	int rc;
+
+	rc = make_room(s, t, err);
+	if (rc < 0)
+		return rc;
+	while (from < t->count && t->marks[from].time < time)
+		from++;
+	if (!from && t->marks[0].state == STATE_NONE)
+		from = 1;
+	for (to = from; to < t->count && t->marks[to].time < end;)
+		to++;
+	if (!from || t->marks[from - 1].state == STATE_NONE) {
+		if (from == to)
+			return 0;
+		unknown.time = t->marks[from].time;
+	}
+	t->early = t->early && from;
+	drop(t, from, to);
+	if (!from || t->marks[from - 1].state != STATE_UNKNOWN) {
+		memmove(&t->marks[from + 1], &t->marks[from],
+			(t->count - from) * sizeof(t->marks[0]));
+		t->marks[from] = unknown;
+		t->count++;
+	}
+	return track_note(s, t, err);
+}
+
+/* From when on the thread may have been running, without a slice that says so by now. */
+static uint64_t uncertain_from(const struct track *t, uint64_t time, uint64_t settled)
+{
+	for (unsigned int i = 0; i < t->count && t->marks[i].time < time; i++) {
+		uint64_t from = t->marks[i].time > settled ? t->marks[i].time : settled;
+		uint64_t end = i + 1 < t->count ? t->marks[i + 1].time : time;
+
+		if (is_runnable(t->marks[i].state) || (!i && t->early))
+			if (from < (end < time ? end : time))
+				return from;
+	}
+	return time;
+}
+
+int track_cut(struct tracks *s, struct track *t, uint64_t time, uint64_t settled, struct error *err)
+{
+	struct mark unknown = {.state = STATE_UNKNOWN};
+	int rc;
+
+	if (t->marks[0].time >= time)
+		return 0;
+	unknown.time = uncertain_from(t, time, settled);
+	rc = tell_until(s, t, unknown.time, false, err);
+	settle(t, unknown.time);
+	if (rc < 0 || unknown.time >= time)
+		return rc;
+	rc = tell(s, t, &unknown, time, false, err);
+	settle(t, time);
+	return rc;
+}
