@@ -156,10 +156,10 @@ struct wire_cpu {
 	__u64 written; /* records, ever; a record is visible once it is counted */
 	__u8 wanted; /* set by user space: this CPU is recorded */
 	/* what interrupts this CPU now, for the kernel side alone */
-	__u64 count_at; /* address of the preemption count; 0: not looked for yet */
 	__u32 raiser; /* thread that has raised the softirqs in raised */
 	__u16 raised; /* mask of softirqs */
-	__u8 in_timer, in_device; /* inside a high-resolution timer, a device's handler */
+	/* inside a high-resolution timer, a device's handler, what another CPU asked for */
+	__u8 in_timer, in_device, in_ipi;
 	__u8 softirq; /* number + 1 of the one being served */
 	__u8 by_task; /* that one was raised by the thread it runs on */
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */

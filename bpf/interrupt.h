@@ -1,70 +1,16 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * What is going on where a thread is woken: itself a thread, or an interrupt
- * that has nothing to do with the thread it hit. Small hooks tell which it
- * is, and the preemption count that there is one that no hook has seen.
+ * that has nothing to do with the thread it hit. Small hooks at the begin and
+ * end of what interrupts tell; to read the preemption count at every wake-up
+ * would cost as much as all the rest of the hook.
  */
 #ifndef SKEIN_BPF_INTERRUPT_H
 #define SKEIN_BPF_INTERRUPT_H
 
-/* include/linux/preempt.h, the same since 2012 */
-#define HARDIRQ_MASK 0xf0000
-#define NMI_MASK 0xf00000
-
 /* include/linux/interrupt.h: a list that user space knows, too */
 enum softirq { SOFTIRQ_HI, SOFTIRQ_TIMER, SOFTIRQ_NET_TX, SOFTIRQ_NET_RX, SOFTIRQ_BLOCK,
 	       SOFTIRQ_IRQ_POLL, SOFTIRQ_TASKLET, SOFTIRQ_SCHED, SOFTIRQ_HRTIMER, SOFTIRQ_RCU };
-
-#if defined(__TARGET_ARCH_x86)
-/*
- * The count is a variable of each CPU, or a member of one, and kernels without
- * CONFIG_KALLSYMS_ALL do not tell where these are. But a thread's run queue is
- * one, too, and type information tells how far apart they are. Set by user space.
- */
-const volatile __s64 count_from_runqueue = 0; /* bytes; 0: not known */
-
-struct rq___at {
-	int unused;
-} __attribute__((preserve_access_index));
-
-struct cfs_rq___at {
-	struct rq___at *rq;
-} __attribute__((preserve_access_index));
-
-struct sched_entity___at {
-	struct cfs_rq___at *cfs_rq;
-} __attribute__((preserve_access_index));
-
-struct task_struct___at {
-	struct sched_entity___at se;
-} __attribute__((preserve_access_index));
-
-static __always_inline int preempt_count(struct wire_cpu *c, struct task_struct *task)
-{
-	struct task_struct___at *t = (void *)task;
-	int count = 0;
-
-	if (!count_from_runqueue || !bpf_core_field_exists(t->se.cfs_rq->rq))
-		return 0;
-	if (!c->count_at)
-		c->count_at = (__u64)t->se.cfs_rq->rq + count_from_runqueue;
-	bpf_probe_read_kernel(&count, sizeof(count), (void *)c->count_at);
-	return count;
-}
-#else
-struct thread_info___count {
-	int preempt_count;
-} __attribute__((preserve_access_index));
-
-struct task_struct___count {
-	struct thread_info___count thread_info;
-} __attribute__((preserve_access_index));
-
-static __always_inline int preempt_count(struct wire_cpu *c, struct task_struct *task)
-{
-	return ((struct task_struct___count *)task)->thread_info.preempt_count;
-}
-#endif
 
 struct task_struct___wait {
 	int on_cpu;
@@ -125,7 +71,7 @@ static __always_inline enum wire_context waking_context(struct wire_cpu *c,
 		return WIRE_BY_TIMER;
 	if (c->in_device)
 		return waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_INTERRUPT;
-	if (preempt_count(c, task) & (HARDIRQ_MASK | NMI_MASK))
+	if (c->in_ipi)
 		return waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_IPI;
 	if (c->softirq)
 		return softirq_context(c, woken);
@@ -136,9 +82,8 @@ static __always_inline enum wire_context waking_context(struct wire_cpu *c,
 static __always_inline void softirq_raised(struct wire_cpu *c, unsigned int number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	int count = preempt_count(c, task);
 	__u16 bit = 1 << (number & 15);
-	bool by_task = !(count & (HARDIRQ_MASK | NMI_MASK)) && !c->in_timer && !c->in_device &&
+	bool by_task = !c->in_timer && !c->in_device && !c->in_ipi &&
 		       (!c->softirq || c->by_task);
 
 	if (c->raiser != (__u32)task->pid) {

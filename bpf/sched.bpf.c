@@ -267,49 +267,34 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
 	return 0;
 }
 
-SEC("?tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_timer_entry)
-{
-	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
+/* Begin and end of what interrupts a thread. Not every kernel has them all. */
+#define INTERRUPT_HOOK(tracepoint, member, value) \
+	SEC("?tp_btf/" #tracepoint) \
+	int BPF_PROG(on_##tracepoint) \
+	{ \
+		__u32 cpu; \
+		struct wire_cpu *c = this_cpu(&cpu); \
+\
+		if (c) \
+			c->member = value; \
+		return 0; \
+	}
 
-	if (c)
-		c->in_timer = 1;
-	return 0;
-}
-
-SEC("?tp_btf/hrtimer_expire_exit")
-int BPF_PROG(on_timer_exit)
-{
-	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
-
-	if (c)
-		c->in_timer = 0;
-	return 0;
-}
-
-SEC("?tp_btf/irq_handler_entry")
-int BPF_PROG(on_device_entry)
-{
-	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
-
-	if (c)
-		c->in_device = 1;
-	return 0;
-}
-
-SEC("?tp_btf/irq_handler_exit")
-int BPF_PROG(on_device_exit)
-{
-	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
-
-	if (c)
-		c->in_device = 0;
-	return 0;
-}
+INTERRUPT_HOOK(hrtimer_expire_entry, in_timer, 1)
+INTERRUPT_HOOK(hrtimer_expire_exit, in_timer, 0)
+INTERRUPT_HOOK(irq_handler_entry, in_device, 1)
+INTERRUPT_HOOK(irq_handler_exit, in_device, 0)
+#if defined(__TARGET_ARCH_x86)
+INTERRUPT_HOOK(call_function_entry, in_ipi, 1)
+INTERRUPT_HOOK(call_function_exit, in_ipi, 0)
+INTERRUPT_HOOK(call_function_single_entry, in_ipi, 1)
+INTERRUPT_HOOK(call_function_single_exit, in_ipi, 0)
+INTERRUPT_HOOK(irq_work_entry, in_ipi, 1)
+INTERRUPT_HOOK(irq_work_exit, in_ipi, 0)
+#else
+INTERRUPT_HOOK(ipi_entry, in_ipi, 1)
+INTERRUPT_HOOK(ipi_exit, in_ipi, 0)
+#endif
 
 /* The state of a thread that is not running, or is about to be. */
 static __always_inline void describe_wait(struct wire_task *t, struct task_struct *task)

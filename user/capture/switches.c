@@ -71,33 +71,6 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 	s->rodata->left_is_told = tracepoint_parameters(btf, "sched_switch") >= 4;
 }
 
-/* Where a variable of each CPU lies among all of them; -1 if there is none of that name. */
-static int64_t per_cpu_offset(const struct btf *btf, const char *name)
-{
-	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-	const struct btf_var_secinfo *v = section ? btf_var_secinfos(section) : NULL;
-
-	for (int i = 0; section && i < btf_vlen(section); i++) {
-		const struct btf_type *variable = btf__type_by_id(btf, v[i].type);
-
-		if (!strcmp(btf__name_by_offset(btf, variable->name_off), name))
-			return v[i].offset;
-	}
-	return -1;
-}
-
-/* See bpf/interrupt.h. Linux 6.2 to 6.14 keep the count in pcpu_hot, behind a pointer. */
-static int64_t preempt_count_from_runqueue(const struct btf *btf)
-{
-	int64_t queue = per_cpu_offset(btf, "runqueues");
-	int64_t count = per_cpu_offset(btf, "__preempt_count");
-
-	if (count < 0 && per_cpu_offset(btf, "pcpu_hot") >= 0)
-		count = per_cpu_offset(btf, "pcpu_hot") + (int64_t)sizeof(uint64_t);
-	return queue < 0 || count < 0 ? 0 : count - queue;
-}
-
 static int configure(struct switches *s, const struct program *program, struct error *err)
 {
 	struct sched_bpf *k = s->skeleton;
@@ -107,9 +80,6 @@ static int configure(struct switches *s, const struct program *program, struct e
 	if (!btf)
 		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
 	choose_hooks(k, btf);
-#if defined(__x86_64__)
-	k->rodata->count_from_runqueue = preempt_count_from_runqueue(btf);
-#endif
 	btf__free(btf);
 	k->rodata->slots = (uint32_t)s->slots;
 	memcpy((void *)&k->rodata->wanted, program_selection(program),
