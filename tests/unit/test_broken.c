@@ -36,7 +36,7 @@ static int ends_entities(struct sink *to, const char *recorded, struct error *er
 {
 	static const struct event event = {1, 1, "cpu-clock", "ns", 1, 100};
 	static const struct process process = {.id = 1, .host = 1, .pid = 9, .comm = "ends"};
-	static const struct thread thread = {1, 1, 9, 0, 0, "ends"};
+	static const struct thread thread = {1, 1, 9, 0, 0, "ends", 0};
 	static const struct mapping mappings[] = {{1, 1, MAPPING_FILE, 0, 9, "/bin/ends", ""},
 						  {2, 1, MAPPING_FILE, 0, 9, "/lib/libwork.so", ""},
 						  {3, 1, MAPPING_JIT, 1, 9, "", ""},

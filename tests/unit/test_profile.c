@@ -89,7 +89,7 @@ static int late_run(struct source *s, struct sink *to, struct error *err)
 	struct frame frames[] = {{1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START},
 				 {2, FRAME_NATIVE, 1, 2, 0, 0, 0}};
 	struct function function = {1, 1, "late", NULL, NULL, 0};
-	struct thread thread = {1, 1, 7, 0, 0, "old"}, renamed = {1, 1, 7, 0, 0, "new"};
+	struct thread thread = {1, 1, 7, 0, 0, "old", 0}, renamed = {1, 1, 7, 0, 0, "new", 0};
 	struct account early = {.event = 1, .due = 1}, final = {.event = 1, .due = 9};
 
 	(void)s;
