@@ -92,4 +92,32 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
-SUITE("filter", every_condition, time_ranges, mistakes_are_named)
+static unsigned int held(struct filter f)
+{
+	struct source *s = NULL;
+	struct error err = {""};
+	unsigned int held = 0;
+
+	ck_assert_int_eq(filter_source(&s, NULL, &f, &err), 0);
+	for (size_t i = 0; i < sizeof(scene_threads) / sizeof(scene_threads[0]); i++) {
+		const struct thread *t = &scene_threads[i];
+
+		if (filter_holds(s, &scene_processes[t->process - 1], t))
+			held |= 1u << t->id;
+	}
+	source_free(s);
+	return held;
+}
+
+START_TEST(threads_without_samples)
+{
+	ck_assert_uint_eq(held((struct filter){0}), 0xbe); /* all but the idle thread, 6 */
+	ck_assert_uint_eq(held((struct filter){.idle = true}), 0xfe);
+	ck_assert_uint_eq(held((struct filter){.pids = "100"}), 0x26);
+	ck_assert_uint_eq(held((struct filter){.tids = "110"}), 0x04);
+	ck_assert_uint_eq(held((struct filter){.pids = "100", .comm = "pool*"}), 0x04);
+	ck_assert_uint_eq(held((struct filter){.event = "cycles", .tids = "2"}), 0x10);
+}
+END_TEST
+
+SUITE("filter", every_condition, time_ranges, mistakes_are_named, threads_without_samples)

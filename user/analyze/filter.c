@@ -243,6 +243,16 @@ static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, 
 	return (s->unasked | meets | t.meets | p.meets) == (1u << CONDITION_COUNT) - 1;
 }
 
+bool filter_holds(const struct source *s, const struct process *p, const struct thread *t)
+{
+	const struct filter_source *filter = (const struct filter_source *)s;
+	unsigned int meets = judge_process(filter, p) | judge_thread(filter, t) | BIT(EVENT);
+
+	if (!p->pid && p->id && !filter->f.idle)
+		return false;
+	return (filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
+}
+
 static int add_up(struct filter_run *r, const struct sample *s)
 {
 	uint64_t key[] = {s->event, s->thread, s->stack};

@@ -35,4 +35,10 @@ int filter_check(const struct filter *f, struct error *err);
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err);
 
+/*
+ * Whether a thread of a process is among those that are asked for, time and event apart: for who
+ * reads what is no sample. s: of filter_source(), whose inner source may be NULL for this alone.
+ */
+bool filter_holds(const struct source *s, const struct process *p, const struct thread *t);
+
 #endif
