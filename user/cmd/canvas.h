@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lanes of a timeline as text. A character holds two cells, side by side. Where
+ * each of them is one thing throughout, they are drawn as its halves; else the
+ * character is a bar, as high as the lane was busy, before what it did otherwise.
+ */
+#ifndef SKEIN_CMD_CANVAS_H
+#define SKEIN_CMD_CANVAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cmd/table.h"
+
+/*
+ * What is drawn. X(NAME, shape, letter without colours, colour of 256, colour of 16, "word").
+ * The colours are of middle lightness, so that they stand out from black and from white; who
+ * runs or would run is brighter than who waits.
+ */
+#define PAINTS(X) \
+	X(NONE, EMPTY, ' ', 0, 0, "") \
+	X(IDLE, DOTS, '.', 245, 8, "idle") \
+	X(RUNNING, SOLID, '#', 77, 10, "running") \
+	X(RUNNABLE, SOLID, 'r', 220, 11, "runnable") \
+	X(LOCK, SOLID, 'l', 131, 1, "lock") \
+	X(IO, SOLID, 'i', 67, 4, "I/O") \
+	X(FAULT, SOLID, 'f', 133, 5, "page fault") \
+	X(PIPE, SOLID, 'p', 66, 6, "pipe or socket") \
+	X(CHILD, SOLID, 'c', 101, 3, "child") \
+	X(THROTTLED, SOLID, 't', 166, 9, "throttled") \
+	X(STOPPED, SOLID, 's', 96, 13, "stopped") \
+	X(OTHER, SOLID, 'o', 243, 8, "other wait") \
+	X(SLEEP, LINE, '-', 245, 8, "sleep") \
+	X(POLL, DOTS, '.', 245, 8, "poll") \
+	X(UNKNOWN, HATCH, '?', 203, 9, "unknown: lost") \
+	X(PROGRAM_A, SOLID, 'a', 74, 4, "") \
+	X(PROGRAM_B, SOLID, 'b', 173, 3, "") \
+	X(PROGRAM_C, SOLID, 'c', 140, 5, "") \
+	X(PROGRAM_D, SOLID, 'd', 107, 2, "") \
+	X(PROGRAM_E, SOLID, 'e', 168, 1, "") \
+	X(PROGRAM_F, SOLID, 'f', 79, 6, "") \
+	X(PROGRAM_G, SOLID, 'g', 179, 11, "") \
+	X(PROGRAM_H, SOLID, 'h', 105, 12, "") \
+	X(OTHERS, SOLID, 'z', 246, 7, "others")
+
+#define PAINT_ENUM(NAME, shape, letter, rich, basic, word) PAINT_##NAME,
+enum paint { PAINTS(PAINT_ENUM) PAINT_COUNT };
+#undef PAINT_ENUM
+
+#define PROGRAM_PAINTS (PAINT_OTHERS - PAINT_PROGRAM_A)
+
+#define STROKE_FULL 127
+
+/* One cell of a lane. */
+struct stroke {
+	uint8_t level;	/* 0: not busy at all; STROKE_FULL: throughout */
+	uint8_t bar;	/* enum paint of the busy part */
+	uint8_t ground; /* of the rest */
+};
+
+enum canvas_colors { COLORS_NONE, COLORS_16, COLORS_256 };
+
+struct canvas {
+	FILE *out;
+	enum canvas_colors colors;
+	bool utf8; /* the terminal shows more than ASCII */
+};
+
+/* The canvas of a screen, with what the environment says of the terminal and the locale. */
+void canvas_open(struct canvas *c, const struct screen *s);
+
+/* A lane of so many characters; of strokes there are two for each. */
+void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
+
+/* A sample of a paint, of two characters (one where it is a letter), for titles and legends. */
+void canvas_key(const struct canvas *c, enum paint paint);
+unsigned int canvas_key_width(const struct canvas *c);
+
+/* The word of the table above; static. */
+const char *paint_word(enum paint paint);
+
+#endif
