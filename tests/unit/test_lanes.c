@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The timeline of a terminal: which lanes, with which strokes, laid out how. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/filter.h"
+#include "base/text.h"
+#include "cmd/lanes.h"
+#include "cmd/lanes_axis.h"
+#include "lanes_golden.h"
+#include "painter.h"
+#include "suite.h"
+#include "synthetic.h"
+
+#define MS 1000000ULL
+#define START 5000000000ULL
+
+/*
+ * 80 ms of two CPUs. Thread 1 (web) computes and waits for a lock, 2 (web's
+ * helper) waits for the disk, 3 (cat) for its turn, 4 never ran; 5 is named to harm.
+ */
+static const struct painted acts[] = {
+	{1, START, START + 40 * MS, STATE_RUNNING, 0, 1},
+	{1, START + 40 * MS, START + 60 * MS, STATE_IDLE, 0, 0},
+	{1, START + 60 * MS, START + 80 * MS, STATE_RUNNING, 0, 3},
+	{2, START, START + 20 * MS, STATE_IDLE, 0, 0},
+	{2, START + 20 * MS, START + 30 * MS, STATE_RUNNING, 0, 2},
+	{2, START + 30 * MS, START + 50 * MS, STATE_IDLE, 0, 0},
+	{2, START + 50 * MS, START + 60 * MS, STATE_UNKNOWN, 0, 0},
+	{2, START + 60 * MS, START + 61 * MS, STATE_RUNNING, 0, 5},
+	{2, START + 61 * MS, START + 80 * MS, STATE_IDLE, 0, 0},
+	{11, START, START + 40 * MS, STATE_RUNNING, 0, 0},
+	{11, START + 40 * MS, START + 80 * MS, STATE_SLEEPING, WAIT_LOCK, 0},
+	{12, START, START + 20 * MS, STATE_DISK, WAIT_IO, 0},
+	{12, START + 20 * MS, START + 30 * MS, STATE_RUNNING, 0, 0},
+	{12, START + 30 * MS, START + 50 * MS, STATE_SLEEPING, WAIT_SLEEP, 0},
+	{12, START + 50 * MS, START + 60 * MS, STATE_UNKNOWN, 0, 0},
+	{12, START + 60 * MS, START + 80 * MS, STATE_SLEEPING, WAIT_POLL, 0},
+	{13, START + 30 * MS, START + 60 * MS, STATE_RUNNABLE, 0, 0},
+	{13, START + 60 * MS, START + 80 * MS, STATE_RUNNING, 0, 0},
+	{14, START, START + 80 * MS, STATE_SLEEPING, WAIT_PIPE, 0},
+	{15, START + 60 * MS, START + 61 * MS, STATE_RUNNING, 0, 0},
+	{15, START + 61 * MS, START + 80 * MS, STATE_SLEEPING, WAIT_OTHER, 0},
+};
+static const struct painter acts_painter = {acts, sizeof(acts) / sizeof(acts[0])};
+
+static const struct host host = {
+	.id = 1, .hostname = "web-1", .cpus = 2, .start = START, .end = START + 80 * MS};
+static const struct process processes[] = {
+	{.id = 1, .host = 1, .pid = 100, .comm = "web"},
+	{.id = 2, .host = 1, .pid = 200, .comm = "cat"},
+	{.id = 3,
+	 .host = 1,
+	 .pid = 300,
+	 .comm = "a\033[2J\n\xe2\x80\xae"
+		 "b"},
+};
+static const struct thread threads[] = {
+	{1, 1, 100, START, 0, "web", 11},
+	{2, 1, 101, START, START + 10 * MS, "web", 12},
+	{3, 2, 200, START + 30 * MS, 0, "cat", 13},
+	{4, 1, 102, START, 0, "spare", 14},
+	{5, 3, 300, START + 60 * MS, 0,
+	 "a\033[2J\n\xe2\x80\xae"
+	 "b",
+	 15},
+	{6, 1, 101, START + 10 * MS, 0, "helper", 12},
+	{7, 1, 103, START, 0, "without a lane", 0},
+};
+static const struct lane lanes_list[] = {
+	{1, 1, 0, LANE_CPU, 0, "CPU 0"},   {2, 1, 0, LANE_CPU, 1, "CPU 1"},
+	{11, 1, 0, LANE_THREAD, 1, "web"}, {12, 1, 0, LANE_THREAD, 2, "web"},
+	{13, 1, 0, LANE_THREAD, 3, "cat"}, {14, 1, 0, LANE_THREAD, 4, "spare"},
+	{15, 1, 0, LANE_THREAD, 5, ""},
+};
+static const struct loss losses[] = {
+	{1, 1, 0, 2, LOSS_SWITCHES_LOST, START + 50 * MS, START + 60 * MS, 1234, 0},
+	{2, 1, 1, 2, LOSS_RING_FULL, START + 50 * MS, START + 60 * MS, 99, 0}, /* of samples */
+};
+
+#define PUT_ALL(kind, list) \
+	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
+		rc = put_##kind(to, &(list)[i], err);
+
+static int acts_run(struct source *s, struct sink *to, struct error *err)
+{
+	int rc = put_host(to, &host, err);
+
+	(void)s;
+	PUT_ALL(process, processes)
+	PUT_ALL(thread, threads)
+	PUT_ALL(lane, lanes_list)
+	PUT_ALL(loss, losses)
+	return rc;
+}
+
+static void nothing_to_free(struct source *s)
+{
+	(void)s;
+}
+
+static const struct source_ops acts_ops = {.run = acts_run, .free = nothing_to_free};
+static const struct lanes_windows acts_windows = {painter_window, painter_free,
+						  (void *)&acts_painter};
+
+struct view {
+	uint64_t from, to; /* ns since START */
+	struct filter filter;
+	struct lanes_limits limits;
+	unsigned int width;
+	enum canvas_colors colors;
+	bool utf8;
+};
+
+static char *shown(const struct view *v)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct screen s = {open_memstream(&text, &size), v->width, v->colors != COLORS_NONE};
+	struct canvas c = {s.out, v->colors, v->utf8};
+	struct source acts_source = {.ops = &acts_ops}, *source = NULL;
+	struct lanes l = {.windows = &acts_windows, .time = START + v->from, .end = START + v->to};
+	struct error err = {""};
+
+	ck_assert_int_eq(filter_source(&source, &acts_source, &v->filter, &err), 0);
+	ck_assert_int_eq(lanes_read(&l, source, &err), 0);
+	ck_assert_int_eq(lanes_choose(&l, &v->limits, &err), 0);
+	ck_assert_int_eq(lanes_text(&l, &s, &c, &err), 0);
+	fclose(s.out);
+	lanes_free(&l);
+	source_free(source);
+	return text;
+}
+
+static void expect(struct view v, const char *expected)
+{
+	char *text = shown(&v);
+
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(ascii)
+{
+	expect((struct view){.to = 80 * MS, .width = 70}, golden_ascii);
+}
+END_TEST
+
+START_TEST(letters)
+{
+	expect((struct view){.to = 80 * MS, .width = 70, .utf8 = true}, golden_letters);
+}
+END_TEST
+
+START_TEST(colours)
+{
+	expect((struct view){.to = 80 * MS, .width = 70, .utf8 = true, .colors = COLORS_256},
+	       golden_colours);
+}
+END_TEST
+
+START_TEST(closer)
+{
+	expect((struct view){.from = 59 * MS, .to = 61500000, .width = 70}, golden_closer);
+}
+END_TEST
+
+/* A process and what waits in it; then one CPU and two threads of those that ran. */
+START_TEST(what_is_asked_for)
+{
+	expect((struct view){.to = 80 * MS,
+			     .width = 70,
+			     .filter = {.pids = "100"},
+			     .limits = {.everything = true}},
+	       golden_process);
+	expect((struct view){.to = 80 * MS, .width = 70, .limits = {.cpus = 1, .threads = 2}},
+	       golden_few);
+}
+END_TEST
+
+START_TEST(nobody_ran)
+{
+	expect(
+		(struct view){
+			.from = 62 * MS, .to = 63 * MS, .width = 70, .filter = {.pids = "300"}},
+		golden_nobody);
+}
+END_TEST
+
+/* Nothing is wider than the screen, nothing is obeyed by a terminal, whatever the range. */
+START_TEST(fits_the_screen)
+{
+	for (unsigned int width = 40; width <= 200; width += 20) {
+		struct view v = {.from = width * 1000,
+				 .to = 80 * MS - width * 100000,
+				 .width = width,
+				 .utf8 = width % 40 == 0};
+		char *text = shown(&v), *rest;
+
+		for (char *line = strtok_r(text, "\n", &rest); line;
+		     line = strtok_r(NULL, "\n", &rest)) {
+			ck_assert_msg(text_width(line) <= width, "%u columns: %s", width, line);
+			for (const char *c = line; *c; c++)
+				ck_assert(v.utf8 ? (unsigned char)*c >= ' '
+						 : *c >= ' ' && *c < 0x7f);
+		}
+		free(text);
+	}
+}
+END_TEST
+
+/* ns that the painted list of one lane was busy within a range. */
+static uint64_t busy_within(const struct painted *list, size_t count, uint64_t from, uint64_t to)
+{
+	uint64_t busy = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = list[i].time > from ? list[i].time : from;
+		uint64_t end = list[i].end < to ? list[i].end : to;
+
+		if (list[i].state == STATE_RUNNING && end > begin)
+			busy += end - begin;
+	}
+	return busy;
+}
+
+static void check_strokes(const struct painted *list, size_t count, uint64_t from, uint64_t to)
+{
+	uint64_t lane = 1;
+	struct painter painter = {list, count};
+	struct window_query q = {from, to, 4 * 50, &lane, 1};
+	struct window *w = NULL;
+	struct stroke strokes[50];
+	struct error err;
+
+	painter_window(&painter, &q, &w, &err);
+	lane_strokes(w, w->cells, from, to, NULL, NULL, strokes, 50);
+	for (uint64_t i = 0; i < 50; i++) {
+		uint64_t begin = from + (to - from) * i / 50,
+			 end = from + (to - from) * (i + 1) / 50;
+		uint64_t busy = busy_within(list, count, begin, end), length = end - begin;
+		/* a cell may reach over the edge of the stroke at both sides */
+		uint64_t edge = 2 * (w->cell < length ? w->cell : length);
+
+		if (!strokes[i].level)
+			ck_assert_uint_eq(busy, 0);
+		if (strokes[i].level == STROKE_FULL)
+			ck_assert_uint_eq(busy, length);
+		ck_assert_uint_le(busy * STROKE_FULL,
+				  (strokes[i].level + 1) * length + edge * STROKE_FULL);
+		ck_assert_uint_ge((busy + edge) * STROKE_FULL + 2 * length,
+				  strokes[i].level * length);
+	}
+	painter_free(w);
+}
+
+/* Random lists and ranges: empty only if idle, full only if busy, and about right between. */
+START_TEST(strokes_keep_the_promise)
+{
+	uint64_t random = 4711;
+
+	for (unsigned int round = 0; round < 200; round++) {
+		struct painted list[100];
+		uint64_t at = START, from, to;
+
+		for (size_t i = 0; i < 100; i++) {
+			uint64_t length = synthetic_random(&random) % (1ULL << (i % 25)) + 1;
+
+			list[i] = (struct painted){1, at, at + length, STATE_RUNNING, 0, 0};
+			if (synthetic_random(&random) % 2)
+				list[i].state = STATE_SLEEPING;
+			at += length;
+		}
+		from = START + synthetic_random(&random) % (at - START) / 2;
+		to = from + synthetic_random(&random) % (at - from) + 50;
+		check_strokes(list, 100, from, to);
+	}
+}
+END_TEST
+
+START_TEST(every_state_has_its_paint)
+{
+	for (uint8_t state = STATE_RUNNABLE; state < STATE_COUNT; state++) {
+		for (uint8_t wait = 0; wait < WAIT_COUNT; wait++) {
+			struct cell cell = {.state = state, .wait = wait};
+			struct window w = {START, 1024, 1, 1, &cell};
+			struct stroke s;
+
+			lane_strokes(&w, &cell, START, START + 1024, NULL, NULL, &s, 1);
+			ck_assert_uint_eq(s.level, 0);
+			ck_assert_msg((s.ground == PAINT_NONE) == (state == STATE_DEAD), "%s %s",
+				      slice_state_word(state), wait_class_word(wait));
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_broken_file_says_anything)
+{
+	struct cell cells[] = {{255, 255, 255, UINT64_MAX}, {200, STATE_SLEEPING, 99, 0}};
+	struct window w = {START, 1024, 2, 1, cells};
+	struct stroke s[7];
+
+	lane_strokes(&w, cells, START - 500, START + 9999, NULL, NULL, s, 7);
+	for (unsigned int i = 0; i < 7; i++) {
+		ck_assert_uint_le(s[i].level, STROKE_FULL);
+		ck_assert_uint_lt(s[i].bar, PAINT_COUNT);
+		ck_assert_uint_lt(s[i].ground, PAINT_COUNT);
+	}
+}
+END_TEST
+
+static void expect_axis(uint64_t from, uint64_t to, unsigned int columns, const char *expected)
+{
+	struct axis a = {START, START + from, START + to, columns, false};
+	char *text = NULL;
+	size_t size = 0;
+	struct screen s = {open_memstream(&text, &size), 80, false};
+
+	axis_put(&a, &s);
+	fclose(s.out);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(axes)
+{
+	expect_axis(0, 10000 * MS, 40, "|0 s    |2 s    |4 s    |6 s    |8 s\n");
+	expect_axis(1200 * MS, 1300 * MS, 70,
+		    "|1.20 s       |1.22 s       |1.24 s       |1.26 s       |1.28 s\n");
+	expect_axis(1200 * MS + 17, 1200 * MS + 2117, 70,
+		    "                |1.2000005 s    |1.2000010 s     |1.2000015 s\n");
+	expect_axis(0, 1, 40, "|0 ns\n");
+	expect_axis(0, 7 * 3600000 * MS, 60,
+		    "|0 h    |1 h     |2 h    |3 h     |4 h    |5 h     |6 h\n");
+	expect_axis(100000 * MS, 220000 * MS, 60,
+		    "|100 s    |120 s    |140 s    |160 s    |180 s    |200 s\n");
+	expect_axis(0, UINT64_MAX - START, 60, "|0 h              |1572864 h        |3145728 h\n");
+	expect_axis(0, 10000 * MS, 3, "\n");
+}
+END_TEST
+
+static void expect_time(uint64_t time, uint64_t range, const char *expected)
+{
+	char text[48];
+
+	ck_assert_str_eq(axis_time(time, range, text, sizeof(text)), expected);
+}
+
+START_TEST(times)
+{
+	expect_time(0, 10000 * MS, "0 s");
+	expect_time(6200 * MS, 100 * MS, "6.2 s");
+	expect_time(6200 * MS + 123456, 100 * MS, "6.2 s");
+	expect_time(6200 * MS + 123456, 100, "6.200123456 s");
+	expect_time(90000 * MS, 90000 * MS, "90 s");
+	expect_time(12345, 100, "12.345 us");
+	expect_time(59 * MS, 3 * MS, "59 ms");
+}
+END_TEST
+
+SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, fits_the_screen,
+      strokes_keep_the_promise, every_state_has_its_paint, a_broken_file_says_anything, axes, times)

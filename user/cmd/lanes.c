@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Choosing the rows of a timeline, and their strokes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/lanes.h"
+
+#define BATCH 64      /* lanes of one query: what bounds memory, however many there are */
+#define RANK_CELLS 64 /* enough to tell a busy lane from one that is not */
+#define FINE 4	      /* cells of a window for each stroke */
+
+struct batch {
+	struct lanes *lanes;
+	const struct window *window;
+	int (*each)(const struct batch *b, struct lane_row *row, const struct cell *cells);
+	void *context;
+};
+
+static int query_batch(struct lanes *l, lane_rows_t *rows, size_t first, unsigned int width,
+		       struct batch *b, struct error *err)
+{
+	uint64_t ids[BATCH];
+	struct window_query q = {l->time, l->end, width, ids, 0};
+	struct window *w = NULL;
+	int rc;
+
+	while (q.lane_count < BATCH && first + q.lane_count < rows->count) {
+		ids[q.lane_count] = rows->items[first + q.lane_count].lane;
+		q.lane_count++;
+	}
+	rc = l->windows->window(l->windows->context, &q, &w, err);
+	if (rc < 0)
+		return rc;
+	b->window = w;
+	for (size_t i = 0; i < q.lane_count && i < w->lanes && !rc; i++)
+		rc = b->each(b, &rows->items[first + i], w->cells + i * w->width);
+	l->windows->free(w);
+	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
+}
+
+/* What each row did, in at least width cells. */
+static int each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
+		    int (*each)(const struct batch *b, struct lane_row *row,
+				const struct cell *cells),
+		    void *context, struct error *err)
+{
+	struct batch b = {.lanes = l, .each = each, .context = context};
+	int rc = 0;
+
+	for (size_t first = 0; first < rows->count && !rc; first += BATCH)
+		rc = query_batch(l, rows, first, width, &b, err);
+	return rc;
+}
+
+static int measure(const struct batch *b, struct lane_row *row, const struct cell *cells)
+{
+	const struct lanes *l = b->lanes;
+	struct lane_load load = lane_load(b->window, cells, l->time, l->end);
+
+	row->busy = load.busy / (double)(l->end - l->time);
+	row->full = load.full;
+	row->exists = false;
+	for (unsigned int i = 0; i < b->window->width && !row->exists; i++)
+		row->exists = cells[i].state && cell_overlap(b->window, i, l->time, l->end);
+	return 0;
+}
+
+static int busier(const void *a, const void *b)
+{
+	const struct lane_row *x = a, *y = b;
+
+	if (x->busy != y->busy)
+		return x->busy < y->busy ? 1 : -1;
+	return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct lane_row *x = a, *y = b;
+
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static void sort_rows(lane_rows_t *rows, int (*compare)(const void *, const void *))
+{
+	if (rows->count)
+		qsort(rows->items, rows->count, sizeof(*rows->items), compare);
+}
+
+static void keep_busiest(lane_rows_t *rows, size_t limit)
+{
+	sort_rows(rows, busier);
+	if (limit && rows->count > limit)
+		rows->count = limit;
+}
+
+static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < l->cast.cpus.count && !rc; i++) {
+		struct lane_row row = {.lane = l->cast.cpus.items[i].id,
+				       .cpu = l->cast.cpus.items[i].number,
+				       .thread = LANES_NONE};
+
+		rc = vector_push(&l->cpus, row);
+	}
+	if (rc < 0)
+		return error_errno(err, rc, "cannot draw the timeline");
+	l->cpu_total = l->cpus.count;
+	rc = each_row(l, &l->cpus, RANK_CELLS, measure, NULL, err);
+	keep_busiest(&l->cpus, limits->cpus);
+	sort_rows(&l->cpus, by_number);
+	return rc;
+}
+
+/*
+ * A row for each lane, under the last name that its thread took before the
+ * range ended. It is worth a row if it was asked for under any name.
+ */
+static int list_threads(struct lanes *l)
+{
+	struct index row_by_lane = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < l->cast.threads.count && !rc; i++) {
+		const struct lane_thread *t = &l->cast.threads.items[i];
+		uint32_t at = index_get(&row_by_lane, t->lane);
+		struct lane_row row = {.lane = t->lane, .thread = i};
+
+		if (!t->lane || !t->holds)
+			continue;
+		if (at == INDEX_NONE) {
+			rc = vector_push(&l->threads, row);
+			if (!rc)
+				rc = index_put(&row_by_lane, t->lane, l->threads.count - 1);
+		} else if (t->start < l->end) {
+			l->threads.items[at].thread = i;
+		}
+	}
+	index_free(&row_by_lane);
+	return rc;
+}
+
+/* Leave out what was not there, or did nothing. */
+static void drop_idle_threads(lane_rows_t *rows, bool everything)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (everything ? rows->items[i].exists : rows->items[i].busy > 0)
+			rows->items[kept++] = rows->items[i];
+	rows->count = kept;
+}
+
+static uint32_t process_of(const struct lanes *l, uint32_t thread)
+{
+	return l->cast.threads.items[thread].process;
+}
+
+/* How many rows there could be of each process, and in all. */
+static void count_threads(struct lanes *l)
+{
+	for (size_t i = 0; i < l->cast.processes.count; i++)
+		l->cast.processes.items[i].rows = 0;
+	for (size_t i = 0; i < l->threads.count; i++) {
+		uint32_t process = process_of(l, l->threads.items[i].thread);
+
+		if (process != LANES_NONE)
+			l->cast.processes.items[process].rows++;
+	}
+	l->thread_total = l->threads.count;
+}
+
+/* By how busy its process is, then by process, then by how busy it is itself. */
+struct ranked {
+	struct lane_row row;
+	double process_busy;
+	uint32_t process;
+};
+
+static int by_process(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->process_busy != y->process_busy)
+		return x->process_busy < y->process_busy ? 1 : -1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return busier(&x->row, &y->row);
+}
+
+static int group_threads(struct lanes *l)
+{
+	double *busy = calloc(l->cast.processes.count + 1, sizeof(*busy));
+	struct ranked *list = calloc(l->threads.count + 1, sizeof(*list));
+	size_t count = l->threads.count;
+
+	for (size_t i = 0; i < count && busy && list; i++) {
+		uint32_t process = process_of(l, l->threads.items[i].thread);
+
+		list[i] = (struct ranked){.row = l->threads.items[i], .process = process};
+		if (process != LANES_NONE)
+			busy[process] += list[i].row.busy;
+	}
+	for (size_t i = 0; i < count && busy && list; i++)
+		if (list[i].process != LANES_NONE)
+			list[i].process_busy = busy[list[i].process];
+	if (busy && list) {
+		qsort(list, count, sizeof(*list), by_process);
+		for (size_t i = 0; i < count; i++)
+			l->threads.items[i] = list[i].row;
+	}
+	free(busy);
+	free(list);
+	return busy && list ? 0 : -ENOMEM;
+}
+
+int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
+{
+	int rc = choose_cpus(l, limits, err);
+
+	if (rc < 0)
+		return rc;
+	rc = list_threads(l);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot draw the timeline");
+	rc = each_row(l, &l->threads, RANK_CELLS, measure, NULL, err);
+	if (rc < 0)
+		return rc;
+	drop_idle_threads(&l->threads, limits->everything);
+	count_threads(l);
+	keep_busiest(&l->threads, limits->threads);
+	rc = group_threads(l);
+	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
+}
+
+/* The process of a thread that was asked for; LANES_NONE of all others. */
+static uint32_t known_process(const struct lanes *l, uint64_t thread)
+{
+	uint32_t at = thread ? index_get(&l->cast.thread_by_id, thread) : INDEX_NONE;
+
+	if (at == INDEX_NONE || !l->cast.threads.items[at].holds)
+		return LANES_NONE;
+	return l->cast.threads.items[at].process;
+}
+
+/* Add what each program had of a CPU to context, an array by number of the program. */
+static int weigh(const struct batch *b, struct lane_row *row, const struct cell *cells)
+{
+	const struct lanes *l = b->lanes;
+	double *weights = b->context;
+
+	(void)row;
+	for (unsigned int i = 0; i < b->window->width; i++) {
+		uint32_t process = known_process(l, cells[i].thread);
+
+		if (process != LANES_NONE)
+			weights[l->cast.processes.items[process].program] +=
+				(double)cell_overlap(b->window, i, l->time, l->end) *
+				cells[i].activity;
+	}
+	return 0;
+}
+
+/* The programs that had most get paints of their own. */
+static void assign_paints(struct lanes *l, double *weights, size_t count)
+{
+	memset(l->program_paints, PAINT_OTHERS, count);
+	for (l->program_count = 0; l->program_count < PROGRAM_PAINTS; l->program_count++) {
+		size_t best = 0;
+
+		for (size_t i = 1; i < count; i++)
+			if (weights[i] > weights[best])
+				best = i;
+		if (!count || weights[best] <= 0)
+			break;
+		weights[best] = 0;
+		l->top_programs[l->program_count] = best;
+		l->program_paints[best] = PAINT_PROGRAM_A + l->program_count;
+	}
+}
+
+static int paint_programs(struct lanes *l, unsigned int width, struct error *err)
+{
+	size_t count = l->cast.programs.texts.count;
+	double *weights = calloc(count + 1, sizeof(*weights));
+	int rc;
+
+	free(l->program_paints);
+	l->program_paints = calloc(count + 1, 1);
+	if (!weights || !l->program_paints) {
+		free(weights);
+		return error_errno(err, -ENOMEM, "cannot draw the timeline");
+	}
+	rc = each_row(l, &l->cpus, width, weigh, weights, err);
+	assign_paints(l, weights, count);
+	free(weights);
+	return rc;
+}
+
+static enum paint program_paint(const void *context, uint64_t thread)
+{
+	const struct lanes *l = context;
+	uint32_t process = known_process(l, thread);
+
+	return process == LANES_NONE ? PAINT_OTHERS
+				     : l->program_paints[l->cast.processes.items[process].program];
+}
+
+static int paint(const struct batch *b, struct lane_row *row, const struct cell *cells)
+{
+	unsigned int count = *(const unsigned int *)b->context;
+	struct lanes *l = b->lanes;
+
+	free(row->strokes);
+	row->strokes = calloc(count + 1, sizeof(*row->strokes));
+	if (!row->strokes)
+		return -ENOMEM;
+	measure(b, row, cells);
+	lane_strokes(b->window, cells, l->time, l->end,
+		     row->thread == LANES_NONE ? program_paint : NULL, l, row->strokes, count);
+	for (unsigned int i = 0; i < count; i++) {
+		if (row->strokes[i].level)
+			l->used |= 1ULL << row->strokes[i].bar;
+		if (row->strokes[i].level < STROKE_FULL)
+			l->used |= 1ULL << row->strokes[i].ground;
+	}
+	return 0;
+}
+
+int lanes_paint(struct lanes *l, unsigned int columns, struct error *err)
+{
+	unsigned int count = 2 * columns;
+	int rc = paint_programs(l, FINE * count, err);
+
+	l->used = 0;
+	if (!rc)
+		rc = each_row(l, &l->cpus, FINE * count, paint, &count, err);
+	if (!rc)
+		rc = each_row(l, &l->threads, FINE * count, paint, &count, err);
+	return rc;
+}

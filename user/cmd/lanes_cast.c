@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Who has lanes: the entities of a trace, kept for as long as a timeline is drawn. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/filter.h"
+#include "analyze/groups.h"
+#include "cmd/lanes.h"
+
+#define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(LOSS))
+
+struct cast_sink {
+	struct sink sink;
+	struct lanes_cast *cast;
+	const struct source *filter;
+};
+
+/* The text as the cast's own, each once; NULL without memory. */
+static const char *keep(struct lanes_cast *c, const char *text)
+{
+	uint32_t number;
+
+	return names_intern_text(&c->names, text ? text : "", &number) < 0
+		       ? NULL
+		       : names_text(&c->names, number);
+}
+
+static int add_process(struct lanes_cast *c, const struct process *p)
+{
+	struct lane_process one = {
+		.p = {.id = p->id,
+		      .pid = p->pid,
+		      .comm = keep(c, p->comm),
+		      .exe = keep(c, p->exe),
+		      .cgroup = keep(c, p->cgroup),
+		      .container = keep(c, p->container)},
+	};
+
+	if (!one.p.comm || !one.p.exe || !one.p.cgroup || !one.p.container)
+		return -ENOMEM;
+	if (names_intern_text(&c->programs, process_name(&one.p), &one.program) < 0)
+		return -ENOMEM;
+	if (c->processes.count >= LANES_NONE || vector_push(&c->processes, one) < 0)
+		return -ENOMEM;
+	return index_put(&c->process_by_id, p->id, c->processes.count - 1);
+}
+
+static int add_thread(const struct cast_sink *s, const struct thread *t)
+{
+	struct lanes_cast *c = s->cast;
+	struct lane_thread one = {
+		.lane = t->lane,
+		.tid = t->tid,
+		.start = t->start,
+		.comm = keep(c, t->comm),
+		.process = index_get(&c->process_by_id, t->process),
+	};
+	struct process nobody = {0};
+
+	if (!one.comm)
+		return -ENOMEM;
+	one.holds = filter_holds(
+		s->filter, one.process == LANES_NONE ? &nobody : &c->processes.items[one.process].p,
+		t);
+	if (c->threads.count >= LANES_NONE || vector_push(&c->threads, one) < 0)
+		return -ENOMEM;
+	return index_put(&c->thread_by_id, t->id, c->threads.count - 1);
+}
+
+static int add_cpu(struct lanes_cast *c, const struct lane *l)
+{
+	struct lane one = *l;
+
+	one.name = NULL;
+	return l->kind == LANE_CPU ? vector_push(&c->cpus, one) : 0;
+}
+
+static int add_host(struct lanes_cast *c, const struct host *h)
+{
+	if (c->host.id)
+		return 0;
+	c->host = (struct host){.id = h->id, .cpus = h->cpus, .start = h->start, .end = h->end};
+	c->host.hostname = keep(c, h->hostname);
+	return c->host.hostname ? 0 : -ENOMEM;
+}
+
+static int cast_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+{
+	const struct cast_sink *s = (const struct cast_sink *)sink;
+	const struct loss *loss = record;
+	int rc = 0;
+
+	if (kind == KIND_HOST)
+		rc = add_host(s->cast, record);
+	else if (kind == KIND_PROCESS)
+		rc = add_process(s->cast, record);
+	else if (kind == KIND_THREAD)
+		rc = add_thread(s, record);
+	else if (kind == KIND_LANE)
+		rc = add_cpu(s->cast, record);
+	else if (kind == KIND_LOSS && !loss->event)
+		rc = vector_push(&s->cast->losses, *loss);
+	return rc < 0 ? error_errno(err, rc, "cannot read who has lanes") : 0;
+}
+
+static const struct sink_ops cast_ops = {.put = cast_put};
+
+int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
+{
+	struct cast_sink s = {
+		.sink = {.ops = &cast_ops, .wants = WANTS(NEEDED)},
+		.cast = &l->cast,
+		.filter = filtered,
+	};
+
+	return filtered->ops->run(filtered, &s.sink, err);
+}
+
+void lanes_free(struct lanes *l)
+{
+	struct lanes_cast *c = &l->cast;
+
+	names_free(&c->names);
+	names_free(&c->programs);
+	vector_free(&c->processes);
+	vector_free(&c->threads);
+	vector_free(&c->cpus);
+	vector_free(&c->losses);
+	index_free(&c->process_by_id);
+	index_free(&c->thread_by_id);
+	for (size_t i = 0; i < l->cpus.count; i++)
+		free(l->cpus.items[i].strokes);
+	for (size_t i = 0; i < l->threads.count; i++)
+		free(l->threads.items[i].strokes);
+	vector_free(&l->cpus);
+	vector_free(&l->threads);
+	free(l->program_paints);
+}

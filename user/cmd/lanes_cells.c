@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From the cells of a window, which are a power of two long, to strokes that
+ * divide any range evenly. The promise of the cells is kept: a stroke is empty
+ * only if the lane was idle all through it, and full only if it was busy.
+ */
+#include "cmd/lanes.h"
+
+/* What each wait is drawn as. */
+static const uint8_t wait_paints[WAIT_COUNT] = {
+	[WAIT_NONE] = PAINT_OTHER,  [WAIT_LOCK] = PAINT_LOCK,	[WAIT_IO] = PAINT_IO,
+	[WAIT_SLEEP] = PAINT_SLEEP, [WAIT_POLL] = PAINT_POLL,	[WAIT_FAULT] = PAINT_FAULT,
+	[WAIT_PIPE] = PAINT_PIPE,   [WAIT_CHILD] = PAINT_CHILD, [WAIT_THROTTLED] = PAINT_THROTTLED,
+	[WAIT_OTHER] = PAINT_OTHER,
+};
+
+/* Of what a lane did while it was not busy. */
+static enum paint ground_of(const struct cell *c)
+{
+	switch (c->state) {
+	case STATE_RUNNABLE:
+	case STATE_PREEMPTED:
+		return PAINT_RUNNABLE;
+	case STATE_SLEEPING:
+	case STATE_DISK:
+		return c->wait < WAIT_COUNT ? wait_paints[c->wait] : PAINT_OTHER;
+	case STATE_STOPPED:
+		return PAINT_STOPPED;
+	case STATE_IDLE:
+		return PAINT_IDLE;
+	case STATE_UNKNOWN:
+		return PAINT_UNKNOWN;
+	case STATE_THROTTLED:
+		return PAINT_THROTTLED;
+	case STATE_PARKED:
+	case STATE_UNUSED:
+		return PAINT_SLEEP;
+	default:
+		return PAINT_NONE;
+	}
+}
+
+uint64_t cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end)
+{
+	uint64_t begin = w->time + cell * w->cell, stop = begin + w->cell;
+
+	begin = begin > time ? begin : time;
+	stop = stop < end ? stop : end;
+	return stop > begin ? stop - begin : 0;
+}
+
+struct lane_load lane_load(const struct window *w, const struct cell *cells, uint64_t time,
+			   uint64_t end)
+{
+	struct lane_load load = {.full = w->width > 0};
+
+	for (unsigned int i = 0; i < w->width; i++) {
+		uint64_t overlap = cell_overlap(w, i, time, end);
+
+		load.busy += (double)overlap * cells[i].activity / CELL_FULL;
+		load.full = load.full && (!overlap || cells[i].activity == CELL_FULL);
+	}
+	return load;
+}
+
+/* ns for each paint, and of those covered by cells. */
+struct votes {
+	double bar[PAINT_COUNT], ground[PAINT_COUNT];
+	double busy;
+	uint64_t covered;
+	bool full;
+};
+
+static void count_cell(struct votes *v, const struct cell *c, uint64_t overlap, enum paint bar)
+{
+	double busy = (double)overlap * c->activity / CELL_FULL;
+	enum paint ground = ground_of(c);
+
+	v->covered += overlap;
+	v->busy += busy;
+	v->full = v->full && c->activity == CELL_FULL;
+	v->bar[bar] += busy;
+	/* what else there was in a cell of mostly running is not told */
+	if (c->state != STATE_RUNNING)
+		v->ground[ground] += (double)overlap - busy;
+}
+
+/* The most voted for; of equals the first. PAINT_NONE without any vote. */
+static enum paint winner(const double *votes)
+{
+	enum paint best = PAINT_NONE;
+
+	for (enum paint p = 0; p < PAINT_COUNT; p++)
+		if (votes[p] > votes[best])
+			best = p;
+	return best;
+}
+
+static struct stroke decide(const struct votes *v, uint64_t length)
+{
+	struct stroke s = {.bar = winner(v->bar), .ground = winner(v->ground)};
+	double level = v->busy / (double)length * STROKE_FULL + 0.5;
+
+	if (v->ground[PAINT_UNKNOWN] * 2 > (double)length)
+		return (struct stroke){.ground = PAINT_UNKNOWN};
+	if (v->busy <= 0)
+		return s;
+	if (v->full && v->covered == length)
+		s.level = STROKE_FULL;
+	else
+		s.level = level < 1 ? 1 : level > STROKE_FULL - 1 ? STROKE_FULL - 1 : level;
+	return s;
+}
+
+/* The time at which part of count parts begins. */
+static uint64_t part_time(uint64_t time, uint64_t end, unsigned int part, unsigned int count)
+{
+	return time + (uint64_t)((unsigned __int128)(end - time) * part / count);
+}
+
+void lane_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
+		  enum paint (*program)(const void *context, uint64_t thread), const void *context,
+		  struct stroke *strokes, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t from = part_time(time, end, i, count);
+		uint64_t to = part_time(time, end, i + 1, count);
+		struct votes v = {.full = true};
+		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
+
+		/* of a range that is shorter than its strokes, several show the same time */
+		to = to > from ? to : from + 1;
+		for (uint64_t at = first; at < w->width; at++) {
+			const struct cell *c = &cells[at];
+			uint64_t overlap = cell_overlap(w, at, from, to);
+
+			if (!overlap)
+				break;
+			count_cell(&v, c, overlap,
+				   program ? program(context, c->thread) : PAINT_RUNNING);
+		}
+		strokes[i] = decide(&v, to - from);
+	}
+}

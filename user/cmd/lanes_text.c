@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A timeline laid out: the axis, titles beside their lanes, the legend, what is lost. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cmd/lanes.h"
+#include "cmd/lanes_axis.h"
+
+#define TITLE_BYTES 256
+#define LEAST_TITLE 8	/* columns */
+#define SHARE_COLUMNS 6 /* " 100% " */
+#define LEAST_LANE 10
+
+/* What is drawn where. */
+struct layout {
+	struct lanes *lanes;
+	const struct screen *screen;
+	const struct canvas *canvas;
+	unsigned int title;   /* columns of titles, with their keys */
+	unsigned int columns; /* of lanes */
+};
+
+/* A name made fit for the terminal, in at most so many columns. */
+static char *fit_name(const struct layout *y, const char *name, unsigned int columns, char *buf,
+		      size_t size)
+{
+	char clean[TITLE_BYTES];
+
+	text_clean(name, clean, sizeof(clean));
+	if (!y->canvas->utf8)
+		for (char *c = clean; *c; c++)
+			*c = (*c & 0x80) ? '?' : *c;
+	if (y->canvas->utf8 || strlen(clean) <= columns)
+		return text_fit(clean, columns, false, buf, size);
+	snprintf(buf, size, "%.*s~", (int)columns - 1, clean);
+	return buf;
+}
+
+/* "name 123" in so many columns: the number stays whole, the name is cut. */
+static char *name_and_number(const struct layout *y, const char *name, uint64_t number,
+			     unsigned int columns, char *buf, size_t size)
+{
+	char digits[24], fitted[TITLE_BYTES];
+	unsigned int taken = snprintf(digits, sizeof(digits), " %" PRIu64, number);
+	unsigned int room = columns > taken + 3 ? columns - taken : 3;
+
+	snprintf(buf, size, "%s%s", fit_name(y, name, room, fitted, sizeof(fitted)), digits);
+	return buf;
+}
+
+static const struct lane_thread *thread_of(const struct layout *y, const struct lane_row *row)
+{
+	return &y->lanes->cast.threads.items[row->thread];
+}
+
+static const struct lane_process *process_of(const struct layout *y, const struct lane_row *row)
+{
+	uint32_t at = thread_of(y, row)->process;
+
+	return at == LANES_NONE ? NULL : &y->lanes->cast.processes.items[at];
+}
+
+/* How many rows from this one on are of one process. */
+static size_t group_size(const struct layout *y, size_t first)
+{
+	const lane_rows_t *rows = &y->lanes->threads;
+	size_t i = first + 1;
+
+	while (i < rows->count &&
+	       thread_of(y, &rows->items[i])->process == thread_of(y, &rows->items[first])->process)
+		i++;
+	return i - first;
+}
+
+static const char *thread_name(const struct lane_thread *t)
+{
+	return *t->comm ? t->comm : "[unknown]";
+}
+
+/* The width of all titles, if the screen has it. */
+static void choose_widths(struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+	unsigned int most = y->screen->width / 3 > LEAST_TITLE ? y->screen->width / 3 : LEAST_TITLE;
+	unsigned int widest = LEAST_TITLE;
+	char text[2 * TITLE_BYTES];
+
+	for (size_t i = 0; i < l->threads.count; i++) {
+		const struct lane_thread *t = thread_of(y, &l->threads.items[i]);
+		unsigned int width = text_width(
+			name_and_number(y, thread_name(t), t->tid, most, text, sizeof(text)));
+
+		width += canvas_key_width(y->canvas) + 1;
+		widest = width > widest ? width : widest;
+	}
+	y->title = widest < most ? widest : most;
+	y->columns = y->screen->width > y->title + SHARE_COLUMNS + LEAST_LANE
+			     ? y->screen->width - y->title - SHARE_COLUMNS
+			     : LEAST_LANE;
+}
+
+static void spaces(const struct layout *y, unsigned int count)
+{
+	fprintf(y->canvas->out, "%*s", (int)count, "");
+}
+
+/* Whole percents, since cells are no finer than that: <1 is little, >99 is not all. */
+static const char *share(const struct lane_row *row, char *buf, size_t size)
+{
+	double percent = row->busy * 100;
+
+	if (row->full)
+		snprintf(buf, size, "100%%");
+	else if (percent >= 99.5)
+		snprintf(buf, size, ">99%%");
+	else if (percent > 0 && percent < 1)
+		snprintf(buf, size, "<1%%");
+	else
+		snprintf(buf, size, "%.0f%%", percent);
+	return buf;
+}
+
+/* What stands behind a title that took so many columns. */
+static void draw_lane(const struct layout *y, const struct lane_row *row, unsigned int taken)
+{
+	char text[16];
+
+	spaces(y, y->title > taken ? y->title - taken : 0);
+	fprintf(y->canvas->out, " %4s ", share(row, text, sizeof(text)));
+	canvas_lane(y->canvas, row->strokes, y->columns);
+	fputc('\n', y->canvas->out);
+}
+
+static void more(const struct layout *y, size_t shown, size_t all, const char *what)
+{
+	char text[128];
+
+	if (shown >= all)
+		return;
+	snprintf(text, sizeof(text), "... and %zu more %s (-n 0 shows all)\n", all - shown, what);
+	screen_put(y->screen, STYLE_DIM, text);
+}
+
+static void draw_cpus(const struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+
+	for (size_t i = 0; i < l->cpus.count; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "CPU %" PRIu64, l->cpus.items[i].cpu);
+		screen_put(y->screen, STYLE_PLAIN, text);
+		draw_lane(y, &l->cpus.items[i], strlen(text));
+	}
+	more(y, l->cpus.count, l->cpu_total, "CPUs");
+}
+
+/* The sample of a process's paint in front of its title; blank if it has none of its own. */
+static void draw_program_key(const struct layout *y, const struct lane_process *p)
+{
+	enum paint paint = p ? y->lanes->program_paints[p->program] : PAINT_OTHERS;
+
+	if (paint == PAINT_OTHERS)
+		paint = PAINT_NONE;
+	canvas_key(y->canvas, paint);
+	fputc(' ', y->canvas->out);
+}
+
+/* A process with several threads: its name on a line of its own. */
+static void draw_process(const struct layout *y, const struct lane_process *p, size_t drawn)
+{
+	unsigned int room = y->screen->width - canvas_key_width(y->canvas) - 1;
+	char name[2 * TITLE_BYTES], count[64];
+
+	if (drawn < p->rows)
+		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " threads\n", drawn, p->rows);
+	else
+		snprintf(count, sizeof(count), "  %zu threads\n", drawn);
+	draw_program_key(y, p);
+	screen_put(y->screen, STYLE_BOLD,
+		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name,
+				   sizeof(name)));
+	screen_put(y->screen, STYLE_DIM, count);
+}
+
+static void draw_thread(const struct layout *y, const struct lane_row *row, bool alone)
+{
+	const struct lane_thread *t = thread_of(y, row);
+	unsigned int key = canvas_key_width(y->canvas) + 1;
+	char text[2 * TITLE_BYTES];
+
+	if (alone)
+		draw_program_key(y, process_of(y, row));
+	else
+		spaces(y, key);
+	name_and_number(y, thread_name(t), t->tid, y->title - key, text, sizeof(text));
+	screen_put(y->screen, alone ? STYLE_BOLD : STYLE_PLAIN, text);
+	draw_lane(y, row, key + text_width(text));
+}
+
+static void draw_threads(const struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+
+	for (size_t i = 0; i < l->threads.count;) {
+		size_t size = group_size(y, i);
+		const struct lane_process *p = process_of(y, &l->threads.items[i]);
+
+		bool alone = !p || (size == 1 && p->rows == 1);
+
+		if (!alone)
+			draw_process(y, p, size);
+		for (size_t n = 0; n < size; n++)
+			draw_thread(y, &l->threads.items[i + n], alone);
+		i += size;
+	}
+	more(y, l->threads.count, l->thread_total, "threads");
+}
+
+/* Entries of a legend, filled into lines. */
+struct legend {
+	const struct layout *layout;
+	unsigned int column;
+};
+
+static void legend_entry(struct legend *g, enum paint paint, const char *word)
+{
+	const struct layout *y = g->layout;
+	unsigned int indent = y->title + SHARE_COLUMNS;
+	unsigned int width = canvas_key_width(y->canvas) + 1 + text_width(word);
+
+	if (g->column && g->column + 2 + width > y->columns) {
+		fputc('\n', y->canvas->out);
+		g->column = 0;
+	}
+	spaces(y, g->column ? 2 : indent);
+	g->column += width + (g->column ? 2 : 0);
+	canvas_key(y->canvas, paint);
+	fputc(' ', y->canvas->out);
+	fputs(word, y->canvas->out);
+}
+
+/* Whose time on the CPUs it was. */
+static void draw_programs(const struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+	struct legend g = {.layout = y};
+
+	for (unsigned int i = 0; i < l->program_count; i++) {
+		char name[TITLE_BYTES];
+
+		fit_name(y, names_text(&l->cast.programs, l->top_programs[i]), 20, name,
+			 sizeof(name));
+		legend_entry(&g, PAINT_PROGRAM_A + i, name);
+	}
+	if (l->used & (1ULL << PAINT_OTHERS))
+		legend_entry(&g, PAINT_OTHERS, paint_word(PAINT_OTHERS));
+	fputs(g.column ? "\n\n" : "\n", y->canvas->out);
+}
+
+/* What the threads did, as far as it was met. */
+static void draw_states(const struct layout *y)
+{
+	struct legend g = {.layout = y};
+
+	for (enum paint p = PAINT_RUNNING; p <= PAINT_UNKNOWN; p++)
+		if (y->lanes->used & (1ULL << p))
+			legend_entry(&g, p, paint_word(p));
+	if (y->canvas->colors == COLORS_NONE || !y->canvas->utf8)
+		legend_entry(&g, PAINT_NONE, "(capital: ran, too)");
+	fputc('\n', y->canvas->out);
+}
+
+static void draw_range(const struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+	const struct host *h = &l->cast.host;
+	uint64_t range = l->end - l->time, whole = h->end > h->start ? h->end - h->start : 0;
+	char from[48], to[48], text[512];
+	int used = snprintf(text, sizeof(text), "%.64s, ",
+			    h->hostname && *h->hostname ? h->hostname : "unknown host");
+
+	if (range < whole)
+		used += snprintf(text + used, sizeof(text) - used, "%s to %s of ",
+				 axis_time(l->time - h->start, range, from, sizeof(from)),
+				 axis_time(l->end - h->start, range, to, sizeof(to)));
+	used += snprintf(text + used, sizeof(text) - used, "%s",
+			 show_duration(whole ? whole : range, to, sizeof(to)));
+	snprintf(text + used, sizeof(text) - used, "; a character is %s",
+		 show_duration(range / y->columns, to, sizeof(to)));
+	put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
+}
+
+/* What the lanes may lack within the range. */
+static void draw_losses(const struct layout *y)
+{
+	const struct lanes *l = y->lanes;
+	uint64_t counts[LOSS_COUNT] = {0};
+
+	for (size_t i = 0; i < l->cast.losses.count; i++) {
+		const struct loss *loss = &l->cast.losses.items[i];
+
+		if (loss->time < l->end && loss->end >= l->time)
+			counts[loss->reason < LOSS_COUNT ? loss->reason : LOSS_NONE] += loss->count;
+	}
+	for (int reason = 0; reason < LOSS_COUNT; reason++) {
+		char count[32], text[512];
+
+		if (!counts[reason])
+			continue;
+		snprintf(text, sizeof(text), "%s %s%s%s",
+			 show_count(counts[reason], count, sizeof(count)),
+			 reason ? loss_reason_word(reason)
+				: "for a reason that this skein does "
+				  "not know",
+			 reason ? ": " : "", reason ? loss_reason_text(reason) : "");
+		put_paragraph(y->screen, "Lost", STYLE_WARM, text);
+	}
+}
+
+int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err)
+{
+	struct layout y = {.lanes = l, .screen = s, .canvas = c};
+	struct axis axis = {0};
+	int rc;
+
+	choose_widths(&y);
+	rc = lanes_paint(l, y.columns, err);
+	if (rc < 0)
+		return rc;
+	draw_range(&y);
+	fputc('\n', c->out);
+	axis = (struct axis){.start = l->cast.host.start,
+			     .time = l->time,
+			     .end = l->end,
+			     .columns = y.columns,
+			     .utf8 = c->utf8};
+	spaces(&y, y.title + SHARE_COLUMNS);
+	axis_put(&axis, s);
+	draw_cpus(&y);
+	draw_programs(&y);
+	if (l->threads.count) {
+		draw_threads(&y);
+		draw_states(&y);
+	} else {
+		screen_put(s, STYLE_DIM, "no thread ran\n");
+	}
+	draw_losses(&y);
+	return ferror(c->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write the timeline")
+			      : 0;
+}
