@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From records of switches to slices and edges. The arrays of the kernel side
+ * are stand-ins in plain memory: this file defines what switches.h promises.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "capture/schedule.h"
+#include "suite.h"
+
+#define CPUS 2
+#define MOST 512
+
+struct switches {
+	struct wire_switch records[CPUS][MOST];
+	size_t count[CPUS], taken[CPUS];
+	uint64_t lost[CPUS]; /* told at the next copying */
+	size_t most; /* copied at once */
+	bool wanted[CPUS];
+};
+
+static struct switches array;
+
+unsigned int switches_cpus(const struct switches *s)
+{
+	(void)s;
+	return CPUS;
+}
+
+void switches_want(struct switches *s, unsigned int cpu, bool wanted)
+{
+	s->wanted[cpu] = wanted;
+}
+
+size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
+		     uint64_t *lost, bool *more)
+{
+	size_t left = s->count[cpu] - s->taken[cpu];
+	size_t count = left < most ? left : most;
+
+	if (count > s->most)
+		count = s->most;
+	memcpy(ret, s->records[cpu] + s->taken[cpu], count * sizeof(*ret));
+	s->taken[cpu] += count;
+	*lost = s->lost[cpu];
+	s->lost[cpu] = 0;
+	*more = s->taken[cpu] < s->count[cpu];
+	return count;
+}
+
+/* What comes out, kept. */
+static struct {
+	struct sink sink;
+	struct slice slices[MOST];
+	struct edge edges[MOST];
+	struct lane lanes[MOST];
+	struct loss losses[MOST];
+	size_t slice_count, edge_count, lane_count, loss_count;
+	uint64_t last; /* of the order in which they came */
+} kept;
+
+static void in_order(uint64_t time)
+{
+	ck_assert_uint_ge(time, kept.last);
+	kept.last = time;
+}
+
+static int keep(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	(void)s;
+	(void)err;
+	if (kind == KIND_SLICE) {
+		kept.slices[kept.slice_count++] = *(const struct slice *)record;
+		in_order(slice_order(record));
+	} else if (kind == KIND_EDGE) {
+		kept.edges[kept.edge_count++] = *(const struct edge *)record;
+		in_order(((const struct edge *)record)->time);
+	} else if (kind == KIND_LANE) {
+		kept.lanes[kept.lane_count++] = *(const struct lane *)record;
+	} else if (kind == KIND_LOSS) {
+		kept.losses[kept.loss_count++] = *(const struct loss *)record;
+	}
+	return 0;
+}
+
+static const struct sink_ops keep_ops = {.put = keep};
+
+static const char *nothing(void *context, uint64_t id)
+{
+	(void)context;
+	(void)id;
+	return "";
+}
+
+static const char *no_container(void *context, const char *path)
+{
+	(void)context;
+	(void)path;
+	return "";
+}
+
+/* The recording under test; stamps count from its begin, which is now. */
+static struct {
+	struct process_table *table;
+	struct schedule *schedule;
+	uint64_t begin, last_lane;
+	uint32_t unwanted; /* a thread nobody asked for */
+	struct {
+		uint64_t time;
+		struct life life;
+	} lives[8]; /* what other rings hold, in order */
+	size_t life_count, life_done;
+} run;
+
+static int before(void *context, uint64_t time, struct error *err)
+{
+	(void)context;
+	for (; run.life_done < run.life_count && run.lives[run.life_done].time <= time;
+	     run.life_done++) {
+		const struct life *l = &run.lives[run.life_done].life;
+		uint64_t at = run.lives[run.life_done].time;
+
+		ck_assert_int_eq(process_table_life(run.table, l, at, err), 0);
+		if (l->kind == LIFE_COMM)
+			ck_assert_int_eq(schedule_renamed(run.schedule, l->tid, at, err), 0);
+	}
+	return 0;
+}
+
+static uint64_t next(void *context)
+{
+	(void)context;
+	return run.life_done < run.life_count ? run.lives[run.life_done].time : UINT64_MAX;
+}
+
+static bool wanted(void *context, const struct process_entry *p, const struct thread_entry *t)
+{
+	(void)context;
+	(void)p;
+	return t->tid != run.unwanted;
+}
+
+static void unknown(void *context, uint32_t tid)
+{
+	(void)context;
+	(void)tid;
+}
+
+static void begin(void)
+{
+	struct process_context table = {
+		.sink = &kept.sink,
+		.host = 1,
+		.last_lane = &run.last_lane,
+		.cgroup_path = nothing,
+		.container = no_container,
+	};
+	struct schedule_context schedule = {
+		.switches = &array,
+		.sink = &kept.sink,
+		.host = 1,
+		.last_lane = &run.last_lane,
+		.before = before,
+		.next = next,
+		.wanted = wanted,
+		.unknown = unknown,
+	};
+
+	memset(&kept, 0, sizeof(kept));
+	memset(&array, 0, sizeof(array));
+	memset(&run, 0, sizeof(run));
+	array.most = MOST;
+	kept.sink = (struct sink){&keep_ops, WANT_ALL};
+	/* far enough back for all that a test does to lie in the past */
+	run.begin = (boot_now() - NSEC_PER_SEC) & ~15ULL;
+	ck_assert_int_eq(process_table_new(&run.table, &table, NULL), 0);
+	schedule.table = run.table;
+	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, NULL), 0);
+}
+
+static void over(void)
+{
+	schedule_free(run.schedule);
+	process_table_free(run.table);
+}
+
+/* Release all, and end the recording at a time (us after its begin). */
+static void end(uint64_t us)
+{
+	do {
+		ck_assert_int_eq(schedule_take(run.schedule), 0);
+		ck_assert_int_eq(schedule_release(run.schedule, UINT64_MAX, NULL), 0);
+	} while (schedule_has_more(run.schedule));
+	ck_assert_int_eq(schedule_end(run.schedule, run.begin + us * 1000, NULL), 0);
+}
+
+static void record(unsigned int cpu, uint64_t us, enum wire_switch_kind kind, unsigned int how,
+		   unsigned int detail, uint64_t first, uint64_t second, uint64_t number)
+{
+	struct wire_switch *r = &array.records[cpu][array.count[cpu]++];
+	uint64_t time = run.begin + us * 1000;
+
+	r->head = (time & ((1ULL << WIRE_TIME_BITS) - 1)) | (uint64_t)kind << WIRE_TIME_BITS |
+		  (uint64_t)how << (WIRE_TIME_BITS + 4) | (uint64_t)detail << (WIRE_TIME_BITS + 8);
+	r->body = first | second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
+}
+
+static void leave(unsigned int cpu, uint64_t us, uint32_t previous, enum wire_state state,
+		  uint32_t next_tid)
+{
+	record(cpu, us, WIRE_SWITCH, state, 0, next_tid, previous, 0);
+}
+
+static void is_slice(size_t i, uint64_t from, uint64_t to, uint64_t lane, enum slice_state state,
+		     uint64_t value, enum slice_state left)
+{
+	const struct slice *s = &kept.slices[i];
+
+	ck_assert_uint_lt(i, kept.slice_count);
+	ck_assert_uint_eq(s->time, run.begin + ((from * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->end, run.begin + ((to * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->lane, lane);
+	ck_assert_uint_eq(s->state, state);
+	ck_assert_uint_eq(s->value, value);
+	ck_assert_uint_eq(s->left, left);
+}
+
+static void is_edge(size_t i, uint64_t us, enum edge_kind kind, uint64_t from, uint64_t to,
+		    uint64_t value)
+{
+	const struct edge *e = &kept.edges[i];
+
+	ck_assert_uint_lt(i, kept.edge_count);
+	ck_assert_uint_eq(e->time, run.begin + ((us * 1000) & ~15ULL));
+	ck_assert_uint_eq(e->kind, kind);
+	ck_assert_uint_eq(e->from, from);
+	ck_assert_uint_eq(e->to, to);
+	ck_assert_uint_eq(e->value, value);
+}
+
+/* Lanes 1 and 2 are the CPUs; threads have 3, 4, ... in the order of their coming. */
+START_TEST(slices_tile)
+{
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	leave(0, 250, 12, WIRE_PREEMPTED, 0);
+	leave(0, 300, 0, WIRE_RUNNABLE, 12);
+	end(400);
+	ck_assert_uint_eq(kept.slice_count, 5);
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 250, 1, STATE_RUNNING, 2, STATE_PREEMPTED);
+	is_slice(2, 250, 300, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(3, 300, 400, 1, STATE_RUNNING, 2, STATE_NONE);
+	is_slice(4, 0, 400, 2, STATE_IDLE, 0, STATE_NONE);
+	over();
+}
+END_TEST
+
+START_TEST(wake_ups_know_who_and_where)
+{
+	begin();
+	record(0, 10, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
+	record(0, 20, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
+	record(0, 20, WIRE_MIGRATE, 0, 0, 12, 0, 1);
+	record(0, 30, WIRE_WAKING, WIRE_BY_TIMER, 0, 12, 11, 1);
+	record(0, 40, WIRE_NEW, WIRE_BY_TASK, 0, 13, 11, 1);
+	record(0, 50, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 0, 0);
+	record(1, 60, WIRE_MIGRATE, 0, 0, 12, 1, 0);
+	end(100);
+	ck_assert_uint_eq(kept.edge_count, 6);
+	is_edge(0, 10, EDGE_WAKEUP, 4, 3, 1);
+	is_edge(1, 20, EDGE_WAKEUP, 4, 3, 2);
+	is_edge(2, 30, EDGE_WAKEUP, 5, 3, 2); /* not by the thread that was interrupted */
+	is_edge(3, 40, EDGE_FORK, 4, 6, 2);
+	is_edge(4, 50, EDGE_WAKEUP, 7, 3, 1); /* nor by the idle thread */
+	is_edge(5, 60, EDGE_MIGRATION, 2, 1, 1);
+	ck_assert_uint_eq(kept.lanes[4].kind, LANE_INTERRUPT);
+	ck_assert_uint_eq(kept.lanes[4].parent, 1);
+	ck_assert_uint_eq(kept.lanes[4].number, INTERRUPT_TIMER);
+	over();
+}
+END_TEST
+
+START_TEST(cpus_are_merged)
+{
+	begin();
+	array.most = 3; /* several rounds */
+	for (uint64_t i = 0; i < 100; i++) {
+		leave(0, 10 + 7 * i, i % 2 ? 11 : 12, WIRE_SLEEPING, i % 2 ? 12 : 11);
+		leave(1, 10 + 5 * i, i % 2 ? 21 : 22, WIRE_SLEEPING, i % 2 ? 22 : 21);
+	}
+	/* one round, as a recorder does it: up to the mark */
+	ck_assert_int_eq(schedule_take(run.schedule), 0);
+	ck_assert_int_eq(schedule_release(run.schedule, schedule_mark(run.schedule), NULL), 0);
+	ck_assert(schedule_has_more(run.schedule));
+	array.most = MOST;
+	end(1000); /* keep() has checked the order */
+	ck_assert_uint_eq(kept.slice_count, 202);
+	over();
+}
+END_TEST
+
+START_TEST(a_loss_is_a_hole)
+{
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	ck_assert_int_eq(schedule_take(run.schedule), 0);
+	array.lost[0] = 1234;
+	record(0, 500, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
+	leave(0, 600, 13, WIRE_SLEEPING, 14);
+	end(700);
+	ck_assert(schedule_take_wish(run.schedule));
+	ck_assert(!schedule_take_wish(run.schedule));
+	/* 12 came at 100, and that is all that is known of it */
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 600, 1, STATE_UNKNOWN, 0, STATE_NONE);
+	is_slice(2, 600, 700, 1, STATE_RUNNING, 4, STATE_NONE);
+	ck_assert_uint_eq(kept.loss_count, 1);
+	ck_assert_uint_eq(kept.losses[0].count, 1234);
+	ck_assert_uint_eq(kept.losses[0].reason, LOSS_SWITCHES_LOST);
+	ck_assert_uint_eq(kept.losses[0].cpu, 1);
+	over();
+}
+END_TEST
+
+START_TEST(a_new_name_divides_a_slice)
+{
+	begin();
+	leave(0, 100, 0, WIRE_RUNNABLE, 11);
+	run.lives[run.life_count].time = run.begin + 200000;
+	run.lives[run.life_count++].life =
+		(struct life){.kind = LIFE_COMM, .pid = 11, .tid = 11, .text = "new", .exec = 1};
+	leave(0, 300, 11, WIRE_DEAD, 0);
+	end(400);
+	is_slice(0, 0, 100, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(1, 100, 200, 1, STATE_RUNNING, 1, STATE_RUNNING);
+	is_slice(2, 200, 300, 1, STATE_RUNNING, 2, STATE_DEAD);
+	over();
+}
+END_TEST
+
+START_TEST(others_have_no_names)
+{
+	begin();
+	run.unwanted = 12;
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	leave(0, 200, 12, WIRE_SLEEPING, 11);
+	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
+	/* the kernel side leaves out what happens among others */
+	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 13, 11, 0);
+	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_LEFT_OTHER, 11, 15, 0);
+	end(500);
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 200, 1, STATE_RUNNING, 0, STATE_NONE);
+	is_slice(2, 200, 300, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(3, 300, 400, 1, STATE_RUNNING, 0, STATE_NONE);
+	is_slice(4, 400, 500, 1, STATE_RUNNING, 1, STATE_NONE);
+	ck_assert_uint_eq(kept.edge_count, 0);
+	over();
+}
+END_TEST
+
+START_TEST(a_snapshot_tells_what_no_record_has)
+{
+	struct wire_task asleep = {
+		.pid = 31, .tid = 31, .call = 0, .state = WIRE_SLEEPING};
+	struct wire_task running = {.pid = 41, .tid = 41, .cpu = 1, .state = WIRE_RUNNING};
+	struct wire_task seen = {.pid = 11, .tid = 11, .state = WIRE_SLEEPING};
+
+	begin();
+	leave(0, 1, 11, WIRE_SLEEPING, 0);
+	ck_assert_int_eq(schedule_take(run.schedule), 0);
+	ck_assert_int_eq(schedule_release(run.schedule, run.begin + 2000, NULL), 0);
+	asleep.time = running.time = seen.time = run.begin + 3000;
+	ck_assert_int_eq(schedule_found(run.schedule, &asleep, NULL), 0);
+	ck_assert_int_eq(schedule_found(run.schedule, &running, NULL), 0);
+	ck_assert_int_eq(schedule_found(run.schedule, &seen, NULL), 0);
+	end(500);
+	ck_assert_uint_eq(kept.slice_count, 4);
+	ck_assert_uint_eq(kept.slices[1].end, 0); /* open: seen in that state */
+	ck_assert_uint_eq(kept.slices[1].state, STATE_SLEEPING);
+	ck_assert_uint_eq(kept.slices[1].wait, WAIT_FAULT);
+	is_slice(2, 1, 500, 1, STATE_IDLE, 0, STATE_NONE);
+	ck_assert_uint_eq(kept.slices[3].state, STATE_RUNNING);
+	ck_assert_uint_eq(kept.slices[3].lane, 2);
+	over();
+}
+END_TEST
+
+START_TEST(a_clock_that_jumps_is_counted)
+{
+	struct schedule_counts counts;
+
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	leave(0, 50, 12, WIRE_SLEEPING, 11);
+	leave(0, 200, 11, WIRE_SLEEPING, 12);
+	record(0, 250, 9, 0, 0, 11, 12, 0); /* no such kind */
+	end(300);
+	schedule_counts(run.schedule, &counts);
+	ck_assert_uint_eq(counts.disorder, 2);
+	for (size_t i = 0; i < kept.slice_count; i++)
+		ck_assert_uint_lt(kept.slices[i].time, kept.slices[i].end);
+	over();
+}
+END_TEST
+
+START_TEST(a_cpu_that_goes_has_no_slice)
+{
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 0);
+	ck_assert_int_eq(schedule_take(run.schedule), 0);
+	ck_assert_int_eq(schedule_release(run.schedule, UINT64_MAX, NULL), 0);
+	ck_assert_int_eq(schedule_cpu_ends(run.schedule, 0, run.begin + 200000, NULL), 0);
+	ck_assert(!array.wanted[0]);
+	ck_assert_int_eq(schedule_cpu_begins(run.schedule, 0, run.begin + 300000, NULL), 0);
+	ck_assert(array.wanted[0]);
+	end(400);
+	is_slice(1, 100, 200, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(2, 300, 400, 1, STATE_IDLE, 0, STATE_NONE);
+	over();
+}
+END_TEST
+
+SUITE("schedule", slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
+      a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
+      a_clock_that_jumps_is_counted, a_cpu_that_goes_has_no_slice)
