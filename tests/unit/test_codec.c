@@ -64,7 +64,8 @@ START_TEST(round_trip)
 
 		ck_assert_int_eq(columns_reserve(&in, width, CODEC_RECORDS_MAX), 0);
 		fill(&in, counts[n], &random);
-		ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+		ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL),
+				 0);
 		ck_assert_int_eq(
 			codec_decode(&codec, data, size, in.count, width, UINT64_MAX, &out, NULL),
 			0);
@@ -95,7 +96,7 @@ START_TEST(flipped)
 
 	columns_reserve(&in, 7, 300);
 	fill(&in, 300, &random);
-	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
 	for (size_t i = 0; i < size; i++) {
 		uint8_t *copy = exact_copy(data, size);
 
@@ -136,11 +137,32 @@ START_TEST(lies_inside)
 		size_t size;
 		int result;
 	} lies[] = {
-		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		 /* no lie */
-		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		 /* no lie, a run */
-		{{2, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* version */
+		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* no lie */
+		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		       /* no lie, a run */
+		{{2, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* no lie, nor the next five */
+		{{2, 2, 1, 4, 2, 5, 6}, 7, 0},		       /* split */
+		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0},	       /* and one goes on */
+		{{2, 2, 1, 8, 63, 2, 1, 0}, 8, 0},	       /* scaled */
+		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},	       /* follows the record before */
+		{{2, 2, 1, 33 + 64, 0, 2, 5, 6}, 8, -EBADMSG}, /* two kinds of differences */
+		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* version */
+		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* version */
+		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	       /* what version 1 did not know */
+		{{2, 2, 1, 6, 2, 5, 6}, 7, -EBADMSG},	       /* runs that are split */
+		{{2, 2, 1, 128, 2, 5, 6}, 7, -EBADMSG},	       /* what nobody knows */
+		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	       /* positive, but no differences */
+		{{2, 2, 1, 8, 64, 2, 5, 6}, 8, -EBADMSG},      /* scaled by too much */
+		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG},      /* follows itself */
+		{{2, 2, 1, 32, 1, 2, 5, 6}, 8, -EBADMSG}, /* follows a column that is not there */
+		{{2, 2, 1, 32}, 4, -EBADMSG},
+		{{2, 2, 1, 8}, 4, -EBADMSG},
+		{{2, 2, 1, 4, 1, 5}, 6, -EBADMSG},	 /* split, and one is missing */
+		{{2, 2, 1, 4, 2, 0x85, 6}, 7, -EBADMSG}, /* split, and one does not go on */
+		{{2, 2, 1, 4, 3, 5, 6, 7}, 8, -EBADMSG}, /* split, and one too many */
+		{{2, 2, 1, 4, 11, 0xff, 5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2},
+		 16,
+		 -EBADMSG},				 /* 65 bits */
 		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* records */
-		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	 /* form */
 		{{1, 2, 1, 0, 3, 5, 6}, 7, -EBADMSG},	 /* column beyond the end */
 		{{1, 2, 1, 0, 2, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the columns */
 		{{1, 2, 1, 0, 3, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the values */
@@ -162,6 +184,108 @@ START_TEST(lies_inside)
 }
 END_TEST
 
+/* What version 1 wrote: differences one by one, and as runs. */
+START_TEST(old_blobs)
+{
+	static const uint8_t raw[] = {1, 3, 2, 1, 3, 2, 2, 1, 3, 4, 10, 1, 0, 2};
+	static const uint64_t wanted[2][3] = {{1, 2, 1}, {5, 5, 5}};
+	uint8_t packed[4096];
+	size_t size = ZSTD_compress(packed, sizeof(packed), raw, sizeof(raw), 3);
+	struct columns out = {0};
+	struct codec codec = {0};
+
+	ck_assert_int_eq(codec_decode(&codec, packed, size, 3, 2, UINT64_MAX, &out, NULL), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		ck_assert_mem_eq(columns_at(&out, i), wanted[i], sizeof(wanted[i]));
+	columns_free(&out);
+	codec_free(&codec);
+}
+END_TEST
+
+/* Slices and edges as they are stored, open ones and losses too; with stamps of 16 ns. */
+static void fill_line(struct columns *c, enum record_kind kind, uint32_t count, uint64_t *random)
+{
+	uint64_t time = 1000000007ULL * 16, r;
+	uint64_t words[CODEC_COLUMNS_MAX] = {0};
+
+	c->count = 0;
+	while (c->count < count) {
+		r = synthetic_random(random);
+		words[0] = time;
+		words[1] = kind == KIND_SLICE ? time + 16 * (r >> 8 & 255) : time;
+		words[2] = c->count * 4 / count;
+		words[3] = r >> 16 & 3;
+		words[4] = r % 16 ? c->count % 2 : r >> 20;
+		if (r >> 24 & 15)
+			time = words[1] + 16 * (kind == KIND_EDGE) * (r >> 8 & 255);
+		else
+			words[r >> 40 & 1] = r >> 32 & 1 ? 0 : r & ~15ULL;
+		columns_push(c, words);
+	}
+}
+
+START_TEST(columns_follow_each_other)
+{
+	static const uint32_t counts[] = {1, 2, 100, 1024, 1025, 5000, CODEC_RECORDS_MAX};
+	struct columns in = {0}, out = {0};
+	struct codec codec = {0};
+	uint64_t random = 77 + (uint64_t)_i;
+	enum record_kind kind = _i % 2 ? KIND_EDGE : KIND_SLICE;
+	size_t size, raw;
+	const void *data;
+
+	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
+		ck_assert_int_eq(columns_reserve(&in, 7, counts[n]), 0);
+		fill_line(&in, kind, counts[n], &random);
+		ck_assert_int_eq(codec_encode(&codec, kind, &in, &data, &size, &raw, NULL), 0);
+		/* each column alone, with what it follows behind the scenes; then all */
+		for (unsigned int i = 0; i <= in.width; i++) {
+			uint64_t mask = i < in.width ? 1ULL << i : UINT64_MAX;
+
+			ck_assert_int_eq(
+				codec_decode(&codec, data, size, in.count, 7, mask, &out, NULL), 0);
+			for (unsigned int k = 0; k < in.width; k++)
+				if (mask & 1ULL << k)
+					ck_assert_mem_eq(columns_at(&in, k), columns_at(&out, k),
+							 in.count * sizeof(uint64_t));
+		}
+	}
+	columns_free(&in);
+	columns_free(&out);
+	codec_free(&codec);
+}
+END_TEST
+
+/* Two threads that take turns on a CPU every 2.5 us: what a switch takes on disk. */
+START_TEST(turns_are_small)
+{
+	struct columns in = {0};
+	struct codec codec = {0};
+	uint64_t random = 5, time = 16000000, r;
+	size_t size, raw;
+	const void *data;
+
+	ck_assert_int_eq(columns_reserve(&in, 7, CODEC_RECORDS_MAX), 0);
+	for (uint64_t i = 0; i < CODEC_RECORDS_MAX; i++) {
+		struct slice s = {.time = time,
+				  .lane = 1,
+				  .state = STATE_RUNNING,
+				  .value = 100 + i % 2,
+				  .left = STATE_SLEEPING,
+				  .wait = WAIT_PIPE};
+
+		r = synthetic_random(&random); /* 100 ns of jitter, in four parts */
+		time += 2400 + ((r & 63) + (r >> 8 & 63) + (r >> 16 & 63) + (r >> 24 & 63));
+		s.end = time = time / 16 * 16;
+		columns_push(&in, &s);
+	}
+	ck_assert_int_eq(codec_encode(&codec, KIND_SLICE, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10); /* its duration, and nothing else */
+	columns_free(&in);
+	codec_free(&codec);
+}
+END_TEST
+
 START_TEST(columns_may_come_and_go)
 {
 	struct columns in = {0}, out = {0};
@@ -172,12 +296,12 @@ START_TEST(columns_may_come_and_go)
 
 	columns_reserve(&in, 3, 100);
 	fill(&in, 100, &random);
-	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
 	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 5, UINT64_MAX, &out, NULL), 0);
 	ck_assert_mem_eq(columns_at(&in, 2), columns_at(&out, 2), 100 * sizeof(uint64_t));
 	for (uint32_t i = 0; i < 100; i++)
 		ck_assert_uint_eq(columns_at(&out, 4)[i], 0);
-	ck_assert_int_eq(codec_encode(&codec, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
 	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 2, 2, &out, NULL), 0);
 	ck_assert_mem_eq(columns_at(&in, 1), columns_at(&out, 1), 100 * sizeof(uint64_t));
 	columns_free(&in);
@@ -198,7 +322,7 @@ START_TEST(bomb)
 	ck_assert(!ZSTD_isError(packed_size));
 	ck_assert_int_eq(codec_decode(&codec, packed, packed_size, 10, 7, UINT64_MAX, &out, NULL),
 			 -EBADMSG);
-	ck_assert_uint_eq(codec.raw_capacity, 0);
+	ck_assert_uint_eq(codec.raw.capacity, 0);
 	ck_assert_int_eq(
 		codec_decode(&codec, packed, packed_size, 1ULL << 40, 7, UINT64_MAX, &out, NULL),
 		-EBADMSG);
@@ -222,6 +346,9 @@ int main(void)
 	tcase_add_loop_test(t, round_trip, 0, 20);
 	tcase_add_test(t, flipped);
 	tcase_add_test(t, lies_inside);
+	tcase_add_test(t, old_blobs);
+	tcase_add_loop_test(t, columns_follow_each_other, 0, 8);
+	tcase_add_test(t, turns_are_small);
 	tcase_add_test(t, columns_may_come_and_go);
 	tcase_add_test(t, bomb);
 	suite_add_tcase(s, t);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The column codec. Columns of a trace either repeat (event, flags, weight),
- * creep (time) or jump among few values (thread, stack); so a column is the
- * plain values or the differences of neighbours, each one by one or as runs,
- * whichever takes the fewest bytes, all as varints. zstd finds what is left.
+ * The column codec: columns in their forms, one after the other, and zstd over all of them. A
+ * column of some size gets blocks of its own, since zstd makes one code for all bytes of a block.
  */
 #include "trace/codec.h"
 
@@ -12,76 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODEC_VERSION 1
-#define VARINT_MAX 10 /* bytes of a 64-bit value in groups of 7 bits */
-#define ZSTD_LEVEL 3
+#include "trace/forms.h"
 
-/* Bits of a column's form. */
-enum { FORM_DELTA = 1, FORM_RUNS = 2, FORM_COUNT = 4 };
-
-/* columns_push() takes a record as an array of words. */
-#define ONE_WORD(name, doc) +1
-#define NO_TEXT(name, doc) +sizeof(struct texts_do_not_fit_a_stream)
-#define WORDS(KIND) (0 KIND##_FIELDS(ONE_WORD, ONE_WORD, NO_TEXT))
-#define LAYOUT_TABLE(kind, KIND)
-#define LAYOUT_DERIVED(kind, KIND)
-#define LAYOUT_STREAM(kind, KIND) \
-	_Static_assert(sizeof(struct kind) == sizeof(uint64_t) * WORDS(KIND), "words in a row"); \
-	_Static_assert(WORDS(KIND) <= CODEC_COLUMNS_MAX, "CODEC_COLUMNS_MAX");
-#define CHECK_LAYOUT(kind, KIND, storage, summary) LAYOUT_##storage(kind, KIND)
-RECORD_KINDS(CHECK_LAYOUT)
-
-int columns_reserve(struct columns *c, unsigned int width, uint32_t records)
-{
-	uint64_t *words;
-
-	if (c->width != width || c->capacity < records) {
-		words = malloc(sizeof(*words) * width * (records ? records : 1));
-		if (!words)
-			return -ENOMEM;
-		free(c->words);
-		c->words = words;
-		c->width = width;
-		c->capacity = records;
-	}
-	c->count = 0;
-	return 0;
-}
-
-void columns_free(struct columns *c)
-{
-	free(c->words);
-	*c = (struct columns){0};
-}
+#define CODEC_VERSION 2 /* 1 had neither SPLIT nor what stands behind it, and is read */
+#define ZSTD_LEVEL 1	/* what higher ones find is little, once columns are in their forms */
+#define OWN_BLOCK 1024	/* bytes of a column */
 
 void codec_free(struct codec *c)
 {
 	ZSTD_freeCCtx(c->pack);
 	ZSTD_freeDCtx(c->unpack);
-	free(c->raw);
-	free(c->packed);
+	free(c->raw.at);
+	free(c->packed.at);
+	free(c->rest.at);
 	*c = (struct codec){0};
 }
 
-/* Small differences of either sign become small numbers. */
-static inline uint64_t zigzag(uint64_t v)
-{
-	return (v << 1) ^ (0 - (v >> 63));
-}
-
-static inline uint64_t unzigzag(uint64_t v)
-{
-	return (v >> 1) ^ (0 - (v & 1));
-}
-
-static inline size_t varint_size(uint64_t v)
-{
-	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
-
-	return (9 * bits + 64) / 64; /* bits / 7, rounded up, for 1..64 */
-}
-
-static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+static uint8_t *put_varint(uint8_t *p, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*p++ = (uint8_t)(v | 0x80);
@@ -89,125 +34,87 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Bytes of a column value by value and as runs, of plain values or of differences. */
-static inline void measure(const uint64_t *values, uint32_t count, bool delta, size_t *each,
-			   size_t *runs)
+/* What was held is forgotten. */
+static int reserve(struct codec_buffer *b, size_t size)
 {
-	uint64_t last = 0, before = 0, v;
-	uint32_t start = 0;
+	void *bigger;
 
-	*each = *runs = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		v = delta ? zigzag(values[i] - last) : values[i];
-		last = values[i];
-		*each += varint_size(v);
-		if (i && v == before)
-			continue;
-		*runs += varint_size(v);
-		if (i)
-			*runs += varint_size(i - start);
-		start = i;
-		before = v;
-	}
-	*runs += varint_size(count - start);
-}
-
-static unsigned int choose_form(const uint64_t *values, uint32_t count, size_t *bytes)
-{
-	size_t sizes[FORM_COUNT];
-	unsigned int best = 0;
-
-	measure(values, count, false, &sizes[0], &sizes[FORM_RUNS]);
-	measure(values, count, true, &sizes[FORM_DELTA], &sizes[FORM_DELTA | FORM_RUNS]);
-	for (unsigned int form = 1; form < FORM_COUNT; form++)
-		if (sizes[form] < sizes[best])
-			best = form;
-	*bytes = sizes[best];
-	return best;
-}
-
-static inline uint8_t *put_each(uint8_t *p, const uint64_t *values, uint32_t count, bool delta)
-{
-	uint64_t last = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		p = put_varint(p, delta ? zigzag(values[i] - last) : values[i]);
-		last = values[i];
-	}
-	return p;
-}
-
-static uint8_t *put_runs(uint8_t *p, const uint64_t *values, uint32_t count, bool delta)
-{
-	uint64_t last = 0, before = 0, v;
-	uint32_t start = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		v = delta ? zigzag(values[i] - last) : values[i];
-		last = values[i];
-		if (i && v == before)
-			continue;
-		if (i)
-			p = put_varint(p, i - start);
-		p = put_varint(p, v);
-		start = i;
-		before = v;
-	}
-	return put_varint(p, count - start);
-}
-
-static uint8_t *put_column(uint8_t *p, const uint64_t *values, uint32_t count, unsigned int form)
-{
-	switch (form) {
-	case 0:
-		return put_each(p, values, count, false);
-	case FORM_DELTA:
-		return put_each(p, values, count, true);
-	case FORM_RUNS:
-		return put_runs(p, values, count, false);
-	default:
-		return put_runs(p, values, count, true);
-	}
-}
-
-static int reserve_bytes(uint8_t **buffer, size_t *capacity, size_t size)
-{
-	uint8_t *bigger;
-
-	if (size <= *capacity)
+	if (size <= b->capacity)
 		return 0;
 	bigger = malloc(size);
 	if (!bigger)
 		return -ENOMEM;
-	free(*buffer);
-	*buffer = bigger;
-	*capacity = size;
+	free(b->at);
+	*b = (struct codec_buffer){bigger, size};
 	return 0;
 }
 
-/* Write the columns into c->raw. */
-static int encode_raw(struct codec *c, const struct columns *in, size_t *size)
-{
-	size_t bytes[CODEC_COLUMNS_MAX], total = 1 + 2 * VARINT_MAX;
-	unsigned int forms[CODEC_COLUMNS_MAX];
-	uint8_t *p;
+/* Bytes of a column besides its words: form, scale, reference, length. */
+#define COLUMN_HEADER (3 + VARINT_MAX)
 
-	for (unsigned int i = 0; i < in->width; i++) {
-		forms[i] = choose_form(columns_at(in, i), in->count, &bytes[i]);
-		total += 1 + VARINT_MAX + bytes[i];
-	}
-	if (reserve_bytes(&c->raw, &c->raw_capacity, total) < 0)
+/* The length stands before the words and is known behind them: it always takes these bytes. */
+#define LENGTH_BYTES 4
+
+static void put_length(uint8_t *p, size_t length)
+{
+	for (int i = 0; i < LENGTH_BYTES; i++, length >>= 7)
+		p[i] = (uint8_t)((length & 0x7f) | (i + 1 < LENGTH_BYTES) << 7);
+}
+
+_Static_assert(CODEC_RECORDS_MAX *VARINT_MAX < 1 << 7 * LENGTH_BYTES, "LENGTH_BYTES");
+
+static uint8_t *put_column(struct codec *c, uint8_t *p, const struct columns *in,
+			   unsigned int column, enum record_kind kind)
+{
+	struct form f = form_choose(in, column, kind, c->rest.at);
+	uint8_t *length;
+
+	*p++ = f.bits;
+	if (f.bits & FORM_SCALED)
+		*p++ = f.scale;
+	if (f.bits & FORM_LINKED)
+		*p++ = f.reference;
+	length = p;
+	p = form_put(p + LENGTH_BYTES, f, c->rest.at, in->count);
+	put_length(length, (size_t)(p - length) - LENGTH_BYTES);
+	return p;
+}
+
+/* Where blocks of zstd end, as offsets in c->raw. */
+struct cuts {
+	size_t at[2 * CODEC_COLUMNS_MAX + 1];
+	unsigned int count;
+};
+
+static void cut(struct cuts *cuts, size_t at)
+{
+	if (at > (cuts->count ? cuts->at[cuts->count - 1] : 0))
+		cuts->at[cuts->count++] = at;
+}
+
+/* Write the columns into c->raw. */
+static int encode_raw(struct codec *c, const struct columns *in, enum record_kind kind,
+		      struct cuts *cuts)
+{
+	size_t most =
+		1 + 2 * VARINT_MAX + in->width * (COLUMN_HEADER + (size_t)in->count * VARINT_MAX);
+	uint8_t *p, *column, *raw;
+
+	if (reserve(&c->raw, most) < 0 || reserve(&c->rest, sizeof(uint64_t) * in->count) < 0)
 		return -ENOMEM;
-	p = c->raw;
+	p = raw = c->raw.at;
 	*p++ = CODEC_VERSION;
 	p = put_varint(p, in->count);
 	p = put_varint(p, in->width);
 	for (unsigned int i = 0; i < in->width; i++) {
-		*p++ = (uint8_t)forms[i];
-		p = put_varint(p, bytes[i]);
-		p = put_column(p, columns_at(in, i), in->count, forms[i]);
+		column = p;
+		p = put_column(c, p, in, i, kind);
+		if (p - column < OWN_BLOCK)
+			continue;
+		cut(cuts, (size_t)(column - raw));
+		cut(cuts, (size_t)(p - raw));
 	}
-	*size = (size_t)(p - c->raw);
+	cut(cuts, (size_t)(p - raw));
 	return 0;
 }
 
@@ -223,22 +130,46 @@ static int need_pack(struct codec *c)
 	return 0;
 }
 
-int codec_encode(struct codec *c, const struct columns *in, const void **data, size_t *size,
-		 size_t *raw_size, struct error *err)
+/* One frame of c->raw, with its blocks ending at the cuts. zstd's result. */
+static size_t pack(struct codec *c, const struct cuts *cuts)
 {
-	size_t raw, packed;
+	ZSTD_inBuffer in = {c->raw.at, 0, 0};
+	ZSTD_outBuffer out = {c->packed.at, c->packed.capacity, 0};
+	size_t left = 0;
+
+	ZSTD_CCtx_reset(c->pack, ZSTD_reset_session_only);
+	ZSTD_CCtx_setPledgedSrcSize(c->pack, cuts->at[cuts->count - 1]);
+	for (unsigned int i = 0; i < cuts->count && !left; i++) {
+		in.size = cuts->at[i];
+		left = ZSTD_compressStream2(c->pack, &out, &in,
+					    i + 1 < cuts->count ? ZSTD_e_flush : ZSTD_e_end);
+	}
+	if (left && !ZSTD_isError(left)) /* it did not fit, which cannot be */
+		return (size_t)-1;
+	return left ? left : out.pos;
+}
+
+/* Beyond what zstd says it may need of one piece: a header for each block, at most. */
+#define BLOCK_OVERHEAD 64
+
+int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
+		 const void **data, size_t *size, size_t *raw_size, struct error *err)
+{
+	struct cuts cuts = {0};
+	size_t packed;
 
 	if (!in->count || in->count > CODEC_RECORDS_MAX || in->width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EINVAL, "a chunk cannot have %u records", in->count);
-	if (need_pack(c) < 0 || encode_raw(c, in, &raw) < 0 ||
-	    reserve_bytes(&c->packed, &c->packed_capacity, ZSTD_compressBound(raw)) < 0)
+	if (need_pack(c) < 0 || encode_raw(c, in, kind, &cuts) < 0 ||
+	    reserve(&c->packed,
+		    ZSTD_compressBound(cuts.at[cuts.count - 1]) + cuts.count * BLOCK_OVERHEAD) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	packed = ZSTD_compress2(c->pack, c->packed, c->packed_capacity, c->raw, raw);
+	packed = pack(c, &cuts);
 	if (ZSTD_isError(packed))
 		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
-	*data = c->packed;
+	*data = c->packed.at;
 	*size = packed;
-	*raw_size = raw;
+	*raw_size = cuts.at[cuts.count - 1];
 	return 0;
 }
 
@@ -247,17 +178,22 @@ struct input {
 	const uint8_t *at, *end;
 };
 
-static inline bool get_varint(struct input *in, uint64_t *ret)
+static bool get_byte(struct input *in, uint8_t *ret)
+{
+	if (in->at == in->end)
+		return false;
+	*ret = *in->at++;
+	return true;
+}
+
+static bool get_varint(struct input *in, uint64_t *ret)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;
 	uint8_t byte;
 
 	do {
-		if (in->at == in->end || shift > 63)
-			return false;
-		byte = *in->at++;
-		if (shift == 63 && byte > 1)
+		if (shift > 63 || !get_byte(in, &byte) || (shift == 63 && byte > 1))
 			return false;
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
@@ -266,72 +202,83 @@ static inline bool get_varint(struct input *in, uint64_t *ret)
 	return true;
 }
 
-static inline bool get_each(struct input *in, uint64_t *values, uint32_t count, bool delta)
-{
-	uint64_t last = 0, v;
+/* What a blob says before its words. */
+struct layout {
+	unsigned int width; /* columns that are in it and asked for */
+	struct form forms[CODEC_COLUMNS_MAX];
+	const uint8_t *words[CODEC_COLUMNS_MAX];
+	size_t bytes[CODEC_COLUMNS_MAX];
+};
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (!get_varint(in, &v))
-			return false;
-		last = delta ? last + unzigzag(v) : v;
-		values[i] = last;
-	}
-	return true;
+static bool get_form(struct input *in, uint8_t version, struct form *ret)
+{
+	return get_byte(in, &ret->bits) && (version > 1 || !(ret->bits & ~FORM_OLD)) &&
+	       (!(ret->bits & FORM_SCALED) || get_byte(in, &ret->scale)) &&
+	       (!(ret->bits & FORM_LINKED) || get_byte(in, &ret->reference));
 }
 
-static bool get_runs(struct input *in, uint64_t *values, uint32_t count, bool delta)
+static bool read_layout(struct input in, uint32_t records, unsigned int width, struct layout *ret)
 {
-	uint64_t last = 0, v, run;
-	uint32_t i = 0;
+	uint64_t count, columns, bytes;
+	uint8_t version;
 
-	while (i < count) {
-		if (!get_varint(in, &v) || !get_varint(in, &run) || !run || run > count - i)
-			return false;
-		for (; run; run--) {
-			last = delta ? last + unzigzag(v) : v;
-			values[i++] = last;
-		}
-	}
-	return true;
-}
-
-static bool get_column(struct input in, uint64_t *values, uint32_t count, unsigned int form)
-{
-	bool delta = form & FORM_DELTA, good;
-
-	if (form & FORM_RUNS)
-		good = get_runs(&in, values, count, delta);
-	else if (delta)
-		good = get_each(&in, values, count, true);
-	else
-		good = get_each(&in, values, count, false);
-	return good && in.at == in.end;
-}
-
-static bool decode_raw(struct input in, uint32_t records, uint64_t mask, struct columns *ret)
-{
-	uint64_t count, width, bytes;
-	unsigned int form;
-
-	if (in.at == in.end || *in.at++ != CODEC_VERSION || !get_varint(&in, &count) ||
-	    count != records || !get_varint(&in, &width))
+	if (!get_byte(&in, &version) || !version || version > CODEC_VERSION ||
+	    !get_varint(&in, &count) || count != records || !get_varint(&in, &columns))
 		return false;
-	for (uint64_t i = 0; i < width; i++) {
-		if (in.at == in.end)
-			return false;
-		form = *in.at++;
-		if (form >= FORM_COUNT || !get_varint(&in, &bytes) ||
+	ret->width = columns < width ? (unsigned int)columns : width;
+	for (uint64_t i = 0; i < columns; i++) {
+		struct form f = {0};
+
+		if (!get_form(&in, version, &f) || !get_varint(&in, &bytes) ||
 		    bytes > (uint64_t)(in.end - in.at))
 			return false;
-		if (i < ret->width && (mask & (1ULL << i)) &&
-		    !get_column((struct input){in.at, in.at + bytes},
-				columns_at(ret, (unsigned int)i), records, form))
-			return false;
+		if (i < ret->width) {
+			if (!form_is_good(f, (unsigned int)i, ret->width))
+				return false;
+			ret->forms[i] = f;
+			ret->words[i] = in.at;
+			ret->bytes[i] = bytes;
+		}
 		in.at += bytes;
 	}
-	for (uint64_t i = width; i < ret->width; i++)
-		memset(columns_at(ret, (unsigned int)i), 0, sizeof(*ret->words) * records);
 	return in.at == in.end;
+}
+
+/* The columns of mask, and those that they refer to. */
+static uint64_t needed(const struct layout *l, uint64_t mask)
+{
+	uint64_t before;
+
+	mask &= (1ULL << l->width) - 1;
+	do {
+		before = mask;
+		for (unsigned int i = 0; i < l->width; i++)
+			if (mask & 1ULL << i && l->forms[i].bits & FORM_LINKED)
+				mask |= 1ULL << l->forms[i].reference;
+	} while (mask != before);
+	return mask;
+}
+
+/* 0, -ENOMEM or -EBADMSG. */
+static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
+		      struct columns *ret)
+{
+	struct layout l = {0};
+
+	if (reserve(&c->rest, sizeof(uint32_t) * records) < 0)
+		return -ENOMEM;
+	if (!read_layout((struct input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, ret->width,
+			 &l))
+		return -EBADMSG;
+	mask = needed(&l, mask);
+	for (unsigned int i = 0; i < l.width; i++)
+		if (mask & 1ULL << i && !form_get(l.forms[i], l.words[i], l.bytes[i],
+						  columns_at(ret, i), records, c->rest.at))
+			return -EBADMSG;
+	form_link(ret, l.forms, mask, records);
+	for (unsigned int i = l.width; i < ret->width; i++)
+		memset(columns_at(ret, i), 0, sizeof(*ret->words) * records);
+	return 0;
 }
 
 /*
@@ -350,9 +297,9 @@ static int unpack(struct codec *c, const void *data, size_t size, uint64_t recor
 		return -EBADMSG;
 	if (!c->unpack)
 		c->unpack = ZSTD_createDCtx();
-	if (!c->unpack || reserve_bytes(&c->raw, &c->raw_capacity, declared) < 0)
+	if (!c->unpack || reserve(&c->raw, declared) < 0)
 		return -ENOMEM;
-	raw = ZSTD_decompressDCtx(c->unpack, c->raw, declared, data, size);
+	raw = ZSTD_decompressDCtx(c->unpack, c->raw.at, declared, data, size);
 	if (ZSTD_isError(raw) || raw != declared)
 		return -EBADMSG;
 	*ret = raw;
@@ -370,9 +317,8 @@ int codec_decode(struct codec *c, const void *data, size_t size, uint64_t record
 	result = unpack(c, data, size, records, &raw);
 	if (result == 0 && columns_reserve(ret, width, (uint32_t)records) < 0)
 		result = -ENOMEM;
-	if (result == 0 &&
-	    !decode_raw((struct input){c->raw, c->raw + raw}, (uint32_t)records, mask, ret))
-		result = -EBADMSG;
+	if (result == 0)
+		result = decode_raw(c, raw, (uint32_t)records, mask, ret);
 	if (result < 0)
 		return error_set(err, result,
 				 result == -ENOMEM ? "out of memory" : "a damaged chunk");

@@ -77,8 +77,7 @@ static struct chunk_losses losses_of(struct file_source *f)
 	return (struct chunk_losses){.lost = lose_chunk, .context = f};
 }
 
-static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
-		   struct error *err)
+static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row, struct error *err)
 {
 	const struct kind *kind = &kinds[k];
 	union any_record r;
@@ -125,8 +124,7 @@ static int put_chunk(struct file_source *f, enum record_kind k, const struct col
 
 	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
 		columns_record(c, i, r.words);
-		result = k == KIND_SUM ? add_up(f, &r.sample, err) :
-					 sink_put(f->sink, k, &r, err);
+		result = k == KIND_SUM ? add_up(f, &r.sample, err) : sink_put(f->sink, k, &r, err);
 	}
 	return result;
 }

@@ -14,8 +14,11 @@
 #include "base/record.h"
 
 #define SCHEMA_APPLICATION_ID 0x534b4549 /* "SKEI" */
-/* Grows when an older reader would misunderstand; a new column, table or word needs no growth. */
-#define SCHEMA_VERSION 1
+/*
+ * Grows when an older reader would misunderstand; a new column, table or word needs no growth.
+ * 2: chunks in forms that version 1 did not know.
+ */
+#define SCHEMA_VERSION 2
 
 /* The words of one enumeration, as a table. */
 struct word {

@@ -80,3 +80,24 @@ void sort_rows(struct sorter *s, uint32_t count)
 	for (unsigned int shift = 0; shift < 64 && span >> shift; shift += DIGIT_BITS)
 		sort_by_digit(s, count, least, shift);
 }
+
+int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
+		 struct columns *ret)
+{
+	if (sorter_reserve(s, from->capacity) < 0 ||
+	    columns_reserve(ret, from->width, from->capacity) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->count; i++)
+		s->rows[i] = i;
+	memcpy(s->keys, columns_at(from, column), from->count * sizeof(*s->keys));
+	sort_rows(s, from->count);
+	for (unsigned int c = 0; c < from->width; c++) {
+		const uint64_t *words = columns_at(from, c);
+		uint64_t *sorted = columns_at(ret, c);
+
+		for (uint32_t i = 0; i < from->count; i++)
+			sorted[i] = words[s->rows[i]];
+	}
+	ret->count = from->count;
+	return 0;
+}

@@ -5,10 +5,12 @@
 
 #include <stdint.h>
 
+#include "trace/columns.h"
+
 /* Working memory, owned by whoever sorts; zeroed memory is ready. */
 struct sorter {
-	uint64_t *keys;		/* of rows: filled by the caller */
-	uint32_t *rows;		/* numbers of rows: filled by the caller, sorted by sort_rows() */
+	uint64_t *keys; /* of rows: filled by the caller */
+	uint32_t *rows; /* numbers of rows: filled by the caller, sorted by sort_rows() */
 	uint32_t *spare;
 	uint32_t capacity;
 };
@@ -19,5 +21,9 @@ void sorter_free(struct sorter *s);
 
 /* Sort the first count numbers in rows by their keys; those with equal keys stay as they are. */
 void sort_rows(struct sorter *s, uint32_t count);
+
+/* A copy of records, in the order of one of their columns. 0 or -ENOMEM. */
+int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
+		 struct columns *ret);
 
 #endif

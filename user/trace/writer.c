@@ -14,6 +14,7 @@
 #include "trace/codec.h"
 #include "trace/create.h"
 #include "trace/schema.h"
+#include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
 
@@ -58,6 +59,8 @@ struct writer {
 	sqlite3_stmt *put_chunk, *begin, *commit;
 	struct stream streams[KIND_COUNT];
 	struct codec codec;
+	struct sorter sorter;
+	struct columns sorted; /* a chunk by lanes */
 	struct trace_stats stats;
 	uint64_t last_stack; /* id */
 	uint64_t rows;	     /* of tables, put in this transaction */
@@ -120,6 +123,35 @@ static int still_failed(const struct writer *w, struct error *err)
 	return w->failed;
 }
 
+#define COLUMN(kind, field) ((int)(offsetof(struct kind, field) / sizeof(uint64_t)))
+
+/* Chunks take less when what one lane does, or causes, stands together. -1: as they came. */
+static int lane_column(enum record_kind kind)
+{
+	switch (kind) {
+	case KIND_SLICE:
+		return COLUMN(slice, lane);
+	case KIND_EDGE:
+		return COLUMN(edge, from);
+	default:
+		return -1;
+	}
+}
+
+static int encode(struct writer *w, enum record_kind kind, const void **data, size_t *size,
+		  size_t *raw_size, struct error *err)
+{
+	const struct columns *columns = &w->streams[kind].columns;
+	int lane = lane_column(kind);
+
+	if (lane >= 0) {
+		if (sort_columns(&w->sorter, columns, (unsigned int)lane, &w->sorted) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+		columns = &w->sorted;
+	}
+	return codec_encode(&w->codec, kind, columns, data, size, raw_size, err);
+}
+
 static int write_chunk(struct writer *w, enum record_kind kind, struct error *err)
 {
 	struct stream *s = &w->streams[kind];
@@ -130,7 +162,7 @@ static int write_chunk(struct writer *w, enum record_kind kind, struct error *er
 
 	if (!s->columns.count)
 		return 0;
-	result = codec_encode(&w->codec, &s->columns, &data, &size, &raw_size, err);
+	result = encode(w, kind, &data, &size, &raw_size, err);
 	if (result == 0)
 		result = begin(w, err);
 	if (result < 0)
@@ -346,6 +378,8 @@ static void writer_free(struct sink *sink)
 	for (int k = 0; k < KIND_COUNT; k++)
 		columns_free(&w->streams[k].columns);
 	codec_free(&w->codec);
+	sorter_free(&w->sorter);
+	columns_free(&w->sorted);
 	free_trace_file(&w->file);
 	free(w);
 }

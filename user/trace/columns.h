@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of one stream kind as columns. */
+#ifndef SKEIN_TRACE_COLUMNS_H
+#define SKEIN_TRACE_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODEC_RECORDS_MAX 65536u /* of a chunk; a reader refuses more */
+#define CODEC_COLUMNS_MAX 16u	 /* of a stream kind */
+
+/* Zeroed memory is an empty one. */
+struct columns {
+	uint64_t *words;    /* column after column, each of capacity words */
+	uint32_t count;	    /* records in use */
+	uint32_t capacity;  /* records */
+	unsigned int width; /* columns */
+};
+
+/* Make room for that many records of width columns; what was held is forgotten. 0 or -ENOMEM. */
+int columns_reserve(struct columns *c, unsigned int width, uint32_t records);
+void columns_free(struct columns *c);
+
+static inline uint64_t *columns_at(const struct columns *c, unsigned int column)
+{
+	return c->words + (size_t)column * c->capacity;
+}
+
+/* The struct of a stream kind is its fields as words, one after the other (see columns.c). */
+static inline void columns_push(struct columns *c, const void *record)
+{
+	const uint64_t *words = record;
+
+	for (unsigned int i = 0; i < c->width; i++)
+		columns_at(c, i)[c->count] = words[i];
+	c->count++;
+}
+
+static inline void columns_record(const struct columns *c, uint32_t index, uint64_t *words)
+{
+	for (unsigned int i = 0; i < c->width; i++)
+		words[i] = columns_at(c, i)[index];
+}
+
+/* Add one record of another such table; there must be room. */
+static inline void columns_copy(struct columns *c, const struct columns *from, uint32_t index)
+{
+	for (unsigned int i = 0; i < c->width; i++)
+		columns_at(c, i)[c->count] = columns_at(from, i)[index];
+	c->count++;
+}
+
+#endif

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The forms of columns. Columns of a trace either repeat (state, flags, weight), creep (time),
+ * follow another column (end) or jump among few values (thread, stack). So from each word is taken
+ * what it shares with its neighbour or another column, and bits that are never set; what is left is
+ * runs, or varints whose bytes stand apart by their place: the first bytes of all of them are
+ * alike, and unlike the second.
+ *
+ * Which form is best is told by how many bits the bytes of a part of the words hold
+ * (their entropy), since that is what zstd comes close to.
+ */
+#include "trace/forms.h"
+
+#include <string.h>
+
+/* The words looked at closely: so many pieces of so many. */
+#define PIECES 8u
+#define PIECE 128u
+#define LOOKED_AT (PIECES * PIECE)
+
+#define GROUPS_COUNTED 3u /* of a varint; what lies behind is taken to be noise */
+#define TABLE_BYTES 64u	  /* that zstd needs to begin with a group of its own */
+#define RUN_BYTES 2u	  /* about what a run becomes */
+
+/* Columns that another one follows. */
+#define FOLLOWS(KIND, kind, column, how, other) \
+	{ \
+		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_##how, \
+			offsetof(struct kind, other) / sizeof(uint64_t) \
+	}
+
+static const struct hint {
+	enum record_kind kind;
+	unsigned int column;
+	uint8_t bits, reference;
+} hints[] = {
+	FOLLOWS(SLICE, slice, time, ROW_BEFORE, end), /* slices of a CPU tile its time */
+	FOLLOWS(SLICE, slice, end, SAME_ROW, time),
+	FOLLOWS(EDGE, edge, end, SAME_ROW, time),
+	FOLLOWS(SPAN, span, end, SAME_ROW, time),
+};
+
+/* Small differences of either sign become small numbers. */
+static inline uint64_t zigzag(uint64_t v)
+{
+	return (v << 1) ^ (0 - (v >> 63));
+}
+
+static inline uint64_t unzigzag(uint64_t v)
+{
+	return (v >> 1) ^ (0 - (v & 1));
+}
+
+/* What words from first on, count of them, are more than what they are compared with. */
+static void take(const struct columns *c, unsigned int column, struct form f, uint32_t first,
+		 uint32_t count, uint64_t *rest)
+{
+	const uint64_t *words = columns_at(c, column) + first;
+	const uint64_t *other = columns_at(c, f.bits & FORM_DELTA ? column : f.reference) + first;
+
+	if (!(f.bits & FORM_DIFFERENCES)) {
+		memcpy(rest, words, count * sizeof(*rest));
+	} else if (f.bits & FORM_SAME_ROW) {
+		for (uint32_t i = 0; i < count; i++)
+			rest[i] = words[i] - other[i];
+	} else {
+		rest[0] = words[0] - (first ? other[-1] : 0);
+		for (uint32_t i = 1; i < count; i++)
+			rest[i] = words[i] - other[i - 1];
+	}
+}
+
+/* Which lowest bits are never set, and whether negative differences are rare. */
+static void fit(struct form *f, const uint64_t *rest, uint32_t count)
+{
+	uint64_t any = 0;
+	uint32_t negative = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		any |= rest[i];
+		negative += rest[i] >> 63;
+	}
+	f->scale = any ? (uint8_t)__builtin_ctzll(any) : 0;
+	f->bits &= (uint8_t) ~(FORM_SCALED | FORM_POSITIVE);
+	if (f->scale)
+		f->bits |= FORM_SCALED;
+	if (f->bits & FORM_DIFFERENCES && negative <= count / 64)
+		f->bits |= FORM_POSITIVE;
+}
+
+static bool is_signed(struct form f)
+{
+	return f.bits & FORM_DIFFERENCES && !(f.bits & FORM_POSITIVE);
+}
+
+/* Make rest the words that are written. How many runs of equal ones they are. */
+static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
+{
+	uint64_t before = 0;
+	uint32_t runs = 0;
+	bool with_sign = is_signed(f);
+
+	for (uint32_t i = 0; i < count; i++) {
+		rest[i] = with_sign ? zigzag((uint64_t)((int64_t)rest[i] >> f.scale))
+				    : rest[i] >> f.scale;
+		runs += !i || rest[i] != before;
+		before = rest[i];
+	}
+	return runs;
+}
+
+/* log2(n) in 256ths, straight between powers of two. */
+static uint32_t log2_of(uint32_t n)
+{
+	uint32_t whole = 31u - (uint32_t)__builtin_clz(n | 1);
+
+	return whole << 8 | (uint32_t)(((uint64_t)n << 8 >> whole) & 255);
+}
+
+/* 256ths of a bit that a group needs of which so many are each byte. */
+static uint64_t entropy(const uint16_t *counts, uint32_t total)
+{
+	uint64_t bits = (uint64_t)total * log2_of(total);
+
+	for (unsigned int i = 0; i < 256; i++)
+		if (counts[i])
+			bits -= (uint64_t)counts[i] * log2_of(counts[i]);
+	return bits;
+}
+
+_Static_assert(LOOKED_AT <= UINT16_MAX, "counts");
+
+/* About how many bytes count words like these will take, split into groups. */
+static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t count)
+{
+	uint16_t counts[GROUPS_COUNTED][256];
+	uint32_t totals[GROUPS_COUNTED] = {0};
+	uint64_t bits = 0, tables = 0, v;
+	unsigned int group;
+
+	memset(counts, 0, sizeof(counts));
+	for (uint32_t i = 0; i < looked_at; i++) {
+		v = rest[i];
+		for (group = 0; group < GROUPS_COUNTED && (v || !group); group++, v >>= 7) {
+			counts[group][(v & 0x7f) | (v > 0x7f) << 7]++;
+			totals[group]++;
+		}
+		for (; v; v >>= 7)
+			bits += 7 << 8;
+	}
+	for (group = 0; group < GROUPS_COUNTED && totals[group]; group++) {
+		bits += entropy(counts[group], totals[group]);
+		tables += TABLE_BYTES;
+	}
+	return bits / (8 << 8) * count / looked_at + tables;
+}
+
+/* Pieces of the column, spread over all of it. How many words. */
+static uint32_t look(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
+{
+	if (c->count <= LOOKED_AT) {
+		take(c, column, f, 0, c->count, rest);
+		return c->count;
+	}
+	for (uint32_t i = 0; i < PIECES; i++)
+		take(c, column, f, (uint32_t)((uint64_t)(c->count - PIECE) * i / (PIECES - 1)),
+		     PIECE, rest + i * PIECE);
+	return LOOKED_AT;
+}
+
+static uint64_t try(const struct columns *c, unsigned int column, struct form f)
+{
+	uint64_t rest[LOOKED_AT];
+	uint32_t looked_at = look(c, column, f, rest);
+
+	fit(&f, rest, looked_at);
+	shrink(f, rest, looked_at);
+	return guess_bytes(rest, looked_at, c->count);
+}
+
+static bool is_constant(const struct columns *c, unsigned int column)
+{
+	const uint64_t *words = columns_at(c, column);
+
+	return !memcmp(words, words + 1, (c->count - 1) * sizeof(*words));
+}
+
+/* The differences to take, if any, and about how many bytes that makes. */
+static struct form choose_differences(const struct columns *c, unsigned int column,
+				      enum record_kind kind, uint64_t *bytes)
+{
+	struct form candidates[2 + sizeof(hints) / sizeof(hints[0])] = {{0}, {.bits = FORM_DELTA}};
+	unsigned int count = 2, best = 0;
+	uint64_t guess;
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (hints[i].kind == kind && hints[i].column == column &&
+		    hints[i].reference < c->width)
+			candidates[count++] = (struct form){.bits = hints[i].bits,
+							    .reference = hints[i].reference};
+	*bytes = UINT64_MAX;
+	for (unsigned int i = 0; i < count; i++) {
+		guess = try(c, column, candidates[i]);
+		if (guess < *bytes) {
+			*bytes = guess;
+			best = i;
+		}
+	}
+	return candidates[best];
+}
+
+struct form form_choose(const struct columns *c, unsigned int column, enum record_kind kind,
+			uint64_t *rest)
+{
+	struct form f = {0};
+	uint64_t bytes = UINT64_MAX;
+
+	if (!is_constant(c, column))
+		f = choose_differences(c, column, kind, &bytes);
+	take(c, column, f, 0, c->count, rest);
+	fit(&f, rest, c->count);
+	if ((uint64_t)shrink(f, rest, c->count) * RUN_BYTES < bytes)
+		f.bits |= FORM_RUNS;
+	else
+		f.bits |= FORM_SPLIT;
+	return f;
+}
+
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static uint8_t *put_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
+{
+	uint32_t start = 0;
+
+	for (uint32_t i = 1; i <= count; i++) {
+		if (i < count && rest[i] == rest[start])
+			continue;
+		p = put_varint(p, rest[start]);
+		p = put_varint(p, i - start);
+		start = i;
+	}
+	return p;
+}
+
+static uint8_t *put_split(uint8_t *p, uint64_t *rest, uint32_t count)
+{
+	uint32_t longer;
+
+	for (; count; count = longer) {
+		longer = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			uint64_t v = rest[i];
+
+			*p++ = (uint8_t)((v & 0x7f) | (v > 0x7f) << 7);
+			rest[longer] = v >> 7;
+			longer += v > 0x7f;
+		}
+	}
+	return p;
+}
+
+uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count)
+{
+	return f.bits & FORM_RUNS ? put_runs(p, rest, count) : put_split(p, rest, count);
+}
+
+bool form_is_good(struct form f, unsigned int column, unsigned int width)
+{
+	unsigned int differences = f.bits & FORM_DIFFERENCES;
+
+	if (f.bits & ~FORM_ALL || (differences & (differences - 1)) || f.scale > 63)
+		return false;
+	if ((f.bits & FORM_RUNS && f.bits & FORM_SPLIT) || (f.bits & FORM_POSITIVE && !differences))
+		return false;
+	if (f.bits & FORM_SAME_ROW)
+		return f.reference < column;
+	return !(f.bits & FORM_ROW_BEFORE) || f.reference < width;
+}
+
+/* What is left of a hostile buffer. */
+struct input {
+	const uint8_t *at, *end;
+};
+
+static inline bool get_varint(struct input *in, uint64_t *ret)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		if (in->at == in->end || shift > 63)
+			return false;
+		byte = *in->at++;
+		if (shift == 63 && byte > 1)
+			return false;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	*ret = v;
+	return true;
+}
+
+static bool get_each(struct input *in, uint64_t *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!get_varint(in, &words[i]))
+			return false;
+	return true;
+}
+
+static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
+{
+	uint64_t v, run;
+	uint32_t i = 0;
+
+	while (i < count) {
+		if (!get_varint(in, &v) || !get_varint(in, &run) || !run || run > count - i)
+			return false;
+		for (; run; run--)
+			words[i++] = v;
+	}
+	return true;
+}
+
+/* later: numbers of the words that go on, in their order. */
+static bool get_split(struct input *in, uint64_t *words, uint32_t count, uint32_t *later)
+{
+	uint32_t left = count, longer = 0;
+
+	if (count > (size_t)(in->end - in->at))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		words[i] = in->at[i] & 0x7f;
+		later[longer] = i;
+		longer += in->at[i] >> 7;
+	}
+	in->at += count;
+	for (unsigned int shift = 7; longer; shift += 7) {
+		left = longer;
+		longer = 0;
+		if (shift > 63 || left > (size_t)(in->end - in->at))
+			return false;
+		for (uint32_t i = 0; i < left; i++) {
+			uint8_t byte = in->at[i];
+
+			if (shift == 63 && byte > 1)
+				return false;
+			words[later[i]] |= (uint64_t)(byte & 0x7f) << shift;
+			later[longer] = later[i];
+			longer += byte >> 7;
+		}
+		in->at += left;
+	}
+	return true;
+}
+
+static void grow(struct form f, uint64_t *words, uint32_t count)
+{
+	if (is_signed(f))
+		for (uint32_t i = 0; i < count; i++)
+			words[i] = unzigzag(words[i]) << f.scale;
+	else if (f.scale)
+		for (uint32_t i = 0; i < count; i++)
+			words[i] <<= f.scale;
+	if (f.bits & FORM_DELTA)
+		for (uint32_t i = 1; i < count; i++)
+			words[i] += words[i - 1];
+}
+
+bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
+	      uint32_t *later)
+{
+	struct input in = {data, data + size};
+	bool good = f.bits & FORM_RUNS	  ? get_runs(&in, words, count)
+		    : f.bits & FORM_SPLIT ? get_split(&in, words, count, later)
+					  : get_each(&in, words, count);
+
+	if (!good || in.at != in.end)
+		return false;
+	grow(f, words, count);
+	return true;
+}
+
+/* Columns may refer to each other, so they are made whole record by record. */
+void form_link(struct columns *c, const struct form *forms, uint64_t mask, uint32_t count)
+{
+	struct {
+		uint64_t *words;
+		const uint64_t *others;
+		bool before;
+	} links[CODEC_COLUMNS_MAX];
+	unsigned int used = 0;
+
+	for (unsigned int i = 0; i < c->width; i++) {
+		if (!(mask & 1ULL << i) || !(forms[i].bits & FORM_LINKED))
+			continue;
+		links[used].words = columns_at(c, i);
+		links[used].others = columns_at(c, forms[i].reference);
+		links[used++].before = forms[i].bits & FORM_ROW_BEFORE;
+	}
+	for (uint32_t row = 0; row < count; row++)
+		for (unsigned int i = 0; i < used; i++)
+			if (!links[i].before)
+				links[i].words[row] += links[i].others[row];
+			else if (row)
+				links[i].words[row] += links[i].others[row - 1];
+}
