@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The process table: the life of processes and threads, record by record. */
-#include "capture/process.h"
+#include "capture/process_private.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,17 +17,6 @@
 #define BORN_SLACK (100 * NSEC_PER_MSEC)
 #define NOBODY UINT32_MAX /* the pid of a thread whose process is not known */
 
-struct process_table {
-	struct process_context context;
-	struct process_entry *processes; /* by pid */
-	struct thread_entry *threads; /* by tid */
-	struct spaces spaces; /* what all address spaces share */
-	VECTOR(uint32_t) untold; /* pids whose mappings the walkers do not know */
-	uint64_t last_process, last_thread; /* ids given */
-	uint64_t generation;
-	bool comm_matched;
-};
-
 int process_table_new(struct process_table **ret, const struct process_context *c,
 		      struct error *err)
 {
@@ -41,7 +30,7 @@ int process_table_new(struct process_table **ret, const struct process_context *
 	return 0;
 }
 
-static struct process_entry *find_process(const struct process_table *t, uint32_t pid)
+struct process_entry *process_find(const struct process_table *t, uint32_t pid)
 {
 	struct process_entry *p = NULL;
 
@@ -49,7 +38,7 @@ static struct process_entry *find_process(const struct process_table *t, uint32_
 	return p;
 }
 
-static struct thread_entry *find_thread(const struct process_table *t, uint32_t tid)
+struct thread_entry *process_find_thread(const struct process_table *t, uint32_t tid)
 {
 	struct thread_entry *thread = NULL;
 
@@ -60,7 +49,7 @@ static struct thread_entry *find_thread(const struct process_table *t, uint32_t 
 /* Its process has one thread less. */
 static void leave_process(const struct process_table *t, const struct thread_entry *thread)
 {
-	struct process_entry *p = thread->ended ? NULL : find_process(t, thread->pid);
+	struct process_entry *p = thread->ended ? NULL : process_find(t, thread->pid);
 
 	if (p && p->threads)
 		p->threads--;
@@ -79,7 +68,7 @@ static void disown_threads(struct process_table *t, const struct process_entry *
 {
 	struct thread_entry *thread, *next;
 
-	HASH_ITER(hh, t->threads, thread, next)
+	HASH_ITER (hh, t->threads, thread, next)
 		if (thread->pid == p->pid && !thread->ended) {
 			thread->pid = NOBODY;
 			thread->ended = 1; /* long ago */
@@ -105,9 +94,9 @@ void process_table_free(struct process_table *t)
 
 	if (!t)
 		return;
-	HASH_ITER(hh, t->threads, thread, next_t)
+	HASH_ITER (hh, t->threads, thread, next_t)
 		free_thread(t, thread);
-	HASH_ITER(hh, t->processes, p, next_p)
+	HASH_ITER (hh, t->processes, p, next_p)
 		free_process(t, p);
 	vector_free(&t->untold);
 	free(t);
@@ -169,7 +158,7 @@ int process_table_tell(struct process_table *t, process_teller tell, void *conte
 	int ret = 0;
 
 	for (size_t i = 0; i < t->untold.count; i++) {
-		struct process_entry *p = find_process(t, t->untold.items[i]);
+		struct process_entry *p = process_find(t, t->untold.items[i]);
 		int one;
 
 		if (!p || !p->untold)
@@ -203,7 +192,7 @@ static void name_thread(struct process_table *t, struct thread_entry *thread, co
 	thread->comm_selected = comm_selected(t, thread->comm);
 }
 
-static struct process_entry *add_process(struct process_table *t, uint32_t pid, uint64_t born)
+struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_t born)
 {
 	struct process_entry *p = calloc(1, sizeof(*p));
 
@@ -222,15 +211,15 @@ static struct process_entry *add_process(struct process_table *t, uint32_t pid, 
 	return p;
 }
 
-static struct thread_entry *add_thread(struct process_table *t, uint32_t pid, uint32_t tid,
-				       uint64_t start, const char *comm)
+struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, uint32_t tid,
+					uint64_t start, const char *comm)
 {
 	struct thread_entry *thread = calloc(1, sizeof(*thread));
 	struct process_entry *p;
 
 	if (!thread)
 		return NULL;
-	p = find_process(t, pid);
+	p = process_find(t, pid);
 	if (p)
 		p->threads++;
 	thread->tid = tid;
@@ -242,8 +231,8 @@ static struct thread_entry *add_thread(struct process_table *t, uint32_t pid, ui
 }
 
 /* The thread lives in that process, whatever was known of it: its exit or number was lost. */
-static void join_process(const struct process_table *t, struct thread_entry *thread,
-			 struct process_entry *p)
+void process_join(const struct process_table *t, struct thread_entry *thread,
+		  struct process_entry *p)
 {
 	if (!thread->ended && thread->pid == p->pid)
 		return;
@@ -254,7 +243,7 @@ static void join_process(const struct process_table *t, struct thread_entry *thr
 	p->ended = 0;
 }
 
-static int put_process_entry(struct process_table *t, struct process_entry *p, struct error *err)
+int process_put(struct process_table *t, struct process_entry *p, struct error *err)
 {
 	const struct process_context *c = &t->context;
 	const char *cgroup = p->cgroup ? c->cgroup_path(c->context, p->cgroup) : "";
@@ -277,8 +266,8 @@ static int put_process_entry(struct process_table *t, struct process_entry *p, s
 	return put_process(c->sink, &r, err);
 }
 
-static int put_thread_entry(struct process_table *t, const struct thread_entry *thread,
-			    uint64_t process, struct error *err)
+int process_put_thread(struct process_table *t, const struct thread_entry *thread, uint64_t process,
+		       struct error *err)
 {
 	struct thread r = {
 		.id = thread->id,
@@ -297,12 +286,12 @@ static int put_thread_entry(struct process_table *t, const struct thread_entry *
 static int end_thread_name(struct process_table *t, struct thread_entry *thread, uint64_t time,
 			   struct error *err)
 {
-	struct process_entry *p = find_process(t, thread->pid);
+	struct process_entry *p = process_find(t, thread->pid);
 	int ret = 0;
 
 	if (thread->id && p && p->id) {
 		thread->ended = time;
-		ret = put_thread_entry(t, thread, p->id, err);
+		ret = process_put_thread(t, thread, p->id, err);
 		thread->ended = 0;
 	}
 	thread->id = 0;
@@ -318,7 +307,7 @@ static int end_program(struct process_table *t, struct process_entry *p, uint64_
 
 	if (p->id) {
 		p->ended = time;
-		ret = put_process_entry(t, p, err);
+		ret = process_put(t, p, err);
 		p->ended = 0;
 	}
 	p->id = 0;
@@ -327,9 +316,9 @@ static int end_program(struct process_table *t, struct process_entry *p, uint64_
 }
 
 /* A pid or tid that comes to life again belonged to somebody else before. */
-static int replace_process(struct process_table *t, uint32_t pid, uint64_t time, struct error *err)
+int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct error *err)
 {
-	struct process_entry *old = find_process(t, pid);
+	struct process_entry *old = process_find(t, pid);
 	int ret = 0;
 
 	if (!old)
@@ -342,7 +331,7 @@ static int replace_process(struct process_table *t, uint32_t pid, uint64_t time,
 
 static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, struct error *err)
 {
-	struct thread_entry *old = find_thread(t, tid);
+	struct thread_entry *old = process_find_thread(t, tid);
 	int ret = 0;
 
 	if (!old)
@@ -387,10 +376,9 @@ static int inherit(struct process_table *t, struct process_entry *child,
 	return 0;
 }
 
-static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
-		   struct error *err)
+static int on_fork(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
 {
-	const struct thread_entry *by = find_thread(t, l->parent_tid);
+	const struct thread_entry *by = process_find_thread(t, l->parent_tid);
 	struct process_entry *parent, *child;
 	char comm[COMM_SIZE];
 	int ret;
@@ -398,16 +386,16 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 	snprintf(comm, sizeof(comm), "%s", by ? by->comm : "");
 	ret = replace_thread(t, l->tid, time, err);
 	if (!ret && l->pid != l->parent_pid)
-		ret = replace_process(t, l->pid, time, err);
+		ret = process_replace(t, l->pid, time, err);
 	if (ret)
 		return ret;
 	if (l->pid != l->parent_pid) {
-		parent = find_process(t, l->parent_pid);
-		child = add_process(t, l->pid, time);
+		parent = process_find(t, l->parent_pid);
+		child = process_add(t, l->pid, time);
 		if (!child || (parent && inherit(t, child, parent) < 0))
 			return error_errno(err, -ENOMEM, "process table");
 	}
-	if (!add_thread(t, l->pid, l->tid, time, comm))
+	if (!process_add_thread(t, l->pid, l->tid, time, comm))
 		return error_errno(err, -ENOMEM, "process table");
 	return 0;
 }
@@ -415,22 +403,22 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 static int on_exit_record(struct process_table *t, const struct life *l, uint64_t time,
 			  struct error *err)
 {
-	struct thread_entry *thread = find_thread(t, l->tid);
-	struct process_entry *p = find_process(t, l->pid);
+	struct thread_entry *thread = process_find_thread(t, l->tid);
+	struct process_entry *p = process_find(t, l->pid);
 	int ret = 0;
 
 	if (thread && !thread->ended) {
 		leave_process(t, thread);
 		thread->ended = time;
 		if (thread->id && p && p->id)
-			ret = put_thread_entry(t, thread, p->id, err);
+			ret = process_put_thread(t, thread, p->id, err);
 	}
 	/* other threads may outlive the main one: the last to go ends the process */
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
 		process_table_untold(t, p);
 		if (p->id)
-			ret = put_process_entry(t, p, err);
+			ret = process_put(t, p, err);
 	}
 	return ret;
 }
@@ -447,13 +435,13 @@ static int end_other_threads(struct process_table *t, struct process_entry *p, u
 
 	if (p->threads < 2)
 		return 0;
-	HASH_ITER(hh, t->threads, thread, next) {
+	HASH_ITER (hh, t->threads, thread, next) {
 		if (ret || thread->pid != p->pid || thread->tid == tid || thread->ended)
 			continue;
 		leave_process(t, thread);
 		thread->ended = time;
 		if (thread->id && p->id)
-			ret = put_thread_entry(t, thread, p->id, err);
+			ret = process_put_thread(t, thread, p->id, err);
 	}
 	return ret;
 }
@@ -477,21 +465,20 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	return ret;
 }
 
-static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
-		   struct error *err)
+static int on_comm(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
 {
-	struct thread_entry *thread = find_thread(t, l->tid);
-	struct process_entry *p = find_process(t, l->pid);
+	struct thread_entry *thread = process_find_thread(t, l->tid);
+	struct process_entry *p = process_find(t, l->pid);
 	int ret = 0;
 
 	t->generation++;
 	if (!p)
-		p = add_process(t, l->pid, time);
+		p = process_add(t, l->pid, time);
 	if (!thread)
-		thread = add_thread(t, l->pid, l->tid, time, l->text);
+		thread = process_add_thread(t, l->pid, l->tid, time, l->text);
 	if (!p || !thread)
 		return error_errno(err, -ENOMEM, "process table");
-	join_process(t, thread, p);
+	process_join(t, thread, p);
 	/* the thread's old name belongs to the old program: end it first */
 	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
 		ret = end_thread_name(t, thread, time, err);
@@ -539,10 +526,9 @@ static uint64_t known_birth(const struct process_entry *p)
 	return p->birth >= BIRTH_SCANNED ? p->born : 0;
 }
 
-static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
-		   struct error *err)
+static int on_mmap(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
 {
-	struct process_entry *p = find_process(t, l->pid);
+	struct process_entry *p = process_find(t, l->pid);
 	struct mapped m = {
 		.seen = time,
 		.pid = l->pid,
@@ -556,7 +542,7 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 	if (l->pid == UINT32_MAX)
 		return 0; /* of the kernel */
 	if (!p)
-		p = add_process(t, l->pid, time);
+		p = process_add(t, l->pid, time);
 	if (!p)
 		return error_errno(err, -ENOMEM, "process table");
 	m.parent = p->parent;
@@ -584,22 +570,22 @@ int process_table_life(struct process_table *t, const struct life *l, uint64_t t
 	}
 }
 
-static bool same_birth(uint64_t a, uint64_t b)
+bool process_same_birth(uint64_t a, uint64_t b)
 {
 	return (a > b ? a - b : b - a) < BORN_SLACK;
 }
 
 int process_table_scanned(struct process_table *t, const struct scanned_process *s)
 {
-	struct process_entry *p = find_process(t, s->pid);
+	struct process_entry *p = process_find(t, s->pid);
 
-	if (p && p->born && !p->ended && !same_birth(p->born, s->born)) {
+	if (p && p->born && !p->ended && !process_same_birth(p->born, s->born)) {
 		/* its exit and the fork of the next were lost; a sink that fails will fail again */
-		(void)replace_process(t, s->pid, s->born, NULL);
+		(void)process_replace(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
 	if (!p)
-		p = add_process(t, s->pid, s->born);
+		p = process_add(t, s->pid, s->born);
 	if (!p)
 		return -ENOMEM;
 	if (p->birth < BIRTH_SCANNED) {
@@ -620,20 +606,20 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
 				 uint64_t now)
 {
-	struct thread_entry *thread = find_thread(t, s->tid);
+	struct thread_entry *thread = process_find_thread(t, s->tid);
 
 	if (!thread)
-		return add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
+		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
 	if (thread->comm[0] || !s->comm[0])
 		return 0;
 	name_thread(t, thread, s->comm); /* a sample met it before anybody knew its name */
-	return thread->id ? put_thread_entry(t, thread, thread->process, NULL) : 0;
+	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 
 int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *s,
 				  uint64_t now)
 {
-	struct process_entry *p = find_process(t, s->pid);
+	struct process_entry *p = process_find(t, s->pid);
 	struct mapped m = {
 		.seen = now,
 		.pid = s->pid,
@@ -652,152 +638,10 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 
 void process_table_scan_over(struct process_table *t, uint32_t pid)
 {
-	struct process_entry *p = find_process(t, pid);
+	struct process_entry *p = process_find(t, pid);
 
 	if (p)
 		p->scanning = false;
-}
-
-/* Its fork was missed, or that of its parent: once, a scan tells what it has mapped. */
-static bool lacks_scan(const struct process_entry *p)
-{
-	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
-}
-
-/* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
-static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
-					bool *unknown)
-{
-	struct process_entry *p = find_process(t, s->pid);
-
-	if (p && s->pid && s->born &&
-	    (p->birth == BIRTH_EXACT ? p->born != s->born : !same_birth(p->born, s->born))) {
-		(void)replace_process(t, s->pid, s->born, NULL);
-		p = NULL;
-	}
-	*unknown = !p && s->pid;
-	if (!p)
-		p = add_process(t, s->pid, s->born);
-	if (!p)
-		return NULL;
-	p->born = s->born;
-	p->birth = BIRTH_EXACT;
-	p->kernel = s->kernel;
-	return p;
-}
-
-static int put_met_process(struct process_table *t, struct process_entry *p, struct error *err)
-{
-	if (p->id && !p->changed)
-		return 0;
-	if (!p->id)
-		p->id = ++t->last_process;
-	return put_process_entry(t, p, err);
-}
-
-static int meet_process(struct process_table *t, struct process_entry *p,
-			const struct sampled_task *s, struct error *err)
-{
-	/* threads may live in other cgroups than the process they belong to */
-	if (p->cgroup != s->cgroup && (!p->cgroup || s->pid == s->tid)) {
-		p->cgroup = s->cgroup;
-		p->changed = true;
-	}
-	if (s->ns_pid && p->ns_pid != s->ns_pid) {
-		p->ns_pid = s->ns_pid;
-		p->changed = true;
-	}
-	return put_met_process(t, p, err);
-}
-
-/* A thread keeps its lane under all its names, which are entities of their own. */
-static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
-{
-	struct lane lane = {
-		.host = t->context.host,
-		.kind = LANE_THREAD,
-		.number = th->id,
-	};
-
-	if (!t->context.last_lane || th->lane)
-		return 0;
-	lane.id = th->lane = ++*t->context.last_lane;
-	return put_lane(t->context.sink, &lane, err);
-}
-
-static int meet_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
-		       struct error *err)
-{
-	int ret;
-
-	if (p->comm_selected || th->comm_selected)
-		t->comm_matched = true;
-	if (th->process != p->id) /* the tid is used again, and its fork was missed */
-		th->id = 0;
-	if (th->id)
-		return 0;
-	t->generation++;
-	th->id = ++t->last_thread;
-	th->process = p->id;
-	ret = put_lane_of(t, th, err);
-	return ret ? ret : put_thread_entry(t, th, p->id, err);
-}
-
-int process_table_meet(struct process_table *t, const struct sampled_task *s,
-		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
-		       struct error *err)
-{
-	struct process_entry *p = process_of(t, s, unknown);
-	struct thread_entry *th = find_thread(t, s->tid);
-	int ret;
-
-	if (p && !th)
-		th = add_thread(t, s->pid, s->tid, s->time, p->comm);
-	if (!p || !th)
-		return error_errno(err, -ENOMEM, "process table");
-	*unknown |= lacks_scan(p);
-	if (*unknown)
-		p->scanned = p->scanning = true;
-	if (th->pid != s->pid)
-		join_process(t, th, p);
-	ret = meet_process(t, p, s, err);
-	if (!ret)
-		ret = meet_thread(t, p, th, err);
-	*process = p;
-	*thread = th;
-	return ret;
-}
-
-int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
-			 struct process_entry **process, struct thread_entry **thread,
-			 bool *unknown, struct error *err)
-{
-	struct thread_entry *th = find_thread(t, tid);
-	struct process_entry *p = th ? find_process(t, th->pid) : NULL;
-	int ret;
-
-	*unknown = !p;
-	if (!p) /* the main thread of a process, until a scan tells otherwise */
-		p = find_process(t, tid);
-	if (!p)
-		p = add_process(t, tid, time);
-	if (p && !th)
-		th = add_thread(t, p->pid, tid, time, p->comm);
-	if (!p || !th)
-		return error_errno(err, -ENOMEM, "process table");
-	if (th->pid != p->pid)
-		join_process(t, th, p);
-	ret = put_met_process(t, p, err);
-	if (!ret)
-		ret = meet_thread(t, p, th, err);
-	*process = p;
-	*thread = th;
-	return ret;
-}
-
-uint64_t process_table_generation(const struct process_table *t)
-{
-	return t->generation;
 }
 
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
@@ -806,15 +650,15 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 	struct thread_entry *th, *next_t;
 	int ret = 0;
 
-	HASH_ITER(hh, t->processes, p, next_p) {
+	HASH_ITER (hh, t->processes, p, next_p) {
 		if (p->changed && p->id)
-			ret = put_process_entry(t, p, err);
+			ret = process_put(t, p, err);
 		if (ret)
 			return ret;
 		if (p->ended && p->ended + GRACE < now)
 			free_process(t, p);
 	}
-	HASH_ITER(hh, t->threads, th, next_t)
+	HASH_ITER (hh, t->threads, th, next_t)
 		if (th->ended && th->ended + GRACE < now)
 			free_thread(t, th);
 	return 0;
@@ -822,7 +666,7 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 
 struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id)
 {
-	struct process_entry *p = find_process(t, pid);
+	struct process_entry *p = process_find(t, pid);
 
 	return p && p->id == id ? p : NULL;
 }

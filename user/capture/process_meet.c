@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Processes and threads as samples and switches meet them: then they become entities. */
+#include "capture/process_private.h"
+
+#include <errno.h>
+
+/* Its fork was missed, or that of its parent: once, a scan tells what it has mapped. */
+static bool lacks_scan(const struct process_entry *p)
+{
+	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
+}
+
+/* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
+static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
+					bool *unknown)
+{
+	struct process_entry *p = process_find(t, s->pid);
+
+	if (p && s->pid && s->born &&
+	    (p->birth == BIRTH_EXACT ? p->born != s->born
+				     : !process_same_birth(p->born, s->born))) {
+		(void)process_replace(t, s->pid, s->born, NULL);
+		p = NULL;
+	}
+	*unknown = !p && s->pid;
+	if (!p)
+		p = process_add(t, s->pid, s->born);
+	if (!p)
+		return NULL;
+	p->born = s->born;
+	p->birth = BIRTH_EXACT;
+	p->kernel = s->kernel;
+	return p;
+}
+
+static int put_met_process(struct process_table *t, struct process_entry *p, struct error *err)
+{
+	if (p->id && !p->changed)
+		return 0;
+	if (!p->id)
+		p->id = ++t->last_process;
+	return process_put(t, p, err);
+}
+
+static int meet_process(struct process_table *t, struct process_entry *p,
+			const struct sampled_task *s, struct error *err)
+{
+	/* threads may live in other cgroups than the process they belong to */
+	if (p->cgroup != s->cgroup && (!p->cgroup || s->pid == s->tid)) {
+		p->cgroup = s->cgroup;
+		p->changed = true;
+	}
+	if (s->ns_pid && p->ns_pid != s->ns_pid) {
+		p->ns_pid = s->ns_pid;
+		p->changed = true;
+	}
+	return put_met_process(t, p, err);
+}
+
+/* A thread keeps its lane under all its names, which are entities of their own. */
+static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
+{
+	struct lane lane = {
+		.host = t->context.host,
+		.kind = LANE_THREAD,
+		.number = th->id,
+	};
+
+	if (!t->context.last_lane || th->lane)
+		return 0;
+	lane.id = th->lane = ++*t->context.last_lane;
+	return put_lane(t->context.sink, &lane, err);
+}
+
+static int meet_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
+		       struct error *err)
+{
+	int ret;
+
+	if (p->comm_selected || th->comm_selected)
+		t->comm_matched = true;
+	if (th->process != p->id) /* the tid is used again, and its fork was missed */
+		th->id = 0;
+	if (th->id)
+		return 0;
+	t->generation++;
+	th->id = ++t->last_thread;
+	th->process = p->id;
+	ret = put_lane_of(t, th, err);
+	return ret ? ret : process_put_thread(t, th, p->id, err);
+}
+
+int process_table_meet(struct process_table *t, const struct sampled_task *s,
+		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
+		       struct error *err)
+{
+	struct process_entry *p = process_of(t, s, unknown);
+	struct thread_entry *th = process_find_thread(t, s->tid);
+	int ret;
+
+	if (p && !th)
+		th = process_add_thread(t, s->pid, s->tid, s->time, p->comm);
+	if (!p || !th)
+		return error_errno(err, -ENOMEM, "process table");
+	*unknown |= lacks_scan(p);
+	if (*unknown)
+		p->scanned = p->scanning = true;
+	if (th->pid != s->pid)
+		process_join(t, th, p);
+	ret = meet_process(t, p, s, err);
+	if (!ret)
+		ret = meet_thread(t, p, th, err);
+	*process = p;
+	*thread = th;
+	return ret;
+}
+
+int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
+			 struct process_entry **process, struct thread_entry **thread,
+			 bool *unknown, struct error *err)
+{
+	struct thread_entry *th = process_find_thread(t, tid);
+	struct process_entry *p = th ? process_find(t, th->pid) : NULL;
+	int ret;
+
+	*unknown = !p;
+	if (!p) /* the main thread of a process, until a scan tells otherwise */
+		p = process_find(t, tid);
+	if (!p)
+		p = process_add(t, tid, time);
+	if (p && !th)
+		th = process_add_thread(t, p->pid, tid, time, p->comm);
+	if (!p || !th)
+		return error_errno(err, -ENOMEM, "process table");
+	if (th->pid != p->pid)
+		process_join(t, th, p);
+	ret = put_met_process(t, p, err);
+	if (!ret)
+		ret = meet_thread(t, p, th, err);
+	*process = p;
+	*thread = th;
+	return ret;
+}
+
+uint64_t process_table_generation(const struct process_table *t)
+{
+	return t->generation;
+}
