@@ -120,7 +120,8 @@ def section(results):
     steal = Spread(value for m in matrices for value in m.steal().values)
     text = HOW.format(most=rounds_of(matrices[0]), rounds=rounds_of(matrices[1]),
                       steal=f"{steal.median:.1%} (at most {max(steal.values):.1%})")
-    text += "\n" + plain_table(matrices) + slowdown_table(matrices) + cpu_table(matrices, found["large"])
+    text += "\n" + plain_table(matrices) + slowdown_table(matrices)
+    text += cpu_table(matrices, found["large"])
     text += disk_table(matrices, found["large"]) + loss_table(matrices)
     return text + programs_table(found["programs"])
 
