@@ -63,11 +63,11 @@ struct group_key {
 	uint64_t numbers[3];
 };
 
-static void key_of(const struct grouping *g, const struct profile_sum *s, const struct process *p,
+static void key_of(enum group_by by, const char *module, const struct process *p,
 		   const struct thread *t, struct group_key *key)
 {
 	*key = (struct group_key){.name = process_name(p), .more = ""};
-	switch (g->by) {
+	switch (by) {
 	case GROUP_THREAD:
 		key->name = t && *t->comm ? t->comm : process_name(p);
 		key->more = process_name(p);
@@ -84,7 +84,7 @@ static void key_of(const struct grouping *g, const struct profile_sum *s, const 
 		key->name = *p->cgroup ? p->cgroup : "(unknown)";
 		break;
 	case GROUP_MODULE:
-		key->name = leaf_module(g->profile, s->stack);
+		key->name = module;
 		break;
 	default:
 		key->more = p->container;
@@ -108,6 +108,16 @@ static int intern_key(struct names *names, const struct group_key *key, uint32_t
 	return rc;
 }
 
+int group_number(struct names *keys, enum group_by by, const struct process *p,
+		 const struct thread *t, const char **name, uint32_t *ret)
+{
+	struct group_key key;
+
+	key_of(by, "", p, t, &key);
+	*name = key.name;
+	return intern_key(keys, &key, ret);
+}
+
 static int add(struct grouping *g, const struct profile_sum *s)
 {
 	const struct profile *p = g->profile;
@@ -118,7 +128,8 @@ static int add(struct grouping *g, const struct profile_sum *s)
 	struct group_key key;
 	uint64_t member;
 
-	key_of(g, s, fresh.process, t ? &t->t : NULL, &key);
+	key_of(g->by, g->by == GROUP_MODULE ? leaf_module(p, s->stack) : "", fresh.process,
+	       t ? &t->t : NULL, &key);
 	fresh.name = key.name;
 	fresh.thread = g->by == GROUP_THREAD && t ? &t->t : NULL;
 	if (intern_key(&g->keys, &key, &number) < 0)

@@ -3,6 +3,7 @@
 #ifndef SKEIN_ANALYZE_GROUPS_H
 #define SKEIN_ANALYZE_GROUPS_H
 
+#include "analyze/names.h"
 #include "analyze/profile.h"
 #include "base/vector.h"
 
@@ -35,6 +36,13 @@ struct groups {
 /* Of all sums of an event: 0 or -ENOMEM. The profile must outlive the groups. */
 int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by);
 void groups_free(struct groups *g);
+
+/*
+ * The number and the name of the group of a thread (NULL: not known) of a process, for who adds up
+ * other things than samples; not by module. The name is theirs. 0 or -ENOMEM.
+ */
+int group_number(struct names *keys, enum group_by by, const struct process *p,
+		 const struct thread *t, const char **name, uint32_t *ret);
 
 /* The name of a process: its comm, else the file name of its program, else "[unknown]". */
 const char *process_name(const struct process *p);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
-#include "cmd/report.h"
+#include "cmd/report_sched.h"
 
 #define DEFAULT_LEAST 1.0 /* percent */
 
@@ -62,6 +62,11 @@ static const struct option_spec report_specs[] = {
 	{.name = "tree", .letter = 'g', .type = OPTION_FLAG,
 	 .help = "The call tree of every program instead of the tables.",
 	 .offset = offsetof(struct report_options, tree)},
+	{.name = "sched", .type = OPTION_FLAG,
+	 .help = "The scheduler's tables in detail: CPUs over time, who ran, who waited for a CPU "
+		 "or something else and for how long, who woke whom, how many ran at once. With "
+		 "--by, by that.",
+	 .offset = offsetof(struct report_options, sched)},
 	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = set_least,
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
 	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
@@ -191,6 +196,7 @@ void report_free(struct report *r)
 	for (int by = 0; by < GROUP_KIND_COUNT; by++)
 		groups_free(&r->groups[by]);
 	tree_free(&r->tree);
+	report_sched_free(r->sched);
 }
 
 static int heavier(const void *a, const void *b, void *context)
@@ -219,8 +225,28 @@ int report_children(const struct report *r, uint32_t node, nodes_t *list)
 	return 0;
 }
 
-static int show(const char *path, const struct report_options *o, const struct profile *p,
-		struct error *err)
+/* The scheduler's part, where it is shown; r->sched stays NULL if the trace has nothing of it. */
+static int add_sched(struct report *r, const struct input *in, struct error *err)
+{
+	const struct report_options *o = r->options;
+	struct source *slices = NULL;
+	int rc;
+
+	if (!o->sched && !o->json && (o->tree || (o->by != BY_NOTHING && r->count)))
+		return 0;
+	rc = trace_source(&slices, in->trace, err);
+	if (!rc)
+		rc = report_sched_make(r, slices, r->filtered ? in->source : NULL, err);
+	source_free(slices);
+	if (!rc && o->sched && !r->sched)
+		rc = error_set(err, -ENODATA,
+			       "%s: nothing of the scheduler was recorded: skein record -e sched",
+			       r->path);
+	return rc;
+}
+
+static int show(const char *path, const struct report_options *o, const struct input *in,
+		const struct profile *p, struct error *err)
 {
 	struct screen screen;
 	struct report r;
@@ -228,8 +254,10 @@ static int show(const char *path, const struct report_options *o, const struct p
 
 	if (rc < 0)
 		return rc;
+	rc = add_sched(&r, in, err);
 	screen_open(&screen, stdout, o->color);
-	rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
+	if (!rc)
+		rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
 	report_free(&r);
 	if (!rc && fflush(stdout))
 		rc = error_errno(err, -errno, "cannot write the report");
@@ -246,7 +274,7 @@ static int run_report(const char *path, const struct report_options *o)
 	if (!rc)
 		rc = profile_read(&p, in.source, &err);
 	if (!rc)
-		rc = show(path, o, p, &err);
+		rc = show(path, o, &in, p, &err);
 	profile_free(p);
 	input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;
@@ -267,6 +295,9 @@ static int report_main(int argc, char **argv)
 				 argv[first + 1]);
 	if (o.tree && o.by != BY_NOTHING)
 		return log_error(2, "report: --tree and --by exclude each other");
+	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
+		return log_error(2, "report: --sched goes without --tree, and not by %s",
+				 o.tree ? "function" : group_word(o.by));
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
 	keep_from_sigpipe();
@@ -278,10 +309,13 @@ const struct command report_command = {
 	.summary = "where did the time go?",
 	.usage = "[OPTIONS] [FILE]",
 	.description = "Read a trace (skein.skein when none is named) and show its hottest "
-		       "functions, the programs they belong to, and what could not be recorded.",
+		       "functions, the programs they belong to, who waited for a CPU or something "
+		       "else, and what could not be recorded.",
 	.examples = "skein report\tthe trace in this folder\n"
 		    "skein report --tree --comm java\twho calls what in Java\n"
 		    "skein report --by container run.skein\tone line per container\n"
+		    "skein report --sched\twho ran, who waited, who woke whom\n"
+		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),

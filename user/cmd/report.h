@@ -19,13 +19,15 @@
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
-	bool tree, json;
+	bool tree, sched, json;
 	int by; /* enum group_by or one of the above */
 	uint64_t limit; /* rows; 0: all */
 	double least; /* percent of the whole that a line of the tree has at least */
 	const char *color;
 	struct filter filter;
 };
+
+struct report_sched; /* cmd/report_sched.h */
 
 struct report {
 	const char *path;
@@ -42,6 +44,7 @@ struct report {
 	struct completeness completeness;
 	struct breakages breakages;
 	struct losses losses;
+	struct report_sched *sched; /* NULL: the scheduler was not recorded, or is not shown */
 };
 
 int report_make(struct report *r, const char *path, const struct profile *p,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "cmd/report.h"
+#include "cmd/report_sched.h"
 
 #ifndef SKEIN_VERSION
 #define SKEIN_VERSION "unknown"
@@ -270,6 +270,8 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	put_accounts(&j, r);
 	put_functions(&j, r);
 	put_groups(&j, r);
+	if (r->sched)
+		report_sched_json(&j, r->sched);
 	if (r->options->tree)
 		rc = put_tree(&j, r);
 	json_object_end(&j);

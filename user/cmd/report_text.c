@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/units.h"
-#include "cmd/report.h"
+#include "cmd/report_sched.h"
 
 #define FUNCTION_ROWS 20
 #define PROGRAM_ROWS 10
@@ -438,21 +438,57 @@ static int put_body(const struct report *r, const struct screen *s)
 	return put_tables(r, s);
 }
 
+/* What was sampled: not where the scheduler alone was asked for, or recorded. */
+static int put_sampled(const struct report *r, const struct screen *s)
+{
+	int rc;
+
+	if (r->options->sched || (!r->count && r->sched))
+		return 0;
+	if (!r->count) {
+		put_paragraph(s, "Samples", STYLE_WARM, why_empty(r));
+		return 0;
+	}
+	fputc('\n', s->out);
+	rc = put_body(r, s);
+	fputc('\n', s->out);
+	return rc;
+}
+
+/* Of whom the scheduler's tables are in detail: without samples, --by can only mean them. */
+static int put_sched(const struct report *r, const struct screen *s)
+{
+	bool first = r->options->sched || !r->count;
+	int rc;
+
+	if (!r->sched)
+		return 0;
+	if (first)
+		fputc('\n', s->out);
+	if (r->options->sched || r->options->by < SCHED_GROUPS)
+		rc = report_sched_tables(r->sched, s);
+	else
+		rc = report_sched_programs(r->sched, s);
+	fputc('\n', s->out);
+	return rc;
+}
+
 int report_text(const struct report *r, const struct screen *s, struct error *err)
 {
-	int rc = 0;
+	int rc;
 
 	put_machine(r, s);
-	if (r->count) {
+	if (r->count && !r->options->sched) {
 		put_samples(r, s);
 		put_stacks(r, s);
-		fputc('\n', s->out);
-		rc = put_body(r, s);
-		fputc('\n', s->out);
-	} else {
-		put_paragraph(s, "Samples", STYLE_WARM, why_empty(r));
 	}
-	show_account(r, s);
+	if (r->sched)
+		report_sched_machine(r->sched, s);
+	rc = put_sampled(r, s);
+	if (!rc)
+		rc = put_sched(r, s);
+	if (!r->options->sched)
+		show_account(r, s);
 	put_losses(r, s);
 	if (rc < 0)
 		return error_errno(err, rc, "cannot show the report");

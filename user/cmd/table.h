@@ -35,7 +35,7 @@ struct column {
 	unsigned int least; /* columns it may shrink to; 0: it is never cut */
 };
 
-#define TABLE_MAX_COLUMNS 8
+#define TABLE_MAX_COLUMNS 12
 
 struct table {
 	const struct column *columns;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How many ran at once, see overlap.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/overlap.h"
+
+static size_t find(const struct borders *b, uint32_t cpu)
+{
+	size_t at = b->list.count;
+
+	/* from the end, where those are that switch often */
+	while (at-- > 0)
+		if (b->list.items[at].cpu == cpu)
+			return at;
+	return b->list.count;
+}
+
+uint64_t borders_get(const struct borders *b, uint32_t cpu)
+{
+	size_t at = find(b, cpu);
+
+	return at < b->list.count ? b->list.items[at].time : 0;
+}
+
+int borders_move(struct borders *b, uint32_t cpu, uint64_t time)
+{
+	struct border moved = {time, cpu}, *items;
+	size_t at = find(b, cpu);
+
+	if (at == b->list.count && vector_push(&b->list, moved) < 0)
+		return -ENOMEM;
+	items = b->list.items;
+	for (; at > 0 && items[at - 1].time > time; at--)
+		items[at] = items[at - 1];
+	for (; at + 1 < b->list.count && items[at + 1].time < time; at++)
+		items[at] = items[at + 1];
+	items[at] = moved;
+	return 0;
+}
+
+void borders_free(struct borders *b)
+{
+	vector_free(&b->list);
+}
+
+static int add_done(struct overlap *o, uint32_t running, uint64_t ns)
+{
+	while (o->done.count <= running)
+		if (vector_push(&o->done, 0) < 0)
+			return -ENOMEM;
+	o->done.items[running] += ns;
+	return 0;
+}
+
+/* Add to the cells of the last border of a list, which stay in order. */
+static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uint64_t ns)
+{
+	struct overlap_cell cell = {from, ns, running};
+	size_t at = cells->count;
+
+	while (at > 0 && cells->items[at - 1].from == from &&
+	       cells->items[at - 1].running >= running)
+		at--;
+	if (at < cells->count && cells->items[at].running == running) {
+		cells->items[at].ns += ns;
+		return 0;
+	}
+	if (vector_push(cells, cell) < 0)
+		return -ENOMEM;
+	memmove(cells->items + at + 1, cells->items + at,
+		(cells->count - 1 - at) * sizeof(*cells->items));
+	cells->items[at] = cell;
+	return 0;
+}
+
+/*
+ * The cells from *at on that lie before next, brought to the border from; raised by one, with
+ * the rest of the length running alone, if a slice covers it.
+ */
+static int rebuild(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t length)
+{
+	uint64_t rest = length;
+
+	for (; *at < o->cells.count && o->cells.items[*at].from < next; ++*at) {
+		const struct overlap_cell *c = &o->cells.items[*at];
+
+		if (add_cell(&o->spare, from, c->running + (length > 0), c->ns) < 0)
+			return -ENOMEM;
+		rest -= c->ns < rest ? c->ns : rest;
+	}
+	return rest ? add_cell(&o->spare, from, 1, rest) : 0;
+}
+
+static void swap_cells(struct overlap *o)
+{
+	overlap_cells_t cells = o->cells;
+
+	o->cells = o->spare;
+	o->spare = cells;
+	o->spare.count = 0;
+}
+
+/* What lies before the first border can no longer change. */
+static int settle(struct overlap *o, uint64_t first, size_t *at)
+{
+	for (; *at < o->cells.count && o->cells.items[*at].from < first; ++*at)
+		if (add_done(o, o->cells.items[*at].running, o->cells.items[*at].ns) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint64_t end)
+{
+	const struct border *list = b->list.items;
+	size_t at = 0;
+
+	if (end < o->now)
+		return -EINVAL;
+	if (b->list.count && settle(o, list[0].time, &at) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->list.count; i++) {
+		uint64_t from = list[i].time;
+		uint64_t next = i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX;
+		uint64_t stop = next < end ? next : end;
+		uint64_t length = from >= time && stop > from ? stop - from : 0;
+
+		if (next > from && rebuild(o, &at, from, next, length) < 0)
+			return -ENOMEM;
+	}
+	swap_cells(o);
+	o->now = end;
+	return 0;
+}
+
+int overlap_finish(struct overlap *o)
+{
+	size_t at = 0;
+	int rc = settle(o, UINT64_MAX, &at);
+
+	o->cells.count = 0;
+	return rc;
+}
+
+void overlap_free(struct overlap *o)
+{
+	vector_free(&o->cells);
+	vector_free(&o->spare);
+	vector_free(&o->done);
+	*o = (struct overlap){0};
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Adding up the scheduler's records, see sched.h: what needs the records themselves (switches,
+ * wake-ups) is counted here, what needs states in sched_count.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sched_count.h"
+
+#define NEEDED (WANT(HOST) | WANT(THREAD) | WANT(LANE) | WANT(SLICE) | WANT(EDGE))
+
+/* Pairs kept apart: for every thread so many others that it wakes, and some for all. */
+#define PAIRS_PER_THREAD 64
+#define PAIRS_LEAST 65536
+
+static void take_host(struct sched_run *r, const struct host *h)
+{
+	struct sched *s = r->made;
+
+	if (r->host) /* the range is that of the first one */
+		return;
+	r->host = h->id;
+	s->from = h->start + r->query->from;
+	if (h->end > h->start)
+		s->to = h->end;
+	if (r->query->to && (!s->to || h->start + r->query->to < s->to))
+		s->to = h->start + r->query->to;
+	if (s->to && s->to < s->from)
+		s->to = s->from;
+	r->open = !s->to;
+	series_init(&s->waiting_when, s->from, s->to);
+}
+
+static int take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
+{
+	struct sched *s = r->made;
+	struct sched_cpu *cpu = calloc(1, sizeof(*cpu));
+
+	if (!cpu || vector_push(&s->cpus, cpu) < 0) {
+		free(cpu);
+		return -ENOMEM;
+	}
+	cpu->number = l->number;
+	series_init(&cpu->busy_when, s->from, s->to);
+	series_init(&cpu->unknown_when, s->from, s->to);
+	*ret = (uint32_t)(s->cpus.count - 1);
+	return borders_move(&r->borders, *ret, s->from);
+}
+
+/* The lane of an id; of no kind until its record comes, for threads come before lanes. */
+static int lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
+{
+	struct sched_lane fresh = {.now = INDEX_NONE, .newest = INDEX_NONE};
+	uint32_t at = index_get(&r->lanes_by_id, id);
+
+	if (at == INDEX_NONE) {
+		at = (uint32_t)r->lanes.count;
+		if (vector_push(&r->lanes, fresh) < 0 || index_put(&r->lanes_by_id, id, at) < 0)
+			return -ENOMEM;
+	}
+	*ret = &r->lanes.items[at];
+	return 0;
+}
+
+static int take_lane(struct sched_run *r, const struct lane *l)
+{
+	struct sched_lane *lane;
+	int rc = lane_of(r, l->id, &lane);
+
+	if (rc < 0 || lane->kind)
+		return rc;
+	lane->kind = l->kind;
+	lane->number = l->number;
+	return l->kind == LANE_CPU ? take_cpu(r, l, &lane->cpu) : 0;
+}
+
+static int process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
+{
+	struct sched_process p = {.id = id};
+
+	*ret = index_get(&r->processes_by_id, id);
+	if (*ret != INDEX_NONE)
+		return 0;
+	*ret = (uint32_t)r->made->processes.count;
+	if (vector_push(&r->made->processes, p) < 0)
+		return -ENOMEM;
+	return index_put(&r->processes_by_id, id, *ret);
+}
+
+/* Names of one thread hang on its lane, the oldest first. */
+static int link_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
+{
+	struct sched_lane *lane;
+	int rc = lane_of(r, lane_id, &lane);
+
+	if (rc < 0)
+		return rc;
+	if (lane->newest == INDEX_NONE)
+		lane->now = thread;
+	else
+		r->next_name.items[lane->newest] = thread;
+	lane->newest = thread;
+	return 0;
+}
+
+int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret)
+{
+	struct sched_thread thread = {.id = t->id, .start = t->start};
+	const struct sched_query *q = r->query;
+	int rc;
+
+	*ret = index_get(&r->threads_by_id, t->id);
+	if (*ret != INDEX_NONE)
+		return 0;
+	rc = process_of(r, t->process, &thread.process);
+	if (rc < 0)
+		return rc;
+	thread.asked = !q->asked || q->asked(q->context, t);
+	*ret = (uint32_t)r->made->threads.count;
+	if (vector_push(&r->made->threads, thread) < 0 ||
+	    vector_push(&r->next_name, INDEX_NONE) < 0)
+		return -ENOMEM;
+	return index_put(&r->threads_by_id, t->id, *ret);
+}
+
+static int take_thread(struct sched_run *r, const struct thread *t)
+{
+	bool known = index_get(&r->threads_by_id, t->id) != INDEX_NONE;
+	uint32_t thread;
+	int rc = sched_thread_of(r, t, &thread);
+
+	return rc || known || !t->lane ? rc : link_name(r, t->lane, thread);
+}
+
+/* The thread of a lane under the name of that time, which grows. INDEX_NONE: it is no thread's. */
+static uint32_t named(struct sched_run *r, struct sched_lane *l, uint64_t time)
+{
+	uint32_t next = l->now == INDEX_NONE ? INDEX_NONE : r->next_name.items[l->now];
+
+	for (; next != INDEX_NONE && r->made->threads.items[next].start <= time;
+	     next = r->next_name.items[next])
+		l->now = next;
+	return l->now;
+}
+
+static bool within(const struct sched_run *r, uint64_t time)
+{
+	return time >= r->made->from && (r->open || time < r->made->to);
+}
+
+/* Who left the CPU at the end of a slice, and how. */
+static int count_switch(struct sched_run *r, const struct slice *slice)
+{
+	struct sched *s = r->made;
+	struct sched_lane *lane = sched_lane(r, slice->lane);
+	const struct thread unknown = {.id = slice->value};
+	bool left = slice->left && slice->left != STATE_RUNNING;
+	enum sched_switch how;
+	uint32_t thread;
+
+	s->slices++;
+	if (!lane || lane->kind != LANE_CPU || !within(r, slice->end))
+		return 0;
+	if (slice->state == STATE_IDLE || (slice->state == STATE_RUNNING && left))
+		s->cpus.items[lane->cpu]->switches++;
+	if (slice->state != STATE_RUNNING || !left || !slice->value)
+		return 0;
+	if (sched_thread_of(r, &unknown, &thread) < 0)
+		return -ENOMEM;
+	how = slice->left == STATE_RUNNABLE || slice->left == STATE_PREEMPTED ||
+			      slice->left == STATE_THROTTLED ?
+		      SWITCH_INVOLUNTARY :
+		      SWITCH_VOLUNTARY;
+	s->threads.items[thread].counts.switches[how]++;
+	s->counts.switches[how]++;
+	return 0;
+}
+
+/* The number of an edge's waker, as struct sched_wakes has it. */
+static uint32_t waker_of(struct sched_run *r, const struct edge *e)
+{
+	struct sched_lane *from = sched_lane(r, e->from);
+	uint32_t thread = from ? named(r, from, e->time) : INDEX_NONE;
+
+	if (from && from->kind == LANE_INTERRUPT && from->number < INTERRUPT_COUNT)
+		return SCHED_INTERRUPT + (uint32_t)from->number;
+	return thread == INDEX_NONE ? SCHED_INTERRUPT : thread;
+}
+
+static int count_pair(struct sched_run *r, uint32_t from, uint32_t to)
+{
+	struct sched *s = r->made;
+	uint64_t key = (uint64_t)from << 32 | to;
+	struct sched_wakes fresh = {.from = from, .to = to};
+	uint32_t at = index_get(&r->wakes_by_pair, key);
+
+	if (at == INDEX_NONE) {
+		if (s->wakes.count >= PAIRS_LEAST + PAIRS_PER_THREAD * s->threads.count) {
+			s->other_wakes++;
+			return 0;
+		}
+		at = (uint32_t)s->wakes.count;
+		if (vector_push(&s->wakes, fresh) < 0 || index_put(&r->wakes_by_pair, key, at) < 0)
+			return -ENOMEM;
+	}
+	s->wakes.items[at].count++;
+	return 0;
+}
+
+static int count_wakeup(struct sched_run *r, const struct edge *e)
+{
+	struct sched *s = r->made;
+	struct sched_lane *to = sched_lane(r, e->to);
+	uint32_t woken = to ? named(r, to, e->time) : INDEX_NONE, from;
+
+	if (e->kind != EDGE_WAKEUP || woken == INDEX_NONE || !within(r, e->time))
+		return 0;
+	from = waker_of(r, e);
+	s->counts.wakeups++;
+	s->threads.items[woken].counts.wakeups++;
+	if (from < SCHED_INTERRUPT)
+		s->threads.items[from].counts.wakes++;
+	if (!s->threads.items[woken].asked &&
+	    (from >= SCHED_INTERRUPT || !s->threads.items[from].asked))
+		return 0;
+	return count_pair(r, from, woken);
+}
+
+static int take(struct sched_run *r, enum record_kind kind, const void *record)
+{
+	const struct slice *slice = record;
+	const struct edge *edge = record;
+
+	switch (kind) {
+	case KIND_HOST:
+		take_host(r, record);
+		return 0;
+	case KIND_LANE:
+		return take_lane(r, record);
+	case KIND_THREAD:
+		return take_thread(r, record);
+	case KIND_SLICE:
+		r->last = slice->end > r->last ? slice->end : r->last;
+		return count_switch(r, slice);
+	case KIND_EDGE:
+		r->last = edge->time > r->last ? edge->time : r->last;
+		return count_wakeup(r, edge);
+	default:
+		return 0;
+	}
+}
+
+static int run_put(struct sink *sink, enum record_kind kind, const void *record,
+		   struct error *err)
+{
+	struct sched_run *r = (struct sched_run *)sink;
+	int rc = take(r, kind, record);
+
+	if (rc < 0)
+		return error_errno(err, rc, "cannot add up what the scheduler did");
+	return states_put(r->states, kind, record, err);
+}
+
+/* The records are all there: tell what is open, and settle what waited for more. */
+static int end(struct sched_run *r, struct error *err)
+{
+	struct sched *s = r->made;
+	int rc = states_end(r->states, s->to > r->last ? s->to : r->last, err);
+
+	if (rc < 0)
+		return rc;
+	s->disorder += states_disorder(r->states);
+	if (r->open)
+		s->to = r->last > s->from ? r->last : s->from;
+	rc = overlap_finish(&s->at_once);
+	for (size_t i = 0; i < s->processes.count && !rc; i++)
+		rc = overlap_finish(&s->processes.items[i].at_once);
+	return rc < 0 ? error_errno(err, rc, "cannot add up what the scheduler did") : 0;
+}
+
+static const struct sink_ops run_ops = {.put = run_put};
+
+int sched_read(struct sched **ret, struct source *source, const struct sched_query *q,
+	       struct error *err)
+{
+	struct sched_run r = {
+		.sink = {.ops = &run_ops, .wants = WANTS(NEEDED)},
+		.query = q,
+		.open = true,
+	};
+	const struct states_events events = {.stretch = sched_count, .context = &r};
+	int rc;
+
+	r.made = calloc(1, sizeof(*r.made));
+	if (!r.made)
+		return error_errno(err, -ENOMEM, "cannot read the scheduler's records");
+	rc = states_new(&r.states, &events, err);
+	if (!rc)
+		rc = source->ops->run(source, &r.sink, err);
+	if (!rc)
+		rc = end(&r, err);
+	states_free(r.states);
+	index_free(&r.lanes_by_id);
+	index_free(&r.threads_by_id);
+	index_free(&r.processes_by_id);
+	index_free(&r.wakes_by_pair);
+	vector_free(&r.lanes);
+	vector_free(&r.next_name);
+	borders_free(&r.borders);
+	if (rc < 0)
+		sched_free(r.made);
+	else
+		*ret = r.made;
+	return rc;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run over the scheduler's records: shared by sched.c and sched_count.c, and nobody else. */
+#ifndef SKEIN_ANALYZE_SCHED_COUNT_H
+#define SKEIN_ANALYZE_SCHED_COUNT_H
+
+#include "analyze/sched.h"
+#include "analyze/states.h"
+
+struct sched_lane {
+	uint64_t kind, number;	/* of the lane; kind 0: its record has not come */
+	uint32_t cpu;		/* of a CPU: index */
+	uint32_t now, newest;	/* of a thread: index under its present name, and its last one */
+	uint32_t cached;	/* index of the thread of the last stretch */
+	uint64_t cached_id;
+	/* Of a thread: what the last stretch was, and since when it waits in the run queue. */
+	enum slice_state state;
+	uint64_t end, waits_since;
+	enum queued queued;
+	bool waits, whole; /* whole: since its wake-up or preemption */
+};
+
+struct sched_run {
+	struct sink sink;
+	const struct sched_query *query;
+	struct sched *made;
+	struct states *states;
+	struct index lanes_by_id, threads_by_id, processes_by_id, wakes_by_pair;
+	VECTOR(struct sched_lane) lanes;
+	VECTOR(uint32_t) next_name; /* of the same thread, by index; INDEX_NONE: there is none */
+	struct borders borders;
+	uint64_t host; /* host.id of the first one */
+	uint64_t last; /* ns: the last thing that was told */
+	bool open;     /* nobody has said where the range ends */
+};
+
+static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)
+{
+	uint32_t at = index_get(&r->lanes_by_id, id);
+
+	return at == INDEX_NONE ? NULL : &r->lanes.items[at];
+}
+
+/* The index of a thread, which is added if it is new: 0 or -ENOMEM. */
+int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret);
+
+/* For struct states_events; context is a struct sched_run. */
+int sched_count(void *context, const struct stretch *s, struct error *err);
+
+#endif

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Adding up the scheduler's part of a report, and what of it every report shows. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cmd/report_sched.h"
+
+#define PROGRAM_ROWS 10
+#define BLOCKED_SHOWN 2	  /* classes of waits in one cell */
+#define LEAST_SHARE 100	  /* a part of this of a life or less is not worth a word */
+
+struct asking {
+	const struct source *filter;
+	const struct sched_names *names;
+};
+
+static bool asked(const void *context, const struct thread *t)
+{
+	const struct asking *a = context;
+	const struct thread unknown = {.id = t->id, .comm = ""}, *known;
+
+	known = sched_names_thread(a->names, t->id);
+	known = known ? known : &unknown;
+	return filter_holds(a->filter, sched_names_process(a->names, known->process), known);
+}
+
+static int add_cpus(struct report_sched *s)
+{
+	int rc = 0;
+
+	s->elapsed = s->all->to - s->all->from;
+	for (size_t i = 0; i < s->all->cpus.count && !rc; i++) {
+		const struct sched_cpu *c = s->all->cpus.items[i];
+
+		s->busy += c->busy;
+		s->idle += c->idle;
+		s->unknown += c->unknown;
+		s->switches += c->switches;
+		for (int how = 0; how < QUEUED_COUNT && !rc; how++)
+			rc = histogram_merge(&s->waits[how], &c->waits[how]);
+	}
+	return rc;
+}
+
+static int make(struct report_sched *s, const struct report *r, struct source *slices,
+		const struct source *filter, struct error *err)
+{
+	struct asking asking = {.filter = filter, .names = &s->names};
+	struct sched_query query = {
+		.from = r->options->filter.from,
+		.to = r->options->filter.to,
+		.asked = filter ? asked : NULL,
+		.context = &asking,
+	};
+	int rc = sched_names_of(&s->names, r->profile);
+
+	s->report = r;
+	if (rc < 0)
+		return error_errno(err, rc, "cannot make the report");
+	rc = sched_read(&s->all, slices, &query, err);
+	if (rc < 0 || !s->all->slices)
+		return rc;
+	rc = add_cpus(s);
+	for (int by = 0; by < SCHED_GROUPS && !rc; by++)
+		rc = sched_rows_of(&s->rows[by], s->all, &s->names, by);
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
+int report_sched_make(struct report *r, struct source *slices, const struct source *filter,
+		      struct error *err)
+{
+	struct report_sched *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return error_errno(err, -ENOMEM, "cannot make the report");
+	rc = make(s, r, slices, filter, err);
+	if (rc < 0 || !s->all->slices)
+		report_sched_free(s);
+	else
+		r->sched = s;
+	return rc;
+}
+
+void report_sched_free(struct report_sched *s)
+{
+	if (!s)
+		return;
+	for (int by = 0; by < SCHED_GROUPS; by++)
+		sched_rows_free(&s->rows[by]);
+	for (int how = 0; how < QUEUED_COUNT; how++)
+		histogram_free(&s->waits[how]);
+	sched_names_free(&s->names);
+	sched_free(s->all);
+	free(s);
+}
+
+const struct sched_row *sched_row_at(const struct sched_rows *rows, size_t i)
+{
+	return &rows->list.items[rows->order.items[i]];
+}
+
+size_t sched_limit(const struct report_sched *s, size_t count, size_t usual)
+{
+	uint64_t limit = s->report->options->limit;
+
+	limit = limit == LIMIT_UNSET ? usual : limit;
+	return limit && limit < count ? limit : count;
+}
+
+void sched_more(const struct screen *to, size_t shown, size_t all)
+{
+	char text[128];
+
+	if (shown >= all)
+		return;
+	snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n", all - shown);
+	screen_put(to, STYLE_DIM, text);
+}
+
+const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker)
+{
+	return waker < rows->list.count ? rows->list.items[waker].name :
+					  sched_interrupt_name(waker);
+}
+
+void sched_duration_cell(struct table *t, uint64_t ns)
+{
+	char text[64];
+
+	table_cell(t, ns ? show_duration(ns, text, sizeof(text)) : "");
+}
+
+void sched_count_cell(struct table *t, uint64_t count)
+{
+	char text[64];
+
+	table_cell(t, count ? show_count(count, text, sizeof(text)) : "");
+}
+
+void sched_share_cell(struct table *t, uint64_t part, uint64_t whole)
+{
+	char text[32];
+
+	table_cell(t, part ? show_percent(part, whole, text, sizeof(text)) : "");
+}
+
+void sched_quantile_cell(struct table *t, const struct histogram *h, double percent)
+{
+	char text[64];
+
+	table_cell(t, h->count ? show_duration(histogram_quantile(h, percent), text, sizeof(text)) :
+				 "");
+}
+
+unsigned int sched_who_columns(struct column *columns, enum group_by by)
+{
+	unsigned int count = 0;
+
+	if (by == GROUP_THREAD)
+		columns[count++] = (struct column){"tid", STYLE_PLAIN, true, false, 0};
+	else if (by <= GROUP_PROCESS)
+		columns[count++] = (struct column){"pid", STYLE_PLAIN, true, false, 0};
+	else
+		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
+	columns[count++] = (struct column){group_word(by), STYLE_PLAIN, false,
+					   by == GROUP_CGROUP, 12};
+	return count;
+}
+
+void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by)
+{
+	if (by == GROUP_THREAD && row->thread)
+		table_cellf(t, "%" PRIu64, row->thread->tid);
+	else if (by > GROUP_PROCESS && by != GROUP_THREAD)
+		table_cellf(t, "%" PRIu32, row->processes);
+	else if (row->processes > 1)
+		table_cellf(t, "%" PRIu32 " pids", row->processes);
+	else if (row->process->id && by != GROUP_THREAD)
+		table_cellf(t, "%" PRIu64, row->process->pid);
+	else
+		table_cell(t, "-");
+	table_cell(t, row->name);
+}
+
+/* Records of the scheduler that are missing, CPU by CPU. */
+static void put_unknown(const struct report_sched *s, const struct screen *to)
+{
+	uint64_t all = s->elapsed * s->all->cpus.count;
+	char text[4096], time[64], share[32];
+	int used;
+
+	if (!s->unknown)
+		return;
+	used = snprintf(text, sizeof(text), "%s of CPU time (%s), for records were lost:",
+			show_duration(s->unknown, time, sizeof(time)),
+			show_percent(s->unknown, all, share, sizeof(share)));
+	for (size_t i = 0; i < s->all->cpus.count && used < (int)sizeof(text) - 128; i++) {
+		const struct sched_cpu *c = s->all->cpus.items[i];
+
+		if (c->unknown)
+			used += snprintf(text + used, sizeof(text) - used, " CPU %" PRIu64 " %s,",
+					 c->number, show_duration(c->unknown, time, sizeof(time)));
+	}
+	text[used - 1] = '\0';
+	put_paragraph(to, "Unknown", STYLE_WARM, text);
+}
+
+static int show_waits(const struct histogram *h, char *buf, size_t size)
+{
+	char p50[64], p90[64], p99[64], max[64];
+
+	if (!h->count)
+		return snprintf(buf, size, "; nobody waited for one");
+	return snprintf(buf, size, "; a woken thread waited %s for one (p50; %s p90, %s p99, %s at most)",
+			show_duration(histogram_quantile(h, 50), p50, sizeof(p50)),
+			show_duration(histogram_quantile(h, 90), p90, sizeof(p90)),
+			show_duration(histogram_quantile(h, 99), p99, sizeof(p99)),
+			show_duration(h->max, max, sizeof(max)));
+}
+
+void report_sched_machine(const struct report_sched *s, const struct screen *to)
+{
+	double seconds = (double)s->elapsed / 1e9, elapsed = s->elapsed ? (double)s->elapsed : 1;
+	uint64_t cpus = s->all->cpus.count;
+	char text[1024], switches[32], wakeups[32], share[32];
+	int used;
+
+	seconds = s->elapsed ? seconds : 1;
+	used = snprintf(text, sizeof(text),
+			"%s busy (%.2f of %" PRIu64 " CPUs), %s switches/s, %s wake-ups/s; on "
+			"average %.2f threads waited for a CPU",
+			show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
+			(double)s->busy / elapsed, cpus,
+			show_count((uint64_t)((double)s->switches / seconds), switches,
+				   sizeof(switches)),
+			show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
+				   sizeof(wakeups)),
+			(double)sched_queued(&s->all->times) / elapsed);
+	used += show_waits(&s->waits[QUEUED_WOKEN], text + used, sizeof(text) - (size_t)used);
+	if (s->report->filtered)
+		snprintf(text + used, sizeof(text) - (size_t)used, " (of all threads)");
+	put_paragraph(to, "Scheduler", STYLE_PLAIN, text);
+	put_unknown(s, to);
+}
+
+/* "poll 61 %, lock 30 %": what most of a life went by with. */
+static void blocked_cell(struct table *t, const struct sched_times *times)
+{
+	uint64_t life = sched_life(times), left[WAIT_COUNT];
+	char text[128] = "", share[32];
+	int used = 0;
+
+	memcpy(left, times->blocked, sizeof(left));
+	left[WAIT_OTHER] += left[0];
+	for (int n = 0; n < BLOCKED_SHOWN; n++) {
+		int most = 1;
+
+		for (int wait = 1; wait < WAIT_COUNT; wait++)
+			most = left[wait] > left[most] ? wait : most;
+		if (left[most] <= life / LEAST_SHARE)
+			break;
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %s",
+				 n ? ", " : "", wait_class_word(most),
+				 show_percent(left[most], life, share, sizeof(share)));
+		left[most] = 0;
+	}
+	table_cell(t, text);
+}
+
+static void woken_cell(struct table *t, const struct sched_rows *rows, const struct sched_row *r)
+{
+	char share[32];
+
+	if (!r->by_waker || !r->counts.wakeups)
+		return table_cell(t, "");
+	table_cellf(t, "%.60s %s", sched_waker_name(rows, r->waker),
+		    show_percent(r->by_waker, r->counts.wakeups, share, sizeof(share)));
+}
+
+int report_sched_programs(const struct report_sched *s, const struct screen *to)
+{
+	struct column columns[TABLE_MAX_COLUMNS] = {
+		{"on CPU", STYLE_BOLD, true, false, 0},
+		{"waited", STYLE_WARM, true, false, 0},
+		{"p99", STYLE_PLAIN, true, false, 0},
+		{"blocked on", STYLE_PLAIN, false, false, 10},
+		{"woken by", STYLE_PLAIN, false, false, 10},
+	};
+	const struct sched_rows *rows = &s->rows[GROUP_PROGRAM];
+	size_t count = sched_limit(s, rows->order.count, PROGRAM_ROWS);
+	struct table t = {.columns = columns};
+	int rc;
+
+	t.column_count = 5 + sched_who_columns(columns + 5, GROUP_PROGRAM);
+	screen_put(to, STYLE_BOLD,
+		   "Who ran, who waited for a CPU, and for what else (--sched shows more)\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_row *r = sched_row_at(rows, i);
+
+		sched_duration_cell(&t, r->times.running);
+		sched_duration_cell(&t, sched_queued(&r->times));
+		sched_quantile_cell(&t, &r->waits[QUEUED_WOKEN], 99);
+		blocked_cell(&t, &r->times);
+		woken_cell(&t, rows, r);
+		sched_who_cells(&t, r, GROUP_PROGRAM);
+	}
+	rc = table_print(&t, to);
+	table_free(&t);
+	sched_more(to, count, rows->order.count);
+	return rc;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CPUs: how busy they were when, for how long threads waited for them, how many ran at once. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cmd/report_sched.h"
+
+#define FIXED_COLUMNS 32 /* in front of the blocks */
+#define LEAST_BLOCKS 16
+#define MOST_BLOCKS 60
+#define PROCESS_ROWS 10
+#define CPU_ROWS 32
+#define AT_ONCE_BINS 7
+
+static unsigned int blocks_of(const struct screen *to)
+{
+	unsigned int room = to->width > FIXED_COLUMNS ? to->width - FIXED_COLUMNS : 0;
+
+	room = room < LEAST_BLOCKS ? LEAST_BLOCKS : room;
+	return room > MOST_BLOCKS ? MOST_BLOCKS : room;
+}
+
+/* A block as high as the share; a dot for nothing, and nothing else for nothing. */
+static const char *block(double share)
+{
+	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	int step = (int)(share * 8 - 0.5);
+
+	if (share <= 0)
+		return "·";
+	return eighths[step < 0 ? 0 : step > 7 ? 7 : step];
+}
+
+/* A row of blocks: the sum of some CPUs over time, as a share of what they could do. */
+static void blocks_cell(struct table *t, const struct report_sched *s, size_t first, size_t cpus,
+			unsigned int count)
+{
+	double step = (double)s->elapsed / count;
+	char text[MOST_BLOCKS * 4 + 1] = "";
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t time = s->all->from + (uint64_t)(step * i);
+		uint64_t end = s->all->from + (uint64_t)(step * (i + 1));
+		double busy = 0, unknown = 0;
+
+		for (size_t c = first; c < first + cpus; c++) {
+			const struct sched_cpu *cpu = s->all->cpus.items[c];
+
+			busy += series_sum(&cpu->busy_when, time, end);
+			unknown += series_sum(&cpu->unknown_when, time, end);
+		}
+		strcat(text, unknown > busy && unknown * 2 > step * (double)cpus ?
+				     "?" :
+				     block(busy / (step * (double)cpus)));
+	}
+	table_cell(t, text);
+}
+
+static void cpu_cells(struct table *t, const struct report_sched *s, size_t first, size_t cpus,
+		      unsigned int blocks)
+{
+	uint64_t busy = 0, unknown = 0, idle = 0, all = s->elapsed * cpus;
+
+	for (size_t i = first; i < first + cpus; i++) {
+		busy += s->all->cpus.items[i]->busy;
+		idle += s->all->cpus.items[i]->idle;
+		unknown += s->all->cpus.items[i]->unknown;
+	}
+	sched_share_cell(t, busy, all);
+	sched_share_cell(t, unknown, all);
+	sched_share_cell(t, all - busy - idle - unknown, all);
+	blocks_cell(t, s, first, cpus, blocks);
+}
+
+/* How many threads waited, as blocks of the most that did on average in one. */
+static void waiting_cells(struct table *t, const struct report_sched *s, unsigned int count)
+{
+	double step = (double)s->elapsed / count, shares[MOST_BLOCKS], most = 0;
+	char text[MOST_BLOCKS * 4 + 1] = "";
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t time = s->all->from + (uint64_t)(step * i);
+		uint64_t end = s->all->from + (uint64_t)(step * (i + 1));
+
+		shares[i] = series_sum(&s->all->waiting_when, time, end) / step;
+		most = shares[i] > most ? shares[i] : most;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		strcat(text, block(most > 0 ? shares[i] / most : 0));
+	table_cell(t, "waiting");
+	table_cellf(t, "%.2f", (double)sched_queued(&s->all->times) / (double)s->elapsed);
+	table_cell(t, "");
+	table_cell(t, "");
+	table_cell(t, text);
+}
+
+/* What every CPU did when. The rest of its time it was idle. */
+static int put_when(const struct report_sched *s, const struct screen *to)
+{
+	static const struct column columns[] = {
+		{"CPU", STYLE_PLAIN, true, false, 0},
+		{"busy", STYLE_BOLD, true, false, 0},
+		{"unknown", STYLE_HOT, true, false, 0},
+		{"absent", STYLE_DIM, true, false, 0},
+		{"over time", STYLE_WARM, false, false, 0},
+	};
+	struct table t = {.columns = columns, .column_count = 5};
+	unsigned int blocks = blocks_of(to);
+	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
+	char text[160], length[64];
+	int rc;
+
+	show_duration(s->elapsed / blocks, length, sizeof(length));
+	snprintf(text, sizeof(text),
+		 "CPUs over time: a block is %s, a full one 100 %%; of waiting threads, their most\n",
+		 length);
+	screen_put(to, STYLE_BOLD, text);
+	for (size_t i = 0; i < count; i++) {
+		table_cellf(&t, "%" PRIu64, s->all->cpus.items[i]->number);
+		cpu_cells(&t, s, i, 1, blocks);
+	}
+	if (cpus > 1) {
+		table_cell(&t, "all");
+		cpu_cells(&t, s, 0, cpus, blocks);
+	}
+	waiting_cells(&t, s, blocks);
+	rc = table_print(&t, to);
+	table_free(&t);
+	sched_more(to, count, cpus);
+	return rc;
+}
+
+static void wait_row(struct table *t, const struct report_sched *s, const struct histogram *h,
+		     const char *cpu, uint64_t switches, enum queued how)
+{
+	double seconds = (double)s->elapsed / 1e9;
+
+	if (!h->count && how != QUEUED_WOKEN)
+		return;
+	table_cell(t, cpu);
+	sched_count_cell(t, how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
+	sched_count_cell(t, h->count);
+	table_cell(t, how == QUEUED_WOKEN ? "woken" : "preempted");
+	sched_quantile_cell(t, h, 50);
+	sched_quantile_cell(t, h, 90);
+	sched_quantile_cell(t, h, 99);
+	sched_duration_cell(t, h->max);
+}
+
+/* For how long threads waited for each CPU. */
+static int put_waits(const struct report_sched *s, const struct screen *to)
+{
+	static const struct column columns[] = {
+		{"CPU", STYLE_PLAIN, true, false, 0},	 {"switches/s", STYLE_PLAIN, true, false, 0},
+		{"waits", STYLE_PLAIN, true, false, 0},	 {"after being", STYLE_PLAIN, false, false, 0},
+		{"p50", STYLE_PLAIN, true, false, 0},	 {"p90", STYLE_PLAIN, true, false, 0},
+		{"p99", STYLE_BOLD, true, false, 0},	 {"max", STYLE_WARM, true, false, 0},
+	};
+	struct table t = {.columns = columns, .column_count = 8};
+	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
+	int rc;
+
+	fputc('\n', to->out);
+	screen_put(to, STYLE_BOLD, "How long threads waited for a CPU\n");
+	for (int how = 0; how < QUEUED_COUNT; how++)
+		wait_row(&t, s, &s->waits[how], "all", s->switches, how);
+	for (size_t i = 0; i < count && cpus > 1; i++) {
+		const struct sched_cpu *c = s->all->cpus.items[i];
+		char cpu[32];
+
+		snprintf(cpu, sizeof(cpu), "%" PRIu64, c->number);
+		for (int how = 0; how < QUEUED_COUNT; how++)
+			wait_row(&t, s, &c->waits[how], cpu, c->switches, how);
+	}
+	rc = table_print(&t, to);
+	table_free(&t);
+	sched_more(to, count, cpus);
+	return rc;
+}
+
+int report_sched_cpus(const struct report_sched *s, const struct screen *to)
+{
+	int rc = s->elapsed ? put_when(s, to) : 0;
+
+	return rc || !s->elapsed ? rc : put_waits(s, to);
+}
+
+/* How many at once stand in one column: each alone, but of many CPUs 3-4, 5-8 and so on. */
+struct bins {
+	size_t first[AT_ONCE_BINS + 1];
+	unsigned int count;
+};
+
+static void choose_bins(struct bins *b, size_t most)
+{
+	*b = (struct bins){.count = 1};
+	for (size_t next = 1; next <= most && b->count < AT_ONCE_BINS; b->count++) {
+		b->first[b->count] = next;
+		next = most <= AT_ONCE_BINS - 1 || next < 3 ? next + 1 : 2 * next - 1;
+	}
+	b->first[b->count] = SIZE_MAX;
+}
+
+static void at_once_cells(struct table *t, const struct report_sched *s, const uint64_t *ns,
+			  size_t count, const struct bins *b)
+{
+	uint64_t parts[AT_ONCE_BINS] = {0}, sum = 0;
+	double total = 0;
+	unsigned int bin = 0;
+
+	for (size_t k = 1; k < count; k++) {
+		while (k >= b->first[bin + 1])
+			bin++;
+		parts[bin] += ns[k];
+		sum += ns[k];
+		total += (double)k * (double)ns[k];
+	}
+	parts[0] = s->elapsed > sum ? s->elapsed - sum : 0;
+	table_cellf(t, "%.2f", total / (double)s->elapsed);
+	for (unsigned int i = 0; i < b->count; i++)
+		sched_share_cell(t, parts[i], s->elapsed);
+}
+
+static unsigned int at_once_columns(struct column *columns, const struct bins *b,
+				    char (*titles)[32])
+{
+	columns[0] = (struct column){"average", STYLE_BOLD, true, false, 0};
+	for (unsigned int i = 0; i < b->count; i++) {
+		size_t first = b->first[i], next = b->first[i + 1];
+
+		if (next == first + 1 || next == SIZE_MAX)
+			snprintf(titles[i], sizeof(titles[i]), "%zu%s", first,
+				 next == SIZE_MAX && i + 1 == AT_ONCE_BINS ? " or more" : "");
+		else
+			snprintf(titles[i], sizeof(titles[i]), "%zu-%zu", first, next - 1);
+		columns[i + 1] = (struct column){titles[i], STYLE_PLAIN, true, false, 0};
+	}
+	return b->count + 1;
+}
+
+int report_sched_at_once(const struct report_sched *s, const struct screen *to, enum group_by by)
+{
+	struct column columns[TABLE_MAX_COLUMNS];
+	const struct sched_rows *rows = &s->rows[by];
+	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS);
+	struct table t = {.columns = columns};
+	char titles[AT_ONCE_BINS][32];
+	struct bins bins;
+	int rc;
+
+	if (!s->elapsed)
+		return 0;
+	choose_bins(&bins, s->all->at_once.done.count ? s->all->at_once.done.count - 1 : 0);
+	t.column_count = at_once_columns(columns, &bins, titles);
+	t.column_count += sched_who_columns(columns + t.column_count, by);
+	fputc('\n', to->out);
+	screen_put(to, STYLE_BOLD, "How many threads ran at once, as shares of the time\n");
+	at_once_cells(&t, s, s->all->at_once.done.items, s->all->at_once.done.count, &bins);
+	table_cell(&t, "");
+	table_cell(&t, "the machine");
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_row *r = sched_row_at(rows, i);
+
+		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
+		sched_who_cells(&t, r, by);
+	}
+	rc = table_print(&t, to);
+	table_free(&t);
+	sched_more(to, count, rows->order.count);
+	return rc;
+}

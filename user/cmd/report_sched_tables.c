@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The scheduler's tables in detail: by whose they are, and who woke whom. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cmd/report_sched.h"
+
+#define ROWS 20
+#define SECTION_ROWS 10
+#define NAME_COLUMNS 24 /* of a narrow screen that pid and name take */
+#define TIME_COLUMNS 9	/* of a duration, with the gap in front of it */
+
+static void title(const struct screen *to, const char *text)
+{
+	fputc('\n', to->out);
+	screen_put(to, STYLE_BOLD, text);
+}
+
+static int finish(const struct report_sched *s, struct table *t, const struct screen *to,
+		  size_t shown, size_t all)
+{
+	int rc = table_print(t, to);
+
+	(void)s;
+	table_free(t);
+	sched_more(to, shown, all);
+	return rc;
+}
+
+/* How every life went by. The columns of a row add up to the time that it lived. */
+static int put_times(const struct report_sched *s, const struct screen *to, enum group_by by)
+{
+	struct column columns[TABLE_MAX_COLUMNS] = {
+		{"on CPU", STYLE_BOLD, true, false, 0},
+		{"woken", STYLE_WARM, true, false, 0},
+		{"preempted", STYLE_WARM, true, false, 0},
+		{"blocked", STYLE_PLAIN, true, false, 0},
+		{"stopped", STYLE_PLAIN, true, false, 0},
+		{"unknown", STYLE_HOT, true, false, 0},
+	};
+	const struct sched_rows *rows = &s->rows[by];
+	size_t count = sched_limit(s, rows->order.count, ROWS);
+	struct table t = {.columns = columns};
+
+	t.column_count = 6 + sched_who_columns(columns + 6, by);
+	title(to, "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_row *r = sched_row_at(rows, i);
+
+		sched_duration_cell(&t, r->times.running);
+		sched_duration_cell(&t, r->times.queued[QUEUED_WOKEN]);
+		sched_duration_cell(&t, r->times.queued[QUEUED_PREEMPTED]);
+		sched_duration_cell(&t, sched_blocked(&r->times));
+		sched_duration_cell(&t, r->times.stopped);
+		sched_duration_cell(&t, r->times.unknown);
+		sched_who_cells(&t, r, by);
+	}
+	return finish(s, &t, to, count, rows->order.count);
+}
+
+/* The wait classes with most time, as many as there is room for; the others come last, as one. */
+struct classes {
+	int wait[WAIT_COUNT];
+	unsigned int count;
+	bool rest;
+};
+
+static uint64_t blocked_on(const struct sched_times *t, int wait)
+{
+	return t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0);
+}
+
+static void choose_classes(struct classes *c, const struct sched_times *all, unsigned int room)
+{
+	bool taken[WAIT_COUNT] = {false};
+
+	*c = (struct classes){.count = 0};
+	for (int n = 1; n < WAIT_COUNT; n++) {
+		int most = 0;
+
+		for (int wait = 1; wait < WAIT_COUNT; wait++)
+			if (!taken[wait] &&
+			    (!most || blocked_on(all, wait) > blocked_on(all, most)))
+				most = wait;
+		if (!blocked_on(all, most))
+			break;
+		taken[most] = true;
+		c->wait[c->count++] = most;
+	}
+	if (c->count > room) {
+		c->count = room - 1;
+		c->rest = true;
+	}
+}
+
+static void blocked_cells(struct table *t, const struct sched_times *times,
+			  const struct classes *c)
+{
+	uint64_t rest = sched_blocked(times);
+
+	for (unsigned int i = 0; i < c->count; i++) {
+		uint64_t ns = blocked_on(times, c->wait[i]);
+
+		rest -= ns;
+		sched_duration_cell(t, ns);
+	}
+	if (c->rest)
+		sched_duration_cell(t, rest);
+}
+
+static int put_blocked(const struct report_sched *s, const struct screen *to, enum group_by by)
+{
+	struct column columns[TABLE_MAX_COLUMNS];
+	const struct sched_rows *rows = &s->rows[by];
+	size_t count = sched_limit(s, rows->order.count, ROWS);
+	struct table t = {.columns = columns};
+	struct sched_times all = {0};
+	struct classes c;
+
+	for (size_t i = 0; i < rows->order.count; i++)
+		sched_times_add(&all, &sched_row_at(rows, i)->times);
+	if (!sched_blocked(&all))
+		return 0;
+	choose_classes(&c, &all, (to->width - NAME_COLUMNS) / TIME_COLUMNS);
+	for (; t.column_count < c.count; t.column_count++)
+		columns[t.column_count] =
+			(struct column){wait_class_word(c.wait[t.column_count]), STYLE_PLAIN, true,
+					false, 0};
+	if (c.rest)
+		columns[t.column_count++] = (struct column){"the rest", STYLE_PLAIN, true, false, 0};
+	t.column_count += sched_who_columns(columns + t.column_count, by);
+	title(to, "What they were blocked on\n");
+	for (size_t i = 0; i < count; i++) {
+		blocked_cells(&t, &sched_row_at(rows, i)->times, &c);
+		sched_who_cells(&t, sched_row_at(rows, i), by);
+	}
+	return finish(s, &t, to, count, rows->order.count);
+}
+
+/* Waits in the run queue, or of single threads, that have no quantiles, their mean. */
+static void wait_cells(struct table *t, const struct sched_row *r, enum group_by by,
+		       enum queued how)
+{
+	const struct sched_counts *c = &r->counts;
+
+	if (by == GROUP_THREAD) {
+		sched_duration_cell(t, c->waits[how] ? c->waited[how] / c->waits[how] : 0);
+	} else {
+		sched_quantile_cell(t, &r->waits[how], 50);
+		sched_quantile_cell(t, &r->waits[how], 90);
+		sched_quantile_cell(t, &r->waits[how], 99);
+	}
+	sched_duration_cell(t, c->longest[how]);
+}
+
+static unsigned int wait_columns(struct column *columns, enum group_by by)
+{
+	static const struct column quantiles[] = {
+		{"p50", STYLE_PLAIN, true, false, 0},
+		{"p90", STYLE_PLAIN, true, false, 0},
+		{"p99", STYLE_PLAIN, true, false, 0},
+		{"max", STYLE_WARM, true, false, 0},
+	};
+	static const struct column means[] = {
+		{"mean", STYLE_PLAIN, true, false, 0},
+		{"max", STYLE_WARM, true, false, 0},
+	};
+	bool thread = by == GROUP_THREAD;
+
+	memcpy(columns, thread ? means : quantiles, thread ? sizeof(means) : sizeof(quantiles));
+	return thread ? 2 : 4;
+}
+
+static int put_waits(const struct report_sched *s, const struct screen *to, enum group_by by)
+{
+	struct column columns[TABLE_MAX_COLUMNS] = {
+		{"slept", STYLE_PLAIN, true, false, 0},
+		{"preempted", STYLE_PLAIN, true, false, 0},
+		{"wake-ups", STYLE_PLAIN, true, false, 0},
+	};
+	const struct sched_rows *rows = &s->rows[by];
+	size_t count = sched_limit(s, rows->order.count, ROWS);
+	struct table t = {.columns = columns, .column_count = 3};
+
+	t.column_count += wait_columns(columns + t.column_count, by);
+	t.column_count += sched_who_columns(columns + t.column_count, by);
+	title(to, "How often they left their CPU and were woken, and how long the woken waited for one\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_row *r = sched_row_at(rows, i);
+
+		sched_count_cell(&t, r->counts.switches[SWITCH_VOLUNTARY]);
+		sched_count_cell(&t, r->counts.switches[SWITCH_INVOLUNTARY]);
+		sched_count_cell(&t, r->counts.wakeups);
+		wait_cells(&t, r, by, QUEUED_WOKEN);
+		sched_who_cells(&t, r, by);
+	}
+	return finish(s, &t, to, count, rows->order.count);
+}
+
+int report_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
+{
+	static const struct column columns[] = {
+		{"wake-ups", STYLE_BOLD, true, false, 0},
+		{"per second", STYLE_PLAIN, true, false, 0},
+		{"share", STYLE_PLAIN, true, false, 0},
+		{"by", STYLE_PLAIN, false, false, 16},
+		{"of", STYLE_PLAIN, false, false, 16},
+	};
+	const struct sched_rows *rows = &s->rows[by];
+	size_t count = sched_limit(s, rows->wakes.count, SECTION_ROWS);
+	struct table t = {.columns = columns, .column_count = 5};
+	double seconds = (double)s->elapsed / 1e9;
+
+	if (!rows->wakes.count)
+		return 0;
+	title(to, "Who woke whom\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_wakes *w = &rows->wakes.items[i];
+
+		sched_count_cell(&t, w->count);
+		table_cellf(&t, "%.1f", (double)w->count / (seconds > 0 ? seconds : 1));
+		sched_share_cell(&t, w->count, s->all->counts.wakeups);
+		table_cell(&t, sched_waker_name(rows, w->from));
+		table_cell(&t, rows->list.items[w->to].name);
+	}
+	if (s->all->other_wakes) {
+		sched_count_cell(&t, s->all->other_wakes);
+		table_cell(&t, "");
+		sched_share_cell(&t, s->all->other_wakes, s->all->counts.wakeups);
+		table_cell(&t, "[not told apart]");
+		table_cell(&t, "");
+	}
+	return finish(s, &t, to, count, rows->wakes.count);
+}
+
+int report_sched_tables(const struct report_sched *s, const struct screen *to)
+{
+	int asked = s->report->options->by;
+	enum group_by by = asked < SCHED_GROUPS ? (enum group_by)asked : GROUP_PROGRAM;
+	int rc = 0;
+
+	if (asked == BY_NOTHING)
+		rc = report_sched_cpus(s, to);
+	if (!rc)
+		rc = put_times(s, to, by);
+	if (!rc)
+		rc = put_blocked(s, to, by);
+	if (!rc)
+		rc = put_waits(s, to, by);
+	if (!rc)
+		rc = report_sched_wakers(s, to, by);
+	if (!rc && (asked == BY_NOTHING || asked == GROUP_PROCESS))
+		rc = report_sched_at_once(s, to, GROUP_PROCESS);
+	return rc;
+}
