@@ -154,6 +154,12 @@ static __always_inline __u64 wait_flags(struct task_struct *task)
 	return flags;
 }
 
+/* As a thread leaves that has used up its quota, too: since Linux 6.18 it is preempted then. */
+static __always_inline bool is_ready(enum wire_state state)
+{
+	return state == WIRE_RUNNABLE || state == WIRE_PREEMPTED;
+}
+
 static __always_inline struct wire_cpu *this_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
@@ -188,7 +194,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		flags |= wait_flags(prev);
 		if (!(flags & WIRE_LEFT_KTHREAD))
 			call = call_of(prev);
-	} else if (state == WIRE_RUNNABLE && prev->pid && is_throttled(prev)) {
+	} else if (is_ready(state) && prev->pid && is_throttled(prev)) {
 		flags |= WIRE_LEFT_THROTTLED;
 	}
 	put(c, cpu, head_of(WIRE_SWITCH, state, flags), body_of(next->pid, prev->pid, call));
