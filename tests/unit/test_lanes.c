@@ -342,22 +342,24 @@ START_TEST(axes)
 }
 END_TEST
 
-static void expect_time(uint64_t time, uint64_t range, const char *expected)
+static void expect_time(uint64_t time, uint64_t last, uint64_t range, const char *expected)
 {
 	char text[48];
 
-	ck_assert_str_eq(axis_time(time, range, text, sizeof(text)), expected);
+	ck_assert_str_eq(axis_time(time, last, range, text, sizeof(text)), expected);
 }
 
 START_TEST(times)
 {
-	expect_time(0, 10000 * MS, "0 s");
-	expect_time(6200 * MS, 100 * MS, "6.2 s");
-	expect_time(6200 * MS + 123456, 100 * MS, "6.2 s");
-	expect_time(6200 * MS + 123456, 100, "6.200123456 s");
-	expect_time(90000 * MS, 90000 * MS, "90 s");
-	expect_time(12345, 100, "12.345 us");
-	expect_time(59 * MS, 3 * MS, "59 ms");
+	expect_time(0, 10000 * MS, 10000 * MS, "0 s");
+	expect_time(700 * MS, 1200 * MS, 500 * MS, "0.7 s");
+	expect_time(6200 * MS, 6300 * MS, 100 * MS, "6.2 s");
+	expect_time(6213 * MS + 123456, 6300 * MS, 100 * MS, "6.213 s");
+	expect_time(6200 * MS + 123456, 6200 * MS + 123556, 100, "6.200123456 s");
+	expect_time(90000 * MS, 90000 * MS, 90000 * MS, "90 s");
+	expect_time(12345, 12445, 100, "12.345 us");
+	expect_time(59 * MS, 62 * MS, 3 * MS, "59 ms");
+	expect_time(5, 5, 5, "5 ns");
 }
 END_TEST
 

@@ -27,7 +27,7 @@
 	X(IO, SOLID, 'i', 67, 4, "I/O") \
 	X(FAULT, SOLID, 'f', 133, 5, "page fault") \
 	X(PIPE, SOLID, 'p', 66, 6, "pipe or socket") \
-	X(CHILD, SOLID, 'c', 101, 3, "child") \
+	X(CHILD, SOLID, 'c', 101, 7, "child") \
 	X(THROTTLED, SOLID, 't', 166, 9, "throttled") \
 	X(STOPPED, SOLID, 's', 96, 13, "stopped") \
 	X(OTHER, SOLID, 'o', 243, 8, "other wait") \
@@ -42,7 +42,7 @@
 	X(PROGRAM_F, SOLID, 'f', 79, 6, "") \
 	X(PROGRAM_G, SOLID, 'g', 179, 11, "") \
 	X(PROGRAM_H, SOLID, 'h', 105, 12, "") \
-	X(OTHERS, SOLID, 'z', 246, 7, "others")
+	X(OTHERS, SOLID, 'z', 246, 8, "others")
 
 #define PAINT_ENUM(NAME, shape, letter, rich, basic, word) PAINT_##NAME,
 enum paint { PAINTS(PAINT_ENUM) PAINT_COUNT };

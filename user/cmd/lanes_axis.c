@@ -65,17 +65,19 @@ static uint64_t next_step(uint64_t step)
 	return step / power == 1 ? 2 * power : step / power == 2 ? 5 * power : 10 * power;
 }
 
-char *axis_time(uint64_t time, uint64_t range, char *buf, size_t size)
+char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size)
 {
+	const struct axis_unit *unit;
 	uint64_t step = 1;
 
 	while (step <= range / 1000)
 		step *= 10;
 	time = time / step * step;
+	unit = unit_for(last, step);
 	/* no zeros that say nothing: 6.2 s */
-	while (step <= UINT64_MAX / 10 && time % (10 * step) == 0 && step < 1000000000)
+	while (step < unit->size && time % (10 * step) == 0)
 		step *= 10;
-	label(time, step, unit_for(time ? time : step, step), buf, size);
+	label(time, step, unit, buf, size);
 	return buf;
 }
 

@@ -17,10 +17,10 @@ struct axis {
 };
 
 /*
- * A time since the start, in the unit and as finely as it takes to tell times
- * apart that lie a hundredth of range away from each other: "1.25 s". Returns buf.
+ * A time since the start, in the unit that suits last, and as finely as it takes to tell
+ * times apart that lie a hundredth of range away from each other: "1.25 s". Returns buf.
  */
-char *axis_time(uint64_t time, uint64_t range, char *buf, size_t size);
+char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size);
 
 /* A line: ticks at the left edges of their columns, each before its label. */
 void axis_put(const struct axis *a, const struct screen *s);

@@ -281,18 +281,19 @@ static void draw_range(const struct layout *y)
 	const struct lanes *l = y->lanes;
 	const struct host *h = &l->cast.host;
 	uint64_t range = l->end - l->time, whole = h->end > h->start ? h->end - h->start : 0;
-	char from[48], to[48], text[512];
+	uint64_t from = l->time - h->start, to = l->end - h->start;
+	char first[48], last[48], text[512];
 	int used = snprintf(text, sizeof(text), "%.64s, ",
 			    h->hostname && *h->hostname ? h->hostname : "unknown host");
 
 	if (range < whole)
 		used += snprintf(text + used, sizeof(text) - used, "%s to %s of ",
-				 axis_time(l->time - h->start, range, from, sizeof(from)),
-				 axis_time(l->end - h->start, range, to, sizeof(to)));
+				 axis_time(from, to, range, first, sizeof(first)),
+				 axis_time(to, to, range, last, sizeof(last)));
 	used += snprintf(text + used, sizeof(text) - used, "%s",
-			 show_duration(whole ? whole : range, to, sizeof(to)));
+			 show_duration(whole ? whole : range, last, sizeof(last)));
 	snprintf(text + used, sizeof(text) - used, "; a character is %s",
-		 show_duration(range / y->columns, to, sizeof(to)));
+		 show_duration(range / y->columns, last, sizeof(last)));
 	put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
 }
 
