@@ -421,11 +421,47 @@ START_TEST(a_cpu_that_goes_has_no_slice)
 	ck_assert(array.wanted[0]);
 	end(400);
 	is_slice(1, 100, 200, 1, STATE_IDLE, 0, STATE_NONE);
-	is_slice(2, 300, 400, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(2, 200, 300, 1, STATE_OFFLINE, 0, STATE_NONE);
+	is_slice(3, 300, 400, 1, STATE_IDLE, 0, STATE_NONE);
 	over();
 }
 END_TEST
 
-SUITE("schedule", slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
+static void is_seen(size_t i, uint64_t us, uint64_t lane, enum slice_state state, uint64_t since)
+{
+	const struct slice *s = &kept.slices[i];
+
+	ck_assert_uint_lt(i, kept.slice_count);
+	ck_assert_uint_eq(s->time, run.begin + ((us * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->end, 0);
+	ck_assert_uint_eq(s->lane, lane);
+	ck_assert_uint_eq(s->state, state);
+	ck_assert_uint_eq(s->value, run.begin + ((since * 1000) & ~15ULL));
+}
+
+/* Some kernels tell that a thread comes and not that it leaves. */
+START_TEST(a_switch_may_not_be_told)
+{
+	struct schedule_counts counts;
+
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	leave(0, 200, 13, WIRE_SLEEPING, 0);
+	leave(0, 300, 14, WIRE_DISK, 11);
+	end(400);
+	schedule_counts(run.schedule, &counts);
+	ck_assert_uint_eq(counts.untold, 2);
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 200, 1, STATE_UNKNOWN, 2, STATE_NONE);
+	is_seen(2, 200, 4, STATE_UNKNOWN, 100);
+	is_seen(3, 200, 5, STATE_SLEEPING, 100);
+	is_slice(4, 200, 300, 1, STATE_UNKNOWN, 4, STATE_NONE);
+	is_seen(5, 300, 6, STATE_DISK, 200);
+	is_slice(6, 300, 400, 1, STATE_RUNNING, 1, STATE_NONE);
+	over();
+}
+END_TEST
+
+SUITE("schedule", a_switch_may_not_be_told, slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
       a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_that_goes_has_no_slice)

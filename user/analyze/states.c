@@ -24,6 +24,7 @@ struct states {
 	VECTOR(struct name_of) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* they are put in the order of their ids: others below are forgotten */
+	uint64_t buried; /* as far as those were told */
 };
 
 static int no_memory(struct error *err)
@@ -87,6 +88,8 @@ static int forget(struct states *s, struct track *t, struct error *err)
 {
 	if (vector_push(&s->free, (uint32_t)(t - s->tracks.list.items)) < 0)
 		return no_memory(err);
+	if (s->buried < t->marks[0].time)
+		s->buried = t->marks[0].time;
 	forget_names(s, t, &t->names);
 	track_leave_known(&s->tracks, t);
 	index_remove(&s->lanes, t->lane);
@@ -110,6 +113,8 @@ static int add_track(struct states *s, uint64_t lane, struct track **ret, struct
 		s->tracks.list.count++;
 	*ret = &s->tracks.list.items[at];
 	track_init(*ret, lane);
+	if (lane <= s->last_lane) /* may have been told already, and died */
+		(*ret)->marks[0].time = s->buried;
 	(*ret)->names = NO_NAME;
 	(*ret)->prune_at = NAMES_BEFORE_PRUNING;
 	return 0;
@@ -185,8 +190,6 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 	struct track *t = find(s, &s->lanes, r->id);
 	int rc = 0;
 
-	if (r->id > s->last_lane)
-		s->last_lane = r->id;
 	if (t && t->kind) {
 		s->tracks.disorder += t->kind != r->kind;
 		return 0;
@@ -204,6 +207,8 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 		rc = add_name(s, t, r->number, err);
 	if (rc < 0)
 		return no_memory(err);
+	if (r->id > s->last_lane)
+		s->last_lane = r->id;
 	t->kind = (uint8_t)r->kind;
 	if (r->kind == LANE_CPU)
 		t->cpu = r->number + 1;
@@ -272,7 +277,8 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	bool runs = r->state == STATE_RUNNING;
 	int rc;
 
-	if ((!runs && r->state != STATE_IDLE && r->state != STATE_UNKNOWN) || r->end < r->time) {
+	if ((!runs && r->state != STATE_IDLE && r->state != STATE_OFFLINE &&
+	     r->state != STATE_UNKNOWN) || r->end < r->time) {
 		s->tracks.disorder++;
 		return 0;
 	}
@@ -296,8 +302,8 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	x.whole = x.whole && (!runs || r->left || !r->value);
 	if (!rc && x.time < x.end)
 		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
-	if (rc < 0 || r->state != STATE_UNKNOWN)
-		return rc;
+	if (rc < 0 || r->state != STATE_UNKNOWN || r->value)
+		return rc; /* of a switch that was not told thread lanes tell */
 	if (s->tracks.gap < x.end)
 		s->tracks.gap = x.end;
 	return gap(s, x.time, x.end, err);
@@ -314,6 +320,12 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 	int rc;
 
 	s->tracks.disorder += r->wait >= WAIT_COUNT || r->end;
+	if (r->value && r->value < r->time) {
+		rc = track_gap(&s->tracks, t, r->value, r->time, err);
+		if (rc < 0 || r->state == STATE_UNKNOWN)
+			return rc;
+		last = STATE_UNKNOWN;
+	}
 	if (r->state != STATE_RUNNING && !state_is_off_cpu(r->state)) {
 		s->tracks.disorder++;
 		return 0;
@@ -537,8 +549,7 @@ int states_resume(struct states *s, const struct stretch *open, struct error *er
 		resume_cpu(s, t, open);
 		return 0;
 	}
-	if (!sane || state == STATE_IDLE || state == STATE_DEAD ||
-	    (state == STATE_NONE && !t->alive && open->time)) {
+	if (!sane || state == STATE_IDLE || state == STATE_DEAD) {
 		s->tracks.disorder++;
 		return 0;
 	}

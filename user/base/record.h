@@ -163,7 +163,8 @@
 	I(end, "ns, last; 0 open") \
 	I(lane, "lane.id") \
 	I(state, "enum slice_state") \
-	I(value, "on a CPU lane thread.id of who ran; 0 who was not asked for, and idle") \
+	I(value, "on a CPU lane thread.id of who ran; 0 who was not asked for, and idle. On a " \
+		 "thread lane the time (ns) since when its state is not known; 0: it is") \
 	I(left, "on a CPU lane enum slice_state that the thread took on then; 0 unknown") \
 	I(wait, "enum wait_class: what it waits for, then or in this state; 0 for nothing")
 
@@ -232,11 +233,16 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 /*
  * The scheduler's records, as they are stored. Slices on CPU lanes tile the
- * time of their CPU: a thread ran (RUNNING), none did (IDLE), or the records
- * are lost (UNKNOWN). A slice on a thread lane is open: the thread was seen in
- * that state at that time, when the recording began or after a loss, and is in it
- * until another record tells otherwise. Edges say who woke whom. All other
- * states of threads follow from these (analyze/states.h).
+ * time of their CPU: a thread ran (RUNNING), none did (IDLE), there was no such
+ * CPU (OFFLINE), or it is not known (UNKNOWN). A slice on a thread lane is open:
+ * the thread was seen in that state at that time, when the recording began or
+ * after a loss, and is in it until another record tells otherwise. Edges say who
+ * woke whom. All other states of threads follow from these (analyze/states.h).
+ *
+ * UNKNOWN on a CPU lane is one of two things. Without a value records are lost, and
+ * what any thread did meanwhile that does not run elsewhere is not known. With one a switch
+ * was not told: other threads than that of the value, and those that thread lanes tell of
+ * then, are not concerned.
  *
  * They come in the order of slice_order() and edge.time. Where two are equal, slices come
  * before edges.
@@ -293,7 +299,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
 	X(THROTTLED, "throttled") /* its cgroup has used up its quota of CPU time */ \
 	X(PARKED, "parked") /* a kernel thread set aside */ \
-	X(UNUSED, "unused") /* a kernel thread with nothing to do */
+	X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
+	X(OFFLINE, "offline") /* there was no such CPU */
 
 /* What a thread waits for that is neither running nor runnable. */
 #define WAIT_CLASSES(X) \
@@ -331,7 +338,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(UNREADABLE_CHUNK, "unreadable chunk", "a damaged part of the trace was left out") \
 	X(SWITCHES_LOST, "switches lost", \
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
-	X(OUT_OF_ORDER, "out of order", "a stamp lay before its predecessor's: the clock jumped")
+	X(OUT_OF_ORDER, "out of order", "a stamp lay before its predecessor's: the clock jumped") \
+	X(UNTOLD, "switches not told", \
+	  "the kernel did not tell of a switch: who ran until the next is not known")
 
 #define ENUM_LANE(N, text) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
@@ -371,11 +380,11 @@ const char *loss_reason_text(uint64_t reason);
 
 /*
  * The time in whose order a slice is put: its end, when it is known; but one that is open, or
- * tells of a loss, when it begins.
+ * tells of lost records, when it begins.
  */
 static inline uint64_t slice_order(const struct slice *s)
 {
-	return s->end && s->state != STATE_UNKNOWN ? s->end : s->time;
+	return s->end && (s->state != STATE_UNKNOWN || s->value) ? s->end : s->time;
 }
 
 /* The lists above as data, for code that treats every kind alike. */

@@ -129,6 +129,18 @@ static void note_side_band_losses(struct live *l)
 		opener_scan(l->opener, 0);
 }
 
+static void note_switch_losses(struct live *l)
+{
+	struct schedule_counts now;
+
+	if (!l->schedule)
+		return;
+	schedule_counts(l->schedule, &now);
+	ledger_lost(l->ledger, LOSS_OUT_OF_ORDER, now.disorder - l->counted.disorder);
+	ledger_lost(l->ledger, LOSS_UNTOLD, now.untold - l->counted.untold);
+	l->counted = now;
+}
+
 static int tick(struct live *l, bool last, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -137,6 +149,7 @@ static int tick(struct live *l, bool last, struct error *err)
 
 	l->last_tick = now;
 	note_side_band_losses(l);
+	note_switch_losses(l);
 	ret = intern_tick(l->intern, last, err);
 	if (!ret)
 		ret = process_table_tick(l->table, now, err);

@@ -53,6 +53,7 @@ struct live {
 	int epoll;
 	uint64_t started; /* sampling */
 	uint64_t last_drain, last_tick;
+	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
 	bool scanned; /* the first scan of /proc is over */

@@ -47,7 +47,9 @@ struct cpu {
 	uint64_t last; /* time of the last record, ns */
 	uint64_t thread; /* thread.id of who runs; 0: nobody, or nobody asked for */
 	uint32_t tid; /* of who runs */
-	bool runs; /* it is recorded: a slice is open */
+	bool runs; /* it is recorded */
+	bool gone; /* it was, and is offline */
+	bool other; /* who runs was not asked for: what follows may not be recorded */
 	bool certain; /* who runs has been told */
 };
 
@@ -383,11 +385,66 @@ static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other,
 	c->tid = tid;
 	c->thread = 0;
 	c->certain = true;
+	c->other = other;
 	if (!tid || other)
 		return 0;
 	ret = thread_of(s, tid, time, &k, err);
 	if (!ret && k->wanted)
 		c->thread = k->thread->id;
+	return ret;
+}
+
+/* In the state of a thread from time on; since when it is not certain what it did, 0: it is. */
+static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
+		    enum wait_class wait, uint64_t since, struct error *err)
+{
+	struct slice r = {
+		.time = rounded(time),
+		.state = state,
+		.wait = wait,
+		.value = rounded(since),
+	};
+	const struct known *k;
+	int ret = tid ? thread_of(s, tid, time, &k, err) : 0;
+
+	if (ret || !tid || !k->wanted)
+		return ret;
+	r.lane = k->thread->lane;
+	return put_slice(s->c.sink, &r, err);
+}
+
+/*
+ * Somebody leaves who has never come: the kernel has not told of a switch. Who
+ * was there has left at some time, who leaves has come at some time, and has slept or
+ * waited before; more is not known.
+ */
+static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
+		     struct error *err)
+{
+	unsigned int how = how_of(r), detail = detail_of(r);
+	struct slice hole = {
+		.time = rounded(c->since),
+		.end = rounded(time),
+		.lane = c->lane,
+		.state = STATE_UNKNOWN,
+		.value = c->thread,
+	};
+	const struct known *k;
+	int ret = 0;
+
+	s->counts.untold++;
+	if (!hole.value && second_of(r)) {
+		ret = thread_of(s, second_of(r), time, &k, err);
+		hole.value = ret ? 0 : k->thread->id;
+	}
+	if (!ret && hole.value && hole.time < hole.end)
+		ret = put_slice(s->c.sink, &hole, err);
+	if (!ret)
+		ret = put_seen(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
+	if (!ret)
+		ret = put_seen(s, second_of(r), time, waits_state(how, detail),
+			       waits_class(how, detail, number_of(r)), c->since, err);
+	c->since = time;
 	return ret;
 }
 
@@ -401,6 +458,11 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 
 	if (!c->runs)
 		return 0;
+	s->counts.switches++;
+	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_LEFT_OTHER)) {
+		ret = on_untold(s, c, r, time, err);
+		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
+	}
 	/* the record knows better than we, at the begin and where others are not recorded */
 	if (!c->certain || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
@@ -408,7 +470,6 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		ret = close_slice(s, c, time, left, waits_class(how, detail, number_of(r)), err);
 	if (!ret)
 		ret = take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
-	s->counts.switches++;
 	return ret;
 }
 
@@ -677,13 +738,31 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 	return 0;
 }
 
+static int put_offline(struct schedule *s, struct cpu *c, uint64_t time, struct error *err)
+{
+	const struct slice r = {
+		.time = rounded(c->since),
+		.end = rounded(time),
+		.lane = c->lane,
+		.state = STATE_OFFLINE,
+	};
+
+	c->since = time;
+	return c->gone && r.time < r.end ? put_slice(s->c.sink, &r, err) : 0;
+}
+
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err)
 {
 	struct cpu *c = &s->cpus[cpu];
+	int ret;
 
 	if (c->runs)
 		return 0;
+	ret = put_offline(s, c, time, err);
+	if (ret)
+		return ret;
 	c->runs = true;
+	c->gone = false;
 	c->certain = false;
 	c->tid = 0;
 	c->thread = 0;
@@ -700,6 +779,7 @@ int schedule_cpu_ends(struct schedule *s, unsigned int cpu, uint64_t time, struc
 		return 0;
 	switches_want(s->c.switches, cpu, false);
 	c->runs = false;
+	c->gone = true;
 	return time > c->since ? close_slice(s, c, time, STATE_NONE, WAIT_NONE, err) : 0;
 }
 
@@ -728,7 +808,10 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < s->cpu_count; i++)
-		ret = schedule_cpu_ends(s, i, time, err);
+		if (s->cpus[i].gone)
+			ret = put_offline(s, &s->cpus[i], time, err);
+		else
+			ret = schedule_cpu_ends(s, i, time, err);
 	return ret;
 }
 

@@ -38,7 +38,7 @@ struct schedule_context {
 int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err);
 void schedule_free(struct schedule *s);
 
-/* A CPU is recorded from time on (ns), or is not any more: then it has no slice. */
+/* A CPU is recorded from time on (ns), or is offline from then on. */
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err);
 int schedule_cpu_ends(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err);
 
@@ -70,6 +70,7 @@ struct schedule_counts {
 	uint64_t switches, wakeups, migrations; /* put */
 	uint64_t lost; /* records overwritten */
 	uint64_t disorder; /* stamps before their predecessor's */
+	uint64_t untold; /* switches of which only the one behind them tells */
 };
 
 void schedule_counts(const struct schedule *s, struct schedule_counts *ret);
