@@ -18,7 +18,7 @@ static const char golden_ascii[] =
 	"b cat 200         25%                   rrrrrrrrrrrrrrrrrR*##########*\n"
 	"c a?[2J????b 300   1%                                    :+ooooooooooo\n"
 	"                      # running  r runnable  l lock  i I/O\n"
-	"                      o other wait  - sleep  . poll  ? unknown: lost\n"
+	"                      o other wait  - sleep  . poll  ? unknown\n"
 	"                        (capital: ran, too)\n"
 	"Lost       1,234 switches lost: the buffer of switches and wake-ups\n"
 	"           was full: raise --switch-buffer\n";
@@ -37,8 +37,7 @@ static const char golden_letters[] =
 	"b cat 200       25%                   rrrrrrrrrrrrrrrrrrr▒███████████▓\n"
 	"c a?[2J?�b 300   1%                                      ▒Oooooooooooo\n"
 	"                    █ running  r runnable  l lock  i I/O  o other wait\n"
-	"                    ─ sleep  ┈ poll  ? unknown: lost\n"
-	"                      (capital: ran, too)\n"
+	"                    ─ sleep  ┈ poll  ? unknown    (capital: ran, too)\n"
 	"Lost       1,234 switches lost: the buffer of switches and wake-ups\n"
 	"           was full: raise --switch-buffer\n";
 
@@ -56,8 +55,7 @@ static const char golden_colours[] =
 	"\033[38;5;173m▆▆\033[39m \033[1mcat 200\033[0m       25%                   \033[38;5;220m▐█████████████████\033[38;5;77;48;5;220m▂\033[49m███████████▇\033[39m\n"
 	"\033[38;5;140m▆▆\033[39m \033[1ma?[2J?�b 300\033[0m   1%                                     \033[38;5;77m▂\033[48;5;243m▃\033[38;5;243;49m███████████\033[39m\n"
 	"                     \033[38;5;77m▆▆\033[39m running  \033[38;5;220m▆▆\033[39m runnable  \033[38;5;131m▆▆\033[39m lock  \033[38;5;67m▆▆\033[39m I/O\n"
-	"                     \033[38;5;243m▆▆\033[39m other wait  \033[38;5;245m──\033[39m sleep  \033[38;5;245m┈┈\033[39m poll\n"
-	"                     \033[38;5;203m░░\033[39m unknown: lost\n"
+	"                     \033[38;5;243m▆▆\033[39m other wait  \033[38;5;245m──\033[39m sleep  \033[38;5;245m┈┈\033[39m poll  \033[38;5;203m░░\033[39m unknown\n"
 	"\033[1mLost\033[0m       \033[33m1,234 switches lost: the buffer of switches and wake-ups\033[0m\n"
 	"           \033[33mwas full: raise --switch-buffer\033[0m\n";
 
@@ -71,8 +69,8 @@ static const char golden_closer[] =
 	"\n"
 	"a cat 200         60% rrrrrrrrrrrrrrrrrrr*############################\n"
 	"b a?[2J????b 300  40%                    *##################Oooooooooo\n"
-	"                      # running  r runnable  o other wait\n"
-	"                      ? unknown: lost    (capital: ran, too)\n"
+	"                      # running  r runnable  o other wait  ? unknown\n"
+	"                        (capital: ran, too)\n"
 	"Lost       1,234 switches lost: the buffer of switches and wake-ups\n"
 	"           was full: raise --switch-buffer\n";
 
@@ -89,7 +87,7 @@ static const char golden_process[] =
 	"  helper 101  13% iiiiiiiiiiiiI*#####+------------???????.............\n"
 	"  spare 102    0% pppppppppppppppppppppppppppppppppppppppppppppppppppp\n"
 	"                  # running  l lock  i I/O  p pipe or socket  - sleep\n"
-	"                  . poll  ? unknown: lost    (capital: ran, too)\n"
+	"                  . poll  ? unknown    (capital: ran, too)\n"
 	"Lost       1,234 switches lost: the buffer of switches and wake-ups\n"
 	"           was full: raise --switch-buffer\n";
 

@@ -33,7 +33,7 @@
 	X(OTHER, SOLID, 'o', 243, 8, "other wait") \
 	X(SLEEP, LINE, '-', 245, 8, "sleep") \
 	X(POLL, DOTS, '.', 245, 8, "poll") \
-	X(UNKNOWN, HATCH, '?', 203, 9, "unknown: lost") \
+	X(UNKNOWN, HATCH, '?', 203, 9, "unknown") \
 	X(PROGRAM_A, SOLID, 'a', 74, 4, "") \
 	X(PROGRAM_B, SOLID, 'b', 173, 3, "") \
 	X(PROGRAM_C, SOLID, 'c', 140, 5, "") \

@@ -8,7 +8,7 @@
 
 #define BATCH 64      /* lanes of one query: what bounds memory, however many there are */
 #define RANK_CELLS 64 /* enough to tell a busy lane from one that is not */
-#define FINE 4	      /* cells of a window for each stroke */
+#define FINE 8 /* cells of a window for each stroke: what lies at its edges is in both */
 
 struct batch {
 	struct lanes *lanes;

@@ -35,7 +35,7 @@ static enum paint ground_of(const struct cell *c)
 	case STATE_PARKED:
 	case STATE_UNUSED:
 		return PAINT_SLEEP;
-	default:
+	default: /* neither a dead thread nor a CPU that is offline is there */
 		return PAINT_NONE;
 	}
 }
