@@ -32,6 +32,7 @@ skein record -a -F {HZ} -o /out/all.skein -- sh /work 2>/out/said
 status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
+skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
 exit $status
 """
 
@@ -105,6 +106,28 @@ class OnDebian12(unittest.TestCase):
         module = [n for n in loading if n.startswith("raid6_") and n.endswith(" [raid6_pq]")]
         self.assertTrue(module, loading)
         self.assertIn("do_init_module", loading)
+
+    def test_switches(self):
+        """CPUs' slices tile their time, and a sleeper is known to sleep, woken by a timer."""
+        trace = live.Trace(self.recording.run.out / "sched.skein")
+        begin, end = trace.query("SELECT start, end FROM host")[0].values()
+        for lane in trace.query("SELECT id FROM lane WHERE kind = 1"):
+            at = begin // 16 * 16
+            for piece in trace.query("SELECT time, end FROM slice WHERE lane = "
+                                     f"{lane['id']} ORDER BY time"):
+                self.assertEqual(piece["time"], at)
+                at = piece["end"]
+            self.assertEqual(at, end // 16 * 16)
+        slept = trace.query(
+            "SELECT slice.end AS time, word, thread.lane AS lane FROM slice JOIN thread "
+            "ON thread.id = slice.value JOIN wait_class ON wait_class.id = slice.wait "
+            "WHERE thread.comm = 'sleep' AND word = 'sleep'")
+        self.assertEqual(len(slept), 1)
+        woken = trace.query(
+            "SELECT time, lane.name AS name FROM edge JOIN lane ON lane.id = edge.\"from\" "
+            f"WHERE edge.\"to\" = {slept[0]['lane']} AND edge.time > {slept[0]['time']}")
+        self.assertIn("timer", woken[0]["name"])
+        self.assertAlmostEqual(woken[0]["time"] - slept[0]["time"], 1e9, delta=0.2e9)
 
     def test_account(self):
         for row in self.trace.query("SELECT * FROM account"):

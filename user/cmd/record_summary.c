@@ -17,13 +17,27 @@ void progress_begin(struct progress_line *l, bool quiet)
 	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
 }
 
+/* What has been recorded so far, such as "12 samples, 345 switches". */
+static const char *show_recorded(const struct capture_progress *p, char *buf, size_t size)
+{
+	char samples[32], switches[32];
+	bool sampled = p->samples || !p->switches;
+
+	snprintf(buf, size, "%s%s%s%s%s",
+		 sampled ? show_count(p->samples, samples, sizeof(samples)) : "",
+		 sampled ? " samples" : "", sampled && p->switches ? ", " : "",
+		 p->switches ? show_count(p->switches, switches, sizeof(switches)) : "",
+		 p->switches ? " switches" : "");
+	return buf;
+}
+
 void progress_show(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
 {
-	char elapsed[32], whole[32] = "", samples[32], lost[48] = "", count[32];
+	char elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
 
 	if (l->shown && p->preparing && p->pending_tables) {
 		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
-			show_count(p->pending_tables, samples, sizeof(samples)));
+			show_count(p->pending_tables, count, sizeof(count)));
 		fflush(stderr);
 	}
 	if (!l->shown || p->preparing ||
@@ -40,8 +54,8 @@ void progress_show(struct progress_line *l, const struct capture_progress *p, ui
 	}
 	if (p->lost)
 		snprintf(lost, sizeof(lost), ", %s lost", show_count(p->lost, count, sizeof(count)));
-	fprintf(stderr, "\r\033[Krecording %s%s: %s samples%s%s", elapsed, whole,
-		show_count(p->samples, samples, sizeof(samples)), lost,
+	fprintf(stderr, "\r\033[Krecording %s%s: %s%s%s", elapsed, whole,
+		show_recorded(p, recorded, sizeof(recorded)), lost,
 		p->finishing ? "; looking up names" :
 		duration     ? "" :
 			       " (Ctrl-C ends)");
