@@ -76,7 +76,9 @@ class Watch:
                       proc_text(pid, "status").splitlines() if ":" in line)
         peak = int(fields.get("VmHWM", "0").split()[0])
         known = self.memory.get(pid, ("", 0, 0))
-        rings = shared_with_kernel(pid) if peak > known[1] or not known[2] else known[2]
+        rings = known[2]
+        if peak > known[1] or not rings:  # at its end it gives them back: the most counts
+            rings = max(rings, shared_with_kernel(pid))
         self.memory[pid] = (fields["Name"].strip(), max(peak, known[1]), rings)
 
     def _cpu(self, pid):

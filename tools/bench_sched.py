@@ -156,9 +156,9 @@ class Matrix:
         """what: from a Run to a number"""
         return Spread(what(run) for run in self.runs[name])
 
-    def per_switch(self, name, less=0):
-        """Bytes of the file, less so many."""
-        return self.of(name, lambda run: (run.bytes - less) / run.done.switches)
+    def per_switch(self, name):
+        """Bytes of the file."""
+        return self.of(name, lambda run: run.bytes / run.done.switches)
 
     def switches(self, name):
         return sum(run.done.switches for run in self.runs[name])
@@ -187,39 +187,49 @@ def matrices(bench):
     return found
 
 
-class Compiling:
-    """A recording of a machine that compiles. name: of its Arm; bytes: of the file"""
+class Sized:
+    """A longer recording, for what it writes. share: CPUs that the recorder used"""
 
-    def __init__(self, bench, arm):
-        self.name = arm.name
-        with bench.busy("compiler"), arm.start(None) as recorder:
+    def __init__(self, bench, arm, load):
+        with arm.start(None) as recorder:
             before, cpu, begun = stat_of_machine()[0], recorder.cpu(), time.monotonic()
-            time.sleep(bench.seconds / 4)
+            load()
             self.seconds = time.monotonic() - begun
             self.share = (recorder.cpu() - cpu) / self.seconds
-            self.switches = stat_of_machine()[0] - before
+            self.switches = max(stat_of_machine()[0] - before, 1)
         self.bytes = arm.path.stat().st_size
         self.stored = Stored(bench, arm.path) if arm.is_skein else None
-        bench.say(f"compiler: {arm.name} {self.bytes / self.switches:.1f} bytes per switch, "
-                  f"{self.share:.1%} of a CPU")
+
+    @property
+    def per_switch(self):
+        return self.bytes / self.switches
 
 
-class AtLarge:
+class AtLength:
     """
-    runs: [Compiling], of each recorder that writes a file; idle: bytes of that file when it
-    records for as long as a run of the loads takes, and nothing is to be recorded.
+    Of each recorder that writes a file, by name of its Arm: Sized of messaging for a while,
+    of a machine that compiles, and of one that compiles and serves.
     """
 
     def __init__(self, bench):
-        arms = [arm for arm in arms_of(bench) if arm.path]
-        self.runs = [Compiling(bench, arm) for arm in arms]
-        self.idle = {arm.name: self._idle(bench, arm) for arm in arms}
+        self.seconds = bench.seconds / 3
+        self.arms = [arm for arm in arms_of(bench) if arm.path]
+        messaging, redis = Messaging("messaging"), Redis("redis", bench.folder)
+        messaging.scale(bench.seconds / 3)
+        self.messaging = self._sizes(bench, messaging.name, messaging.once)
+        with bench.busy("compiler"):
+            self.compiler = self._sizes(bench, "gcc", self._wait)
+            with redis, redis.for_ever():
+                self.mixed = self._sizes(bench, "gcc and redis", self._wait)
 
-    @staticmethod
-    def _idle(bench, arm):
-        with arm.start(None):
-            time.sleep(bench.seconds / 16)
-        return arm.path.stat().st_size
+    def _wait(self):
+        time.sleep(self.seconds)
+
+    def _sizes(self, bench, what, load):
+        sizes = {arm.name: Sized(bench, arm, load) for arm in self.arms}
+        bench.say(f"bytes per switch, {what}: " + ", ".join(
+            f"{name} {sized.per_switch:.2f}" for name, sized in sizes.items()))
+        return sizes
 
 
 def program_name(ident):
@@ -256,9 +266,9 @@ def programs(bench):
 
 
 def scheduler(bench):
-    """{"matrices": matrices(), "large": AtLarge, "programs": programs()}"""
+    """{"matrices": matrices(), "lengths": AtLength, "programs": programs()}"""
     if bench.cpus < 2:
         raise BenchError("a CPU for the pipe and one for the recorder: this machine has one")
     with tracefs():
-        return {"matrices": matrices(bench), "large": AtLarge(bench),
+        return {"matrices": matrices(bench), "lengths": AtLength(bench),
                 "programs": programs(bench)}

@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from bench_meter import BenchError
+from bench_meter import BenchError, Load
 
 
 def stat_of_machine():
@@ -141,6 +141,9 @@ class Redis(Storm):
     def commands(self):
         return [["redis-benchmark", "-s", self.socket, "-n", self.operations, "-t", "get",
                  "--csv"]]
+
+    def for_ever(self):
+        return Load([*self.commands()[0], "-l"], 1)
 
     def per_operation(self, said):
         return 1 / said_by(r'"GET","([\d.]+)"', said)

@@ -20,10 +20,20 @@ Steal, CPU time that the host took away, was {steal} of a run.
   is not bound: what it takes, it takes from them.
 - **messaging** is `perf bench sched messaging`, 400 processes in 10 groups; **redis** is
   `redis-benchmark -t get`, 50 clients, and its server; neither they nor the recorders are bound.
+  **gcc** is one loop of gcc per CPU over sources of this repository; with redis beside it, it
+  stands for the machine at large.
 - The **empty programs** are `tools/bench_empty.bpf.c`, BTF tracepoint programs that return at
   once: all that they cost is being there. **skein record** is `skein record -a`, bpftrace counts
   `sched:sched_switch` and stores nothing, offcputime adds up stacks in the kernel.
 """
+
+
+LONG = ("messaging, long", "gcc", "gcc and redis")
+
+
+def columns(lengths):
+    """Of LONG."""
+    return lengths.messaging, lengths.compiler, lengths.mixed
 
 
 def rows_by_arm(matrices, cell):
@@ -46,49 +56,42 @@ def slowdown_table(matrices):
             "noise.\n\n" + table(("recorder", *(m.storm.name for m in matrices)), rows))
 
 
-def cpu_table(matrices, large):
-    shares = {run.name: f"{run.share:.1%}" for run in large.runs}
-    rows = [(*row, shares.get(row[0], ""),
-             matrices[0].of(row[0], lambda run: run.cpu).text("{:.2f}"))
-            for row in rows_by_arm(matrices, lambda m, name: m.of(
-                name, lambda run: run.share).text("{:.1%}"))]
+def cpu_table(matrices, lengths):
+    rows = []
+    for name, *cells in rows_by_arm(matrices, lambda m, name: m.of(
+            name, lambda run: run.share).text("{:.1%}")):
+        long = [f"{sizes[name].share:.1%}" if name in sizes else "" for sizes in columns(lengths)]
+        rows.append((name, *cells, *long,
+                     matrices[0].of(name, lambda run: run.cpu).text("{:.2f}")))
     return ("\n**CPU of the recorder itself**, all its processes, while the load runs, in % of one "
-            "CPU. At large: two\nloops of gcc over this repository. In the last column all that it "
-            "takes under the pinned pipe, start\nand end included, in s.\n\n"
-            + table(("recorder", *(m.storm.name for m in matrices), "at large", "in all, s"), rows))
+            "CPU. In the\nlast column all that it takes under the pinned pipe, start and end "
+            "included, in s.\n\n"
+            + table(("recorder", *(m.storm.name for m in matrices), *LONG, "in all, s"), rows))
 
 
-def disk_rows(matrices, large):
-    for name, idle in large.idle.items():
-        found = next(run for run in large.runs if run.name == name)
-        yield (f"{name}: whole file", *(m.per_switch(name).text("{:.2f}") for m in matrices),
-               f"{found.bytes / found.switches:.2f}")
-        yield (f"{name}: less that of no load",
-               *(m.per_switch(name, idle).text("{:.2f}") for m in matrices),
-               f"{(found.bytes - idle) / found.switches:.2f}")
-        if found.stored:
+def disk_rows(matrices, lengths):
+    for name, long in lengths.messaging.items():
+        yield (f"{name}: file", *(m.per_switch(name).text("{:.2f}") for m in matrices),
+               *(f"{sizes[name].per_switch:.2f}" for sizes in columns(lengths)))
+        if long.stored:
             yield (f"{name}: slices and edges",
-                   *(m.of(name, records_per_switch).text("{:.2f}") for m in matrices),
-                   f"{found.stored.records / found.switches:.2f}")
+                   *(m.of(name, lambda run: run.stored.records / run.done.switches)
+                     .text("{:.2f}") for m in matrices),
+                   *(f"{sizes[name].stored.records / sizes[name].switches:.2f}"
+                     for sizes in columns(lengths)))
 
 
-def records_per_switch(run):
-    return run.stored.records / run.done.switches
-
-
-def disk_table(matrices, large):
-    last, idle = large.runs[0], large.idle
+def disk_table(matrices, lengths):
+    counts = ", ".join(f"{sizes[SKEIN].switches:,} ({name})"
+                       for name, sizes in zip(LONG, columns(lengths)))
     return ("\n**Bytes of the file per switch**, wake-ups included: two switches per operation of "
-            "a pinned pipe,\nelse as many as /proc/stat counted while the load ran. The file also "
-            "holds the names of all that ran and\nwhat was recorded before and after the load; "
-            "that of a recording of no load is\n"
-            + ", ".join(f"{size / 1024:,.0f} KiB ({name})" for name, size in idle.items())
-            + ".\nSlices and edges are skein's column chunks alone. At large: "
-            f"{last.seconds:.0f} s of gcc,\n"
-            f"{last.switches / last.seconds:,.0f} switches per second; the names of short-lived "
-            "processes weigh more\nthan their switches.\n\n"
-            + table(("file", *(m.storm.name for m in matrices), "at large"),
-                    disk_rows(matrices, large)))
+            "a pinned pipe,\nelse as many as /proc/stat counted while the load ran. The file is "
+            "taken whole, with the names of all\nthat ran and what was recorded before and after "
+            "the load: the longer a recording, the less they weigh.\nSlices and edges are skein's "
+            "column chunks alone. The last three columns are single recordings of\n"
+            f"{lengths.seconds:.0f} s; switches in those of skein: {counts}.\n\n"
+            + table(("file", *(m.storm.name for m in matrices), *LONG),
+                    disk_rows(matrices, lengths)))
 
 
 def loss_table(matrices):
@@ -121,8 +124,8 @@ def section(results):
     text = HOW.format(most=rounds_of(matrices[0]), rounds=rounds_of(matrices[1]),
                       steal=f"{steal.median:.1%} (at most {max(steal.values):.1%})")
     text += "\n" + plain_table(matrices) + slowdown_table(matrices)
-    text += cpu_table(matrices, found["large"])
-    text += disk_table(matrices, found["large"]) + loss_table(matrices)
+    text += cpu_table(matrices, found["lengths"])
+    text += disk_table(matrices, found["lengths"]) + loss_table(matrices)
     return text + programs_table(found["programs"])
 
 
@@ -142,7 +145,7 @@ def promises(results):
            ratio.text("{:.3f}"), verdict(ratio.median, 1.10))
     yield ("that, above an empty program's", "≤ 0.04", above.text("{:.3f}"),
            verdict(above.median, 0.04))
-    yield from promises_on_disk(results["scheduler"]["large"], pinned, matrices["messaging"])
+    yield from promises_on_disk(pinned, results["scheduler"]["lengths"])
     yield (f"records lost under two pinned pipes ({two.rate().median:,.0f} switches per second, "
            "plain)", "0", f"{lost(two, SKEIN):,} of {two.switches(SKEIN):,} switches",
            verdict(lost(two, SKEIN), 0))
@@ -151,13 +154,11 @@ def promises(results):
            f"{most:.1f} MiB", verdict(most, 64))
 
 
-def promises_on_disk(large, pinned, messaging):
-    idle = large.idle[SKEIN]
-    for matrix, most in ((pinned, 2), (messaging, 5)):
-        size = matrix.per_switch(SKEIN, idle)
-        yield (f"bytes on disk per switch, wake-ups included: {matrix.storm.name}", f"≤ {most}",
-               size.text("{:.2f}"), verdict(size.median, most))
-    found = next(run for run in large.runs if run.name == SKEIN)
-    size = found.stored.records / found.switches
-    yield ("bytes of slices and edges per switch: the machine at large", "≤ 5", f"{size:.2f}",
-           verdict(size, 5))
+def promises_on_disk(pinned, lengths):
+    what = "bytes on disk per switch, wake-ups included: "
+    size = pinned.per_switch(SKEIN)
+    yield f"{what}{pinned.storm.name}", "≤ 2", size.text("{:.2f}"), verdict(size.median, 2)
+    for load, sizes in (("messaging", lengths.messaging),
+                        ("the machine at large (gcc and redis)", lengths.mixed)):
+        size = sizes[SKEIN].per_switch
+        yield f"{what}{load}", "≤ 5", f"{size:.2f}", verdict(size, 5)
