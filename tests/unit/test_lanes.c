@@ -189,6 +189,26 @@ START_TEST(nobody_ran)
 }
 END_TEST
 
+/* A thread that renames itself is titled by the name that it has in the range. */
+START_TEST(names_of_their_time)
+{
+	struct view v = {.to = 9 * MS,
+			 .width = 70,
+			 .filter = {.tids = "101"},
+			 .limits = {.everything = true}};
+	char *early = shown(&v), *late;
+
+	v.to = 80 * MS;
+	late = shown(&v);
+	ck_assert_ptr_nonnull(strstr(early, "web 101"));
+	ck_assert_ptr_null(strstr(early, "helper"));
+	ck_assert_ptr_nonnull(strstr(late, "helper 101"));
+	ck_assert_ptr_null(strstr(late, "web 101"));
+	free(early);
+	free(late);
+}
+END_TEST
+
 /* Nothing is wider than the screen, nothing is obeyed by a terminal, whatever the range. */
 START_TEST(fits_the_screen)
 {
@@ -365,5 +385,6 @@ START_TEST(times)
 }
 END_TEST
 
-SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, fits_the_screen,
-      strokes_keep_the_promise, every_state_has_its_paint, a_broken_file_says_anything, axes, times)
+SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, names_of_their_time,
+      fits_the_screen, strokes_keep_the_promise, every_state_has_its_paint,
+      a_broken_file_says_anything, axes, times)

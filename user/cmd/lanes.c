@@ -8,7 +8,7 @@
 
 #define BATCH 64      /* lanes of one query: what bounds memory, however many there are */
 #define RANK_CELLS 64 /* enough to tell a busy lane from one that is not */
-#define FINE 8 /* cells of a window for each stroke: what lies at its edges is in both */
+#define FINE 8	      /* cells of a window for each stroke: what lies at its edges is in both */
 
 struct batch {
 	struct lanes *lanes;
@@ -115,10 +115,16 @@ static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struc
 	return rc;
 }
 
-/*
- * A row for each lane, under the last name that its thread took before the
- * range ended. It is worth a row if it was asked for under any name.
- */
+/* Whether a name suits the range better than another of the same lane: the last before its end. */
+static bool names_better(const struct lanes *l, uint32_t thread, uint32_t than)
+{
+	uint64_t start = l->cast.threads.items[thread].start;
+	uint64_t other = l->cast.threads.items[than].start;
+
+	return other >= l->end ? start <= other : start >= other && start < l->end;
+}
+
+/* A row for each lane. It is worth one if its thread was asked for under any of its names. */
 static int list_threads(struct lanes *l)
 {
 	struct index row_by_lane = {0};
@@ -135,7 +141,7 @@ static int list_threads(struct lanes *l)
 			rc = vector_push(&l->threads, row);
 			if (!rc)
 				rc = index_put(&row_by_lane, t->lane, l->threads.count - 1);
-		} else if (t->start < l->end) {
+		} else if (names_better(l, i, l->threads.items[at].thread)) {
 			l->threads.items[at].thread = i;
 		}
 	}
