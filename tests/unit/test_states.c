@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From slices and edges to the states of lanes: scenes, one for each rule. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,13 @@ static const struct stretch *nth(const struct told *told, uint64_t lane, unsigne
 			return &told->list.items[i];
 	ck_abort_msg("too few stretches");
 	return NULL;
+}
+
+static int count_one(void *context, const struct stretch *s)
+{
+	(void)s;
+	++*(size_t *)context;
+	return 0;
 }
 
 /* The CPUs are idle to the end. */
@@ -528,6 +536,170 @@ START_TEST(a_cut_beyond_what_is_settled_invents_nothing)
 }
 END_TEST
 
+/* As the recorder tells a switch that the kernel did not: of thread 1, who was there, and 2. */
+START_TEST(a_switch_that_was_not_told_concerns_two_threads)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	const struct slice hole = {
+		.time = 20,
+		.end = 40,
+		.lane = CPU(0),
+		.state = STATE_UNKNOWN,
+		.value = THREAD(1),
+	};
+	struct slice since = {.time = 40, .lane = LANE(1), .state = STATE_UNKNOWN, .value = 20};
+
+	seen(s, 2, 5, STATE_SLEEPING, WAIT_LOCK);
+	seen(s, 3, 5, STATE_SLEEPING, WAIT_LOCK);
+	ran(s, 0, 1, 10, 15, STATE_PREEMPTED, 0);
+	ran(s, 0, 3, 15, 20, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 3, 2, 30);
+	put_slice(s, 0, &hole);
+	put(s, KIND_SLICE, &since);
+	since.lane = LANE(2);
+	since.state = STATE_DISK;
+	since.wait = WAIT_IO;
+	put(s, KIND_SLICE, &since);
+	since.lane = LANE(4); /* nothing was known of it before */
+	put(s, KIND_SLICE, &since);
+	ran(s, 0, 3, 40, 50, STATE_SLEEPING, WAIT_LOCK);
+	woken(s, 3, 2, 60);
+	finish(s, 70, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-15, preempted 15-20, unknown 20-70");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "sleeping/lock 5-20, unknown 20-40, "
+						  "disk/I/O 40-60, runnable 60-70");
+	ck_assert_str_eq(line_of(&told, LANE(3)),
+			 "sleeping/lock 5-15, running 15-20, sleeping/lock 20-40, running 40-50, "
+			 "sleeping/lock 50-70");
+	ck_assert_str_eq(line_of(&told, LANE(4)), "unknown 20-40, disk/I/O 40-70");
+	ck_assert_str_eq(line_of(&told, CPU(0)), "running 10-15, running 15-20, unknown 20-40, "
+						 "running 40-50, idle 50-70");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(a_cpu_that_is_offline_hides_nobody)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 10, 20, STATE_SLEEPING, WAIT_LOCK);
+	ran(s, 1, 2, 10, 20, 0, 0);
+	cpu_was(s, 1, STATE_OFFLINE, 20, 50);
+	finish(s, 60, 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 10-20, sleeping/lock 20-60");
+	ck_assert_str_eq(line_of(&told, LANE(2)), "running 10-20, unknown 20-60");
+	ck_assert_str_eq(line_of(&told, CPU(1)), "running 10-20, offline 20-50, idle 50-60");
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(lanes_that_are_not_there_are_nothing)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	const uint64_t strange[] = {0, 50, 1ULL << 63, UINT64_MAX};
+
+	for (size_t i = 0; i < 4; i++) {
+		put(s, KIND_SLICE, &(struct slice){.time = 1, .lane = strange[i], .state = 3});
+		put(s, KIND_EDGE, &(struct edge){.time = 1, .to = strange[i], .kind = EDGE_WAKEUP});
+		put(s, KIND_THREAD, &(struct thread){.id = strange[i]});
+		put(s, KIND_LANE, &(struct lane){.id = 99, .kind = strange[i]});
+	}
+	ck_assert_int_eq(states_end(s, 10, NULL), 0);
+	ck_assert_uint_eq(states_disorder(s), 4); /* below the last lane they are the dead */
+	ck_assert_uint_eq(told.list.count, 0);
+	end(s, &told);
+}
+END_TEST
+
+START_TEST(values_beyond_their_range_are_cut)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	struct slice r = {.time = 5, .end = 10, .lane = CPU(0), .state = STATE_RUNNING};
+
+	r.value = THREAD(1);
+	r.left = UINT64_MAX;
+	r.wait = UINT64_MAX;
+	put(s, KIND_SLICE, &r); /* both counted */
+	r.state = UINT64_MAX;
+	put(s, KIND_SLICE, &r);
+	r = (struct slice){.time = 20, .end = 10, .lane = CPU(0), .state = STATE_IDLE};
+	put(s, KIND_SLICE, &r);
+	edge(s, EDGE_WAKEUP, UINT64_MAX, 1, 15, UINT64_MAX);
+	r = (struct slice){.time = 10, .end = UINT64_MAX, .lane = CPU(0), .state = STATE_RUNNING};
+	r.value = THREAD(2);
+	put(s, KIND_SLICE, &r);
+	cpu_was(s, 0, STATE_IDLE, 20, 30); /* there is no time left */
+	ck_assert_int_eq(states_end(s, UINT64_MAX, NULL), 0);
+	ck_assert_uint_eq(states_disorder(s), 5);
+	ck_assert_str_eq(line_of(&told, LANE(1)),
+			 "running 5-10, unknown 10-15, unknown 15-18446744073709551615");
+	ck_assert_uint_eq(nth(&told, LANE(2), 0)->end, UINT64_MAX);
+	end(s, &told);
+}
+END_TEST
+
+/* Threads that come and go, and one that changes its name all the time. */
+START_TEST(the_dead_and_old_names_take_no_room)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+	size_t alive = 0;
+
+	for (uint64_t i = 0; i < 100000; i++) {
+		const struct thread t = {.id = 5000 + 2 * i, .lane = 200 + i};
+		const struct thread renamed = {.id = 5001 + 2 * i, .lane = LANE(1)};
+		struct slice r = {.time = 10 + 2 * i, .end = 11 + 2 * i, .lane = CPU(0)};
+
+		put(s, KIND_THREAD, &t);
+		put(s, KIND_LANE,
+		    &(struct lane){.id = t.lane, .kind = LANE_THREAD, .number = t.id});
+		put(s, KIND_THREAD, &renamed);
+		r.state = STATE_RUNNING;
+		r.value = t.id;
+		r.left = STATE_DEAD;
+		put(s, KIND_SLICE, &r);
+		r.time++;
+		r.end++;
+		r.value = renamed.id;
+		r.left = STATE_PREEMPTED;
+		put(s, KIND_SLICE, &r);
+		told.list.count = 0;
+	}
+	ck_assert_uint_eq(states_disorder(s), 0);
+	ck_assert_int_eq(states_each(s, count_one, &alive), 0);
+	ck_assert_uint_eq(alive, 2);
+	ck_assert_uint_lt(states_bytes(s), 20000);
+	end(s, &told);
+}
+END_TEST
+
+static int refuse(void *context, const struct stretch *s, struct error *err)
+{
+	(void)context;
+	(void)s;
+	return error_set(err, -ENOSPC, "no more");
+}
+
+START_TEST(an_error_of_the_listener_is_returned)
+{
+	const struct states_events events = {.stretch = refuse};
+	struct slice r = {.time = 5, .end = 10, .lane = CPU(0), .state = STATE_IDLE};
+	struct error err = {""};
+	struct states *s;
+
+	ck_assert_int_eq(states_new(&s, &events, NULL), 0);
+	put_entities(s);
+	ck_assert_int_eq(states_put(s, KIND_SLICE, &r, &err), -ENOSPC);
+	ck_assert_str_eq(err.text, "no more");
+	states_free(s);
+	states_free(NULL);
+}
+END_TEST
+
 SUITE("states", waits_after_a_wake_up_and_after_preemption,
       an_early_wake_up_counts_from_when_it_left, an_early_wake_up_with_another_behind_it_is_nothing,
       wake_ups_of_a_running_thread_end_no_sleep, a_wake_up_says_who_and_where,
@@ -535,4 +707,7 @@ SUITE("states", waits_after_a_wake_up_and_after_preemption,
       a_gap_makes_unknown_who_is_not_running_elsewhere, a_hole_between_slices_is_a_gap,
       a_new_name_is_the_same_lane, the_dead_are_forgotten, who_died_in_a_gap_is_dead,
       two_cpus_at_once_are_cut_and_counted, a_cut_is_where_all_lanes_are_told,
-      a_cut_beyond_what_is_settled_invents_nothing)
+      a_cut_beyond_what_is_settled_invents_nothing, a_switch_that_was_not_told_concerns_two_threads,
+      a_cpu_that_is_offline_hides_nobody, lanes_that_are_not_there_are_nothing,
+      values_beyond_their_range_are_cut, the_dead_and_old_names_take_no_room,
+      an_error_of_the_listener_is_returned)

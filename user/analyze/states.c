@@ -24,7 +24,7 @@ struct states {
 	VECTOR(struct name_of) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* they are put in the order of their ids: others below are forgotten */
-	uint64_t buried; /* as far as those were told */
+	uint64_t buried;    /* as far as those were told */
 };
 
 static int no_memory(struct error *err)
@@ -113,8 +113,6 @@ static int add_track(struct states *s, uint64_t lane, struct track **ret, struct
 		s->tracks.list.count++;
 	*ret = &s->tracks.list.items[at];
 	track_init(*ret, lane);
-	if (lane <= s->last_lane) /* may have been told already, and died */
-		(*ret)->marks[0].time = s->buried;
 	(*ret)->names = NO_NAME;
 	(*ret)->prune_at = NAMES_BEFORE_PRUNING;
 	return 0;
@@ -188,8 +186,11 @@ static int put_thread(struct states *s, const struct thread *r, struct error *er
 static int put_lane(struct states *s, const struct lane *r, struct error *err)
 {
 	struct track *t = find(s, &s->lanes, r->id);
+	bool again = r->id <= s->last_lane;
 	int rc = 0;
 
+	if (!again)
+		s->last_lane = r->id;
 	if (t && t->kind) {
 		s->tracks.disorder += t->kind != r->kind;
 		return 0;
@@ -201,14 +202,14 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 	}
 	if (!t)
 		rc = add_track(s, r->id, &t, err);
+	if (!rc && again) /* it may have died, and was told until then */
+		t->marks[0].time = s->buried;
 	if (!rc && r->kind == LANE_CPU)
 		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
 	else if (!rc && r->number && !find(s, &s->threads, r->number))
 		rc = add_name(s, t, r->number, err);
 	if (rc < 0)
 		return no_memory(err);
-	if (r->id > s->last_lane)
-		s->last_lane = r->id;
 	t->kind = (uint8_t)r->kind;
 	if (r->kind == LANE_CPU)
 		t->cpu = r->number + 1;
@@ -278,7 +279,8 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	int rc;
 
 	if ((!runs && r->state != STATE_IDLE && r->state != STATE_OFFLINE &&
-	     r->state != STATE_UNKNOWN) || r->end < r->time) {
+	     r->state != STATE_UNKNOWN) ||
+	    r->end < r->time) {
 		s->tracks.disorder++;
 		return 0;
 	}
@@ -309,6 +311,17 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	return gap(s, x.time, x.end, err);
 }
 
+/* What the thread did from r->value to r->time is not known: a gap of its own. */
+static int put_uncertain(struct states *s, struct track *t, const struct slice *r,
+			 struct error *err)
+{
+	const struct mark m = {.time = r->value, .state = STATE_UNKNOWN};
+
+	if (track_last(t)->state == STATE_NONE)
+		return track_mark(&s->tracks, t, &m, err);
+	return track_gap(&s->tracks, t, r->value, r->time, err);
+}
+
 static int put_seen(struct states *s, struct track *t, const struct slice *r, struct error *err)
 {
 	const struct mark m = {
@@ -321,7 +334,7 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 
 	s->tracks.disorder += r->wait >= WAIT_COUNT || r->end;
 	if (r->value && r->value < r->time) {
-		rc = track_gap(&s->tracks, t, r->value, r->time, err);
+		rc = put_uncertain(s, t, r, err);
 		if (rc < 0 || r->state == STATE_UNKNOWN)
 			return rc;
 		last = STATE_UNKNOWN;
@@ -493,10 +506,14 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 }
 
 /* What each_wake() has told: at the base's time, that of the base; later, that of who may run. */
-static void resume_wake(struct track *t, const struct stretch *open)
+static void resume_wake(struct states *s, struct track *t, const struct stretch *open)
 {
 	uint32_t target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target;
 
+	if (open->time <= t->marks[0].time && !state_is_asleep(t->marks[0].state)) {
+		s->tracks.disorder++;
+		return;
+	}
 	if (open->time <= t->marks[0].time) {
 		t->early = true;
 		t->marks[0].waker = open->waker;
@@ -549,17 +566,28 @@ int states_resume(struct states *s, const struct stretch *open, struct error *er
 		resume_cpu(s, t, open);
 		return 0;
 	}
-	if (!sane || state == STATE_IDLE || state == STATE_DEAD) {
+	if (!sane || state == STATE_DEAD ||
+	    (state && state != STATE_RUNNING && !state_is_off_cpu(state))) {
 		s->tracks.disorder++;
 		return 0;
 	}
 	if (state != STATE_NONE || !t->alive)
 		return resume_mark(s, t, open, err);
-	resume_wake(t, open);
+	resume_wake(s, t, open);
 	return 0;
 }
 
 uint64_t states_disorder(const struct states *s)
 {
 	return s->tracks.disorder;
+}
+
+size_t states_bytes(const struct states *s)
+{
+	return sizeof(*s) + s->tracks.list.capacity * sizeof(*s->tracks.list.items) +
+	       s->tracks.cpus.capacity * sizeof(*s->tracks.cpus.items) +
+	       s->tracks.known.capacity * sizeof(*s->tracks.known.items) +
+	       s->free.capacity * sizeof(*s->free.items) +
+	       s->names.capacity * sizeof(*s->names.items) +
+	       (s->lanes.capacity + s->threads.capacity) * sizeof(struct index_slot);
 }

@@ -19,6 +19,7 @@
 #define SKEIN_ANALYZE_STATES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -99,5 +100,7 @@ int states_resume(struct states *s, const struct stretch *open, struct error *er
 
 /* Records that contradicted what was known, so far. */
 uint64_t states_disorder(const struct states *s);
+/* Memory that it holds, in bytes: it grows with the threads that are alive, not with time. */
+size_t states_bytes(const struct states *s);
 
 #endif

@@ -13,18 +13,19 @@
 
 bool state_is_off_cpu(uint64_t state)
 {
-	return state && state < STATE_COUNT && state != STATE_RUNNING && state != STATE_IDLE;
+	return state && state < STATE_COUNT && state != STATE_RUNNING && state != STATE_IDLE &&
+	       state != STATE_OFFLINE;
+}
+
+bool state_is_asleep(uint64_t state)
+{
+	return state_is_off_cpu(state) && state != STATE_RUNNABLE && state != STATE_PREEMPTED &&
+	       state != STATE_UNKNOWN;
 }
 
 static bool is_runnable(uint8_t state)
 {
 	return state == STATE_RUNNABLE || state == STATE_PREEMPTED;
-}
-
-/* Whether it needs a wake-up to get out of it. */
-static bool is_asleep(uint8_t state)
-{
-	return state_is_off_cpu(state) && !is_runnable(state) && state != STATE_UNKNOWN;
 }
 
 void track_init(struct track *t, uint64_t lane)
@@ -159,7 +160,7 @@ static void heed_early(struct track *t, uint64_t ran)
 }
 
 /* The base after a slice: what the thread took on when it left, and what was heard of later. */
-static void leave(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from)
+static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 {
 	struct mark base = {.time = slice->end, .state = STATE_UNKNOWN};
 	unsigned int later = 1;
@@ -167,15 +168,17 @@ static void leave(struct tracks *s, struct track *t, const struct slice *slice, 
 
 	if (known) {
 		base.state = (uint8_t)slice->left;
-		base.wait = is_asleep(base.state) ? (uint8_t)slice->wait : WAIT_NONE;
+		base.wait = state_is_asleep(base.state) ? (uint8_t)slice->wait : WAIT_NONE;
 		base.exact = true;
 	}
-	t->early = is_asleep(base.state) && t->woken > from && t->woken <= slice->end;
+	t->early = state_is_asleep(base.state) && t->woken > slice->time && t->woken <= slice->end;
 	if (t->early) {
 		base.waker = t->waker;
 		base.target = t->target;
 	}
-	while (later < t->count && t->marks[later].time < slice->end)
+	/* Who was seen in the moment in which it left is known better by its leaving. */
+	while (later < t->count &&
+	       (t->marks[later].time < slice->end || (known && t->marks[later].time == slice->end)))
 		later++;
 	drop(t, 1, later);
 	t->marks[0] = base;
@@ -208,7 +211,7 @@ int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint
 	x.whole = begun && slice->left && slice->left != STATE_UNKNOWN;
 	if (from < slice->end)
 		rc = s->events.stretch(s->events.context, &x, err);
-	leave(s, t, slice, from);
+	leave(s, t, slice);
 	return rc < 0 ? rc : track_note(s, t, err);
 }
 

@@ -12,10 +12,10 @@
 #include "base/vector.h"
 
 /*
- * Of one thread between two of its slices. Only gaps bring more than two; when there are too
- * many, the oldest become certain, or UNKNOWN.
+ * Of one thread between two of its slices. Only several gaps bring more than five; when there are
+ * too many, the oldest become certain, or UNKNOWN.
  */
-#define TRACK_MARKS 4
+#define TRACK_MARKS 6
 
 /* From this time on, the lane was in this state: until the next mark, or until now. */
 struct mark {
@@ -61,6 +61,8 @@ struct tracks {
 
 /* Whether a thread can be in that state, and does not run. */
 bool state_is_off_cpu(uint64_t state);
+/* ... and needs a wake-up to get out of it. */
+bool state_is_asleep(uint64_t state);
 
 void track_init(struct track *t, uint64_t lane);
 /* Keeps the list of known ones: to be called after whatever changed the marks. */
