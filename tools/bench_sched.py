@@ -212,10 +212,10 @@ class AtLength:
     """
 
     def __init__(self, bench):
-        self.seconds = bench.seconds / 3
+        self.seconds = bench.seconds / 2
         self.arms = [arm for arm in arms_of(bench) if arm.path]
         messaging, redis = Messaging("messaging"), Redis("redis", bench.folder)
-        messaging.scale(bench.seconds / 3)
+        messaging.scale(self.seconds / messaging.length)
         self.messaging = self._sizes(bench, messaging.name, messaging.once)
         with bench.busy("compiler"):
             self.compiler = self._sizes(bench, "gcc", self._wait)
