@@ -34,7 +34,8 @@ struct sched_times {
 	 */
 	uint64_t queued[QUEUED_COUNT];
 	uint64_t blocked[WAIT_COUNT]; /* [0]: of no class */
-	uint64_t stopped; /* by a signal or a debugger; parked and unused kernel threads */
+	uint64_t stopped; /* by a signal or a debugger */
+	uint64_t unused; /* kernel threads with nothing to do, or set aside */
 	uint64_t unknown; /* for want of records */
 };
 

@@ -106,9 +106,10 @@ static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum qu
 	case STATE_THROTTLED:
 		return &t->blocked[WAIT_THROTTLED];
 	case STATE_STOPPED:
+		return &t->stopped;
 	case STATE_PARKED:
 	case STATE_UNUSED:
-		return &t->stopped;
+		return &t->unused;
 	default:
 		return &t->unknown;
 	}
@@ -214,13 +215,15 @@ uint64_t sched_queued(const struct sched_times *t)
 
 uint64_t sched_life(const struct sched_times *t)
 {
-	return t->running + sched_queued(t) + sched_blocked(t) + t->stopped + t->unknown;
+	return t->running + sched_queued(t) + sched_blocked(t) + t->stopped + t->unused +
+	       t->unknown;
 }
 
 void sched_times_add(struct sched_times *to, const struct sched_times *from)
 {
 	to->running += from->running;
 	to->stopped += from->stopped;
+	to->unused += from->unused;
 	to->unknown += from->unknown;
 	for (int how = 0; how < QUEUED_COUNT; how++)
 		to->queued[how] += from->queued[how];

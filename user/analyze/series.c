@@ -10,6 +10,7 @@ void series_init(struct series *s, uint64_t from, uint64_t to)
 {
 	memset(s, 0, sizeof(*s));
 	s->from = from;
+	s->length = to > from ? to - from : 0;
 	s->width = to > from ? (to - from - 1) / SERIES_BUCKETS + 1 : FIRST_WIDTH;
 }
 
@@ -27,6 +28,7 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 	end = end < s->from ? 0 : end - s->from;
 	if (time >= end)
 		return;
+	s->length = end > s->length ? end : s->length;
 	while ((end - 1) / SERIES_BUCKETS >= s->width)
 		widen(s);
 	while (time < end) {
@@ -52,9 +54,12 @@ double series_sum(const struct series *s, uint64_t time, uint64_t end)
 	double from = time < s->from ? 0 : (double)(time - s->from);
 	double to = end < s->from ? 0 : (double)(end - s->from);
 
-	for (unsigned int i = 0; i < SERIES_BUCKETS; i++)
+	for (unsigned int i = 0; i < SERIES_BUCKETS && width * i < to; i++) {
+		double first = width * i, last = first + width;
+
+		last = last < (double)s->length ? last : (double)s->length;
 		if (s->sums[i])
-			sum += (double)s->sums[i] / width *
-			       common(width * i, width * (i + 1), from, to);
+			sum += (double)s->sums[i] / (last - first) * common(first, last, from, to);
+	}
 	return sum;
 }

@@ -215,7 +215,8 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
 
 	if (!h->count)
 		return snprintf(buf, size, "; nobody waited for one");
-	return snprintf(buf, size, "; a woken thread waited %s for one (p50; %s p90, %s p99, %s at most)",
+	return snprintf(buf, size,
+			"; woken threads waited %s for one (median; p90 %s, p99 %s, max %s)",
 			show_duration(histogram_quantile(h, 50), p50, sizeof(p50)),
 			show_duration(histogram_quantile(h, 90), p90, sizeof(p90)),
 			show_duration(histogram_quantile(h, 99), p99, sizeof(p99)),
@@ -247,11 +248,19 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	put_unknown(s, to);
 }
 
+/* Whole percents: neither nothing nor all is rounded to. */
+static unsigned int percent(uint64_t part, uint64_t whole)
+{
+	unsigned int rounded = (unsigned int)((double)part / (double)whole * 100 + 0.5);
+
+	return rounded == 100 && part < whole ? 99 : rounded ? rounded : part > 0;
+}
+
 /* "poll 61 %, lock 30 %": what most of a life went by with. */
 static void blocked_cell(struct table *t, const struct sched_times *times)
 {
 	uint64_t life = sched_life(times), left[WAIT_COUNT];
-	char text[128] = "", share[32];
+	char text[128] = "";
 	int used = 0;
 
 	memcpy(left, times->blocked, sizeof(left));
@@ -263,9 +272,8 @@ static void blocked_cell(struct table *t, const struct sched_times *times)
 			most = left[wait] > left[most] ? wait : most;
 		if (left[most] <= life / LEAST_SHARE)
 			break;
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %s",
-				 n ? ", " : "", wait_class_word(most),
-				 show_percent(left[most], life, share, sizeof(share)));
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %u %%",
+				 n ? ", " : "", wait_class_word(most), percent(left[most], life));
 		left[most] = 0;
 	}
 	table_cell(t, text);
@@ -273,12 +281,10 @@ static void blocked_cell(struct table *t, const struct sched_times *times)
 
 static void woken_cell(struct table *t, const struct sched_rows *rows, const struct sched_row *r)
 {
-	char share[32];
-
 	if (!r->by_waker || !r->counts.wakeups)
 		return table_cell(t, "");
-	table_cellf(t, "%.60s %s", sched_waker_name(rows, r->waker),
-		    show_percent(r->by_waker, r->counts.wakeups, share, sizeof(share)));
+	table_cellf(t, "%.60s %u %%", sched_waker_name(rows, r->waker),
+		    percent(r->by_waker, r->counts.wakeups));
 }
 
 int report_sched_programs(const struct report_sched *s, const struct screen *to)

@@ -6,12 +6,13 @@
 #include "base/units.h"
 #include "cmd/report_sched.h"
 
-#define FIXED_COLUMNS 32 /* in front of the blocks */
+#define FIXED_COLUMNS 44 /* in front of the blocks */
 #define LEAST_BLOCKS 16
 #define MOST_BLOCKS 60
 #define PROCESS_ROWS 10
 #define CPU_ROWS 32
 #define AT_ONCE_BINS 7
+#define ROUNDED 10000 /* a part of all: the edges of a recording are rounded with its stamps */
 
 static unsigned int blocks_of(const struct screen *to)
 {
@@ -60,7 +61,7 @@ static void blocks_cell(struct table *t, const struct report_sched *s, size_t fi
 static void cpu_cells(struct table *t, const struct report_sched *s, size_t first, size_t cpus,
 		      unsigned int blocks)
 {
-	uint64_t busy = 0, unknown = 0, idle = 0, all = s->elapsed * cpus;
+	uint64_t busy = 0, unknown = 0, idle = 0, all = s->elapsed * cpus, absent;
 
 	for (size_t i = first; i < first + cpus; i++) {
 		busy += s->all->cpus.items[i]->busy;
@@ -69,27 +70,36 @@ static void cpu_cells(struct table *t, const struct report_sched *s, size_t firs
 	}
 	sched_share_cell(t, busy, all);
 	sched_share_cell(t, unknown, all);
-	sched_share_cell(t, all - busy - idle - unknown, all);
+	absent = all - busy - idle - unknown;
+	sched_share_cell(t, absent > all / ROUNDED ? absent : 0, all);
 	blocks_cell(t, s, first, cpus, blocks);
 }
 
-/* How many threads waited, as blocks of the most that did on average in one. */
-static void waiting_cells(struct table *t, const struct report_sched *s, unsigned int count)
+/* How many threads waited on average while each block lasted; returns the most. */
+static double waiting_when(const struct report_sched *s, double *threads, unsigned int count)
 {
-	double step = (double)s->elapsed / count, shares[MOST_BLOCKS], most = 0;
-	char text[MOST_BLOCKS * 4 + 1] = "";
+	double step = (double)s->elapsed / count, most = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t time = s->all->from + (uint64_t)(step * i);
 		uint64_t end = s->all->from + (uint64_t)(step * (i + 1));
 
-		shares[i] = series_sum(&s->all->waiting_when, time, end) / step;
-		most = shares[i] > most ? shares[i] : most;
+		threads[i] = series_sum(&s->all->waiting_when, time, end) / step;
+		most = threads[i] > most ? threads[i] : most;
 	}
+	return most;
+}
+
+static void waiting_cells(struct table *t, const struct report_sched *s, const double *threads,
+			  double most, unsigned int count)
+{
+	char text[MOST_BLOCKS * 4 + 1] = "";
+
 	for (unsigned int i = 0; i < count; i++)
-		strcat(text, block(most > 0 ? shares[i] / most : 0));
+		strcat(text, block(most > 0 ? threads[i] / most : 0));
 	table_cell(t, "waiting");
-	table_cellf(t, "%.2f", (double)sched_queued(&s->all->times) / (double)s->elapsed);
+	table_cellf(t, "%.2f threads",
+		    (double)sched_queued(&s->all->times) / (double)s->elapsed);
 	table_cell(t, "");
 	table_cell(t, "");
 	table_cell(t, text);
@@ -108,13 +118,14 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 	struct table t = {.columns = columns, .column_count = 5};
 	unsigned int blocks = blocks_of(to);
 	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
+	double threads[MOST_BLOCKS], most = waiting_when(s, threads, blocks);
 	char text[160], length[64];
 	int rc;
 
 	show_duration(s->elapsed / blocks, length, sizeof(length));
 	snprintf(text, sizeof(text),
-		 "CPUs over time: a block is %s, a full one 100 %%; of waiting threads, their most\n",
-		 length);
+		 "CPU use over time: a block is %s, a full one 100 %% (waiting: %.2f threads)\n",
+		 length, most);
 	screen_put(to, STYLE_BOLD, text);
 	for (size_t i = 0; i < count; i++) {
 		table_cellf(&t, "%" PRIu64, s->all->cpus.items[i]->number);
@@ -124,7 +135,7 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 		table_cell(&t, "all");
 		cpu_cells(&t, s, 0, cpus, blocks);
 	}
-	waiting_cells(&t, s, blocks);
+	waiting_cells(&t, s, threads, most, blocks);
 	rc = table_print(&t, to);
 	table_free(&t);
 	sched_more(to, count, cpus);
@@ -243,7 +254,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS);
+	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0;
 	struct table t = {.columns = columns};
 	char titles[AT_ONCE_BINS][32];
 	struct bins bins;
@@ -255,18 +266,20 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 	t.column_count = at_once_columns(columns, &bins, titles);
 	t.column_count += sched_who_columns(columns + t.column_count, by);
 	fputc('\n', to->out);
-	screen_put(to, STYLE_BOLD, "How many threads ran at once, as shares of the time\n");
+	screen_put(to, STYLE_BOLD, "How many threads ran at once, as shares of the time; processes of more than one\n");
 	at_once_cells(&t, s, s->all->at_once.done.items, s->all->at_once.done.count, &bins);
 	table_cell(&t, "");
 	table_cell(&t, "the machine");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < rows->order.count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
 
+		if (r->at_once.count < 3 || shown++ >= count) /* never two */
+			continue;
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
 		sched_who_cells(&t, r, by);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);
-	sched_more(to, count, rows->order.count);
+	sched_more(to, count < shown ? count : shown, shown);
 	return rc;
 }

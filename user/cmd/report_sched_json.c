@@ -46,6 +46,7 @@ static void put_times(struct json *j, const struct sched_times *t)
 			      t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0));
 	json_object_end(j);
 	json_key_uint(j, "stopped", t->stopped);
+	json_key_uint(j, "unused", t->unused);
 	json_key_uint(j, "unknown", t->unknown);
 }
 

@@ -9,6 +9,7 @@
 #define ROWS 20
 #define SECTION_ROWS 10
 #define NAME_COLUMNS 24 /* of a narrow screen that pid and name take */
+#define ROUNDED 1000	/* ns */
 #define TIME_COLUMNS 9	/* of a duration, with the gap in front of it */
 
 static void title(const struct screen *to, const char *text)
@@ -28,6 +29,12 @@ static int finish(const struct report_sched *s, struct table *t, const struct sc
 	return rc;
 }
 
+/* The edges of a recording are rounded with its stamps: that is not worth a word. */
+static void unknown_cell(struct table *t, const struct sched_row *r)
+{
+	sched_duration_cell(t, r->times.unknown > ROUNDED * r->threads ? r->times.unknown : 0);
+}
+
 /* How every life went by. The columns of a row add up to the time that it lived. */
 static int put_times(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
@@ -37,13 +44,14 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 		{"preempted", STYLE_WARM, true, false, 0},
 		{"blocked", STYLE_PLAIN, true, false, 0},
 		{"stopped", STYLE_PLAIN, true, false, 0},
+		{"unused", STYLE_DIM, true, false, 0},
 		{"unknown", STYLE_HOT, true, false, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
 	size_t count = sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 
-	t.column_count = 6 + sched_who_columns(columns + 6, by);
+	t.column_count = 7 + sched_who_columns(columns + 7, by);
 	title(to, "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
@@ -53,7 +61,8 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 		sched_duration_cell(&t, r->times.queued[QUEUED_PREEMPTED]);
 		sched_duration_cell(&t, sched_blocked(&r->times));
 		sched_duration_cell(&t, r->times.stopped);
-		sched_duration_cell(&t, r->times.unknown);
+		sched_duration_cell(&t, r->times.unused);
+		unknown_cell(&t, r);
 		sched_who_cells(&t, r, by);
 	}
 	return finish(s, &t, to, count, rows->order.count);
