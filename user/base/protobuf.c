@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define WIRE_VARINT 0
+#define WIRE_FIXED64 1
 #define WIRE_LENGTH 2
 #define LENGTH_BYTES 4 /* of a nested message: 4 * 7 bits */
 #define VARINT_MAX 10 /* bytes */
@@ -74,6 +75,18 @@ void protobuf_varint(struct protobuf *p, unsigned int field, uint64_t value)
 {
 	put_tag(p, field, WIRE_VARINT);
 	put_varint(p, value);
+}
+
+void protobuf_double(struct protobuf *p, unsigned int field, double value)
+{
+	uint64_t bits;
+
+	put_tag(p, field, WIRE_FIXED64);
+	if (!reserve(p, sizeof(bits)))
+		return;
+	memcpy(&bits, &value, sizeof(bits));
+	for (size_t i = 0; i < sizeof(bits); i++)
+		p->data[p->size++] = (uint8_t)(bits >> 8 * i);
 }
 
 void protobuf_bytes(struct protobuf *p, unsigned int field, const void *data, size_t size)

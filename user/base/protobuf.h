@@ -22,6 +22,7 @@ void protobuf_free(struct protobuf *p);
 void protobuf_reset(struct protobuf *p);
 
 void protobuf_varint(struct protobuf *p, unsigned int field, uint64_t value);
+void protobuf_double(struct protobuf *p, unsigned int field, double value);
 void protobuf_bytes(struct protobuf *p, unsigned int field, const void *data, size_t size);
 /* As bytes, made valid UTF-8 first (base/text.h's rules for invalid sequences only). */
 void protobuf_text(struct protobuf *p, unsigned int field, const char *text);

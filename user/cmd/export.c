@@ -20,8 +20,9 @@ struct options {
 static const struct option_spec export_specs[] = {
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
 	 .help = "folded: stacks as lines for flame graphs; the numbers are samples. pprof: "
-		 "profile.proto, for pprof and everything that reads it. Without this option the "
-		 "ending of FILE decides: .folded, .pb.gz.",
+		 "profile.proto, for pprof and everything that reads it. perfetto: CPUs, states of "
+		 "threads, who woke whom, and samples, for ui.perfetto.dev. Without this option "
+		 "the ending of FILE decides: .folded, .pb.gz, .pftrace.",
 	 .offset = offsetof(struct options, format)},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",
@@ -116,11 +117,12 @@ const struct command export_command = {
 	.name = "export",
 	.summary = "write a trace in the format of other tools",
 	.usage = "[OPTIONS] [FILE]",
-	.description = "Write the samples of a trace (skein.skein when none is named) in another "
-		       "format, whole or in part.",
+	.description = "Write a trace (skein.skein when none is named) in another format. The "
+		       "options choose samples; timelines are written whole.",
 	.examples = "skein export -o out.folded\tall stacks, for a flame graph\n"
 		    "skein export -f folded | flamegraph.pl > out.svg\tthe flame graph itself\n"
-		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n",
+		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n"
+		    "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n",
 	.options = export_specs,
 	.options_size = sizeof(struct options),
 	.run = export_main,

@@ -11,6 +11,8 @@ const struct export_format export_formats[] = {
 	 folded_sink},
 	{"pprof", ".pb.gz", "profile.proto, for pprof and everything that reads it", true,
 	 pprof_sink},
+	{"perfetto", ".pftrace", "a timeline with samples, for ui.perfetto.dev", true,
+	 perfetto_sink},
 	{0},
 };
 

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Perfetto: the file, its packets, and who is who on which machine. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "analyze/groups.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/perfetto.h"
+
+#define FLUSH_BYTES (128 << 10) /* of a stream; there is one per CPU */
+#define DEFLATE_LEVEL 4
+
+enum { TREE_PROCESS = 1, TREE_THREAD };
+enum { TREE_PROCESS_PID = 1, TREE_PROCESS_PARENT, TREE_PROCESS_COMMAND };
+enum { TREE_THREAD_TID = 1, TREE_THREAD_NAME, TREE_THREAD_PID };
+enum { SYSTEM_UTSNAME = 1 };
+enum { UTSNAME_SYSNAME = 1, UTSNAME_VERSION, UTSNAME_RELEASE, UTSNAME_MACHINE };
+enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY };
+enum { CLOCK_ID = 1, CLOCK_STAMP };
+enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6 };
+
+void perfetto_fail(struct perfetto *p, int rc)
+{
+	if (rc < 0 && !p->error)
+		p->error = rc;
+}
+
+/* Write the packets of a buffer, as one. */
+static void write_deflated(struct perfetto *p, const struct protobuf *packets)
+{
+	uLongf size = compressBound(packets->size);
+	unsigned char *data = malloc(size);
+	size_t mark;
+
+	if (!data || compress2(data, &size, packets->data, packets->size, DEFLATE_LEVEL) != Z_OK) {
+		perfetto_fail(p, -ENOMEM);
+	} else {
+		protobuf_reset(&p->deflated);
+		mark = protobuf_begin(&p->deflated, TRACE_PACKET);
+		protobuf_bytes(&p->deflated, PACKET_COMPRESSED, data, size);
+		protobuf_end(&p->deflated, mark);
+		perfetto_fail(p, p->deflated.error);
+		if (fwrite(p->deflated.data, 1, p->deflated.size, p->out) != p->deflated.size)
+			perfetto_fail(p, -EIO);
+	}
+	free(data);
+}
+
+void perfetto_flush(struct perfetto *p, struct stream *s)
+{
+	perfetto_fail(p, s->buf.error);
+	if (s->buf.size && !p->error)
+		write_deflated(p, &s->buf);
+	protobuf_reset(&s->buf);
+}
+
+size_t perfetto_packet(struct perfetto *p, uint64_t time, unsigned int sequence)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark = protobuf_begin(buf, TRACE_PACKET);
+
+	if (time)
+		protobuf_varint(buf, PACKET_TIMESTAMP, time);
+	protobuf_varint(buf, PACKET_SEQUENCE, sequence);
+	return mark;
+}
+
+void perfetto_end(struct perfetto *p, size_t mark)
+{
+	protobuf_end(&p->packets.buf, mark);
+	if (p->packets.buf.size > FLUSH_BYTES)
+		perfetto_flush(p, &p->packets);
+}
+
+void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field, const char *text)
+{
+	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	char small[256];
+	char *clean = size <= sizeof(small) ? small : malloc(size);
+
+	if (!clean) {
+		perfetto_fail(p, -ENOMEM);
+		return;
+	}
+	protobuf_text(buf, field, text_clean(text, clean, size));
+	if (clean != small)
+		free(clean);
+}
+
+/* Without a release the reader takes the states of threads for those of Linux 4.4. */
+static const char *release(const char *kernel)
+{
+	size_t digits = strspn(kernel, "0123456789");
+
+	return digits && kernel[digits] == '.' ? kernel : "5.0.0";
+}
+
+static void write_system(struct perfetto *p, const struct host *h)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	size_t system = protobuf_begin(buf, PACKET_SYSTEM_INFO);
+	size_t utsname = protobuf_begin(buf, SYSTEM_UTSNAME);
+
+	protobuf_text(buf, UTSNAME_SYSNAME, "Linux");
+	perfetto_text(p, buf, UTSNAME_RELEASE, release(h->kernel));
+	perfetto_text(p, buf, UTSNAME_MACHINE, h->arch);
+	protobuf_end(buf, utsname);
+	protobuf_end(buf, system);
+	perfetto_end(p, packet);
+}
+
+static void write_clock(struct perfetto *p, unsigned int clock, uint64_t stamp)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark = protobuf_begin(buf, SNAPSHOT_CLOCK);
+
+	protobuf_varint(buf, CLOCK_ID, clock);
+	protobuf_varint(buf, CLOCK_STAMP, stamp);
+	protobuf_end(buf, mark);
+}
+
+static void write_clocks(struct perfetto *p, const struct host *h)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet = perfetto_packet(p, h->start, SEQUENCE_TRACKS);
+	size_t snapshot = protobuf_begin(buf, PACKET_CLOCK_SNAPSHOT);
+
+	write_clock(p, CLOCK_BOOTTIME_ID, h->start);
+	write_clock(p, CLOCK_MONOTONIC_ID, h->start + (uint64_t)h->monotonic_offset);
+	write_clock(p, CLOCK_REALTIME_ID, h->start + (uint64_t)h->realtime_offset);
+	protobuf_varint(buf, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
+	protobuf_end(buf, snapshot);
+	perfetto_end(p, packet);
+}
+
+/* In a recording nothing begins before it. */
+static uint64_t since(const struct perfetto *p, uint64_t time)
+{
+	uint64_t start = p->timeline.profile->host.start;
+
+	return time > start ? time : start;
+}
+
+static void write_process(struct perfetto *p, const struct process *r)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet = perfetto_packet(p, since(p, r->start), SEQUENCE_TRACKS);
+	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
+	size_t process = protobuf_begin(buf, TREE_PROCESS);
+
+	protobuf_varint(buf, TREE_PROCESS_PID, r->pid & INT32_MAX);
+	protobuf_varint(buf, TREE_PROCESS_PARENT, r->parent & INT32_MAX);
+	perfetto_text(p, buf, TREE_PROCESS_COMMAND, process_name(r));
+	protobuf_end(buf, process);
+	protobuf_end(buf, tree);
+	perfetto_end(p, packet);
+}
+
+static void write_thread(struct perfetto *p, uint64_t time, uint64_t pid, uint64_t tid,
+			 const char *name)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet = perfetto_packet(p, time, SEQUENCE_TRACKS);
+	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
+	size_t thread = protobuf_begin(buf, TREE_THREAD);
+
+	protobuf_varint(buf, TREE_THREAD_TID, tid & INT32_MAX);
+	perfetto_text(p, buf, TREE_THREAD_NAME, name);
+	if (pid)
+		protobuf_varint(buf, TREE_THREAD_PID, pid & INT32_MAX);
+	protobuf_end(buf, thread);
+	protobuf_end(buf, tree);
+	perfetto_end(p, packet);
+}
+
+static void write_tree(struct perfetto *p)
+{
+	const struct profile *profile = p->timeline.profile;
+
+	for (uint32_t i = 0; i < profile->process_count; i++)
+		if (profile->processes[i].p.pid)
+			write_process(p, &profile->processes[i].p);
+	for (uint32_t i = 0; i < profile->thread_count; i++) {
+		struct timeline_who who = timeline_who(&p->timeline, i);
+
+		if (who.tid)
+			write_thread(p, since(p, profile->threads[i].t.start), who.pid, who.tid,
+				     who.comm);
+	}
+	for (int i = 1; i < INTERRUPT_COUNT; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "interrupt: %s", interrupt_word(i));
+		write_thread(p, profile->host.start, 0, TID_INTERRUPT + i, name);
+	}
+}
+
+static int perfetto_begin(struct timeline *t)
+{
+	struct perfetto *p = (struct perfetto *)t;
+	size_t mark;
+
+	p->lanes = calloc(t->lanes.count + 1, sizeof(*p->lanes));
+	p->events = calloc(t->profile->event_count + 1, sizeof(*p->events));
+	if (!p->lanes || !p->events)
+		return -ENOMEM;
+	p->lane_count = t->lanes.count;
+	mark = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	protobuf_varint(&p->packets.buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
+	perfetto_end(p, mark);
+	write_system(p, &t->profile->host);
+	write_clocks(p, &t->profile->host);
+	write_tree(p);
+	return p->error;
+}
+
+static int perfetto_finish(struct timeline *t)
+{
+	struct perfetto *p = (struct perfetto *)t;
+
+	perfetto_sched_end(p);
+	perfetto_losses(p);
+	perfetto_crowds(p);
+	perfetto_flush(p, &p->packets);
+	return p->error;
+}
+
+static void perfetto_free(struct timeline *t)
+{
+	struct perfetto *p = (struct perfetto *)t;
+
+	for (size_t i = 0; i < p->lane_count; i++)
+		protobuf_free(&p->lanes[i].events.buf);
+	perfetto_stacks_free(p);
+	free(p->lanes);
+	protobuf_free(&p->packets.buf);
+	protobuf_free(&p->deflated);
+	vector_free(&p->gaps);
+	vector_free(&p->path);
+}
+
+static const struct timeline_ops perfetto_ops = {
+	.what = "a Perfetto trace",
+	.begin = perfetto_begin,
+	.sample = perfetto_sample,
+	.tile = perfetto_tile,
+	.stretch = perfetto_stretch,
+	.end = perfetto_finish,
+	.free = perfetto_free,
+};
+
+int perfetto_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	struct perfetto *p = calloc(1, sizeof(*p));
+	int rc = p ? timeline_init(&p->timeline, &perfetto_ops, err)
+		   : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
+
+	(void)o;
+	if (rc < 0) {
+		free(p);
+		return rc;
+	}
+	p->out = out;
+	*ret = &p->timeline.sink;
+	return 0;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Perfetto: CPUs and the states of threads, as the kernel's own tracepoints would tell them.
+ *
+ * A switch says who leaves, in which state, and who comes: all of CPUs and most states of threads
+ * follow from it. Wakings say who woke whom. What else skein knows of a thread's state (it was
+ * asleep when the recording began) is told by a task state event, which has no switch.
+ *
+ * Where records are lost, a thread called [records lost] has the CPU, and threads get the state
+ * that the reader calls unknown: there is no other way to tell it that it does not know.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/perfetto.h"
+
+#define EVENTS_BYTES (64 << 10) /* of one bundle */
+
+enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST_EVENTS = 3 };
+enum { EVENT_TIMESTAMP = 1, EVENT_PID = 2, EVENT_SWITCH = 4, EVENT_COMMON_FLAGS = 5,
+       EVENT_WAKING = 20, EVENT_FREE = 240 };
+enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE,
+       SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
+enum { WAKING_COMM = 1, WAKING_PID, WAKING_PRIO, WAKING_SUCCESS, WAKING_TARGET_CPU };
+enum { FREE_COMM = 1, FREE_PID, FREE_PRIO };
+enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TASK_STATE_PRIO };
+
+#define NORMAL_PRIORITY 120 /* priorities are not recorded */
+#define FLAG_HARD_INTERRUPT 0x08
+
+/* prev_state of sched_switch, since Linux 4.14. */
+enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PREV_DEAD = 0x10,
+       PREV_PARKED = 0x40, PREV_IDLE = 0x80, PREV_PREEMPTED = 0x100,
+       PREV_UNKNOWN = 0xfe00 /* no state: the reader shows it as unknown */ };
+enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
+
+/* What a task state event can say. */
+enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6 };
+
+struct who {
+	uint64_t tid;
+	const char *comm;
+};
+
+static int64_t prev_state(uint64_t state)
+{
+	switch (state) {
+	case STATE_RUNNABLE:
+	case STATE_RUNNING: /* goes on */
+		return PREV_RUNNABLE;
+	case STATE_PREEMPTED:
+	case STATE_THROTTLED: /* as the kernel's tracepoint has it */
+		return PREV_PREEMPTED;
+	case STATE_SLEEPING:
+		return PREV_SLEEPING;
+	case STATE_DISK:
+		return PREV_DISK;
+	case STATE_STOPPED:
+		return PREV_STOPPED;
+	case STATE_DEAD:
+		return PREV_DEAD;
+	case STATE_PARKED:
+		return PREV_PARKED;
+	case STATE_UNUSED:
+		return PREV_IDLE;
+	default:
+		return PREV_UNKNOWN;
+	}
+}
+
+static bool is_blocked(int64_t shown)
+{
+	return shown > 0 && shown != PREV_PREEMPTED;
+}
+
+static struct perfetto_lane *own_of(struct perfetto *p, const struct timeline_lane *lane)
+{
+	return &p->lanes[lane - p->timeline.lanes.items];
+}
+
+static void close_bundle(struct perfetto *p, struct stream *s)
+{
+	if (!s->open)
+		return;
+	if (s->lossy)
+		protobuf_varint(&s->buf, BUNDLE_LOST_EVENTS, 1);
+	protobuf_end(&s->buf, s->bundle);
+	protobuf_end(&s->buf, s->packet);
+	s->open = s->lossy = false;
+	perfetto_flush(p, s);
+}
+
+/* Begin an event of a CPU, by whom is on it; end it with end_event(). */
+static size_t begin_event(struct stream *s, uint64_t cpu, uint64_t time, uint64_t tid)
+{
+	size_t mark;
+
+	if (!s->open) {
+		s->packet = protobuf_begin(&s->buf, TRACE_PACKET);
+		s->bundle = protobuf_begin(&s->buf, PACKET_FTRACE_EVENTS);
+		protobuf_varint(&s->buf, BUNDLE_CPU, cpu);
+		s->open = true;
+	}
+	mark = protobuf_begin(&s->buf, BUNDLE_EVENT);
+	protobuf_varint(&s->buf, EVENT_TIMESTAMP, time);
+	protobuf_varint(&s->buf, EVENT_PID, tid);
+	return mark;
+}
+
+static void end_event(struct perfetto *p, struct stream *s, size_t mark)
+{
+	protobuf_end(&s->buf, mark);
+	perfetto_fail(p, s->buf.error);
+	if (s->buf.size > EVENTS_BYTES)
+		close_bundle(p, s);
+}
+
+static void write_switch(struct perfetto *p, struct stream *s, uint64_t cpu, uint64_t time,
+			 struct who prev, int64_t state, struct who next)
+{
+	size_t event = begin_event(s, cpu, time, prev.tid);
+	size_t mark = protobuf_begin(&s->buf, EVENT_SWITCH);
+
+	perfetto_text(p, &s->buf, SWITCH_PREV_COMM, prev.comm);
+	protobuf_varint(&s->buf, SWITCH_PREV_PID, prev.tid);
+	protobuf_varint(&s->buf, SWITCH_PREV_PRIO, NORMAL_PRIORITY);
+	protobuf_varint(&s->buf, SWITCH_PREV_STATE, (uint64_t)state);
+	perfetto_text(p, &s->buf, SWITCH_NEXT_COMM, next.comm);
+	protobuf_varint(&s->buf, SWITCH_NEXT_PID, next.tid);
+	protobuf_varint(&s->buf, SWITCH_NEXT_PRIO, NORMAL_PRIORITY);
+	protobuf_end(&s->buf, mark);
+	end_event(p, s, event);
+}
+
+static struct who thread_who(const struct perfetto *p, uint32_t thread)
+{
+	struct timeline_who w = timeline_who(&p->timeline, thread);
+
+	return (struct who){w.tid & INT32_MAX, w.comm};
+}
+
+static struct who tile_who(const struct perfetto *p, const struct tile *tile)
+{
+	if (tile->state == STATE_IDLE)
+		return (struct who){0, "swapper"};
+	if (tile->state == STATE_UNKNOWN)
+		return (struct who){TID_LOST + (tile->cpu & 0xffff), "[records lost]"};
+	if (tile->state == STATE_OFFLINE)
+		return (struct who){TID_OFFLINE + (tile->cpu & 0xffff), "[offline]"};
+	if (tile->thread == PROFILE_NONE)
+		return (struct who){TID_OTHER + (tile->cpu & 0xffff), "[not recorded]"};
+	return thread_who(p, tile->thread);
+}
+
+/* How whoever had a tile leaves. */
+static int64_t tile_left(const struct tile *tile)
+{
+	if (tile->state == STATE_IDLE)
+		return PREV_RUNNABLE;
+	return tile->thread == PROFILE_NONE ? PREV_IDLE : prev_state(tile->left);
+}
+
+static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
+{
+	const struct gap g = {.time = tile->time, .end = tile->end, .cpu_lane = lane};
+
+	p->lanes[lane].events.lossy = true;
+	return vector_push(&p->gaps, g);
+}
+
+/* Another thread may get the number of this one from now on. */
+static void write_free(struct perfetto *p, struct stream *s, const struct tile *tile,
+		       struct who who)
+{
+	/* behind the switch that it leaves at */
+	size_t event = begin_event(s, tile->cpu, tile->end + 1, who.tid);
+	size_t mark = protobuf_begin(&s->buf, EVENT_FREE);
+
+	perfetto_text(p, &s->buf, FREE_COMM, who.comm);
+	protobuf_varint(&s->buf, FREE_PID, who.tid);
+	protobuf_varint(&s->buf, FREE_PRIO, NORMAL_PRIORITY);
+	protobuf_end(&s->buf, mark);
+	end_event(p, s, event);
+}
+
+int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct tile *tile)
+{
+	struct perfetto *p = (struct perfetto *)t;
+	struct perfetto_lane *own = own_of(p, lane);
+	struct who next = tile_who(p, tile), prev = {own->running, own->comm};
+
+	if (!own->comm)
+		prev = (struct who){0, "swapper"};
+	/* A thread that takes another name while it runs is no switch. */
+	if (!own->goes_on || prev.tid != next.tid)
+		write_switch(p, &own->events, tile->cpu, tile->time, prev, own->left, next);
+	own->goes_on = tile->left == STATE_RUNNING;
+	own->running = (uint32_t)next.tid;
+	own->comm = next.comm;
+	own->left = tile_left(tile);
+	if (tile->state == STATE_UNKNOWN)
+		perfetto_fail(p, note_gap(p, tile, (size_t)(lane - t->lanes.items)));
+	if (tile->thread != PROFILE_NONE && tile->left == STATE_DEAD)
+		write_free(p, &own->events, tile, next);
+	return p->error;
+}
+
+/* The recording ends: so do the last slices. */
+void perfetto_sched_end(struct perfetto *p)
+{
+	for (size_t i = 0; i < p->lane_count; i++) {
+		struct timeline_lane *lane = &p->timeline.lanes.items[i];
+		struct perfetto_lane *own = &p->lanes[i];
+
+		if (lane->lane.kind != LANE_CPU || !own->comm)
+			continue;
+		write_switch(p, &own->events, lane->lane.number, lane->last.end,
+			     (struct who){own->running, own->comm},
+			     own->left == PREV_UNKNOWN ? PREV_RUNNABLE : own->left,
+			     (struct who){0, "swapper"});
+		close_bundle(p, &own->events);
+	}
+}
+
+/* The stream of a waker's CPU, and who wakes. The reader does not ask on which CPU it was. */
+static struct stream *waker_stream(struct perfetto *p, const struct stretch *s, uint64_t *cpu,
+				   struct who *who)
+{
+	struct timeline_lane *lane = timeline_lane(&p->timeline, s->waker);
+	struct timeline_lane *of = NULL;
+
+	*who = (struct who){0, "swapper"};
+	if (lane && lane->lane.kind == LANE_INTERRUPT) {
+		of = timeline_lane(&p->timeline, lane->lane.parent);
+		if (lane->lane.number < INTERRUPT_COUNT)
+			who->tid = TID_INTERRUPT + lane->lane.number;
+	} else if (lane && lane->thread != PROFILE_NONE) {
+		*who = thread_who(p, lane->thread);
+		if (lane->last.end)
+			of = timeline_cpu(&p->timeline, lane->last.cpu);
+	}
+	if (!of || of->lane.kind != LANE_CPU)
+		of = timeline_cpu(&p->timeline, s->target ? s->target - 1 : 0);
+	if (!of)
+		return NULL;
+	*cpu = of->lane.number;
+	return &own_of(p, of)->events;
+}
+
+static void write_waking(struct perfetto *p, uint64_t time, const struct stretch *s,
+			 struct who woken)
+{
+	struct who waker;
+	uint64_t cpu;
+	struct stream *stream = waker_stream(p, s, &cpu, &waker);
+	size_t event, mark;
+
+	if (!stream)
+		return;
+	event = begin_event(stream, cpu, time, waker.tid);
+	if (waker.tid >= TID_INTERRUPT)
+		protobuf_varint(&stream->buf, EVENT_COMMON_FLAGS, FLAG_HARD_INTERRUPT);
+	mark = protobuf_begin(&stream->buf, EVENT_WAKING);
+	perfetto_text(p, &stream->buf, WAKING_COMM, woken.comm);
+	protobuf_varint(&stream->buf, WAKING_PID, woken.tid);
+	protobuf_varint(&stream->buf, WAKING_PRIO, NORMAL_PRIORITY);
+	if (s->target)
+		protobuf_varint(&stream->buf, WAKING_TARGET_CPU, s->target - 1);
+	protobuf_end(&stream->buf, mark);
+	end_event(p, stream, event);
+}
+
+static void write_task_state(struct perfetto *p, uint64_t time, unsigned int state,
+			     struct who who, uint64_t cpu)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet = perfetto_packet(p, time, SEQUENCE_STATES);
+	size_t mark = protobuf_begin(buf, PACKET_TASK_STATE);
+
+	protobuf_varint(buf, TASK_STATE_CPU, cpu);
+	perfetto_text(p, buf, TASK_STATE_COMM, who.comm);
+	protobuf_varint(buf, TASK_STATE_TID, who.tid);
+	protobuf_varint(buf, TASK_STATE_STATE, state);
+	protobuf_varint(buf, TASK_STATE_PRIO, NORMAL_PRIORITY);
+	protobuf_end(buf, mark);
+	perfetto_end(p, packet);
+}
+
+/*
+ * A thread was in some state when a gap began, and nobody knows what it did in it. The one way to
+ * say so: within the gap it gets the CPU for no time and leaves it in no known state.
+ */
+static void write_unknown(struct perfetto *p, uint64_t time, struct who who)
+{
+	for (size_t i = p->gaps.count; i-- > 0;) {
+		const struct gap *g = &p->gaps.items[i];
+		struct perfetto_lane *own = &p->lanes[g->cpu_lane];
+		uint64_t cpu = p->timeline.lanes.items[g->cpu_lane].lane.number;
+		const struct who lost = {TID_LOST + (cpu & 0xffff), "[records lost]"};
+
+		if (time < g->time || time + 1 >= g->end)
+			continue;
+		write_switch(p, &own->events, cpu, time + 1, lost, PREV_IDLE, who);
+		write_switch(p, &own->events, cpu, time + 1, who, PREV_UNKNOWN, lost);
+		return;
+	}
+}
+
+static void correct(struct perfetto *p, uint64_t time, int64_t state, struct who who, uint64_t cpu)
+{
+	switch (state) {
+	case PREV_UNKNOWN:
+		write_unknown(p, time, who);
+		break;
+	case PREV_RUNNABLE:
+	case PREV_PREEMPTED:
+		write_task_state(p, time, TASK_RUNNABLE, who, cpu);
+		break;
+	case PREV_DISK:
+		write_task_state(p, time, TASK_DISK, who, cpu);
+		break;
+	case PREV_STOPPED:
+		write_task_state(p, time, TASK_STOPPED, who, cpu);
+		break;
+	default:
+		write_task_state(p, time, TASK_SLEEPING, who, cpu);
+	}
+}
+
+/* What the reader has been told of the time at which a stretch begins. */
+static int64_t shown_at(const struct perfetto_lane *own, const struct timeline_lane *lane)
+{
+	if (own->ran)
+		return prev_state(lane->last.left);
+	return own->last_end ? own->shown : SHOWN_NOTHING;
+}
+
+int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struct stretch *s)
+{
+	struct perfetto *p = (struct perfetto *)t;
+	struct perfetto_lane *own = own_of(p, lane);
+	int64_t state = prev_state(s->state), shown = shown_at(own, lane);
+	struct who who = thread_who(p, lane->thread);
+	/* It left at this time, and that comes first. */
+	uint64_t time = s->time + own->ran;
+
+	if (s->state == STATE_RUNNING)
+		state = SHOWN_RUNNING;
+	else if (s->state == STATE_RUNNABLE && s->waker && (is_blocked(shown) || shown < 0))
+		write_waking(p, time, s, who);
+	else if (state == PREV_UNKNOWN && shown == SHOWN_NOTHING)
+		state = SHOWN_NOTHING;
+	else if (state != shown)
+		correct(p, time, state, who, s->cpu ? s->cpu - 1 : 0);
+	if (s->wait)
+		perfetto_wait(p, lane, s);
+	own->ran = s->state == STATE_RUNNING;
+	own->shown = state;
+	own->last_end = s->end;
+	return p->error;
+}

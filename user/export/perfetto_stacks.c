@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Perfetto: samples with their stacks. What a stack is made of is told once, when the first sample
+ * stands at it. Each event has a sequence of packets, since the reader takes its name from there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/perfetto.h"
+
+#define FRAMES_MAX 2048 /* of a stack, as it is shown */
+
+enum { DEFAULTS_PERF_SAMPLE = 12 };
+enum { SAMPLE_DEFAULTS_TIMEBASE = 1 };
+enum { TIMEBASE_PERIOD = 1, TIMEBASE_FREQUENCY = 2, TIMEBASE_COUNTER = 4, TIMEBASE_NAME = 10 };
+enum { COUNTER_CPU_CLOCK = 1 };
+enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_CALLSTACK, SAMPLE_CPU_MODE, SAMPLE_COUNT };
+enum { MODE_KERNEL = 1, MODE_USER };
+enum { INTERNED_FUNCTION_NAMES = 5, INTERNED_FRAMES = 6, INTERNED_CALLSTACKS = 7,
+       INTERNED_BUILD_IDS = 16, INTERNED_PATHS = 17, INTERNED_MAPPINGS = 19 };
+enum { STRING_IID = 1, STRING_TEXT };
+enum { MAPPING_IID = 1, MAPPING_BUILD_ID = 2, MAPPING_END_ADDRESS = 5, MAPPING_PATH = 7 };
+enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_LINE = 6 };
+enum { CALLSTACK_IID = 1, CALLSTACK_FRAME };
+
+/* Numbers are indexes of the profile + 1; behind them stand what stands for missing parts. */
+static uint64_t end_frame(const struct profile *profile, unsigned int end)
+{
+	return (uint64_t)profile->frame_count + 1 + end;
+}
+
+static uint64_t no_mapping(const struct profile *profile)
+{
+	return (uint64_t)profile->mapping_count + 1;
+}
+
+static int make_room(struct perfetto_event *e, const struct profile *profile)
+{
+	e->stacks = calloc(profile->stack_count + 1, 1);
+	e->frames = calloc(profile->frame_count + 1, 1);
+	e->mappings = calloc(profile->mapping_count + 1, 1);
+	e->functions = calloc(profile->function_count + 1, 1);
+	return e->stacks && e->frames && e->mappings && e->functions ? 0 : -ENOMEM;
+}
+
+static unsigned int sequence_of(const struct perfetto *p, const struct perfetto_event *e)
+{
+	return SEQUENCE_FIRST_EVENT + (unsigned int)(e - p->events);
+}
+
+/* The first packet of an event's sequence says what a sample of it is. */
+static void begin_event(struct perfetto *p, struct perfetto_event *e)
+{
+	static const struct event unknown = {.name = "[unknown]"};
+	size_t index = (size_t)(e - p->events);
+	const struct event *r = index < p->timeline.profile->event_count
+					? &p->timeline.profile->events[index]
+					: &unknown;
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet, defaults, samples, timebase;
+
+	e->begun = true;
+	perfetto_fail(p, make_room(e, p->timeline.profile));
+	packet = perfetto_packet(p, 0, sequence_of(p, e));
+	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
+	defaults = protobuf_begin(buf, PACKET_DEFAULTS);
+	samples = protobuf_begin(buf, DEFAULTS_PERF_SAMPLE);
+	timebase = protobuf_begin(buf, SAMPLE_DEFAULTS_TIMEBASE);
+	if (r->frequency)
+		protobuf_varint(buf, TIMEBASE_FREQUENCY, r->frequency);
+	else
+		protobuf_varint(buf, TIMEBASE_PERIOD, r->period);
+	if (!strcmp(r->name, "cpu-clock"))
+		protobuf_varint(buf, TIMEBASE_COUNTER, COUNTER_CPU_CLOCK);
+	perfetto_text(p, buf, TIMEBASE_NAME, r->name);
+	protobuf_end(buf, timebase);
+	protobuf_end(buf, samples);
+	protobuf_end(buf, defaults);
+	perfetto_end(p, packet);
+}
+
+/* Everything is interned by a packet of its own. */
+static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
+			     unsigned int field, uint64_t iid, size_t marks[2])
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark;
+
+	marks[0] = perfetto_packet(p, 0, sequence_of(p, e));
+	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
+	marks[1] = protobuf_begin(buf, PACKET_INTERNED_DATA);
+	mark = protobuf_begin(buf, field);
+	protobuf_varint(buf, STRING_IID, iid); /* all have it there */
+	return mark;
+}
+
+static void end_interned(struct perfetto *p, size_t mark, const size_t marks[2])
+{
+	protobuf_end(&p->packets.buf, mark);
+	protobuf_end(&p->packets.buf, marks[1]);
+	perfetto_end(p, marks[0]);
+}
+
+static void intern_text(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
+			uint64_t iid, const char *text)
+{
+	size_t marks[2], mark = begin_interned(p, e, field, iid, marks);
+
+	perfetto_text(p, &p->packets.buf, STRING_TEXT, text);
+	end_interned(p, mark, marks);
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A build id as its bytes: false if it is none. */
+static bool intern_build_id(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+			    const char *hex)
+{
+	unsigned char bytes[64];
+	size_t size = strlen(hex) / 2, marks[2], mark;
+
+	if (!size || size > sizeof(bytes) || strlen(hex) % 2)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	mark = begin_interned(p, e, INTERNED_BUILD_IDS, iid, marks);
+	protobuf_bytes(&p->packets.buf, STRING_TEXT, bytes, size);
+	end_interned(p, mark, marks);
+	return true;
+}
+
+static void intern_object(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+			  const char *path, const char *build_id, uint64_t size)
+{
+	bool named = intern_build_id(p, e, iid, build_id);
+	size_t marks[2], mark;
+
+	intern_text(p, e, INTERNED_PATHS, iid, path);
+	mark = begin_interned(p, e, INTERNED_MAPPINGS, iid, marks);
+	if (named)
+		protobuf_varint(&p->packets.buf, MAPPING_BUILD_ID, iid);
+	protobuf_varint(&p->packets.buf, MAPPING_END_ADDRESS, size);
+	protobuf_varint(&p->packets.buf, MAPPING_PATH, iid);
+	end_interned(p, mark, marks);
+}
+
+/* The number of a mapping; every frame must have one. */
+static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uint32_t index)
+{
+	const struct profile *profile = p->timeline.profile;
+
+	if (index == PROFILE_NONE) {
+		if (!e->no_mapping)
+			intern_object(p, e, no_mapping(profile), "[unknown]", "", 0);
+		e->no_mapping = true;
+		return no_mapping(profile);
+	}
+	if (!e->mappings[index]) {
+		const struct mapping *m = &profile->mappings[index].m;
+
+		e->mappings[index] = true;
+		intern_object(p, e, (uint64_t)index + 1, profile_module_path(profile, index),
+			      m->build_id, m->size);
+	}
+	return (uint64_t)index + 1;
+}
+
+static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+			uint64_t function, uint64_t mapping, const struct frame *f)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, iid, marks);
+
+	protobuf_varint(buf, FRAME_FUNCTION, function);
+	protobuf_varint(buf, FRAME_MAPPING, mapping);
+	protobuf_varint(buf, FRAME_REL_PC, f->address);
+	if (f->line)
+		protobuf_varint(buf, FRAME_LINE, f->line & INT32_MAX);
+	end_interned(p, mark, marks);
+}
+
+/* Names of functions are told once, those made up for a frame alone with the frame. */
+static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
+{
+	const struct profile *profile = p->timeline.profile;
+	uint32_t function = profile->frames[frame].function;
+	char text[512];
+	const char *name = profile_frame_name(profile, frame, text, sizeof(text));
+	uint64_t iid = (uint64_t)profile->function_count + 1 + frame;
+
+	if (function != PROFILE_NONE && *profile->functions[function].f.name) {
+		iid = (uint64_t)function + 1;
+		if (e->functions[function])
+			return iid;
+		e->functions[function] = true;
+	}
+	intern_text(p, e, INTERNED_FUNCTION_NAMES, iid, name);
+	return iid;
+}
+
+static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint32_t index)
+{
+	const struct profile_frame *f = &p->timeline.profile->frames[index];
+
+	if (!e->frames[index]) {
+		e->frames[index] = true;
+		write_frame(p, e, (uint64_t)index + 1, intern_function(p, e, index),
+			    intern_mapping(p, e, f->mapping), &f->f);
+	}
+	return (uint64_t)index + 1;
+}
+
+/* What stands for the missing part of a stack; END_COUNT: for all of it. */
+static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
+{
+	const struct profile *profile = p->timeline.profile;
+	uint64_t iid = end_frame(profile, end);
+	uint64_t function = (uint64_t)profile->function_count + 1 + profile->frame_count + end;
+	const struct frame none = {.id = 0};
+	char text[PROFILE_END_SIZE];
+
+	if (e->ends[end])
+		return iid;
+	e->ends[end] = true;
+	intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
+		    end == END_COUNT ? "[no stack]" : profile_end_name(end, text));
+	write_frame(p, e, iid, function, intern_mapping(p, e, PROFILE_NONE), &none);
+	return iid;
+}
+
+/* The frames of a stack from the innermost on, into p->path. */
+static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
+{
+	const struct profile *profile = p->timeline.profile;
+	enum stack_end end = profile_stack_end(profile, stack);
+
+	p->path.count = 0;
+	if (stack == PROFILE_NONE) {
+		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, END_COUNT)));
+		return;
+	}
+	for (uint32_t at = stack; at != PROFILE_NONE; at = profile->stacks[at].parent) {
+		uint32_t frame = profile->stacks[at].frame;
+
+		if (p->path.count == FRAMES_MAX) {
+			end = END_DEPTH;
+			break;
+		}
+		if (frame != PROFILE_NONE && profile->frames[frame].f.kind != FRAME_END)
+			perfetto_fail(p, vector_push(&p->path, intern_frame(p, e, frame)));
+	}
+	if (end != END_WALKED || !p->path.count)
+		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, end)));
+}
+
+/* The number of a stack: all callers of its sample's sequence know it from then on. */
+static uint64_t intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
+{
+	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->stack_count : stack;
+	size_t marks[2], mark;
+
+	if (!e->stacks[at]) {
+		e->stacks[at] = true;
+		collect(p, e, stack);
+		mark = begin_interned(p, e, INTERNED_CALLSTACKS, (uint64_t)at + 1, marks);
+		for (size_t i = p->path.count; i-- > 0;)
+			protobuf_varint(&p->packets.buf, CALLSTACK_FRAME, p->path.items[i]);
+		end_interned(p, mark, marks);
+	}
+	return (uint64_t)at + 1;
+}
+
+/* The event's counter on a CPU: all that its samples there weigh so far. */
+static uint64_t count(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
+{
+	uint32_t at = index_get(&e->totals, s->cpu);
+
+	if (at == INDEX_NONE) {
+		at = (uint32_t)e->weights.count;
+		if (vector_push(&e->weights, 0) < 0 || index_put(&e->totals, s->cpu, at) < 0) {
+			perfetto_fail(p, -ENOMEM);
+			return 0;
+		}
+	}
+	return e->weights.items[at] += s->weight;
+}
+
+static void write_sample(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
+{
+	uint32_t thread = index_get(&p->timeline.thread_of, s->thread);
+	uint64_t stack = intern_stack(p, e, index_get(&p->timeline.stack_of, s->stack));
+	struct timeline_who who = {0, 0, ""};
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet, mark;
+
+	if (thread != PROFILE_NONE)
+		who = timeline_who(&p->timeline, thread);
+	packet = perfetto_packet(p, s->time, sequence_of(p, e));
+	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
+	mark = protobuf_begin(buf, PACKET_PERF_SAMPLE);
+	protobuf_varint(buf, SAMPLE_CPU, s->cpu & UINT32_MAX);
+	protobuf_varint(buf, SAMPLE_PID, who.pid & INT32_MAX);
+	protobuf_varint(buf, SAMPLE_TID, who.tid & INT32_MAX);
+	protobuf_varint(buf, SAMPLE_CALLSTACK, stack);
+	protobuf_varint(buf, SAMPLE_CPU_MODE,
+			s->flags & SAMPLE_FLAG_KERNEL ? MODE_KERNEL : MODE_USER);
+	protobuf_varint(buf, SAMPLE_COUNT, count(p, e, s));
+	protobuf_end(buf, mark);
+	perfetto_end(p, packet);
+}
+
+int perfetto_sample(struct timeline *t, const struct sample *s)
+{
+	struct perfetto *p = (struct perfetto *)t;
+	uint32_t event = index_get(&t->event_of, s->event);
+	struct perfetto_event *e = &p->events[event == INDEX_NONE ? t->profile->event_count : event];
+
+	if (!e->begun)
+		begin_event(p, e);
+	if (!p->error)
+		write_sample(p, e, s);
+	return p->error;
+}
+
+void perfetto_stacks_free(struct perfetto *p)
+{
+	if (!p->events)
+		return;
+	for (uint32_t i = 0; i <= p->timeline.profile->event_count; i++) {
+		free(p->events[i].stacks);
+		free(p->events[i].frames);
+		free(p->events[i].mappings);
+		free(p->events[i].functions);
+		index_free(&p->events[i].totals);
+		vector_free(&p->events[i].weights);
+	}
+	free(p->events);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Perfetto: tracks of skein's own: what a thread waits for, what was lost, how many at once. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "export/perfetto.h"
+
+enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD_OF = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
+enum { THREAD_OF_PID = 1, THREAD_OF_TID };
+enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11,
+       EVENT_NAME = 23, EVENT_COUNTER_INT = 30, EVENT_COUNTER_REAL = 44 };
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
+enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
+enum { INTERNED_EVENT_NAMES = 2 };
+enum { NAME_IID = 1, NAME_NAME };
+
+/* Declare a track; NULL: without a name. */
+static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet)
+{
+	size_t mark;
+
+	*packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	mark = protobuf_begin(&p->packets.buf, PACKET_TRACK_DESCRIPTOR);
+	protobuf_varint(&p->packets.buf, TRACK_UUID, track);
+	if (name)
+		protobuf_text(&p->packets.buf, TRACK_NAME, name);
+	return mark;
+}
+
+static void end_track(struct perfetto *p, size_t mark, size_t packet)
+{
+	protobuf_end(&p->packets.buf, mark);
+	perfetto_end(p, packet);
+}
+
+static size_t begin_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
+			  size_t *packet)
+{
+	size_t mark;
+
+	*packet = perfetto_packet(p, time, SEQUENCE_TRACKS);
+	protobuf_varint(&p->packets.buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
+	mark = protobuf_begin(&p->packets.buf, PACKET_TRACK_EVENT);
+	protobuf_varint(&p->packets.buf, EVENT_TYPE, type);
+	protobuf_varint(&p->packets.buf, EVENT_TRACK, track);
+	return mark;
+}
+
+static void end_event(struct perfetto *p, size_t mark, size_t packet)
+{
+	protobuf_end(&p->packets.buf, mark);
+	perfetto_end(p, packet);
+}
+
+/* Two tracks: the thread's own, which others hang below, and that of its waits. */
+static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
+{
+	struct timeline_who who = timeline_who(&p->timeline, lane->thread);
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet, mark, thread;
+
+	mark = begin_track(p, TRACK(THREAD, lane->lane.id), NULL, &packet);
+	thread = protobuf_begin(buf, TRACK_THREAD_OF);
+	protobuf_varint(buf, THREAD_OF_PID, who.pid & INT32_MAX);
+	protobuf_varint(buf, THREAD_OF_TID, who.tid & INT32_MAX);
+	protobuf_end(buf, thread);
+	end_track(p, mark, packet);
+	mark = begin_track(p, TRACK(WAITS, lane->lane.id), "waits for", &packet);
+	protobuf_varint(buf, TRACK_PARENT, TRACK(THREAD, lane->lane.id));
+	end_track(p, mark, packet);
+}
+
+/* The number of a wait class's name, told once. */
+static void intern_wait(struct perfetto *p, enum wait_class wait)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet, interned, name;
+
+	if (p->names_told & 1ULL << wait)
+		return;
+	p->names_told |= 1ULL << wait;
+	packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
+	interned = protobuf_begin(buf, PACKET_INTERNED_DATA);
+	name = protobuf_begin(buf, INTERNED_EVENT_NAMES);
+	protobuf_varint(buf, NAME_IID, wait);
+	protobuf_text(buf, NAME_NAME, wait_class_word(wait));
+	protobuf_end(buf, name);
+	protobuf_end(buf, interned);
+	perfetto_end(p, packet);
+}
+
+void perfetto_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s)
+{
+	struct perfetto_lane *own = &p->lanes[lane - p->timeline.lanes.items];
+	size_t packet, mark;
+
+	if (!own->has_waits)
+		begin_waits(p, lane);
+	own->has_waits = true;
+	intern_wait(p, s->wait);
+	mark = begin_event(p, s->time, TRACK(WAITS, lane->lane.id), TYPE_BEGIN, &packet);
+	protobuf_varint(&p->packets.buf, EVENT_NAME_IID, s->wait);
+	end_event(p, mark, packet);
+	mark = begin_event(p, s->end, TRACK(WAITS, lane->lane.id), TYPE_END, &packet);
+	end_event(p, mark, packet);
+}
+
+static void begin_counter(struct perfetto *p, uint64_t track, const char *name)
+{
+	size_t packet, mark = begin_track(p, track, name, &packet);
+
+	protobuf_end(&p->packets.buf, protobuf_begin(&p->packets.buf, TRACK_COUNTER));
+	end_track(p, mark, packet);
+}
+
+static void annotate(struct perfetto *p, const char *name, uint64_t value)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark = protobuf_begin(buf, EVENT_ANNOTATION);
+
+	protobuf_text(buf, ANNOTATION_NAME, name);
+	protobuf_varint(buf, ANNOTATION_UINT, value);
+	protobuf_end(buf, mark);
+}
+
+static void write_loss(struct perfetto *p, const struct loss *l, uint64_t time)
+{
+	size_t packet, mark;
+	char name[160], where[48] = "";
+
+	if (l->cpu)
+		snprintf(where, sizeof(where), " on CPU %" PRIu64, l->cpu - 1);
+	snprintf(name, sizeof(name), "%s: %" PRIu64 " lost%s", loss_reason_word(l->reason),
+		 l->count, where);
+	mark = begin_event(p, time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
+	protobuf_text(&p->packets.buf, EVENT_NAME, name);
+	annotate(p, "records", l->count);
+	annotate(p, "weight", l->weight);
+	annotate(p, "duration_ns", l->end > time ? l->end - time : 0);
+	end_event(p, mark, packet);
+}
+
+static void write_count(struct perfetto *p, uint64_t time, uint64_t lost)
+{
+	size_t packet, mark = begin_event(p, time, TRACK(LOST, 0), TYPE_COUNTER, &packet);
+
+	protobuf_varint(&p->packets.buf, EVENT_COUNTER_INT, lost);
+	end_event(p, mark, packet);
+}
+
+/* Each as an instant that says what and why, and all of them as a number that grows. */
+void perfetto_losses(struct perfetto *p)
+{
+	uint64_t start = p->timeline.profile->host.start, lost = 0;
+	size_t packet, mark;
+
+	if (!p->timeline.losses.count)
+		return;
+	mark = begin_track(p, TRACK(LOSSES, 0), "losses", &packet);
+	end_track(p, mark, packet);
+	begin_counter(p, TRACK(LOST, 0), "lost records");
+	write_count(p, start, 0);
+	for (size_t i = 0; i < p->timeline.losses.count; i++) {
+		const struct loss *l = &p->timeline.losses.items[i];
+		uint64_t time = l->time > start ? l->time : start;
+
+		lost += l->count;
+		write_loss(p, l, time);
+		write_count(p, time, lost);
+	}
+}
+
+struct crowd_track {
+	struct perfetto *p;
+	uint64_t track;
+};
+
+static int write_number(void *context, uint64_t time, double number)
+{
+	const struct crowd_track *c = context;
+	size_t packet, mark = begin_event(c->p, time, c->track, TYPE_COUNTER, &packet);
+
+	protobuf_double(&c->p->packets.buf, EVENT_COUNTER_REAL, number);
+	end_event(c->p, mark, packet);
+	return c->p->error;
+}
+
+void perfetto_crowds(struct perfetto *p)
+{
+	for (int i = 0; i < CROWD_COUNT && p->timeline.slices; i++) {
+		struct crowd_track c = {p, TRACK(CROWD, (uint64_t)i + 1)};
+
+		if (!p->timeline.crowds[i].used)
+			continue;
+		begin_counter(p, c.track, crowd_names[i]);
+		perfetto_fail(p, crowd_each(&p->timeline.crowds[i], p->timeline.end, write_number,
+					    &c));
+	}
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From records to what CPUs and threads did. The entities are kept by a profile without sums. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/timeline.h"
+
+/* Stamps of slices are rounded down, and the end of the recording is not. */
+#define ROUNDING_NS 1000
+
+#define CROWD_NAME(NAME, text) text,
+const char *const crowd_names[CROWD_COUNT] = {CROWDS(CROWD_NAME)};
+#undef CROWD_NAME
+
+static int failed(struct timeline *t, int rc, struct error *err)
+{
+	return rc < 0 ? error_errno(err, rc, "cannot write %s", t->ops->what) : 0;
+}
+
+static int keep_profile(void *context, const struct profile *p, struct error *err)
+{
+	struct timeline *t = context;
+
+	(void)err;
+	t->profile = p;
+	return 0;
+}
+
+struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id)
+{
+	uint32_t at = index_get(&t->lane_of, id);
+
+	return at == INDEX_NONE ? NULL : &t->lanes.items[at];
+}
+
+struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
+{
+	uint32_t at = index_get(&t->cpu_of, number);
+
+	return at == INDEX_NONE ? NULL : &t->lanes.items[at];
+}
+
+struct timeline_who timeline_who(const struct timeline *t, uint32_t thread)
+{
+	const struct profile_thread *of = &t->profile->threads[thread];
+
+	return (struct timeline_who){
+		.pid = of->process == PROFILE_NONE ? 0 : t->profile->processes[of->process].p.pid,
+		.tid = of->t.tid,
+		.comm = of->t.comm,
+	};
+}
+
+static int take_lane(struct timeline *t, const struct lane *r)
+{
+	struct timeline_lane l = {.lane = *r, .thread = PROFILE_NONE};
+
+	if (t->begun || !r->id || index_get(&t->lane_of, r->id) != INDEX_NONE)
+		return 0;
+	l.lane.name = NULL;
+	if (vector_push(&t->lanes, l) < 0)
+		return -ENOMEM;
+	if (r->kind == LANE_CPU && index_put(&t->cpu_of, r->number, (uint32_t)t->lanes.count - 1))
+		return -ENOMEM;
+	return index_put(&t->lane_of, r->id, (uint32_t)t->lanes.count - 1);
+}
+
+static int index_threads(struct timeline *t)
+{
+	for (uint32_t i = 0; i < t->profile->thread_count; i++) {
+		const struct thread *r = &t->profile->threads[i].t;
+		struct timeline_lane *l = timeline_lane(t, r->lane);
+
+		if (l && l->lane.kind == LANE_THREAD &&
+		    (l->thread == PROFILE_NONE || t->profile->threads[l->thread].t.id < r->id))
+			l->thread = i;
+		if (index_put(&t->thread_of, r->id, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The first record comes, or the end: the entities are all there. */
+static int begin(struct timeline *t, struct error *err)
+{
+	int rc = t->entities->ops->finish(t->entities, err);
+
+	if (rc < 0)
+		return rc;
+	t->begun = true;
+	rc = index_threads(t);
+	for (uint32_t i = 0; i < t->profile->stack_count && !rc; i++)
+		rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
+	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
+		rc = index_put(&t->event_of, t->profile->events[i].id, i);
+	for (int i = 0; i < CROWD_COUNT; i++)
+		t->crowds[i].start = t->profile->host.start;
+	if (!rc)
+		rc = t->ops->begin(t);
+	return failed(t, rc, err);
+}
+
+static int put_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
+{
+	enum crowds crowd = tile->state == STATE_RUNNING ? CROWD_RUNNING : CROWD_UNKNOWN;
+	bool counts = tile->state == STATE_RUNNING || tile->state == STATE_UNKNOWN;
+
+	cpu->last = *tile;
+	if (tile->end > t->end)
+		t->end = tile->end;
+	if (counts && crowd_add(&t->crowds[crowd], tile->time, tile->end) < 0)
+		return -ENOMEM;
+	return t->ops->tile(t, cpu, tile);
+}
+
+/* Nothing is known of a CPU from its last tile to a time. */
+static int put_hole(struct timeline *t, struct timeline_lane *cpu, uint64_t until)
+{
+	const struct tile hole = {.time = cpu->last.end,
+				  .end = until,
+				  .cpu = cpu->lane.number,
+				  .state = STATE_UNKNOWN,
+				  .thread = PROFILE_NONE};
+
+	return cpu->last.end && cpu->last.end < until ? put_tile(t, cpu, &hole) : 0;
+}
+
+static int take_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const struct slice *s)
+{
+	struct tile tile = {.time = s->time,
+			    .end = s->end,
+			    .cpu = cpu->lane.number,
+			    .state = (enum slice_state)s->state,
+			    .thread = PROFILE_NONE,
+			    .left = s->left < STATE_COUNT ? s->left : 0};
+	struct timeline_lane *lane = NULL;
+	int rc;
+
+	t->slices++;
+	if (s->state != STATE_RUNNING && s->state != STATE_IDLE && s->state != STATE_UNKNOWN &&
+	    s->state != STATE_OFFLINE)
+		return 0;
+	if (tile.time < cpu->last.end)
+		tile.time = cpu->last.end;
+	if (tile.time > tile.end || (tile.time == tile.end && s->state != STATE_RUNNING))
+		return 0;
+	if (s->state == STATE_RUNNING)
+		tile.thread = index_get(&t->thread_of, s->value);
+	rc = put_hole(t, cpu, tile.time);
+	if (!rc)
+		rc = put_tile(t, cpu, &tile);
+	if (tile.thread != PROFILE_NONE)
+		lane = timeline_lane(t, t->profile->threads[tile.thread].t.lane);
+	if (lane)
+		lane->last = tile;
+	return rc;
+}
+
+static int take_slice(struct timeline *t, const struct slice *s, struct error *err)
+{
+	/* First what the thread did before. */
+	int rc = states_put(t->states, KIND_SLICE, s, err);
+	struct timeline_lane *lane = timeline_lane(t, s->lane);
+
+	if (rc < 0 || !lane || lane->lane.kind != LANE_CPU)
+		return rc;
+	return failed(t, take_cpu_slice(t, lane, s), err);
+}
+
+static int on_stretch(void *context, const struct stretch *s, struct error *err)
+{
+	struct timeline *t = context;
+	struct timeline_lane *lane = timeline_lane(t, s->lane);
+	int rc = 0;
+
+	if (!lane || lane->lane.kind != LANE_THREAD || lane->thread == PROFILE_NONE)
+		return 0;
+	if (s->state == STATE_RUNNABLE || s->state == STATE_PREEMPTED)
+		rc = crowd_add(&t->crowds[CROWD_RUNNABLE], s->time, s->end);
+	if (!rc)
+		rc = t->ops->stretch(t, lane, s);
+	return failed(t, rc, err);
+}
+
+/* What points to entities. */
+static int take_record(struct timeline *t, enum record_kind kind, const void *record,
+		      struct error *err)
+{
+	int rc = t->begun ? 0 : begin(t, err);
+
+	if (rc < 0)
+		return rc;
+	if (kind == KIND_SLICE)
+		return take_slice(t, record, err);
+	if (kind == KIND_EDGE)
+		return states_put(t->states, kind, record, err);
+	return failed(t, t->ops->sample(t, record), err);
+}
+
+static int timeline_put(struct sink *s, enum record_kind kind, const void *record,
+			struct error *err)
+{
+	struct timeline *t = (struct timeline *)s;
+	int rc = 0;
+
+	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE)
+		return take_record(t, kind, record, err);
+	if (kind == KIND_LOSS)
+		return failed(t, vector_push(&t->losses, *(const struct loss *)record), err);
+	if (kind == KIND_LANE)
+		rc = failed(t, take_lane(t, record), err);
+	if (!rc && (kind == KIND_LANE || kind == KIND_THREAD))
+		rc = states_put(t->states, kind, record, err);
+	return rc || t->begun ? rc : sink_put(t->entities, kind, record, err);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct loss *x = a, *y = b;
+
+	return x->time != y->time ? (x->time < y->time ? -1 : 1)
+				  : (x->id > y->id) - (x->id < y->id);
+}
+
+static int timeline_finish(struct sink *s, struct error *err)
+{
+	struct timeline *t = (struct timeline *)s;
+	int rc = t->begun ? 0 : begin(t, err);
+
+	if (rc < 0)
+		return rc;
+	if (t->profile->host.end > t->end)
+		t->end = t->profile->host.end;
+	for (size_t i = 0; i < t->lanes.count && !rc; i++)
+		if (t->lanes.items[i].lane.kind == LANE_CPU &&
+		    t->end - t->lanes.items[i].last.end > ROUNDING_NS)
+			rc = failed(t, put_hole(t, &t->lanes.items[i], t->end), err);
+	if (!rc)
+		rc = states_end(t->states, t->end, err);
+	if (rc < 0)
+		return rc;
+	if (t->losses.count)
+		qsort(t->losses.items, t->losses.count, sizeof(struct loss), by_time);
+	return failed(t, t->ops->end(t), err);
+}
+
+static void timeline_free(struct sink *s)
+{
+	struct timeline *t = (struct timeline *)s;
+
+	t->ops->free(t);
+	states_free(t->states);
+	sink_free(t->entities);
+	vector_free(&t->lanes);
+	vector_free(&t->losses);
+	index_free(&t->lane_of);
+	index_free(&t->cpu_of);
+	index_free(&t->thread_of);
+	index_free(&t->stack_of);
+	index_free(&t->event_of);
+	for (int i = 0; i < CROWD_COUNT; i++)
+		crowd_free(&t->crowds[i]);
+	free(t);
+}
+
+static const struct sink_ops timeline_sink_ops = {
+	.put = timeline_put,
+	.finish = timeline_finish,
+	.free = timeline_free,
+};
+
+int timeline_init(struct timeline *t, const struct timeline_ops *ops, struct error *err)
+{
+	const struct states_events events = {.stretch = on_stretch, .context = t};
+	int rc = states_new(&t->states, &events, err);
+
+	if (rc < 0)
+		return rc;
+	rc = profile_sink(&t->entities, keep_profile, t, err);
+	if (rc < 0) {
+		states_free(t->states);
+		return rc;
+	}
+	t->ops = ops;
+	t->sink.ops = &timeline_sink_ops;
+	t->sink.wants = WANTS(WANT_ENTITIES | WANT(SAMPLE) | WANT(SLICE) | WANT(EDGE));
+	return 0;
+}
