@@ -209,6 +209,28 @@ START_TEST(names_of_their_time)
 }
 END_TEST
 
+/* Before a thread was there it has no row, and losses of another time are not told. */
+START_TEST(only_of_the_range)
+{
+	struct view v = {.to = 29 * MS,
+			 .width = 70,
+			 .filter = {.pids = "200"},
+			 .limits = {.everything = true}};
+	char *text = shown(&v);
+
+	ck_assert_ptr_null(strstr(text, "cat"));
+	ck_assert_ptr_nonnull(strstr(text, "no thread ran"));
+	ck_assert_ptr_null(strstr(text, "Lost"));
+	free(text);
+	v.from = 61 * MS;
+	v.to = 80 * MS;
+	text = shown(&v);
+	ck_assert_ptr_nonnull(strstr(text, "cat 200"));
+	ck_assert_ptr_null(strstr(text, "Lost"));
+	free(text);
+}
+END_TEST
+
 /* Nothing is wider than the screen, nothing is obeyed by a terminal, whatever the range. */
 START_TEST(fits_the_screen)
 {
@@ -386,5 +408,5 @@ START_TEST(times)
 END_TEST
 
 SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, names_of_their_time,
-      fits_the_screen, strokes_keep_the_promise, every_state_has_its_paint,
+      only_of_the_range, fits_the_screen, strokes_keep_the_promise, every_state_has_its_paint,
       a_broken_file_says_anything, axes, times)
