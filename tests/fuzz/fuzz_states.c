@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Records in any order with any values. Every byte is a field: small numbers, so that records
+ * concern each other, or strange ones. What is told of a lane must never overlap, and a
+ * snapshot must be understood.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "analyze/states.h"
+#include "fuzz.h"
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+/* How far each lane has been told; ids above count as one of these. */
+struct told {
+	uint64_t until[256];
+	struct states *copy;
+};
+
+static uint64_t number(struct input *in)
+{
+	static const uint64_t strange[] = {1ULL << 63, UINT64_MAX, UINT64_MAX - 1, 1ULL << 32,
+					   UINT32_MAX, 1000000,	   65536,	   256};
+	uint8_t byte = in->size ? *in->data : 0;
+
+	in->data += in->size > 0;
+	in->size -= in->size > 0;
+	return byte < 248 ? byte : strange[byte - 248];
+}
+
+static int check(void *context, const struct stretch *s, struct error *err)
+{
+	struct told *told = context;
+
+	(void)err;
+	if (s->time >= s->end || !s->state || s->state >= STATE_COUNT || s->wait >= WAIT_COUNT)
+		abort();
+	if (s->lane >= 256)
+		return 0;
+	if (s->time < told->until[s->lane])
+		abort();
+	told->until[s->lane] = s->end;
+	return 0;
+}
+
+static int resume(void *context, const struct stretch *s)
+{
+	struct told *told = context;
+
+	return states_resume(told->copy, s, NULL);
+}
+
+static void put(struct states *s, struct input *in, uint64_t kind)
+{
+	uint64_t record[sizeof(struct edge) / sizeof(uint64_t)];
+	size_t fields = kinds[kind].size / sizeof(uint64_t);
+
+	for (size_t i = 0; i < fields; i++)
+		record[i] = number(in);
+	if (states_put(s, (enum record_kind)kind, record, NULL) < 0)
+		abort();
+}
+
+/* Names are no numbers. */
+static void put_lane(struct states *s, struct input *in)
+{
+	const struct lane r = {.id = number(in), .kind = number(in), .number = number(in)};
+
+	if (states_put(s, KIND_LANE, &r, NULL) < 0)
+		abort();
+}
+
+static void put_thread(struct states *s, struct input *in)
+{
+	const struct thread r = {.id = number(in), .end = number(in), .lane = number(in)};
+
+	if (states_put(s, KIND_THREAD, &r, NULL) < 0)
+		abort();
+}
+
+static void act(struct states *s, struct told *told, struct input *in)
+{
+	switch (number(in) % 8) {
+	case 0:
+		put_lane(s, in);
+		put_lane(told->copy, in);
+		break;
+	case 1:
+		put_thread(s, in);
+		break;
+	case 2:
+		if (states_cut(s, number(in), NULL) < 0)
+			abort();
+		break;
+	case 3:
+		if (states_each(s, resume, told) < 0)
+			abort();
+		break;
+	case 4:
+		put(told->copy, in, KIND_SLICE);
+		break;
+	case 5:
+		put(s, in, KIND_EDGE);
+		break;
+	default:
+		put(s, in, KIND_SLICE);
+	}
+}
+
+static int ignore(void *context, const struct stretch *s, struct error *err)
+{
+	(void)context;
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct told told = {{0}};
+	const struct states_events checked = {.stretch = check, .context = &told};
+	const struct states_events ignored = {.stretch = ignore};
+	struct input in = {data, size};
+	struct states *s;
+
+	if (states_new(&s, &checked, NULL) < 0 || states_new(&told.copy, &ignored, NULL) < 0)
+		abort();
+	while (in.size)
+		act(s, &told, &in);
+	if (states_end(s, UINT64_MAX, NULL) < 0 || states_end(told.copy, 300, NULL) < 0)
+		abort();
+	states_free(s);
+	states_free(told.copy);
+	return 0;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A map from ids to indexes, against an array. */
+#include <stdlib.h>
+
+#include "analyze/index.h"
+#include "suite.h"
+
+#define KEYS 500
+
+/* Keys that are alike in their low bits, and some that are close together. */
+static uint64_t key_of(unsigned int i)
+{
+	return i % 2 ? i : (uint64_t)i << 40;
+}
+
+static void check_all(const struct index *x, const uint32_t *values, size_t count)
+{
+	ck_assert_uint_eq(x->count, count);
+	for (unsigned int i = 0; i < KEYS; i++)
+		if (index_get(x, key_of(i)) != values[i])
+			ck_abort_msg("key %u is %u", i, index_get(x, key_of(i)));
+}
+
+START_TEST(keys_come_and_go)
+{
+	struct index x = {0};
+	uint32_t values[KEYS];
+	size_t count = 0;
+
+	srand(1);
+	for (unsigned int i = 0; i < KEYS; i++)
+		values[i] = INDEX_NONE;
+	index_remove(&x, 1);
+	for (unsigned int round = 0; round < 200000; round++) {
+		unsigned int i = (unsigned int)rand() % (round % 2000 < 1000 ? KEYS : KEYS / 8);
+
+		if (rand() % 2) {
+			count += values[i] == INDEX_NONE;
+			values[i] = round;
+			if (index_put(&x, key_of(i), round) < 0)
+				ck_abort_msg("out of memory");
+		} else {
+			count -= values[i] != INDEX_NONE;
+			values[i] = INDEX_NONE;
+			index_remove(&x, key_of(i));
+		}
+		if (round % 500 == 0)
+			check_all(&x, values, count);
+	}
+	check_all(&x, values, count);
+	ck_assert_uint_le(x.capacity, 1024);
+	index_free(&x);
+}
+END_TEST
+
+SUITE("index", keys_come_and_go)
