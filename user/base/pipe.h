@@ -30,6 +30,11 @@ struct sink_ops {
 	int (*put)(struct sink *s, enum record_kind kind, const void *record, struct error *err);
 	/* May be NULL. About once a second from a live source, at the time given (ns). */
 	int (*tick)(struct sink *s, uint64_t time, struct error *err);
+	/*
+	 * May be NULL. The source begins anew with stacks, frames and functions: no record to
+	 * come refers to those put so far.
+	 */
+	int (*forget)(struct sink *s, struct error *err);
 	/* Everything has been put: complete the output. Called at most once. */
 	int (*finish)(struct sink *s, struct error *err);
 	/* Release everything, finished or not; what is unfinished is discarded or kept as is. */
@@ -79,6 +84,11 @@ RECORD_KINDS(PIPE_PUT)
 static inline int sink_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	return s->ops->tick ? s->ops->tick(s, time, err) : 0;
+}
+
+static inline int sink_forget(struct sink *s, struct error *err)
+{
+	return s->ops->forget ? s->ops->forget(s, err) : 0;
 }
 
 /* Run source into sink, then finish the sink. Frees neither. */

@@ -28,6 +28,21 @@ static bool has_chunks(const struct trace *t)
 	return true;
 }
 
+/* What a recording has deleted as it went on is no damage. */
+static uint64_t dense_from(struct trace *t)
+{
+	sqlite3_int64 dropped = 0;
+
+	if (!t->dense &&
+	    sql_int(t->db,
+		    "SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM main.info"
+		    " WHERE key = '" CHUNKS_DROPPED "'",
+		    &dropped, NULL) == 0 &&
+	    dropped > 0)
+		t->dense = (uint64_t)dropped;
+	return t->dense;
+}
+
 static int prepare_rows(struct chunks *c, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
@@ -46,7 +61,7 @@ static int prepare_rows(struct chunks *c, struct error *err)
 		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->range.to);
 		sqlite3_bind_int64(rows, 4, (sqlite3_int64)c->range.from);
 	}
-	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : c->trace->dense);
+	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : dense_from(c->trace));
 	c->scan.after = c->range.after;
 	return result;
 }
@@ -166,6 +181,8 @@ int chunks_next(struct chunks *c, struct error *err)
 	int result;
 
 	while ((result = next_row(c, err)) > 0) {
+		if (c->range.until && number(c, 0) > c->range.until)
+			return 0;
 		if (!is_wanted(c))
 			continue;
 		c->id = number(c, 0);

@@ -9,9 +9,13 @@
 #include "trace/codec.h"
 #include "trace/scan.h"
 
-/* Which chunks: those that can hold a record of [from, to], ns, and have an id above after. */
+/* The key in info of the last chunk.id up to which chunks may have been deleted on purpose. */
+#define CHUNKS_DROPPED "trace.dropped"
+
+/* Those that can hold a record of [from, to], ns, and have an id above after, up to until. */
 struct chunk_range {
 	uint64_t from, to, after;
+	uint64_t until; /* 0: the last */
 };
 
 #define CHUNKS_ALL ((struct chunk_range){.to = UINT64_MAX})

@@ -111,7 +111,7 @@ int timeline_next(struct timeline *l, enum record_kind *kind, const void **recor
 int timeline_open(struct timeline **ret, struct trace *t, const struct timeline_query *q,
 		  struct error *err)
 {
-	const struct chunk_range range = {q->from, q->to, q->after};
+	const struct chunk_range range = {q->from, q->to, q->after, q->until};
 	struct timeline *l = calloc(1, sizeof(*l));
 	struct chunk_losses losses = q->losses;
 	int result = 0;

@@ -21,6 +21,7 @@ struct timeline_query {
 	 */
 	uint64_t from, to;
 	uint64_t after; /* chunk.id: what stands in chunks up to it is passed over; 0: nothing */
+	uint64_t until; /* ... in chunks behind it; 0: nothing */
 	uint64_t kinds; /* WANT(SLICE), WANT(EDGE) or both */
 	struct chunk_losses losses; /* what could not be read; lost may be NULL */
 };

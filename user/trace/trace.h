@@ -21,9 +21,24 @@ struct trace_stats {
 	uint64_t file_bytes;
 	uint64_t chunk_bytes; /* of all streams, compressed */
 	uint64_t records;     /* of all streams */
+	bool full;	      /* one more transaction may exceed trace_writer_limit() */
 };
 
-/* What was written so far. Only for a sink of trace_writer(). */
+/*
+ * These are only for a sink of trace_writer(). Before anything is put into it: keep what is not
+ * older than time (ns) at each tick; or say trace_stats.full when the file comes near so many bytes.
+ */
+int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
+void trace_writer_limit(struct sink *s, uint64_t bytes);
+
+/*
+ * What was put so far, as another trace beside this one, that ended now (ns): of NAME.skein,
+ * NAME-MARK.skein, which must not exist. Its path goes to *ret and the caller.
+ */
+int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret,
+		      struct error *err);
+
+/* What was written so far. */
 void trace_writer_stats(const struct sink *s, struct trace_stats *ret);
 
 /* A trace opened for reading. */

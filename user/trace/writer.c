@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 
 #include "trace/codec.h"
+#include "trace/copy.h"
 #include "trace/create.h"
+#include "trace/keep.h"
 #include "trace/schema.h"
 #include "trace/sort.h"
 #include "trace/sql.h"
@@ -32,6 +34,7 @@
  * measured against 1 and 16 KiB at 200 and 20,000 samples/s they cost the
  * least time; a commit writes every page it touches twice, once into the journal.
  */
+#define PAGE_BYTES 4096
 static const char pragmas[] = "PRAGMA page_size=4096;"
 			      "PRAGMA auto_vacuum=NONE;"
 			      "PRAGMA locking_mode=EXCLUSIVE;"
@@ -43,8 +46,8 @@ static const char pragmas[] = "PRAGMA page_size=4096;"
 			      "PRAGMA temp_store=MEMORY;";
 
 #define CHUNK_SQL \
-	"INSERT INTO chunk(kind,lane_group,time,\"end\",records,bytes_raw,data)" \
-	" VALUES(?,0,?,?,?,?,?)"
+	"INSERT INTO chunk(id,kind,lane_group,time,\"end\",records,bytes_raw,data)" \
+	" VALUES(?7,?1,0,?2,?3,?4,?5,?6)"
 
 struct stream {
 	struct columns columns;
@@ -62,8 +65,11 @@ struct writer {
 	struct sorter sorter;
 	struct columns sorted; /* a chunk by lanes */
 	struct trace_stats stats;
+	struct keep *keep;   /* NULL: everything is kept */
+	uint64_t limit;	     /* bytes of the file; 0: none */
 	uint64_t last_stack; /* id */
 	uint64_t rows;	     /* of tables, put in this transaction */
+	uint64_t committed;  /* bytes of the file */
 	bool in_transaction;
 	bool used; /* something was committed beyond the empty schema */
 	bool finished;
@@ -138,10 +144,9 @@ static int lane_column(enum record_kind kind)
 	}
 }
 
-static int encode(struct writer *w, enum record_kind kind, const void **data, size_t *size,
-		  size_t *raw_size, struct error *err)
+static int encode(struct writer *w, enum record_kind kind, const struct columns *columns,
+		  const void **data, size_t *size, size_t *raw_size, struct error *err)
 {
-	const struct columns *columns = &w->streams[kind].columns;
 	int lane = lane_column(kind);
 
 	if (lane >= 0) {
@@ -152,17 +157,15 @@ static int encode(struct writer *w, enum record_kind kind, const void **data, si
 	return codec_encode(&w->codec, kind, columns, data, size, raw_size, err);
 }
 
-static int write_chunk(struct writer *w, enum record_kind kind, struct error *err)
+/* id 0: the next one. */
+static int insert_chunk(struct writer *w, enum record_kind kind, uint64_t id,
+			const struct stream *s, struct error *err)
 {
-	struct stream *s = &w->streams[kind];
 	sqlite3_stmt *stmt = w->put_chunk;
 	size_t size, raw_size;
 	const void *data;
-	int result;
+	int result = encode(w, kind, &s->columns, &data, &size, &raw_size, err);
 
-	if (!s->columns.count)
-		return 0;
-	result = encode(w, kind, &data, &size, &raw_size, err);
 	if (result == 0)
 		result = begin(w, err);
 	if (result < 0)
@@ -173,10 +176,26 @@ static int write_chunk(struct writer *w, enum record_kind kind, struct error *er
 	sqlite3_bind_int64(stmt, 4, s->columns.count);
 	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)raw_size);
 	sqlite3_bind_blob64(stmt, 6, data, size, SQLITE_STATIC);
-	result = step(w, stmt, err);
+	if (id)
+		sqlite3_bind_int64(stmt, 7, (sqlite3_int64)id);
+	else
+		sqlite3_bind_null(stmt, 7);
+	w->stats.chunk_bytes += size;
+	return step(w, stmt, err);
+}
+
+static int write_chunk(struct writer *w, enum record_kind kind, struct error *err)
+{
+	struct stream *s = &w->streams[kind];
+	int result;
+
+	if (!s->columns.count)
+		return 0;
+	result = insert_chunk(w, kind, 0, s, err);
 	if (result < 0)
 		return result;
-	w->stats.chunk_bytes += size;
+	if (w->keep)
+		keep_chunk(w->keep, (uint64_t)sqlite3_last_insert_rowid(w->db));
 	w->stats.records += s->columns.count;
 	s->columns.count = 0;
 	return 0;
@@ -205,17 +224,38 @@ static int put_row(struct writer *w, enum record_kind k, const void *record, str
 	return step(w, stmt, err);
 }
 
-/* Everything put so far goes into the file: samples together with what they refer to. */
-static int commit(struct writer *w, struct error *err)
+/* How much larger the file gets by a transaction is about what it got by the last. */
+static void measure(struct writer *w)
+{
+	sqlite3_int64 pages = 0;
+	uint64_t bytes;
+
+	if (!w->limit || sql_int(w->db, "PRAGMA page_count", &pages, NULL) < 0)
+		return;
+	bytes = (uint64_t)pages * PAGE_BYTES;
+	w->stats.full = w->stats.full || 2 * bytes > w->limit + w->committed;
+	w->committed = bytes;
+}
+
+/*
+ * Everything put so far goes into the file: samples together with what they refer to. now: what is
+ * older than is to be kept goes; 0: nothing.
+ */
+static int commit(struct writer *w, uint64_t now, struct error *err)
 {
 	int result = 0;
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		result = write_chunk(w, (enum record_kind)k, err);
+	if (result == 0 && w->keep)
+		result = keep_commit(w->keep, err);
+	if (result == 0 && w->keep && now && w->in_transaction)
+		result = keep_drop(w->keep, now, err);
 	if (result == 0 && w->in_transaction) {
 		result = step(w, w->commit, err);
 		w->in_transaction = false;
 		w->used = w->used || result == 0;
+		measure(w);
 	}
 	w->rows = 0;
 	return result < 0 ? fail(w, result, err) : 0;
@@ -226,7 +266,7 @@ static int limit_dirty(struct writer *w, struct error *err)
 	int bytes = 0, highest;
 
 	sqlite3_db_status(w->db, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0);
-	return bytes > DIRTY_BYTES_MAX ? commit(w, err) : 0;
+	return bytes > DIRTY_BYTES_MAX ? commit(w, 0, err) : 0;
 }
 
 /* info and loss need no id of their own: 0 is given the next free one. */
@@ -311,13 +351,29 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
 }
 
+/* What is kept begins later than the recording did. */
+static int put_kept_host(struct writer *w, const struct host *h, struct error *err)
+{
+	struct host kept = *h;
+
+	if (kept.start < keep_start(w->keep))
+		kept.start = keep_start(w->keep);
+	return put_entity(w, KIND_HOST, &kept, err);
+}
+
 static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
 		      struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
+	int result;
 
 	if (w->failed)
 		return still_failed(w, err);
+	result = w->keep ? keep_put(w->keep, kind, record, err) : 0;
+	if (result < 0)
+		return fail(w, result, err);
+	if (w->keep && kind == KIND_HOST)
+		return put_kept_host(w, record, err);
 	return kinds[kind].storage == STORAGE_STREAM ? put_stream(w, kind, record, err)
 						     : put_entity(w, kind, record, err);
 }
@@ -326,8 +382,14 @@ static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
 
-	(void)time;
-	return w->failed ? still_failed(w, err) : commit(w, err);
+	return w->failed ? still_failed(w, err) : commit(w, time, err);
+}
+
+static int writer_forget(struct sink *sink, struct error *err)
+{
+	struct writer *w = (struct writer *)sink;
+
+	return w->keep ? keep_forget(w->keep, err) : 0;
 }
 
 static void measure_file(struct writer *w)
@@ -343,6 +405,8 @@ static void close_database(struct writer *w)
 	for (int k = 0; k < KIND_COUNT; k++)
 		sqlite3_finalize(w->put[k]);
 	memset(w->put, 0, sizeof(w->put));
+	keep_free(w->keep);
+	w->keep = NULL;
 	sqlite3_finalize(w->put_chunk);
 	sqlite3_finalize(w->begin);
 	sqlite3_finalize(w->commit);
@@ -359,7 +423,7 @@ static void close_database(struct writer *w)
 static int writer_finish(struct sink *sink, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
-	int result = w->failed ? still_failed(w, err) : commit(w, err);
+	int result = w->failed ? still_failed(w, err) : commit(w, 0, err);
 
 	w->finished = result == 0;
 	w->used = w->used || w->finished;
@@ -387,6 +451,7 @@ static void writer_free(struct sink *sink)
 static const struct sink_ops writer_ops = {
 	.put = writer_put,
 	.tick = writer_tick,
+	.forget = writer_forget,
 	.finish = writer_finish,
 	.free = writer_free,
 };
@@ -463,4 +528,58 @@ void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
 	*ret = w->stats;
 	for (int k = 0; k < KIND_COUNT; k++)
 		ret->records += w->streams[k].columns.count;
+}
+
+static int write_opens(void *context, uint64_t id, const struct columns *slices, struct error *err)
+{
+	const struct stream s = {
+		.columns = *slices,
+		.first = columns_at(slices, 0)[0],
+		.last = columns_at(slices, 0)[0],
+	};
+
+	return insert_chunk(context, KIND_SLICE, id, &s, err);
+}
+
+int trace_writer_keep(struct sink *s, uint64_t time, struct error *err)
+{
+	struct writer *w = (struct writer *)s;
+	const struct keep_events events = {write_opens, w};
+
+	return keep_new(&w->keep, w->db, time, &events, err);
+}
+
+void trace_writer_limit(struct sink *s, uint64_t bytes)
+{
+	((struct writer *)s)->limit = bytes;
+}
+
+/* NAME-MARK.skein beside NAME.skein, in memory of the caller. */
+static char *name_copy(const struct writer *w, const char *mark)
+{
+	static const char ending[] = ".skein";
+	size_t length = strlen(w->file.path), end = strlen(ending);
+	char *path;
+
+	if (length > end && !strcmp(w->file.path + length - end, ending))
+		length -= end;
+	return asprintf(&path, "%.*s-%s%s", (int)length, w->file.path, mark, ending) < 0 ? NULL
+											 : path;
+}
+
+int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret, struct error *err)
+{
+	struct writer *w = (struct writer *)s;
+	char *path = name_copy(w, mark);
+	int result = path ? 0 : error_set(err, -ENOMEM, "out of memory");
+
+	if (result == 0)
+		result = w->failed ? still_failed(w, err) : commit(w, 0, err);
+	if (result == 0)
+		result = copy_trace(w->db, path, now, err);
+	if (result < 0)
+		free(path);
+	else
+		*ret = path;
+	return result;
 }

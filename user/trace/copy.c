@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Page by page, which takes little more than the disk needs: the recorder waits for it. */
+#include "trace/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "trace/sql.h"
+
+static int create_file(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot write %s", path);
+	give_to_invoking_user(fd);
+	close(fd);
+	return 0;
+}
+
+static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error *err)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+	int rc;
+
+	if (!backup)
+		return sql_fail(to, sqlite3_errcode(to), err, path);
+	rc = sqlite3_backup_step(backup, -1);
+	sqlite3_backup_finish(backup);
+	return rc == SQLITE_DONE ? 0 : sql_fail(to, rc, err, path);
+}
+
+static int set_end(sqlite3 *to, uint64_t now, struct error *err)
+{
+	char *sql = sqlite3_mprintf("UPDATE host SET \"end\" = %lld WHERE \"end\" = 0",
+				    (sqlite3_int64)now);
+	int result = sql ? sql_exec(to, sql, err) : error_set(err, -ENOMEM, "out of memory");
+
+	sqlite3_free(sql);
+	return result;
+}
+
+int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
+{
+	sqlite3 *to = NULL;
+	int rc, result = create_file(path, err);
+
+	if (result < 0)
+		return result;
+	rc = sqlite3_open_v2(path, &to,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+			     NULL);
+	if (rc != SQLITE_OK) {
+		result = sql_fail(to, rc, err, path);
+	} else {
+		result = sql_exec(to, "PRAGMA synchronous=OFF", err);
+		if (result == 0)
+			result = copy_pages(db, to, path, err);
+		if (result == 0)
+			result = set_end(to, now, err);
+	}
+	sqlite3_close(to);
+	if (result < 0)
+		unlink(path);
+	return result;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is older than what is to be kept. Stacks, frames and functions are referred to again and
+ * again, so they go by epochs: when the source says that it begins anew with them
+ * (sink_forget()), those before can go with the last sample that refers to one of them.
+ */
+#include "trace/keep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "trace/old_rows.h"
+#include "trace/open.h"
+#include "trace/sql.h"
+#include "trace/tail.h"
+
+/* Everything between two commits. */
+struct batch {
+	uint64_t chunk; /* the last one's id */
+	uint64_t until; /* no record before it is later, ns */
+	uint64_t end;	/* the greatest time that its records tell of, ns */
+	uint64_t stack; /* the least stack.id that its samples refer to; UINT64_MAX: to none */
+};
+
+/* What was put last before the source forgot it: ids. */
+struct epoch {
+	uint64_t stack, frame, function;
+};
+
+struct keep {
+	sqlite3 *db;
+	struct keep_events events;
+	uint64_t time;	    /* to be kept, ns */
+	uint64_t start;	    /* of what is kept, ns; 0: it is all */
+	uint64_t dropped;   /* chunks up to this id, but for stacks */
+	struct batch batch; /* that is being put */
+	struct epoch last;  /* put so far */
+	VECTOR(struct batch) batches;
+	VECTOR(struct epoch) epochs;
+	struct tail *tail;
+	struct old_rows *rows;
+	struct columns opens;
+};
+
+static const struct batch no_batch = {.stack = UINT64_MAX};
+
+int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_events *events,
+	     struct error *err)
+{
+	struct keep *k = calloc(1, sizeof(*k));
+	int result;
+
+	if (!k)
+		return error_set(err, -ENOMEM, "out of memory");
+	k->db = db;
+	k->time = time;
+	k->events = *events;
+	k->batch = no_batch;
+	result = tail_new(&k->tail, err);
+	if (result == 0)
+		result = old_rows_new(&k->rows, db, err);
+	if (result < 0)
+		keep_free(k);
+	else
+		*ret = k;
+	return result;
+}
+
+void keep_free(struct keep *k)
+{
+	if (!k)
+		return;
+	tail_free(k->tail);
+	old_rows_free(k->rows);
+	vector_free(&k->batches);
+	vector_free(&k->epochs);
+	columns_free(&k->opens);
+	free(k);
+}
+
+uint64_t keep_start(const struct keep *k)
+{
+	return k->start;
+}
+
+static void note_time(struct keep *k, uint64_t order, uint64_t end)
+{
+	end = end > order ? end : order;
+	if (order > k->batch.until)
+		k->batch.until = order;
+	if (end > k->batch.end)
+		k->batch.end = end;
+}
+
+static void note_id(uint64_t *last, uint64_t id)
+{
+	if (id > *last)
+		*last = id;
+}
+
+static void need_stack(struct keep *k, uint64_t stack)
+{
+	if (stack && stack < k->batch.stack)
+		k->batch.stack = stack;
+}
+
+static void put_record(struct keep *k, enum record_kind kind, const void *record)
+{
+	const struct sample *sample = record;
+	const struct slice *slice = record;
+	const struct edge *edge = record;
+	const struct span *span = record;
+
+	switch (kind) {
+	case KIND_SAMPLE:
+		note_time(k, sample->time, sample->time);
+		need_stack(k, sample->stack);
+		break;
+	case KIND_SLICE:
+		note_time(k, slice_order(slice), slice->end);
+		break;
+	case KIND_EDGE:
+		note_time(k, edge->time, edge->end);
+		need_stack(k, edge->stack);
+		break;
+	case KIND_SPAN:
+		note_time(k, span->time, span->end);
+		break;
+	case KIND_COUNTER:
+		note_time(k, ((const struct counter *)record)->time, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+int keep_put(struct keep *k, enum record_kind kind, const void *record, struct error *err)
+{
+	switch (kind) {
+	case KIND_STACK:
+		note_id(&k->last.stack, ((const struct stack *)record)->id);
+		return 0;
+	case KIND_FRAME:
+		note_id(&k->last.frame, ((const struct frame *)record)->id);
+		return 0;
+	case KIND_FUNCTION:
+		note_id(&k->last.function, ((const struct function *)record)->id);
+		return 0;
+	case KIND_PROCESS:
+	case KIND_LOSS:
+		old_rows_put(k->rows, kind, record);
+		return 0;
+	case KIND_LANE:
+	case KIND_THREAD:
+		old_rows_put(k->rows, kind, record);
+		return tail_put(k->tail, kind, record, err);
+	default:
+		put_record(k, kind, record);
+		return 0;
+	}
+}
+
+int keep_forget(struct keep *k, struct error *err)
+{
+	return vector_push(&k->epochs, k->last) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+void keep_chunk(struct keep *k, uint64_t id)
+{
+	k->batch.chunk = id;
+}
+
+int keep_commit(struct keep *k, struct error *err)
+{
+	struct batch b = k->batch;
+
+	if (!b.chunk)
+		return 0;
+	if (k->batches.count && k->batches.items[k->batches.count - 1].until > b.until)
+		b.until = k->batches.items[k->batches.count - 1].until;
+	if (vector_push(&k->batches, b) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	k->batch = no_batch;
+	return 0;
+}
+
+/*
+ * How many batches are over. What reaches far ahead, a gap maybe, keeps its batch; but not for
+ * longer than twice the time, since a clock that is wrong may say anything.
+ */
+static size_t count_old(const struct keep *k, uint64_t now)
+{
+	uint64_t before = now > k->time ? now - k->time : 0;
+	uint64_t long_before = before > k->time ? before - k->time : 0;
+	size_t count = 0;
+
+	while (count + 1 < k->batches.count && (k->batches.items[count].end < before ||
+						k->batches.items[count].until < long_before))
+		count++;
+	return count;
+}
+
+static int delete_chunks(struct keep *k, uint64_t until, struct error *err)
+{
+	char *sql = sqlite3_mprintf("DELETE FROM chunk WHERE id <= %lld AND kind <> %Q",
+				    (sqlite3_int64)until, kinds[KIND_STACK].name);
+	int result = sql ? sql_exec(k->db, sql, err) : error_set(err, -ENOMEM, "out of memory");
+
+	sqlite3_free(sql);
+	return result;
+}
+
+/* Take the greatest id that no chunk has, below *id: those of stacks stay. 0 or -errno. */
+static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
+{
+	sqlite3_int64 taken = 1;
+	int result = 0;
+
+	while (taken && result == 0) {
+		char *sql;
+
+		if (!--*id)
+			return error_set(err, -EOVERFLOW,
+					 "more threads than the trace has room for");
+		sql = sqlite3_mprintf("SELECT count(*) FROM chunk WHERE id = %lld",
+				      (sqlite3_int64)*id);
+		result = sql ? sql_int(k->db, sql, &taken, err)
+			     : error_set(err, -ENOMEM, "out of memory");
+		sqlite3_free(sql);
+	}
+	return result;
+}
+
+/* Put what threads did in the place of what is deleted. */
+static int write_opens(struct keep *k, const struct slice *opens, size_t count, uint64_t last,
+		       struct error *err)
+{
+	uint64_t id = last + 1;
+	int result = 0;
+
+	for (size_t i = 0, part; i < count && result == 0; i += part) {
+		part = count - i < CODEC_RECORDS_MAX ? count - i : CODEC_RECORDS_MAX;
+		if (columns_reserve(&k->opens, kinds[KIND_SLICE].field_count, CODEC_RECORDS_MAX) <
+		    0)
+			return error_set(err, -ENOMEM, "out of memory");
+		for (size_t n = i; n < i + part; n++)
+			columns_push(&k->opens, &opens[n]);
+		result = take_free_id(k, &id, err);
+		if (result == 0)
+			result = k->events.write(k->events.context, id, &k->opens, err);
+	}
+	return result;
+}
+
+static int replace_slices(struct keep *k, const struct batch *last, struct error *err)
+{
+	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};
+	const struct slice *opens;
+	size_t count = 0;
+	int result = tail_pass(k->tail, &view, k->dropped, last->chunk, err);
+
+	if (result < 0)
+		return result;
+	opens = tail_open(k->tail, last->until, &count);
+	if (!opens)
+		return error_set(err, -ENOMEM, "out of memory");
+	result = delete_chunks(k, last->chunk, err);
+	return result < 0 ? result : write_opens(k, opens, count, last->chunk, err);
+}
+
+/* Which epochs nothing that is kept refers to. */
+static size_t count_over(const struct keep *k)
+{
+	uint64_t least = k->batch.stack;
+	size_t count = 0;
+
+	for (size_t i = 0; i < k->batches.count; i++)
+		if (k->batches.items[i].stack < least)
+			least = k->batches.items[i].stack;
+	while (count < k->epochs.count && k->epochs.items[count].stack < least)
+		count++;
+	return count;
+}
+
+static int delete_stacks(struct keep *k, struct error *err)
+{
+	size_t over = count_over(k), left = k->epochs.count - over;
+	struct epoch last;
+
+	if (!over)
+		return 0;
+	last = k->epochs.items[over - 1];
+	for (size_t i = 0; i < left; i++)
+		k->epochs.items[i] = k->epochs.items[i + over];
+	k->epochs.count = left;
+	return old_rows_stacks(k->rows, last.stack, last.frame, last.function, err);
+}
+
+int keep_drop(struct keep *k, uint64_t now, struct error *err)
+{
+	size_t old = count_old(k, now), left = k->batches.count - old;
+	struct batch last;
+	int result;
+
+	if (!old)
+		return 0;
+	last = k->batches.items[old - 1];
+	result = replace_slices(k, &last, err);
+	for (size_t i = 0; i < left; i++)
+		k->batches.items[i] = k->batches.items[i + old];
+	k->batches.count = left;
+	k->dropped = last.chunk;
+	k->start = last.until > k->start ? last.until : k->start;
+	if (result == 0)
+		result = delete_stacks(k, err);
+	if (result == 0)
+		result = old_rows_delete(k->rows, k->start, k->time, k->dropped, err);
+	return result;
+}

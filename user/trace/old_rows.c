@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Looking for rows that nothing refers to means looking through tables. So it waits until so many
+ * have ended that it pays: a part of all that are there.
+ */
+#include "trace/old_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/chunks.h"
+#include "trace/sql.h"
+
+#define ENDED_BEFORE_LOOKING 1024
+
+struct old_rows {
+	sqlite3 *db;
+	uint64_t ended;	 /* processes and threads, and losses, since the last look */
+	uint64_t wanted; /* so many make the next */
+};
+
+#define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
+
+/*
+ * ?1: the time. The lane of a thread goes with the last of its names. The first name stays as long
+ * as the lane, which points to it. Losses become one of each kind, so that counts stay true.
+ */
+static const char *const deletes[] = {
+	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
+	" (SELECT lane FROM thread GROUP BY lane HAVING min(\"end\" BETWEEN 1 AND ?1 - 1))",
+	"DELETE FROM thread WHERE \"end\" BETWEEN 1 AND ?1 - 1"
+	" AND id NOT IN (SELECT number FROM lane WHERE " THREAD_LANES ")",
+	"DELETE FROM process WHERE \"end\" BETWEEN 1 AND ?1 - 1"
+	" AND id NOT IN (SELECT process FROM thread)"
+	" AND id NOT IN (SELECT process FROM mapping)",
+	"INSERT OR REPLACE INTO loss(id, host, event, cpu, reason, time, \"end\", count, weight)"
+	" SELECT min(id), host, event, cpu, reason, min(time), max(\"end\"), sum(count),"
+	" sum(weight) FROM loss WHERE \"end\" < ?1 GROUP BY host, event, cpu, reason"
+	" HAVING count(*) > 1",
+	"DELETE FROM loss WHERE \"end\" < ?1 AND id NOT IN"
+	" (SELECT min(id) FROM loss WHERE \"end\" < ?1 GROUP BY host, event, cpu, reason)",
+};
+
+int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err)
+{
+	struct old_rows *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return error_set(err, -ENOMEM, "out of memory");
+	o->db = db;
+	o->wanted = ENDED_BEFORE_LOOKING;
+	*ret = o;
+	return 0;
+}
+
+void old_rows_free(struct old_rows *o)
+{
+	free(o);
+}
+
+void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
+{
+	const struct process *p = record;
+	const struct thread *t = record;
+
+	if (kind == KIND_LOSS || (kind == KIND_PROCESS && p->end) ||
+	    (kind == KIND_THREAD && t->end))
+		o->ended++;
+}
+
+/* One statement with one number. */
+static int run(struct old_rows *o, const char *sql, uint64_t number, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc, result = sql_prepare(o->db, &stmt, sql, err);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)number);
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_DONE)
+		result = sql_fail(o->db, rc, err, "cannot write the trace");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+static int look(struct old_rows *o, uint64_t time, struct error *err)
+{
+	sqlite3_int64 left = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(deletes) / sizeof(deletes[0]) && result == 0; i++)
+		result = run(o, deletes[i], time, err);
+	if (result == 0)
+		result = sql_int(o->db, "SELECT count(*) FROM thread", &left, err);
+	o->ended = 0;
+	o->wanted = ENDED_BEFORE_LOOKING + (uint64_t)left / 2;
+	return result;
+}
+
+int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_t chunk,
+		    struct error *err)
+{
+	int result = run(o, "UPDATE host SET start = max(start, ?1)", start, err);
+
+	if (result == 0 && sqlite3_table_column_metadata(o->db, "main", "pyramid", NULL, NULL, NULL,
+							 NULL, NULL, NULL) == SQLITE_OK)
+		result = run(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
+	/* One that stands before chunks that are gone leads to where nothing can be read. */
+	if (result == 0 && sqlite3_table_column_metadata(o->db, "main", "checkpoint", NULL, NULL,
+							 NULL, NULL, NULL, NULL) == SQLITE_OK)
+		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
+	if (result == 0)
+		result = run(o,
+			     "INSERT OR REPLACE INTO info(host, key, value)"
+			     " SELECT id, '" CHUNKS_DROPPED "', printf('%d', ?1) FROM host",
+			     chunk, err);
+	if (result < 0 || o->ended < o->wanted)
+		return result;
+	return look(o, start > margin ? start - margin : 0, err);
+}
+
+int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
+		    struct error *err)
+{
+	int result = run(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
+
+	if (result == 0)
+		result = run(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
+	return result < 0 ? result : run(o, "DELETE FROM function WHERE id <= ?1", function, err);
+}
