@@ -189,6 +189,42 @@ START_TEST(a_range_beyond_the_end)
 }
 END_TEST
 
+/* CPU 1 begins to tell 5 ms late, and nobody has said when the recording ended. */
+static int late_run(struct source *s, struct sink *to, struct error *err)
+{
+	const struct host h = {.id = 1, .start = AT(0)};
+	const struct slice slices[] = {
+		{AT(5), AT(10), SCENE_CPU_1, STATE_RUNNING, SCENE_DB, STATE_SLEEPING, WAIT_IO},
+		{AT(0), AT(12), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, 0, 0},
+	};
+	int rc = put_host(to, &h, err);
+
+	(void)s;
+	SCHED_SCENE_PUT(thread, sched_scene_threads)
+	SCHED_SCENE_PUT(lane, sched_scene_lanes)
+	SCHED_SCENE_PUT(slice, slices)
+	return rc;
+}
+
+START_TEST(a_killed_recording)
+{
+	static const struct source_ops ops = {.run = late_run};
+	struct source source = {.ops = &ops};
+	struct sched_query q = {0};
+	struct sched *s = NULL;
+	struct error err;
+
+	ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+	ck_assert_uint_eq(s->to - s->from, 12 * MS);
+	check_cpu(s->cpus.items[0], 12, 0, 0, 0, 0, 0, 0);
+	check_cpu(s->cpus.items[1], 5, 0, 0, 1, 0, 0, 0);
+	ck_assert_uint_eq(s->at_once.done.items[1], 7 * MS);
+	ck_assert_uint_eq(s->at_once.done.items[2], 5 * MS);
+	check_times(s, SCENE_DB, 5, 0, 0, 0, 0, 0, CLASSES(WAIT_IO, 2, ));
+	sched_free(s);
+}
+END_TEST
+
 static bool is_db(const void *context, const struct thread *t)
 {
 	return t->id == *(const uint64_t *)context;
@@ -292,4 +328,4 @@ START_TEST(rows_by_thread)
 END_TEST
 
 SUITE("sched", times_of_threads, counts_of_threads, cpus, how_many_at_once, a_range,
-      a_range_beyond_the_end, only_some_threads, rows_by_process, rows_by_thread)
+      a_range_beyond_the_end, a_killed_recording, only_some_threads, rows_by_process, rows_by_thread)

@@ -195,8 +195,8 @@ START_TEST(overlaps_are_exact)
 			if (t->mine)
 				ck_assert_int_eq(overlap_add(&mine, &borders, t->time, t->end), 0);
 			ck_assert_int_eq(borders_move(&borders, t->cpu, t->end), 0);
-			/* one cell for each border and each number at most */
-			ck_assert_uint_le(all.cells.count, CPUS * CPUS);
+			/* at most one cell for each border and each number, before and after a fold */
+			ck_assert_uint_le(all.cells.count, 4 * CPUS * CPUS + 16);
 		}
 		ck_assert_int_eq(overlap_finish(&all), 0);
 		ck_assert_int_eq(overlap_finish(&mine), 0);
@@ -206,6 +206,26 @@ START_TEST(overlaps_are_exact)
 		overlap_free(&mine);
 		borders_free(&borders);
 	}
+}
+END_TEST
+
+/* A CPU whose first slice begins later than the range. */
+START_TEST(overlaps_begin_late)
+{
+	struct borders borders = {0};
+	struct overlap o = {0};
+
+	borders_move(&borders, 0, 0);
+	borders_move(&borders, 1, 0);
+	borders_move(&borders, 1, 50);
+	ck_assert_int_eq(overlap_add(&o, &borders, 50, 80), 0);
+	borders_move(&borders, 1, 80);
+	ck_assert_int_eq(overlap_add(&o, &borders, 0, 100), 0);
+	ck_assert_int_eq(overlap_finish(&o), 0);
+	ck_assert_uint_eq(o.done.items[1], 70);
+	ck_assert_uint_eq(o.done.items[2], 30);
+	overlap_free(&o);
+	borders_free(&borders);
 }
 END_TEST
 
@@ -226,4 +246,4 @@ START_TEST(overlaps_refuse_disorder)
 END_TEST
 
 SUITE("sched_parts", quantiles_are_close, small_and_empty_histograms, series_keep_their_sums,
-      series_know_when, overlaps_are_exact, overlaps_refuse_disorder)
+      series_know_when, overlaps_are_exact, overlaps_begin_late, overlaps_refuse_disorder)

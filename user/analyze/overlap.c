@@ -5,6 +5,8 @@
 
 #include "analyze/overlap.h"
 
+#define FOLD_LEAST 16
+
 static size_t find(const struct borders *b, uint32_t cpu)
 {
 	size_t at = b->list.count;
@@ -68,37 +70,24 @@ static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uin
 	}
 	if (vector_push(cells, cell) < 0)
 		return -ENOMEM;
-	memmove(cells->items + at + 1, cells->items + at,
-		(cells->count - 1 - at) * sizeof(*cells->items));
-	cells->items[at] = cell;
+	if (at + 1 < cells->count) {
+		memmove(cells->items + at + 1, cells->items + at,
+			(cells->count - 1 - at) * sizeof(*cells->items));
+		cells->items[at] = cell;
+	}
 	return 0;
 }
 
-/*
- * The cells from *at on that lie before next, brought to the border from; raised by one, with
- * the rest of the length running alone, if a slice covers it.
- */
-static int rebuild(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t length)
+/* Take the cells from *at on that lie before next: they count from a border on. */
+static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 {
-	uint64_t rest = length;
-
 	for (; *at < o->cells.count && o->cells.items[*at].from < next; ++*at) {
 		const struct overlap_cell *c = &o->cells.items[*at];
 
-		if (add_cell(&o->spare, from, c->running + (length > 0), c->ns) < 0)
+		if (add_cell(&o->spare, border, c->running, c->ns) < 0)
 			return -ENOMEM;
-		rest -= c->ns < rest ? c->ns : rest;
 	}
-	return rest ? add_cell(&o->spare, from, 1, rest) : 0;
-}
-
-static void swap_cells(struct overlap *o)
-{
-	overlap_cells_t cells = o->cells;
-
-	o->cells = o->spare;
-	o->spare = cells;
-	o->spare.count = 0;
+	return 0;
 }
 
 /* What lies before the first border can no longer change. */
@@ -110,25 +99,89 @@ static int settle(struct overlap *o, uint64_t first, size_t *at)
 	return 0;
 }
 
+/*
+ * Join the cells between two borders, of which there may be more since some vanished. Cells need
+ * that only to be few, so it is not done each time.
+ */
+static int fold(struct overlap *o, const struct borders *b)
+{
+	const struct border *list = b->list.items;
+	overlap_cells_t cells = o->cells;
+	size_t at = 0;
+
+	o->spare.count = 0;
+	if (b->list.count && settle(o, list[0].time, &at) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->list.count; i++)
+		if (join(o, &at, list[i].time,
+			 i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX) < 0)
+			return -ENOMEM;
+	o->cells = o->spare;
+	o->spare = cells;
+	o->fold_at = 2 * o->cells.count + FOLD_LEAST;
+	return 0;
+}
+
+/*
+ * Raise by one what lies between a border and stop, the rest of which nobody ran so far: from
+ * the copies in spare, from *at on.
+ */
+static int raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
+{
+	uint64_t rest = stop - from;
+
+	for (; *at < o->spare.count && o->spare.items[*at].from < next; ++*at) {
+		const struct overlap_cell *c = &o->spare.items[*at];
+
+		if (add_cell(&o->cells, from, c->running + 1, c->ns) < 0)
+			return -ENOMEM;
+		rest -= c->ns < rest ? c->ns : rest;
+	}
+	return rest ? add_cell(&o->cells, from, 1, rest) : 0;
+}
+
+/* Move the cells from time on to spare. */
+static int set_aside(struct overlap *o, uint64_t time)
+{
+	size_t first = o->cells.count;
+
+	while (first > 0 && o->cells.items[first - 1].from >= time)
+		first--;
+	o->spare.count = 0;
+	if (vector_reserve(&o->spare, o->cells.count - first) < 0)
+		return -ENOMEM;
+	if (o->cells.count > first)
+		memcpy(o->spare.items, o->cells.items + first,
+		       (o->cells.count - first) * sizeof(*o->cells.items));
+	o->spare.count = o->cells.count - first;
+	o->cells.count = first;
+	return 0;
+}
+
 int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint64_t end)
 {
 	const struct border *list = b->list.items;
-	size_t at = 0;
+	size_t i = b->list.count, at = 0;
 
 	if (end < o->now)
 		return -EINVAL;
-	if (b->list.count && settle(o, list[0].time, &at) < 0)
+	if (o->cells.count >= o->fold_at && fold(o, b) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->list.count; i++) {
-		uint64_t from = list[i].time;
+	if (set_aside(o, time) < 0)
+		return -ENOMEM;
+	while (i > 0 && list[i - 1].time >= time)
+		i--;
+	for (; i < b->list.count && list[i].time < end; i++) {
 		uint64_t next = i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX;
-		uint64_t stop = next < end ? next : end;
-		uint64_t length = from >= time && stop > from ? stop - from : 0;
 
-		if (next > from && rebuild(o, &at, from, next, length) < 0)
+		if (next > list[i].time &&
+		    raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
 			return -ENOMEM;
 	}
-	swap_cells(o);
+	/* None is left, unless there is no border. */
+	for (; at < o->spare.count; at++)
+		if (vector_push(&o->cells, o->spare.items[at]) < 0)
+			return -ENOMEM;
 	o->now = end;
 	return 0;
 }

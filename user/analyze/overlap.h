@@ -43,6 +43,7 @@ struct overlap {
 	overlap_cells_t cells, spare; /* in order of from, then running */
 	VECTOR(uint64_t) done;	      /* ns, by how many ran; [0] stays 0 */
 	uint64_t now;		      /* where the last slice ended */
+	size_t fold_at;		      /* from so many cells on they are brought to the borders */
 };
 
 /*

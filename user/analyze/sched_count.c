@@ -61,6 +61,10 @@ static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct str
 
 	if (!cut(r, s, &time, &end))
 		return 0;
+	/* The first one need not begin where the range does. */
+	if (l->end != time && borders_move(&r->borders, l->cpu, time) < 0)
+		return -ENOMEM;
+	l->end = end;
 	if (s->state == STATE_IDLE) {
 		cpu->idle += end - time;
 	} else if (s->state == STATE_RUNNING) {

@@ -12,9 +12,10 @@ struct sched_lane {
 	uint32_t now, newest;	/* of a thread: index under its present name, and its last one */
 	uint32_t cached;	/* index of the thread of the last stretch */
 	uint64_t cached_id;
+	uint64_t end; /* ns, of the last stretch; of a CPU: as far as it lies in the range */
 	/* Of a thread: what the last stretch was, and since when it waits in the run queue. */
 	enum slice_state state;
-	uint64_t end, waits_since;
+	uint64_t waits_since;
 	enum queued queued;
 	bool waits, whole; /* whole: since its wake-up or preemption */
 };
