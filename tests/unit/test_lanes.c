@@ -209,6 +209,17 @@ START_TEST(names_of_their_time)
 }
 END_TEST
 
+/* A thread that waited for a CPU all the time did not run, and is drawn all the same. */
+START_TEST(who_starves_is_seen)
+{
+	struct view v = {.from = 35 * MS, .to = 55 * MS, .width = 70};
+	char *text = shown(&v);
+
+	ck_assert_ptr_nonnull(strstr(text, "  0% rrrrrrrr"));
+	free(text);
+}
+END_TEST
+
 /* Before a thread was there it has no row, and losses of another time are not told. */
 START_TEST(only_of_the_range)
 {
@@ -219,7 +230,7 @@ START_TEST(only_of_the_range)
 	char *text = shown(&v);
 
 	ck_assert_ptr_null(strstr(text, "cat"));
-	ck_assert_ptr_nonnull(strstr(text, "no thread ran"));
+	ck_assert_ptr_nonnull(strstr(text, "no thread wanted a CPU"));
 	ck_assert_ptr_null(strstr(text, "Lost"));
 	free(text);
 	v.from = 61 * MS;
@@ -408,5 +419,5 @@ START_TEST(times)
 END_TEST
 
 SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, names_of_their_time,
-      only_of_the_range, fits_the_screen, strokes_keep_the_promise, every_state_has_its_paint,
-      a_broken_file_says_anything, axes, times)
+      who_starves_is_seen, only_of_the_range, fits_the_screen, strokes_keep_the_promise,
+      every_state_has_its_paint, a_broken_file_says_anything, axes, times)

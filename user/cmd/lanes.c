@@ -59,6 +59,7 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	struct lane_load load = lane_load(b->window, cells, l->time, l->end);
 
 	row->busy = load.busy / (double)(l->end - l->time);
+	row->wanted = row->busy + load.runnable / (double)(l->end - l->time);
 	row->full = load.full;
 	row->exists = false;
 	for (unsigned int i = 0; i < b->window->width && !row->exists; i++)
@@ -66,10 +67,13 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	return 0;
 }
 
-static int busier(const void *a, const void *b)
+/* A thread that starves is worth its row as much as the one that has the CPU. */
+static int wants_more(const void *a, const void *b)
 {
 	const struct lane_row *x = a, *y = b;
 
+	if (x->wanted != y->wanted)
+		return x->wanted < y->wanted ? 1 : -1;
 	if (x->busy != y->busy)
 		return x->busy < y->busy ? 1 : -1;
 	return (x->lane > y->lane) - (x->lane < y->lane);
@@ -88,9 +92,9 @@ static void sort_rows(lane_rows_t *rows, int (*compare)(const void *, const void
 		qsort(rows->items, rows->count, sizeof(*rows->items), compare);
 }
 
-static void keep_busiest(lane_rows_t *rows, size_t limit)
+static void keep_most_wanting(lane_rows_t *rows, size_t limit)
 {
-	sort_rows(rows, busier);
+	sort_rows(rows, wants_more);
 	if (limit && rows->count > limit)
 		rows->count = limit;
 }
@@ -110,7 +114,7 @@ static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struc
 		return error_errno(err, rc, "cannot draw the timeline");
 	l->cpu_total = l->cpus.count;
 	rc = each_row(l, &l->cpus, RANK_CELLS, measure, NULL, err);
-	keep_busiest(&l->cpus, limits->cpus);
+	keep_most_wanting(&l->cpus, limits->cpus);
 	sort_rows(&l->cpus, by_number);
 	return rc;
 }
@@ -149,13 +153,13 @@ static int list_threads(struct lanes *l)
 	return rc;
 }
 
-/* Leave out what was not there, or did nothing. */
+/* Leave out what was not there, or wanted nothing. */
 static void drop_idle_threads(lane_rows_t *rows, bool everything)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		if (everything ? rows->items[i].exists : rows->items[i].busy > 0)
+		if (everything ? rows->items[i].exists : rows->items[i].wanted > 0)
 			rows->items[kept++] = rows->items[i];
 	rows->count = kept;
 }
@@ -179,10 +183,10 @@ static void count_threads(struct lanes *l)
 	l->thread_total = l->threads.count;
 }
 
-/* By how busy its process is, then by process, then by how busy it is itself. */
+/* By what its process wanted, then by process, then by what it wanted itself. */
 struct ranked {
 	struct lane_row row;
-	double process_busy;
+	double process_wanted;
 	uint32_t process;
 };
 
@@ -190,37 +194,37 @@ static int by_process(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->process_busy != y->process_busy)
-		return x->process_busy < y->process_busy ? 1 : -1;
+	if (x->process_wanted != y->process_wanted)
+		return x->process_wanted < y->process_wanted ? 1 : -1;
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
-	return busier(&x->row, &y->row);
+	return wants_more(&x->row, &y->row);
 }
 
 static int group_threads(struct lanes *l)
 {
-	double *busy = calloc(l->cast.processes.count + 1, sizeof(*busy));
+	double *wanted = calloc(l->cast.processes.count + 1, sizeof(*wanted));
 	struct ranked *list = calloc(l->threads.count + 1, sizeof(*list));
 	size_t count = l->threads.count;
 
-	for (size_t i = 0; i < count && busy && list; i++) {
+	for (size_t i = 0; i < count && wanted && list; i++) {
 		uint32_t process = process_of(l, l->threads.items[i].thread);
 
 		list[i] = (struct ranked){.row = l->threads.items[i], .process = process};
 		if (process != LANES_NONE)
-			busy[process] += list[i].row.busy;
+			wanted[process] += list[i].row.wanted;
 	}
-	for (size_t i = 0; i < count && busy && list; i++)
+	for (size_t i = 0; i < count && wanted && list; i++)
 		if (list[i].process != LANES_NONE)
-			list[i].process_busy = busy[list[i].process];
-	if (busy && list) {
+			list[i].process_wanted = wanted[list[i].process];
+	if (wanted && list) {
 		qsort(list, count, sizeof(*list), by_process);
 		for (size_t i = 0; i < count; i++)
 			l->threads.items[i] = list[i].row;
 	}
-	free(busy);
+	free(wanted);
 	free(list);
-	return busy && list ? 0 : -ENOMEM;
+	return wanted && list ? 0 : -ENOMEM;
 }
 
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
@@ -237,7 +241,7 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 		return rc;
 	drop_idle_threads(&l->threads, limits->everything);
 	count_threads(l);
-	keep_busiest(&l->threads, limits->threads);
+	keep_most_wanting(&l->threads, limits->threads);
 	rc = group_threads(l);
 	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
 }

@@ -47,6 +47,7 @@ struct lane_row {
 	uint64_t cpu;		/* number, of a CPU */
 	uint32_t thread;	/* index; LANES_NONE: it is a CPU */
 	double busy;		/* share of the range, from the cells: within 1/127 */
+	double wanted;		/* the same with the time in which it was runnable */
 	bool full;		/* busy all through the range */
 	bool exists;		/* something is known of it there */
 	struct stroke *strokes; /* 2 for each column */
@@ -65,9 +66,10 @@ struct lanes_windows {
 struct lanes {
 	struct lanes_cast cast;
 	const struct lanes_windows *windows;
-	uint64_t time, end;  /* what is shown, ns */
-	lane_rows_t cpus;    /* by number */
-	lane_rows_t threads; /* by process: the busiest process first, in it the busiest thread */
+	uint64_t time, end; /* what is shown, ns */
+	lane_rows_t cpus;   /* by number */
+	/* by process: first the one that wanted most of the CPUs, in it the thread that did */
+	lane_rows_t threads;
 	size_t cpu_total, thread_total; /* of those that would have been worth a row */
 	uint64_t used;			/* a bit for each enum paint that is drawn */
 	uint8_t *program_paints; /* by number of the program; PAINT_OTHERS without one of its own */
@@ -75,7 +77,7 @@ struct lanes {
 	uint32_t top_programs[PROGRAM_PAINTS]; /* numbers, in the order of their paints */
 };
 
-/* Which rows: 0 for all. everything: also threads that did not run in the range. */
+/* Which rows: 0 for all. everything: also threads that wanted no CPU in the range. */
 struct lanes_limits {
 	size_t cpus, threads;
 	bool everything;
@@ -98,9 +100,9 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 
 void lanes_free(struct lanes *l);
 
-/* Of a row's cells: how long it was busy (ns), and whether it was so throughout. */
+/* Of a row's cells: how long it was busy and runnable (ns), and whether it was busy throughout. */
 struct lane_load {
-	double busy;
+	double busy, runnable;
 	bool full;
 };
 

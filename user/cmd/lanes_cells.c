@@ -56,8 +56,11 @@ struct lane_load lane_load(const struct window *w, const struct cell *cells, uin
 
 	for (unsigned int i = 0; i < w->width; i++) {
 		uint64_t overlap = cell_overlap(w, i, time, end);
+		double busy = (double)overlap * cells[i].activity / CELL_FULL;
 
-		load.busy += (double)overlap * cells[i].activity / CELL_FULL;
+		load.busy += busy;
+		load.runnable +=
+			ground_of(&cells[i]) == PAINT_RUNNABLE ? (double)overlap - busy : 0;
 		load.full = load.full && (!overlap || cells[i].activity == CELL_FULL);
 	}
 	return load;

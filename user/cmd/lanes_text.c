@@ -142,7 +142,8 @@ static void more(const struct layout *y, size_t shown, size_t all, const char *w
 
 	if (shown >= all)
 		return;
-	snprintf(text, sizeof(text), "... and %zu more %s (-n 0 shows all)\n", all - shown, what);
+	snprintf(text, sizeof(text), "... and %zu more %s%s (-n 0 shows all)\n", all - shown, what,
+		 all - shown == 1 ? "" : "s");
 	screen_put(y->screen, STYLE_DIM, text);
 }
 
@@ -157,7 +158,7 @@ static void draw_cpus(const struct layout *y)
 		screen_put(y->screen, STYLE_PLAIN, text);
 		draw_lane(y, &l->cpus.items[i], strlen(text));
 	}
-	more(y, l->cpus.count, l->cpu_total, "CPUs");
+	more(y, l->cpus.count, l->cpu_total, "CPU");
 }
 
 /* The sample of a process's paint in front of its title; blank if it has none of its own. */
@@ -219,7 +220,7 @@ static void draw_threads(const struct layout *y)
 			draw_thread(y, &l->threads.items[i + n], alone);
 		i += size;
 	}
-	more(y, l->threads.count, l->thread_total, "threads");
+	more(y, l->threads.count, l->thread_total, "thread");
 }
 
 /* Entries of a legend, filled into lines. */
@@ -349,7 +350,7 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 		draw_threads(&y);
 		draw_states(&y);
 	} else {
-		screen_put(s, STYLE_DIM, "no thread ran\n");
+		screen_put(s, STYLE_DIM, "no thread wanted a CPU\n");
 	}
 	draw_losses(&y);
 	return ferror(c->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write the timeline")
