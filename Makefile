@@ -60,7 +60,7 @@ deps: ## install the Debian packages that the build needs (asks nothing)
 	$(Q)tools/deps build
 
 test: ## install what the tests need, build, and run every test in its short form
-	$(Q)tools/deps build test programs
+	$(Q)tools/deps build test programs readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O)
 
@@ -71,7 +71,7 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 
 # What was measured is written also when a test failed.
 evidence: ## the long forms of the tests; what they measured goes to docs/unwinding.md
-	$(Q)tools/deps build test programs
+	$(Q)tools/deps build test programs readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O) --long; status=$$?; tools/evidence --build $(O) --write && \
 		exit $$status

