@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The arrays of all CPUs are merged by time. A CPU's slice is put when it ends,
- * a wake-up when it happens; what ends is certain from the record itself,
- * which names who left and who came.
+ * A CPU's slice is put when it ends, a wake-up when it happens; what ends is
+ * certain from the record itself, which names who left and who came.
  */
 #include "capture/schedule.h"
 
@@ -11,23 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "capture/clock.h"
+#include "capture/switch_order.h"
 #include "capture/waits.h"
 
-/* Records copied at once, of all CPUs and of each. */
-#define BATCH_ALL (1U << 18)
-#define BATCH_LEAST 4096
 /* A slice longer than that is put in parts. */
 #define LONG_SLICE NSEC_PER_SEC
 /* Threads whose ids are at hand. */
 #define KNOWN (1U << 12)
-
-/* In a queue: records before this one were overwritten; their number is the body. */
-#define RECORD_GAP 15
-
-#define TIME_MASK ((1ULL << WIRE_TIME_BITS) - 1)
-#define TID_MASK ((1U << WIRE_TID_BITS) - 1)
 
 /* Who a number stands for, while the process table's generation is the same. */
 struct known {
@@ -38,9 +28,6 @@ struct known {
 };
 
 struct cpu {
-	VECTOR(struct wire_switch) queue;
-	size_t head; /* those before are done */
-	uint64_t passed; /* all that is older has been copied, ns */
 	uint64_t lane; /* lane.id; 0: not met yet */
 	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: not met yet */
 	uint64_t since; /* of the open slice, ns */
@@ -55,15 +42,13 @@ struct cpu {
 
 struct schedule {
 	struct schedule_context c;
-	unsigned int cpu_count, batch;
+	struct switch_order *order;
+	unsigned int cpu_count;
 	struct cpu *cpus;
-	unsigned int *heap; /* CPUs with records, the oldest first */
-	unsigned int heap_count;
-	uint64_t now; /* after the last copying: what the 48 bits of a stamp count back from */
 	uint64_t mark; /* of the last release */
 	uint64_t other; /* when a record of other rings is due, ns */
 	uint64_t epoch; /* grows with every loss: what was known of threads is not any more */
-	bool more, wish;
+	bool wish;
 	struct schedule_counts counts;
 	struct known known[KNOWN];
 };
@@ -76,13 +61,10 @@ int schedule_new(struct schedule **ret, const struct schedule_context *c, struct
 		return error_errno(err, -ENOMEM, "switches");
 	s->c = *c;
 	s->cpu_count = switches_cpus(c->switches);
-	s->batch = BATCH_ALL / s->cpu_count;
-	if (s->batch < BATCH_LEAST)
-		s->batch = BATCH_LEAST;
 	s->epoch = 1;
 	s->cpus = calloc(s->cpu_count, sizeof(*s->cpus));
-	s->heap = calloc(s->cpu_count, sizeof(*s->heap));
-	if (!s->cpus || !s->heap) {
+	s->order = switch_order_new(c->switches);
+	if (!s->cpus || !s->order) {
 		schedule_free(s);
 		return error_errno(err, -ENOMEM, "switches");
 	}
@@ -94,192 +76,14 @@ void schedule_free(struct schedule *s)
 {
 	if (!s)
 		return;
-	for (unsigned int i = 0; s->cpus && i < s->cpu_count; i++)
-		vector_free(&s->cpus[i].queue);
+	switch_order_free(s->order);
 	free(s->cpus);
-	free(s->heap);
 	free(s);
 }
 
 static uint64_t rounded(uint64_t time)
 {
 	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
-}
-
-static uint64_t time_of(const struct schedule *s, const struct wire_switch *r)
-{
-	return s->now - ((s->now - r->head) & TIME_MASK);
-}
-
-static unsigned int kind_of(const struct wire_switch *r)
-{
-	return r->head >> WIRE_TIME_BITS & 15;
-}
-
-static unsigned int how_of(const struct wire_switch *r)
-{
-	return r->head >> (WIRE_TIME_BITS + 4) & 15;
-}
-
-static unsigned int detail_of(const struct wire_switch *r)
-{
-	return (unsigned int)(r->head >> (WIRE_TIME_BITS + 8));
-}
-
-static uint32_t first_of(const struct wire_switch *r)
-{
-	return (uint32_t)r->body & TID_MASK;
-}
-
-static uint32_t second_of(const struct wire_switch *r)
-{
-	return (uint32_t)(r->body >> WIRE_TID_BITS) & TID_MASK;
-}
-
-static unsigned int number_of(const struct wire_switch *r)
-{
-	return (unsigned int)(r->body >> 2 * WIRE_TID_BITS);
-}
-
-static int put_gap(struct cpu *c, uint64_t time, uint64_t lost)
-{
-	struct wire_switch gap = {
-		.head = (time & TIME_MASK) | (uint64_t)RECORD_GAP << WIRE_TIME_BITS,
-		.body = lost,
-	};
-
-	return vector_push(&c->queue, gap);
-}
-
-static void drop_done(struct cpu *c)
-{
-	size_t left = c->queue.count - c->head;
-
-	if (!c->head)
-		return;
-	memmove(c->queue.items, c->queue.items + c->head, left * sizeof(*c->queue.items));
-	c->queue.count = left;
-	c->head = 0;
-}
-
-/* Time of the youngest record that was copied of a CPU. */
-static uint64_t youngest(const struct cpu *c)
-{
-	return c->queue.count ? c->queue.items[c->queue.count - 1].head : c->last;
-}
-
-static int take_from(struct schedule *s, unsigned int cpu, uint64_t now)
-{
-	struct cpu *c = &s->cpus[cpu];
-	uint64_t lost, before;
-	size_t count;
-	bool more;
-
-	drop_done(c);
-	before = youngest(c);
-	if (vector_reserve(&c->queue, s->batch + 1) < 0)
-		return -ENOMEM;
-	/* one place is kept for what tells of a gap */
-	count = switches_take(s->c.switches, cpu, c->queue.items + c->queue.count + 1, s->batch,
-			      &lost, &more);
-	if (lost && put_gap(c, before, lost) < 0)
-		return -ENOMEM;
-	if (!lost)
-		memmove(c->queue.items + c->queue.count, c->queue.items + c->queue.count + 1,
-			count * sizeof(*c->queue.items));
-	c->queue.count += count;
-	c->passed = now;
-	if (more) {
-		s->more = true;
-		c->passed = 0; /* until its last record, see schedule_mark() */
-	}
-	return 0;
-}
-
-int schedule_take(struct schedule *s)
-{
-	uint64_t now = boot_now();
-	int ret = 0;
-
-	s->more = false;
-	for (unsigned int i = 0; !ret && i < s->cpu_count; i++)
-		ret = take_from(s, i, now);
-	s->now = boot_now();
-	return ret;
-}
-
-uint64_t schedule_mark(const struct schedule *s)
-{
-	uint64_t mark = UINT64_MAX;
-
-	for (unsigned int i = 0; i < s->cpu_count; i++) {
-		const struct cpu *c = &s->cpus[i];
-		struct wire_switch last = {.head = youngest(c)};
-		uint64_t passed = c->passed ? c->passed : time_of(s, &last);
-
-		if (passed < mark)
-			mark = passed;
-	}
-	return mark > ORDER_MARGIN ? mark - ORDER_MARGIN : 0;
-}
-
-bool schedule_has_more(const struct schedule *s)
-{
-	return s->more;
-}
-
-bool schedule_take_wish(struct schedule *s)
-{
-	bool wish = s->wish;
-
-	s->wish = false;
-	return wish;
-}
-
-/* A heap of CPUs by the time of their oldest record. */
-static uint64_t next_time(const struct schedule *s, unsigned int cpu)
-{
-	const struct cpu *c = &s->cpus[cpu];
-
-	return time_of(s, &c->queue.items[c->head]);
-}
-
-static void sift_down(struct schedule *s, unsigned int at)
-{
-	unsigned int cpu = s->heap[at], child;
-	uint64_t time = next_time(s, cpu);
-
-	while ((child = 2 * at + 1) < s->heap_count) {
-		if (child + 1 < s->heap_count &&
-		    next_time(s, s->heap[child + 1]) < next_time(s, s->heap[child]))
-			child++;
-		if (next_time(s, s->heap[child]) >= time)
-			break;
-		s->heap[at] = s->heap[child];
-		at = child;
-	}
-	s->heap[at] = cpu;
-}
-
-static void make_heap(struct schedule *s)
-{
-	s->heap_count = 0;
-	for (unsigned int i = 0; i < s->cpu_count; i++)
-		if (s->cpus[i].head < s->cpus[i].queue.count)
-			s->heap[s->heap_count++] = i;
-	for (unsigned int i = s->heap_count / 2; i-- > 0;)
-		sift_down(s, i);
-}
-
-/* When the record behind the oldest one's CPU is due: it has its turn until then. */
-static uint64_t second_time(const struct schedule *s)
-{
-	uint64_t time = UINT64_MAX;
-
-	for (unsigned int i = 1; i < 3 && i < s->heap_count; i++)
-		if (next_time(s, s->heap[i]) < time)
-			time = next_time(s, s->heap[i]);
-	return time;
 }
 
 static int find_known(struct schedule *s, struct known *k, uint32_t tid, uint64_t time,
@@ -421,7 +225,7 @@ static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_
 static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
 {
-	unsigned int how = how_of(r), detail = detail_of(r);
+	unsigned int how = switch_how(r), detail = switch_detail(r);
 	struct slice hole = {
 		.time = rounded(c->since),
 		.end = rounded(time),
@@ -433,8 +237,8 @@ static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch
 	int ret = 0;
 
 	s->counts.untold++;
-	if (!hole.value && second_of(r)) {
-		ret = thread_of(s, second_of(r), time, &k, err);
+	if (!hole.value && switch_second(r)) {
+		ret = thread_of(s, switch_second(r), time, &k, err);
 		hole.value = ret ? 0 : k->thread->id;
 	}
 	if (!ret && hole.value && hole.time < hole.end)
@@ -442,8 +246,8 @@ static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch
 	if (!ret)
 		ret = put_seen(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
 	if (!ret)
-		ret = put_seen(s, second_of(r), time, waits_state(how, detail),
-			       waits_class(how, detail, number_of(r)), c->since, err);
+		ret = put_seen(s, switch_second(r), time, waits_state(how, detail),
+			       waits_class(how, detail, switch_number(r)), c->since, err);
 	c->since = time;
 	return ret;
 }
@@ -451,8 +255,8 @@ static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch
 static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
 {
-	unsigned int how = how_of(r), detail = detail_of(r);
-	uint32_t next = first_of(r), previous = second_of(r);
+	unsigned int how = switch_how(r), detail = switch_detail(r);
+	uint32_t next = switch_first(r), previous = switch_second(r);
 	enum slice_state left = waits_state(how, detail);
 	int ret = 0;
 
@@ -467,7 +271,7 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 	if (!c->certain || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
 	if (!ret)
-		ret = close_slice(s, c, time, left, waits_class(how, detail, number_of(r)), err);
+		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)), err);
 	if (!ret)
 		ret = take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
 	return ret;
@@ -492,43 +296,31 @@ static int waker_lane(struct schedule *s, unsigned int cpu, const struct wire_sw
 	const struct known *k;
 	int result;
 
-	if (how_of(r) != WIRE_BY_TASK || !second_of(r))
-		return interrupt_lane(s, cpu, interrupt_of(how_of(r)), ret, err);
-	result = thread_of(s, second_of(r), time, &k, err);
+	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
+		return interrupt_lane(s, cpu, interrupt_of(switch_how(r)), ret, err);
+	result = thread_of(s, switch_second(r), time, &k, err);
 	if (!result)
 		*ret = k->thread->lane;
 	return result;
 }
 
-/* A wake-up is followed at once by what moves the thread to another CPU, if that is so. */
-static unsigned int target_of(struct cpu *c, const struct wire_switch *r)
+static int on_waking(struct schedule *s, const struct switch_record *woken, uint64_t time,
+		     struct error *err)
 {
-	const struct wire_switch *next = r + 1;
-
-	if (c->head < c->queue.count && kind_of(next) == WIRE_MIGRATE &&
-	    first_of(next) == first_of(r)) {
-		c->head++;
-		return number_of(next);
-	}
-	return number_of(r);
-}
-
-static int on_waking(struct schedule *s, unsigned int cpu, const struct wire_switch *r,
-		     uint64_t time, struct error *err)
-{
+	const struct wire_switch *r = &woken->wire;
 	struct edge e = {
 		.time = rounded(time),
 		.end = rounded(time),
-		.kind = kind_of(r) == WIRE_NEW ? EDGE_FORK : EDGE_WAKEUP,
-		.value = target_of(&s->cpus[cpu], r) + 1,
+		.kind = switch_kind(r) == WIRE_NEW ? EDGE_FORK : EDGE_WAKEUP,
+		.value = woken->target + 1,
 	};
 	const struct known *k;
-	int ret = thread_of(s, first_of(r), time, &k, err);
+	int ret = thread_of(s, switch_first(r), time, &k, err);
 
 	if (ret || !k->wanted)
 		return ret;
 	e.to = k->thread->lane;
-	ret = waker_lane(s, cpu, r, time, &e.from, err);
+	ret = waker_lane(s, woken->cpu, r, time, &e.from, err);
 	s->counts.wakeups++;
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
@@ -537,7 +329,7 @@ static int on_waking(struct schedule *s, unsigned int cpu, const struct wire_swi
 static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_t time,
 			struct error *err)
 {
-	unsigned int from = second_of(r), to = number_of(r);
+	unsigned int from = switch_second(r), to = switch_number(r);
 	struct edge e = {
 		.time = rounded(time),
 		.end = rounded(time),
@@ -546,9 +338,9 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	const struct known *k;
 	int ret;
 
-	if (from >= s->cpu_count || to >= s->cpu_count || !first_of(r))
+	if (from >= s->cpu_count || to >= s->cpu_count || !switch_first(r))
 		return 0;
-	ret = thread_of(s, first_of(r), time, &k, err);
+	ret = thread_of(s, switch_first(r), time, &k, err);
 	if (ret || !k->wanted)
 		return ret;
 	e.value = k->thread->id;
@@ -561,19 +353,12 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-/* When it is certain again who has the CPU: at the next switch that was copied. */
-static uint64_t end_of_gap(const struct schedule *s, const struct cpu *c)
-{
-	for (size_t i = c->head; i < c->queue.count; i++)
-		if (kind_of(&c->queue.items[i]) == WIRE_SWITCH)
-			return time_of(s, &c->queue.items[i]);
-	return s->now;
-}
-
 static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct error *err)
 {
 	struct cpu *c = &s->cpus[cpu];
-	uint64_t begin = c->last > c->since ? c->last : c->since, end = end_of_gap(s, c);
+	uint64_t begin = c->last > c->since ? c->last : c->since;
+	/* it is certain again who has the CPU at the next switch */
+	uint64_t end = switch_order_next_switch(s->order, cpu);
 	struct slice hole = {
 		.time = rounded(begin),
 		.end = rounded(end),
@@ -619,65 +404,67 @@ static uint64_t forwards(struct schedule *s, struct cpu *c, uint64_t time)
 	return c->last;
 }
 
-static int release_one(struct schedule *s, unsigned int cpu, struct error *err)
+static int release_one(struct schedule *s, const struct switch_record *r, struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
-	const struct wire_switch *r = &c->queue.items[c->head++];
+	struct cpu *c = &s->cpus[r->cpu];
 	uint64_t time;
 
-	if (kind_of(r) == RECORD_GAP)
-		return on_gap(s, cpu, r->body, err);
-	time = forwards(s, c, time_of(s, r));
-	switch (kind_of(r)) {
+	if (switch_kind(&r->wire) == SWITCH_GAP)
+		return on_gap(s, r->cpu, r->wire.body, err);
+	time = forwards(s, c, r->time);
+	switch (switch_kind(&r->wire)) {
 	case WIRE_SWITCH:
-		return on_switch(s, c, r, time, err);
+		return on_switch(s, c, &r->wire, time, err);
 	case WIRE_WAKING:
 	case WIRE_NEW:
-		return on_waking(s, cpu, r, time, err);
+		return on_waking(s, r, time, err);
 	case WIRE_MIGRATE:
-		return on_migration(s, r, time, err);
+		return on_migration(s, &r->wire, time, err);
 	default:
 		s->counts.disorder++;
 		return 0;
 	}
 }
 
-/* Records of one CPU for as long as no other's are older, and nothing else is due. */
-static int release_run(struct schedule *s, unsigned int cpu, uint64_t until, struct error *err)
+int schedule_release(struct schedule *s, uint64_t mark, struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
-	uint64_t time;
+	struct switch_record r;
 	int ret = 0;
 
-	while (!ret && c->head < c->queue.count && (time = next_time(s, cpu)) <= until) {
-		if (s->other <= time) {
-			ret = s->c.before(s->c.context, time, err);
+	s->other = s->c.next(s->c.context);
+	while (!ret && switch_order_next(s->order, mark, &r)) {
+		if (s->other <= r.time) {
+			ret = s->c.before(s->c.context, r.time, err);
 			s->other = s->c.next(s->c.context);
 		}
 		if (!ret)
-			ret = release_one(s, cpu, err);
-	}
-	return ret;
-}
-
-int schedule_release(struct schedule *s, uint64_t mark, struct error *err)
-{
-	int ret = 0;
-
-	make_heap(s);
-	s->other = s->c.next(s->c.context);
-	while (!ret && s->heap_count && next_time(s, s->heap[0]) <= mark) {
-		unsigned int cpu = s->heap[0];
-		uint64_t until = second_time(s);
-
-		ret = release_run(s, cpu, until < mark ? until : mark, err);
-		if (s->cpus[cpu].head == s->cpus[cpu].queue.count)
-			s->heap[0] = s->heap[--s->heap_count];
-		if (s->heap_count)
-			sift_down(s, 0);
+			ret = release_one(s, &r, err);
 	}
 	s->mark = mark;
 	return ret;
+}
+
+int schedule_take(struct schedule *s)
+{
+	return switch_order_take(s->order);
+}
+
+uint64_t schedule_mark(const struct schedule *s)
+{
+	return switch_order_mark(s->order);
+}
+
+bool schedule_has_more(const struct schedule *s)
+{
+	return switch_order_has_more(s->order);
+}
+
+bool schedule_take_wish(struct schedule *s)
+{
+	bool wish = s->wish;
+
+	s->wish = false;
+	return wish;
 }
 
 static int found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
