@@ -41,7 +41,8 @@ class Arm:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
         bound = ["taskset", "-c", cpus] if cpus is not None else []
-        return Metered([*bound, *self.command], self.hook, self.hooks, SETTLE)
+        return Metered([*bound, *self.command], self.hook, self.hooks, SETTLE,
+                       insist=self.command[0] == "bpftrace")
 
 
 def skein_command(bench, events, path):

@@ -101,7 +101,7 @@ class Messaging(Storm):
     """perf bench sched messaging: 10 groups of 20 senders and 20 receivers."""
 
     unit = "round of messages"
-    first = 50
+    first = 200
     length = 2  # it starts 400 processes, which takes its time
 
     def commands(self):
