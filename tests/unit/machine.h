@@ -1,485 +1,425 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small machine, simulated tick by tick: what it did, what its recorder would have stored of
- * that, and a painter's picture of what can be known from these records, lane by lane.
+ * A made-up machine whose scheduler puts its records into a sink, in their order: threads that run
+ * and sleep in their own rhythm, in busy and in quiet times, on CPUs with run queues. Deterministic, of
+ * any length. With losses, early wake-ups, threads that are born and die, if asked for.
  */
 #ifndef SKEIN_TESTS_MACHINE_H
 #define SKEIN_TESTS_MACHINE_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record.h"
+#include "base/pipe.h"
 #include "base/vector.h"
-#include "suite.h"
 
-#define TICKS 400
-#define CPUS 3
-#define THREADS 6
-#define CPU(n) (1 + (uint64_t)(n))
-#define LANE(n) (100 + (uint64_t)(n))
-#define THREAD(n) (1000 + (uint64_t)(n))
-#define TIMER 90 /* lane of an interrupt */
-#define NOBODY (-1)
+#define MACHINE_START 5000000000000ULL /* ns */
+#define MACHINE_QUANTUM 4000000ULL     /* ns that a thread may run while others wait */
 
-/* check.h writes to a pipe at every assertion: too much for those that are made a million times. */
-#define HOLDS(condition) \
-	do { \
-		if (!(condition)) \
-			ck_abort_msg("%s", #condition); \
-	} while (0)
-
-/* What one lane did in one tick. state 0: it was not there. */
-struct cell {
-	uint8_t state, wait;
-	uint64_t who; /* RUNNING: CPU + 1, or thread on a CPU lane; RUNNABLE: waker */
-	/* It was woken early: until it runs, it may be told as this. */
-	uint8_t asleep, asleep_wait;
+struct machine_options {
+	unsigned int cpus, threads;
+	uint64_t seed;
+	/* Per million switches: */
+	unsigned int losses, early, deaths;
 };
 
-struct record {
-	enum record_kind kind;
-	uint64_t order, tie;
-	union {
-		struct slice slice;
-		struct edge edge;
-	};
+struct machine_thread {
+	uint64_t run, sleep;	    /* ns, on average */
+	uint64_t wake, since, ends; /* ns: when it wakes; runs since; ends its slice */
+	uint64_t left;		    /* ns still to run */
+	uint64_t id, lane;
+	unsigned int cpu, wait, state;
+	unsigned int next; /* in a run queue: index + 1 */
+	bool dying;
 };
 
-enum truth { UNBORN, RUNNING, RUNNABLE, PREEMPTED, BLOCKED, DEAD };
-
-struct life {
-	enum truth truth;
-	int cpu;
-	uint64_t start;	     /* of its slice */
-	uint8_t state, wait; /* of BLOCKED */
-	uint64_t died;
-	/* What the records tell. */
-	bool heard, known;
-	struct cell claim;
-	bool early;
-	uint64_t left;
-	uint64_t spurious, spurious_by; /* the last wake-up of its slice */
+struct machine_cpu {
+	uint64_t since, until; /* ns: of what it does now */
+	unsigned int running;  /* index + 1; 0 idle */
+	unsigned int head, tail; /* of the run queue: index + 1 */
+	uint64_t lost;		 /* ns: its records are lost until then */
 };
 
-struct gap {
-	uint64_t time, end;
+/* A CPU whose slice ends, or a thread that wakes. */
+struct machine_event {
+	uint64_t time;
+	unsigned int what; /* CPU, or number of CPUs + thread */
 };
 
 struct machine {
-	struct life lives[THREADS];
-	int runs[CPUS]; /* thread or NOBODY */
-	uint64_t since[CPUS];
-	struct gap gaps[CPUS]; /* end 0: none */
-	bool one_gap, seen_at_start, resync;
-	bool hasty; /* cut before all was settled: less may be told */
-	unsigned int seed;
-	struct cell painted[THREADS][TICKS], cpus[CPUS][TICKS];
-	VECTOR(struct record) records;
+	struct machine_options options;
+	struct sink *sink;
+	struct error *err;
+	uint64_t random, now, phase_end, last_id;
+	unsigned int pace; /* how much longer sleeps are now, in eighths */
+	uint64_t slices, edges;
+	struct machine_thread *threads;
+	struct machine_cpu *cpus;
+	VECTOR(struct machine_event) heap;
+	int failed;
 };
 
-static unsigned int chance(unsigned int of)
+static inline uint64_t machine_random(struct machine *m)
 {
-	return (unsigned int)rand() % of;
+	m->random ^= m->random >> 12;
+	m->random ^= m->random << 25;
+	m->random ^= m->random >> 27;
+	return m->random * 2685821657736338717ULL;
 }
 
-static bool in_gap(const struct machine *m, int cpu, uint64_t time)
+static inline bool machine_chance(struct machine *m, unsigned int per_million)
 {
-	return time >= m->gaps[cpu].time && time < m->gaps[cpu].end;
+	return per_million && machine_random(m) % 1000000 < per_million;
 }
 
-static bool any_gap(const struct machine *m, uint64_t time)
+/* From half the mean to twice it, mostly; stamps are multiples of 16 ns. */
+static inline uint64_t machine_about(struct machine *m, uint64_t mean)
 {
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		if (in_gap(m, cpu, time))
-			return true;
-	return false;
+	uint64_t r = machine_random(m);
+
+	return (mean * (r % 1024 + 256) / 1024 << (r >> 20) % 3) / 2 / 16 * 16 + 16;
 }
 
-/* Its slice will be there, with this tick in it. */
-static bool runs_recorded(const struct machine *m, const struct life *l, uint64_t time)
+/* Between from and to, as many in each power of two. */
+static inline uint64_t machine_spread(struct machine *m, unsigned int from, unsigned int to)
 {
-	return l->truth == RUNNING && !in_gap(m, l->cpu, time);
+	unsigned int shift = from + (unsigned int)(machine_random(m) >> 8) % (to - from);
+
+	return (1ULL << shift) + machine_random(m) % (1ULL << shift);
 }
 
-static void add_slice(struct machine *m, const struct slice *s)
+static inline bool machine_before(const struct machine_event *a, const struct machine_event *b)
 {
-	const struct record r = {
-		.kind = KIND_SLICE,
-		.order = slice_order(s),
-		.tie = (s->lane * 7919 + slice_order(s) * 31) % 61,
-		.slice = *s,
-	};
-
-	HOLDS(vector_push(&m->records, r) == 0);
+	return a->time < b->time || (a->time == b->time && a->what < b->what);
 }
 
-static void add_edge(struct machine *m, enum edge_kind kind, uint64_t from, int to, uint64_t time)
+static inline void machine_plan(struct machine *m, uint64_t time, unsigned int what)
 {
-	const struct record r = {
-		.kind = KIND_EDGE,
-		.order = time,
-		.tie = 100,
-		.edge =
-			{
-				.time = time,
-				.end = time,
-				.from = from,
-				.to = LANE(to),
-				.kind = kind,
-				.value = from % 5,
-			},
-	};
+	struct machine_event e = {time, what};
+	size_t at = m->heap.count, parent;
 
-	HOLDS(vector_push(&m->records, r) == 0);
+	if (vector_push(&m->heap, e) < 0)
+		abort();
+	for (; at && machine_before(&e, &m->heap.items[parent = (at - 1) / 2]); at = parent)
+		m->heap.items[at] = m->heap.items[parent];
+	m->heap.items[at] = e;
 }
 
-/* What the recorder stores of a slice: what does not lie in the gap of its CPU. */
-static void record_slice(struct machine *m, int cpu, struct slice s)
+static inline struct machine_event machine_next(struct machine *m)
 {
-	const struct gap *g = &m->gaps[cpu];
-	struct slice part = s;
+	struct machine_event first = m->heap.items[0], e = m->heap.items[--m->heap.count];
+	size_t at = 0, child;
 
-	s.lane = part.lane = CPU(cpu);
-	if (s.end <= g->time || s.time >= g->end || !g->end) {
-		if (s.time < s.end)
-			add_slice(m, &s);
-		return;
-	}
-	if (s.time < g->time) {
-		part.end = g->time;
-		part.left = part.wait = 0;
-		add_slice(m, &part);
-	}
-	if (s.time <= g->time) {
-		part = (struct slice){.time = g->time, .end = g->end, .lane = CPU(cpu)};
-		part.state = STATE_UNKNOWN;
-		add_slice(m, &part);
-	}
-	if (s.end > g->end) {
-		s.time = g->end;
-		add_slice(m, &s);
-	}
-}
-
-static bool leaving_recorded(const struct machine *m, int cpu, uint64_t time)
-{
-	const struct gap *g = &m->gaps[cpu];
-
-	return !g->end || time <= g->time || time > g->end;
-}
-
-/* A CPU whose records of that time are there, or NOBODY. */
-static int recording_cpu(const struct machine *m, uint64_t time)
-{
-	int cpu = (int)chance(CPUS);
-
-	return in_gap(m, cpu, time) ? NOBODY : cpu;
-}
-
-static void block(struct life *l)
-{
-	static const uint8_t states[] = {STATE_SLEEPING, STATE_DISK, STATE_STOPPED,
-					 STATE_THROTTLED};
-
-	l->state = states[chance(4)];
-	l->wait = 1 + chance(WAIT_COUNT - 1);
-}
-
-/* About to leave for a sleep, it is woken: by a timer on some CPU. */
-static bool wake_early(struct machine *m, struct life *l, int thread, uint64_t now)
-{
-	const struct gap *g = &m->gaps[l->cpu];
-	uint64_t time = l->start; /* of what is recorded of its slice */
-
-	if (time < g->end && now > g->time)
-		time = g->end;
-	if (now < time + 2 || chance(3))
-		return false;
-	time += 1 + chance((unsigned int)(now - time - 1));
-	if (recording_cpu(m, time) == NOBODY)
-		return false;
-	add_edge(m, EDGE_WAKEUP, TIMER, thread, time);
-	if (l->spurious <= time) {
-		l->spurious = time;
-		l->spurious_by = TIMER;
-	}
-	return true;
-}
-
-/* What the reader of the slice knows then. */
-static void leave_claim(struct machine *m, struct life *l, const struct slice *s, uint64_t now)
-{
-	l->known = !any_gap(m, now) && leaving_recorded(m, l->cpu, now) && s->left;
-	l->claim = (struct cell){.state = (uint8_t)s->left, .wait = (uint8_t)s->wait};
-	if (!l->early)
-		return;
-	l->left = now;
-	l->claim = (struct cell){
-		.state = STATE_RUNNABLE,
-		.who = l->spurious_by,
-		.asleep = (uint8_t)s->left,
-		.asleep_wait = (uint8_t)s->wait,
-	};
-}
-
-static void leave(struct machine *m, int cpu, uint64_t now, bool over)
-{
-	int thread = m->runs[cpu];
-	struct life *l = &m->lives[thread];
-	struct slice s = {.time = l->start, .end = now, .state = STATE_RUNNING};
-
-	s.value = THREAD(thread);
-	l->early = false;
-	if (over) {
-		record_slice(m, cpu, s);
-		return;
-	}
-	switch (chance(8)) {
-	case 0:
-		l->truth = RUNNABLE;
-		s.left = STATE_RUNNABLE;
-		break;
-	case 1:
-	case 2:
-		l->truth = PREEMPTED;
-		s.left = STATE_PREEMPTED;
-		break;
-	case 3:
-		if (!chance(4)) {
-			l->truth = DEAD;
-			l->died = now;
-			s.left = STATE_DEAD;
+	while ((child = 2 * at + 1) < m->heap.count) {
+		if (child + 1 < m->heap.count &&
+		    machine_before(&m->heap.items[child + 1], &m->heap.items[child]))
+			child++;
+		if (!machine_before(&m->heap.items[child], &e))
 			break;
-		}
-		/* fallthrough */
-	default:
-		block(l);
-		s.left = l->state;
-		s.wait = l->wait;
-		l->early = wake_early(m, l, thread, now);
-		l->truth = l->early ? RUNNABLE : BLOCKED;
+		m->heap.items[at] = m->heap.items[child];
+		at = child;
 	}
-	record_slice(m, cpu, s);
-	leave_claim(m, l, &s, now);
-	m->runs[cpu] = NOBODY;
-	m->since[cpu] = now;
+	if (m->heap.count)
+		m->heap.items[at] = e;
+	return first;
 }
 
-/* The wake-up that came early may have had a successor, which is lost. */
-static void paint_asleep(struct machine *m, int thread, uint64_t now)
+static inline void machine_put(struct machine *m, enum record_kind kind, const void *record)
 {
-	struct life *l = &m->lives[thread];
-
-	for (uint64_t i = l->left; l->early && l->known && i < now; i++) {
-		struct cell *c = &m->painted[thread][i];
-
-		*c = (struct cell){.state = c->asleep, .wait = c->asleep_wait};
-	}
-	l->early = false;
+	if (!m->failed)
+		m->failed = sink_put(m->sink, kind, record, m->err);
+	m->slices += kind == KIND_SLICE;
+	m->edges += kind == KIND_EDGE;
 }
 
-static void be_unsure(struct machine *m, uint64_t now)
+/* Lanes: the CPUs, a timer interrupt for each, then the threads. */
+static inline uint64_t machine_cpu_lane(unsigned int cpu)
 {
-	for (int i = 0; any_gap(m, now) && i < THREADS; i++) {
-		struct life *l = &m->lives[i];
-
-		if (runs_recorded(m, l, now))
-			continue;
-		paint_asleep(m, i, now);
-		l->known = false;
-	}
+	return 1 + cpu;
 }
 
-static uint8_t state_of(const struct life *l)
+static inline uint64_t machine_timer_lane(const struct machine *m, unsigned int cpu)
 {
-	static const uint8_t states[] = {
-		[RUNNING] = STATE_RUNNING,
-		[RUNNABLE] = STATE_RUNNABLE,
-		[PREEMPTED] = STATE_PREEMPTED,
-		[DEAD] = STATE_DEAD,
+	return 1 + m->options.cpus + cpu;
+}
+
+static inline void machine_edge(struct machine *m, enum edge_kind kind, uint64_t time,
+				uint64_t from, const struct machine_thread *t)
+{
+	const struct edge e = {.time = time, .end = time, .from = from, .to = t->lane,
+			       .kind = kind, .value = t->cpu + 1};
+
+	machine_put(m, KIND_EDGE, &e);
+}
+
+/* The CPU's slice ends now; what left and wait say is of a thread. */
+static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned int left,
+				 unsigned int wait)
+{
+	struct machine_cpu *c = &m->cpus[cpu];
+	struct slice s = {.time = c->since, .end = m->now, .lane = machine_cpu_lane(cpu),
+			  .state = STATE_IDLE};
+
+	if (c->running) {
+		s.state = STATE_RUNNING;
+		s.value = m->threads[c->running - 1].id;
+		s.left = left;
+		s.wait = wait;
+	}
+	if (s.time < c->lost)
+		s.time = c->lost;
+	if (s.time < s.end)
+		machine_put(m, KIND_SLICE, &s);
+	c->since = m->now;
+}
+
+static inline void machine_new_thread(struct machine *m, unsigned int at)
+{
+	static const unsigned int waits[] = {WAIT_LOCK, WAIT_IO, WAIT_SLEEP, WAIT_POLL, WAIT_PIPE};
+	struct machine_thread *t = &m->threads[at];
+	struct lane lane = {.host = 1, .kind = LANE_THREAD};
+	struct thread thread = {.process = 1, .comm = "worker", .start = m->now};
+
+	*t = (struct machine_thread){
+		.run = machine_spread(m, 12, 20),
+		.sleep = machine_spread(m, 16, 32),
+		.id = ++m->last_id,
+		.lane = 2 * m->options.cpus + m->last_id,
+		.cpu = (unsigned int)(machine_random(m) >> 16) % m->options.cpus,
+		.wait = waits[(machine_random(m) >> 16) % 5],
 	};
-
-	return l->truth == BLOCKED ? l->state : states[l->truth];
+	t->state = t->wait == WAIT_IO ? STATE_DISK : STATE_SLEEPING;
+	lane.id = thread.lane = t->lane;
+	lane.number = thread.id = thread.tid = t->id;
+	machine_put(m, KIND_THREAD, &thread);
+	machine_put(m, KIND_LANE, &lane);
 }
 
-/* The recorder looks at all threads. */
-static void look(struct machine *m, uint64_t now)
+static inline void machine_entities(struct machine *m)
 {
-	for (int i = 0; i < THREADS; i++) {
-		struct life *l = &m->lives[i];
-		struct slice s = {.time = now, .lane = LANE(i), .state = state_of(l)};
+	const struct host host = {.id = 1, .hostname = "made up", .cpus = m->options.cpus,
+				  .start = MACHINE_START};
+	const struct process process = {.id = 1, .host = 1, .pid = 1, .comm = "worker"};
 
-		if (l->truth == UNBORN || l->truth == DEAD)
-			continue;
-		s.wait = l->truth == BLOCKED ? l->wait : 0;
-		add_slice(m, &s);
-		if (!l->known && !any_gap(m, now))
-			l->claim =
-				(struct cell){.state = (uint8_t)s.state, .wait = (uint8_t)s.wait};
-		l->known = l->known || !any_gap(m, now);
-		l->heard = true;
+	machine_put(m, KIND_HOST, &host);
+	machine_put(m, KIND_PROCESS, &process);
+	for (unsigned int i = 0; i < m->options.cpus; i++) {
+		const struct lane cpu = {.id = machine_cpu_lane(i), .host = 1, .kind = LANE_CPU,
+					 .number = i};
+
+		machine_put(m, KIND_LANE, &cpu);
+	}
+	for (unsigned int i = 0; i < m->options.cpus; i++) {
+		const struct lane timer = {.id = machine_timer_lane(m, i), .host = 1,
+					   .kind = LANE_INTERRUPT, .number = INTERRUPT_TIMER,
+					   .parent = machine_cpu_lane(i)};
+
+		machine_put(m, KIND_LANE, &timer);
+	}
+	for (unsigned int i = 0; i < m->options.threads; i++)
+		machine_new_thread(m, i);
+}
+
+/* 0, or a negative errno of the sink. */
+static inline int machine_begin(struct machine *m, const struct machine_options *options,
+				struct sink *sink, struct error *err)
+{
+	*m = (struct machine){.options = *options, .sink = sink, .err = err, .pace = 8,
+			      .random = options->seed * 2 + 88172645463325253ULL,
+			      .now = MACHINE_START};
+	m->threads = calloc(options->threads, sizeof(*m->threads));
+	m->cpus = calloc(options->cpus, sizeof(*m->cpus));
+	if (!m->threads || !m->cpus)
+		abort();
+	machine_entities(m);
+	for (unsigned int i = 0; i < options->threads; i++) {
+		const struct machine_thread *t = &m->threads[i];
+		const struct slice seen = {.time = m->now, .lane = t->lane, .state = t->state,
+					   .wait = t->wait};
+
+		machine_put(m, KIND_SLICE, &seen);
+		machine_plan(m, m->now + machine_about(m, t->sleep / 2), options->cpus + i);
+	}
+	for (unsigned int i = 0; i < options->cpus; i++)
+		m->cpus[i] = (struct machine_cpu){.since = m->now, .until = UINT64_MAX};
+	return m->failed;
+}
+
+/* The CPU takes who waits first, or idles. */
+static inline void machine_choose(struct machine *m, unsigned int cpu)
+{
+	struct machine_cpu *c = &m->cpus[cpu];
+	struct machine_thread *t;
+
+	c->running = c->head;
+	c->until = UINT64_MAX;
+	if (!c->running)
+		return;
+	t = &m->threads[c->running - 1];
+	c->head = t->next;
+	if (!c->head)
+		c->tail = 0;
+	t->next = 0;
+	t->cpu = cpu;
+	if (!t->left)
+		t->left = machine_about(m, t->run);
+	c->until = m->now + (t->left < MACHINE_QUANTUM ? t->left : MACHINE_QUANTUM);
+	machine_plan(m, c->until, cpu);
+}
+
+static inline void machine_queue(struct machine *m, unsigned int cpu, unsigned int thread)
+{
+	struct machine_cpu *c = &m->cpus[cpu];
+
+	if (c->tail)
+		m->threads[c->tail - 1].next = thread + 1;
+	else
+		c->head = thread + 1;
+	c->tail = thread + 1;
+}
+
+/* Who wakes: a thread that runs, or the timer. */
+static inline uint64_t machine_waker(struct machine *m, unsigned int cpu)
+{
+	unsigned int other = (unsigned int)(machine_random(m) >> 16) % m->options.cpus;
+
+	return m->cpus[other].running ? m->threads[m->cpus[other].running - 1].lane
+				      : machine_timer_lane(m, cpu);
+}
+
+static inline void machine_wake(struct machine *m, unsigned int thread)
+{
+	struct machine_thread *t = &m->threads[thread];
+
+	if (machine_random(m) >> 61 == 0)
+		t->cpu = (unsigned int)(machine_random(m) >> 16) % m->options.cpus;
+	machine_edge(m, EDGE_WAKEUP, m->now, machine_waker(m, t->cpu), t);
+	machine_queue(m, t->cpu, thread);
+	if (!m->cpus[t->cpu].running && m->cpus[t->cpu].until == UINT64_MAX) {
+		m->cpus[t->cpu].until = m->now + 16 * (1 + machine_random(m) % 256);
+		machine_plan(m, m->cpus[t->cpu].until, t->cpu);
 	}
 }
 
-static void hear_waking(struct machine *m, struct life *l, uint64_t from, uint64_t now)
+/* Records of a CPU are lost for some time: a loss is put when it begins. */
+static inline void machine_lose(struct machine *m, unsigned int cpu)
 {
-	bool can_run =
-		l->known && (l->claim.state == STATE_RUNNABLE || l->claim.state == STATE_PREEMPTED);
+	struct slice s = {.time = m->now, .lane = machine_cpu_lane(cpu), .state = STATE_UNKNOWN};
 
-	l->heard = true;
-	if (can_run || any_gap(m, now))
-		return;
-	l->known = true;
-	l->claim = (struct cell){.state = STATE_RUNNABLE, .who = from};
+	s.end = m->now + machine_spread(m, 12, 24) / 16 * 16;
+	m->cpus[cpu].lost = s.end;
+	machine_put(m, KIND_SLICE, &s);
 }
 
-static void wake(struct machine *m, int thread, uint64_t now)
+/* Woken while it was about to sleep: it runs again at once, or that was nothing. */
+static inline void machine_wake_early(struct machine *m, unsigned int cpu, unsigned int thread)
 {
-	struct life *l = &m->lives[thread];
-	int cpu = (int)chance(CPUS);
-	uint64_t from = m->runs[cpu] == NOBODY ? TIMER : LANE(m->runs[cpu]);
-	bool recorded = !in_gap(m, cpu, now);
+	struct machine_thread *t = &m->threads[thread];
 
-	if (l->truth == UNBORN || l->truth == BLOCKED) {
-		if (recorded) {
-			add_edge(m, l->truth == UNBORN ? EDGE_FORK : EDGE_WAKEUP, from, thread,
-				 now);
-			hear_waking(m, l, from, now);
-		}
-		l->truth = RUNNABLE;
-	} else if (l->truth == RUNNING && l->start < now && recorded) {
-		add_edge(m, EDGE_WAKEUP, from, thread, now);
-		l->spurious = now;
-		l->spurious_by = from;
-		if (!runs_recorded(m, l, now))
-			hear_waking(m, l, from, now);
-		l->heard = true;
-	} else if ((l->truth == RUNNABLE || l->truth == PREEMPTED) && !l->early && recorded) {
-		add_edge(m, EDGE_WAKEUP, from, thread, now);
-		hear_waking(m, l, from, now);
+	machine_edge(m, EDGE_WAKEUP, m->now, machine_timer_lane(m, cpu), t);
+	m->now += 16;
+	machine_slice(m, cpu, t->state, t->wait);
+	if (machine_random(m) >> 63)
+		machine_queue(m, cpu, thread);
+	else
+		machine_plan(m, m->now + machine_about(m, t->sleep), m->options.cpus + thread);
+}
+
+static inline void machine_sleep(struct machine *m, unsigned int cpu)
+{
+	unsigned int thread = m->cpus[cpu].running - 1;
+	struct machine_thread *t = &m->threads[thread];
+	bool dies = machine_chance(m, m->options.deaths);
+
+	if (machine_chance(m, m->options.early)) {
+		machine_wake_early(m, cpu, thread);
+		return;
+	}
+	machine_slice(m, cpu, dies ? STATE_DEAD : t->state, dies ? 0 : t->wait);
+	if (!dies) {
+		machine_plan(m, m->now + machine_about(m, t->sleep) * m->pace / 8,
+			     m->options.cpus + thread);
+		return;
+	}
+	machine_new_thread(m, thread);
+	machine_edge(m, EDGE_FORK, m->now, machine_timer_lane(m, cpu), &m->threads[thread]);
+	machine_queue(m, m->threads[thread].cpu, thread);
+	t = &m->threads[thread];
+	if (!m->cpus[t->cpu].running && m->cpus[t->cpu].until == UINT64_MAX && t->cpu != cpu) {
+		m->cpus[t->cpu].until = m->now + 160;
+		machine_plan(m, m->cpus[t->cpu].until, t->cpu);
 	}
 }
 
-static void dispatch(struct machine *m, int cpu, uint64_t now)
+static inline void machine_switch(struct machine *m, unsigned int cpu)
 {
-	int thread = (int)chance(THREADS);
-	struct life *l = &m->lives[thread];
-	const struct slice idle = {.time = m->since[cpu], .end = now, .state = STATE_IDLE};
+	struct machine_cpu *c = &m->cpus[cpu];
+	struct machine_thread *t;
 
-	if (m->runs[cpu] != NOBODY || !chance(4) || (l->truth != RUNNABLE && l->truth != PREEMPTED))
-		return;
-	record_slice(m, cpu, idle);
-	m->runs[cpu] = thread;
-	m->since[cpu] = now;
-	l->truth = RUNNING;
-	l->cpu = cpu;
-	l->start = now;
-	l->spurious = 0;
-}
-
-static void paint(struct machine *m, uint64_t now)
-{
-	for (int i = 0; i < THREADS; i++) {
-		struct life *l = &m->lives[i];
-		struct cell *c = &m->painted[i][now];
-
-		if (runs_recorded(m, l, now)) {
-			*c = (struct cell){.state = STATE_RUNNING, .who = CPU(l->cpu)};
-			l->heard = true;
-			l->early = l->known = false;
-		} else if (l->truth == DEAD || !l->heard) {
-			continue;
-		} else if (l->known) {
-			*c = l->claim;
+	if (!c->running) {
+		machine_slice(m, cpu, 0, 0);
+	} else {
+		t = &m->threads[c->running - 1];
+		t->left -= m->now - c->since < t->left ? m->now - c->since : t->left;
+		if (t->left) {
+			machine_queue(m, cpu, c->running - 1);
+			machine_slice(m, cpu, STATE_PREEMPTED, 0);
 		} else {
-			c->state = STATE_UNKNOWN;
+			machine_sleep(m, cpu);
 		}
 	}
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		struct cell *c = &m->cpus[cpu][now];
-
-		c->state = m->runs[cpu] == NOBODY ? STATE_IDLE : STATE_RUNNING;
-		c->who = m->runs[cpu] == NOBODY ? 0 : THREAD(m->runs[cpu]);
-		if (in_gap(m, cpu, now))
-			*c = (struct cell){.state = STATE_UNKNOWN};
-	}
+	if (m->now >= c->lost && machine_chance(m, m->options.losses))
+		machine_lose(m, cpu);
+	machine_choose(m, cpu);
 }
 
-static void tick(struct machine *m, uint64_t now)
+static inline void machine_change_pace(struct machine *m)
 {
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		if (m->runs[cpu] != NOBODY && m->since[cpu] < now && !chance(12))
-			leave(m, cpu, now, false);
-	be_unsure(m, now);
-	if (m->seen_at_start && now == 2)
-		look(m, now);
-	for (int cpu = 0; m->resync && cpu < CPUS; cpu++)
-		if (m->gaps[cpu].end && now == m->gaps[cpu].end + 1)
-			look(m, now);
-	for (int i = 0; i < THREADS; i++)
-		if (!chance(m->lives[i].truth == UNBORN ? 60 : 15))
-			wake(m, i, now);
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		dispatch(m, cpu, now);
-	paint(m, now);
+	static const unsigned int paces[] = {8, 8, 4, 16, 80, 400};
+
+	m->pace = paces[(machine_random(m) >> 16) % 6];
+	m->phase_end = m->now + machine_spread(m, 27, 32);
 }
 
-static int by_order(const void *a, const void *b)
+/* One event more: a switch or a wake-up. 0, or a negative errno of the sink. */
+static inline int machine_step(struct machine *m)
 {
-	const struct record *x = a, *y = b;
+	struct machine_event e = machine_next(m);
 
-	if (x->order != y->order)
-		return x->order < y->order ? -1 : 1;
-	if (x->tie != y->tie)
-		return x->tie < y->tie ? -1 : 1;
-	return (x->kind == KIND_SLICE && x->slice.lane == y->slice.lane)
-		       ? (x->slice.time > y->slice.time) - (x->slice.time < y->slice.time)
-		       : 0;
+	m->now = e.time > m->now ? e.time : m->now + 16;
+	if (m->now > m->phase_end)
+		machine_change_pace(m);
+	if (e.what < m->options.cpus)
+		machine_switch(m, e.what);
+	else
+		machine_wake(m, e.what - m->options.cpus);
+	return m->failed;
 }
 
-static void begin(struct machine *m, unsigned int seed)
+/* What runs is closed where the recording ends, as a recorder does. */
+static inline int machine_end(struct machine *m)
 {
-	memset(m, 0, sizeof(*m));
-	m->seed = seed;
-	srand(seed);
-	m->one_gap = chance(2);
-	m->resync = chance(2);
-	m->seen_at_start = chance(2);
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		m->runs[cpu] = NOBODY;
-		m->since[cpu] = 1;
-		if (chance(3) || (m->one_gap && cpu))
-			continue;
-		m->gaps[cpu].time = 20 + chance(TICKS / 2);
-		m->gaps[cpu].end = m->gaps[cpu].time + 1 + chance(80);
-	}
-	for (int i = 0; i < THREADS; i++) {
-		static const enum truth first[] = {UNBORN, BLOCKED, RUNNABLE};
+	struct host host = {.id = 1, .hostname = "made up", .cpus = m->options.cpus,
+			    .start = MACHINE_START};
 
-		m->lives[i].truth = first[chance(3)];
-		block(&m->lives[i]);
-	}
+	for (unsigned int i = 0; i < m->options.cpus; i++)
+		if (m->now < m->cpus[i].lost)
+			m->now = m->cpus[i].lost;
+	m->now += 16;
+	host.end = m->now;
+	for (unsigned int i = 0; i < m->options.cpus; i++)
+		if (m->cpus[i].since < m->now)
+			machine_slice(m, i, 0, 0);
+	machine_put(m, KIND_HOST, &host);
+	return m->failed;
 }
 
-static void simulate(struct machine *m, unsigned int seed)
+static inline void machine_free(struct machine *m)
 {
-	begin(m, seed);
-	for (uint64_t now = 1; now < TICKS; now++)
-		tick(m, now);
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		const struct slice idle = {
-			.time = m->since[cpu], .end = TICKS, .state = STATE_IDLE};
-
-		if (m->runs[cpu] != NOBODY)
-			leave(m, cpu, TICKS, true);
-		else
-			record_slice(m, cpu, idle);
-	}
-	for (int i = 0; i < THREADS; i++)
-		if (m->lives[i].truth != RUNNING)
-			paint_asleep(m, i, TICKS);
-	qsort(m->records.items, m->records.count, sizeof(struct record), by_order);
+	free(m->threads);
+	free(m->cpus);
+	vector_free(&m->heap);
 }
 
 #endif

@@ -47,16 +47,22 @@ static void document_kinds(FILE *out, enum storage storage)
 			document_kind(out, (enum record_kind)k);
 }
 
+static void document_blobs(FILE *out, const struct blob_table *t)
+{
+	fprintf(out, "#### %s\n\n%c%s.\n\n| column | type | meaning |\n|---|---|---|\n", t->name,
+		t->doc[0] - ('a' - 'A'), t->doc + 1);
+	for (const struct chunk_column *c = t->columns; c->name; c++)
+		fprintf(out, "| `%s` | %s | %s |\n", c->name, c->type, c->doc);
+	fputc('\n', out);
+}
+
 void schema_document(FILE *out)
 {
 	fputs("### Tables\n\n", out);
 	document_kinds(out, STORAGE_TABLE);
-	fputs("#### chunk\n\nThe streams, in pieces.\n\n| column | type | meaning |\n"
-	      "|---|---|---|\n",
-	      out);
-	for (const struct chunk_column *c = chunk_columns; c->name; c++)
-		fprintf(out, "| `%s` | %s | %s |\n", c->name, c->type, c->doc);
-	fputs("\n### Streams\n\n", out);
+	for (const struct blob_table *t = blob_tables; t->name; t++)
+		document_blobs(out, t);
+	fputs("### Streams\n\n", out);
 	document_kinds(out, STORAGE_STREAM);
 	fputs("### Derived\n\n", out);
 	document_kinds(out, STORAGE_DERIVED);

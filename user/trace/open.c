@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/cast.h"
 #include "trace/schema.h"
 
 /* https://sqlite.org/fileformat2.html, sections 1.3 and 3 */
@@ -263,7 +264,10 @@ static bool is_ours(const char *name, enum storage *storage)
 		*storage = kinds[k].storage;
 		return true;
 	}
-	return !sqlite3_stricmp(name, "chunk");
+	for (const struct blob_table *t = blob_tables; t->name; t++)
+		if (!sqlite3_stricmp(name, t->name))
+			return true;
+	return false;
 }
 
 /*
@@ -391,6 +395,7 @@ void trace_close(struct trace *t)
 	if (!t)
 		return;
 	sqlite3_close(t->db);
+	cast_free(t->cast);
 	free(t->path);
 	free(t);
 }

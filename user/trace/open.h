@@ -15,6 +15,7 @@ struct trace {
 	struct stream_damage damage; /* met by queries */
 	bool truncated;		     /* the file is shorter than it says */
 	uint64_t dense;		     /* above this id no chunk is missing without being lost */
+	struct cast *cast;	     /* of cast_of(); NULL before */
 };
 
 /* Whether the file has that table, or that column of it. */

@@ -58,6 +58,37 @@ const struct chunk_column chunk_columns[] = {
 	{NULL, NULL, NULL},
 };
 
+static const struct chunk_column pyramid_columns[] = {
+	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
+	{"level", "INTEGER NOT NULL", "0 to 18: cells of 2^(16 + 2 level) ns"},
+	{"kind", "INTEGER NOT NULL", "of its lanes, enum lane_kind: 1 or 3"},
+	{"time", "INTEGER NOT NULL", "when the block begins, ns: a multiple of 1,024 cells"},
+	{"end", "INTEGER NOT NULL", "when it ends, ns: 1,024 cells later"},
+	{"lane", "INTEGER NOT NULL", "first of a range of lane.id"},
+	{"last", "INTEGER NOT NULL", "last of that range"},
+	{"records", "INTEGER NOT NULL", "slices and edges of all lanes in the block"},
+	{"data", "BLOB NOT NULL", "the cells; see \"The zoom pyramid\""},
+	{NULL, NULL, NULL},
+};
+
+static const struct chunk_column checkpoint_columns[] = {
+	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
+	{"time", "INTEGER NOT NULL", "of the last slice or edge before it, ns"},
+	{"since", "INTEGER NOT NULL", "smallest time of its slices, or its own, ns"},
+	{"chunk", "INTEGER NOT NULL", "chunk.id: slices and edges before it are in chunks up to here"},
+	{"lanes", "BLOB NOT NULL", "what every lane was in; see \"Checkpoints\""},
+	{"slices", "BLOB NOT NULL", "slices that had begun before the checkpoint before this one"},
+	{NULL, NULL, NULL},
+};
+
+const struct blob_table blob_tables[] = {
+	{"chunk", "the streams, in pieces", chunk_columns, "kind, time, \"end\""},
+	{"pyramid", "what lanes did, in cells of many sizes", pyramid_columns,
+	 "level, kind, time, lane"},
+	{"checkpoint", "where reading slices and edges can begin", checkpoint_columns, "time"},
+	{NULL, NULL, NULL, NULL},
+};
+
 /* Names of frames as every output of skein shows them; see profile_frame_name(). */
 #define FRAME_NAME_SQL \
 	"SELECT frame.id AS id, CASE" \
@@ -165,13 +196,13 @@ static void append_words(sqlite3_str *s, const struct word_table *t)
 	}
 }
 
-static void append_chunks(sqlite3_str *s)
+static void append_blobs(sqlite3_str *s, const struct blob_table *t)
 {
-	sqlite3_str_appendall(s, "CREATE TABLE chunk(");
-	for (const struct chunk_column *c = chunk_columns; c->name; c++)
-		sqlite3_str_appendf(s, "%s\"%w\" %s", c == chunk_columns ? "" : ",", c->name,
-				    c->type);
-	sqlite3_str_appendall(s, ");CREATE INDEX chunk_time ON chunk(kind, time, \"end\");");
+	sqlite3_str_appendf(s, "CREATE TABLE \"%w\"(", t->name);
+	for (const struct chunk_column *c = t->columns; c->name; c++)
+		sqlite3_str_appendf(s, "%s\"%w\" %s", c == t->columns ? "" : ",", c->name, c->type);
+	sqlite3_str_appendf(s, ");CREATE INDEX \"%w_time\" ON \"%w\"(%s);", t->name, t->name,
+			    t->index);
 }
 
 static void append_view(sqlite3_str *s, const char *name, const char *sql)
@@ -192,7 +223,8 @@ int schema_create(sqlite3 *db, struct error *err)
 			append_table(s, (enum record_kind)k);
 		else if (kinds[k].storage == STORAGE_DERIVED)
 			append_view(s, kinds[k].name, schema_derived_sql((enum record_kind)k));
-	append_chunks(s);
+	for (const struct blob_table *t = blob_tables; t->name; t++)
+		append_blobs(s, t);
 	for (const struct word_table *t = word_tables; t->name; t++)
 		append_words(s, t);
 	for (const struct view *v = schema_views; v->name; v++)

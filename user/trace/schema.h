@@ -50,6 +50,17 @@ struct chunk_column {
 
 extern const struct chunk_column chunk_columns[];
 
+/* The tables of blobs. */
+struct blob_table {
+	const char *name;
+	const char *doc;
+	const struct chunk_column *columns; /* ends with a NULL name */
+	const char *index;		    /* what is indexed, beside the id */
+};
+
+/* Ends with a NULL name. */
+extern const struct blob_table blob_tables[];
+
 /* How many leading fields are the primary key of a table: 1 (id) but for accounts. */
 unsigned int schema_key_fields(enum record_kind kind);
 

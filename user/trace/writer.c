@@ -19,6 +19,7 @@
 #include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
+#include "trace/zoom.h"
 
 /*
  * Uncommitted pages stay in memory (cache_spill is off), so a transaction
@@ -64,10 +65,12 @@ struct writer {
 	struct codec codec;
 	struct sorter sorter;
 	struct columns sorted; /* a chunk by lanes */
+	struct zoom *zoom;
 	struct trace_stats stats;
 	struct keep *keep;   /* NULL: everything is kept */
 	uint64_t limit;	     /* bytes of the file; 0: none */
 	uint64_t last_stack; /* id */
+	uint64_t last_chunk; /* id */
 	uint64_t rows;	     /* of tables, put in this transaction */
 	uint64_t committed;  /* bytes of the file */
 	bool in_transaction;
@@ -194,6 +197,7 @@ static int write_chunk(struct writer *w, enum record_kind kind, struct error *er
 	result = insert_chunk(w, kind, 0, s, err);
 	if (result < 0)
 		return result;
+	w->last_chunk = (uint64_t)sqlite3_last_insert_rowid(w->db);
 	if (w->keep)
 		keep_chunk(w->keep, (uint64_t)sqlite3_last_insert_rowid(w->db));
 	w->stats.records += s->columns.count;
@@ -224,6 +228,19 @@ static int put_row(struct writer *w, enum record_kind k, const void *record, str
 	return step(w, stmt, err);
 }
 
+/* All slices and edges put so far are before a checkpoint, if one is due. */
+static int write_checkpoint(struct writer *w, struct error *err)
+{
+	int result;
+
+	if (!zoom_is_due(w->zoom))
+		return 0;
+	result = write_chunk(w, KIND_SLICE, err);
+	if (result == 0)
+		result = write_chunk(w, KIND_EDGE, err);
+	return result < 0 ? result : zoom_checkpoint(w->zoom, w->last_chunk, err);
+}
+
 /* How much larger the file gets by a transaction is about what it got by the last. */
 static void measure(struct writer *w)
 {
@@ -247,6 +264,8 @@ static int commit(struct writer *w, uint64_t now, struct error *err)
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		result = write_chunk(w, (enum record_kind)k, err);
+	if (result == 0)
+		result = write_checkpoint(w, err);
 	if (result == 0 && w->keep)
 		result = keep_commit(w->keep, err);
 	if (result == 0 && w->keep && now && w->in_transaction)
@@ -284,6 +303,8 @@ static int put_entity(struct writer *w, enum record_kind k, const void *record, 
 
 	if (result == 0)
 		result = put_row(w, k, record, err);
+	if (result == 0)
+		result = zoom_put(w->zoom, k, record, err);
 	if (result < 0)
 		return fail(w, result, err);
 	return w->rows % DIRTY_CHECK_ROWS ? 0 : limit_dirty(w, err);
@@ -345,9 +366,13 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	if (end > s->last)
 		s->last = end;
 	columns_push(&s->columns, record);
-	if (s->columns.count < CODEC_RECORDS_MAX)
+	result = zoom_put(w->zoom, k, record, err);
+	if (result == 0 && s->columns.count < CODEC_RECORDS_MAX)
 		return 0;
-	result = write_chunk(w, k, err);
+	if (result == 0)
+		result = write_chunk(w, k, err);
+	if (result == 0)
+		result = write_checkpoint(w, err);
 	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
 }
 
@@ -405,6 +430,8 @@ static void close_database(struct writer *w)
 	for (int k = 0; k < KIND_COUNT; k++)
 		sqlite3_finalize(w->put[k]);
 	memset(w->put, 0, sizeof(w->put));
+	zoom_free(w->zoom);
+	w->zoom = NULL;
 	keep_free(w->keep);
 	w->keep = NULL;
 	sqlite3_finalize(w->put_chunk);
@@ -420,11 +447,20 @@ static void close_database(struct writer *w)
 	w->db = NULL;
 }
 
+static int end_zoom(struct writer *w, struct error *err)
+{
+	int result = zoom_finish(w->zoom, err);
+
+	return result < 0 ? fail(w, result, err) : 0;
+}
+
 static int writer_finish(struct sink *sink, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
-	int result = w->failed ? still_failed(w, err) : commit(w, 0, err);
+	int result = w->failed ? still_failed(w, err) : end_zoom(w, err);
 
+	if (result == 0)
+		result = commit(w, 0, err);
 	w->finished = result == 0;
 	w->used = w->used || w->finished;
 	close_database(w);
@@ -456,8 +492,14 @@ static const struct sink_ops writer_ops = {
 	.free = writer_free,
 };
 
+static int begin_zoom(void *context, struct error *err)
+{
+	return begin(context, err);
+}
+
 static int prepare_all(struct writer *w, struct error *err)
 {
+	const struct zoom_events zoom = {begin_zoom, w};
 	int result = 0;
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
@@ -475,7 +517,7 @@ static int prepare_all(struct writer *w, struct error *err)
 		result = sql_prepare(w->db, &w->begin, "BEGIN IMMEDIATE", err);
 	if (result == 0)
 		result = sql_prepare(w->db, &w->commit, "COMMIT", err);
-	return result;
+	return result < 0 ? result : zoom_new(&w->zoom, w->db, &zoom, err);
 }
 
 static int open_database(struct writer *w, struct error *err)
@@ -528,6 +570,11 @@ void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
 	*ret = w->stats;
 	for (int k = 0; k < KIND_COUNT; k++)
 		ret->records += w->streams[k].columns.count;
+}
+
+struct zoom *trace_writer_zoom(struct sink *s)
+{
+	return ((struct writer *)s)->zoom;
 }
 
 static int write_opens(void *context, uint64_t id, const struct columns *slices, struct error *err)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has a lane in a trace: read once, for all windows. */
+#ifndef SKEIN_TRACE_CAST_H
+#define SKEIN_TRACE_CAST_H
+
+#include "analyze/index.h"
+#include "trace/open.h"
+
+struct cast_cpu {
+	uint64_t lane, number;
+};
+
+struct cast_thread {
+	uint64_t lane; /* lane.id */
+	struct thread thread; /* without texts */
+};
+
+struct cast {
+	struct {
+		struct cast_cpu *items;
+		size_t count, capacity;
+	} cpus;
+	struct {
+		struct cast_thread *items; /* in order of lanes, then of ids */
+		size_t count, capacity;
+	} threads;
+	struct index lanes;   /* lane.id -> enum lane_kind */
+};
+
+/* What cannot be read of a damaged file is not there. The cast belongs to the trace. */
+int cast_of(struct trace *t, const struct cast **ret, struct error *err);
+/* Accepts NULL. */
+void cast_free(struct cast *c);
+
+/* The threads of a lane, in a row; NULL and 0 if it has none. */
+const struct cast_thread *cast_threads(const struct cast *c, uint64_t lane, size_t *count);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The blobs of checkpoints: rows of numbers, column after column, each number
+ * as its difference to the one above it.
+ */
+#include "trace/checkpoint.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CHECKPOINT_VERSION 1
+#define RAW_MAX (64u << 20) /* more than a row of SQLite may hold */
+
+#define OPEN_COLUMNS 9u
+#define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
+#define COLUMNS_MAX 9u	  /* that are known */
+#define COLUMNS_LATER 64u /* that a newer skein may write */
+
+static void put_head(struct bytes *b, size_t rows, size_t columns)
+{
+	b->size = 0;
+	bytes_varint(b, CHECKPOINT_VERSION);
+	bytes_varint(b, rows);
+	bytes_varint(b, columns);
+}
+
+static uint64_t open_word(const struct stretch *s, unsigned int column)
+{
+	const uint64_t words[OPEN_COLUMNS] = {s->lane, s->time, s->thread, s->state, s->wait,
+					      s->cpu, s->waker, s->target, s->whole};
+
+	return words[column];
+}
+
+int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
+			 struct bytes *ret, struct error *err)
+{
+	put_head(scratch, list->count, OPEN_COLUMNS);
+	for (unsigned int c = 0; c < OPEN_COLUMNS; c++) {
+		uint64_t last = 0;
+
+		for (size_t i = 0; i < list->count; i++) {
+			uint64_t word = open_word(&list->items[i], c);
+
+			bytes_zigzag(scratch, word - last);
+			last = word;
+		}
+	}
+	return pack_bytes(p, scratch, ret, err);
+}
+
+int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
+			   struct bytes *ret, struct error *err)
+{
+	put_head(scratch, list->count, SLICE_COLUMNS);
+	for (unsigned int c = 0; c < SLICE_COLUMNS; c++) {
+		uint64_t last = 0;
+
+		for (size_t i = 0; i < list->count; i++) {
+			uint64_t word = ((const uint64_t *)&list->items[i])[c];
+
+			bytes_zigzag(scratch, word - last);
+			last = word;
+		}
+	}
+	return pack_bytes(p, scratch, ret, err);
+}
+
+/* The table's rows: columns beyond those known are of a newer skein, and passed over. */
+struct table {
+	struct input columns[COLUMNS_MAX];
+	uint64_t last[COLUMNS_MAX];
+	uint64_t rows;
+};
+
+static bool find_columns(struct table *t, struct input in, unsigned int wanted)
+{
+	uint64_t version, columns, word;
+
+	if (!input_varint(&in, &version) || version != CHECKPOINT_VERSION ||
+	    !input_varint(&in, &t->rows) || !input_varint(&in, &columns) || columns < wanted ||
+	    columns > COLUMNS_LATER || t->rows > (uint64_t)(in.end - in.at))
+		return false;
+	for (uint64_t c = 0; c < columns; c++) {
+		if (c < wanted)
+			t->columns[c] = in;
+		for (uint64_t i = 0; i < t->rows; i++)
+			if (!input_varint(&in, &word))
+				return false;
+	}
+	return in.at == in.end;
+}
+
+/* Cannot fail: every column was read once. */
+static uint64_t next_word(struct table *t, unsigned int column)
+{
+	uint64_t difference = 0;
+
+	input_zigzag(&t->columns[column], &difference);
+	return t->last[column] += difference;
+}
+
+static int open_table(struct packer *p, const void *data, size_t size, unsigned int columns,
+		      struct table *ret)
+{
+	struct input in;
+	int result = unpack_bytes(p, data, size, RAW_MAX, &in);
+
+	if (result == 0 && !find_columns(ret, in, columns))
+		result = -EBADMSG;
+	return result;
+}
+
+int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *ret)
+{
+	struct table t = {0};
+	uint64_t words[OPEN_COLUMNS];
+	int result = open_table(p, data, size, OPEN_COLUMNS, &t);
+
+	if (result < 0)
+		return result;
+	if (vector_reserve(ret, t.rows) < 0)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < t.rows; i++) {
+		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
+			words[c] = next_word(&t, c);
+		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
+			continue; /* of a newer skein, or made to harm */
+		ret->items[ret->count++] = (struct stretch){
+			.lane = words[0], .time = words[1], .thread = words[2],
+			.state = (enum slice_state)words[3], .wait = (enum wait_class)words[4],
+			.cpu = words[5], .waker = words[6], .target = words[7],
+			.whole = words[8] & 1,
+		};
+	}
+	return 0;
+}
+
+int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
+			     struct slice_list *ret)
+{
+	struct table t = {0};
+	int result = open_table(p, data, size, SLICE_COLUMNS, &t);
+
+	if (result < 0)
+		return result;
+	if (vector_reserve(ret, t.rows) < 0)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < t.rows; i++) {
+		uint64_t *words = (uint64_t *)&ret->items[ret->count++];
+
+		for (unsigned int c = 0; c < SLICE_COLUMNS; c++)
+			words[c] = next_word(&t, c);
+	}
+	return 0;
+}
+
+int open_list_add(void *context, const struct stretch *s)
+{
+	struct open_list *list = context;
+
+	return vector_push(list, *s) < 0 ? -ENOMEM : 0;
+}

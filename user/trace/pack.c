@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Varints, and zstd around them. */
+#include "trace/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VARINT_MAX 10 /* bytes of a 64-bit value in groups of 7 bits */
+#define ZSTD_LEVEL 3
+#define BYTES_MIN 256
+
+static bool reserve(struct bytes *b, size_t extra)
+{
+	size_t capacity = b->capacity ? b->capacity : BYTES_MIN;
+	uint8_t *bigger;
+
+	if (b->failed || extra <= b->capacity - b->size)
+		return !b->failed;
+	while (capacity - b->size < extra)
+		capacity *= 2;
+	bigger = realloc(b->data, capacity);
+	if (!bigger) {
+		b->failed = true;
+		return false;
+	}
+	b->data = bigger;
+	b->capacity = capacity;
+	return true;
+}
+
+void bytes_varint(struct bytes *b, uint64_t v)
+{
+	if (!reserve(b, VARINT_MAX))
+		return;
+	for (; v >= 0x80; v >>= 7)
+		b->data[b->size++] = (uint8_t)(v | 0x80);
+	b->data[b->size++] = (uint8_t)v;
+}
+
+/* Small differences of either sign become small numbers. */
+void bytes_zigzag(struct bytes *b, uint64_t difference)
+{
+	bytes_varint(b, (difference << 1) ^ (0 - (difference >> 63)));
+}
+
+void bytes_add(struct bytes *b, const void *data, size_t size)
+{
+	if (!size || !reserve(b, size))
+		return;
+	memcpy(b->data + b->size, data, size);
+	b->size += size;
+}
+
+void bytes_free(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){0};
+}
+
+bool input_varint(struct input *in, uint64_t *ret)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		if (in->at == in->end || shift > 63)
+			return false;
+		byte = *in->at++;
+		if (shift == 63 && byte > 1)
+			return false;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	*ret = v;
+	return true;
+}
+
+bool input_zigzag(struct input *in, uint64_t *ret)
+{
+	uint64_t v;
+
+	if (!input_varint(in, &v))
+		return false;
+	*ret = (v >> 1) ^ (0 - (v & 1));
+	return true;
+}
+
+bool input_part(struct input *in, uint64_t size, struct input *ret)
+{
+	if (size > (uint64_t)(in->end - in->at))
+		return false;
+	*ret = (struct input){in->at, in->at + size};
+	in->at += size;
+	return true;
+}
+
+void packer_free(struct packer *p)
+{
+	ZSTD_freeCCtx(p->pack);
+	ZSTD_freeDCtx(p->unpack);
+	bytes_free(&p->buffer);
+	*p = (struct packer){0};
+}
+
+static int need_pack(struct packer *p)
+{
+	if (p->pack)
+		return 0;
+	p->pack = ZSTD_createCCtx();
+	if (!p->pack)
+		return -ENOMEM;
+	ZSTD_CCtx_setParameter(p->pack, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setParameter(p->pack, ZSTD_c_checksumFlag, 1);
+	return 0;
+}
+
+int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, struct error *err)
+{
+	size_t packed;
+
+	if (raw->failed || need_pack(p) < 0 || !reserve(ret, ZSTD_compressBound(raw->size)))
+		return error_set(err, -ENOMEM, "out of memory");
+	packed = ZSTD_compress2(p->pack, ret->data + ret->size, ret->capacity - ret->size,
+				raw->data, raw->size);
+	if (ZSTD_isError(packed))
+		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
+	ret->size += packed;
+	return 0;
+}
+
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct input *ret)
+{
+	unsigned long long declared;
+	size_t raw;
+
+	if (!data)
+		return -EBADMSG;
+	declared = ZSTD_getFrameContentSize(data, size);
+	if (!declared || declared > max) /* what is unknown, or no frame, is the largest */
+		return -EBADMSG;
+	if (!p->unpack)
+		p->unpack = ZSTD_createDCtx();
+	p->buffer.size = 0;
+	if (!p->unpack || !reserve(&p->buffer, declared))
+		return -ENOMEM;
+	raw = ZSTD_decompressDCtx(p->unpack, p->buffer.data, declared, data, size);
+	if (ZSTD_isError(raw) || raw != declared)
+		return -EBADMSG;
+	*ret = (struct input){p->buffer.data, p->buffer.data + raw};
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blobs of numbers: a growing buffer of varints that zstd packs and checks, and
+ * what is left to read of one that may be hostile.
+ */
+#ifndef SKEIN_TRACE_PACK_H
+#define SKEIN_TRACE_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zstd.h>
+
+#include "base/error.h"
+
+/* A buffer to write to. Zeroed memory is an empty one; after a failure it stays failed. */
+struct bytes {
+	uint8_t *data;
+	size_t size, capacity;
+	bool failed; /* out of memory: nothing more is written */
+};
+
+void bytes_varint(struct bytes *b, uint64_t v);
+void bytes_zigzag(struct bytes *b, uint64_t difference);
+void bytes_add(struct bytes *b, const void *data, size_t size);
+void bytes_free(struct bytes *b);
+
+/* What is left to read. Every call checks; after a failure nothing more is read. */
+struct input {
+	const uint8_t *at, *end;
+};
+
+bool input_varint(struct input *in, uint64_t *ret);
+bool input_zigzag(struct input *in, uint64_t *ret);
+/* A part of size bytes, which is passed over. */
+bool input_part(struct input *in, uint64_t size, struct input *ret);
+
+/* Working memory of both directions; zeroed memory is ready. */
+struct packer {
+	ZSTD_CCtx *pack;
+	ZSTD_DCtx *unpack;
+	struct bytes buffer;
+};
+
+void packer_free(struct packer *p);
+
+/* Append raw to ret, as one frame with its size and checksum. */
+int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, struct error *err);
+
+/*
+ * The content of a frame, which lasts until the next use of p. -EBADMSG if it is damaged, or would
+ * be larger than max.
+ */
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct input *ret);
+
+#endif

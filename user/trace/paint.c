@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Painting from records. CPU lanes are their slices. For threads the records that concern them
+ * are put into states.h, in order; of the others it needs to know only that the CPUs were
+ * told of, so what a CPU did in between goes in as one slice without a thread.
+ */
+#include "trace/paint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/states.h"
+#include "trace/checkpoint.h"
+#include "trace/paint_line.h"
+
+#define SLICE_COLUMN(field) (offsetof(struct slice, field) / sizeof(uint64_t))
+#define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
+#define BIT(column) (1ULL << (column))
+
+/* Columns of slices that tell of CPU lanes. */
+#define CPU_MASK \
+	(BIT(SLICE_COLUMN(time)) | BIT(SLICE_COLUMN(end)) | BIT(SLICE_COLUMN(lane)) | \
+	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
+#define EDGE_MASK \
+	(BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(from)) | BIT(EDGE_COLUMN(to)) | \
+	 BIT(EDGE_COLUMN(kind)) | BIT(EDGE_COLUMN(value)))
+
+struct cpu {
+	uint64_t lane;
+	struct paint_lane *wanted; /* NULL: it is not asked for */
+	uint64_t at;		   /* end of the last slice that was read, if alive */
+	uint64_t fed;		   /* of the last one that the states know, if begun */
+	bool alive, begun;
+};
+
+struct late {
+	struct slice slice;
+	uint64_t before;
+};
+
+struct place {
+	uint64_t id, time, chunk; /* of a checkpoint; 0: there is none */
+};
+
+struct paint {
+	struct trace *trace;
+	const struct paint_query *query;
+	const struct cast *cast;
+	struct index lanes, cpu_lanes; /* lane.id -> query->lanes, cpus */
+	struct index threads;	       /* thread.id of those that are asked for */
+	struct cpu *cpus;
+	size_t cpu_count;
+	struct states *states; /* NULL: no thread is asked for */
+	bool gaps; /* records are missing somewhere: then all of them matter to all threads */
+	struct place start, stop;
+	struct paint_line slices, edges;
+	/* Of each row of slices: until where its CPU had told before it, and what is to be done. */
+	uint64_t before[CODEC_RECORDS_MAX];
+	uint8_t rows[CODEC_RECORDS_MAX];
+	struct {
+		struct late *items;
+		size_t count, capacity;
+	} late; /* slices that were put behind the stop and began before it */
+	struct packer packer;
+};
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+/* A stretch as far as it lies in the range. */
+static int paint(struct paint *p, struct paint_lane *l, uint64_t time, uint64_t end, uint16_t key,
+		 uint64_t thread, struct error *err)
+{
+	if (time < p->query->time)
+		time = p->query->time;
+	if (end > p->query->end)
+		end = p->query->end;
+	if (time < end && tower_paint(&l->tower, 0, time, end, key, thread) < 0)
+		return no_memory(err);
+	return 0;
+}
+
+static int tell_stretch(void *context, const struct stretch *s, struct error *err)
+{
+	struct paint *p = context;
+	uint32_t at = index_get(&p->lanes, s->lane);
+
+	if (at == INDEX_NONE || p->query->lanes[at].cpu)
+		return 0;
+	return paint(p, &p->query->lanes[at], s->time, s->end, mix_key(s->state, s->wait), 0, err);
+}
+
+static struct cpu *find_cpu(struct paint *p, uint64_t lane)
+{
+	uint32_t at = index_get(&p->cpu_lanes, lane);
+
+	return at == INDEX_NONE ? NULL : &p->cpus[at];
+}
+
+static int add_cpus(struct paint *p, struct error *err)
+{
+	const struct cast *c = p->cast;
+
+	p->cpus = calloc(c->cpus.count ? c->cpus.count : 1, sizeof(*p->cpus));
+	if (!p->cpus)
+		return no_memory(err);
+	for (size_t i = 0; i < c->cpus.count; i++) {
+		uint64_t lane = c->cpus.items[i].lane;
+		uint32_t wanted = index_get(&p->lanes, lane);
+
+		p->cpus[i] = (struct cpu){
+			.lane = lane,
+			.wanted = wanted == INDEX_NONE ? NULL : &p->query->lanes[wanted],
+		};
+		if (index_put(&p->cpu_lanes, lane, (uint32_t)i) < 0)
+			return no_memory(err);
+	}
+	p->cpu_count = c->cpus.count;
+	return 0;
+}
+
+static int add_thread(struct paint *p, uint64_t lane, struct error *err)
+{
+	const struct lane l = {.id = lane, .kind = LANE_THREAD};
+	size_t count;
+	const struct cast_thread *t = cast_threads(p->cast, lane, &count);
+	int result = states_put(p->states, KIND_LANE, &l, err);
+
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		result = states_put(p->states, KIND_THREAD, &t[i].thread, err);
+		if (result == 0 && index_put(&p->threads, t[i].thread.id, 0) < 0)
+			result = no_memory(err);
+	}
+	return result;
+}
+
+/* Lanes in the order of their ids, CPUs among them: as they are put when recording. */
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add_lane(struct paint *p, uint64_t id, struct error *err)
+{
+	struct lane l = {.id = id, .kind = LANE_CPU};
+	const struct cpu *c = find_cpu(p, id);
+
+	if (!c)
+		return add_thread(p, id, err);
+	l.number = p->cast->cpus.items[c - p->cpus].number;
+	return states_put(p->states, KIND_LANE, &l, err);
+}
+
+static int add_states(struct paint *p, struct error *err)
+{
+	const struct states_events events = {tell_stretch, p};
+	uint64_t *ids = calloc(p->query->count + p->cpu_count, sizeof(*ids));
+	size_t count = 0;
+	int result = ids ? states_new(&p->states, &events, err) : no_memory(err);
+
+	for (size_t i = 0; ids && i < p->cpu_count; i++)
+		ids[count++] = p->cpus[i].lane;
+	for (size_t i = 0; ids && i < p->query->count; i++)
+		if (!p->query->lanes[i].cpu)
+			ids[count++] = p->query->lanes[i].id;
+	if (result == 0)
+		qsort(ids, count, sizeof(*ids), compare_ids);
+	for (size_t i = 0; result == 0 && i < count; i++)
+		if (!i || ids[i] != ids[i - 1])
+			result = add_lane(p, ids[i], err);
+	free(ids);
+	return result;
+}
+
+static int prepare(struct paint *p, struct error *err)
+{
+	bool threads = false;
+	int result;
+
+	for (size_t i = 0; i < p->query->count; i++) {
+		threads = threads || !p->query->lanes[i].cpu;
+		if (index_put(&p->lanes, p->query->lanes[i].id, (uint32_t)i) < 0)
+			return no_memory(err);
+	}
+	result = add_cpus(p, err);
+	return result == 0 && threads ? add_states(p, err) : result;
+}
+
+/* What a checkpoint knew. A gap is put when it begins, so it may reach beyond the checkpoint. */
+static int resume(struct paint *p, const struct stretch *open, struct error *err)
+{
+	struct cpu *c = find_cpu(p, open->lane);
+
+	if (c) {
+		c->alive = c->begun = true;
+		c->at = c->fed = open->time;
+		if (open->state == STATE_UNKNOWN && open->time > p->start.time) {
+			p->gaps = true;
+			if (c->wanted && paint(p, c->wanted, p->start.time, open->time,
+					       STATE_UNKNOWN << 8, 0, err) < 0)
+				return -ENOMEM;
+		}
+	} else if (index_get(&p->lanes, open->lane) == INDEX_NONE) {
+		return 0;
+	}
+	return p->states ? states_resume(p->states, open, err) : 0;
+}
+
+/* From the last checkpoint before the range that can be read. */
+static int begin(struct paint *p, struct error *err)
+{
+	struct open_list open = {0};
+	sqlite3_stmt *stmt = NULL;
+	int rc = SQLITE_DONE, result = -EBADMSG;
+
+	if (!trace_has(p->trace, "checkpoint", "lanes"))
+		return 0;
+	if (sql_prepare(p->trace->db, &stmt,
+			"SELECT id, time, chunk, lanes FROM main.checkpoint WHERE time <= ?1"
+			" ORDER BY time DESC, id DESC",
+			err) < 0)
+		return 0; /* columns of another's making */
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
+	while (result == -EBADMSG && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		open.count = 0;
+		result = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 3),
+						(size_t)sqlite3_column_bytes(stmt, 3), &open);
+		if (result == 0)
+			p->start = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
+						  (uint64_t)sqlite3_column_int64(stmt, 1),
+						  (uint64_t)sqlite3_column_int64(stmt, 2)};
+	}
+	if (result == -EBADMSG)
+		result = rc == SQLITE_DONE || sql_is_damage(rc)
+				 ? 0
+				 : sql_fail(p->trace->db, rc, err, p->trace->path);
+	else if (result == -ENOMEM)
+		no_memory(err);
+	sqlite3_finalize(stmt);
+	for (size_t i = 0; result == 0 && i < open.count; i++)
+		result = resume(p, &open.items[i], err);
+	vector_free(&open);
+	return result;
+}
+
+/* The first checkpoint behind the range: what lies beyond it need not be read. */
+static int find_stop(struct paint *p, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result = 0;
+
+	if (!trace_has(p->trace, "checkpoint", "slices"))
+		return 0;
+	result = sql_prepare(p->trace->db, &stmt,
+			     "SELECT id, time, chunk FROM main.checkpoint WHERE time >= ?1"
+			     " ORDER BY time, id LIMIT 1",
+			     err);
+	if (result < 0)
+		return 0;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->end);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		p->stop = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
+					 (uint64_t)sqlite3_column_int64(stmt, 1),
+					 (uint64_t)sqlite3_column_int64(stmt, 2)};
+	sqlite3_finalize(stmt);
+	return 0;
+}
+
+static bool is_cpu_state(uint64_t state)
+{
+	return state == STATE_RUNNING || state == STATE_IDLE || state == STATE_UNKNOWN;
+}
+
+/*
+ * A slice of a CPU lane was read. *before: until where the lane had been told of, 0 if it had not
+ * begun. *gap: records are missing there.
+ */
+static int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s, uint64_t *before,
+			  bool *gap, struct error *err)
+{
+	bool hole = c->alive && s->time > c->at;
+	uint64_t from = s->time < c->at ? c->at : s->time;
+	int result = 0;
+
+	*before = c->alive ? c->at : 0;
+	*gap = hole || s->state == STATE_UNKNOWN;
+	if (c->wanted && hole)
+		result = paint(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
+	if (result == 0 && c->wanted && from < s->end)
+		result = paint(p, c->wanted, from, s->end, mix_key(s->state, 0),
+			       s->state == STATE_RUNNING ? s->value : 0, err);
+	c->alive = true;
+	if (s->end > c->at)
+		c->at = s->end;
+	return result;
+}
+
+/* Nothing of the range depends on it. */
+static bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
+{
+	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
+}
+
+static bool concerns(const struct paint *p, uint64_t thread)
+{
+	return thread && index_get(&p->threads, thread) != INDEX_NONE;
+}
+
+/* What is to be done with a row. */
+enum { PASS_OVER, AFTER_GAPS, TAKE };
+
+static int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
+			 struct error *err)
+{
+	bool gap;
+	int result;
+
+	p->rows[row] = PASS_OVER;
+	if (is_beyond(p, c, s->time))
+		return 0;
+	if (!c) {
+		p->rows[row] = index_get(&p->lanes, s->lane) == INDEX_NONE ? PASS_OVER : TAKE;
+		return 0;
+	}
+	if (!is_cpu_state(s->state) || s->end < s->time)
+		return 0;
+	result = read_cpu_slice(p, c, s, &p->before[row], &gap, err);
+	p->gaps = p->gaps || gap;
+	p->rows[row] = p->states && concerns(p, s->value) ? TAKE : AFTER_GAPS;
+	return result;
+}
+
+static int look_at_slices(struct paint *p, struct error *err)
+{
+	struct paint_line *l = &p->slices;
+	const uint64_t *time = columns_at(&l->columns, SLICE_COLUMN(time));
+	const uint64_t *end = columns_at(&l->columns, SLICE_COLUMN(end));
+	const uint64_t *lane = columns_at(&l->columns, SLICE_COLUMN(lane));
+	const uint64_t *state = columns_at(&l->columns, SLICE_COLUMN(state));
+	const uint64_t *value = columns_at(&l->columns, SLICE_COLUMN(value));
+	struct cpu *c = NULL;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < l->columns.count; i++) {
+		const struct slice s = {.time = time[i], .end = end[i], .lane = lane[i],
+					.state = state[i], .value = value[i]};
+
+		if (!i || lane[i] != lane[i - 1])
+			c = find_cpu(p, s.lane);
+		result = look_at_slice(p, c, &s, i, err);
+	}
+	return result;
+}
+
+/* Where records are missing, all threads may be concerned: then every row is taken. */
+static void take_slices(struct paint *p)
+{
+	struct paint_line *l = &p->slices;
+	union {
+		struct slice slice;
+		uint64_t words[CODEC_COLUMNS_MAX];
+	} r;
+
+	for (uint32_t i = 0; i < l->columns.count; i++) {
+		if (p->rows[i] == PASS_OVER || (p->rows[i] == AFTER_GAPS && !p->gaps))
+			continue;
+		columns_record(&l->columns, i, r.words);
+		paint_line_take(l, i, slice_order(&r.slice));
+	}
+	sort_rows(&l->sorter, l->count);
+}
+
+static void take_edges(struct paint *p)
+{
+	struct paint_line *l = &p->edges;
+	const uint64_t *time = columns_at(&l->columns, EDGE_COLUMN(time));
+	const uint64_t *to = columns_at(&l->columns, EDGE_COLUMN(to));
+
+	for (uint32_t i = 0; i < l->columns.count; i++)
+		if (time[i] < p->query->end && index_get(&p->lanes, to[i]) != INDEX_NONE)
+			paint_line_take(l, i, time[i]);
+	sort_rows(&l->sorter, l->count);
+}
+
+/* Have a row at hand, if there is one. */
+static int fill_slices(struct paint *p, struct error *err)
+{
+	int result = 1;
+
+	while (result > 0 && p->slices.next == p->slices.count) {
+		result = paint_line_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
+		if (result > 0 && look_at_slices(p, err) < 0)
+			result = -ENOMEM;
+		if (result > 0 && p->states)
+			take_slices(p);
+	}
+	return result < 0 ? result : 0;
+}
+
+static int fill_edges(struct paint *p, struct error *err)
+{
+	int result = 1;
+
+	while (result > 0 && p->edges.next == p->edges.count) {
+		result = paint_line_chunk(&p->edges, EDGE_MASK, err);
+		if (result > 0)
+			take_edges(p);
+	}
+	return result < 0 ? result : 0;
+}
+
+/* What the CPU did until then concerned nobody who is asked for. */
+static int feed_time(struct paint *p, struct cpu *c, uint64_t until, struct error *err)
+{
+	struct slice s = {.time = c->begun ? c->fed : until,
+			  .end = until,
+			  .lane = c->lane,
+			  .state = STATE_IDLE};
+
+	if (c->begun && c->fed >= until)
+		return 0;
+	c->begun = true;
+	c->fed = until;
+	return states_put(p->states, KIND_SLICE, &s, err);
+}
+
+static int feed_slice(struct paint *p, const struct slice *s, uint64_t before, struct error *err)
+{
+	struct cpu *c = find_cpu(p, s->lane);
+	int result = 0;
+
+	if (c && before)
+		result = feed_time(p, c, before < s->time ? before : s->time, err);
+	if (c && s->end > c->fed)
+		c->fed = s->end;
+	if (c)
+		c->begun = true;
+	return result < 0 ? result : states_put(p->states, KIND_SLICE, s, err);
+}
+
+static int feed_next(struct paint *p, struct error *err)
+{
+	struct paint_line *l = &p->slices, *e = &p->edges;
+	union {
+		struct slice slice;
+		struct edge edge;
+		uint64_t words[CODEC_COLUMNS_MAX];
+	} r;
+	uint32_t row;
+
+	if (l->next < l->count &&
+	    (e->next == e->count || paint_line_order(l) <= paint_line_order(e))) {
+		row = l->sorter.rows[l->next++];
+		columns_record(&l->columns, row, r.words);
+		return feed_slice(p, &r.slice, p->before[row], err);
+	}
+	row = e->sorter.rows[e->next++];
+	columns_record(&e->columns, row, r.words);
+	return states_put(p->states, KIND_EDGE, &r.edge, err);
+}
+
+/* All records from the start to the stop, or to the last one that can matter. */
+static int feed_all(struct paint *p, struct error *err)
+{
+	const struct paint_range range = {p->start.chunk,
+					  p->stop.id ? p->stop.chunk : UINT64_MAX,
+					  p->query->end};
+	int result = paint_line_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+
+	if (result == 0)
+		result = paint_line_open(&p->edges, p->trace, KIND_EDGE, &range, err);
+	p->edges.end = p->edges.end || !p->states;
+	while (result == 0) {
+		result = fill_slices(p, err);
+		if (result == 0)
+			result = fill_edges(p, err);
+		if (result < 0 || (p->slices.next == p->slices.count &&
+				   p->edges.next == p->edges.count))
+			break;
+		result = feed_next(p, err);
+	}
+	return result;
+}
+
+/* Whether every CPU that matters has told what it did until the end. */
+static bool is_covered(const struct paint *p)
+{
+	for (size_t i = 0; i < p->cpu_count; i++) {
+		const struct cpu *c = &p->cpus[i];
+
+		if ((c->wanted || p->states) && c->alive && c->at < p->query->end)
+			return false;
+	}
+	return true;
+}
+
+/* A slice from behind the stop that had begun before. */
+static int read_late(struct paint *p, const struct slice *s, struct error *err)
+{
+	struct cpu *c = find_cpu(p, s->lane);
+	struct late late = {.slice = *s};
+	int result;
+	bool gap;
+
+	if (!c || !is_cpu_state(s->state) || s->end < s->time || is_beyond(p, c, s->time) ||
+	    (c->alive && s->end <= c->at))
+		return 0;
+	result = read_cpu_slice(p, c, s, &late.before, &gap, err);
+	p->gaps = p->gaps || gap;
+	return result < 0 || vector_push(&p->late, late) == 0 ? result : no_memory(err);
+}
+
+static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
+{
+	struct slice_list list = {0};
+	int result = checkpoint_unpack_slices(&p->packer, sqlite3_column_blob(row, 0),
+					      (size_t)sqlite3_column_bytes(row, 0), &list);
+
+	if (result == -EBADMSG)
+		result = 0;
+	else if (result < 0)
+		no_memory(err);
+	for (size_t i = 0; result == 0 && i < list.count; i++)
+		result = read_late(p, &list.items[i], err);
+	vector_free(&list);
+	return result;
+}
+
+/* Checkpoints tell of slices that had begun before the one before them. */
+static int read_late_lists(struct paint *p, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result = sql_prepare(p->trace->db, &stmt,
+				 "SELECT slices FROM main.checkpoint WHERE id > ?1 AND since < ?2"
+				 " ORDER BY id",
+				 err);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->stop.id);
+	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)p->query->end);
+	while (result == 0 && !is_covered(p) && sqlite3_step(stmt) == SQLITE_ROW)
+		result = read_late_list(p, stmt, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+/* Behind the last checkpoint there is nothing but the records. */
+static int read_late_rest(struct paint *p, struct error *err)
+{
+	struct paint_range range = {.last = UINT64_MAX, .end = p->query->end};
+	struct slice s;
+	sqlite3_int64 chunk = 0;
+	int result = sql_int(p->trace->db,
+			     "SELECT chunk FROM main.checkpoint ORDER BY id DESC LIMIT 1", &chunk,
+			     err);
+
+	range.after = (uint64_t)chunk;
+	if (result == 0)
+		result = paint_line_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	while (result == 0 && !is_covered(p) &&
+	       (result = paint_line_chunk(&p->slices, UINT64_MAX, err)) > 0) {
+		result = 0;
+		for (uint32_t i = 0; result == 0 && i < p->slices.columns.count; i++) {
+			columns_record(&p->slices.columns, i, (uint64_t *)&s);
+			result = read_late(p, &s, err);
+		}
+	}
+	return result;
+}
+
+static int compare_late(const void *a, const void *b)
+{
+	uint64_t x = slice_order(&((const struct late *)a)->slice);
+	uint64_t y = slice_order(&((const struct late *)b)->slice);
+
+	return x < y ? -1 : x > y;
+}
+
+static int feed_late(struct paint *p, struct error *err)
+{
+	int result = is_covered(p) ? 0 : read_late_lists(p, err);
+
+	if (result == 0 && !is_covered(p))
+		result = read_late_rest(p, err);
+	if (result < 0 || !p->states || !p->late.count)
+		return result;
+	qsort(p->late.items, p->late.count, sizeof(*p->late.items), compare_late);
+	for (size_t i = 0; result == 0 && i < p->late.count; i++)
+		result = feed_slice(p, &p->late.items[i].slice, p->late.items[i].before, err);
+	return result;
+}
+
+/* What is open at the end of the range, or of all that is known. */
+static int finish(struct paint *p, struct error *err)
+{
+	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;
+	int result = 0;
+
+	for (size_t i = 0; p->states && result == 0 && i < p->cpu_count; i++)
+		if (p->cpus[i].alive)
+			result = feed_time(p, &p->cpus[i], p->cpus[i].at, err);
+	if (result == 0 && p->states)
+		result = states_cut(p->states, end, err);
+	for (size_t i = 0; result == 0 && i < p->query->count; i++)
+		if (tower_close(&p->query->lanes[i].tower, 0) < 0)
+			result = no_memory(err);
+	return result;
+}
+
+static void free_paint(struct paint *p)
+{
+	paint_line_close(&p->slices);
+	paint_line_close(&p->edges);
+	states_free(p->states);
+	index_free(&p->lanes);
+	index_free(&p->cpu_lanes);
+	index_free(&p->threads);
+	packer_free(&p->packer);
+	vector_free(&p->late);
+	free(p->cpus);
+	free(p);
+}
+
+int paint_records(struct trace *t, const struct paint_query *q, struct error *err)
+{
+	struct paint *p = calloc(1, sizeof(*p));
+	int result = p ? 0 : no_memory(err);
+
+	if (result < 0)
+		return result;
+	p->trace = t;
+	p->query = q;
+	result = cast_of(t, &p->cast, err);
+	if (result == 0)
+		result = prepare(p, err);
+	if (result == 0)
+		result = begin(p, err);
+	if (result == 0)
+		result = find_stop(p, err);
+	if (result == 0)
+		result = feed_all(p, err);
+	if (result == 0 && p->stop.id)
+		result = feed_late(p, err);
+	if (result == 0)
+		result = finish(p, err);
+	free_paint(p);
+	return result;
+}

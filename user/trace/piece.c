@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Cells as columns: all activities of all lanes, then all states, then all
+ * threads, so that zstd finds like beside like. Of every lane a column is
+ * one number per cell, or runs of equal ones. States and threads are numbers in lists of
+ * those that occur in the piece.
+ */
+#include "trace/piece.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_VERSION 1
+#define UNTOLD 1
+
+enum { COLUMN_ACTIVITY, COLUMN_STATE, COLUMN_THREAD, COLUMN_COUNT };
+enum { FORM_EACH, FORM_RUNS };
+
+/* More than any writer could make of the lanes of a piece. */
+#define RAW_MAX ((size_t)PIECE_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
+
+/* The distinct values of one column of a piece, in order. */
+struct values {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t value_of(const struct cell *c, unsigned int column)
+{
+	switch (column) {
+	case COLUMN_ACTIVITY:
+		return c->activity;
+	case COLUMN_STATE:
+		return (uint64_t)c->state << 8 | c->wait;
+	default:
+		return c->thread;
+	}
+}
+
+/* 0 is always the first. */
+static int collect(struct values *v, const struct piece_lane *lanes, unsigned int count,
+		   unsigned int column)
+{
+	size_t kept = 0;
+
+	if (vector_push(v, 0) < 0)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < count; i++)
+		for (size_t r = 0; r < lanes[i].count; r++) {
+			uint64_t value = value_of(&lanes[i].runs[r].cell, column);
+
+			if (value != v->items[v->count - 1] && vector_push(v, value) < 0)
+				return -ENOMEM;
+		}
+	qsort(v->items, v->count, sizeof(*v->items), compare);
+	for (size_t i = 0; i < v->count; i++)
+		if (!i || v->items[i] != v->items[kept - 1])
+			v->items[kept++] = v->items[i];
+	v->count = kept;
+	return 0;
+}
+
+static uint64_t number_of(const struct values *v, uint64_t value)
+{
+	const uint64_t *found;
+
+	if (!v->items)
+		return value;
+	found = bsearch(&value, v->items, v->count, sizeof(*v->items), compare);
+	return (uint64_t)(found - v->items);
+}
+
+/* One lane's column as runs of numbers. */
+struct column_run {
+	uint64_t number, cells;
+};
+
+struct column_runs {
+	struct column_run items[2 * BLOCK_CELLS + 1];
+	size_t count;
+};
+
+static void add_run(struct column_runs *c, uint64_t number, uint64_t cells)
+{
+	if (!cells)
+		return;
+	if (c->count && c->items[c->count - 1].number == number)
+		c->items[c->count - 1].cells += cells;
+	else
+		c->items[c->count++] = (struct column_run){number, cells};
+}
+
+static void make_runs(struct column_runs *c, const struct piece_lane *lane,
+		      const struct values *v, unsigned int column)
+{
+	uint64_t at = 0;
+
+	c->count = 0;
+	for (size_t i = 0; i < lane->count; i++) {
+		const struct run *r = &lane->runs[i];
+
+		add_run(c, 0, r->first - at);
+		add_run(c, number_of(v, value_of(&r->cell, column)), r->count);
+		at = r->first + r->count;
+	}
+	add_run(c, 0, BLOCK_CELLS - at);
+}
+
+/* Two bytes a run, or one a cell. */
+static void put_column(struct bytes *b, const struct column_runs *c)
+{
+	bool runs = c->count * 2 < BLOCK_CELLS;
+
+	bytes_varint(b, runs ? c->count << 1 | FORM_RUNS : FORM_EACH);
+	for (size_t i = 0; i < c->count; i++)
+		for (uint64_t n = runs ? 1 : c->items[i].cells; n; n--)
+			bytes_varint(b, c->items[i].number);
+	for (size_t i = 0; runs && i + 1 < c->count; i++)
+		bytes_varint(b, c->items[i].cells);
+}
+
+static void put_columns(struct bytes *b, struct bytes *part, const struct piece_lane *lanes,
+			unsigned int count, const struct values *v, unsigned int column)
+{
+	struct column_runs runs;
+
+	part->size = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		size_t from = part->size;
+
+		if (lanes[i].untold)
+			continue;
+		make_runs(&runs, &lanes[i], v, column);
+		put_column(part, &runs);
+		bytes_varint(b, part->size - from);
+	}
+	bytes_add(b, part->data, part->size);
+	b->failed = b->failed || part->failed;
+}
+
+static void put_values(struct bytes *b, const struct values *v)
+{
+	bytes_varint(b, v->count - 1);
+	for (size_t i = 1; i < v->count; i++)
+		bytes_varint(b, v->items[i] - v->items[i - 1]);
+}
+
+static void put_lanes(struct bytes *b, const struct piece_lane *lanes, unsigned int count)
+{
+	uint64_t last = 0;
+
+	bytes_varint(b, PIECE_VERSION);
+	bytes_varint(b, count);
+	for (unsigned int i = 0; i < count; i++) {
+		bytes_varint(b, lanes[i].id - last);
+		bytes_varint(b, lanes[i].untold ? UNTOLD : 0);
+		last = lanes[i].id;
+	}
+}
+
+int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lane *lanes,
+		 unsigned int count, struct bytes *ret, struct error *err)
+{
+	struct values values[COLUMN_COUNT] = {0};
+	int result = 0;
+
+	scratch->size = p->buffer.size = 0;
+	put_lanes(scratch, lanes, count);
+	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++) {
+		result = collect(&values[c], lanes, count, c);
+		if (result == 0)
+			put_values(scratch, &values[c]);
+	}
+	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
+		put_columns(scratch, &p->buffer, lanes, count, &values[c], c);
+	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
+		vector_free(&values[c]);
+	if (result < 0)
+		return error_set(err, result, "out of memory");
+	return pack_bytes(p, scratch, ret, err);
+}
+
+/* A piece as it is read: its lanes that have columns, and where their cells go. */
+struct reading {
+	struct cell *cells[PIECE_LANES_MAX]; /* NULL: not asked for */
+	unsigned int count;
+	unsigned int first, end; /* cells asked for */
+	struct values values[COLUMN_COUNT];
+};
+
+static bool get_lanes(struct reading *r, struct input *in, const struct piece_reader *to)
+{
+	uint64_t version, count, delta, flags, id = 0;
+	struct cell *cells;
+
+	if (!input_varint(in, &version) || version != PIECE_VERSION || !input_varint(in, &count) ||
+	    count > PIECE_LANES_MAX)
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!input_varint(in, &delta) || !input_varint(in, &flags) || flags > UNTOLD ||
+		    !delta || id + delta < id)
+			return false;
+		id += delta;
+		cells = to->lane(to->context, id, flags == UNTOLD);
+		if (flags != UNTOLD)
+			r->cells[r->count++] = cells;
+	}
+	return true;
+}
+
+static int get_values(struct values *v, struct input *in)
+{
+	uint64_t count, delta, value = 0;
+
+	if (!input_varint(in, &count) || count > (uint64_t)(in->end - in->at))
+		return -EBADMSG;
+	v->count = 0;
+	if (vector_reserve(v, count + 1) < 0)
+		return -ENOMEM;
+	v->items[v->count++] = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!input_varint(in, &delta) || !delta || value + delta < value)
+			return -EBADMSG;
+		v->items[v->count++] = value += delta;
+	}
+	return 0;
+}
+
+/* Cells [from, to) of the block, as far as they are asked for. */
+static void set_cells(const struct reading *r, struct cell *cells, unsigned int from,
+		      unsigned int to, unsigned int column, uint64_t value)
+{
+	struct cell *c, *end;
+
+	if (from < r->first)
+		from = r->first;
+	if (to > r->end)
+		to = r->end;
+	if (from >= to)
+		return;
+	end = cells + (to - r->first);
+	for (c = cells + (from - r->first); c < end; c++)
+		switch (column) {
+		case COLUMN_ACTIVITY:
+			c->activity = (uint8_t)value;
+			break;
+		case COLUMN_STATE:
+			c->state = (uint8_t)(value >> 8);
+			c->wait = (uint8_t)value;
+			break;
+		default:
+			c->thread = value;
+		}
+}
+
+/* The next number as the value that it stands for. */
+static bool get_number(const struct reading *r, struct input *in, unsigned int column,
+		       uint64_t *ret)
+{
+	if (!input_varint(in, ret))
+		return false;
+	if (column == COLUMN_ACTIVITY)
+		return *ret <= CELL_FULL;
+	if (*ret >= r->values[column].count)
+		return false;
+	*ret = r->values[column].items[*ret];
+	return column != COLUMN_STATE || *ret <= UINT16_MAX;
+}
+
+static bool get_each(const struct reading *r, struct input *in, unsigned int column,
+		     struct cell *cells)
+{
+	uint64_t value;
+
+	for (unsigned int i = 0; i < BLOCK_CELLS; i++) {
+		if (!get_number(r, in, column, &value))
+			return false;
+		set_cells(r, cells, i, i + 1, column, value);
+	}
+	return true;
+}
+
+static bool get_runs(const struct reading *r, struct input *in, unsigned int column,
+		     uint64_t count, struct cell *cells)
+{
+	struct input lengths = *in;
+	uint64_t value, length, left = BLOCK_CELLS;
+
+	if (!count || count > BLOCK_CELLS)
+		return false;
+	for (uint64_t i = 0; i < count; i++)
+		if (!input_varint(&lengths, &value))
+			return false;
+	for (uint64_t i = 0; i < count; i++) {
+		length = left;
+		if (!get_number(r, in, column, &value) ||
+		    (i + 1 < count && !input_varint(&lengths, &length)) || !length || length > left)
+			return false;
+		if (value)
+			set_cells(r, cells, (unsigned int)(BLOCK_CELLS - left),
+				  (unsigned int)(BLOCK_CELLS - left + length), column, value);
+		left -= length;
+	}
+	*in = lengths;
+	return !left;
+}
+
+static bool get_column(const struct reading *r, struct input in, unsigned int column,
+		       struct cell *cells)
+{
+	uint64_t form;
+
+	if (!input_varint(&in, &form))
+		return false;
+	if (form & FORM_RUNS ? !get_runs(r, &in, column, form >> 1, cells)
+			     : form || !get_each(r, &in, column, cells))
+		return false;
+	return in.at == in.end;
+}
+
+static bool get_columns(const struct reading *r, struct input *in, unsigned int column)
+{
+	uint64_t sizes[PIECE_LANES_MAX];
+	struct input part;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		if (!input_varint(in, &sizes[i]))
+			return false;
+	for (unsigned int i = 0; i < r->count; i++)
+		if (!input_part(in, sizes[i], &part) ||
+		    (r->cells[i] && !get_column(r, part, column, r->cells[i])))
+			return false;
+	return true;
+}
+
+static int decode(struct reading *r, struct input in, const struct piece_reader *to)
+{
+	int result = get_lanes(r, &in, to) ? 0 : -EBADMSG;
+
+	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++)
+		result = get_values(&r->values[c], &in);
+	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
+		result = get_columns(r, &in, c) ? 0 : -EBADMSG;
+	return result == 0 && in.at != in.end ? -EBADMSG : result;
+}
+
+int piece_decode(struct packer *p, const void *data, size_t size, const struct piece_reader *to)
+{
+	struct reading r = {.first = to->first, .end = to->end};
+	struct input in;
+	int result = unpack_bytes(p, data, size, RAW_MAX, &in);
+
+	if (result == 0)
+		result = decode(&r, in, to);
+	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
+		vector_free(&r.values[c]);
+	return result;
+}

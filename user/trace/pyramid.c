@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which blocks there are, when they are whole, and which lanes there are.
+ * What a block's pieces are made of: pyramid_block.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/pyramid_block.h"
+
+/*
+ * A CPU that tells nothing for so long, because it idles, one thread has it or it is gone, is not
+ * waited for any more. With the softlockup detector every CPU switches every 4 s.
+ */
+#define PATIENCE_NS 10000000000ULL
+/* While CPUs are waited for, so many runs are kept before the finest levels are given up. */
+#define RUNS_MAX (512u << 10)
+
+/* Levels that are painted only while there are enough records for them to be stored. */
+#define SWITCHED_LEVELS 3u
+#define SUSPENDED_BLOCKS 16u /* of a level whose blocks took too much */
+#define FIRST_SLOTS 8u	     /* before the rate is known */
+#define RECENT (1u << TOWER_STEP)
+
+int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
+		const struct pyramid_options *options, struct error *err)
+{
+	struct pyramid *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return error_set(err, -ENOMEM, "out of memory");
+	p->events = *events;
+	p->options = *options;
+	p->sorted = true;
+	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++) {
+		p->kept[i].end = UINT64_MAX;
+		p->on[i] = true;
+	}
+	*ret = p;
+	return 0;
+}
+
+void pyramid_set(struct pyramid *p, const struct pyramid_options *options)
+{
+	p->options = *options;
+}
+
+static void free_lane(struct pyramid_lane *l)
+{
+	tower_free(&l->tower);
+	free(l);
+}
+
+void pyramid_free(struct pyramid *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->lanes.count; i++)
+		free_lane(p->lanes.items[i]);
+	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
+		vector_free(&p->counts[i]);
+	vector_free(&p->lanes);
+	vector_free(&p->open);
+	index_free(&p->index);
+	block_maker_free(&p->maker);
+	free(p);
+}
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+static struct pyramid_lane *add_lane(struct pyramid *p, uint64_t id)
+{
+	struct pyramid_lane *l = calloc(1, sizeof(*l));
+	size_t at = p->lanes.count;
+
+	if (!l || at == UINT32_MAX || vector_push(&p->lanes, l) < 0)
+		goto fail;
+	if (index_put(&p->index, id, (uint32_t)at) < 0) {
+		p->lanes.count--;
+		goto fail;
+	}
+	l->id = id;
+	l->tower.shift = PYRAMID_SHIFT;
+	l->tower.top = PYRAMID_LEVELS - 1;
+	l->tower.kept = p->kept;
+	p->sorted = p->sorted && (!at || p->lanes.items[at - 1]->id < id);
+	return l;
+fail:
+	free(l);
+	return NULL;
+}
+
+static struct pyramid_lane *need_lane(struct pyramid *p, uint64_t id)
+{
+	uint32_t at = index_get(&p->index, id);
+
+	return at == INDEX_NONE ? add_lane(p, id) : p->lanes.items[at];
+}
+
+int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
+{
+	struct pyramid_lane *l = need_lane(p, lane);
+
+	if (!l)
+		return no_memory(err);
+	l->cpu = true;
+	return 0;
+}
+
+/* The finest level that is kept at some time of these. The highest always is. */
+static unsigned int finest(const struct pyramid *p, uint64_t time, uint64_t end)
+{
+	unsigned int level = 0;
+
+	while (level + 1 < PYRAMID_LEVELS &&
+	       (end <= p->kept[level].first || time >= p->kept[level].end))
+		level++;
+	return level;
+}
+
+int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err)
+{
+	struct pyramid_lane *l = need_lane(p, s->lane);
+
+	if (!l)
+		return no_memory(err);
+	if (s->end > p->painted)
+		p->painted = s->end;
+	l->dead = false;
+	if (tower_paint(&l->tower, finest(p, s->time, s->end), s->time, s->end,
+			mix_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
+		return no_memory(err);
+	return 0;
+}
+
+static int compare_lanes(const void *a, const void *b)
+{
+	uint64_t x = (*(struct pyramid_lane *const *)a)->id;
+	uint64_t y = (*(struct pyramid_lane *const *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int index_lanes(struct pyramid *p, struct error *err)
+{
+	index_free(&p->index);
+	for (size_t i = 0; i < p->lanes.count; i++)
+		if (index_put(&p->index, p->lanes.items[i]->id, (uint32_t)i) < 0)
+			return no_memory(err);
+	return 0;
+}
+
+static int sort_lanes(struct pyramid *p, struct error *err)
+{
+	if (p->sorted)
+		return 0;
+	qsort(p->lanes.items, p->lanes.count, sizeof(*p->lanes.items), compare_lanes);
+	p->sorted = true;
+	return index_lanes(p, err);
+}
+
+/* What is open of one lane comes in a row, and stays in its order: a merge sort, mostly of nothing. */
+static int sort_open(struct open_list *list, struct error *err)
+{
+	struct open_list other = {0};
+
+	for (size_t width = 1; width < list->count; width *= 2) {
+		bool sorted = true;
+		struct stretch *from = list->items;
+		size_t capacity;
+
+		for (size_t i = 1; sorted && i < list->count; i++)
+			sorted = from[i - 1].lane <= from[i].lane;
+		if (sorted)
+			break;
+		if (!other.items && vector_reserve(&other, list->count) < 0)
+			return no_memory(err);
+		for (size_t low = 0; low < list->count; low += 2 * width) {
+			size_t middle = low + width < list->count ? low + width : list->count;
+			size_t high = low + 2 * width < list->count ? low + 2 * width : list->count;
+
+			for (size_t i = low, j = middle, k = low; k < high; k++)
+				other.items[k] = i < middle && (j == high || from[i].lane <=
+								from[j].lane)
+							 ? from[i++]
+							 : from[j++];
+		}
+		capacity = list->capacity;
+		list->items = other.items;
+		list->capacity = other.capacity;
+		other.items = from;
+		other.capacity = capacity;
+	}
+	free(other.items);
+	return 0;
+}
+
+/* Threads of which nothing is open are dead: what is left of them are cells. */
+static int mark_dead(struct pyramid *p, struct error *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->lanes.count; i++) {
+		struct pyramid_lane *l = p->lanes.items[i];
+
+		while (at < p->open.count && p->open.items[at].lane < l->id)
+			at++;
+		if (l->cpu || l->dead || (at < p->open.count && p->open.items[at].lane == l->id))
+			continue;
+		l->dead = true;
+		if (tower_close(&l->tower, PYRAMID_LEVELS - 1) < 0)
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static bool is_empty(const struct pyramid_lane *l)
+{
+	for (unsigned int i = 0; i < l->tower.count; i++)
+		if (l->tower.levels[i].runs.count)
+			return false;
+	return true;
+}
+
+static int forget_dead(struct pyramid *p, struct error *err)
+{
+	size_t kept = 0, count = p->lanes.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct pyramid_lane *l = p->lanes.items[i];
+
+		if (l->dead && is_empty(l))
+			free_lane(l);
+		else
+			p->lanes.items[kept++] = l;
+	}
+	p->lanes.count = kept;
+	return kept == count ? 0 : index_lanes(p, err);
+}
+
+/* What is open at this moment, once for all blocks that have become whole. */
+static int sweep(struct pyramid *p, const struct states *s, struct error *err)
+{
+	int result;
+
+	if (p->swept)
+		return 0;
+	p->open.count = 0;
+	if (s && states_each(s, open_list_add, &p->open) < 0)
+		return no_memory(err);
+	result = sort_lanes(p, err);
+	if (result == 0)
+		result = sort_open(&p->open, err);
+	if (result == 0)
+		result = mark_dead(p, err);
+	p->swept = result == 0;
+	return result;
+}
+
+static uint64_t block_start(unsigned int level, uint64_t number)
+{
+	return number << (pyramid_shift(level) + BLOCK_SHIFT);
+}
+
+static uint64_t block_at(unsigned int level, uint64_t time)
+{
+	return time >> (pyramid_shift(level) + BLOCK_SHIFT);
+}
+
+/* Where the next block of a level begins that nothing was painted in. */
+static uint64_t next_start(const struct pyramid *p, unsigned int level)
+{
+	uint64_t time = p->order > p->painted ? p->order : p->painted;
+
+	return block_start(level, block_at(level, time) + 1);
+}
+
+static void switch_off(struct pyramid *p, unsigned int level)
+{
+	if (!p->on[level])
+		return;
+	p->on[level] = false;
+	p->kept[level].end = next_start(p, level);
+}
+
+/* Blocks of the time before are told by then. */
+static void switch_on(struct pyramid *p, unsigned int level)
+{
+	if (p->on[level] || block_at(level, p->order) < p->resume[level] ||
+	    (p->counts[level].count &&
+	     block_start(level, p->counts[level].items[0].block) < p->kept[level].end))
+		return;
+	p->on[level] = true;
+	p->kept[level] = (struct kept){next_start(p, level), UINT64_MAX};
+}
+
+/* A level whose blocks will not be stored needs not be painted. */
+static void choose_levels(struct pyramid *p)
+{
+	uint64_t expected = 0;
+
+	if (p->slot - p->first_slot < FIRST_SLOTS)
+		return;
+	for (unsigned int i = 0; i < RECENT; i++)
+		expected += p->recent[i];
+	expected /= RECENT; /* in a block of level 0 */
+	for (unsigned int level = 0; level < SWITCHED_LEVELS; level++) {
+		if (expected >= p->options.records / 2)
+			switch_on(p, level);
+		else if (expected < p->options.records / 4)
+			switch_off(p, level);
+		expected <<= TOWER_STEP;
+	}
+}
+
+static bool is_kept(const struct pyramid *p, const struct block *b)
+{
+	return p->kept[b->level].first <= b->time && b->end <= p->kept[b->level].end;
+}
+
+/* Nobody is to wait for what took too much, and may do so again. */
+static void suspend(struct pyramid *p, const struct block *b)
+{
+	if (b->level < PYRAMID_LEVELS - 1)
+		switch_off(p, b->level);
+	p->resume[b->level] = block_at(b->level, p->order) + SUSPENDED_BLOCKS;
+}
+
+static int make_block(struct pyramid *p, const struct states *s, const struct block *b,
+		      struct error *err)
+{
+	bool cpus = false, threads = false;
+	int result;
+
+	if (b->records < p->options.records || !is_kept(p, b))
+		return 0;
+	result = sweep(p, s, err);
+	if (result == 0)
+		result = block_make(p, b, LANE_CPU, &cpus, err);
+	if (result == 0)
+		result = block_make(p, b, LANE_THREAD, &threads, err);
+	if (result == 0 && !cpus && !threads)
+		suspend(p, b);
+	return result;
+}
+
+static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < p->lanes.count; i++) {
+		struct tower *t = &p->lanes.items[i]->tower;
+
+		if (level >= t->count)
+			continue;
+		runs_drop(&t->levels[level].runs, below);
+		left += t->levels[level].runs.count;
+	}
+	return left;
+}
+
+/* The first block of a level, if it is whole; it is gone afterwards. */
+static int next_block(struct pyramid *p, const struct states *s, unsigned int level,
+		      uint64_t settled, bool *ready, struct error *err)
+{
+	struct block_count *first = p->counts[level].items;
+	struct block b = {.level = level};
+	uint64_t patient = p->order > PATIENCE_NS ? p->order - PATIENCE_NS : 0;
+	int result;
+
+	*ready = false;
+	if (!p->counts[level].count)
+		return 0;
+	b.number = first->block;
+	b.records = first->records;
+	b.time = block_start(level, b.number);
+	b.end = block_start(level, b.number + 1);
+	b.settled = settled;
+	if (!p->finished && b.end > settled && b.end > patient)
+		return 0;
+	*ready = true;
+	result = make_block(p, s, &b, err);
+	drop_cells(p, level, (b.number + 1) << BLOCK_SHIFT);
+	memmove(first, first + 1, sizeof(*first) * --p->counts[level].count);
+	return result;
+}
+
+static int make_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
+		       struct error *err)
+{
+	int result = 0;
+	bool ready;
+
+	p->swept = false;
+	for (unsigned int level = 0; result == 0 && level < PYRAMID_LEVELS; level++)
+		do
+			result = next_block(p, s, level, settled, &ready, err);
+		while (result == 0 && ready);
+	if (result == 0 && p->swept)
+		result = forget_dead(p, err);
+	return result;
+}
+
+/* Too much waits for a CPU that tells nothing: what is finest is left to the records. */
+static void limit_runs(struct pyramid *p)
+{
+	size_t runs = 0;
+
+	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++)
+		runs += p->counts[level].count > 2 ? drop_cells(p, level, 0) : 0;
+	for (unsigned int level = 0; level + 1 < PYRAMID_LEVELS && runs > RUNS_MAX; level++) {
+		if (p->counts[level].count <= 2)
+			continue;
+		runs -= drop_cells(p, level, 0);
+		drop_cells(p, level, UINT64_MAX);
+		p->counts[level].count = 0;
+		p->on[level] = false;
+		p->kept[level].end = 0;
+	}
+}
+
+static int count_slot(struct pyramid *p, struct error *err)
+{
+	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
+		uint64_t block = (p->slot - 1) >> (TOWER_STEP * level);
+		size_t count = p->counts[level].count;
+
+		if (count && p->counts[level].items[count - 1].block == block)
+			p->counts[level].items[count - 1].records += p->slot_records;
+		else if (vector_push(&p->counts[level],
+				     ((struct block_count){block, p->slot_records})) < 0)
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static void turn_slot(struct pyramid *p, uint64_t slot)
+{
+	for (uint64_t i = p->slot; i < slot && i < p->slot + RECENT; i++)
+		p->recent[i % RECENT] = i == p->slot ? p->slot_records : 0;
+	p->slot = slot;
+	p->slot_records = 0;
+}
+
+static int advance(struct pyramid *p, const struct states *s, uint64_t time, uint64_t slot,
+		   struct error *err)
+{
+	uint64_t settled = states_settled(s);
+	int result = count_slot(p, err);
+
+	if (result < 0)
+		return result;
+	turn_slot(p, slot);
+	p->order = time;
+	choose_levels(p);
+	result = make_blocks(p, s, settled < time ? settled : time, err);
+	if (result == 0)
+		limit_runs(p);
+	return result;
+}
+
+int pyramid_record(struct pyramid *p, const struct states *s, uint64_t time, struct error *err)
+{
+	uint64_t slot = (time >> (PYRAMID_SHIFT + BLOCK_SHIFT)) + 1;
+	int result = 0;
+
+	if (!p->slot)
+		p->slot = p->first_slot = slot;
+	else if (slot > p->slot)
+		result = advance(p, s, time, slot, err);
+	p->slot_records++;
+	return result;
+}
+
+int pyramid_finish(struct pyramid *p, struct error *err)
+{
+	int result;
+
+	if (!p->slot)
+		return 0;
+	result = count_slot(p, err);
+	p->finished = true;
+	return result < 0 ? result : make_blocks(p, NULL, UINT64_MAX, err);
+}

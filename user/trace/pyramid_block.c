@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A block's cells of all lanes of one kind, as pieces. What is still open is
+ * painted for the block and not for good: the stretch comes later, as a whole.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/pyramid_block.h"
+
+void block_maker_free(struct block_maker *m)
+{
+	packer_free(&m->packer);
+	bytes_free(&m->scratch);
+	bytes_free(&m->blob);
+	vector_free(&m->runs);
+	vector_free(&m->pieces);
+}
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+/* Append those cells of a list that lie in the block, numbered from its first one. */
+static int copy_runs(struct block_maker *m, const struct block *b, const struct runs *from)
+{
+	uint64_t start = b->number << BLOCK_SHIFT, end = start + BLOCK_CELLS;
+
+	for (size_t i = 0; i < from->count; i++) {
+		const struct run *r = &from->items[i];
+		uint64_t first = r->first < start ? start : r->first;
+		uint64_t last = r->first + r->count < end ? r->first + r->count : end;
+
+		if (first < last &&
+		    vector_push(&m->runs, ((struct run){first - start, last - first, r->cell})) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What was told of the cell that is still open at this level. */
+static int take_open(struct tower *tail, const struct tower *t, const struct block *b)
+{
+	uint64_t cell;
+	struct mix m = {0};
+	int result;
+
+	if (!t || !t->at)
+		return 0;
+	tail->at = t->at;
+	cell = (t->at - 1) >> tail->shift;
+	if (cell >> BLOCK_SHIFT != b->number)
+		return 0;
+	result = tower_open_mix(t, b->level, cell, &m);
+	if (result == 0 && m.told) {
+		tail->levels = calloc(1, sizeof(*tail->levels));
+		result = tail->levels ? 0 : -ENOMEM;
+	}
+	if (result < 0 || !m.told) {
+		mix_free(&m);
+		return result;
+	}
+	tail->count = 1;
+	tail->levels->open = cell;
+	tail->levels->mix = m;
+	return 0;
+}
+
+static int paint_open(struct tower *tail, const struct block *b, const struct stretch *open,
+		      size_t count)
+{
+	uint64_t end, from;
+	int result = 0;
+
+	if (tail->at < b->time)
+		tail->at = b->time;
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		if (open[i].state == STATE_NONE)
+			continue;
+		end = i + 1 < count && open[i + 1].state != STATE_NONE ? open[i + 1].time : b->end;
+		from = open[i].time;
+		if (end > b->end)
+			end = b->end;
+		if (from < end)
+			result = tower_paint(tail, 0, from, end,
+					     mix_key(open[i].state, open[i].wait), 0);
+	}
+	return result;
+}
+
+static int add_tail(struct block_maker *m, const struct block *b, const struct tower *t,
+		    const struct stretch *open, size_t count)
+{
+	struct tower tail = {.shift = (uint8_t)pyramid_shift(b->level)};
+	int result = take_open(&tail, t, b);
+
+	if (result == 0)
+		result = paint_open(&tail, b, open, count);
+	if (result == 0)
+		result = tower_close(&tail, 0);
+	if (result == 0 && tail.count)
+		result = copy_runs(m, b, &tail.levels[0].runs);
+	tower_free(&tail);
+	return result;
+}
+
+static bool may_run(uint64_t state)
+{
+	return state == STATE_RUNNABLE || state == STATE_PREEMPTED || state == STATE_RUNNING ||
+	       state == STATE_UNKNOWN || state == STATE_NONE;
+}
+
+/* Whether a CPU that was not waited for may have had it. */
+static bool is_untold(const struct block *b, const struct pyramid_lane *l,
+		      const struct stretch *open, size_t count)
+{
+	bool uncertain = false;
+
+	if (b->settled >= b->end || (l && l->tower.at >= b->end))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		uncertain = uncertain || (may_run(open[i].state) && open[i].time < b->end);
+	return uncertain || (l && l->cpu);
+}
+
+static int close_piece(struct block_maker *m, struct error *err)
+{
+	struct finished_piece done = {.at = m->blob.size};
+	int result;
+
+	for (unsigned int i = 0; i < m->count; i++)
+		m->lanes[i].runs = m->runs.items + m->first_run[i];
+	result = piece_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
+	if (result < 0)
+		return result;
+	done.size = m->blob.size - done.at;
+	done.last = m->count ? m->lanes[m->count - 1].id : 0;
+	m->count = 0;
+	m->runs.count = 0;
+	return vector_push(&m->pieces, done) < 0 ? no_memory(err) : 0;
+}
+
+static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
+		     const struct stretch *open, size_t count, struct error *err)
+{
+	struct block_maker *m = &p->maker;
+	struct tower *t = l ? &l->tower : NULL;
+	size_t first = m->runs.count;
+	bool untold = is_untold(b, l, open, count);
+	int result = 0;
+
+	if (!untold && t)
+		result = tower_close_stale(t, b->level);
+	if (result == 0 && !untold && t && b->level < t->count)
+		result = copy_runs(m, b, &t->levels[b->level].runs);
+	if (result == 0 && !untold)
+		result = add_tail(m, b, t, open, count);
+	if (result < 0)
+		return no_memory(err);
+	if (first == m->runs.count && !untold)
+		return 0;
+	m->lanes[m->count] = (struct piece_lane){
+		.id = l ? l->id : open->lane, .untold = untold, .count = m->runs.count - first};
+	m->first_run[m->count++] = first;
+	return m->count == PIECE_LANES ? close_piece(m, err) : 0;
+}
+
+/* All lanes in order of their ids: those that have cells, those of which something is open, or both. */
+static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
+{
+	size_t at = 0, i = 0;
+	int result = 0;
+
+	while (result == 0 && (i < p->lanes.count || at < p->open.count)) {
+		struct pyramid_lane *l = i < p->lanes.count ? p->lanes.items[i] : NULL;
+		const struct stretch *open = p->open.items + at;
+		size_t count = 0;
+
+		if (at < p->open.count && (!l || open->lane <= l->id))
+			while (at + count < p->open.count && open[count].lane == open->lane)
+				count++;
+		if (count && (!l || open->lane < l->id))
+			l = NULL;
+		at += count;
+		i += l != NULL;
+		if ((l && l->cpu) == cpus)
+			result = make_lane(p, b, l, open, cpus ? 0 : count, err);
+	}
+	return result;
+}
+
+static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind kind,
+		       struct error *err)
+{
+	struct block_maker *m = &p->maker;
+	struct pyramid_piece piece = {.level = b->level,
+				      .time = b->time,
+				      .end = b->end,
+				      .kind = kind,
+				      .records = b->records};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < m->pieces.count; i++) {
+		const struct finished_piece *f = &m->pieces.items[i];
+
+		piece.last = i + 1 < m->pieces.count ? f->last : INT64_MAX;
+		piece.data = m->blob.data + f->at;
+		piece.size = f->size;
+		result = p->events.piece(p->events.context, &piece, err);
+		piece.lane = piece.last + 1;
+	}
+	return result;
+}
+
+int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
+	       struct error *err)
+{
+	struct block_maker *m = &p->maker;
+	int result;
+
+	*stored = false;
+	m->blob.size = m->count = 0;
+	m->runs.count = m->pieces.count = 0;
+	result = make_lanes(p, b, kind == LANE_CPU, err);
+	if (result == 0 && (m->count || !m->pieces.count))
+		result = close_piece(m, err);
+	if (result < 0)
+		return result;
+	*stored = !p->options.records_per_byte ||
+		  m->blob.size <= b->records / p->options.records_per_byte;
+	return *stored ? tell_pieces(p, b, kind, err) : 0;
+}

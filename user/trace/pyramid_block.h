@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of pyramid.c, and a block of it as pieces. For these files only. */
+#ifndef SKEIN_TRACE_PYRAMID_BLOCK_H
+#define SKEIN_TRACE_PYRAMID_BLOCK_H
+
+#include "analyze/index.h"
+#include "trace/checkpoint.h"
+#include "trace/pyramid.h"
+
+struct pyramid_lane {
+	uint64_t id;
+	struct tower tower;
+	bool cpu;
+	bool dead; /* no stretch will come any more */
+};
+
+/* Records in a block that is not whole yet. */
+struct block_count {
+	uint64_t block; /* number: time >> shift of its level, in blocks */
+	uint64_t records;
+};
+
+struct finished_piece {
+	size_t at, size; /* in blob */
+	uint64_t last;	 /* lane.id */
+};
+
+/* Working memory of block_make(); zeroed memory is ready. */
+struct block_maker {
+	struct packer packer;
+	struct bytes scratch, blob;
+	struct runs runs;
+	struct {
+		struct finished_piece *items;
+		size_t count, capacity;
+	} pieces;
+	struct piece_lane lanes[PIECE_LANES]; /* of the piece at hand; runs are set last */
+	size_t first_run[PIECE_LANES];
+	unsigned int count;
+};
+
+struct pyramid {
+	struct pyramid_events events;
+	struct pyramid_options options;
+	struct {
+		struct pyramid_lane **items;
+		size_t count, capacity;
+	} lanes;	    /* in order of ids if sorted */
+	struct index index; /* lane.id -> lanes */
+	bool sorted;
+	struct open_list open; /* what is open now, by lane; of CPU lanes it is nothing */
+	bool swept;	       /* open is of now */
+	bool finished;	       /* nothing is open, and blocks end with the recording */
+	struct kept kept[PYRAMID_LEVELS];
+	bool on[PYRAMID_LEVELS]; /* kept goes on */
+	uint64_t resume[PYRAMID_LEVELS]; /* the block before which it stays off */
+	struct {
+		struct block_count *items;
+		size_t count, capacity;
+	} counts[PYRAMID_LEVELS];
+	uint64_t slot, first_slot, slot_records; /* blocks of level 0; slot + 1, 0: none yet */
+	uint64_t recent[1 << TOWER_STEP];	 /* records of the last slots */
+	uint64_t order;				 /* records before that time have come */
+	uint64_t painted;			 /* no stretch reached further */
+	struct block_maker maker;
+};
+
+struct block {
+	unsigned int level;
+	uint64_t number, records;
+	uint64_t time, end; /* ns */
+	uint64_t settled;   /* what lies before is certain: before end if a CPU was not waited for */
+};
+
+/*
+ * Tell the pieces of the lanes of one kind. *stored: whether they are worth it. p->lanes are
+ * sorted and swept.
+ */
+int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
+	       struct error *err);
+void block_maker_free(struct block_maker *m);
+
+#endif

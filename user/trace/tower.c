@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One lane's stretches become its cells. */
+#include "trace/tower.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RUNS_IDLE_MAX 64u /* room that an empty list may keep */
+
+int runs_add(struct runs *r, uint64_t first, uint64_t count, const struct cell *cell)
+{
+	struct run *last = r->count ? &r->items[r->count - 1] : NULL;
+
+	if (last && last->first + last->count == first && cell_equal(&last->cell, cell)) {
+		last->count += count;
+		return 0;
+	}
+	return vector_push(r, ((struct run){first, count, *cell})) < 0 ? -ENOMEM : 0;
+}
+
+size_t runs_drop(struct runs *r, uint64_t below)
+{
+	size_t gone = 0;
+
+	while (gone < r->count && r->items[gone].first + r->items[gone].count <= below)
+		gone++;
+	if (!gone)
+		return 0;
+	r->count -= gone;
+	memmove(r->items, r->items + gone, sizeof(*r->items) * r->count);
+	if (!r->count && r->capacity > RUNS_IDLE_MAX)
+		vector_free(r);
+	return gone;
+}
+
+static struct level *need_level(struct tower *t, unsigned int level)
+{
+	struct level *bigger;
+
+	if (level < t->count)
+		return &t->levels[level];
+	bigger = realloc(t->levels, sizeof(*bigger) * (level + 1));
+	if (!bigger)
+		return NULL;
+	memset(bigger + t->count, 0, sizeof(*bigger) * (level + 1 - t->count));
+	t->levels = bigger;
+	t->count = (uint8_t)(level + 1);
+	return &t->levels[level];
+}
+
+static int keep(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		const struct cell *cell)
+{
+	unsigned int shift = tower_shift(t, level);
+	const struct kept *k = t->kept ? &t->kept[level] : NULL;
+
+	if (k && ((first + count) << shift <= k->first || first << shift >= k->end))
+		return 0;
+	return runs_add(&t->levels[level].runs, first, count, cell);
+}
+
+static int close_cell(struct tower *t, unsigned int level);
+
+/* The open cell of a level, as the one with that number. */
+static int open_cell(struct tower *t, unsigned int level, uint64_t number, struct level **ret)
+{
+	struct level *l = need_level(t, level);
+
+	if (!l)
+		return -ENOMEM;
+	if (l->mix.told && l->open != number && close_cell(t, level) < 0)
+		return -ENOMEM;
+	l = &t->levels[level]; /* closing may have moved it */
+	l->open = number;
+	*ret = l;
+	return 0;
+}
+
+static int close_cell(struct tower *t, unsigned int level)
+{
+	struct level *l = &t->levels[level], *above;
+	struct cell cell;
+	int result;
+
+	if (!l->mix.told)
+		return 0;
+	cell = mix_cell(&l->mix, 1ULL << tower_shift(t, level));
+	result = keep(t, level, l->open, 1, &cell);
+	if (result == 0 && level < t->top) {
+		result = open_cell(t, level + 1, l->open >> TOWER_STEP, &above);
+		if (result == 0)
+			result = mix_merge(&above->mix, &t->levels[level].mix);
+	}
+	mix_clear(&t->levels[level].mix);
+	return result;
+}
+
+static int paint_part(struct tower *t, unsigned int level, uint64_t time, uint64_t end,
+		      uint16_t key, uint64_t thread)
+{
+	struct level *l;
+	int result = open_cell(t, level, time >> tower_shift(t, level), &l);
+
+	return result < 0 ? result : mix_add(&l->mix, key, thread, end - time);
+}
+
+/* A part of a cell, whole cells, a part of a cell: what is whole goes up as it is. */
+static int paint(struct tower *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
+		 uint64_t thread)
+{
+	unsigned int shift = tower_shift(t, level);
+	uint64_t first = time >> shift, last = end >> shift, middle;
+	struct cell whole;
+	int result = 0;
+
+	if (first == last)
+		return paint_part(t, level, time, end, key, thread);
+	if (time & ((1ULL << shift) - 1)) {
+		middle = ++first << shift;
+		result = paint_part(t, level, time, middle, key, thread);
+	}
+	if (result == 0 && t->levels && level < t->count)
+		result = close_cell(t, level);
+	if (result == 0 && first < last) {
+		whole = mix_whole(key, thread);
+		if (!need_level(t, level))
+			return -ENOMEM;
+		result = keep(t, level, first, last - first, &whole);
+		if (result == 0 && level < t->top)
+			result = paint(t, level + 1, first << shift, last << shift, key, thread);
+	}
+	if (result == 0 && last << shift < end)
+		result = paint_part(t, level, last << shift, end, key, thread);
+	return result;
+}
+
+int tower_paint(struct tower *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
+		uint64_t thread)
+{
+	int result;
+
+	if (time < t->at)
+		time = t->at;
+	if (time >= end)
+		return 0;
+	t->at = end;
+	result = base ? tower_close(t, base - 1) : 0;
+	return result < 0 ? result : paint(t, base, time, end, key, thread);
+}
+
+int tower_close(struct tower *t, unsigned int level)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++)
+		result = close_cell(t, i);
+	return result;
+}
+
+int tower_close_stale(struct tower *t, unsigned int level)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++)
+		if (t->levels[i].mix.told && t->levels[i].open != (t->at - 1) >> tower_shift(t, i))
+			result = close_cell(t, i);
+	return result;
+}
+
+int tower_open_mix(const struct tower *t, unsigned int level, uint64_t cell, struct mix *m)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++) {
+		const struct level *l = &t->levels[i];
+
+		if (l->mix.told && l->open >> (TOWER_STEP * (level - i)) == cell)
+			result = mix_merge(m, &l->mix);
+	}
+	return result;
+}
+
+void tower_free(struct tower *t)
+{
+	for (unsigned int i = 0; i < t->count; i++) {
+		mix_free(&t->levels[i].mix);
+		vector_free(&t->levels[i].runs);
+	}
+	free(t->levels);
+	t->levels = NULL;
+	t->count = 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cells of one lane, painted from its stretches: of one size, or of a size
+ * and all those four, sixteen, ... times coarser at once. Every level has one open
+ * cell with exact sums. What closes is added to the cell above it, and what covers whole cells
+ * goes up as one stretch, so that a stretch costs the same however long it is.
+ */
+#ifndef SKEIN_TRACE_TOWER_H
+#define SKEIN_TRACE_TOWER_H
+
+#include <stddef.h>
+
+#include "base/vector.h"
+#include "trace/mix.h"
+
+/* Equal cells in a row. What no run tells of is zeros. */
+struct run {
+	uint64_t first, count; /* number of the first cell, time / size; how many */
+	struct cell cell;
+};
+
+struct runs {
+	struct run *items;
+	size_t count, capacity;
+};
+
+struct level {
+	uint64_t open; /* number of the cell that is being summed up, if mix.told */
+	struct mix mix;
+	struct runs runs; /* closed cells, in order */
+};
+
+/* Which closed cells of a level are kept as runs: those that reach into this time. */
+struct kept {
+	uint64_t first, end; /* ns */
+};
+
+struct tower {
+	uint64_t at; /* painted until then, ns: what comes before is cut */
+	struct level *levels;
+	const struct kept *kept; /* of each level; NULL: all */
+	uint8_t shift;		 /* cells of level 0 are 1 << shift ns */
+	uint8_t count;		 /* levels in memory */
+	uint8_t top;		 /* number of the highest level */
+};
+
+/* Each level's cells are 1 << TOWER_STEP times those below. */
+#define TOWER_STEP 2
+
+static inline unsigned int tower_shift(const struct tower *t, unsigned int level)
+{
+	return t->shift + TOWER_STEP * level;
+}
+
+/*
+ * Paint a stretch into the cells of base and above. Stretches come in their order; thread as in
+ * mix_add(). 0 or -ENOMEM. What is open below base is closed first.
+ */
+int tower_paint(struct tower *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
+		uint64_t thread);
+
+/* Close what is open, from the finest level up to that one. 0 or -ENOMEM. */
+int tower_close(struct tower *t, unsigned int level);
+
+/* Close only what nothing comes to any more, because the lane is painted beyond it. */
+int tower_close_stale(struct tower *t, unsigned int level);
+
+/* Add to m what the open cells tell of the cell with that number, at that level. */
+int tower_open_mix(const struct tower *t, unsigned int level, uint64_t cell, struct mix *m);
+
+void tower_free(struct tower *t);
+
+/* Append cells; a run that goes on is made longer. 0 or -ENOMEM. */
+int runs_add(struct runs *r, uint64_t first, uint64_t count, const struct cell *cell);
+/* Forget cells below that number. Returns how many runs are gone. */
+size_t runs_drop(struct runs *r, uint64_t below);
+
+#endif

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A window is read from the level of the pyramid whose cells fit it. Blocks
+ * that are not stored, and cells finer than any that are, are painted from the records.
+ */
+#include "trace/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/paint.h"
+#include "trace/piece.h"
+#include "trace/pyramid.h"
+
+#define FINEST_SHIFT 10u /* the finest cell, 1.024 us */
+#define CELLS_MAX (64u << 20) /* of all lanes of a window: a gigabyte */
+
+/* A lane that was asked for and that there is. */
+struct asked {
+	uint64_t id;
+	struct cell *cells; /* in the window */
+	bool cpu;
+};
+
+struct view {
+	struct trace *trace;
+	struct window *window;
+	const struct cast *cast;
+	struct asked *asked; /* in the order of ids, each once */
+	size_t count;
+	unsigned int shift; /* of a cell */
+	uint64_t first;	    /* number of the first cell */
+	bool stored;	    /* there is a level of that size */
+	unsigned int level;
+	/* Blocks in which cells of the window lie; if the level is not stored, one for all. */
+	uint64_t first_block;
+	size_t blocks;
+	uint8_t *missing; /* of lane * blocks + block: it is to be painted */
+	uint64_t block;	  /* number of the one being read */
+	struct packer packer;
+};
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	free(w->cells);
+	free(w);
+}
+
+/* The largest power of two that is at most so many ns; of those the pyramid has, if it has one. */
+static unsigned int choose_shift(uint64_t ns)
+{
+	unsigned int shift = ns ? 63 - (unsigned int)__builtin_clzll(ns) : 0;
+
+	if (shift >= pyramid_shift(PYRAMID_LEVELS - 1))
+		return pyramid_shift(PYRAMID_LEVELS - 1);
+	if (shift >= PYRAMID_SHIFT)
+		return shift - (shift - PYRAMID_SHIFT) % TOWER_STEP;
+	return shift < FINEST_SHIFT ? FINEST_SHIFT : shift;
+}
+
+static int lay_out(struct view *v, const struct window_query *q, struct error *err)
+{
+	uint64_t last, width;
+	struct window *w;
+
+	if (q->time >= q->end || !q->width)
+		return error_set(err, -EINVAL, "an empty window");
+	v->shift = choose_shift((q->end - q->time) / q->width);
+	v->first = q->time >> v->shift;
+	last = (q->end - 1) >> v->shift;
+	width = last - v->first + 1;
+	if (width > CELLS_MAX || q->lane_count > CELLS_MAX / width)
+		return error_set(err, -EINVAL, "a window of too many cells");
+	v->stored = v->shift >= PYRAMID_SHIFT;
+	v->level = v->stored ? (v->shift - PYRAMID_SHIFT) / TOWER_STEP : 0;
+	v->first_block = v->stored ? v->first >> BLOCK_SHIFT : 0;
+	v->blocks = v->stored ? (last >> BLOCK_SHIFT) - v->first_block + 1 : 1;
+	v->window = w = calloc(1, sizeof(*w));
+	if (!w)
+		return no_memory(err);
+	*w = (struct window){.time = v->first << v->shift,
+			     .cell = 1ULL << v->shift,
+			     .width = (unsigned int)width,
+			     .lanes = q->lane_count};
+	w->cells = calloc(width * (q->lane_count ? q->lane_count : 1), sizeof(*w->cells));
+	return w->cells ? 0 : no_memory(err);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int ask(struct view *v, const struct window_query *q, struct error *err)
+{
+	size_t kept = 0;
+
+	v->asked = calloc(q->lane_count ? q->lane_count : 1, sizeof(*v->asked));
+	if (!v->asked)
+		return no_memory(err);
+	for (size_t i = 0; i < q->lane_count; i++) {
+		uint32_t kind = index_get(&v->cast->lanes, q->lanes[i]);
+
+		if (kind != INDEX_NONE)
+			v->asked[v->count++] = (struct asked){
+				.id = q->lanes[i],
+				.cells = v->window->cells + i * v->window->width,
+				.cpu = kind == LANE_CPU,
+			};
+	}
+	qsort(v->asked, v->count, sizeof(*v->asked), compare);
+	for (size_t i = 0; i < v->count; i++)
+		if (!i || v->asked[i].id != v->asked[kept - 1].id)
+			v->asked[kept++] = v->asked[i];
+	v->count = kept;
+	v->missing = malloc(v->count * v->blocks + 1);
+	if (!v->missing)
+		return no_memory(err);
+	memset(v->missing, 1, v->count * v->blocks);
+	return 0;
+}
+
+/* Lanes that were asked for more than once. */
+static void repeat(struct view *v, const struct window_query *q)
+{
+	for (size_t i = 0; i < q->lane_count; i++) {
+		const struct asked key = {.id = q->lanes[i]};
+		const struct asked *a = bsearch(&key, v->asked, v->count, sizeof(key), compare);
+		struct cell *cells = v->window->cells + i * v->window->width;
+
+		if (a && a->cells != cells)
+			memcpy(cells, a->cells, sizeof(*cells) * v->window->width);
+	}
+}
+
+/* Numbers of the window's cells that lie in a block, from the block's first one on. */
+static void block_cells(const struct view *v, uint64_t block, unsigned int *first,
+			unsigned int *end)
+{
+	uint64_t start = block << BLOCK_SHIFT, last = v->first + v->window->width;
+
+	*first = v->first > start ? (unsigned int)(v->first - start) : 0;
+	*end = last - start < BLOCK_CELLS ? (unsigned int)(last - start) : BLOCK_CELLS;
+}
+
+static size_t find_asked(const struct view *v, uint64_t id)
+{
+	size_t low = 0, high = v->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (v->asked[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint8_t *missing_of(struct view *v, size_t lane, uint64_t block)
+{
+	return &v->missing[lane * v->blocks + (block - v->first_block)];
+}
+
+static struct cell *take_lane(void *context, uint64_t id, bool untold)
+{
+	struct view *v = context;
+	size_t at = find_asked(v, id);
+	unsigned int first, end;
+
+	if (at == v->count || v->asked[at].id != id)
+		return NULL;
+	if (untold) {
+		*missing_of(v, at, v->block) = 1;
+		return NULL;
+	}
+	block_cells(v, v->block, &first, &end);
+	return v->asked[at].cells + ((v->block << BLOCK_SHIFT) + first - v->first);
+}
+
+static void set_missing(struct view *v, bool cpu, uint64_t lane, uint64_t last, uint8_t missing)
+{
+	for (size_t i = find_asked(v, lane); i < v->count && v->asked[i].id <= last; i++)
+		if (v->asked[i].cpu == cpu)
+			*missing_of(v, i, v->block) = missing;
+}
+
+static bool is_asked(const struct view *v, bool cpu, uint64_t lane, uint64_t last)
+{
+	for (size_t i = find_asked(v, lane); i < v->count && v->asked[i].id <= last; i++)
+		if (v->asked[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+static int read_piece(struct view *v, sqlite3_stmt *row, sqlite3_stmt *data, bool cpu,
+		      struct error *err)
+{
+	uint64_t lane = (uint64_t)sqlite3_column_int64(row, 1);
+	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
+	struct piece_reader to = {.lane = take_lane, .context = v};
+	int result = -EBADMSG;
+
+	v->block = (uint64_t)sqlite3_column_int64(row, 0) >> (v->shift + BLOCK_SHIFT);
+	if (v->block < v->first_block || v->block - v->first_block >= v->blocks ||
+	    !is_asked(v, cpu, lane, last))
+		return 0;
+	block_cells(v, v->block, &to.first, &to.end);
+	set_missing(v, cpu, lane, last, 0);
+	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
+	if (sqlite3_step(data) == SQLITE_ROW)
+		result = piece_decode(&v->packer, sqlite3_column_blob(data, 0),
+				      (size_t)sqlite3_column_bytes(data, 0), &to);
+	sqlite3_reset(data);
+	if (result == -EBADMSG)
+		set_missing(v, cpu, lane, last, 1);
+	return result == -ENOMEM ? no_memory(err) : 0;
+}
+
+static int read_pieces(struct view *v, bool cpu, struct error *err)
+{
+	sqlite3_stmt *rows = NULL, *data = NULL;
+	uint64_t start = v->first_block << (v->shift + BLOCK_SHIFT);
+	int result = 0;
+
+	if (!is_asked(v, cpu, 0, UINT64_MAX))
+		return 0;
+	if (sql_prepare(v->trace->db, &rows,
+			"SELECT time, lane, last, id FROM main.pyramid"
+			" WHERE level = ?1 AND kind = ?2 AND time >= ?3 AND time <= ?4",
+			err) < 0 ||
+	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1", err) < 0)
+		goto out; /* a table of another's making holds nothing */
+	sqlite3_bind_int64(rows, 1, v->level);
+	sqlite3_bind_int64(rows, 2, cpu ? LANE_CPU : LANE_THREAD);
+	sqlite3_bind_int64(rows, 3, (sqlite3_int64)start);
+	sqlite3_bind_int64(rows, 4,
+			   (sqlite3_int64)(v->window->time +
+					   (uint64_t)v->window->width * v->window->cell - 1));
+	while (result == 0 && sqlite3_step(rows) == SQLITE_ROW)
+		result = read_piece(v, rows, data, cpu, err);
+out:
+	sqlite3_finalize(rows);
+	sqlite3_finalize(data);
+	return result;
+}
+
+/* Cells of the window in a row of blocks. */
+static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t *first,
+		     uint64_t *end)
+{
+	uint64_t last = v->first + v->window->width;
+
+	*first = (v->first_block + block) << BLOCK_SHIFT;
+	*end = (v->first_block + block + blocks) << BLOCK_SHIFT;
+	if (!v->stored || *first < v->first)
+		*first = v->first;
+	if (!v->stored || *end > last)
+		*end = last;
+}
+
+static void put_runs(struct view *v, size_t lane, size_t block, const struct runs *runs)
+{
+	struct cell *cells = v->asked[lane].cells;
+	uint64_t first, end;
+
+	cells_of(v, block, 1, &first, &end);
+	memset(cells + (first - v->first), 0, sizeof(*cells) * (end - first));
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *r = &runs->items[i];
+		uint64_t from = r->first > first ? r->first : first;
+		uint64_t to = r->first + r->count < end ? r->first + r->count : end;
+
+		for (; from < to; from++)
+			cells[from - v->first] = r->cell;
+	}
+}
+
+static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
+{
+	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
+}
+
+/* All lanes of which something is missing in a row of blocks. */
+static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
+			struct error *err)
+{
+	struct paint_query q = {.known = known};
+	size_t at = 0;
+	int result;
+
+	q.lanes = calloc(v->count, sizeof(*q.lanes));
+	if (!q.lanes)
+		return no_memory(err);
+	for (size_t i = 0; i < v->count; i++)
+		if (misses(v, i, block, blocks))
+			q.lanes[q.count++] =
+				(struct paint_lane){.id = v->asked[i].id,
+						    .cpu = v->asked[i].cpu,
+						    .tower = {.shift = (uint8_t)v->shift}};
+	cells_of(v, block, blocks, &q.time, &q.end);
+	q.time <<= v->shift;
+	q.end <<= v->shift;
+	result = paint_records(v->trace, &q, err);
+	for (size_t i = 0; result == 0 && i < v->count; i++) {
+		if (!misses(v, i, block, blocks))
+			continue;
+		for (size_t b = block; q.lanes[at].tower.count && b < block + blocks; b++)
+			if (v->missing[i * v->blocks + b])
+				put_runs(v, i, b, &q.lanes[at].tower.levels[0].runs);
+		at++;
+	}
+	for (size_t i = 0; i < q.count; i++)
+		tower_free(&q.lanes[i].tower);
+	free(q.lanes);
+	return result;
+}
+
+static bool block_misses(struct view *v, size_t block)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (v->missing[i * v->blocks + block])
+			return true;
+	return false;
+}
+
+static int paint_missing(struct view *v, struct error *err)
+{
+	uint64_t time, known = 0;
+	size_t from = 0, to;
+	int result = 0;
+
+	if (memchr(v->missing, 1, v->count * v->blocks))
+		result = trace_span(v->trace, &time, &known, err);
+	while (result == 0 && from < v->blocks) {
+		for (to = from; to < v->blocks && block_misses(v, to);)
+			to++;
+		if (to > from)
+			result = paint_blocks(v, from, to - from, known, err);
+		from = to + 1;
+	}
+	return result;
+}
+
+int trace_window(struct trace *t, const struct window_query *q, struct window **ret,
+		 struct error *err)
+{
+	struct view v = {.trace = t};
+	int result = cast_of(t, &v.cast, err);
+
+	if (result == 0)
+		result = lay_out(&v, q, err);
+	if (result == 0)
+		result = ask(&v, q, err);
+	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
+		result = read_pieces(&v, true, err);
+	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
+		result = read_pieces(&v, false, err);
+	if (result == 0)
+		result = paint_missing(&v, err);
+	if (result == 0)
+		repeat(&v, q);
+	packer_free(&v.packer);
+	free(v.asked);
+	free(v.missing);
+	if (result < 0)
+		window_free(v.window);
+	else
+		*ret = v.window;
+	return result;
+}
+
+int trace_span(struct trace *t, uint64_t *time, uint64_t *end, struct error *err)
+{
+	sqlite3_int64 first = 0, last = 0;
+	int result = 0;
+
+	if (trace_has(t, "chunk", "end")) {
+		result = sql_int(t->db,
+				 "SELECT coalesce(min(time), 0) FROM main.chunk"
+				 " WHERE kind IN ('slice', 'edge')",
+				 &first, err);
+		if (result == 0)
+			result = sql_int(t->db,
+					 "SELECT coalesce(max(\"end\"), 0) FROM main.chunk"
+					 " WHERE kind IN ('slice', 'edge')",
+					 &last, err);
+	}
+	if (result == -EBADMSG)
+		first = last = result = 0;
+	if (result < 0)
+		return result;
+	*time = (uint64_t)first;
+	*end = (uint64_t)last;
+	return 0;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From records to the rows of pyramid and checkpoint. */
+#include "trace/zoom.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/checkpoint.h"
+
+/*
+ * A checkpoint tells of every lane: with many, they are further apart, so that they take at most
+ * one byte for so many records.
+ */
+#define RECORDS_PER_BYTE 16u
+
+#define PIECE_SQL \
+	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data) VALUES(?,?,?,?,?,?,?,?)"
+#define CHECKPOINT_SQL \
+	"INSERT INTO checkpoint(time,since,chunk,lanes,slices) VALUES(?,?,?,?,?)"
+
+struct zoom {
+	sqlite3 *db;
+	struct zoom_events events;
+	sqlite3_stmt *put_piece, *put_checkpoint;
+	struct pyramid_options options;
+	struct pyramid *pyramid;
+	struct states *states;
+	uint64_t order; /* of the last slice or edge */
+	uint64_t end;	/* the greatest time of all */
+	/* Since the last checkpoint: how many records, and the slices that had begun before it. */
+	uint64_t records, wanted;
+	uint64_t checkpoint; /* its time */
+	struct slice_list crossing;
+	struct open_list open;
+	struct packer packer;
+	struct bytes scratch, blobs;
+};
+
+static int step(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
+{
+	int rc = sqlite3_step(stmt), result = 0;
+
+	if (rc != SQLITE_DONE)
+		result = sql_fail(z->db, rc, err, "cannot write the trace");
+	sqlite3_reset(stmt);
+	return result;
+}
+
+static int put_piece(void *context, const struct pyramid_piece *p, struct error *err)
+{
+	struct zoom *z = context;
+	sqlite3_stmt *stmt = z->put_piece;
+	int result = z->events.begin(z->events.context, err);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(stmt, 1, p->level);
+	sqlite3_bind_int64(stmt, 2, p->kind);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)p->time);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)p->end);
+	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)p->lane);
+	sqlite3_bind_int64(stmt, 6, (sqlite3_int64)p->last);
+	sqlite3_bind_int64(stmt, 7, (sqlite3_int64)p->records);
+	sqlite3_bind_blob64(stmt, 8, p->data, p->size, SQLITE_STATIC);
+	return step(z, stmt, err);
+}
+
+static int tell_stretch(void *context, const struct stretch *s, struct error *err)
+{
+	struct zoom *z = context;
+
+	return pyramid_stretch(z->pyramid, s, err);
+}
+
+static int new_pyramid(struct zoom *z, struct error *err)
+{
+	const struct pyramid_events events = {put_piece, z};
+
+	return pyramid_new(&z->pyramid, &events, &z->options, err);
+}
+
+int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err)
+{
+	struct zoom *z = calloc(1, sizeof(*z));
+	struct states_events told = {tell_stretch, z};
+	int result;
+
+	if (!z)
+		return error_set(err, -ENOMEM, "out of memory");
+	z->db = db;
+	z->events = *events;
+	z->options = PYRAMID_DEFAULTS;
+	z->wanted = z->options.records;
+	result = new_pyramid(z, err);
+	if (result == 0)
+		result = states_new(&z->states, &told, err);
+	if (result == 0)
+		result = sql_prepare(db, &z->put_piece, PIECE_SQL, err);
+	if (result == 0)
+		result = sql_prepare(db, &z->put_checkpoint, CHECKPOINT_SQL, err);
+	if (result < 0)
+		zoom_free(z);
+	else
+		*ret = z;
+	return result;
+}
+
+void zoom_free(struct zoom *z)
+{
+	if (!z)
+		return;
+	sqlite3_finalize(z->put_piece);
+	sqlite3_finalize(z->put_checkpoint);
+	states_free(z->states);
+	pyramid_free(z->pyramid);
+	vector_free(&z->crossing);
+	vector_free(&z->open);
+	packer_free(&z->packer);
+	bytes_free(&z->scratch);
+	bytes_free(&z->blobs);
+	free(z);
+}
+
+void zoom_set(struct zoom *z, const struct pyramid_options *options)
+{
+	z->options = *options;
+	z->wanted = options->records;
+	pyramid_set(z->pyramid, options);
+}
+
+/* A slice, or an edge as one without a lane. */
+static int count_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t end,
+			struct error *err)
+{
+	if (order > z->order)
+		z->order = order;
+	if (time > z->end)
+		z->end = time;
+	if (end > z->end)
+		z->end = end;
+	z->records++;
+	return pyramid_record(z->pyramid, z->states, z->order, err);
+}
+
+static int take_slice(struct zoom *z, const struct slice *s, struct error *err)
+{
+	if (s->time < z->checkpoint && s->end && vector_push(&z->crossing, *s) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return count_record(z, slice_order(s), s->time, s->end, err);
+}
+
+int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err)
+{
+	const struct lane *lane = record;
+	const struct edge *edge = record;
+	int result = 0;
+
+	switch (kind) {
+	case KIND_LANE:
+		result = lane->kind == LANE_CPU ? pyramid_cpu(z->pyramid, lane->id, err) : 0;
+		break;
+	case KIND_SLICE:
+		result = take_slice(z, record, err);
+		break;
+	case KIND_EDGE:
+		result = count_record(z, edge->time, edge->time, edge->end, err);
+		break;
+	case KIND_THREAD:
+		break;
+	default:
+		return 0;
+	}
+	return result < 0 ? result : states_put(z->states, kind, record, err);
+}
+
+bool zoom_is_due(const struct zoom *z)
+{
+	return z->records >= z->wanted;
+}
+
+static int put_checkpoint(struct zoom *z, uint64_t chunk, size_t lanes, struct error *err)
+{
+	sqlite3_stmt *stmt = z->put_checkpoint;
+	uint64_t since = z->order;
+	int result = z->events.begin(z->events.context, err);
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < z->crossing.count; i++)
+		if (z->crossing.items[i].time < since)
+			since = z->crossing.items[i].time;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)z->order);
+	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)since);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)chunk);
+	sqlite3_bind_blob64(stmt, 4, z->blobs.data, lanes, SQLITE_STATIC);
+	sqlite3_bind_blob64(stmt, 5, z->blobs.data + lanes, z->blobs.size - lanes, SQLITE_STATIC);
+	return step(z, stmt, err);
+}
+
+int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
+{
+	size_t lanes = 0;
+	int result;
+
+	z->open.count = z->blobs.size = 0;
+	if (states_each(z->states, open_list_add, &z->open) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	result = checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
+	lanes = z->blobs.size;
+	if (result == 0)
+		result = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs,
+						err);
+	if (result == 0)
+		result = put_checkpoint(z, chunk, lanes, err);
+	if (result < 0)
+		return result;
+	z->crossing.count = 0;
+	z->checkpoint = z->order;
+	z->records = 0;
+	z->wanted = z->options.records;
+	if (z->options.records_per_byte && z->wanted < lanes * RECORDS_PER_BYTE)
+		z->wanted = lanes * RECORDS_PER_BYTE;
+	return 0;
+}
+
+int zoom_finish(struct zoom *z, struct error *err)
+{
+	int result = states_end(z->states, z->end, err);
+
+	return result < 0 ? result : pyramid_finish(z->pyramid, err);
+}
