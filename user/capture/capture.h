@@ -18,6 +18,7 @@ struct capture_progress {
 	uint64_t lost; /* known so far */
 	uint64_t pending_names;
 	uint64_t pending_tables; /* unwind tables that are being made */
+	uint64_t ticks; /* how often the sink was given all that belongs together */
 	bool preparing; /* sampling has not begun */
 	bool finishing; /* sampling is over, names are still being looked up */
 };
@@ -44,6 +45,7 @@ struct capture_options {
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: keep none */
 	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
+	uint64_t keep; /* ns that the sink keeps; 0: everything. See sink_ops.forget */
 	/* process to release by a byte to this descriptor once sampling runs; -1: none */
 	int release_fd;
 	/* polled beside the rings, to notice signals at once; -1: none */

@@ -510,6 +510,15 @@ static bool is_hopeless(const struct intern *n, const struct waiting *w)
 	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
 }
 
+void intern_forget(struct intern *n)
+{
+	cache_clear(n->stacks);
+	cache_clear(n->paths);
+	cache_clear(n->nodes);
+	cache_clear(n->frames);
+	cache_clear(n->functions);
+}
+
 int intern_tick(struct intern *n, bool last, struct error *err)
 {
 	struct waiting *w, *next;

@@ -49,6 +49,9 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
  */
 void intern_renewed(struct intern *n, struct object *o, bool changed);
 
+/* Begin anew: what is met from now on gets new ids, whether it was met before or not. */
+void intern_forget(struct intern *n);
+
 /*
  * Put frames that still wait for their names as they are, so that a killed
  * recording has them. last: they will not be named any more.

@@ -141,6 +141,16 @@ static void note_switch_losses(struct live *l)
 	l->counted = now;
 }
 
+/* Twice in what is kept, so that stacks are kept for half as long again at most. */
+static int forget(struct live *l, uint64_t now, struct error *err)
+{
+	if (!l->options.keep || now < l->last_forget + l->options.keep / 2)
+		return 0;
+	l->last_forget = now;
+	intern_forget(l->intern);
+	return sink_forget(l->sink, err);
+}
+
 static int tick(struct live *l, bool last, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -161,6 +171,9 @@ static int tick(struct live *l, bool last, struct error *err)
 		ret = schedule_tick(l->schedule, err);
 	if (!ret)
 		ret = sink_tick(l->sink, now, err);
+	if (!ret)
+		ret = forget(l, now, err);
+	l->progress.ticks++;
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
@@ -362,7 +375,7 @@ static int begin(struct live *l, struct error *err)
 		ret = select_targets(l->program, &l->options, err);
 	if (ret)
 		return ret;
-	l->started = l->last_drain = l->last_tick = boot_now();
+	l->started = l->last_drain = l->last_tick = l->last_forget = boot_now();
 	ret = describe(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);

@@ -52,7 +52,7 @@ struct live {
 	struct sink *sink;
 	int epoll;
 	uint64_t started; /* sampling */
-	uint64_t last_drain, last_tick;
+	uint64_t last_drain, last_tick, last_forget;
 	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analyze/filter.h"
@@ -16,6 +17,7 @@
 #include "base/units.h"
 #include "base/vector.h"
 #include "capture/capture.h"
+#include "capture/clock.h"
 #include "cmd/commands.h"
 #include "cmd/export.h"
 #include "cmd/launch.h"
@@ -31,6 +33,7 @@ struct record_options {
 	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache,
 		*save_stacks;
 	uint64_t frequency, period, duration, buffer, switch_buffer, unwind_memory;
+	uint64_t keep, max_size;
 	bool sample, sched; /* what is recorded; neither: the default */
 	bool user_only, kernel_only, idle, quiet, verbose, stacks;
 };
@@ -116,6 +119,22 @@ static int set_event(void *options, const char *value, struct error *err)
 	return ret;
 }
 
+static int set_keep(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+	int ret = parse_duration(value, &o->keep, err);
+
+	return ret || o->keep ? ret : error_set(err, -EINVAL, "0 is nothing to keep");
+}
+
+static int set_max_size(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+	int ret = parse_bytes(value, &o->max_size, err);
+
+	return ret || o->max_size ? ret : error_set(err, -EINVAL, "0 is no size for a trace");
+}
+
 /* 0 stands for "not given" in the options, so it cannot be given. */
 static int take_rate(uint64_t *ret, const char *value, struct error *err)
 {
@@ -198,6 +217,13 @@ static const struct option_spec record_options[] = {
 	 "Export at once instead of keeping a trace: see 'skein export --help'. Chosen by the "
 	 "ending of FILE otherwise.",
 	 MEMBER(format), NULL},
+	{"keep", 0, OPTION_CALL, "TIME",
+	 "Record endlessly, and keep only the last TIME: what is older is deleted, and the trace "
+	 "does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to NAME-<UTC>.skein "
+	 "beside the trace, while the recording goes on.",
+	 0, set_keep},
+	{"max-size", 0, OPTION_CALL, "SIZE",
+	 "End the recording before its trace grows beyond SIZE, such as 500M.", 0, set_max_size},
 	{"save-bad-stacks", 0, OPTION_TEXT, "DIR",
 	 "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 at most "
 	 "of one kind in one module, 1000 in all. They contain pieces of the programs' memory, "
@@ -241,6 +267,10 @@ struct recording {
 	char *trace; /* path */
 	int signals; /* signalfd */
 	int stopped_by; /* signal, 0 none */
+	struct sink *sink; /* NULL: the trace is not there yet, or no more */
+	bool full; /* --max-size ends it */
+	bool copy; /* asked for by SIGUSR2, */
+	uint64_t copy_after; /* ... as soon as more than so many ticks are over */
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
@@ -325,6 +355,7 @@ static int catch_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
 	/* a signalfd sees ignored signals too: under nohup(1) this one is not to end anything */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
@@ -351,12 +382,54 @@ static void take_signals(struct recording *r)
 {
 	struct signalfd_siginfo s;
 
-	while (read(r->signals, &s, sizeof(s)) == sizeof(s))
-		if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
+	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
+		if (s.ssi_signo == SIGUSR2) {
+			r->copy = true;
+		} else if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
 			r->stopped_by = (int)s.ssi_signo;
 			release_signals();
 		}
+	}
 	launch_poll(&r->launch);
+}
+
+/* What is in the trace, as another beside it. A failure is told, and the recording goes on. */
+static void copy_trace_now(struct recording *r)
+{
+	time_t now = time(NULL);
+	struct error err = {""};
+	char mark[32], *path = NULL;
+	struct tm utc;
+
+	strftime(mark, sizeof(mark), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
+	progress_end(&r->progress);
+	if (r->spool)
+		log_warn("SIGUSR2: there is no trace to copy, it is exported in the end");
+	else if (trace_writer_copy(r->sink, mark, boot_now(), &path, &err) < 0)
+		log_failure(0, &err);
+	else
+		log_info("SIGUSR2: written to %s", path);
+	free(path);
+}
+
+/* Copies are made after a tick: then the trace holds whatever its records refer to. */
+static void serve_copies(struct recording *r, const struct capture_progress *p)
+{
+	if (r->copy && r->sink && p->ticks > r->copy_after) {
+		r->copy = false;
+		copy_trace_now(r);
+	}
+	if (!r->copy)
+		r->copy_after = p->ticks;
+}
+
+static bool is_full(const struct recording *r)
+{
+	struct trace_stats stats = {0};
+
+	if (r->sink && r->options.max_size)
+		trace_writer_stats(r->sink, &stats);
+	return stats.full;
 }
 
 static bool keep_going(void *context, const struct capture_progress *p)
@@ -364,10 +437,12 @@ static bool keep_going(void *context, const struct capture_progress *p)
 	struct recording *r = context;
 
 	take_signals(r);
+	serve_copies(r, p);
 	progress_show(&r->progress, p, r->options.duration);
+	r->full = r->full || is_full(r);
 	if (p->finishing) /* names are looked up to the end, unless aborted */
 		return true;
-	return !r->stopped_by && !r->launch.ended;
+	return !r->stopped_by && !r->launch.ended && !r->full;
 }
 
 static int check_options(const struct record_options *o)
@@ -407,6 +482,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.unwind_memory = o->unwind_memory,
 		.save_stacks = o->save_stacks,
 		.duration = o->duration,
+		.keep = o->keep,
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
 		.keep_going = keep_going,
@@ -429,6 +505,17 @@ static void go_first(int nice)
 		(void)setpriority(PRIO_PROCESS, 0, nice);
 }
 
+static int open_trace(struct recording *r, struct sink **ret, struct error *err)
+{
+	int result = trace_writer(ret, r->trace, err);
+
+	if (!result && r->options.keep)
+		result = trace_writer_keep(*ret, r->options.keep, err);
+	if (!result && r->options.max_size)
+		trace_writer_limit(*ret, r->options.max_size);
+	return result;
+}
+
 /* Capture into the trace. 0 or an exit status. */
 static int capture(struct recording *r, struct capture_summary *summary,
 		   struct trace_stats *stats)
@@ -448,13 +535,15 @@ static int capture(struct recording *r, struct capture_summary *summary,
 		goto out;
 	}
 	go_first(RECORDER_NICE);
-	ret = trace_writer(&sink, r->trace, &err);
+	ret = open_trace(r, &sink, &err);
 	if (ret) {
 		ret = log_failure(1, &err);
 		goto out;
 	}
 	progress_begin(&r->progress, r->options.quiet);
+	r->sink = sink;
 	ret = pipe_join(source, sink, &err) ? 1 : 0;
+	r->sink = NULL;
 	progress_end(&r->progress);
 	if (ret)
 		log_failure(ret, &err);
@@ -532,6 +621,14 @@ static void raise_file_limit(void)
 	}
 }
 
+static void show_full(const struct recording *r)
+{
+	char size[32];
+
+	log_info("the recording ended: its trace would have grown beyond %s (--max-size)",
+		 show_bytes(r->options.max_size, size, sizeof(size)));
+}
+
 static int record(struct recording *r)
 {
 	struct capture_summary summary = {0};
@@ -540,6 +637,8 @@ static int record(struct recording *r)
 
 	raise_file_limit();
 	status = capture(r, &summary, &stats);
+	if (r->full)
+		show_full(r);
 	if (summary.elapsed && !r->options.quiet)
 		summary_show(&summary, &stats, r->spool ? NULL : r->trace);
 	if (!status && r->options.comm && !summary.comm_matched)
