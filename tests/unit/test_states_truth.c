@@ -8,7 +8,7 @@
 
 #include "analyze/states.h"
 #include "base/vector.h"
-#include "machine.h"
+#include "small_machine.h"
 #include "suite.h"
 
 struct told {
@@ -74,6 +74,8 @@ static bool fits(const struct machine *m, const struct cell *c, const struct cel
 	if (cut && painted->asleep && c->state == painted->asleep &&
 	    c->wait == painted->asleep_wait)
 		return true;
+	if (m->silent) /* what was not running may have been told before the hole is found */
+		return painted->state != STATE_RUNNING && (c->state != STATE_RUNNING || !c->who);
 	if (c->state == STATE_UNKNOWN && painted->state)
 		return m->hasty || !m->one_gap;
 	return m->hasty && (!c->state || (c->state == painted->state && !c->who));
@@ -208,6 +210,31 @@ START_TEST(hasty_cuts_tell_nothing_wrong)
 		}
 		end_all(s);
 		check(&m, &told, true);
+		vector_free(&told.list);
+		vector_free(&m.records);
+	}
+}
+END_TEST
+
+/* Damage takes slices away, and nothing says so. */
+START_TEST(holes_are_as_gaps)
+{
+	static struct machine m;
+
+	for (unsigned int seed = 1; seed <= 2000; seed++) {
+		struct told told = {0};
+		struct states *s;
+
+		simulate(&m, seed);
+		m.silent = true;
+		s = new_states(&m, &told);
+		for (size_t i = 0; i < m.records.count; i++)
+			if (m.records.items[i].kind != KIND_SLICE ||
+			    m.records.items[i].slice.lane > CPUS ||
+			    m.records.items[i].slice.state != STATE_UNKNOWN)
+				put_records(s, &m, i, i + 1);
+		end_all(s);
+		check(&m, &told, false);
 		vector_free(&told.list);
 		vector_free(&m.records);
 	}
@@ -381,4 +408,5 @@ START_TEST(garbage_is_cut_to_what_fits)
 END_TEST
 
 SUITE("states against the truth", what_is_told_is_the_truth, cuts_change_nothing,
-      hasty_cuts_tell_nothing_wrong, resumed_is_as_if_never_stopped, garbage_is_cut_to_what_fits)
+      hasty_cuts_tell_nothing_wrong, holes_are_as_gaps, resumed_is_as_if_never_stopped,
+      garbage_is_cut_to_what_fits)
