@@ -76,13 +76,15 @@ static uint64_t own_cpu(void)
 static void show_cost(const struct capture_summary *s)
 {
 	uint64_t cpu = own_cpu() + s->helper_cpu;
-	char spent[32], share[32], memory[32], helpers[32];
+	uint64_t shared = s->switch_memory + s->unwind.memory;
+	char spent[32], share[32], memory[32], with[32], helpers[32];
 
-	log_info("recorder: %s of CPU (%s of one CPU); resident at most %s, and %s in its helper "
-		 "processes",
+	log_info("recorder: %s of CPU (%s of one CPU); resident at most %s (%s of it buffers and "
+		 "unwind tables), and %s in its helper processes",
 		 show_duration(cpu, spent, sizeof(spent)),
 		 show_percent(cpu, s->elapsed, share, sizeof(share)),
 		 show_bytes(s->memory, memory, sizeof(memory)),
+		 show_bytes(shared < s->memory ? shared : s->memory, with, sizeof(with)),
 		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
 }
 
