@@ -67,6 +67,10 @@ static const struct option_spec report_specs[] = {
 		 "or something else and for how long, who woke whom, how many ran at once. With "
 		 "--by, by that.",
 	 .offset = offsetof(struct report_options, sched)},
+	{.name = "timeline", .type = OPTION_FLAG,
+	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
+		 "who waited for what. --from and --to look closer, --limit takes more threads.",
+	 .offset = offsetof(struct report_options, timeline)},
 	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = set_least,
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
 	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
@@ -269,8 +273,11 @@ static int run_report(const char *path, const struct report_options *o)
 	struct input in = {0};
 	struct profile *p = NULL;
 	struct error err = {""};
-	int rc = input_open(&in, path, &o->filter, &err);
+	int rc;
 
+	if (o->timeline)
+		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
+	rc = input_open(&in, path, &o->filter, &err);
 	if (!rc)
 		rc = profile_read(&p, in.source, &err);
 	if (!rc)
@@ -298,6 +305,9 @@ static int report_main(int argc, char **argv)
 	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
 		return log_error(2, "report: --sched goes without --tree, and not by %s",
 				 o.tree ? "function" : group_word(o.by));
+	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
+		return log_error(2, "report: --timeline goes without --tree, --sched, --by and "
+				    "--json");
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
 	keep_from_sigpipe();
@@ -316,6 +326,7 @@ const struct command report_command = {
 		    "skein report --by container run.skein\tone line per container\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
+		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),

@@ -19,7 +19,7 @@
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
-	bool tree, sched, json;
+	bool tree, sched, timeline, json;
 	int by; /* enum group_by or one of the above */
 	uint64_t limit; /* rows; 0: all */
 	double least; /* percent of the whole that a line of the tree has at least */
@@ -53,6 +53,9 @@ void report_free(struct report *r);
 
 int report_text(const struct report *r, const struct screen *s, struct error *err);
 int report_json(const struct report *r, FILE *out, struct error *err);
+
+/* Draw the lanes of the trace at path to stdout, as wide as the terminal. */
+int report_timeline(const char *path, const struct report_options *o, struct error *err);
 
 int report_tree_text(const struct report *r, const struct screen *s);
 

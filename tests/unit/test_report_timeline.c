@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein report --timeline on a trace: from slices and edges in a file to what a terminal gets. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/commands.h"
+#include "files.h"
+#include "suite.h"
+#include "trace/trace.h"
+
+#define MS 1000000ULL
+#define START 5000000000ULL
+#define AT(ms) (START + (ms)*MS)
+
+static const struct host host = {
+	.id = 1, .hostname = "web-1", .cpus = 2, .start = START, .end = AT(80)};
+static const struct process processes[] = {
+	{.id = 1, .host = 1, .pid = 100, .comm = "web"},
+	{.id = 2, .host = 1, .pid = 200, .comm = "cat"},
+};
+static const struct thread threads[] = {
+	{1, 1, 100, START, 0, "web", 11},
+	{2, 1, 101, START, 0, "helper", 12},
+	{3, 2, 200, AT(30), 0, "cat", 13},
+};
+static const struct lane lanes[] = {
+	{1, 1, 0, LANE_CPU, 0, "CPU 0"},   {2, 1, 0, LANE_CPU, 1, "CPU 1"},
+	{11, 1, 0, LANE_THREAD, 1, "web"}, {12, 1, 0, LANE_THREAD, 2, "helper"},
+	{13, 1, 0, LANE_THREAD, 3, "cat"},
+};
+/* In the order of slice_order(). web runs, then waits for a lock; helper reads; cat waits to run.
+ */
+static const struct slice slices[] = {
+	{START, 0, 12, STATE_DISK, 0, 0, WAIT_IO},
+	{START, AT(20), 2, STATE_IDLE, 0, 0, 0},
+	{AT(20), AT(30), 2, STATE_RUNNING, 2, STATE_SLEEPING, WAIT_SLEEP},
+	{START, AT(40), 1, STATE_RUNNING, 1, STATE_SLEEPING, WAIT_LOCK},
+	{AT(40), AT(60), 1, STATE_IDLE, 0, 0, 0},
+	{AT(60), AT(80), 1, STATE_RUNNING, 3, 0, 0},
+	{AT(30), AT(80), 2, STATE_IDLE, 0, 0, 0},
+};
+static const struct edge edges[] = {
+	{AT(20), AT(20), 11, 12, EDGE_WAKEUP, 2, 0},
+	{AT(30), AT(30), 12, 13, EDGE_FORK, 1, 0},
+};
+
+#define PUT_ALL(kind, list) \
+	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]); i++) \
+		ck_assert_int_eq(put_##kind(w, &(list)[i], &err), 0);
+
+/* A trace of the above, with or without what the scheduler did. */
+static void write_trace(const char *path, bool scheduled)
+{
+	struct error err = {""};
+	struct sink *w = NULL;
+
+	ck_assert_msg(!trace_writer(&w, path, &err), "%s", err.text);
+	ck_assert_int_eq(put_host(w, &host, &err), 0);
+	PUT_ALL(process, processes)
+	PUT_ALL(thread, threads)
+	if (scheduled) {
+		PUT_ALL(lane, lanes)
+		PUT_ALL(slice, slices)
+		PUT_ALL(edge, edges)
+	}
+	ck_assert_msg(!w->ops->finish(w, &err), "%s", err.text);
+	sink_free(w);
+}
+
+#define ARGUMENTS 8
+
+/* What the command prints, both streams; its status in *status. */
+static char *printed(int *status, char *const *args)
+{
+	char *argv[ARGUMENTS + 3] = {"report", "t.skein"};
+	static char text[65536];
+	int argc = 2;
+	FILE *f;
+
+	while (args[argc - 2]) {
+		argv[argc] = args[argc - 2];
+		argc++;
+	}
+	setenv("LC_ALL", "C.UTF-8", 1);
+	setenv("COLUMNS", "70", 1);
+	setenv("TERM", "xterm-256color", 1);
+	ck_assert_ptr_nonnull(freopen("out", "w", stdout));
+	ck_assert_ptr_nonnull(freopen("out", "a", stderr));
+	*status = report_command.run(argc, argv);
+	fflush(stdout);
+	fflush(stderr);
+	f = fopen("out", "r");
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+#define PRINTED(status, ...) printed(status, (char *const[]){"--timeline", __VA_ARGS__, NULL})
+
+/* The line that has words in it, as far as it goes. */
+static const char *line_of(const char *text, const char *words)
+{
+	static char line[1024];
+	const char *at = strstr(text, words);
+
+	ck_assert_msg(at != NULL, "no '%s' in:\n%s", words, text);
+	while (at > text && at[-1] != '\n')
+		at--;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+	return line;
+}
+
+static void begin(void)
+{
+	files_begin();
+	write_trace("t.skein", true);
+}
+
+START_TEST(whole)
+{
+	int status;
+	char *text;
+
+	begin();
+	text = PRINTED(&status, "--color", "never");
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(line_of(text, "Timeline"),
+			 "Timeline   web-1, 80 ms; a character is 1.54 ms");
+	ck_assert_str_eq(line_of(text, "CPU 0"),
+			 "CPU 0         75% AAAAAAAAAAAAAAAAAAAAAAAAAAa┈┈┈┈┈┈┈┈┈┈┈bBBBBBBBBBBBBB");
+	ck_assert_str_eq(line_of(text, "CPU 1"),
+			 "CPU 1         13% ┈┈┈┈┈┈┈┈┈┈┈┈aAAAAAAA┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈");
+	ck_assert_str_eq(line_of(text, "  web 100"),
+			 "  web 100     50% ▓████████████████████████▓Llllllllllllllllllllllllll");
+	ck_assert_str_eq(line_of(text, "helper"),
+			 "  helper 101  13% iiiiiiiiiiiiI▓█████▒────────────────────────────────");
+	ck_assert_str_eq(line_of(text, "cat 200"),
+			 "b cat 200     25%                    rrrrrrrrrrrrrrrrrrrR▓███████████▓");
+}
+END_TEST
+
+START_TEST(zoomed)
+{
+	int status;
+	char *text;
+
+	begin();
+	text = PRINTED(&status, "--from", "19ms", "--to", "31ms");
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(line_of(text, "Timeline"),
+			 "Timeline   web-1, 19 ms to 31 ms of 80 ms; a character is 231 us");
+	ck_assert_str_eq(line_of(text, "CPU 0"),
+			 "CPU 0        100% AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+	ck_assert_str_eq(line_of(text, "helper"),
+			 "  helper 101  83% iiii▓██████████████████████████████████████████▓────");
+	ck_assert_str_eq(line_of(text, "cat 200"),
+			 "  cat 200      0%                                                rrrrr");
+}
+END_TEST
+
+START_TEST(coloured)
+{
+	int status;
+	char *text;
+
+	begin();
+	text = PRINTED(&status, "--color", "always", "--pid", "200");
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(line_of(text, "CPU 0"),
+			 "CPU 0       75% \033[38;5;246m▇█████████████████████████▇▁"
+			 "\033[38;5;245m┈┈┈┈┈┈┈┈┈┈┈┈\033[38;5;74m▄████████████▇\033[39m");
+	ck_assert_str_eq(line_of(text, "cat 200"),
+			 "\033[38;5;74m▆▆\033[39m \033[1mcat 200\033[0m  25%                     "
+			 "\033[38;5;220m████████████████████\033[38;5;77;48;5;220m▄\033[49m"
+			 "████████████▇\033[39m");
+	ck_assert_ptr_null(strstr(text, "web 100"));
+}
+END_TEST
+
+static void expect_failure(int expected, const char *words, char *const *args)
+{
+	int status;
+	char *text = printed(&status, args);
+
+	ck_assert_int_eq(status, expected);
+	ck_assert_msg(strstr(text, words) != NULL, "%s", text);
+	/* one line, and nothing drawn */
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+}
+
+#define FAILS(status, words, ...) \
+	expect_failure(status, words, (char *const[]){"--timeline", __VA_ARGS__, NULL})
+
+START_TEST(mistakes_are_named)
+{
+	begin();
+	FAILS(1, "over after 80 ms", "--from", "80ms");
+	FAILS(2, "--timeline", "--json");
+	FAILS(2, "--timeline", "--tree");
+	FAILS(2, "--timeline", "--sched");
+	FAILS(2, "--to lies before", "--from", "2ms", "--to", "1ms");
+	FAILS(1, "are the same", "--from", "2ms", "--to", "2ms");
+	FAILS(1, "4711", "--pid", "4711");
+	write_trace("t.skein", false);
+	FAILS(1, "nothing of the scheduler was recorded", "--color", "never");
+}
+END_TEST
+
+SUITE("report timeline", whole, zoomed, coloured, mistakes_are_named)

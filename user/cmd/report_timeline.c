@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein report --timeline: CPUs and threads of a trace over time, in a terminal. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cmd/filters.h"
+#include "cmd/lanes.h"
+#include "cmd/report.h"
+
+#define CPU_ROWS 32
+#define THREAD_ROWS 20
+#define FILE_WIDTH 100 /* columns where there is no terminal to ask */
+
+static int window_of_trace(void *trace, const struct window_query *q, struct window **ret,
+			   struct error *err)
+{
+	return trace_window(trace, q, ret, err);
+}
+
+/* The part that was asked for of what the trace tells, in stamps. */
+static int choose_range(struct lanes *l, struct trace *t, const char *path,
+			const struct filter *f, struct error *err)
+{
+	struct host *h = &l->cast.host;
+	uint64_t first, last, end;
+	char text[48];
+	int rc = trace_span(t, &first, &last, err);
+
+	if (rc < 0)
+		return rc;
+	if (first >= last)
+		return error_set(err, -ENODATA,
+				 "%s: nothing of the scheduler was recorded: skein record -e sched",
+				 path);
+	/* a lost host, or one of another clock */
+	if (!h->start || h->start >= last)
+		h->start = first;
+	end = h->end > h->start ? h->end : last;
+	if (f->from >= end - h->start)
+		return error_set(err, -ENOENT, "--from: the recording is over after %s",
+				 show_duration(end - h->start, text, sizeof(text)));
+	l->time = h->start + f->from;
+	l->end = f->to && f->to < end - h->start ? h->start + f->to : end;
+	return l->end > l->time ? 0 : error_set(err, -EINVAL, "--from and --to are the same");
+}
+
+static int draw(struct lanes *l, const struct report_options *o, struct error *err)
+{
+	struct screen screen;
+	struct canvas canvas;
+	int rc;
+
+	screen_open(&screen, stdout, o->color);
+	if (!isatty(fileno(stdout)) && !getenv("COLUMNS"))
+		screen.width = FILE_WIDTH;
+	canvas_open(&canvas, &screen);
+	rc = lanes_text(l, &screen, &canvas, err);
+	if (!rc && fflush(stdout))
+		rc = error_errno(err, -errno, "cannot write the timeline");
+	return rc;
+}
+
+int report_timeline(const char *path, const struct report_options *o, struct error *err)
+{
+	const struct filter *f = &o->filter;
+	struct lanes_limits limits = {
+		.cpus = o->limit == LIMIT_UNSET ? CPU_ROWS : o->limit,
+		.threads = o->limit == LIMIT_UNSET ? THREAD_ROWS : o->limit,
+		/* of those who were named, it is worth a row that they waited */
+		.everything = f->pids || f->tids || f->comm || f->cgroup || f->container,
+	};
+	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};
+	struct lanes l = {.windows = &windows};
+	struct input in = {0};
+	int rc = input_open(&in, path, f, err);
+
+	windows.context = in.trace;
+	if (!rc)
+		rc = lanes_read(&l, in.source, err);
+	if (!rc)
+		rc = choose_range(&l, in.trace, path, f, err);
+	if (!rc)
+		rc = lanes_choose(&l, &limits, err);
+	if (!rc)
+		rc = draw(&l, o, err);
+	lanes_free(&l);
+	input_close(&in);
+	return rc;
+}
