@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every text that skein makes of the scene, byte by byte.
+"""Every text that skein makes of the scenes, byte by byte.
 
 A change that is meant: SKEIN_GOLDEN=update tests/golden/test_export.py, and read the diff.
 """
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(GOLDEN.parent / "lib"))
-from traces import make_scene, output, skein
+from traces import BUILD, LIMIT, make_scene, output, skein
 
 CASES = {
     "scene.folded": ["export", "-f", "folded"],
@@ -25,31 +27,61 @@ CASES = {
     "scene-range.folded": ["export", "-f", "folded", "--from", "400ms", "--to", "600ms"],
 }
 
+# Of the scheduler's scene.
+SCHED_CASES = {
+    "sched-report.txt": ["report"],
+    "sched-detail.txt": ["report", "--sched"],
+    "sched-threads.txt": ["report", "--sched", "--by", "thread"],
+    "sched-range.txt": ["report", "--sched", "--from", "20ms", "--to", "60ms", "--comm", "db*"],
+    "sched-wide.txt": ["report", "--sched", "--color", "always"],
+}
+
+
+def make_sched_scene(path):
+    """Write the scene of tests/unit/sched_scene.h as a trace."""
+    subprocess.run([BUILD / "tests/readers/make_sched", path], check=True, timeout=LIMIT)
+    return path
+
 
 class Golden(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.trace = make_scene(pathlib.Path(cls.folder.name) / "scene.skein")
+        cls.sched = make_sched_scene(pathlib.Path(cls.folder.name) / "sched.skein")
+        cls.cases = [(name, cls.trace, args) for name, args in CASES.items()]
+        cls.cases += [(name, cls.sched, args) for name, args in SCHED_CASES.items()]
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+    def same(self, name, made):
+        if os.environ.get("SKEIN_GOLDEN") == "update":
+            (GOLDEN / name).write_bytes(made)
+        self.assertEqual(made.decode(), (GOLDEN / name).read_text())
+
     def test_outputs(self):
-        for name, args in CASES.items():
+        for name, trace, args in self.cases:
             with self.subTest(name):
-                made = output(args[0], self.trace, *args[1:])
-                if os.environ.get("SKEIN_GOLDEN") == "update":
-                    (GOLDEN / name).write_bytes(made)
-                self.assertEqual(made.decode(), (GOLDEN / name).read_text())
+                columns = "100" if "wide" in name else "80"
+                self.same(name, output(args[0], trace, *args[1:], COLUMNS=columns))
+
+    def test_json_of_the_scheduler(self):
+        made = json.loads(output("report", self.sched, "--json"))["sched"]
+        for cpu in made["cpus"]:
+            # what lies in half of a bucket is a matter of taste
+            self.assertAlmostEqual(sum(cpu.pop("busy_over_time")), cpu["busy"], delta=240)
+            self.assertAlmostEqual(sum(cpu.pop("unknown_over_time")), cpu["unknown"], delta=240)
+        self.assertAlmostEqual(sum(made.pop("waiting_over_time")), made["waiting"], delta=240)
+        self.same("sched.json", (json.dumps(made, indent=1) + "\n").encode())
 
     def test_no_escape_reaches_a_terminal(self):
-        for name, args in CASES.items():
+        for name, trace, args in self.cases:
             if "--color" in args:
                 continue
             with self.subTest(name):
-                made = output(args[0], self.trace, *args[1:])
+                made = output(args[0], trace, *args[1:])
                 self.assertFalse([byte for byte in made if byte < 32 and byte != 10])
 
     def test_file_and_stdout_are_the_same(self):
@@ -67,6 +99,10 @@ class Golden(unittest.TestCase):
                 (2, "'1x'", ["report", self.trace, "-p", "1x"]),
                 (2, "'size'", ["report", self.trace, "--by", "size"]),
                 (2, "exclude", ["report", self.trace, "--by", "thread", "--tree"]),
+                (2, "by module", ["report", self.sched, "--sched", "--by", "module"]),
+                (2, "by function", ["report", self.sched, "--sched", "--tree"]),
+                (1, "-e sched", ["report", self.trace, "--sched"]),
+                (1, "'nobody'", ["report", self.sched, "--sched", "--comm", "nobody"]),
                 (1, "'4711'", ["report", self.trace, "-p", "4711"]),
                 (1, "'nobody'", ["export", self.trace, "-f", "folded", "--comm", "nobody"]),
                 (1, "/nowhere/x.folded", ["export", self.trace, "-o", "/nowhere/x.folded"]),

@@ -225,6 +225,54 @@ START_TEST(a_killed_recording)
 }
 END_TEST
 
+/* A program that executes another: the slice ends, but the thread does not leave the CPU. */
+static int renamed_run(struct source *s, struct sink *to, struct error *err)
+{
+	const struct host h = {.id = 1, .start = AT(0), .end = AT(20)};
+	const struct thread after = {.id = 9, .process = 9, .tid = 200, .start = AT(5),
+				     .comm = "gcc", .lane = LANE_OF(SCENE_LOAD)};
+	const struct slice slices[] = {
+		{AT(0), AT(5), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, STATE_RUNNING, 0},
+		{AT(5), AT(8), SCENE_CPU_0, STATE_RUNNING, 9, STATE_SLEEPING, WAIT_PIPE},
+		{AT(8), AT(20), SCENE_CPU_0, STATE_IDLE, 0, 0, 0},
+	};
+	const struct edge wakeups[] = {
+		{AT(2), AT(2), LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1, 0},
+		{AT(6), AT(6), LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1, 0},
+	};
+	int rc = put_host(to, &h, err);
+
+	(void)s;
+	SCHED_SCENE_PUT(thread, sched_scene_threads)
+	rc = rc ? rc : put_thread(to, &after, err);
+	SCHED_SCENE_PUT(lane, sched_scene_lanes)
+	rc = rc ? rc : put_edge(to, &wakeups[0], err);
+	rc = rc ? rc : put_slice(to, &slices[0], err);
+	rc = rc ? rc : put_edge(to, &wakeups[1], err);
+	rc = rc ? rc : put_slice(to, &slices[1], err);
+	return rc ? rc : put_slice(to, &slices[2], err);
+}
+
+START_TEST(a_new_name)
+{
+	static const struct source_ops ops = {.run = renamed_run};
+	struct source source = {.ops = &ops};
+	struct sched_query q = {0};
+	struct sched *s = NULL;
+	struct error err;
+
+	ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+	ck_assert_uint_eq(s->disorder, 0);
+	check_times(s, SCENE_LOAD, 5, 0, 0, 0, 0, 0, CLASSES());
+	check_times(s, 9, 3, 0, 0, 0, 0, 0, CLASSES(WAIT_PIPE, 12, ));
+	check_counts(s, SCENE_LOAD, 0, 0, 0, 1, 0, 0);
+	check_counts(s, 9, 1, 0, 0, 1, 0, 0);
+	ck_assert_uint_eq(s->cpus.items[0]->switches, 1);
+	ck_assert_uint_eq(s->at_once.done.items[1], 8 * MS);
+	sched_free(s);
+}
+END_TEST
+
 static bool is_db(const void *context, const struct thread *t)
 {
 	return t->id == *(const uint64_t *)context;
@@ -328,4 +376,4 @@ START_TEST(rows_by_thread)
 END_TEST
 
 SUITE("sched", times_of_threads, counts_of_threads, cpus, how_many_at_once, a_range,
-      a_range_beyond_the_end, a_killed_recording, only_some_threads, rows_by_process, rows_by_thread)
+      a_range_beyond_the_end, a_killed_recording, a_new_name, only_some_threads, rows_by_process, rows_by_thread)

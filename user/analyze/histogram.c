@@ -79,6 +79,8 @@ uint64_t histogram_quantile(const struct histogram *h, double percent)
 	uint64_t rank = (uint64_t)exact + ((double)(uint64_t)exact < exact), seen = 0;
 
 	rank = rank ? rank : 1;
+	if (rank >= h->count) /* that one is known exactly */
+		return h->max;
 	for (unsigned int octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
 		if (!h->at[octave])
 			continue;

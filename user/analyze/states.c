@@ -260,7 +260,8 @@ static int run_thread(struct states *s, const struct slice *r, uint64_t from, ui
 	if (!t || t->kind != LANE_THREAD)
 		return 0;
 	if (r->left && !state_is_off_cpu(r->left)) {
-		s->tracks.disorder++;
+		/* one that runs on has another name from here on, and its next slice follows */
+		s->tracks.disorder += r->left != STATE_RUNNING;
 		checked.left = 0;
 	}
 	if (r->wait >= WAIT_COUNT) {

@@ -167,7 +167,9 @@ unsigned int sched_who_columns(struct column *columns, enum group_by by)
 	else
 		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
 	columns[count++] = (struct column){group_word(by), STYLE_PLAIN, false,
-					   by == GROUP_CGROUP, 12};
+					   by == GROUP_CGROUP, 10};
+	if (by == GROUP_THREAD)
+		columns[count++] = (struct column){"process", STYLE_DIM, false, false, 8};
 	return count;
 }
 
@@ -184,6 +186,8 @@ void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by
 	else
 		table_cell(t, "-");
 	table_cell(t, row->name);
+	if (by == GROUP_THREAD)
+		table_cell(t, process_name(row->process));
 }
 
 /* Records of the scheduler that are missing, CPU by CPU. */
@@ -195,7 +199,7 @@ static void put_unknown(const struct report_sched *s, const struct screen *to)
 
 	if (!s->unknown)
 		return;
-	used = snprintf(text, sizeof(text), "%s of CPU time (%s), for records were lost:",
+	used = snprintf(text, sizeof(text), "%s of CPU time (%s), for want of records:",
 			show_duration(s->unknown, time, sizeof(time)),
 			show_percent(s->unknown, all, share, sizeof(share)));
 	for (size_t i = 0; i < s->all->cpus.count && used < (int)sizeof(text) - 128; i++) {
@@ -243,9 +247,16 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 			(double)sched_queued(&s->all->times) / elapsed);
 	used += show_waits(&s->waits[QUEUED_WOKEN], text + used, sizeof(text) - (size_t)used);
 	if (s->report->filtered)
-		snprintf(text + used, sizeof(text) - (size_t)used, " (of all threads)");
+		snprintf(text + used, sizeof(text) - (size_t)used, " (of all threads, in %s)",
+			 show_duration(s->elapsed, switches, sizeof(switches)));
 	put_paragraph(to, "Scheduler", STYLE_PLAIN, text);
 	put_unknown(s, to);
+	if (s->all->disorder) {
+		snprintf(text, sizeof(text),
+			 "%s records contradict others: shown as far as they agree",
+			 show_count(s->all->disorder, switches, sizeof(switches)));
+		put_paragraph(to, "Disorder", STYLE_WARM, text);
+	}
 }
 
 /* Whole percents: neither nothing nor all is rounded to. */
@@ -256,7 +267,7 @@ static unsigned int percent(uint64_t part, uint64_t whole)
 	return rounded == 100 && part < whole ? 99 : rounded ? rounded : part > 0;
 }
 
-/* "poll 61 %, lock 30 %": what most of a life went by with. */
+/* "61 % poll, 30 % lock": what most of a life went by with. */
 static void blocked_cell(struct table *t, const struct sched_times *times)
 {
 	uint64_t life = sched_life(times), left[WAIT_COUNT];
@@ -272,8 +283,8 @@ static void blocked_cell(struct table *t, const struct sched_times *times)
 			most = left[wait] > left[most] ? wait : most;
 		if (left[most] <= life / LEAST_SHARE)
 			break;
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %u %%",
-				 n ? ", " : "", wait_class_word(most), percent(left[most], life));
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%u %% %s",
+				 n ? ", " : "", percent(left[most], life), wait_class_word(most));
 		left[most] = 0;
 	}
 	table_cell(t, text);
@@ -283,8 +294,8 @@ static void woken_cell(struct table *t, const struct sched_rows *rows, const str
 {
 	if (!r->by_waker || !r->counts.wakeups)
 		return table_cell(t, "");
-	table_cellf(t, "%.60s %u %%", sched_waker_name(rows, r->waker),
-		    percent(r->by_waker, r->counts.wakeups));
+	table_cellf(t, "%u %% %.60s", percent(r->by_waker, r->counts.wakeups),
+		    sched_waker_name(rows, r->waker));
 }
 
 int report_sched_programs(const struct report_sched *s, const struct screen *to)
@@ -292,7 +303,7 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 	struct column columns[TABLE_MAX_COLUMNS] = {
 		{"on CPU", STYLE_BOLD, true, false, 0},
 		{"waited", STYLE_WARM, true, false, 0},
-		{"p99", STYLE_PLAIN, true, false, 0},
+		{"p99 wait", STYLE_PLAIN, true, false, 0},
 		{"blocked on", STYLE_PLAIN, false, false, 10},
 		{"woken by", STYLE_PLAIN, false, false, 10},
 	};

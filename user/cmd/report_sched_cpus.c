@@ -124,8 +124,9 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 
 	show_duration(s->elapsed / blocks, length, sizeof(length));
 	snprintf(text, sizeof(text),
-		 "CPU use over time: a block is %s, a full one 100 %% (waiting: %.2f threads)\n",
+		 "CPU use over time: a block is %s, a full one 100 %% (waiting: %.1f threads)\n",
 		 length, most);
+	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, text);
 	for (size_t i = 0; i < count; i++) {
 		table_cellf(&t, "%" PRIu64, s->all->cpus.items[i]->number);

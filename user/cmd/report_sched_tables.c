@@ -194,7 +194,7 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 
 	t.column_count += wait_columns(columns + t.column_count, by);
 	t.column_count += sched_who_columns(columns + t.column_count, by);
-	title(to, "How often they left their CPU and were woken, and how long the woken waited for one\n");
+	title(to, "How often they left their CPU and were woken, and how long they then waited\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
 
@@ -205,6 +205,17 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 		sched_who_cells(&t, r, by);
 	}
 	return finish(s, &t, to, count, rows->order.count);
+}
+
+/* One end of a wake-up. Threads are told apart, for their names are often the same. */
+static void waker_cell(struct table *t, const struct sched_rows *rows, uint32_t at)
+{
+	const struct sched_row *r = at < rows->list.count ? &rows->list.items[at] : NULL;
+
+	if (r && r->thread)
+		table_cellf(t, "%.128s (%" PRIu64 ")", r->name, r->thread->tid);
+	else
+		table_cell(t, sched_waker_name(rows, at));
 }
 
 int report_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
@@ -230,8 +241,8 @@ int report_sched_wakers(const struct report_sched *s, const struct screen *to, e
 		sched_count_cell(&t, w->count);
 		table_cellf(&t, "%.1f", (double)w->count / (seconds > 0 ? seconds : 1));
 		sched_share_cell(&t, w->count, s->all->counts.wakeups);
-		table_cell(&t, sched_waker_name(rows, w->from));
-		table_cell(&t, rows->list.items[w->to].name);
+		waker_cell(&t, rows, w->from);
+		waker_cell(&t, rows, w->to);
 	}
 	if (s->all->other_wakes) {
 		sched_count_cell(&t, s->all->other_wakes);

@@ -458,17 +458,14 @@ static int put_sampled(const struct report *r, const struct screen *s)
 /* Of whom the scheduler's tables are in detail: without samples, --by can only mean them. */
 static int put_sched(const struct report *r, const struct screen *s)
 {
-	bool first = r->options->sched || !r->count;
+	bool detail = r->options->sched || r->options->by < SCHED_GROUPS;
 	int rc;
 
 	if (!r->sched)
 		return 0;
-	if (first)
+	if (!r->count && !detail)
 		fputc('\n', s->out);
-	if (r->options->sched || r->options->by < SCHED_GROUPS)
-		rc = report_sched_tables(r->sched, s);
-	else
-		rc = report_sched_programs(r->sched, s);
+	rc = detail ? report_sched_tables(r->sched, s) : report_sched_programs(r->sched, s);
 	fputc('\n', s->out);
 	return rc;
 }
