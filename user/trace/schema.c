@@ -115,6 +115,43 @@ const struct blob_table blob_tables[] = {
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY part.event), 2) AS percent"
 
+#define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
+
+/* thread.id of who a lane is then; of its first name, if none is that old. NULL: no thread. */
+#define THREAD_SQL(lane) \
+	"coalesce((SELECT id FROM thread WHERE thread.lane = " lane " AND " lane " <> 0" \
+	" AND start <= edge.time ORDER BY start DESC, id DESC LIMIT 1)," \
+	" (SELECT number FROM lane WHERE id = " lane \
+	" AND kind = " LANE_KIND_SQL("thread") "))"
+
+/* The streams come first: else they would be gone through once for each row of another table. */
+#define RUNNING_SQL \
+	"SELECT slice.time AS time, slice.\"end\" AS \"end\", lane.number AS cpu," \
+	" process.pid AS pid, thread.tid AS tid, process.comm AS process, thread.comm AS comm," \
+	" slice_state.word AS state, took.word AS \"left\", wait_class.word AS wait" \
+	" FROM slice CROSS JOIN lane ON lane.id = slice.lane AND lane.kind = " \
+	LANE_KIND_SQL("cpu") \
+	" LEFT JOIN thread ON thread.id = slice.value" \
+	" LEFT JOIN process ON process.id = thread.process" \
+	" LEFT JOIN slice_state ON slice_state.id = slice.state" \
+	" LEFT JOIN slice_state AS took ON took.id = slice.\"left\"" \
+	" LEFT JOIN wait_class ON wait_class.id = slice.wait"
+
+#define WAKEUP_SQL \
+	"SELECT edge.time AS time, edge_kind.word AS kind, by_process.pid AS waker_pid," \
+	" by.tid AS waker_tid, coalesce(by.comm, interrupt.word) AS waker," \
+	" process.pid AS pid, thread.tid AS tid, process.comm AS process, thread.comm AS comm," \
+	" nullif(edge.value, 0) - 1 AS cpu" \
+	" FROM edge CROSS JOIN edge_kind ON edge_kind.id = edge.kind" \
+	" AND edge_kind.word IN ('wake-up', 'fork')" \
+	" LEFT JOIN thread AS by ON by.id = " THREAD_SQL("edge.\"from\"") \
+	" LEFT JOIN process AS by_process ON by_process.id = by.process" \
+	" LEFT JOIN lane AS source ON source.id = edge.\"from\"" \
+	" AND source.kind = " LANE_KIND_SQL("interrupt") \
+	" LEFT JOIN interrupt ON interrupt.id = source.number" \
+	" LEFT JOIN thread ON thread.id = " THREAD_SQL("edge.\"to\"") \
+	" LEFT JOIN process ON process.id = thread.process"
+
 const struct view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
 	{"hottest", "functions by their own (self) weight, per event",
@@ -130,6 +167,14 @@ const struct view schema_views[] = {
 	 " LEFT JOIN thread ON thread.id = part.id"
 	 " LEFT JOIN process ON process.id = thread.process"
 	 " GROUP BY part.event, thread.process ORDER BY weight DESC"},
+	{"running",
+	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; of a thread left (the"
+	 " state that it took on then) and wait (for what)",
+	 RUNNING_SQL},
+	{"wakeup",
+	 "who was woken or forked by whom: time, kind, waker_pid, waker_tid, waker (thread or"
+	 " interrupt), pid, tid, process, comm, cpu (where it is to run)",
+	 WAKEUP_SQL},
 	{"lost", "what could not be recorded, in words",
 	 "SELECT loss_reason.word AS reason, loss_reason.text AS text,"
 	 " nullif(loss.cpu, 0) - 1 AS cpu, sum(loss.count) AS count, sum(loss.weight) AS weight,"
@@ -183,6 +228,8 @@ static void append_table(sqlite3_str *s, enum record_kind k)
 	} else {
 		sqlite3_str_appendall(s, ");");
 	}
+	if (k == KIND_THREAD) /* who a lane is at a time */
+		sqlite3_str_appendall(s, "CREATE INDEX thread_lane ON thread(lane, start);");
 }
 
 static void append_words(sqlite3_str *s, const struct word_table *t)
