@@ -132,7 +132,7 @@ START_TEST(garbage_pages)
 		told += tally.lost > 0;
 	}
 	ck_assert_uint_le(unopened, SCHEMA_PAGES);
-	ck_assert_uint_gt(told, pages / 2);
+	ck_assert_uint_gt(told, pages / 3); /* every table of words has a page of its own */
 	free(copy);
 	free(data);
 }
@@ -264,7 +264,8 @@ START_TEST(older_schema)
 	struct tally tally;
 
 	fresh();
-	run_sql("DROP VIEW busiest; DROP VIEW hottest; DROP VIEW frame_name; DROP VIEW sum;"
+	run_sql("DROP VIEW wakeup; DROP VIEW running; DROP VIEW busiest; DROP VIEW hottest;"
+		"DROP VIEW frame_name; DROP VIEW sum;"
 		"ALTER TABLE process DROP COLUMN container;"
 		"ALTER TABLE frame DROP COLUMN line; PRAGMA user_version=1");
 	ck_assert_int_eq(read_all(&tally), 0);
