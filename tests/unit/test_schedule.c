@@ -105,7 +105,7 @@ static const char *no_container(void *context, const char *path)
 static struct {
 	struct process_table *table;
 	struct schedule *schedule;
-	uint64_t begin, last_lane;
+	uint64_t begin, last_lane, last_loss;
 	uint32_t unwanted; /* a thread nobody asked for */
 	struct {
 		uint64_t time;
@@ -162,6 +162,7 @@ static void begin(void)
 		.sink = &kept.sink,
 		.host = 1,
 		.last_lane = &run.last_lane,
+		.last_loss = &run.last_loss,
 		.before = before,
 		.next = next,
 		.wanted = wanted,
@@ -321,6 +322,8 @@ START_TEST(a_loss_is_a_hole)
 	is_slice(2, 600, 700, 1, STATE_RUNNING, 4, STATE_NONE);
 	ck_assert_uint_eq(kept.loss_count, 1);
 	ck_assert_uint_eq(kept.losses[0].count, 1234);
+	ck_assert_uint_eq(kept.losses[0].id, 1); /* no other loss has it, whoever tells of it */
+	ck_assert_uint_eq(run.last_loss, 1);
 	ck_assert_uint_eq(kept.losses[0].reason, LOSS_SWITCHES_LOST);
 	ck_assert_uint_eq(kept.losses[0].cpu, 1);
 	over();

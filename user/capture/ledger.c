@@ -84,6 +84,11 @@ void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now)
 		l->pages[cpu].back = now;
 }
 
+uint64_t *ledger_last_loss(struct ledger *l)
+{
+	return &l->last_loss;
+}
+
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
 {
 	l->lost[reason] += count;

@@ -24,6 +24,8 @@ void ledger_written(struct ledger *l, unsigned int cpu, bool late);
 void ledger_filtered(struct ledger *l, unsigned int cpu);
 /* Records lost that belong to no CPU's samples. */
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
+/* loss.id given last: for who puts losses beside the ledger's. Valid as long as the ledger. */
+uint64_t *ledger_last_loss(struct ledger *l);
 
 /* The CPU is not sampled from since on (ns), because it went offline; it is again. */
 void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since);

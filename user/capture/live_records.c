@@ -293,6 +293,7 @@ static int begin_schedule(struct live *l, struct error *err)
 		.sink = l->sink,
 		.host = HOST_ID,
 		.last_lane = &l->last_lane,
+		.last_loss = ledger_last_loss(l->ledger),
 		.before = before_switch,
 		.next = next_of_order,
 		.wanted = wants,

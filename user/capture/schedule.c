@@ -366,6 +366,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 		.state = STATE_UNKNOWN,
 	};
 	struct loss loss = {
+		.id = ++*s->c.last_loss,
 		.host = s->c.host,
 		.cpu = cpu + 1,
 		.reason = LOSS_SWITCHES_LOST,

@@ -23,7 +23,7 @@ struct schedule_context {
 	struct process_table *table;
 	struct sink *sink;
 	uint64_t host; /* host.id */
-	uint64_t *last_lane; /* lane.id given last, by whomever */
+	uint64_t *last_lane, *last_loss; /* lane.id and loss.id given last, by whomever */
 	/* all that is older than time (ns) of other rings is to be handled now */
 	int (*before)(void *context, uint64_t time, struct error *err);
 	/* time of the oldest record that before() would handle, ns; UINT64_MAX: none */
