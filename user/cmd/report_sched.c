@@ -11,6 +11,9 @@
 #define PROGRAM_ROWS 10
 #define BLOCKED_SHOWN 2	  /* classes of waits in one cell */
 #define LEAST_SHARE 100	  /* a part of this of a life or less is not worth a word */
+#define SECOND 1000000000ULL
+#define MINUTE 59950000000ULL /* what show_duration() still tells in seconds */
+#define MANY_SECONDS (9999 * SECOND)
 
 struct asking {
 	const struct source *filter;
@@ -129,16 +132,31 @@ const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker)
 
 void sched_duration_cell(struct table *t, uint64_t ns)
 {
+	double hours = (double)ns / 3600e9;
 	char text[64];
 
-	table_cell(t, ns ? show_duration(ns, text, sizeof(text)) : "");
+	if (!ns)
+		table_cell(t, "");
+	else if (ns < MINUTE)
+		table_cell(t, show_duration(ns, text, sizeof(text)));
+	else if (ns < MANY_SECONDS)
+		table_cellf(t, "%" PRIu64 " s", (uint64_t)((ns + SECOND / 2) / SECOND));
+	else
+		table_cellf(t, hours < 999.5 ? "%.1f h" : "%.0f h", hours);
 }
 
 void sched_count_cell(struct table *t, uint64_t count)
 {
+	static const char units[] = "MGTPE";
+	double rest = (double)count / 1e6;
+	unsigned int unit = 0;
 	char text[64];
 
-	table_cell(t, count ? show_count(count, text, sizeof(text)) : "");
+	if (count < 1000000)
+		return table_cell(t, count ? show_count(count, text, sizeof(text)) : "");
+	for (; rest >= 999.95; unit++)
+		rest /= 1000;
+	table_cellf(t, "%.1f %c", rest, units[unit]);
 }
 
 void sched_share_cell(struct table *t, uint64_t part, uint64_t whole)
@@ -150,13 +168,10 @@ void sched_share_cell(struct table *t, uint64_t part, uint64_t whole)
 
 void sched_quantile_cell(struct table *t, const struct histogram *h, double percent)
 {
-	char text[64];
-
-	table_cell(t, h->count ? show_duration(histogram_quantile(h, percent), text, sizeof(text)) :
-				 "");
+	sched_duration_cell(t, histogram_quantile(h, percent));
 }
 
-unsigned int sched_who_columns(struct column *columns, enum group_by by)
+unsigned int sched_who_columns(struct column *columns, enum group_by by, const struct screen *to)
 {
 	unsigned int count = 0;
 
@@ -168,12 +183,13 @@ unsigned int sched_who_columns(struct column *columns, enum group_by by)
 		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
 	columns[count++] = (struct column){group_word(by), STYLE_PLAIN, false,
 					   by == GROUP_CGROUP, 10};
-	if (by == GROUP_THREAD)
+	if (by == GROUP_THREAD && to->width >= SCHED_WIDE)
 		columns[count++] = (struct column){"process", STYLE_DIM, false, false, 8};
 	return count;
 }
 
-void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by)
+void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by,
+		     const struct screen *to)
 {
 	if (by == GROUP_THREAD && row->thread)
 		table_cellf(t, "%" PRIu64, row->thread->tid);
@@ -186,7 +202,7 @@ void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by
 	else
 		table_cell(t, "-");
 	table_cell(t, row->name);
-	if (by == GROUP_THREAD)
+	if (by == GROUP_THREAD && to->width >= SCHED_WIDE)
 		table_cell(t, process_name(row->process));
 }
 
@@ -312,7 +328,7 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 	struct table t = {.columns = columns};
 	int rc;
 
-	t.column_count = 5 + sched_who_columns(columns + 5, GROUP_PROGRAM);
+	t.column_count = 5 + sched_who_columns(columns + 5, GROUP_PROGRAM, to);
 	screen_put(to, STYLE_BOLD,
 		   "Who ran, who waited for a CPU, and for what else (--sched shows more)\n");
 	for (size_t i = 0; i < count; i++) {
@@ -323,7 +339,7 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 		sched_quantile_cell(&t, &r->waits[QUEUED_WOKEN], 99);
 		blocked_cell(&t, &r->times);
 		woken_cell(&t, rows, r);
-		sched_who_cells(&t, r, GROUP_PROGRAM);
+		sched_who_cells(&t, r, GROUP_PROGRAM, to);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);

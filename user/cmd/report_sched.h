@@ -45,15 +45,19 @@ size_t sched_limit(const struct report_sched *s, size_t count, size_t usual);
 void sched_more(const struct screen *to, size_t shown, size_t all);
 /* The name of a waker. */
 const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker);
-/* A cell with a duration; empty for 0. */
+/* From this width on there is room for everything. */
+#define SCHED_WIDE 100
+#define SCHED_NUMBER 7 /* columns of a duration or a count in a cell, at most */
+/* A cell with a duration or a count of at most SCHED_NUMBER columns; empty for 0. */
 void sched_duration_cell(struct table *t, uint64_t ns);
 void sched_count_cell(struct table *t, uint64_t count);
 void sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
 /* A quantile of waits; empty if there were none. */
 void sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
 /* Whose a row is: columns and cells of pid or tid, and name. */
-unsigned int sched_who_columns(struct column *columns, enum group_by by);
-void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by);
+unsigned int sched_who_columns(struct column *columns, enum group_by by, const struct screen *to);
+void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by,
+		     const struct screen *to);
 
 /* CPUs over time, parallelism and wakers. */
 int report_sched_cpus(const struct report_sched *s, const struct screen *to);

@@ -124,7 +124,7 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 
 	show_duration(s->elapsed / blocks, length, sizeof(length));
 	snprintf(text, sizeof(text),
-		 "CPU use over time: a block is %s, a full one 100 %% (waiting: %.1f threads)\n",
+		 "CPU use over time; a block is %s, full at 100 %% (waiting: %.1f threads)\n",
 		 length, most);
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, text);
@@ -199,17 +199,21 @@ int report_sched_cpus(const struct report_sched *s, const struct screen *to)
 }
 
 /* How many at once stand in one column: each alone, but of many CPUs 3-4, 5-8 and so on. */
+#define AT_ONCE_NARROW 5 /* of them on a narrow screen */
+
 struct bins {
 	size_t first[AT_ONCE_BINS + 1];
 	unsigned int count;
 };
 
-static void choose_bins(struct bins *b, size_t most)
+static void choose_bins(struct bins *b, size_t most, bool wide)
 {
+	unsigned int bins = wide ? AT_ONCE_BINS : AT_ONCE_NARROW;
+
 	*b = (struct bins){.count = 1};
-	for (size_t next = 1; next <= most && b->count < AT_ONCE_BINS; b->count++) {
+	for (size_t next = 1; next <= most && b->count < bins; b->count++) {
 		b->first[b->count] = next;
-		next = most <= AT_ONCE_BINS - 1 || next < 3 ? next + 1 : 2 * next - 1;
+		next = most <= bins - 1 || next < 3 ? next + 1 : 2 * next - 1;
 	}
 	b->first[b->count] = SIZE_MAX;
 }
@@ -234,16 +238,17 @@ static void at_once_cells(struct table *t, const struct report_sched *s, const u
 		sched_share_cell(t, parts[i], s->elapsed);
 }
 
-static unsigned int at_once_columns(struct column *columns, const struct bins *b,
+static unsigned int at_once_columns(struct column *columns, const struct bins *b, size_t most,
 				    char (*titles)[32])
 {
 	columns[0] = (struct column){"average", STYLE_BOLD, true, false, 0};
 	for (unsigned int i = 0; i < b->count; i++) {
 		size_t first = b->first[i], next = b->first[i + 1];
 
-		if (next == first + 1 || next == SIZE_MAX)
-			snprintf(titles[i], sizeof(titles[i]), "%zu%s", first,
-				 next == SIZE_MAX && i + 1 == AT_ONCE_BINS ? " or more" : "");
+		if (next == first + 1 || (next == SIZE_MAX && first >= most))
+			snprintf(titles[i], sizeof(titles[i]), "%zu", first);
+		else if (next == SIZE_MAX)
+			snprintf(titles[i], sizeof(titles[i]), "%zu+", first);
 		else
 			snprintf(titles[i], sizeof(titles[i]), "%zu-%zu", first, next - 1);
 		columns[i + 1] = (struct column){titles[i], STYLE_PLAIN, true, false, 0};
@@ -255,7 +260,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0;
+	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0, most;
 	struct table t = {.columns = columns};
 	char titles[AT_ONCE_BINS][32];
 	struct bins bins;
@@ -263,9 +268,10 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 
 	if (!s->elapsed)
 		return 0;
-	choose_bins(&bins, s->all->at_once.done.count ? s->all->at_once.done.count - 1 : 0);
-	t.column_count = at_once_columns(columns, &bins, titles);
-	t.column_count += sched_who_columns(columns + t.column_count, by);
+	most = s->all->at_once.done.count ? s->all->at_once.done.count - 1 : 0;
+	choose_bins(&bins, most, to->width >= SCHED_WIDE);
+	t.column_count = at_once_columns(columns, &bins, most, titles);
+	t.column_count += sched_who_columns(columns + t.column_count, by, to);
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, "How many threads ran at once, as shares of the time; processes of more than one\n");
 	at_once_cells(&t, s, s->all->at_once.done.items, s->all->at_once.done.count, &bins);
@@ -277,7 +283,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 		if (r->at_once.count < 3 || shown++ >= count) /* never two */
 			continue;
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
-		sched_who_cells(&t, r, by);
+		sched_who_cells(&t, r, by, to);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);

@@ -8,9 +8,9 @@
 
 #define ROWS 20
 #define SECTION_ROWS 10
-#define NAME_COLUMNS 24 /* of a narrow screen that pid and name take */
+#define NAME_COLUMNS 21 /* that pid and name take at least */
 #define ROUNDED 1000	/* ns */
-#define TIME_COLUMNS 9	/* of a duration, with the gap in front of it */
+#define REST_COLUMNS 10 /* of a duration, with the gap behind it */
 
 static void title(const struct screen *to, const char *text)
 {
@@ -38,12 +38,13 @@ static void unknown_cell(struct table *t, const struct sched_row *r)
 /* How every life went by. The columns of a row add up to the time that it lived. */
 static int put_times(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
+	bool wide = to->width >= SCHED_WIDE; /* else those without work are added to the stopped */
 	struct column columns[TABLE_MAX_COLUMNS] = {
 		{"on CPU", STYLE_BOLD, true, false, 0},
 		{"woken", STYLE_WARM, true, false, 0},
 		{"preempted", STYLE_WARM, true, false, 0},
 		{"blocked", STYLE_PLAIN, true, false, 0},
-		{"stopped", STYLE_PLAIN, true, false, 0},
+		{wide ? "stopped" : "inactive", STYLE_PLAIN, true, false, 0},
 		{"unused", STYLE_DIM, true, false, 0},
 		{"unknown", STYLE_HOT, true, false, 0},
 	};
@@ -51,7 +52,7 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 	size_t count = sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 
-	t.column_count = 7 + sched_who_columns(columns + 7, by);
+	t.column_count = 7 + sched_who_columns(columns + 7, by, to);
 	title(to, "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
@@ -60,10 +61,10 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 		sched_duration_cell(&t, r->times.queued[QUEUED_WOKEN]);
 		sched_duration_cell(&t, r->times.queued[QUEUED_PREEMPTED]);
 		sched_duration_cell(&t, sched_blocked(&r->times));
-		sched_duration_cell(&t, r->times.stopped);
-		sched_duration_cell(&t, r->times.unused);
+		sched_duration_cell(&t, r->times.stopped + (wide ? 0 : r->times.unused));
+		sched_duration_cell(&t, wide ? r->times.unused : 0);
 		unknown_cell(&t, r);
-		sched_who_cells(&t, r, by);
+		sched_who_cells(&t, r, by, to);
 	}
 	return finish(s, &t, to, count, rows->order.count);
 }
@@ -80,9 +81,18 @@ static uint64_t blocked_on(const struct sched_times *t, int wait)
 	return t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0);
 }
 
+/* Columns that a class takes, with the gap behind it. */
+static unsigned int class_width(int wait)
+{
+	unsigned int title = (unsigned int)strlen(wait_class_word(wait));
+
+	return (title > SCHED_NUMBER ? title : SCHED_NUMBER) + 2;
+}
+
 static void choose_classes(struct classes *c, const struct sched_times *all, unsigned int room)
 {
 	bool taken[WAIT_COUNT] = {false};
+	unsigned int width = 0, rest = REST_COLUMNS;
 
 	*c = (struct classes){.count = 0};
 	for (int n = 1; n < WAIT_COUNT; n++) {
@@ -95,11 +105,10 @@ static void choose_classes(struct classes *c, const struct sched_times *all, uns
 		if (!blocked_on(all, most))
 			break;
 		taken[most] = true;
-		c->wait[c->count++] = most;
-	}
-	if (c->count > room) {
-		c->count = room - 1;
-		c->rest = true;
+		width += class_width(most);
+		c->rest = c->rest || width + rest > room;
+		if (!c->rest)
+			c->wait[c->count++] = most;
 	}
 }
 
@@ -131,25 +140,25 @@ static int put_blocked(const struct report_sched *s, const struct screen *to, en
 		sched_times_add(&all, &sched_row_at(rows, i)->times);
 	if (!sched_blocked(&all))
 		return 0;
-	choose_classes(&c, &all, (to->width - NAME_COLUMNS) / TIME_COLUMNS);
+	choose_classes(&c, &all, to->width - NAME_COLUMNS);
 	for (; t.column_count < c.count; t.column_count++)
 		columns[t.column_count] =
 			(struct column){wait_class_word(c.wait[t.column_count]), STYLE_PLAIN, true,
 					false, 0};
 	if (c.rest)
 		columns[t.column_count++] = (struct column){"the rest", STYLE_PLAIN, true, false, 0};
-	t.column_count += sched_who_columns(columns + t.column_count, by);
+	t.column_count += sched_who_columns(columns + t.column_count, by, to);
 	title(to, "What they were blocked on\n");
 	for (size_t i = 0; i < count; i++) {
 		blocked_cells(&t, &sched_row_at(rows, i)->times, &c);
-		sched_who_cells(&t, sched_row_at(rows, i), by);
+		sched_who_cells(&t, sched_row_at(rows, i), by, to);
 	}
 	return finish(s, &t, to, count, rows->order.count);
 }
 
 /* Waits in the run queue, or of single threads, that have no quantiles, their mean. */
 static void wait_cells(struct table *t, const struct sched_row *r, enum group_by by,
-		       enum queued how)
+		       enum queued how, bool wide)
 {
 	const struct sched_counts *c = &r->counts;
 
@@ -157,13 +166,14 @@ static void wait_cells(struct table *t, const struct sched_row *r, enum group_by
 		sched_duration_cell(t, c->waits[how] ? c->waited[how] / c->waits[how] : 0);
 	} else {
 		sched_quantile_cell(t, &r->waits[how], 50);
-		sched_quantile_cell(t, &r->waits[how], 90);
+		if (wide)
+			sched_quantile_cell(t, &r->waits[how], 90);
 		sched_quantile_cell(t, &r->waits[how], 99);
 	}
 	sched_duration_cell(t, c->longest[how]);
 }
 
-static unsigned int wait_columns(struct column *columns, enum group_by by)
+static unsigned int wait_columns(struct column *columns, enum group_by by, bool wide)
 {
 	static const struct column quantiles[] = {
 		{"p50", STYLE_PLAIN, true, false, 0},
@@ -175,10 +185,16 @@ static unsigned int wait_columns(struct column *columns, enum group_by by)
 		{"mean", STYLE_PLAIN, true, false, 0},
 		{"max", STYLE_WARM, true, false, 0},
 	};
-	bool thread = by == GROUP_THREAD;
+	unsigned int count = 0;
 
-	memcpy(columns, thread ? means : quantiles, thread ? sizeof(means) : sizeof(quantiles));
-	return thread ? 2 : 4;
+	if (by == GROUP_THREAD) {
+		memcpy(columns, means, sizeof(means));
+		return 2;
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		if (wide || i != 1)
+			columns[count++] = quantiles[i];
+	return count;
 }
 
 static int put_waits(const struct report_sched *s, const struct screen *to, enum group_by by)
@@ -191,9 +207,10 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 	const struct sched_rows *rows = &s->rows[by];
 	size_t count = sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns, .column_count = 3};
+	bool wide = to->width >= SCHED_WIDE;
 
-	t.column_count += wait_columns(columns + t.column_count, by);
-	t.column_count += sched_who_columns(columns + t.column_count, by);
+	t.column_count += wait_columns(columns + t.column_count, by, wide);
+	t.column_count += sched_who_columns(columns + t.column_count, by, to);
 	title(to, "How often they left their CPU and were woken, and how long they then waited\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
@@ -201,8 +218,8 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 		sched_count_cell(&t, r->counts.switches[SWITCH_VOLUNTARY]);
 		sched_count_cell(&t, r->counts.switches[SWITCH_INVOLUNTARY]);
 		sched_count_cell(&t, r->counts.wakeups);
-		wait_cells(&t, r, by, QUEUED_WOKEN);
-		sched_who_cells(&t, r, by);
+		wait_cells(&t, r, by, QUEUED_WOKEN, wide);
+		sched_who_cells(&t, r, by, to);
 	}
 	return finish(s, &t, to, count, rows->order.count);
 }
