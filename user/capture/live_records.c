@@ -319,13 +319,12 @@ int live_begin_tables(struct live *l, struct error *err)
 	};
 	int ret = process_table_new(&l->table, &c, err);
 
-	if (!ret && l->switches)
-		ret = begin_schedule(l, err);
-
-	if (!ret)
-		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
 	if (!ret)
 		ret = ledger_new(&l->ledger, l->sampler, program_cpus(l->program), HOST_ID,
 				 EVENT_ID, l->event.period, err);
+	if (!ret && l->switches)
+		ret = begin_schedule(l, err);
+	if (!ret)
+		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
 	return ret;
 }
