@@ -27,10 +27,10 @@ static int slow_put(struct sink *to, enum record_kind kind, const void *record, 
 	s.end = later(s.end);
 	e.time = e.end = later(e.time);
 	return sink_put(to, kind,
-			kind == KIND_HOST  ? (const void *)&h :
-			kind == KIND_SLICE ? (const void *)&s :
-			kind == KIND_EDGE  ? (const void *)&e :
-					     record,
+			kind == KIND_HOST    ? (const void *)&h
+			: kind == KIND_SLICE ? (const void *)&s
+			: kind == KIND_EDGE  ? (const void *)&e
+					     : record,
 			err);
 }
 
@@ -139,7 +139,9 @@ START_TEST(says_what_matters)
 		"51.0 % busy (1.02 of 2 CPUs), 160 switches/s, 70 wake-ups/s",
 		"0.43 threads waited for a CPU",
 		"Unknown    8 ms of CPU time (4.0 %), for want of records: CPU 1 8 ms\n",
-		"[block device]", "[timer]", "pipe or socket",
+		"[block device]",
+		"[timer]",
+		"pipe or socket",
 		"1,234 switches lost",
 	};
 

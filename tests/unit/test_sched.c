@@ -229,8 +229,12 @@ END_TEST
 static int renamed_run(struct source *s, struct sink *to, struct error *err)
 {
 	const struct host h = {.id = 1, .start = AT(0), .end = AT(20)};
-	const struct thread after = {.id = 9, .process = 9, .tid = 200, .start = AT(5),
-				     .comm = "gcc", .lane = LANE_OF(SCENE_LOAD)};
+	const struct thread after = {.id = 9,
+				     .process = 9,
+				     .tid = 200,
+				     .start = AT(5),
+				     .comm = "gcc",
+				     .lane = LANE_OF(SCENE_LOAD)};
 	const struct slice slices[] = {
 		{AT(0), AT(5), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, STATE_RUNNING, 0},
 		{AT(5), AT(8), SCENE_CPU_0, STATE_RUNNING, 9, STATE_SLEEPING, WAIT_PIPE},
@@ -376,4 +380,5 @@ START_TEST(rows_by_thread)
 END_TEST
 
 SUITE("sched", times_of_threads, counts_of_threads, cpus, how_many_at_once, a_range,
-      a_range_beyond_the_end, a_killed_recording, a_new_name, only_some_threads, rows_by_process, rows_by_thread)
+      a_range_beyond_the_end, a_killed_recording, a_new_name, only_some_threads, rows_by_process,
+      rows_by_thread)

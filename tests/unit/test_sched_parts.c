@@ -19,7 +19,8 @@ static int compare(const void *a, const void *b)
 /* Lengths of all magnitudes. */
 static uint64_t any_length(void)
 {
-	uint64_t bits = ((uint64_t)random() << 33) ^ ((uint64_t)random() << 11) ^ (uint64_t)random();
+	uint64_t bits =
+		((uint64_t)random() << 33) ^ ((uint64_t)random() << 11) ^ (uint64_t)random();
 
 	return bits >> (random() % 64);
 }
@@ -38,7 +39,8 @@ START_TEST(quantiles_are_close)
 	}
 	qsort(values, count, sizeof(values[0]), compare);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-		double exact = (double)values[(size_t)(quantiles[i] / 100 * (double)count + 0.999) - 1];
+		double exact =
+			(double)values[(size_t)(quantiles[i] / 100 * (double)count + 0.999) - 1];
 		double found = (double)histogram_quantile(&h, quantiles[i]);
 
 		ck_assert_double_le(found, exact * (1 + 1.0 / 32));
@@ -195,7 +197,8 @@ START_TEST(overlaps_are_exact)
 			if (t->mine)
 				ck_assert_int_eq(overlap_add(&mine, &borders, t->time, t->end), 0);
 			ck_assert_int_eq(borders_move(&borders, t->cpu, t->end), 0);
-			/* at most one cell for each border and each number, before and after a fold */
+			/* at most one cell for each border and each number, before and after a fold
+			 */
 			ck_assert_uint_le(all.cells.count, 4 * CPUS * CPUS + 16);
 		}
 		ck_assert_int_eq(overlap_finish(&all), 0);

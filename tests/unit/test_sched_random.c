@@ -235,8 +235,12 @@ static int sim_run(struct source *s, struct sink *to, struct error *err)
 
 	(void)s;
 	for (uint64_t t = 0; t < THREADS && !rc; t++) {
-		struct thread thread = {.id = t + 1, .process = 1 + t % PROCESSES, .tid = 70 + t,
-					.start = START, .comm = "t", .lane = THREAD_LANE(t)};
+		struct thread thread = {.id = t + 1,
+					.process = 1 + t % PROCESSES,
+					.tid = 70 + t,
+					.start = START,
+					.comm = "t",
+					.lane = THREAD_LANE(t)};
 
 		rc = put_thread(to, &thread, err);
 	}
@@ -244,14 +248,15 @@ static int sim_run(struct source *s, struct sink *to, struct error *err)
 		struct lane l = {CPU_LANE(i), 1, 0, LANE_CPU, i, ""};
 
 		if (i >= CPUS)
-			l = (struct lane){THREAD_LANE(i - CPUS), 1, 0, LANE_THREAD, i - CPUS + 1, ""};
+			l = (struct lane){THREAD_LANE(i - CPUS), 1, 0, LANE_THREAD,
+					  i - CPUS + 1,		 ""};
 		rc = put_lane(to, &l, err);
 	}
 	if (!rc)
 		rc = put_lane(to, &timer, err);
 	for (size_t i = 0; i < sim.count && !rc; i++)
-		rc = sim.told[i].edge.kind ? put_edge(to, &sim.told[i].edge, err) :
-					     put_slice(to, &sim.told[i].slice, err);
+		rc = sim.told[i].edge.kind ? put_edge(to, &sim.told[i].edge, err)
+					   : put_slice(to, &sim.told[i].slice, err);
 	return rc;
 }
 

@@ -150,6 +150,11 @@ static bool within(const struct sched_run *r, uint64_t time)
 	return time >= r->made->from && (r->open || time < r->made->to);
 }
 
+static bool suffered(uint64_t left)
+{
+	return left == STATE_RUNNABLE || left == STATE_PREEMPTED || left == STATE_THROTTLED;
+}
+
 /* Who left the CPU at the end of a slice, and how. */
 static int count_switch(struct sched_run *r, const struct slice *slice)
 {
@@ -169,10 +174,7 @@ static int count_switch(struct sched_run *r, const struct slice *slice)
 		return 0;
 	if (sched_thread_of(r, &unknown, &thread) < 0)
 		return -ENOMEM;
-	how = slice->left == STATE_RUNNABLE || slice->left == STATE_PREEMPTED ||
-			      slice->left == STATE_THROTTLED ?
-		      SWITCH_INVOLUNTARY :
-		      SWITCH_VOLUNTARY;
+	how = suffered(slice->left) ? SWITCH_INVOLUNTARY : SWITCH_VOLUNTARY;
 	s->threads.items[thread].counts.switches[how]++;
 	s->counts.switches[how]++;
 	return 0;
@@ -252,8 +254,7 @@ static int take(struct sched_run *r, enum record_kind kind, const void *record)
 	}
 }
 
-static int run_put(struct sink *sink, enum record_kind kind, const void *record,
-		   struct error *err)
+static int run_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
 	struct sched_run *r = (struct sched_run *)sink;
 	int rc = take(r, kind, record);

@@ -81,7 +81,7 @@ struct sched_wakes {
 };
 
 struct sched {
-	uint64_t from, to; /* the range, ns; to is where the records ended, if nothing else is known */
+	uint64_t from, to; /* the range, ns; to is where the records ended, if nobody says */
 	VECTOR(struct sched_thread) threads;
 	VECTOR(struct sched_process) processes;
 	VECTOR(struct sched_cpu *) cpus;

@@ -51,16 +51,15 @@ const struct process *sched_names_process(const struct sched_names *n, uint64_t 
 
 const char *sched_interrupt_name(uint32_t waker)
 {
-	static const char *const names[] = {
-		[INTERRUPT_NONE] = "[unknown]",
+	static const char *const names[] = {[INTERRUPT_NONE] = "[unknown]",
 #define INTERRUPT_NAME(NAME, text) [INTERRUPT_##NAME] = "[" text "]",
-		INTERRUPTS(INTERRUPT_NAME)
+					    INTERRUPTS(INTERRUPT_NAME)
 #undef INTERRUPT_NAME
 	};
 
-	return waker >= SCHED_INTERRUPT && waker - SCHED_INTERRUPT < INTERRUPT_COUNT ?
-		       names[waker - SCHED_INTERRUPT] :
-		       names[INTERRUPT_NONE];
+	return waker >= SCHED_INTERRUPT && waker - SCHED_INTERRUPT < INTERRUPT_COUNT
+		       ? names[waker - SCHED_INTERRUPT]
+		       : names[INTERRUPT_NONE];
 }
 
 struct making {
@@ -73,8 +72,7 @@ struct making {
 };
 
 /* The first thread of a process in a row brings what is kept by process. */
-static int join_process(struct making *m, struct sched_row *row, uint32_t number,
-			uint32_t process)
+static int join_process(struct making *m, struct sched_row *row, uint32_t number, uint32_t process)
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
 	uint64_t member = (uint64_t)number << 32 | process;
@@ -148,7 +146,8 @@ static int put_in_order(struct sched_rows *rows)
 	for (uint32_t i = 0; i < rows->list.count; i++) {
 		const struct sched_row *r = &rows->list.items[i];
 
-		if ((sched_life(&r->times) || r->counts.wakeups) && vector_push(&rows->order, i) < 0)
+		if ((sched_life(&r->times) || r->counts.wakeups) &&
+		    vector_push(&rows->order, i) < 0)
 			return -ENOMEM;
 	}
 	if (rows->order.count)

@@ -12,7 +12,7 @@
 
 struct series {
 	uint64_t from, width; /* ns: where the first bucket begins, and the length of each */
-	uint64_t length; /* ns up to where something was added, or will be: the last one may be shorter */
+	uint64_t length; /* ns up to where something is added; the last one may be shorter */
 	uint64_t sums[SERIES_BUCKETS];
 };
 

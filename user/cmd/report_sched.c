@@ -9,8 +9,8 @@
 #include "cmd/report_sched.h"
 
 #define PROGRAM_ROWS 10
-#define BLOCKED_SHOWN 2	  /* classes of waits in one cell */
-#define LEAST_SHARE 100	  /* a part of this of a life or less is not worth a word */
+#define BLOCKED_SHOWN 2 /* classes of waits in one cell */
+#define LEAST_SHARE 100 /* a part of this of a life or less is not worth a word */
 #define SECOND 1000000000ULL
 #define MINUTE 59950000000ULL /* what show_duration() still tells in seconds */
 #define MANY_SECONDS (9999 * SECOND)
@@ -126,8 +126,8 @@ void sched_more(const struct screen *to, size_t shown, size_t all)
 
 const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker)
 {
-	return waker < rows->list.count ? rows->list.items[waker].name :
-					  sched_interrupt_name(waker);
+	return waker < rows->list.count ? rows->list.items[waker].name
+					: sched_interrupt_name(waker);
 }
 
 void sched_duration_cell(struct table *t, uint64_t ns)
@@ -181,8 +181,8 @@ unsigned int sched_who_columns(struct column *columns, enum group_by by, const s
 		columns[count++] = (struct column){"pid", STYLE_PLAIN, true, false, 0};
 	else
 		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
-	columns[count++] = (struct column){group_word(by), STYLE_PLAIN, false,
-					   by == GROUP_CGROUP, 10};
+	columns[count++] =
+		(struct column){group_word(by), STYLE_PLAIN, false, by == GROUP_CGROUP, 10};
 	if (by == GROUP_THREAD && to->width >= SCHED_WIDE)
 		columns[count++] = (struct column){"process", STYLE_DIM, false, false, 8};
 	return count;
@@ -251,16 +251,16 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	int used;
 
 	seconds = s->elapsed ? seconds : 1;
-	used = snprintf(text, sizeof(text),
-			"%s busy (%.2f of %" PRIu64 " CPUs), %s switches/s, %s wake-ups/s; on "
-			"average %.2f threads waited for a CPU",
-			show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
-			(double)s->busy / elapsed, cpus,
-			show_count((uint64_t)((double)s->switches / seconds), switches,
-				   sizeof(switches)),
-			show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
-				   sizeof(wakeups)),
-			(double)sched_queued(&s->all->times) / elapsed);
+	used = snprintf(
+		text, sizeof(text),
+		"%s busy (%.2f of %" PRIu64 " CPUs), %s switches/s, %s wake-ups/s; on "
+		"average %.2f threads waited for a CPU",
+		show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
+		(double)s->busy / elapsed, cpus,
+		show_count((uint64_t)((double)s->switches / seconds), switches, sizeof(switches)),
+		show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
+			   sizeof(wakeups)),
+		(double)sched_queued(&s->all->times) / elapsed);
 	used += show_waits(&s->waits[QUEUED_WOKEN], text + used, sizeof(text) - (size_t)used);
 	if (s->report->filtered)
 		snprintf(text + used, sizeof(text) - (size_t)used, " (of all threads, in %s)",

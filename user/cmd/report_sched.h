@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a report that says who ran, who waited for a CPU or something else, and who woke whom. */
+/* The part of a report that says who ran, who waited for what, and who woke whom. */
 #ifndef SKEIN_CMD_REPORT_SCHED_H
 #define SKEIN_CMD_REPORT_SCHED_H
 

@@ -12,6 +12,8 @@
 #define PROCESS_ROWS 10
 #define CPU_ROWS 32
 #define AT_ONCE_BINS 7
+#define AT_ONCE_TITLE \
+	"How many threads ran at once, as shares of the time; processes of more than one\n"
 #define ROUNDED 10000 /* a part of all: the edges of a recording are rounded with its stamps */
 
 static unsigned int blocks_of(const struct screen *to)
@@ -51,9 +53,9 @@ static void blocks_cell(struct table *t, const struct report_sched *s, size_t fi
 			busy += series_sum(&cpu->busy_when, time, end);
 			unknown += series_sum(&cpu->unknown_when, time, end);
 		}
-		strcat(text, unknown > busy && unknown * 2 > step * (double)cpus ?
-				     "?" :
-				     block(busy / (step * (double)cpus)));
+		strcat(text, unknown > busy && unknown * 2 > step * (double)cpus
+				     ? "?"
+				     : block(busy / (step * (double)cpus)));
 	}
 	table_cell(t, text);
 }
@@ -98,8 +100,7 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 	for (unsigned int i = 0; i < count; i++)
 		strcat(text, block(most > 0 ? threads[i] / most : 0));
 	table_cell(t, "waiting");
-	table_cellf(t, "%.2f threads",
-		    (double)sched_queued(&s->all->times) / (double)s->elapsed);
+	table_cellf(t, "%.2f threads", (double)sched_queued(&s->all->times) / (double)s->elapsed);
 	table_cell(t, "");
 	table_cell(t, "");
 	table_cell(t, text);
@@ -109,10 +110,8 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 static int put_when(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
-		{"CPU", STYLE_PLAIN, true, false, 0},
-		{"busy", STYLE_BOLD, true, false, 0},
-		{"unknown", STYLE_HOT, true, false, 0},
-		{"absent", STYLE_DIM, true, false, 0},
+		{"CPU", STYLE_PLAIN, true, false, 0},	    {"busy", STYLE_BOLD, true, false, 0},
+		{"unknown", STYLE_HOT, true, false, 0},	    {"absent", STYLE_DIM, true, false, 0},
 		{"over time", STYLE_WARM, false, false, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
@@ -164,10 +163,14 @@ static void wait_row(struct table *t, const struct report_sched *s, const struct
 static int put_waits(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
-		{"CPU", STYLE_PLAIN, true, false, 0},	 {"switches/s", STYLE_PLAIN, true, false, 0},
-		{"waits", STYLE_PLAIN, true, false, 0},	 {"after being", STYLE_PLAIN, false, false, 0},
-		{"p50", STYLE_PLAIN, true, false, 0},	 {"p90", STYLE_PLAIN, true, false, 0},
-		{"p99", STYLE_BOLD, true, false, 0},	 {"max", STYLE_WARM, true, false, 0},
+		{"CPU", STYLE_PLAIN, true, false, 0},
+		{"switches/s", STYLE_PLAIN, true, false, 0},
+		{"waits", STYLE_PLAIN, true, false, 0},
+		{"after being", STYLE_PLAIN, false, false, 0},
+		{"p50", STYLE_PLAIN, true, false, 0},
+		{"p90", STYLE_PLAIN, true, false, 0},
+		{"p99", STYLE_BOLD, true, false, 0},
+		{"max", STYLE_WARM, true, false, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
 	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
@@ -273,7 +276,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 	t.column_count = at_once_columns(columns, &bins, most, titles);
 	t.column_count += sched_who_columns(columns + t.column_count, by, to);
 	fputc('\n', to->out);
-	screen_put(to, STYLE_BOLD, "How many threads ran at once, as shares of the time; processes of more than one\n");
+	screen_put(to, STYLE_BOLD, AT_ONCE_TITLE);
 	at_once_cells(&t, s, s->all->at_once.done.items, s->all->at_once.done.count, &bins);
 	table_cell(&t, "");
 	table_cell(&t, "the machine");

@@ -93,8 +93,7 @@ static void put_series(struct json *j, const char *key, const struct report_sche
 	json_key(j, key);
 	json_array(j);
 	for (unsigned int i = 0; i < SERIES_POINTS && s->elapsed; i++)
-		json_uint(j, (uint64_t)(series_sum(series,
-						   s->all->from + (uint64_t)(step * i),
+		json_uint(j, (uint64_t)(series_sum(series, s->all->from + (uint64_t)(step * i),
 						   s->all->from + (uint64_t)(step * (i + 1))) +
 					0.5));
 	json_array_end(j);
@@ -152,8 +151,8 @@ static void put_row(struct json *j, const struct report_sched *s, const struct s
 static void put_rows(struct json *j, const struct report_sched *s)
 {
 	static const char *const keys[] = {
-		[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
-		[GROUP_THREAD] = "threads",	  [GROUP_CONTAINER] = "containers",
+		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
+		[GROUP_THREAD] = "threads",   [GROUP_CONTAINER] = "containers",
 		[GROUP_CGROUP] = "cgroups",
 	};
 

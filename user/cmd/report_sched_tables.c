@@ -18,12 +18,10 @@ static void title(const struct screen *to, const char *text)
 	screen_put(to, STYLE_BOLD, text);
 }
 
-static int finish(const struct report_sched *s, struct table *t, const struct screen *to,
-		  size_t shown, size_t all)
+static int finish(struct table *t, const struct screen *to, size_t shown, size_t all)
 {
 	int rc = table_print(t, to);
 
-	(void)s;
 	table_free(t);
 	sched_more(to, shown, all);
 	return rc;
@@ -53,7 +51,8 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 	struct table t = {.columns = columns};
 
 	t.column_count = 7 + sched_who_columns(columns + 7, by, to);
-	title(to, "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
+	title(to,
+	      "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
 
@@ -66,7 +65,7 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 		unknown_cell(&t, r);
 		sched_who_cells(&t, r, by, to);
 	}
-	return finish(s, &t, to, count, rows->order.count);
+	return finish(&t, to, count, rows->order.count);
 }
 
 /* The wait classes with most time, as many as there is room for; the others come last, as one. */
@@ -112,8 +111,7 @@ static void choose_classes(struct classes *c, const struct sched_times *all, uns
 	}
 }
 
-static void blocked_cells(struct table *t, const struct sched_times *times,
-			  const struct classes *c)
+static void blocked_cells(struct table *t, const struct sched_times *times, const struct classes *c)
 {
 	uint64_t rest = sched_blocked(times);
 
@@ -142,18 +140,18 @@ static int put_blocked(const struct report_sched *s, const struct screen *to, en
 		return 0;
 	choose_classes(&c, &all, to->width - NAME_COLUMNS);
 	for (; t.column_count < c.count; t.column_count++)
-		columns[t.column_count] =
-			(struct column){wait_class_word(c.wait[t.column_count]), STYLE_PLAIN, true,
-					false, 0};
+		columns[t.column_count] = (struct column){wait_class_word(c.wait[t.column_count]),
+							  STYLE_PLAIN, true, false, 0};
 	if (c.rest)
-		columns[t.column_count++] = (struct column){"the rest", STYLE_PLAIN, true, false, 0};
+		columns[t.column_count++] =
+			(struct column){"the rest", STYLE_PLAIN, true, false, 0};
 	t.column_count += sched_who_columns(columns + t.column_count, by, to);
 	title(to, "What they were blocked on\n");
 	for (size_t i = 0; i < count; i++) {
 		blocked_cells(&t, &sched_row_at(rows, i)->times, &c);
 		sched_who_cells(&t, sched_row_at(rows, i), by, to);
 	}
-	return finish(s, &t, to, count, rows->order.count);
+	return finish(&t, to, count, rows->order.count);
 }
 
 /* Waits in the run queue, or of single threads, that have no quantiles, their mean. */
@@ -221,7 +219,7 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 		wait_cells(&t, r, by, QUEUED_WOKEN, wide);
 		sched_who_cells(&t, r, by, to);
 	}
-	return finish(s, &t, to, count, rows->order.count);
+	return finish(&t, to, count, rows->order.count);
 }
 
 /* One end of a wake-up. Threads are told apart, for their names are often the same. */
@@ -268,7 +266,7 @@ int report_sched_wakers(const struct report_sched *s, const struct screen *to, e
 		table_cell(&t, "[not told apart]");
 		table_cell(&t, "");
 	}
-	return finish(s, &t, to, count, rows->wakes.count);
+	return finish(&t, to, count, rows->wakes.count);
 }
 
 int report_sched_tables(const struct report_sched *s, const struct screen *to)
