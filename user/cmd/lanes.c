@@ -6,9 +6,9 @@
 
 #include "cmd/lanes.h"
 
-#define BATCH 64      /* lanes of one query: what bounds memory, however many there are */
-#define RANK_CELLS 64 /* enough to tell a busy lane from one that is not */
-#define FINE 8	      /* cells of a window for each stroke: what lies at its edges is in both */
+#define BATCH_CELLS (1u << 18) /* of one query: what bounds memory, however many lanes */
+#define RANK_CELLS 64	       /* enough to tell a busy lane from one that is not */
+#define FINE 8 /* cells of a window for each stroke: what lies at its edges is in both */
 
 struct batch {
 	struct lanes *lanes;
@@ -17,23 +17,26 @@ struct batch {
 	void *context;
 };
 
-static int query_batch(struct lanes *l, lane_rows_t *rows, size_t first, unsigned int width,
+/* Ask for count rows from first on. */
+static int query_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
 		       struct batch *b, struct error *err)
 {
-	uint64_t ids[BATCH];
-	struct window_query q = {l->time, l->end, width, ids, 0};
+	struct lanes *l = b->lanes;
+	uint64_t *ids = calloc(count, sizeof(*ids));
+	struct window_query q = {l->time, l->end, width, ids, count};
 	struct window *w = NULL;
 	int rc;
 
-	while (q.lane_count < BATCH && first + q.lane_count < rows->count) {
-		ids[q.lane_count] = rows->items[first + q.lane_count].lane;
-		q.lane_count++;
-	}
+	if (!ids)
+		return error_errno(err, -ENOMEM, "cannot draw the timeline");
+	for (size_t i = 0; i < count; i++)
+		ids[i] = rows->items[first + i].lane;
 	rc = l->windows->window(l->windows->context, &q, &w, err);
+	free(ids);
 	if (rc < 0)
 		return rc;
 	b->window = w;
-	for (size_t i = 0; i < q.lane_count && i < w->lanes && !rc; i++)
+	for (size_t i = 0; i < count && i < w->lanes && !rc; i++)
 		rc = b->each(b, &rows->items[first + i], w->cells + i * w->width);
 	l->windows->free(w);
 	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
@@ -46,10 +49,13 @@ static int each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
 		    void *context, struct error *err)
 {
 	struct batch b = {.lanes = l, .each = each, .context = context};
+	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1; /* see trace_window() */
 	int rc = 0;
 
-	for (size_t first = 0; first < rows->count && !rc; first += BATCH)
-		rc = query_batch(l, rows, first, width, &b, err);
+	for (size_t first = 0; first < rows->count && !rc; first += most)
+		rc = query_batch(rows, first,
+				 rows->count - first < most ? rows->count - first : most, width, &b,
+				 err);
 	return rc;
 }
 
@@ -59,7 +65,8 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	struct lane_load load = lane_load(b->window, cells, l->time, l->end);
 
 	row->busy = load.busy / (double)(l->end - l->time);
-	row->wanted = row->busy + load.runnable / (double)(l->end - l->time);
+	/* to have a CPU weighs more than to wait for one */
+	row->wanted = row->busy + load.runnable / 2 / (double)(l->end - l->time);
 	row->full = load.full;
 	row->exists = false;
 	for (unsigned int i = 0; i < b->window->width && !row->exists; i++)
@@ -67,7 +74,7 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	return 0;
 }
 
-/* A thread that starves is worth its row as much as the one that has the CPU. */
+/* A thread that starves is worth a row, too. */
 static int wants_more(const void *a, const void *b)
 {
 	const struct lane_row *x = a, *y = b;

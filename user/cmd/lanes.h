@@ -47,7 +47,7 @@ struct lane_row {
 	uint64_t cpu;		/* number, of a CPU */
 	uint32_t thread;	/* index; LANES_NONE: it is a CPU */
 	double busy;		/* share of the range, from the cells: within 1/127 */
-	double wanted;		/* the same with the time in which it was runnable */
+	double wanted;		/* the same with half the time in which it was runnable */
 	bool full;		/* busy all through the range */
 	bool exists;		/* something is known of it there */
 	struct stroke *strokes; /* 2 for each column */
