@@ -10,9 +10,9 @@ SKEIN = os.environ.get("SKEIN", str(BUILD / "skein"))
 LIMIT = 120 # s, of one command
 
 
-def make_scene(path):
-    """Write the scene of tests/unit/scene.h as a trace."""
-    subprocess.run([BUILD / "tests/readers/make_trace", path], check=True, timeout=LIMIT)
+def make_scene(path, name="scene"):
+    """Write the scene of tests/unit/scene.h (or timeline_scene.h: timeline, whole) as a trace."""
+    subprocess.run([BUILD / "tests/readers/make_trace", path, name], check=True, timeout=LIMIT)
     return path
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_trace FILE [timeline]: the scene of tests/unit/scene.h (or timeline_scene.h) as a .skein
- * file, so that readers and golden tests have a trace that is the same everywhere.
+ * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, or that of timeline_scene.h with losses
+ * (timeline) or without (whole), as a .skein file, so that readers and golden tests have a trace
+ * that is the same everywhere.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,17 +12,28 @@
 #include "timeline_scene.h"
 #include "trace/trace.h"
 
+static struct source *scene_named(const char *name)
+{
+	if (!strcmp(name, "scene"))
+		return scene_source();
+	if (!strcmp(name, "timeline") || !strcmp(name, "whole"))
+		return timeline_scene_source(!strcmp(name, "whole"));
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	struct source *source = argc == 2 || argc == 3 ? scene_named(argc == 3 ? argv[2] : "scene")
+						       : NULL;
 	struct error err = {""};
 	struct sink *sink = NULL;
 	int rc;
 
-	if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[2], "timeline")))
-		return log_error(2, "usage: make_trace FILE [timeline]");
+	if (!source)
+		return log_error(2, "usage: make_trace FILE [scene|timeline|whole]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
-		rc = pipe_join(argc == 3 ? timeline_scene_source() : scene_source(), sink, &err);
+		rc = pipe_join(source, sink, &err);
 	sink_free(sink);
 	return rc < 0 ? log_failure(1, &err) : 0;
 }

@@ -9,6 +9,8 @@
 #ifndef SKEIN_TESTS_TIMELINE_SCENE_H
 #define SKEIN_TESTS_TIMELINE_SCENE_H
 
+#include <stdbool.h>
+
 #include "base/pipe.h"
 
 #define TL_START 1000000000ULL
@@ -112,9 +114,9 @@ static const struct tl_record {
 	TL_RUN(31, 48, 1, 5, STATE_DEAD, 0),
 	TL_EDGE(49, 10, 11, EDGE_WAKEUP, 1), /* a little before it left, below */
 	TL_RUN(48, 50, 1, 2, STATE_SLEEPING, WAIT_POLL),
-	TL_RUN(30, 51, 2, 3, 0, 0), /* what comes behind is lost */
-	TL_CPU(51, 55, 2, STATE_UNKNOWN),
 	TL_CPU(50, 52, 1, STATE_IDLE),
+	TL_RUN(30, 53, 2, 3, 0, 0), /* what comes behind is lost */
+	TL_CPU(53, 55, 2, STATE_UNKNOWN),
 	TL_SEEN(55, 12, STATE_SLEEPING, WAIT_PIPE),
 	TL_RUN(52, 58, 1, 2, STATE_SLEEPING, WAIT_SLEEP),
 	TL_EDGE(60, 10, 15, EDGE_FORK, 1),
@@ -129,18 +131,33 @@ static const struct tl_record {
 };
 static const struct loss tl_losses[] = {
 	{1, 1, 1, 1, LOSS_RING_FULL, TL_TIME(3), TL_TIME(4), 2, 20000000},
-	{2, 1, 0, 2, LOSS_SWITCHES_LOST, TL_TIME(51), TL_TIME(55), 17, 0},
+	{2, 1, 0, 2, LOSS_SWITCHES_LOST, TL_TIME(53), TL_TIME(55), 17, 0},
 };
 
 #define TL_PUT_ALL(kind, list) \
 	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
 		rc = put_##kind(to, &(list)[i], err);
 
-static inline int timeline_scene_run(struct source *s, struct sink *to, struct error *err)
+/* The same recording with nothing lost: a thread went to sleep, and the CPU was idle. */
+static inline struct slice tl_found(struct slice s)
 {
+	if (s.state == STATE_UNKNOWN)
+		s.state = STATE_IDLE;
+	else if (s.end == TL_TIME(53))
+		s.left = STATE_SLEEPING;
+	return s;
+}
+
+struct timeline_scene {
+	struct source source;
+	bool whole;
+};
+
+static inline int timeline_scene_run(struct source *source, struct sink *to, struct error *err)
+{
+	bool whole = ((const struct timeline_scene *)source)->whole;
 	int rc = 0;
 
-	(void)s;
 	TL_PUT_ALL(host, tl_hosts)
 	TL_PUT_ALL(event, tl_events)
 	TL_PUT_ALL(process, tl_processes)
@@ -151,10 +168,14 @@ static inline int timeline_scene_run(struct source *s, struct sink *to, struct e
 	TL_PUT_ALL(frame, tl_frames)
 	TL_PUT_ALL(stack, tl_stacks)
 	TL_PUT_ALL(sample, tl_samples)
-	for (size_t i = 0; i < sizeof(tl_records) / sizeof(tl_records[0]) && !rc; i++)
+	for (size_t i = 0; i < sizeof(tl_records) / sizeof(tl_records[0]) && !rc; i++) {
+		struct slice s = whole ? tl_found(tl_records[i].slice) : tl_records[i].slice;
+
 		rc = tl_records[i].is_edge ? put_edge(to, &tl_records[i].edge, err)
-					   : put_slice(to, &tl_records[i].slice, err);
-	TL_PUT_ALL(loss, tl_losses)
+					   : put_slice(to, &s, err);
+	}
+	if (!whole)
+		TL_PUT_ALL(loss, tl_losses)
 	return rc;
 }
 
@@ -166,12 +187,13 @@ static inline void timeline_scene_free(struct source *s)
 static const struct source_ops timeline_scene_ops = {.run = timeline_scene_run,
 						     .free = timeline_scene_free};
 
-/* Nothing to free. */
-static inline struct source *timeline_scene_source(void)
+/* Nothing to free. whole: with nothing lost. */
+static inline struct source *timeline_scene_source(bool whole)
 {
-	static struct source s = {.ops = &timeline_scene_ops};
+	static struct timeline_scene scenes[] = {{{&timeline_scene_ops}, false},
+						 {{&timeline_scene_ops}, true}};
 
-	return &s;
+	return &scenes[whole].source;
 }
 
 #endif

@@ -164,6 +164,18 @@ void json_real(struct json *j, double value)
 	fputs(digits, j->out);
 }
 
+void json_decimal(struct json *j, int64_t value, unsigned int digits)
+{
+	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = 1;
+
+	for (unsigned int i = 0; i < digits; i++)
+		unit *= 10;
+	separate(j);
+	fprintf(j->out, "%s%" PRIu64, value < 0 ? "-" : "", size / unit);
+	if (digits)
+		fprintf(j->out, ".%0*" PRIu64, (int)digits, size % unit);
+}
+
 void json_bool(struct json *j, bool value)
 {
 	separate(j);

@@ -32,6 +32,8 @@ void json_text(struct json *j, const char *text);
 void json_uint(struct json *j, uint64_t value);
 void json_int(struct json *j, int64_t value);
 void json_real(struct json *j, double value); /* null when not finite */
+/* value in units of 1 / 10^digits, exact: (1234500, 3) is 1234.500 */
+void json_decimal(struct json *j, int64_t value, unsigned int digits);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 

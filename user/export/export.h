@@ -47,5 +47,8 @@ const struct export_format *export_format_for_path(const char *path);
 int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
 int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
 int perfetto_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
+int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
+int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
+		   struct error *err);
 
 #endif

@@ -13,6 +13,8 @@ const struct export_format export_formats[] = {
 	 pprof_sink},
 	{"perfetto", ".pftrace", "a timeline with samples, for ui.perfetto.dev", true,
 	 perfetto_sink},
+	{"chrome", ".json", "a timeline for viewers that know no better", false, chrome_sink},
+	{"chrome.gz", ".json.gz", "the same, compressed", true, chrome_gz_sink},
 	{0},
 };
 

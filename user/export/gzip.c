@@ -2,6 +2,7 @@
 /* zlib, streaming onto a FILE. */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #include "export/gzip.h"
 
@@ -58,4 +59,41 @@ int gzip_end(struct gzip *g)
 void gzip_free(struct gzip *g)
 {
 	deflateEnd(&g->z);
+}
+
+static ssize_t stream_write(void *cookie, const char *data, size_t size)
+{
+	int rc = gzip_write(cookie, data, size);
+
+	if (rc == -ENOMEM || (rc < 0 && !errno))
+		errno = -rc; /* otherwise it says why out takes no more */
+	return rc < 0 ? 0 : (ssize_t)size;
+}
+
+static int stream_close(void *cookie)
+{
+	int rc = gzip_end(cookie);
+
+	gzip_free(cookie);
+	free(cookie);
+	if (rc == -ENOMEM || (rc < 0 && !errno))
+		errno = -rc;
+	return rc < 0 ? EOF : 0;
+}
+
+FILE *gzip_stream(FILE *out)
+{
+	static const cookie_io_functions_t functions = {.write = stream_write,
+							.close = stream_close};
+	struct gzip *g = calloc(1, sizeof(*g));
+	FILE *stream = NULL;
+
+	if (g && !gzip_begin(g, out)) {
+		stream = fopencookie(g, "w", functions);
+		if (!stream)
+			gzip_free(g);
+	}
+	if (!stream)
+		free(g);
+	return stream;
 }

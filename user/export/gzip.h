@@ -19,4 +19,10 @@ int gzip_end(struct gzip *g);
 /* Release it at any point after gzip_begin(), also after gzip_end(). */
 void gzip_free(struct gzip *g);
 
+/*
+ * A stream that compresses what is written to it onto out, until it is closed, which fails when
+ * out takes no more. NULL without memory; out stays the caller's.
+ */
+FILE *gzip_stream(FILE *out);
+
 #endif

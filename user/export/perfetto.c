@@ -44,7 +44,7 @@ static void write_deflated(struct perfetto *p, const struct protobuf *packets)
 		protobuf_end(&p->deflated, mark);
 		perfetto_fail(p, p->deflated.error);
 		if (fwrite(p->deflated.data, 1, p->deflated.size, p->out) != p->deflated.size)
-			perfetto_fail(p, -EIO);
+			perfetto_fail(p, errno ? -errno : -EIO);
 	}
 	free(data);
 }

@@ -63,7 +63,7 @@ struct gap {
 struct perfetto_event {
 	bool begun;
 	bool *stacks, *frames, *mappings, *functions;
-	bool ends[END_COUNT + 1], no_mapping;
+	bool ends[END_COUNT + 2], no_mapping;
 	struct index totals; /* CPU -> index in weights */
 	VECTOR(uint64_t) weights;
 };

@@ -219,7 +219,9 @@ static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint3
 	return (uint64_t)index + 1;
 }
 
-/* What stands for the missing part of a stack; END_COUNT: for all of it. */
+/* What stands for the missing part of a stack, if it is none of enum stack_end. */
+enum { NO_STACK = END_COUNT, NO_FRAME };
+
 static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -232,7 +234,9 @@ static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigne
 		return iid;
 	e->ends[end] = true;
 	intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
-		    end == END_COUNT ? "[no stack]" : profile_end_name(end, text));
+		    end == NO_STACK   ? "[no stack]"
+		    : end == NO_FRAME ? "[unknown]"
+				      : profile_end_name(end, text));
 	write_frame(p, e, iid, function, intern_mapping(p, e, PROFILE_NONE), &none);
 	return iid;
 }
@@ -245,7 +249,7 @@ static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack
 
 	p->path.count = 0;
 	if (stack == PROFILE_NONE) {
-		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, END_COUNT)));
+		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, NO_STACK)));
 		return;
 	}
 	for (uint32_t at = stack; at != PROFILE_NONE; at = profile->stacks[at].parent) {
@@ -255,7 +259,9 @@ static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack
 			end = END_DEPTH;
 			break;
 		}
-		if (frame != PROFILE_NONE && profile->frames[frame].f.kind != FRAME_END)
+		if (frame == PROFILE_NONE)
+			perfetto_fail(p, vector_push(&p->path, intern_end(p, e, NO_FRAME)));
+		else if (profile->frames[frame].f.kind != FRAME_END)
 			perfetto_fail(p, vector_push(&p->path, intern_frame(p, e, frame)));
 	}
 	if (end != END_WALKED || !p->path.count)

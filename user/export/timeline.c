@@ -230,6 +230,9 @@ static int timeline_finish(struct sink *s, struct error *err)
 
 	if (rc < 0)
 		return rc;
+	if (!t->slices && t->ops->no_samples)
+		return error_set(err, -ENODATA, "the trace has no records of the scheduler, so there "
+						"is no timeline: record with -e sched");
 	if (t->profile->host.end > t->end)
 		t->end = t->profile->host.end;
 	for (size_t i = 0; i < t->lanes.count && !rc; i++)
@@ -284,6 +287,8 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops, struct err
 	}
 	t->ops = ops;
 	t->sink.ops = &timeline_sink_ops;
-	t->sink.wants = WANTS(WANT_ENTITIES | WANT(SAMPLE) | WANT(SLICE) | WANT(EDGE));
+	t->sink.wants = WANTS(WANT_ENTITIES | WANT(SLICE) | WANT(EDGE));
+	if (!ops->no_samples)
+		t->sink.wants |= WANT(SAMPLE);
 	return 0;
 }

@@ -37,6 +37,7 @@ struct timeline;
 /* Each returns 0 or a negative errno, which ends the export. */
 struct timeline_ops {
 	const char *what; /* is written: "a Perfetto trace" */
+	bool no_samples; /* it has no place for them, and is nothing without the scheduler's records */
 	int (*begin)(struct timeline *t); /* the entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
 	/* Of one CPU in order; of several, mixed. Stretches of a lane as well. */

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""Perfetto's trace processor reads what skein exports, and says the same as skein does."""
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from trace_processor import COMPLAINTS, MISSING, ask, complaints
+from traces import make_scene, output, skein
+
+MADE_UP = 0x7ff00000 # tids from here on are no threads
+UNIT = 10_000_000 # ns, of the scene's times
+LOSSES = {"ftrace_cpu_has_data_loss", "task_state_invalid"}
+
+SLICES = """select s.ts, s.dur, s.cpu, s.end_state, t.tid, t.name
+    from sched_slice s join thread t using (utid) order by s.cpu, s.ts, s.id"""
+STATES = """select s.ts, iif(s.dur < 0, trace_end() - s.ts, s.dur) dur, s.state, s.cpu, t.tid,
+    t.name, w.name waker, iif(w.tid < 0x7ff00000, w.tid, null) waker_tid
+    from thread_state s join thread t using (utid)
+    left join thread w on w.utid = s.waker_utid order by t.utid, s.ts, s.id"""
+SAMPLES = """select p.ts, p.cpu, p.cpu_mode mode, p.callsite_id site, t.tid
+    from perf_sample p join thread t using (utid) order by p.ts"""
+SITES = """select c.id, c.parent_id parent, f.name, m.name mapping, m.build_id
+    from stack_profile_callsite c join stack_profile_frame f on c.frame_id = f.id
+    join stack_profile_mapping m on f.mapping = m.id"""
+SLICES_OF_TRACKS = """select s.ts, s.dur, s.name, s.category, t.name track, th.tid, p.name process
+    from slice s join track t on s.track_id = t.id left join thread_track tt on tt.id = t.id
+    left join thread th using (utid) left join process p using (upid) order by s.ts, s.id"""
+COUNTERS = """select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id
+    order by t.id, c.ts"""
+BOUNDS = "select trace_start() start, trace_end() end"
+
+
+def stacks_of(sites):
+    """The names of each site's frames from the root on."""
+    by_id = {site["id"]: site for site in sites}
+
+    def names(number):
+        if number is None:
+            return ()
+        return (*names(by_id[number]["parent"]), by_id[number]["name"])
+    return {number: names(number) for number in by_id}
+
+
+def sums(rows, key, value="dur"):
+    total = collections.Counter()
+    for row in rows:
+        total[key(row)] += row[value]
+    return total
+
+
+class Home(unittest.TestCase):
+    """A folder for the traces of a class."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def export(cls, trace, ending="pftrace"):
+        out = cls.home / f"{trace.stem}.{ending}"
+        skein("export", trace, "-o", out, "--idle")
+        return out
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Scene(Home):
+    """The timeline's scene: all that there is is known."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.trace = make_scene(cls.home / "timeline.skein", "timeline")
+        cls.said = cls.export(cls.trace)
+        (cls.complaints, cls.slices, cls.states, cls.samples, sites, cls.tracks, cls.counters,
+         cls.bounds) = ask(cls.said, COMPLAINTS, SLICES, STATES, SAMPLES, SITES,
+                           SLICES_OF_TRACKS, COUNTERS, BOUNDS)
+        cls.sites, cls.stacks = sites, stacks_of(sites)
+
+    def states_of(self, name):
+        """Those that take time, in the scene's units and rounded."""
+        rows = [(round(row["ts"] / UNIT - 100, 3), round(row["dur"] / UNIT, 3), row["state"],
+                 row["waker"]) for row in self.states if row["name"] == name]
+        return [row for row in rows if row[1]]
+
+    def test_bounds(self):
+        self.assertEqual(self.bounds, [{"start": 100 * UNIT, "end": 200 * UNIT}])
+
+    def test_nothing_is_complained_of_when_nothing_is_lost(self):
+        whole = self.export(make_scene(self.home / "whole.skein", "whole"))
+        samples = self.export(make_scene(self.home / "scene.skein"))
+        for said in (whole, samples):
+            self.assertEqual(ask(said, COMPLAINTS), [[]])
+
+    def test_losses_are_complained_of(self):
+        self.assertEqual(set(complaints(self.complaints)), LOSSES)
+
+    def test_slices_of_cpus(self):
+        rows = json.loads(output("query", "--json", self.trace, """
+            select s.time, s.end, l.number cpu, t.tid, s.state, s.left from slice s
+            join lane l on l.id = s.lane and l.kind = 1 left join thread t on t.id = s.value
+            order by l.number, s.time"""))
+        ours, goes_on = [], False
+        for row in rows:
+            tid = MADE_UP if row["state"] == 9 else row["tid"] or 0
+            one = [row["time"], row["end"], row["cpu"], tid]
+            # taking another name is no switch, here
+            if goes_on:
+                ours[-1][1] = one[1]
+            else:
+                ours.append(one)
+            goes_on = row["left"] == 1
+        theirs = [[row["ts"], row["ts"] + row["dur"], row["cpu"], min(row["tid"], MADE_UP)]
+                  for row in self.slices if row["dur"] > 1]
+        # the reader parts what is lost where threads become unknown, within a ns
+        theirs = [[row[0] // 10 * 10, *row[1:]] for row in theirs]
+        self.assertEqual(theirs, ours)
+
+    def test_states_of_threads(self):
+        self.assertEqual(self.states_of("once more"), [
+            (0, 8, "Running", None), (8, 10, "S", None), (18, 2, "R", "pool"),
+            (20, 4, "Running", None), (24, 11, "D", None), (35, 18, "R", "interrupt: timer"),
+            (53, 2, None, None), (55, 15, "Running", None), (70, 20, "T", None),
+            (90, 5, "R", "again"), (95, 5, "Running", None)])
+        self.assertEqual(self.states_of("pool"), [
+            (0, 5, "S", None), (5, 5, "R", "once more"), (10, 10, "Running", None),
+            (20, 4, "R+", None), (24, 4, "Running", None), (28, 20, "S", None),
+            (48, 2, "Running", None), (50, 2, "R", "once more"),
+            (52, 6, "Running", None), (58, 42, "S", None)])
+
+    def test_a_thread_that_slept_from_the_start(self):
+        self.assertEqual(self.states_of("kthreadd"), [(0, 53, "S", None), (53, 47, None, None)])
+
+    def test_one_number_used_twice(self):
+        self.assertEqual(self.states_of("child"), [
+            (30, 1, "R", "evil?[2J</script>?"), (31, 17, "Running", None), (48, 52, "X", None)])
+        self.assertEqual(self.states_of("again"), [
+            (60, 5, "R", "once more"), (65, 15, "Running", None), (80, 20, "S", None)])
+
+    def test_interrupts_wake_and_never_run(self):
+        """The thread that an interrupt comes upon is not the waker."""
+        self.assertEqual(self.states_of("evil?[2J</script>?"), [
+            (12, 8, "R", "interrupt: network"), (20, 10, "Running", None),
+            (30, 23, "Running", None), (53, 2, None, None), (55, 45, "S", None)])
+        self.assertFalse([row for row in self.states if row["name"].startswith("interrupt")])
+
+    def test_what_is_lost_shows(self):
+        lost = [row for row in self.slices if row["name"] == "[records lost]"]
+        self.assertEqual({row["cpu"] for row in lost}, {1})
+        self.assertEqual(sum(row["dur"] for row in lost), 2 * UNIT)
+        said = [(row["name"], row["ts"]) for row in self.tracks if row["track"] == "losses"]
+        self.assertEqual(said, [("ring full: 2 lost on CPU 0", 103 * UNIT),
+                                ("switches lost: 17 lost on CPU 1", 153 * UNIT)])
+        counts = [row["value"] for row in self.counters if row["name"] == "lost records"]
+        self.assertEqual(counts, [0, 2, 19])
+
+    def test_waits(self):
+        said = [(row["name"], row["ts"] // UNIT - 100, row["dur"] // UNIT, row["tid"])
+                for row in self.tracks if row["track"] == "waits for"]
+        self.assertEqual(said, [
+            ("poll", 0, 5, 101), ("lock", 8, 10, 100), ("I/O", 24, 11, 100),
+            ("poll", 28, 20, 101), ("pipe or socket", 55, 45, 200),
+            ("sleep", 58, 42, 101), ("other", 70, 20, 100), ("child", 80, 20, 300)])
+
+    def test_how_many_at_once(self):
+        """A counter times its steps is the time that its threads took."""
+        for name, expected in (("running threads", 119), ("CPUs with lost records", 2)):
+            rows = [row for row in self.counters if row["name"] == name]
+            area = sum(row["value"] * (after["ts"] - row["ts"])
+                       for row, after in zip(rows, rows[1:]))
+            self.assertAlmostEqual(area / UNIT, expected, 6)
+            self.assertEqual(rows[-1]["value"], 0)
+
+    def test_samples(self):
+        deep = ("[truncated: too deep]", "[server+0x2345]", "[unknown]")
+        self.assertEqual(
+            [(row["ts"] // UNIT - 100, row["cpu"], row["mode"], row["tid"],
+              self.stacks[row["site"]]) for row in self.samples],
+            [(2, 0, "user", 100, ("main",)), (5, 0, "kernel", 100, ("main", "do_syscall_64")),
+             (12, 1, "user", 200, deep), (15, 1, "user", 200, ("[no stack]",)),
+             (25, 0, "user", 101, ("main",))])
+        self.assertIn(("main", "/usr/bin/server", "aabb"),
+                      {(s["name"], s["mapping"], s["build_id"]) for s in self.sites})
+        weights = [row["value"] for row in self.counters if row["name"] == "cpu-clock"]
+        self.assertEqual(weights, [UNIT, 2 * UNIT, 3 * UNIT, UNIT, 2 * UNIT])
+
+    def test_names_stay_text(self):
+        (names,) = ask(self.said, "select name from thread union select name from process")
+        for row in names:
+            self.assertFalse([c for c in row["name"] or "" if ord(c) < 32], row)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Samples(Home):
+    """The scene of all formats: stacks are those of folded lines."""
+    def test_totals(self):
+        trace = make_scene(self.home / "scene.skein")
+        samples, sites, weights = ask(
+            self.export(trace), SAMPLES, SITES, """select max(c.value) w from counter c
+            join track t on c.track_id = t.id where t.name = 'cpu-clock' group by t.id""")
+        self.assertEqual(sum(row["w"] for row in weights), 100 * UNIT)
+        theirs = collections.Counter(len(stacks_of(sites)[row["site"]]) for row in samples)
+        ours = collections.Counter()
+        for line in output("export", trace, "-f", "folded", "--idle").decode().splitlines():
+            stack, _, count = line.rpartition(" ")
+            ours[stack.count(";")] += int(count)
+        self.assertEqual(theirs, ours)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Chrome(Home):
+    def test_it_is_read_whole(self):
+        trace = make_scene(self.home / "timeline.skein", "timeline")
+        for ending in ("json", "json.gz"):
+            wrong, slices, counters, flows = ask(
+                self.export(trace, ending), COMPLAINTS, SLICES_OF_TRACKS, COUNTERS,
+                "select count(*) n from flow")
+            self.assertEqual(wrong, [])
+            states = sums((row for row in slices if row["category"] == "state"),
+                          lambda row: row["name"])
+            self.assertEqual({name: ns / UNIT for name, ns in states.items()}, {
+                "running": 119, "runnable": 46, "preempted": 4, "unknown": 51,
+                "unused": 53, "disk: I/O": 11, "stopped: other": 20, "sleeping: lock": 10,
+                "sleeping: poll": 25, "sleeping: sleep": 42, "sleeping: child": 20,
+                "sleeping: pipe or socket": 45})
+            cpus = [row for row in slices if row["category"] == "cpu"]
+            self.assertEqual({row["process"] for row in cpus}, {"CPUs"})
+            self.assertEqual(sum(row["dur"] for row in cpus), 121 * UNIT)
+            self.assertEqual(len(flows), 1)
+            self.assertGreater(flows[0]["n"], 4)
+            self.assertIn("running threads value", {row["name"] for row in counters})
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Live(Home):
+    """Two seconds of this machine."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("cannot record here: needs root")
+        cls.trace = cls.home / "live.skein"
+        work = "for i in 1 2 3 4 5 6 7 8; do (echo $i; sleep 0.1) | cat >/dev/null; done"
+        with subprocess.Popen(["sh", "-c", f"while :; do {work}; done"],
+                              start_new_session=True) as load:
+            done = skein("record", "-e", "cpu,sched", "-F", "499", "-d", "2s", "-o", cls.trace,
+                         check=False)
+            os.killpg(load.pid, signal.SIGKILL)
+        if done.returncode:
+            raise unittest.SkipTest(f"cannot record here: {done.stderr.decode()[-300:]}")
+        cls.report = json.loads(output("report", "--json", "--idle", cls.trace))
+        (cls.complaints, cls.slices, cls.states, cls.samples, cls.counters) = ask(
+            cls.export(cls.trace), COMPLAINTS, SLICES, STATES, SAMPLES, COUNTERS)
+        cls.real = [row for row in cls.states if 0 < row["tid"] < MADE_UP]
+
+    def sql(self, query):
+        return json.loads(output("query", "--json", self.trace, query))
+
+    def test_only_losses_are_complained_of(self):
+        lost = self.sql("select count(*) n from slice where state = 9")[0]["n"]
+        self.assertEqual(set(complaints(self.complaints)) - (LOSSES if lost else set()), set())
+
+    def test_time_on_cpus(self):
+        theirs = sums((row for row in self.slices if 0 < row["tid"] < MADE_UP and row["dur"] > 0),
+                      lambda row: row["tid"])
+        ours = {row["tid"]: row["ns"] for row in self.sql("""
+            select t.tid, sum(s.end - s.time) ns from slice s join lane l on l.id = s.lane
+            join thread t on t.id = s.value where l.kind = 1 and s.state = 1 and s.end > s.time
+            group by t.tid having ns > 0""")}
+        self.assertEqual(theirs, ours)
+        # the report begins where the recording did, and stamps are rounded down
+        self.assertAlmostEqual(sum(theirs.values()), self.report["sched"]["busy"], delta=1000)
+
+    def test_states(self):
+        """Within what a stamp is moved by to come behind another: a ns for each state."""
+        theirs = sums(self.real, lambda row: row["state"])
+        ours = collections.Counter()
+        for row in self.report["sched"]["threads"]:
+            ours["Running"] += row["running"]
+            ours["R"] += row["runnable_woken"]
+            ours["R+"] += row["runnable_preempted"]
+            ours["blocked"] += sum(row["blocked"].values()) + row["stopped"] + row["unused"]
+            ours[None] += row["unknown"]
+        slack = len(self.real)
+        self.assertAlmostEqual(theirs["Running"], ours["Running"], delta=slack)
+        # a thread out of its slice is R or R+, by how it left
+        self.assertAlmostEqual(theirs["R"] + theirs["R+"], ours["R"] + ours["R+"], delta=slack)
+        self.assertAlmostEqual(sum(theirs[state] for state in "SDTIP"), ours["blocked"],
+                               delta=slack)
+
+    def test_wakers(self):
+        """Who woke or made whom, and how often."""
+        theirs = collections.Counter((row["waker_tid"] or row["waker"].replace("interrupt: ", ""),
+                                      row["tid"]) for row in self.real if row["waker"])
+        ours = collections.Counter()
+        for row in self.report["sched"]["wakes"]:
+            by, of = row["by"], row["of"]
+            ours[by.get("tid", by["name"].strip("[]")), of.get("tid", of["name"])] += row["count"]
+        for row in self.sql("""
+                select f.tid a, t.tid b, count(*) n from edge e
+                join lane l on l.id = e."from" and l.kind = 3 join thread f on f.id = l.number
+                join lane m on m.id = e."to" join thread t on t.id = m.number
+                where e.kind = 4 group by 1, 2"""):
+            ours[row["a"], row["b"]] += row["n"]
+        self.assertEqual(theirs - ours, {}, "nobody is said to have woken who did not")
+        # some came upon a thread that was running: those changed nothing
+        self.assertLess((ours - theirs).total(), 0.02 * ours.total())
+        self.assertGreater(theirs.total(), 20)
+        self.assertTrue([pair for pair in theirs if isinstance(pair[0], str)])
+
+    def test_samples(self):
+        self.assertEqual(len(self.samples), self.report["samples"])
+        weights = collections.defaultdict(int)
+        for row in self.sql("select cpu, sum(weight) w from sample group by cpu"):
+            weights[row["cpu"]] = row["w"]
+        last = {}
+        for row in self.counters:
+            if row["name"] == "cpu-clock":
+                last.setdefault(row["name"], []).append(row["value"])
+        self.assertEqual(max(last["cpu-clock"]), max(weights.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Chrome's trace event format: what every timeline viewer reads, and no more than that.
+ *
+ * CPUs are the threads of a process called CPUs. A thread's track tells its states as slices; who
+ * woke it is an arrow from the track of the waker. Times are us since just before the recording
+ * began, with three digits for the ns. There is no place for samples, and states are slices like
+ * others.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/groups.h"
+#include "base/json.h"
+#include "export/export.h"
+#include "export/gzip.h"
+#include "export/timeline.h"
+
+/* Numbers that no kernel gives: the process of CPUs, and its threads from there on. */
+#define CPUS_PID 0x7fe00000ULL
+#define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu) & 0xffff))
+
+struct chrome {
+	struct timeline timeline;
+	struct json json;
+	FILE *gzip; /* a stream around the file; NULL: not compressed */
+	uint64_t base; /* the time called 0, ns: readers drop what lies before */
+	uint64_t wakes; /* ids of arrows */
+};
+
+/* Whose track. */
+struct track {
+	uint64_t pid, tid;
+};
+
+static const struct track machine = {CPUS_PID, CPUS_PID};
+
+static uint64_t since_base(const struct chrome *c, uint64_t time)
+{
+	return time > c->base ? time - c->base : 0;
+}
+
+/* Begin an event of a track at a time (ns); end it with json_object_end(). */
+static struct json *begin_event(struct chrome *c, const char *phase, struct track track,
+				uint64_t time)
+{
+	struct json *j = &c->json;
+
+	json_object(j);
+	json_key_text(j, "ph", phase);
+	json_key_uint(j, "pid", track.pid);
+	json_key_uint(j, "tid", track.tid);
+	json_key(j, "ts");
+	json_decimal(j, (int64_t)since_base(c, time), 3);
+	return j;
+}
+
+static void begin_args(struct json *j)
+{
+	json_key(j, "args");
+	json_object(j);
+}
+
+static void end_args(struct json *j)
+{
+	json_object_end(j);
+	json_object_end(j);
+}
+
+static void write_duration(struct chrome *c, uint64_t time, uint64_t end)
+{
+	json_key(&c->json, "dur");
+	json_decimal(&c->json, (int64_t)(since_base(c, end) - since_base(c, time)), 3);
+}
+
+/* What a track is called, and where it stands among others. */
+static void write_name(struct chrome *c, const char *what, struct track track, const char *name)
+{
+	struct json *j = begin_event(c, "M", track, c->base);
+
+	json_key_text(j, "name", what);
+	begin_args(j);
+	json_key_text(j, "name", name);
+	end_args(j);
+}
+
+static void write_place(struct chrome *c, const char *what, struct track track, int64_t place)
+{
+	struct json *j = begin_event(c, "M", track, c->base);
+
+	json_key_text(j, "name", what);
+	begin_args(j);
+	json_key_int(j, "sort_index", place);
+	end_args(j);
+}
+
+static struct track thread_track(const struct chrome *c, uint32_t thread)
+{
+	struct timeline_who who = timeline_who(&c->timeline, thread);
+
+	return (struct track){who.pid, who.tid};
+}
+
+static void write_names(struct chrome *c)
+{
+	const struct profile *p = c->timeline.profile;
+
+	for (uint32_t i = 0; i < p->process_count; i++)
+		if (p->processes[i].p.pid)
+			write_name(c, "process_name",
+				   (struct track){p->processes[i].p.pid, p->processes[i].p.pid},
+				   process_name(&p->processes[i].p));
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].t.tid)
+			write_name(c, "thread_name", thread_track(c, i), p->threads[i].t.comm);
+	write_name(c, "process_name", machine, "CPUs");
+	write_place(c, "process_sort_index", machine, -1);
+	for (size_t i = 0; i < c->timeline.lanes.count; i++) {
+		const struct lane *l = &c->timeline.lanes.items[i].lane;
+		const struct track track = {CPUS_PID, CPU_TID(l->number)};
+		char name[32];
+
+		if (l->kind != LANE_CPU)
+			continue;
+		snprintf(name, sizeof(name), "CPU %" PRIu64, l->number);
+		write_name(c, "thread_name", track, name);
+		write_place(c, "thread_sort_index", track, (int64_t)(l->number & INT32_MAX));
+	}
+}
+
+static int check(const struct chrome *c)
+{
+	if (!ferror(c->json.out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int chrome_begin(struct timeline *t)
+{
+	struct chrome *c = (struct chrome *)t;
+	struct json *j = &c->json;
+	const struct host *h = &t->profile->host;
+
+	/* Stamps of slices are rounded down, that of the beginning is not. */
+	c->base = h->start < 2000 ? 0 : h->start / 1000 * 1000 - 1000;
+	json_object(j);
+	json_key_text(j, "displayTimeUnit", "ns");
+	json_key(j, "otherData");
+	json_object(j);
+	json_key_text(j, "producer", "skein");
+	json_key_text(j, "host", h->hostname);
+	json_key_text(j, "kernel", h->kernel);
+	json_key_int(j, "utc_ns_at_0", (int64_t)(c->base + (uint64_t)h->realtime_offset));
+	json_object_end(j);
+	json_key(j, "traceEvents");
+	json_array(j);
+	write_names(c);
+	return check(c);
+}
+
+static const char *tile_name(const struct chrome *c, const struct tile *tile)
+{
+	if (tile->state == STATE_UNKNOWN)
+		return "[records lost]";
+	if (tile->state == STATE_OFFLINE)
+		return "[offline]";
+	if (tile->thread == PROFILE_NONE)
+		return "[not recorded]";
+	return c->timeline.profile->threads[tile->thread].t.comm;
+}
+
+static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
+{
+	struct chrome *c = (struct chrome *)t;
+	struct json *j;
+
+	(void)cpu;
+	if (tile->state == STATE_IDLE)
+		return 0;
+	j = begin_event(c, "X", (struct track){CPUS_PID, CPU_TID(tile->cpu)}, tile->time);
+	write_duration(c, tile->time, tile->end);
+	json_key_text(j, "cat", "cpu");
+	json_key_text(j, "name", tile_name(c, tile));
+	begin_args(j);
+	if (tile->thread != PROFILE_NONE) {
+		struct track track = thread_track(c, tile->thread);
+
+		json_key_uint(j, "pid", track.pid);
+		json_key_uint(j, "tid", track.tid);
+		json_key_text(j, "left", tile->left ? slice_state_word(tile->left) : "unknown");
+	}
+	end_args(j);
+	return check(c);
+}
+
+/* Who woke, for people: the thread's name, or the interrupt. */
+static const char *waker_name(const struct chrome *c, const struct timeline_lane *waker)
+{
+	if (waker->lane.kind == LANE_INTERRUPT)
+		return interrupt_word(waker->lane.number);
+	return waker->thread == PROFILE_NONE
+		       ? "unknown"
+		       : c->timeline.profile->threads[waker->thread].t.comm;
+}
+
+static void write_state(struct chrome *c, struct track track, const struct stretch *s,
+			const struct timeline_lane *waker)
+{
+	struct json *j = begin_event(c, "X", track, s->time);
+	char name[96];
+
+	snprintf(name, sizeof(name), "%s%s%s", slice_state_word(s->state), s->wait ? ": " : "",
+		 s->wait ? wait_class_word(s->wait) : "");
+	write_duration(c, s->time, s->end);
+	json_key_text(j, "cat", "state");
+	json_key_text(j, "name", name);
+	begin_args(j);
+	if (s->state == STATE_RUNNING && s->cpu)
+		json_key_uint(j, "cpu", s->cpu - 1);
+	if (waker)
+		json_key_text(j, "woken by", waker_name(c, waker));
+	end_args(j);
+}
+
+static void write_arrow(struct chrome *c, const char *phase, struct track track, uint64_t time)
+{
+	struct json *j = begin_event(c, phase, track, time);
+
+	json_key_text(j, "cat", "wake-up");
+	json_key_text(j, "name", "wake-up");
+	json_key_uint(j, "id", c->wakes);
+	json_key_text(j, "bp", "e");
+	json_object_end(j);
+}
+
+static int chrome_stretch(struct timeline *t, struct timeline_lane *lane, const struct stretch *s)
+{
+	struct chrome *c = (struct chrome *)t;
+	struct track track = thread_track(c, lane->thread);
+	struct timeline_lane *waker = s->waker ? timeline_lane(t, s->waker) : NULL;
+
+	write_state(c, track, s, waker);
+	if (waker && waker->lane.kind == LANE_THREAD && waker->thread != PROFILE_NONE) {
+		c->wakes++;
+		write_arrow(c, "s", thread_track(c, waker->thread), s->time);
+		write_arrow(c, "f", track, s->time);
+	}
+	return check(c);
+}
+
+static void write_losses(struct chrome *c)
+{
+	for (size_t i = 0; i < c->timeline.losses.count; i++) {
+		const struct loss *l = &c->timeline.losses.items[i];
+		struct json *j = begin_event(c, "i", machine, l->time);
+
+		json_key_text(j, "s", "p");
+		json_key_text(j, "cat", "loss");
+		json_key_text(j, "name", loss_reason_word(l->reason));
+		begin_args(j);
+		json_key_uint(j, "records", l->count);
+		if (l->cpu)
+			json_key_uint(j, "cpu", l->cpu - 1);
+		end_args(j);
+	}
+}
+
+struct counter_of {
+	struct chrome *c;
+	const char *name;
+};
+
+static int write_number(void *context, uint64_t time, double number)
+{
+	const struct counter_of *of = context;
+	struct json *j = begin_event(of->c, "C", machine, time);
+
+	json_key_text(j, "name", of->name);
+	begin_args(j);
+	json_key_real(j, "value", number);
+	end_args(j);
+	return check(of->c);
+}
+
+static int chrome_end(struct timeline *t)
+{
+	struct chrome *c = (struct chrome *)t;
+	int rc = 0;
+
+	write_losses(c);
+	for (int i = 0; i < CROWD_COUNT && !rc; i++)
+		rc = crowd_each(&t->crowds[i], t->end, write_number,
+				&(struct counter_of){c, crowd_names[i]});
+	json_array_end(&c->json);
+	json_object_end(&c->json);
+	if (!rc)
+		rc = json_end(&c->json);
+	if (!rc && c->gzip) {
+		FILE *stream = c->gzip;
+
+		c->gzip = NULL;
+		if (fclose(stream))
+			rc = errno ? -errno : -EIO;
+	}
+	return rc;
+}
+
+static void chrome_free(struct timeline *t)
+{
+	struct chrome *c = (struct chrome *)t;
+
+	if (c->gzip)
+		fclose(c->gzip);
+}
+
+static const struct timeline_ops chrome_ops = {
+	.what = "Chrome's trace events",
+	.no_samples = true,
+	.begin = chrome_begin,
+	.tile = chrome_tile,
+	.stretch = chrome_stretch,
+	.end = chrome_end,
+	.free = chrome_free,
+};
+
+static int new_sink(struct sink **ret, FILE *out, FILE *gzip, struct error *err)
+{
+	struct chrome *c = calloc(1, sizeof(*c));
+	int rc = c ? timeline_init(&c->timeline, &chrome_ops, err)
+		   : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
+
+	if (rc < 0) {
+		free(c);
+		return rc;
+	}
+	c->gzip = gzip;
+	json_begin(&c->json, out, false);
+	*ret = &c->timeline.sink;
+	return 0;
+}
+
+int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	(void)o;
+	return new_sink(ret, out, NULL, err);
+}
+
+int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
+		   struct error *err)
+{
+	FILE *gzip = gzip_stream(out);
+	int rc;
+
+	(void)o;
+	if (!gzip)
+		return error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
+	rc = new_sink(ret, gzip, gzip, err);
+	if (rc < 0)
+		fclose(gzip);
+	return rc;
+}
