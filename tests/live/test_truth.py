@@ -103,6 +103,10 @@ class Truth(live.LiveTest):
         after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         host = next(iter(trace.table("host").values()))
         times = [t for t, _, _ in trace.samples()]
+        # what has not been asleep has both clocks alike; read one after the other they were not
+        asleep = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(
+            time.CLOCK_MONOTONIC)
+        self.assertAlmostEqual(-host["monotonic_offset"], asleep, delta=10000)
         self.assertTrue(before <= host["start"] <= times[0] <= times[-1] <= host["end"] <= after)
 
 

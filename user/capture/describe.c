@@ -24,12 +24,28 @@ static void first_line(const char *path, char *buf, size_t size)
 	fclose(f);
 }
 
+/* ns to add to CLOCK_BOOTTIME to get a clock: read in between, the closest of some readings. */
+static int64_t offset_of(clockid_t clock)
+{
+	uint64_t least = UINT64_MAX;
+	int64_t offset = 0;
+
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = boot_now(), time = clock_ns(clock), after = boot_now();
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		offset = (int64_t)(time - before - least / 2);
+	}
+	return offset;
+}
+
 int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 		  struct error *err)
 {
 	char machine[64], boot[64];
 	struct utsname names;
-	uint64_t now = boot_now();
 	struct host h = {.id = id, .start = start, .end = end};
 
 	if (uname(&names) < 0)
@@ -43,8 +59,8 @@ int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 	h.arch = names.machine;
 	h.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	h.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	h.realtime_offset = (int64_t)(clock_ns(CLOCK_REALTIME) - now);
-	h.monotonic_offset = (int64_t)(clock_ns(CLOCK_MONOTONIC) - now);
+	h.realtime_offset = offset_of(CLOCK_REALTIME);
+	h.monotonic_offset = offset_of(CLOCK_MONOTONIC);
 	return put_host(sink, &h, err);
 }
 
