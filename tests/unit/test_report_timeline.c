@@ -13,7 +13,7 @@
 #define START 5000000000ULL
 #define AT(ms) (START + (ms)*MS)
 
-static const struct host host = {
+static const struct host whole_host = {
 	.id = 1, .hostname = "web-1", .cpus = 2, .start = START, .end = AT(80)};
 static const struct process processes[] = {
 	{.id = 1, .host = 1, .pid = 100, .comm = "web"},
@@ -50,13 +50,13 @@ static const struct edge edges[] = {
 		ck_assert_int_eq(put_##kind(w, &(list)[i], &err), 0);
 
 /* A trace of the above, with or without what the scheduler did. */
-static void write_trace(const char *path, bool scheduled)
+static void write_trace(const char *path, const struct host *host, bool scheduled)
 {
 	struct error err = {""};
 	struct sink *w = NULL;
 
 	ck_assert_msg(!trace_writer(&w, path, &err), "%s", err.text);
-	ck_assert_int_eq(put_host(w, &host, &err), 0);
+	ck_assert_int_eq(put_host(w, host, &err), 0);
 	PUT_ALL(process, processes)
 	PUT_ALL(thread, threads)
 	if (scheduled) {
@@ -114,7 +114,7 @@ static const char *line_of(const char *text, const char *words)
 static void begin(void)
 {
 	files_begin();
-	write_trace("t.skein", true);
+	write_trace("t.skein", &whole_host, true);
 }
 
 START_TEST(whole)
@@ -178,6 +178,24 @@ START_TEST(coloured)
 }
 END_TEST
 
+/* A recorder that was killed: what there is has an end all the same. */
+START_TEST(unfinished)
+{
+	struct host killed = whole_host;
+	int status;
+	char *text;
+
+	files_begin();
+	killed.end = 0;
+	write_trace("t.skein", &killed, true);
+	text = PRINTED(&status, "--from", "19ms", "--to", "31ms");
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(line_of(text, "Timeline"),
+			 "Timeline   web-1, 19 ms to 31 ms of 80 ms; a character is 231 us");
+	line_of(text, "Unfinished the recording still runs, or its recorder was killed");
+}
+END_TEST
+
 static void expect_failure(int expected, const char *words, char *const *args)
 {
 	int status;
@@ -202,9 +220,9 @@ START_TEST(mistakes_are_named)
 	FAILS(2, "--to lies before", "--from", "2ms", "--to", "1ms");
 	FAILS(1, "are the same", "--from", "2ms", "--to", "2ms");
 	FAILS(1, "4711", "--pid", "4711");
-	write_trace("t.skein", false);
+	write_trace("t.skein", &whole_host, false);
 	FAILS(1, "nothing of the scheduler was recorded", "--color", "never");
 }
 END_TEST
 
-SUITE("report timeline", whole, zoomed, coloured, mistakes_are_named)
+SUITE("report timeline", whole, zoomed, coloured, unfinished, mistakes_are_named)

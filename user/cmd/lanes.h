@@ -67,7 +67,9 @@ struct lanes {
 	struct lanes_cast cast;
 	const struct lanes_windows *windows;
 	uint64_t time, end; /* what is shown, ns */
-	lane_rows_t cpus;   /* by number */
+	bool unfinished;  /* the recording did not come to its end; cast.host.end is its last record
+			   */
+	lane_rows_t cpus; /* by number */
 	/* by process: first the one that wanted most of the CPUs, in it the thread that did */
 	lane_rows_t threads;
 	size_t cpu_total, thread_total; /* of those that would have been worth a row */

@@ -281,7 +281,7 @@ static void draw_range(const struct layout *y)
 {
 	const struct lanes *l = y->lanes;
 	const struct host *h = &l->cast.host;
-	uint64_t range = l->end - l->time, whole = h->end > h->start ? h->end - h->start : 0;
+	uint64_t range = l->end - l->time, whole = h->end - h->start;
 	uint64_t from = l->time - h->start, to = l->end - h->start;
 	char first[48], last[48], text[512];
 	int used = snprintf(text, sizeof(text), "%.64s, ",
@@ -292,10 +292,14 @@ static void draw_range(const struct layout *y)
 				 axis_time(from, to, range, first, sizeof(first)),
 				 axis_time(to, to, range, last, sizeof(last)));
 	used += snprintf(text + used, sizeof(text) - used, "%s",
-			 show_duration(whole ? whole : range, last, sizeof(last)));
+			 show_duration(whole, last, sizeof(last)));
 	snprintf(text + used, sizeof(text) - used, "; a character is %s",
 		 show_duration(range / y->columns, last, sizeof(last)));
 	put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
+	if (l->unfinished)
+		put_paragraph(y->screen, "Unfinished", STYLE_WARM,
+			      "the recording still runs, or its recorder was killed: this is all "
+			      "but its last second");
 }
 
 /* What the lanes may lack within the range. */

@@ -20,8 +20,8 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 }
 
 /* The part that was asked for of what the trace tells, in stamps. */
-static int choose_range(struct lanes *l, struct trace *t, const char *path,
-			const struct filter *f, struct error *err)
+static int choose_range(struct lanes *l, struct trace *t, const char *path, const struct filter *f,
+			struct error *err)
 {
 	struct host *h = &l->cast.host;
 	uint64_t first, last, end;
@@ -37,7 +37,10 @@ static int choose_range(struct lanes *l, struct trace *t, const char *path,
 	/* a lost host, or one of another clock */
 	if (!h->start || h->start >= last)
 		h->start = first;
-	end = h->end > h->start ? h->end : last;
+	l->unfinished = h->end <= h->start;
+	if (l->unfinished)
+		h->end = last;
+	end = h->end;
 	if (f->from >= end - h->start)
 		return error_set(err, -ENOENT, "--from: the recording is over after %s",
 				 show_duration(end - h->start, text, sizeof(text)));
