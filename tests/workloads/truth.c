@@ -7,8 +7,9 @@
  *   truth SECONDS FILE [THREADS]
  *
  * Prints of each thread its id, what the kernel said of its CPU time (ns, first field of schedstat)
- * at its begin and end, and its phases: [kind, begin, end, CPU time in it, voluntary switches in
- * it]. Times are of CLOCK_BOOTTIME, as they were read before and after; nothing is subtracted.
+ * at its begin and end, its CPU clock at the same times, and its phases: [kind, begin, end, CPU
+ * time in it, voluntary switches in it]. Times are of CLOCK_BOOTTIME, as they were read before and
+ * after; nothing is subtracted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +47,7 @@ struct told {
 	pid_t tid;
 	uint64_t begin, end; /* boot_ns() when schedstat was read */
 	unsigned long long first, last; /* ns, what it said */
+	uint64_t first_clock, last_clock; /* ns, thread_ns() at the same times */
 	char *block; /* for reads from the disk */
 	unsigned int seed;
 	unsigned long count;
@@ -149,11 +151,12 @@ static void read_disk(struct told *t)
 }
 
 /* A thread that has just slept has been accounted for. */
-static unsigned long long schedstat(int fd, uint64_t *time)
+static unsigned long long schedstat(int fd, uint64_t *time, uint64_t *clock)
 {
 	char text[128] = "";
 
 	nap(MS);
+	*clock = thread_ns();
 	*time = boot_ns();
 	if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
 		exit(1);
@@ -174,10 +177,10 @@ static void *run(void *argument)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		exit(1);
-	t->first = schedstat(fd, &t->begin);
+	t->first = schedstat(fd, &t->begin, &t->first_clock);
 	while (boot_ns() < finish && t->count + 2 <= PHASES)
 		todo[rand_r(&t->seed) % 4](t);
-	t->last = schedstat(fd, &t->end);
+	t->last = schedstat(fd, &t->end, &t->last_clock);
 	close(fd);
 	return NULL;
 }
@@ -207,7 +210,8 @@ static void open_disk(const char *path)
 static void print_thread(const struct told *t)
 {
 	printf("{\"tid\": %d, \"begin\": %lu, \"end\": %lu, \"schedstat\": [%llu, %llu], "
-	       "\"phases\": [", t->tid, t->begin, t->end, t->first, t->last);
+	       "\"clock\": [%lu, %lu], \"phases\": [", t->tid, t->begin, t->end, t->first,
+	       t->last, t->first_clock, t->last_clock);
 	for (unsigned long i = 0; i < t->count; i++) {
 		const struct phase *p = &t->phases[i];
 

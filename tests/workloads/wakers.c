@@ -7,8 +7,8 @@
  *   wakers pipe SECONDS      the same through pipes
  *   wakers sleep SECONDS     "sleeper" alone sleeps once, for all of the time
  *
- * Prints the ids of the threads, the begin and end (CLOCK_BOOTTIME), and how often the first of
- * them was waited for or woken.
+ * Prints the begin and end (CLOCK_BOOTTIME), and of each thread its id, how many rounds it made,
+ * and how often the kernel says that it gave its CPU away for want of something.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ struct side {
 	bool first; /* to send */
 	pid_t tid;
 	uint64_t rounds;
+	long switches; /* voluntary, of all its life */
 };
 
 static uint64_t finish; /* boot_ns() */
@@ -99,11 +101,23 @@ static void connect_pair(int ends[2])
 static void *run(void *argument)
 {
 	struct side *s = argument;
+	struct rusage usage;
 
 	s->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_NAME, s->name);
 	s->work(s);
+	getrusage(RUSAGE_THREAD, &usage);
+	s->switches = usage.ru_nvcsw;
 	return NULL;
+}
+
+static void print(const struct side *sides, unsigned int count, uint64_t begin)
+{
+	printf("{\"begin\": %lu, \"end\": %lu, \"threads\": [", begin, boot_ns());
+	for (unsigned int i = 0; i < count; i++)
+		printf("%s{\"tid\": %d, \"rounds\": %lu, \"switches\": %ld}", i ? ", " : "",
+		       sides[i].tid, sides[i].rounds, sides[i].switches);
+	printf("]}\n");
 }
 
 static unsigned int prepare(const char *mode, struct side sides[2])
@@ -148,10 +162,6 @@ int main(int argc, char **argv)
 			return 1;
 	for (unsigned int i = 0; i < count; i++)
 		pthread_join(ids[i], NULL);
-	printf("{\"begin\": %lu, \"end\": %lu, \"rounds\": %lu, \"tids\": [%d%s", begin, boot_ns(),
-	       sides[0].rounds, sides[0].tid, count > 1 ? ", " : "");
-	if (count > 1)
-		printf("%d", sides[1].tid);
-	printf("]}\n");
+	print(sides, count, begin);
 	return 0;
 }

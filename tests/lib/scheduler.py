@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The states of CPUs and threads, once more: made from the stored slices and edges of a trace by
+another way than user/analyze/states.c goes, gap by gap between the runs of a thread. What does
+not fit together is kept as text in `contradictions`; nothing is made up for it.
+"""
+import bisect
+import collections
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+Stretch = collections.namedtuple("Stretch", "time end state wait cpu waker target")
+# What a thread did from one time to another, and how it left. state: RUNNING, or UNKNOWN until it
+# was seen in the state `left`.
+Run = collections.namedtuple("Run", "time end cpu state left wait")
+
+
+def _numbers(macro):
+    text = (ROOT / "user" / "base" / "record.h").read_text()
+    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    return {name: i + 1 for i, name in enumerate(re.findall(r"X\((\w+),", body))}
+
+
+STATE = _numbers("SLICE_STATES")
+WAIT = _numbers("WAIT_CLASSES")
+LANE = _numbers("LANE_KINDS")
+EDGE = _numbers("EDGE_KINDS")
+INTERRUPT = _numbers("INTERRUPTS")
+LOSS = _numbers("LOSS_REASONS")
+STATE_NAME = {number: name for name, number in STATE.items()}
+WAIT_NAME = {number: name for name, number in WAIT.items()} | {0: None}
+
+READY = {STATE["RUNNABLE"], STATE["PREEMPTED"]}
+NOT_WAITING = READY | {STATE["RUNNING"], STATE["UNKNOWN"], STATE["DEAD"]}
+# Left so, nobody needs to wake it. RUNNING: a slice that another name of the thread goes on with.
+UNWOKEN = NOT_WAITING | {STATE["THROTTLED"]}
+
+
+class Timeline:
+    """What a trace tells of the scheduler. Times are ns of CLOCK_BOOTTIME."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.host = next(iter(trace.table("host").values()))
+        self.lanes = trace.table("lane")
+        self.threads = trace.table("thread")
+        self.contradictions = []
+        self.cpu_slices = collections.defaultdict(list)  # CPU number -> rows
+        self.runs = collections.defaultdict(list)  # lane -> [Run]
+        self.seen = collections.defaultdict(list)  # lane -> [(time, state, wait, unknown since)]
+        self.wakings = collections.defaultdict(list)  # lane -> [(time, from, target, kind)]
+        self.unknown = []  # [(time, end)] of a CPU of which nothing is known
+        self.edges = trace.query("SELECT * FROM edge")
+        self._read()
+
+    def _read(self):
+        lane_of = {t["id"]: t["lane"] for t in self.threads.values()}
+        for row in self.trace.query("SELECT * FROM slice"):
+            lane = self.lanes[row["lane"]]
+            if lane["kind"] == LANE["CPU"]:
+                self._read_cpu(lane["number"], row, lane_of)
+            elif lane["kind"] == LANE["THREAD"]:
+                self.seen[row["lane"]].append(
+                    (row["time"], row["state"], row["wait"], row["value"]))
+        for edge in self.edges:
+            if edge["kind"] in (EDGE["WAKEUP"], EDGE["FORK"]):
+                self.wakings[edge["to"]].append(
+                    (edge["end"], edge["from"], edge["value"], edge["kind"]))
+        for rows in (*self.runs.values(), *self.seen.values(), *self.wakings.values(),
+                     self.unknown):
+            rows.sort()
+        for rows in self.cpu_slices.values():
+            rows.sort(key=lambda r: (r["time"], r["end"]))
+
+    def _read_cpu(self, cpu, row, lane_of):
+        self.cpu_slices[cpu].append(row)
+        if row["state"] == STATE["UNKNOWN"]:
+            self.unknown.append((row["time"], row["end"]))
+        elif row["state"] == STATE["RUNNING"] and row["value"]:
+            self.runs[lane_of[row["value"]]].append(
+                Run(row["time"], row["end"], cpu, row["state"], row["left"], row["wait"]))
+
+    def uncertain(self, begin, end):
+        """Whether something that happened between them on any CPU is not in the trace."""
+        return any(time <= end and begin <= until for time, until in self.unknown)
+
+    def lane(self, tid, at=None):
+        """Of the thread that has this tid, at that time if several had."""
+        found = {t["lane"] for t in self.threads.values() if t["tid"] == tid and t["lane"]
+                 and (at is None or t["start"] <= at and (not t["end"] or at < t["end"]))}
+        if len(found) != 1:
+            raise AssertionError(f"tid {tid} has lanes {sorted(found)}")
+        return found.pop()
+
+    def name(self, lane):
+        """Of a lane, for messages."""
+        row = self.lanes.get(lane)
+        if not row:
+            return f"no lane {lane}"
+        return f"lane {lane} ({row['kind']}: {row['number']} {row['name']})"
+
+    def tiling(self):
+        """Of each CPU: [(what, from, to)] holes and overlaps between its slices."""
+        wrong = {}
+        for cpu, rows in self.cpu_slices.items():
+            wrong[cpu] = [("hole" if a["end"] < b["time"] else "overlap", a["end"], b["time"])
+                          for a, b in zip(rows, rows[1:]) if a["end"] != b["time"]]
+            wrong[cpu] += [("empty", r["time"], r["end"]) for r in rows if r["end"] < r["time"]]
+        return wrong
+
+    def _gap(self, begin, end, state, wait, wakings):
+        """A thread left in a state at begin and ran again, or nothing more is known, at end."""
+        if state in READY or not state:
+            return [(begin, end, state or STATE["UNKNOWN"], 0, 0, 0)]
+        first = bisect.bisect_left(wakings, (begin,))
+        if first < len(wakings) and wakings[first][0] <= end:
+            time, source, target, _ = wakings[first]
+            return [(begin, time, state, wait, 0, 0),
+                    (time, end, STATE["RUNNABLE"], 0, source, target)]
+        return [(begin, end, state, wait, 0, 0)]
+
+    def _check_gap(self, lane, run, following, pieces, wakings):
+        """A sleeper that runs again without having been woken was woken while it left."""
+        begin, end, state, _, _, _ = pieces[-1]
+        if state in UNWOKEN or begin != run.end:
+            return pieces
+        last = bisect.bisect_left(wakings, (run.end,)) - 1
+        if last >= 0 and wakings[last][0] >= run.time:
+            _, source, target, _ = wakings[last]
+            return [(begin, end, STATE["RUNNABLE"], 0, source, target)]
+        if following.state == STATE["RUNNING"] and not self.uncertain(run.end, following.time):
+            self.contradictions.append(
+                f"{self.name(lane)} left as {STATE_NAME[state]} at {run.end} and ran at "
+                f"{following.time} without a waking")
+        return pieces
+
+    def _pieces(self, lane):
+        """The runs of a thread, and the times in which it is not known what it did."""
+        runs, found = self.runs[lane], []
+        begins = [r.time for r in runs]
+        for time, state, wait, since in self.seen[lane]:
+            before = bisect.bisect_left(begins, time) - 1
+            last = runs[before].end if before >= 0 else 0
+            if not since and before >= 0:  # behind a loss
+                since = max([begin for begin, _ in self.unknown if begin < time], default=time)
+            found.append(Run(max(since, last) if since else time, time, None, STATE["UNKNOWN"],
+                             state, wait))
+        return sorted([*runs, *found], key=lambda r: (r.time, r.end))
+
+    def _first(self, lane, runs, wakings):
+        """Before the first run: made, or met when it was woken."""
+        if runs and runs[0].state == STATE["UNKNOWN"]:
+            return []
+        end = runs[0].time if runs else self.host["end"]
+        if wakings and wakings[0][0] <= end:
+            time, source, target, _ = wakings[0]
+            return [(time, end, STATE["RUNNABLE"], 0, source, target)]
+        if runs and runs[0].time > self.host["start"] + 1000000 and not self.uncertain(0, end):
+            self.contradictions.append(f"{self.name(lane)} ran first at {end} from nowhere")
+        return []
+
+    def stretches(self, lane):
+        """The states of a thread, in order, without a hole."""
+        runs, wakings = self._pieces(lane), self.wakings[lane]
+        found = [Stretch(*p[:4], None, *p[4:]) for p in self._first(lane, runs, wakings)]
+        for i, run in enumerate(runs):
+            found.append(Stretch(run.time, run.end, run.state, 0, run.cpu, 0, 0))
+            following = runs[i + 1] if i + 1 < len(runs) else None
+            if run.left == STATE["DEAD"]:
+                if following:
+                    self.contradictions.append(f"{self.name(lane)} ran after its death")
+                continue
+            end = following.time if following else self.host["end"]
+            pieces = self._gap(run.end, end, run.left, run.wait, wakings)
+            if following:
+                pieces = self._check_gap(lane, run, following, pieces, wakings)
+            found += [Stretch(*p[:4], run.cpu, *p[4:]) for p in pieces]
+        for a, b in zip(found, found[1:]):
+            if a.end != b.time or a.end < a.time:
+                self.contradictions.append(f"{self.name(lane)}: {a} is not followed by {b}")
+        return [s for s in found if s.end > s.time]
+
+    def within(self, lane, begin, end):
+        """The same, cut to a range."""
+        return [s._replace(time=max(s.time, begin), end=min(s.end, end))
+                for s in self.stretches(lane) if s.end > begin and s.time < end]
+
+
+def total(stretches, *states, wait=None):
+    """ns in any of the states, with that wait class if one is given."""
+    wanted = {STATE[s] for s in states}
+    return sum(s.end - s.time for s in stretches if (not wanted or s.state in wanted)
+               and (wait is None or s.wait == WAIT[wait]))
+
+
+def waits(stretches):
+    """wait class -> ns, of all time in which a thread was neither running nor runnable."""
+    found = collections.Counter()
+    for s in stretches:
+        if s.state not in NOT_WAITING:
+            found[WAIT_NAME.get(s.wait, s.wait)] += s.end - s.time
+    return found

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+More than the buffers hold: what is lost is counted to the last record, by CPU, and stands as
+UNKNOWN where it was; and what is left of a recorder that was killed can be read.
+"""
+
+import bisect
+import json
+import pathlib
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+
+import live
+import sched_live
+import scheduler
+from live import workload
+from scheduler import STATE
+
+CPU = live.CPUS[-1]
+ROUNDS = 300000 if live.LONG else 60000
+TINY = "32K"  # of a storm a few milliseconds, of a machine that is quiet beside it a second
+HOOKS = ("on_switch", "on_waking", "on_new", "on_migrate")
+STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+
+
+def pipe_bench(rounds, cpu=CPU):
+    return ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(rounds)]
+
+
+def set_statistics(value):
+    """Whether the kernel counts the runs of BPF programs; returns whether it did."""
+    before = STATISTICS.read_text()
+    STATISTICS.write_text(value)
+    return before
+
+
+def read_if_there(path):
+    try:
+        return path.read_text()
+    except OSError:  # a file that has been closed meanwhile
+        return ""
+
+
+def programs(pid):
+    """{name: its file in fdinfo} of the BPF programs that a process has."""
+    found = {}
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        text = read_if_there(info)
+        number = re.search(r"^prog_id:\s+(\d+)", text, re.M)
+        if number and "run_cnt:" in text:  # links have a prog_id, too
+            shown = subprocess.run(["bpftool", "-j", "prog", "show", "id", number[1]],
+                                   capture_output=True, check=True).stdout
+            found[json.loads(shown)["name"]] = info
+    return found
+
+
+class Counts:
+    """How often each of the recorder's programs has run, as the kernel counts it."""
+
+    def __init__(self, infos):
+        self.before = sched_live.boot_ns()
+        self.runs = {kind: int(re.search(r"^run_cnt:\s+(\d+)", info.read_text(), re.M)[1])
+                     for kind, info in infos.items()}
+        self.after = sched_live.boot_ns()
+
+
+class Loss(sched_live.SchedTest):
+    def count_with(self, *args):
+        """(timeline, counts before, counts after) around a storm on one CPU."""
+        recording = self.watch("-a", *args)
+        time.sleep(0.7)  # what is loaded on trial is gone by then
+        self.addCleanup(set_statistics, set_statistics("1"))
+        infos = {kind: info for kind, info in programs(recording.pid).items() if kind in HOOKS}
+        self.assertEqual(set(infos), set(HOOKS))
+        time.sleep(0.2)
+        first = Counts(infos)
+        time.sleep(0.1)
+        subprocess.run(pipe_bench(ROUNDS), check=True, capture_output=True)
+        time.sleep(0.1)
+        last = Counts(infos)
+        time.sleep(0.2)
+        return self.timeline(recording, whole=False), first, last
+
+    @staticmethod
+    def kept(timeline, begin, end):
+        """
+        Records in the file of that time. A switch ends a slice, also one of which it is not known
+        who ran in it; but a thread's new name, and a loss, are no switch.
+        """
+        slices = sum(begin < r["end"] <= end for rows in timeline.cpu_slices.values()
+                     for r in rows if r["left"] != STATE["RUNNING"]
+                     and (r["state"] != STATE["UNKNOWN"] or r["value"]))
+        edges = sum(begin < e["time"] <= end for e in timeline.edges
+                    if e["kind"] in (scheduler.EDGE["WAKEUP"], scheduler.EDGE["FORK"]))
+        return slices + edges
+
+    @staticmethod
+    def lost(timeline):
+        return [r for r in timeline.trace.query("SELECT * FROM loss")
+                if r["reason"] == scheduler.LOSS["SWITCHES_LOST"]]
+
+    def check_count(self, timeline, first, last):
+        """
+        The counts were read between two stamps each: no fewer records than between the inner
+        ones, no more than between the outer. A migration is a record that is no row of its own if
+        it belongs to a wake-up.
+        """
+        runs = {kind: last.runs[kind] - first.runs[kind] for kind in HOOKS}
+        migrations = runs.pop("on_migrate")
+        lost = sum(r["count"] for r in self.lost(timeline)
+                   if r["end"] >= first.before and r["time"] <= last.after)
+        inner = self.kept(timeline, first.after, last.before - 16)
+        outer = self.kept(timeline, first.before - 16, last.after)
+        print(f"kernel: {runs}, {migrations} migrations; {inner} to {outer} rows, {lost} lost; "
+              f"{sum(runs.values()) - outer} to {sum(runs.values()) + migrations - inner} missing")
+        self.assertGreater(sum(runs.values()), 2 * ROUNDS)
+        self.assertGreaterEqual(lost, sum(runs.values()) - outer)
+        self.assertLessEqual(lost, sum(runs.values()) + migrations - inner)
+        return lost
+
+    def check_unknown(self, timeline):
+        """Each loss has its UNKNOWN slice, on its CPU, and no thread runs meanwhile on it."""
+        for row in self.lost(timeline):
+            slices = timeline.cpu_slices[row["cpu"] - 1]
+            at = bisect.bisect_right([s["time"] for s in slices], row["time"]) - 1
+            self.assertGreaterEqual(at, 0)
+            self.assertEqual(slices[at]["state"], STATE["UNKNOWN"], (row, slices[at]))
+        unknown = sum(r["end"] - r["time"] for rows in timeline.cpu_slices.values() for r in rows
+                      if r["state"] == STATE["UNKNOWN"])
+        self.assertGreater(unknown, 0)
+        self.assertEqual({c: w[:3] for c, w in timeline.tiling().items() if w}, {})
+
+    def test_forced(self):
+        timeline, *counts = self.count_with("--switch-buffer", TINY)
+        self.assertGreater(self.check_count(timeline, *counts), 1000, "nothing was lost")
+        self.check_unknown(timeline)
+
+    def test_none_lost_by_default(self):
+        timeline, *counts = self.count_with()
+        self.assertEqual(self.check_count(timeline, *counts), 0)
+        self.assertEqual([r for rows in timeline.cpu_slices.values() for r in rows
+                          if r["state"] == STATE["UNKNOWN"] and not r["value"]][:3], [])
+        self.check_tiles(timeline)
+
+    def test_killed_in_a_storm(self):
+        for _ in range(5 if live.LONG else 2):
+            storm = self.start(workload("wakers"), "pipe", 100, cpu=CPU)
+            recording = self.watch("-a")
+            begin = sched_live.boot_ns()
+            time.sleep(1.3 + random.random())
+            killed = sched_live.boot_ns()
+            recording.stop(signal.SIGKILL)
+            self.end(storm)
+            trace = live.Trace(recording.path)
+            told = trace.query("SELECT min(time) AS first, max(end) AS last, count(*) AS n "
+                               "FROM slice WHERE state <> %d" % STATE["UNKNOWN"])[0]
+            self.assertGreater(told["n"], 50000)
+            self.assertLess(told["first"], begin)
+            self.assertGreater(told["last"], killed - 2e9)
+            rows = sqlite3.connect(f"file:{recording.path}?mode=ro", uri=True).execute(
+                "PRAGMA integrity_check").fetchall()
+            self.assertEqual(rows, [("ok",)])
+
+    @live.unittest.skipUnless(live.LONG and len(live.CPUS) > 1, "the long form, on two CPUs")
+    def test_two_storms(self):
+        """One per CPU, with the buffers that there are by default."""
+        recording = self.watch("-a")
+        storms = [self.start(*pipe_bench(1500000, cpu)) for cpu in live.CPUS[-2:]]
+        for storm in storms:
+            storm.communicate(timeout=120)
+        trace = self.finish(recording)
+        told = trace.query("SELECT count(*) AS n, (max(end) - min(time)) / 1e9 AS s FROM slice")[0]
+        print(f"{told['n']} slices in {told['s']:.1f} s")
+        self.assertEqual(trace.losses("SWITCHES_LOST"), 0)
+        self.assertGreater(told["n"], 5000000)
+
+
+if __name__ == "__main__":
+    live.main()

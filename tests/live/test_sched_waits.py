@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+What threads wait for, by class: each workload waits in one way only and says how long. The rest
+of its time, of which at most a hundredth may be given to other classes, is what it waited for
+without meaning to: the lock of an address space, a page of its own program.
+"""
+
+import os
+import pathlib
+import subprocess
+
+import evidence
+import live
+import sched_live
+import scheduler
+from live import workload
+
+SECONDS = 3 if live.LONG else 0.4
+LEAST = 0.99
+CPU = live.CPUS[-1]
+
+# scheduler.WAIT_NAME of the words that workloads/waits.c uses
+CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",
+         "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER"}
+
+
+def modes():
+    listed = subprocess.run([workload("waits"), "list"], capture_output=True, check=True, text=True)
+    return [line.split(" ", 1) for line in listed.stdout.splitlines()]
+
+
+class Quota:
+    """A control group that may use a part of one CPU, of whichever version there is."""
+
+    def __init__(self, microseconds, period=100000):
+        self.folder = None
+        for root, limits in (("/sys/fs/cgroup/cpu", {"cpu.cfs_period_us": f"{period}",
+                                                     "cpu.cfs_quota_us": f"{microseconds}"}),
+                             ("/sys/fs/cgroup", {"cpu.max": f"{microseconds} {period}"}),
+                             ("/sys/fs/cgroup/unified", {"cpu.max": f"{microseconds} {period}"})):
+            folder = pathlib.Path(root) / f"skein-test-{os.getpid()}"
+            try:
+                folder.mkdir()
+                self.folder = folder
+                for name, value in limits.items():
+                    (folder / name).write_text(value)
+                return
+            except OSError:
+                self.remove()
+        raise live.unittest.SkipTest("no control group with a quota of CPU time can be made")
+
+    def throttled(self):
+        """ns"""
+        told = dict(line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
+        if "throttled_time" in told:
+            return int(told["throttled_time"])
+        return int(told["throttled_usec"]) * 1000
+
+    def remove(self):
+        if self.folder:
+            try:
+                self.folder.rmdir()
+            except OSError:
+                pass
+            self.folder = None
+
+
+class Waits(sched_live.SchedTest):
+    def skip_part(self, mode, why):
+        with self.subTest(mode=mode):
+            self.skipTest(f"{mode}: {why}")
+
+    def run_modes(self):
+        """Each mode's own words, of those that really waited."""
+        told = []
+        disk = self.tmp / "disk"
+        for mode, _ in modes():
+            if mode == "quota":
+                continue
+            said = self.output(self.start(workload("waits"), mode, SECONDS, disk))
+            if "skipped" in said:
+                self.skip_part(mode, said["skipped"])
+            elif said["switches"] < 20:
+                self.skip_part(mode, f"does not wait on this machine ({said['waits']} times)")
+            else:
+                told.append(said)
+        return told
+
+    def check_mode(self, timeline, told):
+        lane = timeline.lane(told["tid"])
+        stretches = timeline.within(lane, told["begin"], told["end"])
+        found = scheduler.waits(stretches)
+        blocked = sum(found.values())
+        share = found[CLASS[told["class"]]] / blocked
+        wrong = {n: ns for n, ns in found.items() if n != CLASS[told["class"]]}
+        if live.LONG:
+            evidence.leave(live.BUILD, "sched-waits", {
+                "workload": told["mode"], "waits": f"{told['switches']:,}",
+                "blocked": f"{blocked / 1e9:.3f} s",
+                "share": f"{10000 * found[CLASS[told['class']]] // blocked / 100:.2f} %",
+                "class": told["class"]})
+        self.assertGreaterEqual(share, LEAST, wrong)
+        # the time is all there, and was not spent otherwise
+        length = told["end"] - told["begin"]
+        self.assertEqual(sum(s.end - s.time for s in stretches), length)
+        running = scheduler.total(stretches, "RUNNING")
+        # the kernel's account of a thread ends a little before its switch to the next
+        self.assertLess(abs(running - told["cpu"]), 0.02 * length + 10000 * told["switches"] + 3e6)
+        # the kernel counted as many times at which it gave the CPU away for want of something
+        left = [s for s in stretches if s.state not in scheduler.NOT_WAITING]
+        self.assertLess(abs(len(left) - told["switches"]), 0.01 * told["switches"] + 3)
+
+    def test_classes(self):
+        recording = self.watch("-a")
+        told = self.run_modes()
+        timeline = self.timeline(recording)
+        for said in told:
+            with self.subTest(mode=said["mode"]):
+                self.check_mode(timeline, said)
+        self.check_tiles(timeline, [timeline.lane(said["tid"]) for said in told])
+
+    def test_throttled(self):
+        """A thread that always wants to run may do so a fifth of the time."""
+        quota = Quota(20000)
+        self.addCleanup(quota.remove)
+        recording = self.watch("-a")
+        process = self.start("sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec taskset -c "$@"',
+                             quota.folder, CPU, workload("waits"), "quota", 4 * SECONDS + 1)
+        told = self.output(process)
+        truth = quota.throttled()
+        timeline = self.timeline(recording)
+        stretches = timeline.stretches(timeline.lane(told["tid"]))
+        mine = scheduler.total(stretches, "THROTTLED")
+        found = scheduler.waits(stretches)
+        if live.LONG:
+            evidence.leave(live.BUILD, "sched-waits", {
+                "workload": "quota", "waits": f"{told['waits']:,}",
+                "blocked": f"{sum(found.values()) / 1e9:.3f} s",
+                "share": f"{10000 * found['THROTTLED'] // sum(found.values()) / 100:.2f} %",
+                "class": f"throttled; cpu.stat says {truth / 1e9:.3f} s"})
+        self.assertGreater(truth, 1e9)
+        self.assertAlmostEqual(mine, truth, delta=0.05 * truth)
+        self.assertGreaterEqual(found["THROTTLED"], LEAST * sum(found.values()), found)
+
+
+if __name__ == "__main__":
+    live.main()
