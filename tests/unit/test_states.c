@@ -595,6 +595,21 @@ START_TEST(a_cpu_that_is_offline_hides_nobody)
 }
 END_TEST
 
+/* Stamps are rounded down, when the recording ended is not. */
+START_TEST(all_lanes_end_with_the_slices)
+{
+	struct told told = {0};
+	struct states *s = begin(&told);
+
+	ran(s, 0, 1, 1000, 1100, STATE_PREEMPTED, 0);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		cpu_was(s, cpu, STATE_IDLE, cpu ? 1000 : 1100, 1200);
+	ck_assert_int_eq(states_end(s, 1215, NULL), 0);
+	ck_assert_str_eq(line_of(&told, LANE(1)), "running 1000-1100, preempted 1100-1200");
+	end(s, &told);
+}
+END_TEST
+
 START_TEST(lanes_that_are_not_there_are_nothing)
 {
 	struct told told = {0};
@@ -708,6 +723,6 @@ SUITE("states", waits_after_a_wake_up_and_after_preemption,
       a_new_name_is_the_same_lane, the_dead_are_forgotten, who_died_in_a_gap_is_dead,
       two_cpus_at_once_are_cut_and_counted, a_cut_is_where_all_lanes_are_told,
       a_cut_beyond_what_is_settled_invents_nothing, a_switch_that_was_not_told_concerns_two_threads,
-      a_cpu_that_is_offline_hides_nobody, lanes_that_are_not_there_are_nothing,
-      values_beyond_their_range_are_cut, the_dead_and_old_names_take_no_room,
-      an_error_of_the_listener_is_returned)
+      a_cpu_that_is_offline_hides_nobody, all_lanes_end_with_the_slices,
+      lanes_that_are_not_there_are_nothing, values_beyond_their_range_are_cut,
+      the_dead_and_old_names_take_no_room, an_error_of_the_listener_is_returned)

@@ -10,6 +10,7 @@
 
 #define NO_NAME UINT32_MAX
 #define NAMES_BEFORE_PRUNING 8
+#define RESOLUTION_MAX 64 /* ns */
 
 /* A thread.id of a lane. */
 struct name_of {
@@ -434,9 +435,23 @@ int states_cut(struct states *s, uint64_t time, struct error *err)
 	return rc;
 }
 
+/* Stamps of slices are rounded down, and the end of the recording is not: one end for all. */
+static uint64_t end_of_slices(const struct states *s, uint64_t time)
+{
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < s->tracks.cpus.count; i++) {
+		const struct track *t = &s->tracks.list.items[s->tracks.cpus.items[i]];
+
+		if (latest < t->marks[0].time)
+			latest = t->marks[0].time;
+	}
+	return latest && latest < time && time - latest < RESOLUTION_MAX ? latest : time;
+}
+
 int states_end(struct states *s, uint64_t time, struct error *err)
 {
-	int rc = states_cut(s, time, err);
+	int rc = states_cut(s, end_of_slices(s, time), err);
 
 	if (rc < 0)
 		return rc;

@@ -80,7 +80,10 @@ uint64_t states_settled(const struct states *s);
  * end. Who left the CPU with a wake-up under way (see states.c) is told as asleep until the cut.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
-/* The recording ended at time: tell what is open, and forget it. */
+/*
+ * The recording ended at time: tell what is open, and forget it. If the last slices of CPUs end
+ * less than 64 ns before, they end there: stamps are rounded down.
+ */
 int states_end(struct states *s, uint64_t time, struct error *err);
 
 /*
