@@ -180,7 +180,7 @@ static void begin(void)
 	schedule.table = run.table;
 	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
-		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, NULL), 0);
+		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, true, NULL), 0);
 }
 
 static void over(void)
@@ -243,7 +243,7 @@ static void is_edge(size_t i, uint64_t us, enum edge_kind kind, uint64_t from, u
 	ck_assert_uint_eq(e->value, value);
 }
 
-/* Lanes 1 and 2 are the CPUs; threads have 3, 4, ... in the order of their coming. */
+
 START_TEST(slices_tile)
 {
 	begin();
@@ -412,20 +412,36 @@ START_TEST(a_clock_that_jumps_is_counted)
 }
 END_TEST
 
-START_TEST(a_cpu_that_goes_has_no_slice)
+/* It was noticed at 250 that it went, and it came back before that was noticed. */
+START_TEST(a_cpu_may_go_and_come)
 {
 	begin();
-	leave(0, 100, 11, WIRE_SLEEPING, 0);
-	ck_assert_int_eq(schedule_take(run.schedule), 0);
-	ck_assert_int_eq(schedule_release(run.schedule, UINT64_MAX, NULL), 0);
-	ck_assert_int_eq(schedule_cpu_ends(run.schedule, 0, run.begin + 200000, NULL), 0);
-	ck_assert(!array.wanted[0]);
-	ck_assert_int_eq(schedule_cpu_begins(run.schedule, 0, run.begin + 300000, NULL), 0);
-	ck_assert(array.wanted[0]);
+	leave(0, 100, 0, WIRE_RUNNABLE, 11);
+	leave(0, 110, 11, WIRE_SLEEPING, 0);
+	schedule_cpu_gone(run.schedule, 0, run.begin + 250000);
+	leave(0, 300, 0, WIRE_RUNNABLE, 11);
+	leave(0, 310, 11, WIRE_SLEEPING, 0);
 	end(400);
-	is_slice(1, 100, 200, 1, STATE_IDLE, 0, STATE_NONE);
-	is_slice(2, 200, 300, 1, STATE_OFFLINE, 0, STATE_NONE);
-	is_slice(3, 300, 400, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(0, 0, 100, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(1, 100, 110, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(2, 110, 300, 1, STATE_OFFLINE, 0, STATE_NONE);
+	is_slice(3, 300, 310, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(4, 310, 400, 1, STATE_IDLE, 0, STATE_NONE);
+	over();
+}
+END_TEST
+
+START_TEST(a_cpu_may_come_late_or_never)
+{
+	begin();
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		schedule_cpu_begins(run.schedule, cpu, run.begin, false, NULL);
+	leave(1, 300, 0, WIRE_RUNNABLE, 11);
+	end(400);
+	ck_assert_uint_eq(kept.slice_count, 3);
+	is_slice(0, 0, 300, 2, STATE_OFFLINE, 0, STATE_NONE);
+	is_slice(1, 0, 400, 1, STATE_OFFLINE, 0, STATE_NONE);
+	is_slice(2, 300, 400, 2, STATE_RUNNING, 1, STATE_NONE);
 	over();
 }
 END_TEST
@@ -467,4 +483,4 @@ END_TEST
 
 SUITE("schedule", a_switch_may_not_be_told, slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
       a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
-      a_clock_that_jumps_is_counted, a_cpu_that_goes_has_no_slice)
+      a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never)

@@ -28,15 +28,16 @@ static void close_cpu(struct live *l, unsigned int cpu)
 	sideband_close_cpu(l->sideband, cpu);
 }
 
+/* The schedule is told of every CPU when it begins, and of those that go. */
 static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
 {
 	if (!l->schedule || !l->started)
 		return 0;
-	if (online)
-		return schedule_cpu_begins(l->schedule, cpu,
-					   l->last_tick == l->started ? l->started : boot_now(),
-					   err);
-	return schedule_cpu_ends(l->schedule, cpu, l->last_tick, err);
+	if (l->last_tick == l->started)
+		return schedule_cpu_begins(l->schedule, cpu, l->started, online, err);
+	if (!online)
+		schedule_cpu_gone(l->schedule, cpu, boot_now());
+	return 0;
 }
 
 static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error *err)
@@ -44,8 +45,6 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 	bool back = l->started && sideband_fd(l->sideband, cpu) < 0;
 	int ret = sideband_open_cpu(l->sideband, cpu, err);
 
-	if (!ret && wanted)
-		ret = follow_schedule(l, cpu, true, err);
 	if (!ret && wanted && l->started && l->options.sample)
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
@@ -64,10 +63,10 @@ int live_follow_cpus(struct live *l, struct error *err)
 		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
 
 		if (!cpu_set_has(&online, cpu) ||
-		    sideband_stopped(l->sideband, cpu, boot_now())) {
+		    sideband_stopped(l->sideband, cpu, boot_now()))
 			close_cpu(l, cpu);
-			ret = follow_schedule(l, cpu, false, err);
-		}
+		if (wanted)
+			ret = follow_schedule(l, cpu, cpu_set_has(&online, cpu), err);
 		if (!ret && cpu_set_has(&online, cpu))
 			ret = open_cpu(l, cpu, wanted, err);
 	}

@@ -32,10 +32,10 @@ struct cpu {
 	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: not met yet */
 	uint64_t since; /* of the open slice, ns */
 	uint64_t last; /* time of the last record, ns */
+	uint64_t offline; /* it is offline, as was noticed at that time, ns; 0: it is not */
 	uint64_t thread; /* thread.id of who runs; 0: nobody, or nobody asked for */
 	uint32_t tid; /* of who runs */
 	bool runs; /* it is recorded */
-	bool gone; /* it was, and is offline */
 	bool other; /* who runs was not asked for: what follows may not be recorded */
 	bool certain; /* who runs has been told */
 };
@@ -120,9 +120,10 @@ static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const stru
 	return result;
 }
 
-static int cpu_lane(struct schedule *s, unsigned int cpu, struct error *err)
+/* See to it that the CPU has a lane. */
+static int cpu_lane(struct schedule *s, struct cpu *c, struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
+	unsigned int cpu = (unsigned int)(c - s->cpus);
 	char name[32];
 	struct lane lane = {
 		.host = s->c.host,
@@ -145,14 +146,14 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 	char name[64];
 	struct lane lane = {
 		.host = s->c.host,
-		.parent = c->lane,
 		.kind = LANE_INTERRUPT,
 		.number = kind,
 		.name = name,
 	};
-	int result = 0;
+	int result = cpu_lane(s, c, err);
 
-	if (!c->interrupts[kind]) {
+	if (!result && !c->interrupts[kind]) {
+		lane.parent = c->lane;
 		snprintf(name, sizeof(name), "%s on CPU %u", interrupt_word(kind), cpu);
 		lane.id = c->interrupts[kind] = ++*s->c.last_lane;
 		result = put_lane(s->c.sink, &lane, err);
@@ -161,22 +162,34 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 	return result;
 }
 
+/* What a CPU does on which nobody runs: if it went, then from its last record on. */
+static enum slice_state empty_state(struct cpu *c, uint64_t time)
+{
+	bool offline = c->offline && c->since <= c->offline && time > c->offline;
+
+	if (c->offline && time > c->offline)
+		c->offline = 0;
+	return offline ? STATE_OFFLINE : STATE_IDLE;
+}
+
 /* Put the open slice as far as time, and begin the next one there. */
 static int close_slice(struct schedule *s, struct cpu *c, uint64_t time, enum slice_state left,
 		       enum wait_class wait, struct error *err)
 {
+	enum slice_state empty = empty_state(c, time);
 	struct slice r = {
 		.time = rounded(c->since),
 		.end = rounded(time),
-		.lane = c->lane,
-		.state = c->tid ? STATE_RUNNING : STATE_IDLE,
+		.state = c->tid ? STATE_RUNNING : empty,
 		.value = c->thread,
 		.left = c->thread || left == STATE_IDLE ? left : STATE_NONE,
 		.wait = c->thread ? wait : WAIT_NONE,
 	};
+	int ret = cpu_lane(s, c, err);
 
+	r.lane = c->lane;
 	c->since = time;
-	return r.time < r.end ? put_slice(s->c.sink, &r, err) : 0;
+	return ret || r.time == r.end ? ret : put_slice(s->c.sink, &r, err);
 }
 
 /* Who has the CPU now. other: nobody who was asked for. */
@@ -344,9 +357,9 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	if (ret || !k->wanted)
 		return ret;
 	e.value = k->thread->id;
-	ret = cpu_lane(s, from, err);
+	ret = cpu_lane(s, &s->cpus[from], err);
 	if (!ret)
-		ret = cpu_lane(s, to, err);
+		ret = cpu_lane(s, &s->cpus[to], err);
 	e.from = s->cpus[from].lane;
 	e.to = s->cpus[to].lane;
 	s->counts.migrations++;
@@ -526,49 +539,25 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 	return 0;
 }
 
-static int put_offline(struct schedule *s, struct cpu *c, uint64_t time, struct error *err)
-{
-	const struct slice r = {
-		.time = rounded(c->since),
-		.end = rounded(time),
-		.lane = c->lane,
-		.state = STATE_OFFLINE,
-	};
-
-	c->since = time;
-	return c->gone && r.time < r.end ? put_slice(s->c.sink, &r, err) : 0;
-}
-
-int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err)
+int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
+			struct error *err)
 {
 	struct cpu *c = &s->cpus[cpu];
-	int ret;
 
-	if (c->runs)
-		return 0;
-	ret = put_offline(s, c, time, err);
-	if (ret)
-		return ret;
 	c->runs = true;
-	c->gone = false;
-	c->certain = false;
-	c->tid = 0;
-	c->thread = 0;
+	c->certain = !online;
 	c->since = time;
+	c->offline = online ? 0 : time;
 	switches_want(s->c.switches, cpu, true);
-	return cpu_lane(s, cpu, err);
+	return online ? cpu_lane(s, c, err) : 0;
 }
 
-int schedule_cpu_ends(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err)
+void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time)
 {
 	struct cpu *c = &s->cpus[cpu];
 
-	if (!c->runs)
-		return 0;
-	switches_want(s->c.switches, cpu, false);
-	c->runs = false;
-	c->gone = true;
-	return time > c->since ? close_slice(s, c, time, STATE_NONE, WAIT_NONE, err) : 0;
+	if (c->runs && !c->offline)
+		c->offline = time;
 }
 
 int schedule_tick(struct schedule *s, struct error *err)
@@ -577,10 +566,15 @@ int schedule_tick(struct schedule *s, struct error *err)
 
 	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
 		struct cpu *c = &s->cpus[i];
+		bool was_offline;
 
-		if (c->runs && c->certain && s->mark > c->since + LONG_SLICE)
-			ret = close_slice(s, c, s->mark, c->tid ? STATE_RUNNING : STATE_IDLE,
-					  WAIT_NONE, err);
+		if (!c->runs || !c->certain || s->mark <= c->since + LONG_SLICE ||
+		    (c->offline && !c->lane))
+			continue;
+		was_offline = c->offline && c->offline < s->mark;
+		ret = close_slice(s, c, s->mark, c->tid ? STATE_RUNNING : STATE_IDLE, WAIT_NONE,
+				  err);
+		c->offline = was_offline ? s->mark : c->offline;
 	}
 	return ret;
 }
@@ -595,11 +589,14 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < s->cpu_count; i++)
-		if (s->cpus[i].gone)
-			ret = put_offline(s, &s->cpus[i], time, err);
-		else
-			ret = schedule_cpu_ends(s, i, time, err);
+	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
+		struct cpu *c = &s->cpus[i];
+
+		/* of a CPU that was never there, there is nothing to tell */
+		if (c->runs && time > c->since && (c->lane || !c->offline))
+			ret = close_slice(s, c, time, STATE_NONE, WAIT_NONE, err);
+		c->runs = false;
+	}
 	return ret;
 }
 

@@ -38,9 +38,11 @@ struct schedule_context {
 int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err);
 void schedule_free(struct schedule *s);
 
-/* A CPU is recorded from time on (ns), or is offline from then on. */
-int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err);
-int schedule_cpu_ends(struct schedule *s, unsigned int cpu, uint64_t time, struct error *err);
+/* A CPU is recorded from time on (ns); one that is not online, as soon as it is. */
+int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
+			struct error *err);
+/* It is offline, as is noticed at that time: from its last record before to its next one. */
+void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time);
 
 /* Copy what has come, a bounded batch of each CPU. 0 or -ENOMEM. */
 int schedule_take(struct schedule *s);
