@@ -396,4 +396,77 @@ START_TEST(waits_of_a_process)
 }
 END_TEST
 
-SUITE("sched_random", whole_recordings, ranges, waits_of_a_process)
+/* A number that a hostile trace may have anywhere. */
+static uint64_t any(uint64_t usual)
+{
+	static const uint64_t odd[] = {
+		0, 1, 2, 255, START, UINT32_MAX, 1ULL << 63, UINT64_MAX - 1, UINT64_MAX};
+
+	return random() % 8 ? (uint64_t)random() % usual : odd[random() % 9];
+}
+
+static int hostile_run(struct source *s, struct sink *to, struct error *err)
+{
+	struct host h = {.id = 1, .start = START, .end = START + 3000};
+	int rc = put_host(to, &h, err);
+
+	(void)s;
+	for (int i = 0; i < 400 && !rc; i++) {
+		struct lane l = {any(12), 1, any(12), any(8), any(6), ""};
+		struct thread t = {.id = any(9),
+				   .process = any(4),
+				   .tid = any(9),
+				   .start = START + any(3000),
+				   .comm = "",
+				   .lane = any(12)};
+		struct slice slice = {
+			START + any(3000), START + any(3000), any(12), any(STATE_COUNT), any(9),
+			any(STATE_COUNT),  any(WAIT_COUNT)};
+		struct edge edge = {START + any(3000),	  0,	  any(12), any(12),
+				    any(EDGE_KIND_COUNT), any(4), 0};
+
+		if (i < 40 || random() % 50 == 0) {
+			rc = put_thread(to, &t, err);
+			rc = rc ? rc : put_lane(to, &l, err);
+		}
+		if (random() % 3)
+			slice.end = slice.time + any(300);
+		rc = rc ? rc : put_slice(to, &slice, err);
+		rc = rc ? rc : put_edge(to, &edge, err);
+	}
+	return rc;
+}
+
+/* Whatever a trace says, nobody did more than there was time for. */
+START_TEST(hostile_records)
+{
+	static const struct source_ops ops = {.run = hostile_run};
+	struct source source = {.ops = &ops};
+
+	for (unsigned int seed = 0; seed < 500; seed++) {
+		struct sched_query q = {.from = seed % 3 * 500, .to = seed % 5 * 600};
+		struct sched *s = NULL;
+		struct error err;
+		uint64_t elapsed;
+
+		srandom(seed);
+		if (q.to && q.to < q.from)
+			continue;
+		ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+		elapsed = s->to - s->from;
+		ck_assert_uint_le(elapsed, 3000);
+		for (size_t i = 0; i < s->cpus.count; i++) {
+			const struct sched_cpu *c = s->cpus.items[i];
+
+			ck_assert_uint_le(c->busy + c->idle + c->unknown, elapsed);
+		}
+		/* those without an id are one */
+		for (size_t i = 0; i < s->threads.count; i++)
+			if (s->threads.items[i].id)
+				ck_assert_uint_le(sched_life(&s->threads.items[i].times), elapsed);
+		sched_free(s);
+	}
+}
+END_TEST
+
+SUITE("sched_random", whole_recordings, ranges, waits_of_a_process, hostile_records)

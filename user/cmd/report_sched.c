@@ -48,6 +48,14 @@ static int add_cpus(struct report_sched *s)
 	return rc;
 }
 
+/* Whether there is a table of these groups: rows of many threads take time and memory. */
+static bool is_shown(const struct report_options *o, enum group_by by)
+{
+	int most = o->by < SCHED_GROUPS ? o->by : GROUP_PROGRAM;
+
+	return o->json || (int)by == most || (o->sched && by == GROUP_PROCESS);
+}
+
 static int make(struct report_sched *s, const struct report *r, struct source *slices,
 		const struct source *filter, struct error *err)
 {
@@ -68,7 +76,8 @@ static int make(struct report_sched *s, const struct report *r, struct source *s
 		return rc;
 	rc = add_cpus(s);
 	for (int by = 0; by < SCHED_GROUPS && !rc; by++)
-		rc = sched_rows_of(&s->rows[by], s->all, &s->names, by);
+		if (is_shown(r->options, by))
+			rc = sched_rows_of(&s->rows[by], s->all, &s->names, by);
 	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
 }
 

@@ -14,7 +14,7 @@ struct report_sched {
 	const struct report *report;
 	struct sched *all;
 	struct sched_names names;
-	struct sched_rows rows[SCHED_GROUPS]; /* by enum group_by */
+	struct sched_rows rows[SCHED_GROUPS]; /* by enum group_by; of those that are shown */
 	struct histogram waits[QUEUED_COUNT]; /* of all CPUs */
 	uint64_t busy, idle, unknown, switches; /* of all CPUs; ns */
 	uint64_t elapsed; /* ns of the range */
