@@ -197,6 +197,18 @@ class Scene(Home):
         weights = [row["value"] for row in self.counters if row["name"] == "cpu-clock"]
         self.assertEqual(weights, [UNIT, 2 * UNIT, 3 * UNIT, UNIT, 2 * UNIT])
 
+    def test_a_part(self):
+        part = self.home / "part.pftrace"
+        skein("export", self.trace, "-o", part, "--from", "150ms", "--to", "400ms")
+        states, slices, bounds, samples = ask(part, STATES, SLICES, BOUNDS, SAMPLES)
+        self.assertEqual(bounds, [{"start": 115 * UNIT, "end": 140 * UNIT}])
+        self.assertEqual(sum(row["dur"] for row in slices if row["dur"] > 0), 2 * 25 * UNIT)
+        self.assertEqual([(row["ts"] / UNIT - 100, row["dur"] / UNIT, row["state"])
+                          for row in states if row["tid"] == 100 and row["dur"]],
+                         [(15, 3, "S"), (18, 2, "R"), (20, 4, "Running"), (24, 11, "D"),
+                          (35, 5, "R")])
+        self.assertEqual(len(samples), 2)
+
     def test_names_stay_text(self):
         (names,) = ask(self.said, "select name from thread union select name from process")
         for row in names:

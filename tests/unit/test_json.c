@@ -152,6 +152,29 @@ START_TEST(reals_come_back_exactly)
 }
 END_TEST
 
+START_TEST(decimals_are_exact)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct json j;
+
+	json_begin(&j, out, false);
+	json_array(&j);
+	json_decimal(&j, 1234500, 3);
+	json_decimal(&j, 7, 3);
+	json_decimal(&j, -7, 3);
+	json_decimal(&j, 0, 1);
+	json_decimal(&j, 42, 0);
+	json_decimal(&j, INT64_MIN, 3);
+	json_array_end(&j);
+	json_end(&j);
+	fclose(out);
+	ck_assert_str_eq(text, "[1234.500,0.007,-0.007,0.0,42,-9223372036854775.808]\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_told)
 {
 	FILE *out = fopen("/dev/full", "w");
@@ -168,4 +191,5 @@ START_TEST(a_full_disk_is_told)
 END_TEST
 
 SUITE("json", commas_and_nesting, nothing_leaves_a_script_element,
-      python_reads_any_bytes_as_itself_would, reals_come_back_exactly, a_full_disk_is_told)
+      python_reads_any_bytes_as_itself_would, reals_come_back_exactly, decimals_are_exact,
+      a_full_disk_is_told)

@@ -215,6 +215,19 @@ START_TEST(errors_stick_until_reset)
 }
 END_TEST
 
+START_TEST(doubles_are_little_endian)
+{
+	static const uint8_t known[] = {44 * 8 % 128 + 129, 2, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f};
+	struct protobuf p = {0};
+
+	protobuf_double(&p, 44, 1.5);
+	ck_assert_int_eq(p.error, 0);
+	ck_assert_uint_eq(p.size, sizeof(known));
+	ck_assert_mem_eq(p.data, known, sizeof(known));
+	protobuf_free(&p);
+}
+END_TEST
+
 /* A length of five bytes does not fit into the four that are kept free for it. */
 START_TEST(a_message_too_large_is_an_error)
 {
@@ -234,4 +247,5 @@ START_TEST(a_message_too_large_is_an_error)
 END_TEST
 
 SUITE("protobuf", varints_of_every_length, known_bytes, text_is_made_valid_and_nothing_else,
-      random_messages_come_back, errors_stick_until_reset, a_message_too_large_is_an_error)
+      random_messages_come_back, doubles_are_little_endian, errors_stick_until_reset,
+      a_message_too_large_is_an_error)

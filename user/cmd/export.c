@@ -21,8 +21,9 @@ static const struct option_spec export_specs[] = {
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
 	 .help = "folded: stacks as lines for flame graphs; the numbers are samples. pprof: "
 		 "profile.proto, for pprof and everything that reads it. perfetto: CPUs, states of "
-		 "threads, who woke whom, and samples, for ui.perfetto.dev. Without this option "
-		 "the ending of FILE decides: .folded, .pb.gz, .pftrace.",
+		 "threads, who woke whom, and samples, for ui.perfetto.dev. chrome, chrome.gz: the "
+		 "same without samples, as JSON for other viewers. Without this option the ending of "
+		 "FILE decides: .folded, .pb.gz, .pftrace, .json, .json.gz.",
 	 .offset = offsetof(struct options, format)},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",
@@ -79,12 +80,15 @@ static int unknown_format(const char *name)
 static int run_export(const char *path, const struct options *o,
 		      const struct export_format *format)
 {
+	struct export_options how = o->how;
 	struct input in = {0};
 	struct error err = {""};
 	int rc = input_open(&in, path, &o->filter, &err);
 
+	how.from = o->filter.from;
+	how.to = o->filter.to;
 	if (!rc)
-		rc = export_to(in.source, format, o->out ? o->out : "-", &o->how, &err);
+		rc = export_to(in.source, format, o->out ? o->out : "-", &how, &err);
 	input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;
 }
@@ -117,8 +121,9 @@ const struct command export_command = {
 	.name = "export",
 	.summary = "write a trace in the format of other tools",
 	.usage = "[OPTIONS] [FILE]",
-	.description = "Write a trace (skein.skein when none is named) in another format. The "
-		       "options choose samples; timelines are written whole.",
+	.description = "Write a trace (skein.skein when none is named) in another format, whole or "
+		       "in part. The options choose samples; of CPUs and the states of threads only "
+		       "--from and --to do.",
 	.examples = "skein export -o out.folded\tall stacks, for a flame graph\n"
 		    "skein export -f folded | flamegraph.pl > out.svg\tthe flame graph itself\n"
 		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n"

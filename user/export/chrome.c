@@ -3,9 +3,8 @@
  * Chrome's trace event format: what every timeline viewer reads, and no more than that.
  *
  * CPUs are the threads of a process called CPUs. A thread's track tells its states as slices; who
- * woke it is an arrow from the track of the waker. Times are us since just before the recording
- * began, with three digits for the ns. There is no place for samples, and states are slices like
- * others.
+ * woke it is an arrow from the track of the waker. Times are us, with three digits for the ns, since
+ * a little before the first. There is no place for samples, and states are slices like others.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -142,8 +141,7 @@ static int chrome_begin(struct timeline *t)
 	struct json *j = &c->json;
 	const struct host *h = &t->profile->host;
 
-	/* Stamps of slices are rounded down, that of the beginning is not. */
-	c->base = h->start < 2000 ? 0 : h->start / 1000 * 1000 - 1000;
+	c->base = t->from < 2000 ? 0 : t->from / 1000 * 1000 - 1000;
 	json_object(j);
 	json_key_text(j, "displayTimeUnit", "ns");
 	json_key(j, "otherData");
@@ -324,10 +322,11 @@ static const struct timeline_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-static int new_sink(struct sink **ret, FILE *out, FILE *gzip, struct error *err)
+static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+		    struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
-	int rc = c ? timeline_init(&c->timeline, &chrome_ops, err)
+	int rc = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
 
 	if (rc < 0) {
@@ -342,8 +341,7 @@ static int new_sink(struct sink **ret, FILE *out, FILE *gzip, struct error *err)
 
 int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	(void)o;
-	return new_sink(ret, out, NULL, err);
+	return new_sink(ret, out, NULL, o, err);
 }
 
 int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
@@ -352,10 +350,9 @@ int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
 	FILE *gzip = gzip_stream(out);
 	int rc;
 
-	(void)o;
 	if (!gzip)
 		return error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
-	rc = new_sink(ret, gzip, gzip, err);
+	rc = new_sink(ret, gzip, gzip, o, err);
 	if (rc < 0)
 		fclose(gzip);
 	return rc;

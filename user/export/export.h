@@ -9,12 +9,14 @@
 #include "analyze/profile.h"
 #include "base/pipe.h"
 
-/* What may be asked of formats that group. */
+/* What may be asked of a format, beside the choice of samples. */
 struct export_options {
 	bool threads; /* a root frame per thread, not only per process */
 	bool pids; /* tell processes of one name apart */
 	bool containers; /* a root frame per container or cgroup */
 	bool annotate; /* folded: _[k], _[j] suffixes */
+	/* Of formats that show time, ns since the recording began; to 0: to the end. */
+	uint64_t from, to;
 };
 
 struct export_format {

@@ -256,10 +256,9 @@ static const struct timeline_ops perfetto_ops = {
 int perfetto_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
-	int rc = p ? timeline_init(&p->timeline, &perfetto_ops, err)
+	int rc = p ? timeline_init(&p->timeline, &perfetto_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
 
-	(void)o;
 	if (rc < 0) {
 		free(p);
 		return rc;

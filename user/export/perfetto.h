@@ -49,7 +49,7 @@ struct perfetto_lane {
 	const char *comm; /* NULL: nothing told of the CPU yet */
 	int64_t left; /* how it leaves: prev_state */
 	bool goes_on; /* it does not leave */
-	uint64_t last_end; /* of a thread's last stretch */
+	uint64_t last_end; /* of a CPU's last tile, or a thread's last stretch */
 	int64_t shown; /* prev_state of that, or one of enum shown */
 	bool ran; /* its last stretch is RUNNING */
 	bool has_waits;

@@ -199,6 +199,7 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 	own->running = (uint32_t)next.tid;
 	own->comm = next.comm;
 	own->left = tile_left(tile);
+	own->last_end = tile->end;
 	if (tile->state == STATE_UNKNOWN)
 		perfetto_fail(p, note_gap(p, tile, (size_t)(lane - t->lanes.items)));
 	if (tile->thread != PROFILE_NONE && tile->left == STATE_DEAD)
@@ -215,7 +216,7 @@ void perfetto_sched_end(struct perfetto *p)
 
 		if (lane->lane.kind != LANE_CPU || !own->comm)
 			continue;
-		write_switch(p, &own->events, lane->lane.number, lane->last.end,
+		write_switch(p, &own->events, lane->lane.number, own->last_end,
 			     (struct who){own->running, own->comm},
 			     own->left == PREV_UNKNOWN ? PREV_RUNNABLE : own->left,
 			     (struct who){0, "swapper"});

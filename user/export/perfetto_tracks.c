@@ -125,7 +125,7 @@ static void annotate(struct perfetto *p, const char *name, uint64_t value)
 	protobuf_end(buf, mark);
 }
 
-static void write_loss(struct perfetto *p, const struct loss *l, uint64_t time)
+static void write_loss(struct perfetto *p, const struct loss *l)
 {
 	size_t packet, mark;
 	char name[160], where[48] = "";
@@ -134,11 +134,11 @@ static void write_loss(struct perfetto *p, const struct loss *l, uint64_t time)
 		snprintf(where, sizeof(where), " on CPU %" PRIu64, l->cpu - 1);
 	snprintf(name, sizeof(name), "%s: %" PRIu64 " lost%s", loss_reason_word(l->reason),
 		 l->count, where);
-	mark = begin_event(p, time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
+	mark = begin_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
 	protobuf_text(&p->packets.buf, EVENT_NAME, name);
 	annotate(p, "records", l->count);
 	annotate(p, "weight", l->weight);
-	annotate(p, "duration_ns", l->end > time ? l->end - time : 0);
+	annotate(p, "duration_ns", l->end > l->time ? l->end - l->time : 0);
 	end_event(p, mark, packet);
 }
 
@@ -153,7 +153,7 @@ static void write_count(struct perfetto *p, uint64_t time, uint64_t lost)
 /* Each as an instant that says what and why, and all of them as a number that grows. */
 void perfetto_losses(struct perfetto *p)
 {
-	uint64_t start = p->timeline.profile->host.start, lost = 0;
+	uint64_t lost = 0;
 	size_t packet, mark;
 
 	if (!p->timeline.losses.count)
@@ -161,14 +161,13 @@ void perfetto_losses(struct perfetto *p)
 	mark = begin_track(p, TRACK(LOSSES, 0), "losses", &packet);
 	end_track(p, mark, packet);
 	begin_counter(p, TRACK(LOST, 0), "lost records");
-	write_count(p, start, 0);
+	write_count(p, p->timeline.from, 0);
 	for (size_t i = 0; i < p->timeline.losses.count; i++) {
 		const struct loss *l = &p->timeline.losses.items[i];
-		uint64_t time = l->time > start ? l->time : start;
 
 		lost += l->count;
-		write_loss(p, l, time);
-		write_count(p, time, lost);
+		write_loss(p, l);
+		write_count(p, l->time, lost);
 	}
 }
 

@@ -94,8 +94,10 @@ static int begin(struct timeline *t, struct error *err)
 		rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
 	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
 		rc = index_put(&t->event_of, t->profile->events[i].id, i);
+	t->from += t->profile->host.start;
+	t->to = t->to ? t->to + t->profile->host.start : UINT64_MAX;
 	for (int i = 0; i < CROWD_COUNT; i++)
-		t->crowds[i].start = t->profile->host.start;
+		t->crowds[i].start = t->from;
 	if (!rc)
 		rc = t->ops->begin(t);
 	return failed(t, rc, err);
@@ -105,13 +107,22 @@ static int put_tile(struct timeline *t, struct timeline_lane *cpu, const struct 
 {
 	enum crowds crowd = tile->state == STATE_RUNNING ? CROWD_RUNNING : CROWD_UNKNOWN;
 	bool counts = tile->state == STATE_RUNNING || tile->state == STATE_UNKNOWN;
+	struct tile part = *tile;
 
 	cpu->last = *tile;
 	if (tile->end > t->end)
 		t->end = tile->end;
-	if (counts && crowd_add(&t->crowds[crowd], tile->time, tile->end) < 0)
+	if (part.time > t->to || (t->cut && part.end < t->from))
+		return 0;
+	if (t->cut && part.time < t->from)
+		part.time = t->from;
+	if (part.end > t->to) {
+		part.end = t->to;
+		part.left = STATE_NONE;
+	}
+	if (counts && crowd_add(&t->crowds[crowd], part.time, part.end) < 0)
 		return -ENOMEM;
-	return t->ops->tile(t, cpu, tile);
+	return t->ops->tile(t, cpu, &part);
 }
 
 /* Nothing is known of a CPU from its last tile to a time. */
@@ -172,14 +183,22 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 {
 	struct timeline *t = context;
 	struct timeline_lane *lane = timeline_lane(t, s->lane);
+	struct stretch part = *s;
 	int rc = 0;
 
-	if (!lane || lane->lane.kind != LANE_THREAD || lane->thread == PROFILE_NONE)
+	if (!lane || lane->lane.kind != LANE_THREAD || lane->thread == PROFILE_NONE ||
+	    s->time >= t->to || (t->cut && s->end <= t->from))
 		return 0;
+	if (t->cut && part.time < t->from) {
+		part.time = t->from;
+		part.waker = 0;
+	}
+	if (part.end > t->to)
+		part.end = t->to;
 	if (s->state == STATE_RUNNABLE || s->state == STATE_PREEMPTED)
-		rc = crowd_add(&t->crowds[CROWD_RUNNABLE], s->time, s->end);
+		rc = crowd_add(&t->crowds[CROWD_RUNNABLE], part.time, part.end);
 	if (!rc)
-		rc = t->ops->stretch(t, lane, s);
+		rc = t->ops->stretch(t, lane, &part);
 	return failed(t, rc, err);
 }
 
@@ -223,6 +242,25 @@ static int by_time(const void *a, const void *b)
 				  : (x->id > y->id) - (x->id < y->id);
 }
 
+/* Those within the range that is asked for. */
+static void order_losses(struct timeline *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->losses.count; i++) {
+		struct loss *l = &t->losses.items[i];
+
+		if (l->time > t->to || l->end < t->from)
+			continue;
+		if (l->time < t->from)
+			l->time = t->from;
+		t->losses.items[kept++] = *l;
+	}
+	t->losses.count = kept;
+	if (kept)
+		qsort(t->losses.items, kept, sizeof(struct loss), by_time);
+}
+
 static int timeline_finish(struct sink *s, struct error *err)
 {
 	struct timeline *t = (struct timeline *)s;
@@ -243,8 +281,9 @@ static int timeline_finish(struct sink *s, struct error *err)
 		rc = states_end(t->states, t->end, err);
 	if (rc < 0)
 		return rc;
-	if (t->losses.count)
-		qsort(t->losses.items, t->losses.count, sizeof(struct loss), by_time);
+	if (t->end > t->to)
+		t->end = t->to;
+	order_losses(t);
 	return failed(t, t->ops->end(t), err);
 }
 
@@ -273,7 +312,8 @@ static const struct sink_ops timeline_sink_ops = {
 	.free = timeline_free,
 };
 
-int timeline_init(struct timeline *t, const struct timeline_ops *ops, struct error *err)
+int timeline_init(struct timeline *t, const struct timeline_ops *ops,
+		  const struct export_options *o, struct error *err)
 {
 	const struct states_events events = {.stretch = on_stretch, .context = t};
 	int rc = states_new(&t->states, &events, err);
@@ -286,6 +326,9 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops, struct err
 		return rc;
 	}
 	t->ops = ops;
+	t->from = o->from;
+	t->to = o->to;
+	t->cut = o->from;
 	t->sink.ops = &timeline_sink_ops;
 	t->sink.wants = WANTS(WANT_ENTITIES | WANT(SLICE) | WANT(EDGE));
 	if (!ops->no_samples)

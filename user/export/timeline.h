@@ -16,6 +16,7 @@
 #include "base/pipe.h"
 #include "base/vector.h"
 #include "export/crowd.h"
+#include "export/export.h"
 
 /* A CPU did one thing. The tiles of a CPU leave out no time between its first and its last one. */
 struct tile {
@@ -71,16 +72,19 @@ struct timeline {
 	struct index lane_of, cpu_of; /* id, number of a CPU -> index in lanes */
 	struct index thread_of, stack_of, event_of; /* id -> index in the profile */
 	struct crowd crowds[CROWD_COUNT];
+	uint64_t from, to; /* what is asked for, ns; records are cut to it */
 	uint64_t end; /* of the recording or, if that was killed, the last stamp; at the end */
 	uint64_t slices; /* how many there were */
 	/* its own */
 	struct sink *entities;
 	struct states *states;
 	bool begun;
+	bool cut; /* from is not the beginning, which lies some ns behind rounded stamps */
 };
 
 /* Set up a zeroed timeline: 0 or a negative errno with its cause, and then it is not freed. */
-int timeline_init(struct timeline *t, const struct timeline_ops *ops, struct error *err);
+int timeline_init(struct timeline *t, const struct timeline_ops *ops,
+		  const struct export_options *o, struct error *err);
 
 /* NULL, or the lane of that id, or of that CPU. */
 struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id);
