@@ -47,7 +47,7 @@ struct stretch {
 struct states_events {
 	/*
 	 * 0 or a negative errno, which ends the call that caused it and is returned by it: then
-	 * only states_free() is left to do. It must not call states_*().
+	 * only states_free() is left to do. It must not put, cut or resume anything itself.
 	 */
 	int (*stretch)(void *context, const struct stretch *s, struct error *err);
 	void *context;
@@ -63,6 +63,9 @@ void states_free(struct states *s);
  * edges in the order of slice_order() and edge.time (what comes too early for
  * its lane is cut to what is left of it, and counted by states_disorder()). Other
  * kinds are nothing to it. 0, -ENOMEM or the callback's error.
+ *
+ * New lanes have greater ids than those before: a thread that names a lane below the
+ * last one, which is not there any more, is dead.
  */
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
 
@@ -77,7 +80,7 @@ uint64_t states_settled(const struct states *s);
  * For who needs every lane's state at one time: a checkpoint, the edge of a window. Beyond
  * states_settled() a thread that may have got a CPU since is told as UNKNOWN, and a slice that
  * turns out to have begun before the cut is told from the cut on: so do not cut there but at the
- * end. Who left the CPU with a wake-up under way (see states.c) is told as asleep until the cut.
+ * end. Who left the CPU with a wake-up under way (see track.c) is told as asleep until the cut.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /*
@@ -91,14 +94,14 @@ int states_end(struct states *s, uint64_t time, struct error *err);
  * states_resume() goes on as if it had seen all records before. On a CPU lane that is the end of
  * its last slice.
  *
- * What is not certain yet of a thread comes as more stretches of its lane behind the first, some
- * of them in state 0 (STATE_NONE): keep them all, every field but end, in their order. Between
- * two records the first one, if its state is not 0, began at its time and was not told yet.
+ * A thread's lane may come several times: first what was told until its time (in state 0, if
+ * nothing was), then what was heard since and may turn out to be nothing. The last one that has a
+ * state is what it is thought to be in; those in state 0 (STATE_NONE) are wake-ups. Keep them all
+ * in their order, every field but end.
  */
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context);
-/* Lanes and threads have been put before. What contradicts itself or them is left out and counted.
- */
+/* Lanes and threads have been put before. What contradicts them is left out and counted. */
 int states_resume(struct states *s, const struct stretch *open, struct error *err);
 
 /* Records that contradicted what was known, so far. */
