@@ -16,6 +16,7 @@
 
 #define MACHINE_START 5000000000000ULL /* ns */
 #define MACHINE_QUANTUM 4000000ULL     /* ns that a thread may run while others wait */
+#define MACHINE_BURST 500 /* sleeps between two rests, on average */
 
 struct machine_options {
 	unsigned int cpus, threads;
@@ -25,7 +26,7 @@ struct machine_options {
 };
 
 struct machine_thread {
-	uint64_t run, sleep;	    /* ns, on average */
+	uint64_t run, sleep, rest;  /* ns, on average: rests are between bursts of sleeps */
 	uint64_t wake, since, ends; /* ns: when it wakes; runs since; ends its slice */
 	uint64_t left;		    /* ns still to run */
 	uint64_t id, lane;
@@ -183,7 +184,8 @@ static inline void machine_new_thread(struct machine *m, unsigned int at)
 
 	*t = (struct machine_thread){
 		.run = machine_spread(m, 12, 20),
-		.sleep = machine_spread(m, 16, 32),
+		.sleep = machine_spread(m, 17, 24),
+		.rest = machine_spread(m, 30, 37),
 		.id = ++m->last_id,
 		.lane = 2 * m->options.cpus + m->last_id,
 		.cpu = (unsigned int)(machine_random(m) >> 16) % m->options.cpus,
@@ -239,7 +241,7 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 					   .wait = t->wait};
 
 		machine_put(m, KIND_SLICE, &seen);
-		machine_plan(m, m->now + machine_about(m, t->sleep / 2), options->cpus + i);
+		machine_plan(m, m->now + machine_about(m, t->rest / 2), options->cpus + i);
 	}
 	for (unsigned int i = 0; i < options->cpus; i++)
 		m->cpus[i] = (struct machine_cpu){.since = m->now, .until = UINT64_MAX};
@@ -326,6 +328,14 @@ static inline void machine_wake_early(struct machine *m, unsigned int cpu, unsig
 		machine_plan(m, m->now + machine_about(m, t->sleep), m->options.cpus + thread);
 }
 
+/* Mostly a short one. */
+static inline uint64_t machine_pause(struct machine *m, const struct machine_thread *t)
+{
+	bool rests = machine_random(m) >> 32 < (1ULL << 32) / MACHINE_BURST;
+
+	return machine_about(m, rests ? t->rest : t->sleep) * m->pace / 8;
+}
+
 static inline void machine_sleep(struct machine *m, unsigned int cpu)
 {
 	unsigned int thread = m->cpus[cpu].running - 1;
@@ -338,8 +348,7 @@ static inline void machine_sleep(struct machine *m, unsigned int cpu)
 	}
 	machine_slice(m, cpu, dies ? STATE_DEAD : t->state, dies ? 0 : t->wait);
 	if (!dies) {
-		machine_plan(m, m->now + machine_about(m, t->sleep) * m->pace / 8,
-			     m->options.cpus + thread);
+		machine_plan(m, m->now + machine_pause(m, t), m->options.cpus + thread);
 		return;
 	}
 	machine_new_thread(m, thread);

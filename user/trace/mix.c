@@ -15,39 +15,59 @@ uint16_t mix_key(uint64_t state, uint64_t wait)
 	return (uint16_t)(state << 8 | (wait > UINT8_MAX ? 0 : wait));
 }
 
-static struct mix_state *new_state(struct mix *m, uint16_t key)
+static struct mix_more *need_more(struct mix *m)
 {
-	struct mix_state *bigger;
-	uint16_t capacity;
-
-	if (m->state_count == m->state_capacity) {
-		capacity = m->state_capacity ? (uint16_t)(2 * m->state_capacity) : 2;
-		bigger = realloc(m->states, sizeof(*bigger) * capacity);
-		if (!bigger)
-			return NULL;
-		m->states = bigger;
-		m->state_capacity = capacity;
-	}
-	m->states[m->state_count] = (struct mix_state){0, key};
-	return &m->states[m->state_count++];
+	if (!m->more)
+		m->more = calloc(1, sizeof(*m->more));
+	return m->more;
 }
 
-static int add_state(struct mix *m, uint16_t key, uint64_t ns)
+static inline uint16_t key_at(const struct mix *m, uint32_t i)
 {
-	struct mix_state *s;
+	return i < MIX_STATES_FIRST ? m->keys[i] : m->more->keys[i - MIX_STATES_FIRST];
+}
 
-	for (uint16_t i = 0; i < m->state_count; i++) {
-		if (m->states[i].key != key)
+static inline uint64_t ns_at(const struct mix *m, uint32_t i)
+{
+	return i < MIX_STATES_FIRST ? m->ns[i] : m->more->ns[i - MIX_STATES_FIRST];
+}
+
+/* Beyond those that are at hand. */
+static int add_rare_state(struct mix *m, uint16_t key, uint64_t ns)
+{
+	uint32_t i;
+
+	if (!need_more(m))
+		return -ENOMEM;
+	for (i = MIX_STATES_FIRST; i < m->states; i++)
+		if (key_at(m, i) == key)
+			break;
+	if (i == MIX_STATES_MAX - 1 && key != STATE_UNKNOWN << 8)
+		return add_rare_state(m, STATE_UNKNOWN << 8, ns);
+	if (i == m->states) {
+		m->more->keys[i - MIX_STATES_FIRST] = key;
+		m->more->ns[i - MIX_STATES_FIRST] = 0;
+		m->states++;
+	}
+	m->more->ns[i - MIX_STATES_FIRST] += ns;
+	return 0;
+}
+
+static inline int add_state(struct mix *m, uint16_t key, uint64_t ns)
+{
+	uint32_t known = m->states < MIX_STATES_FIRST ? m->states : MIX_STATES_FIRST, i;
+
+	for (i = 0; i < known; i++) {
+		if (m->keys[i] != key)
 			continue;
-		m->states[i].ns += ns;
+		m->ns[i] += ns;
 		return 0;
 	}
-	if (m->state_count >= MIX_STATES_MAX - 1 && key != STATE_UNKNOWN << 8)
-		return add_state(m, STATE_UNKNOWN << 8, ns);
-	s = new_state(m, key);
-	if (!s)
-		return -ENOMEM;
-	s->ns = ns;
+	if (i == MIX_STATES_FIRST)
+		return add_rare_state(m, key, ns);
+	m->keys[i] = key;
+	m->ns[i] = ns;
+	m->states++;
 	return 0;
 }
 
@@ -57,7 +77,7 @@ static uint32_t slot_of(uint64_t thread, uint32_t capacity)
 }
 
 /* The thread's slot, or the free one where it belongs. In a list that may be none. */
-static struct mix_thread *find_thread(const struct mix *m, uint64_t thread)
+static struct mix_thread *find_thread(const struct mix_more *m, uint64_t thread)
 {
 	uint32_t at;
 
@@ -73,11 +93,11 @@ static struct mix_thread *find_thread(const struct mix *m, uint64_t thread)
 	return &m->threads[at];
 }
 
-static int grow_threads(struct mix *m)
+static int grow_threads(struct mix_more *m)
 {
-	struct mix bigger = {.thread_capacity = m->thread_capacity ? 2 * m->thread_capacity
-								   : LIST_MAX / 4};
+	struct mix_more bigger;
 
+	bigger.thread_capacity = m->thread_capacity ? 2 * m->thread_capacity : LIST_MAX / 4;
 	if (m->thread_capacity == LIST_MAX)
 		bigger.thread_capacity = 4 * LIST_MAX;
 	bigger.threads = calloc(bigger.thread_capacity, sizeof(*bigger.threads));
@@ -92,17 +112,20 @@ static int grow_threads(struct mix *m)
 	return 0;
 }
 
-static bool is_full(const struct mix *m)
+static bool is_full(const struct mix_more *m)
 {
 	if (m->thread_capacity <= LIST_MAX)
 		return m->thread_count == m->thread_capacity;
 	return m->thread_count >= m->thread_capacity / 2;
 }
 
-static int add_thread(struct mix *m, uint64_t thread, uint64_t ns)
+static int add_thread(struct mix_more *m, uint64_t thread, uint64_t ns)
 {
-	struct mix_thread *t = m->thread_capacity ? find_thread(m, thread) : NULL;
+	struct mix_thread *t;
 
+	if (!m)
+		return -ENOMEM;
+	t = m->thread_capacity ? find_thread(m, thread) : NULL;
 	if (t && t->thread) {
 		t->ns += ns;
 		return 0;
@@ -126,77 +149,105 @@ int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns)
 	m->told += ns;
 	if (add_state(m, key, ns) < 0)
 		return -ENOMEM;
-	return thread && key >> 8 == STATE_RUNNING ? add_thread(m, thread, ns) : 0;
+	return thread && key >> 8 == STATE_RUNNING ? add_thread(need_more(m), thread, ns) : 0;
 }
 
 int mix_merge(struct mix *m, const struct mix *from)
 {
+	const struct mix_more *more = from->more;
+
+	if (!more && !m->more && !m->told) {
+		*m = *from;
+		return 0;
+	}
 	m->told += from->told;
-	m->others += from->others;
-	for (uint16_t i = 0; i < from->state_count; i++)
-		if (add_state(m, from->states[i].key, from->states[i].ns) < 0)
+	for (uint32_t i = 0; i < from->states; i++)
+		if (add_state(m, key_at(from, i), ns_at(from, i)) < 0)
 			return -ENOMEM;
-	for (uint32_t i = 0; i < from->thread_capacity; i++)
-		if (from->threads[i].thread &&
-		    add_thread(m, from->threads[i].thread, from->threads[i].ns) < 0)
+	if (!more || !more->thread_count)
+		return 0;
+	if (!need_more(m))
+		return -ENOMEM;
+	m->more->others += more->others;
+	for (uint32_t i = 0; i < more->thread_capacity; i++)
+		if (more->threads[i].thread &&
+		    add_thread(m->more, more->threads[i].thread, more->threads[i].ns) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
 void mix_clear(struct mix *m)
 {
-	if (m->thread_count)
-		memset(m->threads, 0, sizeof(*m->threads) * m->thread_capacity);
-	m->told = m->others = 0;
-	m->state_count = 0;
-	m->thread_count = 0;
+	m->told = 0;
+	m->states = 0;
+	if (!m->more || !m->more->thread_count)
+		return;
+	memset(m->more->threads, 0, sizeof(*m->more->threads) * m->more->thread_capacity);
+	m->more->thread_count = 0;
+	m->more->others = 0;
 }
 
 void mix_free(struct mix *m)
 {
-	free(m->states);
-	free(m->threads);
+	if (m->more)
+		free(m->more->threads);
+	free(m->more);
 	*m = (struct mix){0};
+}
+
+static uint64_t ns_of_state(const struct mix *m, uint8_t state)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < m->states; i++)
+		if (key_at(m, i) >> 8 == state)
+			ns += ns_at(m, i);
+	return ns;
 }
 
 /* The state that lasted longest, all its waits together; of two the lower. */
 static uint8_t longest_state(const struct mix *m)
 {
-	uint64_t ns[UINT8_MAX + 1] = {0};
-	uint8_t best = 0;
+	uint64_t most = 0, ns;
+	uint8_t best = 0, state;
 
-	if (m->state_count == 1)
-		return (uint8_t)(m->states[0].key >> 8);
-	for (uint16_t i = 0; i < m->state_count; i++)
-		ns[m->states[i].key >> 8] += m->states[i].ns;
-	for (uint16_t i = 0; i < m->state_count; i++) {
-		uint8_t state = (uint8_t)(m->states[i].key >> 8);
-
-		if (ns[state] > ns[best] || (ns[state] == ns[best] && state < best))
+	if (m->states == 1)
+		return (uint8_t)(m->keys[0] >> 8);
+	for (uint32_t i = 0; i < m->states; i++) {
+		state = (uint8_t)(key_at(m, i) >> 8);
+		ns = ns_of_state(m, state);
+		if (ns > most || (ns == most && state < best)) {
+			most = ns;
 			best = state;
+		}
 	}
 	return best;
 }
 
 static uint8_t longest_wait(const struct mix *m, uint8_t state)
 {
-	const struct mix_state *best = NULL;
+	uint64_t most = 0;
+	uint8_t best = 0;
 
-	for (uint16_t i = 0; i < m->state_count; i++) {
-		const struct mix_state *s = &m->states[i];
+	for (uint32_t i = 0; i < m->states; i++) {
+		uint16_t key = key_at(m, i);
+		uint64_t ns = ns_at(m, i);
 
-		if (s->key >> 8 == state &&
-		    (!best || s->ns > best->ns || (s->ns == best->ns && s->key < best->key)))
-			best = s;
+		if (key >> 8 != state || ns < most || (ns == most && (uint8_t)key >= best))
+			continue;
+		most = ns;
+		best = (uint8_t)key;
 	}
-	return best ? (uint8_t)best->key : 0;
+	return best;
 }
 
 /* Certain only if no thread among the others, nor the next one with all of theirs, ran longer. */
-static uint64_t longest_thread(const struct mix *m)
+static uint64_t longest_thread(const struct mix_more *m)
 {
 	struct mix_thread best = {0}, next = {0};
 
+	if (!m || !m->thread_count)
+		return 0;
 	for (uint32_t i = 0; i < m->thread_capacity; i++) {
 		const struct mix_thread *t = &m->threads[i];
 
@@ -212,36 +263,26 @@ static uint64_t longest_thread(const struct mix *m)
 	return m->others && best.ns <= next.ns + m->others ? 0 : best.thread;
 }
 
-static uint64_t running(const struct mix *m)
+static uint8_t activity(uint64_t ran, unsigned int shift)
 {
-	uint64_t ns = 0;
-
-	for (uint16_t i = 0; i < m->state_count; i++)
-		if (m->states[i].key >> 8 == STATE_RUNNING)
-			ns += m->states[i].ns;
-	return ns;
-}
-
-static uint8_t activity(uint64_t ran, uint64_t ns)
-{
-	uint64_t share;
+	uint64_t ns = 1ULL << shift, share;
 
 	if (!ran || ran >= ns)
 		return ran ? CELL_FULL : 0;
-	share = (uint64_t)(((unsigned __int128)ran * CELL_FULL * 2 + ns) / ((unsigned __int128)ns * 2));
+	share = (ran * CELL_FULL + ns / 2) >> shift; /* cells are at most 1 << 52 ns */
 	return share < 1 ? 1 : share >= CELL_FULL ? CELL_FULL - 1 : (uint8_t)share;
 }
 
-struct cell mix_cell(const struct mix *m, uint64_t ns)
+struct cell mix_cell(const struct mix *m, unsigned int shift)
 {
 	struct cell c = {0};
 
 	if (!m->told)
 		return c;
-	c.activity = activity(running(m), ns);
+	c.activity = activity(ns_of_state(m, STATE_RUNNING), shift);
 	c.state = longest_state(m);
 	c.wait = longest_wait(m, c.state);
-	c.thread = longest_thread(m);
+	c.thread = longest_thread(m->more);
 	return c;
 }
 

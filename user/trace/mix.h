@@ -16,25 +16,29 @@
 #define MIX_THREADS_MAX 4096u
 /* States with their waits. Only a file made to harm has more: the rest is UNKNOWN. */
 #define MIX_STATES_MAX 128u
-
-struct mix_state {
-	uint64_t ns;
-	uint16_t key; /* state << 8 | wait */
-};
+#define MIX_STATES_FIRST 4u /* that need no memory of their own */
 
 struct mix_thread {
 	uint64_t thread; /* thread.id; 0: free slot of a table */
 	uint64_t ns;
 };
 
+/* What few lanes need. */
+struct mix_more {
+	uint64_t ns[MIX_STATES_MAX - MIX_STATES_FIRST];
+	uint16_t keys[MIX_STATES_MAX - MIX_STATES_FIRST];
+	struct mix_thread *threads; /* a list while capacity is small, then a hash table */
+	uint64_t others;	    /* ns of threads beyond MIX_THREADS_MAX */
+	uint32_t thread_count, thread_capacity;
+};
+
 /* Zeroed memory is an empty one. */
 struct mix {
 	uint64_t told; /* ns */
-	struct mix_state *states;
-	struct mix_thread *threads; /* a list while capacity is small, then a hash table */
-	uint64_t others;	    /* ns of threads beyond MIX_THREADS_MAX */
-	uint16_t state_count, state_capacity;
-	uint32_t thread_count, thread_capacity;
+	uint64_t ns[MIX_STATES_FIRST];
+	uint16_t keys[MIX_STATES_FIRST]; /* state << 8 | wait */
+	uint32_t states;		 /* how many, with those in more */
+	struct mix_more *more;		 /* NULL until it is needed */
 };
 
 /* The key of a state, whatever a file says: what no byte holds is UNKNOWN. */
@@ -47,8 +51,8 @@ int mix_merge(struct mix *m, const struct mix *from);
 void mix_clear(struct mix *m);
 void mix_free(struct mix *m);
 
-/* Round it to a cell of that many ns; one that nothing is told of is all zeros. */
-struct cell mix_cell(const struct mix *m, uint64_t ns);
+/* Round it to a cell of 1 << shift ns; one that nothing is told of is all zeros. */
+struct cell mix_cell(const struct mix *m, unsigned int shift);
 /* The cell of one state all through. */
 struct cell mix_whole(uint16_t key, uint64_t thread);
 

@@ -13,6 +13,7 @@
 #include "analyze/states.h"
 #include "trace/checkpoint.h"
 #include "trace/paint_line.h"
+#include "trace/tower.h"
 
 #define SLICE_COLUMN(field) (offsetof(struct slice, field) / sizeof(uint64_t))
 #define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
@@ -26,9 +27,17 @@
 	(BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(from)) | BIT(EDGE_COLUMN(to)) | \
 	 BIT(EDGE_COLUMN(kind)) | BIT(EDGE_COLUMN(value)))
 
+/* A lane that is being painted. */
+struct canvas {
+	struct tower tower; /* first: its events find the canvas */
+	struct cell *cells;
+	uint64_t first, end; /* numbers of the cells */
+	bool cpu;
+};
+
 struct cpu {
 	uint64_t lane;
-	struct paint_lane *wanted; /* NULL: it is not asked for */
+	struct canvas *wanted;	   /* NULL: it is not asked for */
 	uint64_t at;		   /* end of the last slice that was read, if alive */
 	uint64_t fed;		   /* of the last one that the states know, if begun */
 	bool alive, begun;
@@ -39,6 +48,11 @@ struct late {
 	uint64_t before;
 };
 
+/* A bit for each id that may be in an index: most that are not are told so at once. */
+struct sieve {
+	uint64_t words[1024];
+};
+
 struct place {
 	uint64_t id, time, chunk; /* of a checkpoint; 0: there is none */
 };
@@ -47,8 +61,10 @@ struct paint {
 	struct trace *trace;
 	const struct paint_query *query;
 	const struct cast *cast;
-	struct index lanes, cpu_lanes; /* lane.id -> query->lanes, cpus */
+	struct canvas *canvases;       /* of query->lanes */
+	struct index lanes, cpu_lanes; /* lane.id -> canvases, cpus */
 	struct index threads;	       /* thread.id of those that are asked for */
+	struct sieve of_lanes, of_threads;
 	struct cpu *cpus;
 	size_t cpu_count;
 	struct states *states; /* NULL: no thread is asked for */
@@ -65,20 +81,35 @@ struct paint {
 	struct packer packer;
 };
 
+static uint64_t sieve_hash(uint64_t id)
+{
+	return id * 0x9e3779b97f4a7c15ULL >> 48;
+}
+
+static void sieve_add(struct sieve *s, uint64_t id)
+{
+	s->words[sieve_hash(id) >> 6] |= 1ULL << (sieve_hash(id) & 63);
+}
+
+static inline bool sieve_has(const struct sieve *s, uint64_t id)
+{
+	return s->words[sieve_hash(id) >> 6] >> (sieve_hash(id) & 63) & 1;
+}
+
 static int no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
 /* A stretch as far as it lies in the range. */
-static int paint(struct paint *p, struct paint_lane *l, uint64_t time, uint64_t end, uint16_t key,
+static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end, uint16_t key,
 		 uint64_t thread, struct error *err)
 {
 	if (time < p->query->time)
 		time = p->query->time;
 	if (end > p->query->end)
 		end = p->query->end;
-	if (time < end && tower_paint(&l->tower, 0, time, end, key, thread) < 0)
+	if (time < end && tower_paint(&c->tower, 0, time, end, key, thread) < 0)
 		return no_memory(err);
 	return 0;
 }
@@ -88,9 +119,9 @@ static int tell_stretch(void *context, const struct stretch *s, struct error *er
 	struct paint *p = context;
 	uint32_t at = index_get(&p->lanes, s->lane);
 
-	if (at == INDEX_NONE || p->query->lanes[at].cpu)
+	if (at == INDEX_NONE || p->canvases[at].cpu)
 		return 0;
-	return paint(p, &p->query->lanes[at], s->time, s->end, mix_key(s->state, s->wait), 0, err);
+	return paint(p, &p->canvases[at], s->time, s->end, mix_key(s->state, s->wait), 0, err);
 }
 
 static struct cpu *find_cpu(struct paint *p, uint64_t lane)
@@ -113,7 +144,7 @@ static int add_cpus(struct paint *p, struct error *err)
 
 		p->cpus[i] = (struct cpu){
 			.lane = lane,
-			.wanted = wanted == INDEX_NONE ? NULL : &p->query->lanes[wanted],
+			.wanted = wanted == INDEX_NONE ? NULL : &p->canvases[wanted],
 		};
 		if (index_put(&p->cpu_lanes, lane, (uint32_t)i) < 0)
 			return no_memory(err);
@@ -130,6 +161,7 @@ static int add_thread(struct paint *p, uint64_t lane, struct error *err)
 	int result = states_put(p->states, KIND_LANE, &l, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
+		sieve_add(&p->of_threads, t[i].thread.id);
 		result = states_put(p->states, KIND_THREAD, &t[i].thread, err);
 		if (result == 0 && index_put(&p->threads, t[i].thread.id, 0) < 0)
 			result = no_memory(err);
@@ -177,17 +209,48 @@ static int add_states(struct paint *p, struct error *err)
 	return result;
 }
 
+static int set_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		     const struct cell *cell)
+{
+	const struct canvas *c = (const struct canvas *)t;
+
+	(void)level;
+	for (uint64_t i = first; i < first + count && i < c->end; i++)
+		c->cells[i - c->first] = *cell;
+	return 0;
+}
+
+static int add_canvases(struct paint *p, bool *threads, struct error *err)
+{
+	static const struct tower_events events = {set_cells};
+	const struct paint_query *q = p->query;
+
+	p->canvases = calloc(q->count ? q->count : 1, sizeof(*p->canvases));
+	if (!p->canvases)
+		return no_memory(err);
+	for (size_t i = 0; i < q->count; i++) {
+		p->canvases[i] = (struct canvas){
+			.tower = {.events = &events, .shift = (uint8_t)q->shift},
+			.cells = q->lanes[i].cells,
+			.first = q->time >> q->shift,
+			.end = q->end >> q->shift,
+			.cpu = q->lanes[i].cpu,
+		};
+		*threads = *threads || !q->lanes[i].cpu;
+		sieve_add(&p->of_lanes, q->lanes[i].id);
+		if (index_put(&p->lanes, q->lanes[i].id, (uint32_t)i) < 0)
+			return no_memory(err);
+	}
+	return 0;
+}
+
 static int prepare(struct paint *p, struct error *err)
 {
 	bool threads = false;
-	int result;
+	int result = add_canvases(p, &threads, err);
 
-	for (size_t i = 0; i < p->query->count; i++) {
-		threads = threads || !p->query->lanes[i].cpu;
-		if (index_put(&p->lanes, p->query->lanes[i].id, (uint32_t)i) < 0)
-			return no_memory(err);
-	}
-	result = add_cpus(p, err);
+	if (result == 0)
+		result = add_cpus(p, err);
 	return result == 0 && threads ? add_states(p, err) : result;
 }
 
@@ -271,7 +334,7 @@ static int find_stop(struct paint *p, struct error *err)
 	return 0;
 }
 
-static bool is_cpu_state(uint64_t state)
+static inline bool is_cpu_state(uint64_t state)
 {
 	return state == STATE_RUNNING || state == STATE_IDLE || state == STATE_UNKNOWN;
 }
@@ -280,8 +343,8 @@ static bool is_cpu_state(uint64_t state)
  * A slice of a CPU lane was read. *before: until where the lane had been told of, 0 if it had not
  * begun. *gap: records are missing there.
  */
-static int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s, uint64_t *before,
-			  bool *gap, struct error *err)
+static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s,
+				 uint64_t *before, bool *gap, struct error *err)
 {
 	bool hole = c->alive && s->time > c->at;
 	uint64_t from = s->time < c->at ? c->at : s->time;
@@ -301,20 +364,21 @@ static int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s,
 }
 
 /* Nothing of the range depends on it. */
-static bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
+static inline bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
 {
 	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
 }
 
-static bool concerns(const struct paint *p, uint64_t thread)
+static inline bool concerns(const struct paint *p, uint64_t thread)
 {
-	return thread && index_get(&p->threads, thread) != INDEX_NONE;
+	return thread && sieve_has(&p->of_threads, thread) &&
+	       index_get(&p->threads, thread) != INDEX_NONE;
 }
 
 /* What is to be done with a row. */
 enum { PASS_OVER, AFTER_GAPS, TAKE };
 
-static int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
+static inline int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
 			 struct error *err)
 {
 	bool gap;
@@ -382,7 +446,8 @@ static void take_edges(struct paint *p)
 	const uint64_t *to = columns_at(&l->columns, EDGE_COLUMN(to));
 
 	for (uint32_t i = 0; i < l->columns.count; i++)
-		if (time[i] < p->query->end && index_get(&p->lanes, to[i]) != INDEX_NONE)
+		if (time[i] < p->query->end && sieve_has(&p->of_lanes, to[i]) &&
+		    index_get(&p->lanes, to[i]) != INDEX_NONE)
 			paint_line_take(l, i, time[i]);
 	sort_rows(&l->sorter, l->count);
 }
@@ -608,7 +673,7 @@ static int finish(struct paint *p, struct error *err)
 	if (result == 0 && p->states)
 		result = states_cut(p->states, end, err);
 	for (size_t i = 0; result == 0 && i < p->query->count; i++)
-		if (tower_close(&p->query->lanes[i].tower, 0) < 0)
+		if (tower_close(&p->canvases[i].tower, 0) < 0)
 			result = no_memory(err);
 	return result;
 }
@@ -623,6 +688,9 @@ static void free_paint(struct paint *p)
 	index_free(&p->threads);
 	packer_free(&p->packer);
 	vector_free(&p->late);
+	for (size_t i = 0; p->canvases && i < p->query->count; i++)
+		tower_free(&p->canvases[i].tower);
+	free(p->canvases);
 	free(p->cpus);
 	free(p);
 }

@@ -7,7 +7,7 @@
 #define SKEIN_TRACE_PIECE_H
 
 #include "trace/pack.h"
-#include "trace/tower.h"
+#include "trace/strip.h"
 
 #define BLOCK_SHIFT 10
 #define BLOCK_CELLS (1u << BLOCK_SHIFT) /* of a lane in a block */

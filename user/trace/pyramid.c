@@ -15,12 +15,14 @@
  */
 #define PATIENCE_NS 10000000000ULL
 /* While CPUs are waited for, so many runs are kept before the finest levels are given up. */
-#define RUNS_MAX (512u << 10)
+#define RUNS_MAX (2u << 20)
 
 /* Levels that are painted only while there are enough records for them to be stored. */
 #define SWITCHED_LEVELS 3u
-#define SUSPENDED_BLOCKS 16u /* of a level whose blocks took too much */
-#define FIRST_SLOTS 8u	     /* before the rate is known */
+/* Levels whose blocks are given up for some time when they took too much, and for how long. */
+#define SUSPENDED_LEVELS 5u
+#define REFUSED_MAX 10u /* 1024 blocks */
+#define FIRST_SLOTS 4u	     /* before the rate is known */
 #define RECENT (1u << TOWER_STEP)
 
 int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
@@ -33,10 +35,10 @@ int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 	p->events = *events;
 	p->options = *options;
 	p->sorted = true;
-	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++) {
-		p->kept[i].end = UINT64_MAX;
-		p->on[i] = true;
-	}
+	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
+		for (unsigned int cpu = 0; cpu < 2; cpu++)
+			if (i >= SWITCHED_LEVELS)
+				p->kept[cpu][i] = (struct kept){.end = UINT64_MAX, .on = true};
 	*ret = p;
 	return 0;
 }
@@ -49,6 +51,9 @@ void pyramid_set(struct pyramid *p, const struct pyramid_options *options)
 static void free_lane(struct pyramid_lane *l)
 {
 	tower_free(&l->tower);
+	for (unsigned int i = 0; i < l->strip_count; i++)
+		strip_free(&l->strips[i]);
+	free(l->strips);
 	free(l);
 }
 
@@ -72,8 +77,43 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
+static int need_strip(struct pyramid_lane *l, unsigned int level)
+{
+	struct strip *bigger = realloc(l->strips, sizeof(*bigger) * (level + 1));
+
+	if (!bigger)
+		return -ENOMEM;
+	memset(bigger + l->strip_count, 0, sizeof(*bigger) * (level + 1 - l->strip_count));
+	l->strips = bigger;
+	l->strip_count = (uint8_t)(level + 1);
+	return 0;
+}
+
+/* Cells of a level that is not kept then are needed for those above only. */
+static int keep_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		      const struct cell *cell)
+{
+	struct pyramid_lane *l = (struct pyramid_lane *)t;
+	const struct kept *k = &l->kept[level];
+	unsigned int shift = pyramid_shift(level);
+	uint64_t from = k->first >> shift, to = k->end >> shift;
+
+	if (first < from) {
+		count -= count < from - first ? count : from - first;
+		first = from;
+	}
+	if (first >= to || !count)
+		return 0;
+	if (count > to - first)
+		count = to - first;
+	if (level >= l->strip_count && need_strip(l, level) < 0)
+		return -ENOMEM;
+	return strip_add(&l->strips[level], first, count, cell);
+}
+
 static struct pyramid_lane *add_lane(struct pyramid *p, uint64_t id)
 {
+	static const struct tower_events events = {keep_cells};
 	struct pyramid_lane *l = calloc(1, sizeof(*l));
 	size_t at = p->lanes.count;
 
@@ -86,7 +126,8 @@ static struct pyramid_lane *add_lane(struct pyramid *p, uint64_t id)
 	l->id = id;
 	l->tower.shift = PYRAMID_SHIFT;
 	l->tower.top = PYRAMID_LEVELS - 1;
-	l->tower.kept = p->kept;
+	l->tower.events = &events;
+	l->kept = p->kept[0];
 	p->sorted = p->sorted && (!at || p->lanes.items[at - 1]->id < id);
 	return l;
 fail:
@@ -108,16 +149,16 @@ int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
 	if (!l)
 		return no_memory(err);
 	l->cpu = true;
+	l->kept = p->kept[1];
 	return 0;
 }
 
 /* The finest level that is kept at some time of these. The highest always is. */
-static unsigned int finest(const struct pyramid *p, uint64_t time, uint64_t end)
+static unsigned int finest(const struct kept *kept, uint64_t time, uint64_t end)
 {
 	unsigned int level = 0;
 
-	while (level + 1 < PYRAMID_LEVELS &&
-	       (end <= p->kept[level].first || time >= p->kept[level].end))
+	while (level + 1 < PYRAMID_LEVELS && (end <= kept[level].first || time >= kept[level].end))
 		level++;
 	return level;
 }
@@ -131,7 +172,7 @@ int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *er
 	if (s->end > p->painted)
 		p->painted = s->end;
 	l->dead = false;
-	if (tower_paint(&l->tower, finest(p, s->time, s->end), s->time, s->end,
+	if (tower_paint(&l->tower, finest(l->kept, s->time, s->end), s->time, s->end,
 			mix_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
 		return no_memory(err);
 	return 0;
@@ -220,8 +261,8 @@ static int mark_dead(struct pyramid *p, struct error *err)
 
 static bool is_empty(const struct pyramid_lane *l)
 {
-	for (unsigned int i = 0; i < l->tower.count; i++)
-		if (l->tower.levels[i].runs.count)
+	for (unsigned int i = 0; i < l->strip_count; i++)
+		if (l->strips[i].count)
 			return false;
 	return true;
 }
@@ -279,23 +320,24 @@ static uint64_t next_start(const struct pyramid *p, unsigned int level)
 	return block_start(level, block_at(level, time) + 1);
 }
 
-static void switch_off(struct pyramid *p, unsigned int level)
+static void switch_off(struct pyramid *p, struct kept *k, unsigned int level)
 {
-	if (!p->on[level])
+	if (!k->on)
 		return;
-	p->on[level] = false;
-	p->kept[level].end = next_start(p, level);
+	k->on = false;
+	k->end = next_start(p, level);
 }
 
-/* Blocks of the time before are told by then. */
-static void switch_on(struct pyramid *p, unsigned int level)
+/* Not before all blocks that were kept have been told. */
+static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
 {
-	if (p->on[level] || block_at(level, p->order) < p->resume[level] ||
+	if (k->on || block_at(level, p->order) < k->resume ||
 	    (p->counts[level].count &&
-	     block_start(level, p->counts[level].items[0].block) < p->kept[level].end))
+	     block_start(level, p->counts[level].items[0].block) < k->end))
 		return;
-	p->on[level] = true;
-	p->kept[level] = (struct kept){next_start(p, level), UINT64_MAX};
+	k->on = true;
+	k->first = next_start(p, level);
+	k->end = UINT64_MAX;
 }
 
 /* A level whose blocks will not be stored needs not be painted. */
@@ -308,44 +350,58 @@ static void choose_levels(struct pyramid *p)
 	for (unsigned int i = 0; i < RECENT; i++)
 		expected += p->recent[i];
 	expected /= RECENT; /* in a block of level 0 */
-	for (unsigned int level = 0; level < SWITCHED_LEVELS; level++) {
-		if (expected >= p->options.records / 2)
-			switch_on(p, level);
-		else if (expected < p->options.records / 4)
-			switch_off(p, level);
+	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
+		bool enough = expected >= p->options.records / 2 || level >= SWITCHED_LEVELS;
+		bool few = expected < p->options.records / 4 && level < SWITCHED_LEVELS;
+
+		for (unsigned int cpu = 0; cpu < 2; cpu++)
+			if (enough)
+				switch_on(p, &p->kept[cpu][level], level);
+			else if (few)
+				switch_off(p, &p->kept[cpu][level], level);
 		expected <<= TOWER_STEP;
 	}
 }
 
-static bool is_kept(const struct pyramid *p, const struct block *b)
+/*
+ * What took too much may do so again: it is tried ever more rarely. A coarse level always is, for
+ * its blocks are what spares a reader the most.
+ */
+static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool stored)
 {
-	return p->kept[b->level].first <= b->time && b->end <= p->kept[b->level].end;
+	if (stored || b->level > SUSPENDED_LEVELS) {
+		k->refused = 0;
+		return;
+	}
+	if (k->refused < REFUSED_MAX)
+		k->refused++;
+	switch_off(p, k, b->level);
+	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
 }
 
-/* Nobody is to wait for what took too much, and may do so again. */
-static void suspend(struct pyramid *p, const struct block *b)
+static int make_pieces(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
+		       struct error *err)
 {
-	if (b->level < PYRAMID_LEVELS - 1)
-		switch_off(p, b->level);
-	p->resume[b->level] = block_at(b->level, p->order) + SUSPENDED_BLOCKS;
+	struct kept *k = &p->kept[cpu][b->level];
+	bool stored;
+	int result;
+
+	if (b->records < p->options.records || b->time < k->first || b->end > k->end)
+		return 0;
+	result = sweep(p, s, err);
+	if (result == 0)
+		result = block_make(p, b, cpu ? LANE_CPU : LANE_THREAD, &stored, err);
+	if (result == 0)
+		judge(p, b, k, stored);
+	return result;
 }
 
 static int make_block(struct pyramid *p, const struct states *s, const struct block *b,
 		      struct error *err)
 {
-	bool cpus = false, threads = false;
-	int result;
+	int result = make_pieces(p, s, b, true, err);
 
-	if (b->records < p->options.records || !is_kept(p, b))
-		return 0;
-	result = sweep(p, s, err);
-	if (result == 0)
-		result = block_make(p, b, LANE_CPU, &cpus, err);
-	if (result == 0)
-		result = block_make(p, b, LANE_THREAD, &threads, err);
-	if (result == 0 && !cpus && !threads)
-		suspend(p, b);
-	return result;
+	return result < 0 ? result : make_pieces(p, s, b, false, err);
 }
 
 static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
@@ -353,12 +409,12 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 	size_t left = 0;
 
 	for (size_t i = 0; i < p->lanes.count; i++) {
-		struct tower *t = &p->lanes.items[i]->tower;
+		struct pyramid_lane *l = p->lanes.items[i];
 
-		if (level >= t->count)
+		if (level >= l->strip_count)
 			continue;
-		runs_drop(&t->levels[level].runs, below);
-		left += t->levels[level].runs.count;
+		strip_drop(&l->strips[level], below);
+		left += l->strips[level].count;
 	}
 	return left;
 }
@@ -418,8 +474,10 @@ static void limit_runs(struct pyramid *p)
 		runs -= drop_cells(p, level, 0);
 		drop_cells(p, level, UINT64_MAX);
 		p->counts[level].count = 0;
-		p->on[level] = false;
-		p->kept[level].end = 0;
+		for (unsigned int cpu = 0; cpu < 2; cpu++) {
+			p->kept[cpu][level].on = false;
+			p->kept[cpu][level].end = 0;
+		}
 	}
 }
 

@@ -9,17 +9,22 @@
 
 #include "analyze/states.h"
 #include "trace/piece.h"
+#include "trace/tower.h"
 
 #define PYRAMID_SHIFT 16   /* cells of level 0 are 65.536 us */
 #define PYRAMID_LEVELS 19u /* the coarsest block is 146 years */
 
 struct pyramid_options {
 	uint64_t records; /* a block with fewer is painted from them when it is asked for */
-	/* A block's pieces of one kind of lanes are stored if they take no more than a byte for so many. */
-	uint64_t records_per_byte; /* 0: whatever they take */
+	/*
+	 * The pieces of a block are stored if they take no more than a byte for so many records, and
+	 * those of CPU lanes, which are few and always shown, no more than three. 0: in any case.
+	 */
+	uint64_t records_per_byte;
 };
 
-#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 4})
+#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 8})
+#define PYRAMID_CPU_SHARE 3u
 
 static inline unsigned int pyramid_shift(unsigned int level)
 {

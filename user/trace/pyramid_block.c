@@ -22,23 +22,6 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Append those cells of a list that lie in the block, numbered from its first one. */
-static int copy_runs(struct block_maker *m, const struct block *b, const struct runs *from)
-{
-	uint64_t start = b->number << BLOCK_SHIFT, end = start + BLOCK_CELLS;
-
-	for (size_t i = 0; i < from->count; i++) {
-		const struct run *r = &from->items[i];
-		uint64_t first = r->first < start ? start : r->first;
-		uint64_t last = r->first + r->count < end ? r->first + r->count : end;
-
-		if (first < last &&
-		    vector_push(&m->runs, ((struct run){first - start, last - first, r->cell})) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* What was told of the cell that is still open at this level. */
 static int take_open(struct tower *tail, const struct tower *t, const struct block *b)
 {
@@ -67,14 +50,14 @@ static int take_open(struct tower *tail, const struct tower *t, const struct blo
 	return 0;
 }
 
-static int paint_open(struct tower *tail, const struct block *b, const struct stretch *open,
+static int paint_open(struct tower *t, const struct block *b, const struct stretch *open,
 		      size_t count)
 {
 	uint64_t end, from;
 	int result = 0;
 
-	if (tail->at < b->time)
-		tail->at = b->time;
+	if (t->at < b->time)
+		t->at = b->time;
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		if (open[i].state == STATE_NONE)
 			continue;
@@ -83,25 +66,42 @@ static int paint_open(struct tower *tail, const struct block *b, const struct st
 		if (end > b->end)
 			end = b->end;
 		if (from < end)
-			result = tower_paint(tail, 0, from, end,
-					     mix_key(open[i].state, open[i].wait), 0);
+			result = tower_paint(t, 0, from, end, mix_key(open[i].state, open[i].wait),
+					     0);
 	}
 	return result;
+}
+
+/* The cells behind those of a lane's strip. */
+struct tail {
+	struct tower tower; /* first: its events find the tail */
+	struct strip strip;
+};
+
+static int add_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		     const struct cell *cell)
+{
+	(void)level;
+	return strip_add(&((struct tail *)t)->strip, first, count, cell);
 }
 
 static int add_tail(struct block_maker *m, const struct block *b, const struct tower *t,
 		    const struct stretch *open, size_t count)
 {
-	struct tower tail = {.shift = (uint8_t)pyramid_shift(b->level)};
-	int result = take_open(&tail, t, b);
+	static const struct tower_events events = {add_cells};
+	struct tail tail = {
+		.tower = {.events = &events, .shift = (uint8_t)pyramid_shift(b->level)}};
+	uint64_t first = b->number << BLOCK_SHIFT;
+	int result = take_open(&tail.tower, t, b);
 
 	if (result == 0)
-		result = paint_open(&tail, b, open, count);
+		result = paint_open(&tail.tower, b, open, count);
 	if (result == 0)
-		result = tower_close(&tail, 0);
-	if (result == 0 && tail.count)
-		result = copy_runs(m, b, &tail.levels[0].runs);
-	tower_free(&tail);
+		result = tower_close(&tail.tower, 0);
+	if (result == 0)
+		result = strip_copy(&tail.strip, first, first + BLOCK_CELLS, &m->runs);
+	tower_free(&tail.tower);
+	strip_free(&tail.strip);
 	return result;
 }
 
@@ -152,8 +152,9 @@ static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_la
 
 	if (!untold && t)
 		result = tower_close_stale(t, b->level);
-	if (result == 0 && !untold && t && b->level < t->count)
-		result = copy_runs(m, b, &t->levels[b->level].runs);
+	if (result == 0 && !untold && l && b->level < l->strip_count)
+		result = strip_copy(&l->strips[b->level], b->number << BLOCK_SHIFT,
+				    (b->number + 1) << BLOCK_SHIFT, &m->runs);
 	if (result == 0 && !untold)
 		result = add_tail(m, b, t, open, count);
 	if (result < 0)
@@ -217,6 +218,7 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	       struct error *err)
 {
 	struct block_maker *m = &p->maker;
+	uint64_t share = kind == LANE_CPU ? PYRAMID_CPU_SHARE : 1;
 	int result;
 
 	*stored = false;
@@ -228,6 +230,6 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	if (result < 0)
 		return result;
 	*stored = !p->options.records_per_byte ||
-		  m->blob.size <= b->records / p->options.records_per_byte;
+		  m->blob.size <= b->records * share / p->options.records_per_byte;
 	return *stored ? tell_pieces(p, b, kind, err) : 0;
 }

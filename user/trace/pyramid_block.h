@@ -6,10 +6,22 @@
 #include "analyze/index.h"
 #include "trace/checkpoint.h"
 #include "trace/pyramid.h"
+#include "trace/tower.h"
+
+/* Levels are kept for the lanes of one kind: from one time to another, or until further notice. */
+struct kept {
+	uint64_t first, end; /* ns: of the blocks that are kept */
+	uint64_t resume;     /* number of the block before which nothing is kept again */
+	unsigned int refused; /* blocks that took too much, in a row */
+	bool on;	     /* end is not known yet */
+};
 
 struct pyramid_lane {
+	struct tower tower; /* first: its events find the lane */
 	uint64_t id;
-	struct tower tower;
+	const struct kept *kept;
+	struct strip *strips; /* of each level up to the highest that has cells */
+	uint8_t strip_count;
 	bool cpu;
 	bool dead; /* no stretch will come any more */
 };
@@ -29,7 +41,7 @@ struct finished_piece {
 struct block_maker {
 	struct packer packer;
 	struct bytes scratch, blob;
-	struct runs runs;
+	struct run_list runs;
 	struct {
 		struct finished_piece *items;
 		size_t count, capacity;
@@ -51,9 +63,7 @@ struct pyramid {
 	struct open_list open; /* what is open now, by lane; of CPU lanes it is nothing */
 	bool swept;	       /* open is of now */
 	bool finished;	       /* nothing is open, and blocks end with the recording */
-	struct kept kept[PYRAMID_LEVELS];
-	bool on[PYRAMID_LEVELS]; /* kept goes on */
-	uint64_t resume[PYRAMID_LEVELS]; /* the block before which it stays off */
+	struct kept kept[2][PYRAMID_LEVELS]; /* of threads, of CPUs */
 	struct {
 		struct block_count *items;
 		size_t count, capacity;

@@ -5,34 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define RUNS_IDLE_MAX 64u /* room that an empty list may keep */
-
-int runs_add(struct runs *r, uint64_t first, uint64_t count, const struct cell *cell)
-{
-	struct run *last = r->count ? &r->items[r->count - 1] : NULL;
-
-	if (last && last->first + last->count == first && cell_equal(&last->cell, cell)) {
-		last->count += count;
-		return 0;
-	}
-	return vector_push(r, ((struct run){first, count, *cell})) < 0 ? -ENOMEM : 0;
-}
-
-size_t runs_drop(struct runs *r, uint64_t below)
-{
-	size_t gone = 0;
-
-	while (gone < r->count && r->items[gone].first + r->items[gone].count <= below)
-		gone++;
-	if (!gone)
-		return 0;
-	r->count -= gone;
-	memmove(r->items, r->items + gone, sizeof(*r->items) * r->count);
-	if (!r->count && r->capacity > RUNS_IDLE_MAX)
-		vector_free(r);
-	return gone;
-}
-
 static struct level *need_level(struct tower *t, unsigned int level)
 {
 	struct level *bigger;
@@ -46,17 +18,6 @@ static struct level *need_level(struct tower *t, unsigned int level)
 	t->levels = bigger;
 	t->count = (uint8_t)(level + 1);
 	return &t->levels[level];
-}
-
-static int keep(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
-		const struct cell *cell)
-{
-	unsigned int shift = tower_shift(t, level);
-	const struct kept *k = t->kept ? &t->kept[level] : NULL;
-
-	if (k && ((first + count) << shift <= k->first || first << shift >= k->end))
-		return 0;
-	return runs_add(&t->levels[level].runs, first, count, cell);
 }
 
 static int close_cell(struct tower *t, unsigned int level);
@@ -84,8 +45,8 @@ static int close_cell(struct tower *t, unsigned int level)
 
 	if (!l->mix.told)
 		return 0;
-	cell = mix_cell(&l->mix, 1ULL << tower_shift(t, level));
-	result = keep(t, level, l->open, 1, &cell);
+	cell = mix_cell(&l->mix, tower_shift(t, level));
+	result = t->events->cells(t, level, l->open, 1, &cell);
 	if (result == 0 && level < t->top) {
 		result = open_cell(t, level + 1, l->open >> TOWER_STEP, &above);
 		if (result == 0)
@@ -119,13 +80,11 @@ static int paint(struct tower *t, unsigned int level, uint64_t time, uint64_t en
 		middle = ++first << shift;
 		result = paint_part(t, level, time, middle, key, thread);
 	}
-	if (result == 0 && t->levels && level < t->count)
+	if (result == 0 && level < t->count)
 		result = close_cell(t, level);
 	if (result == 0 && first < last) {
 		whole = mix_whole(key, thread);
-		if (!need_level(t, level))
-			return -ENOMEM;
-		result = keep(t, level, first, last - first, &whole);
+		result = t->events->cells(t, level, first, last - first, &whole);
 		if (result == 0 && level < t->top)
 			result = paint(t, level + 1, first << shift, last << shift, key, thread);
 	}
@@ -182,10 +141,8 @@ int tower_open_mix(const struct tower *t, unsigned int level, uint64_t cell, str
 
 void tower_free(struct tower *t)
 {
-	for (unsigned int i = 0; i < t->count; i++) {
+	for (unsigned int i = 0; i < t->count; i++)
 		mix_free(&t->levels[i].mix);
-		vector_free(&t->levels[i].runs);
-	}
 	free(t->levels);
 	t->levels = NULL;
 	t->count = 0;

@@ -13,35 +13,29 @@
 #include "base/vector.h"
 #include "trace/mix.h"
 
-/* Equal cells in a row. What no run tells of is zeros. */
-struct run {
-	uint64_t first, count; /* number of the first cell, time / size; how many */
-	struct cell cell;
-};
-
-struct runs {
-	struct run *items;
-	size_t count, capacity;
-};
+struct tower;
 
 struct level {
 	uint64_t open; /* number of the cell that is being summed up, if mix.told */
 	struct mix mix;
-	struct runs runs; /* closed cells, in order */
 };
 
-/* Which closed cells of a level are kept as runs: those that reach into this time. */
-struct kept {
-	uint64_t first, end; /* ns */
+struct tower_events {
+	/*
+	 * Cells of a level are whole: count of them from number first on (time / size), all alike. In
+	 * their order, but for gaps, of which nothing is told. 0 or -ENOMEM.
+	 */
+	int (*cells)(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		     const struct cell *cell);
 };
 
 struct tower {
+	const struct tower_events *events;
 	uint64_t at; /* painted until then, ns: what comes before is cut */
 	struct level *levels;
-	const struct kept *kept; /* of each level; NULL: all */
-	uint8_t shift;		 /* cells of level 0 are 1 << shift ns */
-	uint8_t count;		 /* levels in memory */
-	uint8_t top;		 /* number of the highest level */
+	uint8_t shift; /* cells of level 0 are 1 << shift ns */
+	uint8_t count; /* levels in memory */
+	uint8_t top;   /* number of the highest level */
 };
 
 /* Each level's cells are 1 << TOWER_STEP times those below. */
@@ -69,10 +63,5 @@ int tower_close_stale(struct tower *t, unsigned int level);
 int tower_open_mix(const struct tower *t, unsigned int level, uint64_t cell, struct mix *m);
 
 void tower_free(struct tower *t);
-
-/* Append cells; a run that goes on is made longer. 0 or -ENOMEM. */
-int runs_add(struct runs *r, uint64_t first, uint64_t count, const struct cell *cell);
-/* Forget cells below that number. Returns how many runs are gone. */
-size_t runs_drop(struct runs *r, uint64_t below);
 
 #endif

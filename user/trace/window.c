@@ -269,20 +269,17 @@ static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t
 		*end = last;
 }
 
-static void put_runs(struct view *v, size_t lane, size_t block, const struct runs *runs)
+/* What a damaged piece has left. */
+static void clear_missing(struct view *v, size_t lane, size_t block, size_t blocks)
 {
-	struct cell *cells = v->asked[lane].cells;
 	uint64_t first, end;
 
-	cells_of(v, block, 1, &first, &end);
-	memset(cells + (first - v->first), 0, sizeof(*cells) * (end - first));
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct run *r = &runs->items[i];
-		uint64_t from = r->first > first ? r->first : first;
-		uint64_t to = r->first + r->count < end ? r->first + r->count : end;
-
-		for (; from < to; from++)
-			cells[from - v->first] = r->cell;
+	for (size_t b = block; b < block + blocks; b++) {
+		if (!v->missing[lane * v->blocks + b])
+			continue;
+		cells_of(v, b, 1, &first, &end);
+		memset(v->asked[lane].cells + (first - v->first), 0,
+		       sizeof(struct cell) * (end - first));
 	}
 }
 
@@ -291,38 +288,29 @@ static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
-/* All lanes of which something is missing in a row of blocks. */
+/* All lanes of which something is missing in a row of blocks: the rest of them comes out the same. */
 static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
 			struct error *err)
 {
-	struct paint_query q = {.known = known};
-	size_t at = 0;
+	struct paint_lane *lanes = calloc(v->count, sizeof(*lanes));
+	struct paint_query q = {.shift = v->shift, .known = known, .lanes = lanes};
+	uint64_t first, end;
 	int result;
 
-	q.lanes = calloc(v->count, sizeof(*q.lanes));
-	if (!q.lanes)
+	if (!lanes)
 		return no_memory(err);
-	for (size_t i = 0; i < v->count; i++)
-		if (misses(v, i, block, blocks))
-			q.lanes[q.count++] =
-				(struct paint_lane){.id = v->asked[i].id,
-						    .cpu = v->asked[i].cpu,
-						    .tower = {.shift = (uint8_t)v->shift}};
-	cells_of(v, block, blocks, &q.time, &q.end);
-	q.time <<= v->shift;
-	q.end <<= v->shift;
-	result = paint_records(v->trace, &q, err);
-	for (size_t i = 0; result == 0 && i < v->count; i++) {
+	cells_of(v, block, blocks, &first, &end);
+	for (size_t i = 0; i < v->count; i++) {
 		if (!misses(v, i, block, blocks))
 			continue;
-		for (size_t b = block; q.lanes[at].tower.count && b < block + blocks; b++)
-			if (v->missing[i * v->blocks + b])
-				put_runs(v, i, b, &q.lanes[at].tower.levels[0].runs);
-		at++;
+		clear_missing(v, i, block, blocks);
+		lanes[q.count++] = (struct paint_lane){
+			v->asked[i].id, v->asked[i].cells + (first - v->first), v->asked[i].cpu};
 	}
-	for (size_t i = 0; i < q.count; i++)
-		tower_free(&q.lanes[i].tower);
-	free(q.lanes);
+	q.time = first << v->shift;
+	q.end = end << v->shift;
+	result = paint_records(v->trace, &q, err);
+	free(lanes);
 	return result;
 }
 

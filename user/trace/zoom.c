@@ -11,7 +11,7 @@
  * A checkpoint tells of every lane: with many, they are further apart, so that they take at most
  * one byte for so many records.
  */
-#define RECORDS_PER_BYTE 16u
+#define RECORDS_PER_BYTE 32u
 
 #define PIECE_SQL \
 	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data) VALUES(?,?,?,?,?,?,?,?)"
