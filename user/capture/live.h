@@ -56,6 +56,7 @@ struct live {
 	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
+	bool scheduled; /* the schedule knows which CPUs there are */
 	bool scanned; /* the first scan of /proc is over */
 	bool retry; /* something has come that stacks may have waited for */
 	VECTOR(struct parked *) parked; /* samples that wait, oldest first */

@@ -33,7 +33,7 @@ static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct
 {
 	if (!l->schedule || !l->started)
 		return 0;
-	if (l->last_tick == l->started)
+	if (!l->scheduled)
 		return schedule_cpu_begins(l->schedule, cpu, l->started, online, err);
 	if (!online)
 		schedule_cpu_gone(l->schedule, cpu, boot_now());
@@ -70,6 +70,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 		if (!ret && cpu_set_has(&online, cpu))
 			ret = open_cpu(l, cpu, wanted, err);
 	}
+	l->scheduled = l->started > 0;
 	cpu_set_free(&online);
 	return ret;
 }
