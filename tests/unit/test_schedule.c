@@ -458,6 +458,24 @@ static void is_seen(size_t i, uint64_t us, uint64_t lane, enum slice_state state
 	ck_assert_uint_eq(s->value, run.begin + ((since * 1000) & ~15ULL));
 }
 
+/* Its fork was missed, and the end of who had the number before. */
+START_TEST(a_number_used_again_has_another_lane)
+{
+	struct wire_task first = {.pid = 31, .tid = 31, .born = 1, .state = WIRE_SLEEPING};
+	struct wire_task second = {.pid = 31, .tid = 31, .state = WIRE_SLEEPING};
+
+	begin();
+	first.time = run.begin + 1000;
+	second.time = run.begin + 2000;
+	second.born = run.begin + 1500;
+	ck_assert_int_eq(schedule_found(run.schedule, &first, NULL), 0);
+	ck_assert_int_eq(schedule_found(run.schedule, &second, NULL), 0);
+	ck_assert_uint_eq(kept.slice_count, 2);
+	ck_assert_uint_ne(kept.slices[0].lane, kept.slices[1].lane);
+	over();
+}
+END_TEST
+
 /* Some kernels tell that a thread comes and not that it leaves. */
 START_TEST(a_switch_may_not_be_told)
 {
@@ -481,6 +499,6 @@ START_TEST(a_switch_may_not_be_told)
 }
 END_TEST
 
-SUITE("schedule", a_switch_may_not_be_told, slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
+SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
       a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never)

@@ -79,8 +79,8 @@ static int meet_thread(struct process_table *t, struct process_entry *p, struct 
 
 	if (p->comm_selected || th->comm_selected)
 		t->comm_matched = true;
-	if (th->process != p->id) /* the tid is used again, and its fork was missed */
-		th->id = 0;
+	if (th->id && th->process != p->id) /* the tid is used again, and its fork was missed */
+		th->id = th->lane = th->seen = 0;
 	if (th->id)
 		return 0;
 	t->generation++;
