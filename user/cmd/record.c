@@ -305,6 +305,11 @@ static int choose_format(struct recording *r)
 	} else if (!name && path) {
 		r->format = export_format_for_path(path);
 	}
+	if (r->format && r->format->only_sched && r->options.sample && !r->options.sched)
+		return log_error(2, "record: %s shows nothing but what -e sched records",
+				 r->format->name);
+	if (r->format && r->format->only_sched)
+		r->options.sched = true;
 	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO) &&
 	    (!r->format || r->format->binary))
 		return log_error(2, "record: a trace is not for a terminal: redirect stdout, or "

@@ -24,6 +24,7 @@ struct export_format {
 	const char *suffix; /* file ending that chooses it, such as ".folded" */
 	const char *summary;
 	bool binary;
+	bool only_sched; /* it shows the scheduler's records and nothing else */
 	/* a sink that writes to out when it is finished (or before); out stays the caller's */
 	int (*sink)(struct sink **ret, FILE *out, const struct export_options *o,
 		    struct error *err);
