@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report adds up of the scheduler's records is what they say, added up otherwise."""
+
+import json
+import subprocess
+
+import live
+import sched_live
+import scheduler
+from live import SKEIN, workload
+
+SECONDS = 3 if live.LONG else 0.7
+CLOSE = 1000  # ns: a recording begins and ends between two stamps
+
+
+class Report(sched_live.SchedTest):
+    def report(self, timeline, *args):
+        made = subprocess.run([SKEIN, "report", "--json", *args, timeline.trace.path],
+                              capture_output=True, timeout=120, check=True)
+        return json.loads(made.stdout)["sched"]
+
+    def record(self, mode, cpu=None):
+        recording = self.watch("-a")
+        told = self.output(self.start(workload("wakers"), mode, SECONDS, cpu=cpu))
+        return told, self.timeline(recording)
+
+    def check_whole(self, report):
+        for cpu in report["cpus"]:
+            self.assertEqual(cpu["busy"] + cpu["idle"] + cpu["unknown"] + cpu["absent"],
+                             report["elapsed"])
+            self.assertLess(cpu["absent"], CLOSE)
+        for key in ("programs", "processes", "threads", "cgroups", "containers"):
+            self.assertEqual(sum(row["running"] for row in report[key]), report["busy"], key)
+        self.assertEqual(sum(report["at_once"]), report["elapsed"])
+        self.assertEqual(sum(k * ns for k, ns in enumerate(report["at_once"])), report["busy"])
+        self.assertEqual(report["disorder"], 0)
+
+    def check_thread(self, timeline, report, tid):
+        """One thread against its states as the tests derive them."""
+        row, = (t for t in report["threads"] if t["tid"] == tid and t["name"] != "wakers")
+        begin = min(s.time for s in timeline.stretches(timeline.lane(tid)))
+        renamed = [t for t in timeline.threads.values() if t["tid"] == tid]
+        begin = max(begin, max(t["start"] for t in renamed))
+        found = timeline.within(timeline.lane(tid), begin, timeline.host["end"])
+        states = {
+            "running": scheduler.total(found, "RUNNING"),
+            "runnable": scheduler.total(found, "RUNNABLE", "PREEMPTED"),
+            "unknown": scheduler.total(found, "UNKNOWN"),
+        }
+        row["runnable"] = row["runnable_woken"] + row["runnable_preempted"]
+        for state, ns in states.items():
+            self.assertAlmostEqual(row[state], ns, delta=CLOSE, msg=(tid, state))
+        blocked = scheduler.waits(found)
+        for wait, (word, ns) in enumerate(row["blocked"].items(), 1):
+            self.assertAlmostEqual(ns, blocked[scheduler.WAIT_NAME[wait]], delta=CLOSE,
+                                   msg=(tid, word))
+        return row
+
+    def test_sleeper_beside_spinner(self):
+        told, timeline = self.record("spin", live.CPUS[-1])
+        report = self.report(timeline)
+        self.check_whole(report)
+        sleeper, spinner = (self.check_thread(timeline, report, t["tid"])
+                            for t in told["threads"])
+        # its exit is one, and its start may be another
+        self.assertAlmostEqual(spinner["voluntary"], told["threads"][1]["switches"] + 1, delta=2)
+        woken = sum(w["count"] for w in report["wakes"]
+                    if w["of"].get("tid") == sleeper["tid"] and w["by"]["name"] == "[timer]")
+        self.assertGreater(woken, 0.95 * told["threads"][0]["rounds"] - 50)
+        self.assertGreater(sleeper["blocked"]["sleep"], 0)
+
+    def test_ping_and_pong(self):
+        told, timeline = self.record("pipe")
+        report = self.report(timeline)
+        self.check_whole(report)
+        for thread in told["threads"]:
+            row = self.check_thread(timeline, report, thread["tid"])
+            self.assertAlmostEqual(row["voluntary"], thread["switches"],
+                                   delta=0.01 * thread["switches"] + 20)
+            waits = row["waits_woken"]
+            self.assertAlmostEqual(waits["sum"], row["runnable_woken"],
+                                   delta=0.01 * waits["sum"] + waits["max"])
+
+    def test_parts_add_up_to_the_whole(self):
+        _, timeline = self.record("pipe")
+        whole = self.report(timeline)
+        middle = (timeline.host["end"] - timeline.host["start"]) // 2000000
+        parts = [self.report(timeline, "--to", f"{middle}ms"),
+                 self.report(timeline, "--from", f"{middle}ms")]
+        for key in ("elapsed", "busy", "idle", "switches", "wakeups", "waiting"):
+            self.assertAlmostEqual(sum(p[key] for p in parts), whole[key], delta=2, msg=key)
+        for part in parts:
+            self.assertEqual(sum(part["at_once"]), part["elapsed"])
+
+
+if __name__ == "__main__":
+    live.main()
