@@ -350,7 +350,8 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 /* Signals of a terminal or a service manager are for the recorder, which needs its names. */
 static void reset_signals(void)
 {
-	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+	static const int ignored[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
+				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)

@@ -12,6 +12,7 @@
 #include "suite.h"
 #include "synthetic.h"
 #include "trace/trace.h"
+#include "trace/zoom.h"
 
 #define KEPT "kept.skein"
 #define ALL "all.skein"
@@ -109,6 +110,17 @@ static int slot_of(const struct machine *m, uint64_t thread)
 	return -1;
 }
 
+/* Records of a CPU are lost for a while, which may outlast the batch. */
+static void lose(struct machine *m, uint64_t cpu)
+{
+	m->since[cpu] = m->time + 16 * draw(m, 1000000);
+	put(m, KIND_SLICE,
+	    &(struct slice){.time = m->time,
+			    .end = m->since[cpu],
+			    .lane = cpu + 1,
+			    .state = STATE_UNKNOWN});
+}
+
 /* The CPU is left, and given to somebody who may run, or nobody. */
 static void switch_cpu(struct machine *m, uint64_t cpu)
 {
@@ -117,6 +129,8 @@ static void switch_cpu(struct machine *m, uint64_t cpu)
 	int out = m->running[cpu] ? slot_of(m, m->running[cpu]) : -1, next = (int)draw(m, THREADS);
 	uint64_t how = draw(m, 100);
 
+	if (m->time < m->since[cpu])
+		return;
 	if (out >= 0) {
 		s.state = STATE_RUNNING;
 		s.value = m->running[cpu];
@@ -140,7 +154,9 @@ static void switch_cpu(struct machine *m, uint64_t cpu)
 	}
 	m->running[cpu] = 0;
 	m->since[cpu] = m->time;
-	if (!m->asleep[next] && !m->on_cpu[next]) {
+	if (draw(m, 300) == 0)
+		lose(m, cpu);
+	else if (!m->asleep[next] && !m->on_cpu[next]) {
 		m->running[cpu] = m->thread[next];
 		m->on_cpu[next] = true;
 	}
@@ -216,7 +232,7 @@ static void end_machine(struct machine *m)
 
 	for (uint64_t i = 0; i < CPUS; i++) {
 		struct slice s = {.time = m->since[i],
-				  .end = m->time,
+				  .end = m->time > m->since[i] ? m->time : m->since[i],
 				  .lane = i + 1,
 				  .state = m->running[i] ? STATE_RUNNING : STATE_IDLE,
 				  .value = m->running[i]};
@@ -411,6 +427,40 @@ START_TEST(size_stays)
 }
 END_TEST
 
+/* What a window would begin with is gone if it lies before what is kept. */
+START_TEST(pyramid_and_checkpoints_go)
+{
+	struct error err = {0};
+	struct machine m;
+	struct trace *t;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	begin_machine(&m, 2 * SECOND);
+	zoom_set(trace_writer_zoom(m.sinks[0]), &(struct pyramid_options){.records = 1000});
+	for (int i = 0; i < 60; i++) {
+		live(&m, 2000);
+		tick(&m);
+	}
+	end_machine(&m);
+	ck_assert_int_eq(trace_open(&t, KEPT, &err), 0);
+	out = open_memstream(&text, &size);
+	ck_assert_msg(
+		!trace_query(t,
+			     "SELECT (SELECT count(*) > 0 FROM pyramid),"
+			     " (SELECT count(*) FROM pyramid, host WHERE pyramid.end <= start),"
+			     " (SELECT count(*) > 1 FROM checkpoint), (SELECT count(*) FROM"
+			     " checkpoint, info WHERE key = 'trace.dropped' AND chunk < value + 0)",
+			     QUERY_CSV, out, &err),
+		"%s", err.text);
+	fclose(out);
+	ck_assert_msg(strstr(text, "\n1,0,1,0") != NULL, "%s", text);
+	free(text);
+	trace_close(t);
+}
+END_TEST
+
 /* Nothing forgotten: stacks may be referred to again, and stay. */
 START_TEST(stacks_stay_until_forgotten)
 {
@@ -516,5 +566,5 @@ START_TEST(says_when_it_is_full)
 }
 END_TEST
 
-SUITE("keep", states_are_those_of_all, size_stays, stacks_stay_until_forgotten, losses_add_up,
-      copies, says_when_it_is_full)
+SUITE("keep", states_are_those_of_all, size_stays, pyramid_and_checkpoints_go,
+      stacks_stay_until_forgotten, losses_add_up, copies, says_when_it_is_full)

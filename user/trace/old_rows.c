@@ -103,12 +103,10 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 {
 	int result = run(o, "UPDATE host SET start = max(start, ?1)", start, err);
 
-	if (result == 0 && sqlite3_table_column_metadata(o->db, "main", "pyramid", NULL, NULL, NULL,
-							 NULL, NULL, NULL) == SQLITE_OK)
+	if (result == 0)
 		result = run(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
 	/* One that stands before chunks that are gone leads to where nothing can be read. */
-	if (result == 0 && sqlite3_table_column_metadata(o->db, "main", "checkpoint", NULL, NULL,
-							 NULL, NULL, NULL, NULL) == SQLITE_OK)
+	if (result == 0)
 		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (result == 0)
 		result = run(o,

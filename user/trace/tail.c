@@ -101,15 +101,10 @@ static int add_open(void *context, const struct stretch *s)
 
 const struct slice *tail_open(struct tail *t, uint64_t time, size_t *count)
 {
-	size_t known = 0;
-
 	t->open.count = 0;
 	t->time = time;
 	if (vector_reserve(&t->open, 1) < 0 || states_each(t->states, add_open, t) < 0)
 		return NULL;
-	for (size_t i = 0; i < t->open.count; i++)
-		if (t->open.items[i].state != STATE_UNKNOWN)
-			t->open.items[known++] = t->open.items[i];
-	*count = known;
+	*count = t->open.count;
 	return t->open.items;
 }

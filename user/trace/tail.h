@@ -22,8 +22,8 @@ int tail_put(struct tail *t, enum record_kind kind, const void *record, struct e
 int tail_pass(struct tail *t, struct trace *db, uint64_t after, uint64_t until, struct error *err);
 
 /*
- * Every thread that was in a known state then, as a slice on its lane that is open from time (ns)
- * on. Valid until the next call of any of these. *count of them; NULL without memory.
+ * Every thread of which something was heard, as a slice on its lane that is open from time (ns) on:
+ * the state that it was in then, UNKNOWN maybe. Valid until the next call of any of these. *count of them; NULL without memory.
  */
 const struct slice *tail_open(struct tail *t, uint64_t time, size_t *count);
 
