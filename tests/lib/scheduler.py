@@ -152,13 +152,12 @@ class Timeline:
 
     def _first(self, lane, runs, wakings):
         """Before the first run: made, or met when it was woken."""
-        if runs and runs[0].state == STATE["UNKNOWN"]:
-            return []
         end = runs[0].time if runs else self.host["end"]
         if wakings and wakings[0][0] <= end:
             time, source, target, _ = wakings[0]
             return [(time, end, STATE["RUNNABLE"], 0, source, target)]
-        if runs and runs[0].time > self.host["start"] + 1000000 and not self.uncertain(0, end):
+        if (runs and runs[0].state == STATE["RUNNING"] and not self.uncertain(0, end)
+                and runs[0].time > self.host["start"] + 1000000):
             self.contradictions.append(f"{self.name(lane)} ran first at {end} from nowhere")
         return []
 

@@ -46,6 +46,10 @@ def median(values):
 
 RESOLUTION = 16  # ns, of stamps
 
+# scheduler.WAIT_NAME of the words that skein and workloads/waits.c use
+CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",
+         "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER"}
+
 
 class SchedTest(live.LiveTest):
     def watch(self, *args, **more):

@@ -49,7 +49,7 @@ class Life(sched_live.SchedTest):
         nothing = {"stdin": subprocess.PIPE}
         sleeper = self.start("sleep", 100)
         reader = self.start("cat", **nothing)
-        parent = self.start("sh", "-c", "sleep 100; true")
+        parent = self.start("sh", "-c", "sleep 100; true", stderr=subprocess.DEVNULL)
         joined = self.start(workload("wakers"), "sleep", 100)
         stopped = self.start("sleep", 100)
         poller = self.start("python3", "-c", "import select; select.poll().poll(100000)")

@@ -66,7 +66,7 @@ class Truth(sched_live.SchedTest):
         """One recording, looked at in several ways: it is the making that takes the time."""
         threads, stolen, timeline = self.record_truth()
         lanes = {t["tid"]: Lane(timeline, timeline.lane(t["tid"])) for t in threads}
-        self.check_phases(threads, lanes)
+        self.check_phases(threads, lanes, timeline)
         self.check_releases(threads, lanes, timeline)
         self.check_accounting(threads, lanes, stolen, timeline)
         self.check_tiles(timeline, [l for l in timeline.runs if l])
@@ -80,7 +80,7 @@ class Truth(sched_live.SchedTest):
             return running, cpu
         return end - begin - running, end - begin - cpu
 
-    def check_phases(self, threads, lanes):
+    def check_phases(self, threads, lanes, timeline):
         errors = collections.defaultdict(list)
         walls = collections.defaultdict(list)
         for thread in threads:
@@ -96,9 +96,9 @@ class Truth(sched_live.SchedTest):
             with self.subTest(kind=kind):
                 if kind == "io" and not errors[kind]:
                     self.skipTest("reads from this disk do not wait")
-                self.check_errors(kind, errors[kind], walls[kind])
+                self.check_errors(kind, errors[kind], walls[kind], timeline)
 
-    def check_errors(self, kind, errors, walls):
+    def check_errors(self, kind, errors, walls, timeline):
         self.assertGreater(len(errors), 20)
         size = sorted(abs(e.ns) for e in errors)
         length = sched_live.median([e.length for e in errors])
@@ -107,13 +107,18 @@ class Truth(sched_live.SchedTest):
         print(f"{kind}: {len(errors)} of {milliseconds(length)}: error "
               + ", ".join(f"{p} %: {microseconds(ns)}" for p, ns in at.items())
               + f"; against the wall clock {microseconds(wall)}")
-        for error in sorted(errors, key=lambda e: -abs(e.ns))[:3]:
-            print(f"    {microseconds(error.ns)} of {milliseconds(error.length)}: {error.phase}")
+        errors.sort(key=lambda e: -abs(e.ns))
+        known = [e for e in errors[:len(errors) // 20 + 10]
+                 if not timeline.uncertain(*e.phase[1:3])]
+        for error in (*errors[:3], *[e for e in known[:3] if e not in errors[:3]]):
+            print(f"    {microseconds(error.ns)} of {milliseconds(error.length)}: {error.phase}"
+                  + (", in part unknown" if timeline.uncertain(*error.phase[1:3]) else ""))
         if live.LONG:
             evidence.leave(live.BUILD, "sched-truth", {
                 "intervals": kind, "number": f"{len(errors):,}",
                 "median length": milliseconds(length), "median error": microseconds(at[50]),
                 "99 %": microseconds(at[99]), "largest": microseconds(at[100]),
+                "largest where nothing is unknown": microseconds(abs(known[0].ns)),
                 "median difference to the wall clock": microseconds(wall)})
         allowed = sched_live.median([abs(e.ns) - 20000 - e.length // 1000 for e in errors])
         self.assertLessEqual(allowed, 0, f"{kind}: median error {microseconds(at[50])}")
@@ -144,11 +149,12 @@ class Truth(sched_live.SchedTest):
               f"{microseconds(sched_live.median(errors))}, largest {microseconds(max(errors))}")
         if live.LONG:
             evidence.leave(live.BUILD, "sched-truth", {
-                "intervals": "release of a lock: from the holder's stamp to the wake-up",
+                "intervals": "release of a lock, to the wake-up",
                 "number": f"{len(errors):,}", "median length": "",
                 "median error": microseconds(sched_live.median(errors)),
                 "99 %": microseconds(sorted(errors)[len(errors) * 99 // 100]),
                 "largest": microseconds(max(errors)),
+                "largest where nothing is unknown": "",
                 "median difference to the wall clock": ""})
         self.assertLessEqual(sched_live.median(errors), 20000)
         self.assertLessEqual(len(wrong), 0.01 * len(errors), wrong[:5])
@@ -179,6 +185,45 @@ class Truth(sched_live.SchedTest):
                 self.assertLess(mine, kernel + allowed + stolen)
 
 
+class Report(sched_live.SchedTest):
+    def test_report(self):
+        """The sums of `skein report` are those of the states as they are made here, to the ns."""
+        recording = self.watch("-a")
+        self.start(workload("wakers"), "tcp", 0.3).wait()
+        self.start(workload("truth"), 0.5, self.tmp / "disk").communicate(timeout=60)
+        timeline = self.timeline(recording)
+        done = subprocess.run([live.SKEIN, "report", "--json", "-n", "0", timeline.trace.path],
+                              capture_output=True, check=True, timeout=60)
+        told = live.json.loads(done.stdout)["sched"]
+        self.assertEqual(told["disorder"], 0)
+        number = collections.Counter(t["tid"] for t in told["threads"])
+        threads = [t for t in told["threads"] if number[t["tid"]] == 1]
+        self.assertGreater(len(threads), 30)
+        for thread in threads:
+            with self.subTest(thread=thread["name"], tid=thread["tid"]):
+                self.check_sums(timeline.stretches(timeline.lane(thread["tid"])), thread)
+        self.assertEqual(timeline.contradictions[:5], [])
+
+    def check_sums(self, stretches, told):
+        waits = scheduler.waits(stretches)
+        ready = [s for s in stretches if s.state in scheduler.READY]
+        mine = {
+            "life": sum(s.end - s.time for s in stretches),
+            "running": scheduler.total(stretches, "RUNNING"),
+            "runnable_woken": sum(s.end - s.time for s in ready if s.waker),
+            "runnable_preempted": sum(s.end - s.time for s in ready if not s.waker),
+            "unknown": scheduler.total(stretches, "UNKNOWN"),
+            "not ready": sum(waits.values()),
+        }
+        told["not ready"] = sum(told["blocked"].values()) + told["stopped"] + told["unused"]
+        for key, ns in mine.items():
+            # the end of the recording is not rounded
+            self.assertLess(abs(ns - told[key]), 2 * sched_live.RESOLUTION, key)
+        for word, ns in told["blocked"].items():
+            if word != "other":  # stopped and unused have this class here
+                self.assertLess(abs(ns - waits[sched_live.CLASS[word]]), 2 * sched_live.RESOLUTION, word)
+
+
 LINE = re.compile(r"\s*([0-9.]+)\s+\[(\d+)\]\s+(.*?)\[(\d+)(?:/\d+)?\]\s+"
                   r"([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)\s*$")
 
@@ -186,10 +231,12 @@ LINE = re.compile(r"\s*([0-9.]+)\s+\[(\d+)\]\s+(.*?)\[(\d+)(?:/\d+)?\]\s+"
 class Perf(sched_live.SchedTest):
     def perf_says(self, data, offset):
         """tid -> [(end of the run in ns of CLOCK_BOOTTIME, wait, delay, run in ns)]"""
-        text = subprocess.run(["perf", "sched", "timehist", "-i", data], capture_output=True,
-                              check=True, timeout=120).stdout.decode(errors="replace")
+        done = subprocess.run(["perf", "sched", "timehist", "-i", data], capture_output=True,
+                              timeout=120)
+        if done.returncode:  # it cannot always read what it has written under a storm
+            self.skipTest(f"perf sched timehist: {done.stderr.decode(errors='replace')[-200:]}")
         runs = collections.defaultdict(list)
-        for line in text.splitlines():
+        for line in done.stdout.decode(errors="replace").splitlines():
             found = LINE.match(line)
             if found:
                 runs[int(found[4])].append((float(found[1]) * 1e9 + offset,

@@ -16,13 +16,9 @@ import sched_live
 import scheduler
 from live import workload
 
-SECONDS = 3 if live.LONG else 0.4
+SECONDS = 1.5 if live.LONG else 0.4
 LEAST = 0.99
 CPU = live.CPUS[-1]
-
-# scheduler.WAIT_NAME of the words that workloads/waits.c uses
-CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",
-         "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER"}
 
 
 def modes():
@@ -33,7 +29,7 @@ def modes():
 class Quota:
     """A control group that may use a part of one CPU, of whichever version there is."""
 
-    def __init__(self, microseconds, period=100000):
+    def __init__(self, microseconds, period):
         self.folder = None
         for root, limits in (("/sys/fs/cgroup/cpu", {"cpu.cfs_period_us": f"{period}",
                                                      "cpu.cfs_quota_us": f"{microseconds}"}),
@@ -92,13 +88,13 @@ class Waits(sched_live.SchedTest):
         stretches = timeline.within(lane, told["begin"], told["end"])
         found = scheduler.waits(stretches)
         blocked = sum(found.values())
-        share = found[CLASS[told["class"]]] / blocked
-        wrong = {n: ns for n, ns in found.items() if n != CLASS[told["class"]]}
+        share = found[sched_live.CLASS[told["class"]]] / blocked
+        wrong = {n: ns for n, ns in found.items() if n != sched_live.CLASS[told["class"]]}
         if live.LONG:
             evidence.leave(live.BUILD, "sched-waits", {
                 "workload": told["mode"], "waits": f"{told['switches']:,}",
                 "blocked": f"{blocked / 1e9:.3f} s",
-                "share": f"{10000 * found[CLASS[told['class']]] // blocked / 100:.2f} %",
+                "share": f"{10000 * found[sched_live.CLASS[told['class']]] // blocked / 100:.2f} %",
                 "class": told["class"]})
         self.assertGreaterEqual(share, LEAST, wrong)
         # the time is all there, and was not spent otherwise
@@ -121,12 +117,15 @@ class Waits(sched_live.SchedTest):
         self.check_tiles(timeline, [timeline.lane(said["tid"]) for said in told])
 
     def test_throttled(self):
-        """A thread that always wants to run may do so a fifth of the time."""
-        quota = Quota(20000)
+        """
+        A thread that always wants to run may do so a fifth of the time. What it has to wait for a
+        CPU behind others, when it may run again, is told by nobody: few, long periods.
+        """
+        quota = Quota(100000, 500000)
         self.addCleanup(quota.remove)
         recording = self.watch("-a")
         process = self.start("sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec taskset -c "$@"',
-                             quota.folder, CPU, workload("waits"), "quota", 4 * SECONDS + 1)
+                             quota.folder, CPU, workload("waits"), "quota", 4 * SECONDS + 1.5)
         told = self.output(process)
         truth = quota.throttled()
         timeline = self.timeline(recording)
