@@ -19,11 +19,11 @@ struct lanes {
 	size_t count, capacity;
 };
 
-static double milliseconds(void)
+static double milliseconds(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
@@ -64,7 +64,7 @@ static int time_window(struct trace *t, struct machine *random, const struct lan
 	uint64_t time, end, length;
 	struct window *w = NULL;
 	unsigned int bits = 1;
-	double begun;
+	double begun, cpu;
 	int result = trace_span(t, &time, &end, err);
 
 	while ((end - time) >> bits)
@@ -72,13 +72,15 @@ static int time_window(struct trace *t, struct machine *random, const struct lan
 	length = machine_spread(random, 20, bits);
 	q.time = length < end - time ? time + machine_random(random) % (end - time - length) : time;
 	q.end = length < end - time ? q.time + length : end;
-	begun = milliseconds();
+	begun = milliseconds(CLOCK_MONOTONIC);
+	cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
 	if (!result)
 		result = trace_window(t, &q, &w, err);
 	if (!result)
 		printf("{\"length\": %" PRIu64 ", \"cell\": %" PRIu64
-		       ", \"width\": %u, \"ms\": %.3f}\n",
-		       q.end - q.time, w->cell, w->width, milliseconds() - begun);
+		       ", \"width\": %u, \"ms\": %.3f, \"cpu_ms\": %.3f}\n",
+		       q.end - q.time, w->cell, w->width, milliseconds(CLOCK_MONOTONIC) - begun,
+		       milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 	window_free(w);
 	return result;
 }
@@ -89,14 +91,14 @@ static int time_windows(char **argv, struct error *err)
 	unsigned int width = (unsigned int)strtoul(argv[4], NULL, 10);
 	size_t count = strtoull(argv[3], NULL, 10);
 	struct lanes all = {0}, chosen = {0};
-	double begun = milliseconds();
+	double begun = milliseconds(CLOCK_MONOTONIC);
 	struct rusage usage;
 	struct trace *t;
 	int result = trace_open(&t, argv[1], err);
 
 	if (result)
 		return result;
-	printf("{\"open_ms\": %.3f}\n", milliseconds() - begun);
+	printf("{\"open_ms\": %.3f}\n", milliseconds(CLOCK_MONOTONIC) - begun);
 	result = read_lanes(argv[1], argv[5], &all) || vector_reserve(&chosen, count)
 			 ? error_set(err, -1, "no lanes")
 			 : 0;

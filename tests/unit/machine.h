@@ -185,7 +185,7 @@ static inline void machine_new_thread(struct machine *m, unsigned int at)
 	*t = (struct machine_thread){
 		.run = machine_spread(m, 12, 20),
 		.sleep = machine_spread(m, 17, 24),
-		.rest = machine_spread(m, 30, 37),
+		.rest = machine_spread(m, 32, 38),
 		.id = ++m->last_id,
 		.lane = 2 * m->options.cpus + m->last_id,
 		.cpu = (unsigned int)(machine_random(m) >> 16) % m->options.cpus,

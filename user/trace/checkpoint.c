@@ -161,3 +161,126 @@ int open_list_add(void *context, const struct stretch *s)
 
 	return vector_push(list, *s) < 0 ? -ENOMEM : 0;
 }
+
+static bool is_sorted(const struct open_list *list)
+{
+	for (size_t i = 1; i < list->count; i++)
+		if (list->items[i - 1].lane > list->items[i].lane)
+			return false;
+	return true;
+}
+
+/* Merge the sorted rows of width items each in pairs. */
+static void merge(const struct stretch *from, struct stretch *to, size_t count, size_t width)
+{
+	for (size_t low = 0; low < count; low += 2 * width) {
+		size_t middle = low + width < count ? low + width : count;
+		size_t high = middle + width < count ? middle + width : count;
+		size_t i = low, j = middle;
+
+		for (size_t k = low; k < high; k++)
+			to[k] = i < middle && (j == high || from[i].lane <= from[j].lane)
+					? from[i++]
+					: from[j++];
+	}
+}
+
+int open_list_sort(struct open_list *list)
+{
+	struct open_list other = {0}, swap;
+
+	if (is_sorted(list))
+		return 0;
+	if (vector_reserve(&other, list->count) < 0)
+		return -ENOMEM;
+	other.count = list->count;
+	for (size_t width = 1; width < list->count; width *= 2) {
+		merge(list->items, other.items, list->count, width);
+		swap = *list;
+		*list = other;
+		other = swap;
+	}
+	vector_free(&other);
+	return 0;
+}
+
+/* How many stretches of the lane at that place follow each other. */
+static size_t row_of(const struct open_list *list, size_t at)
+{
+	size_t count = 0;
+
+	while (at + count < list->count && list->items[at + count].lane == list->items[at].lane)
+		count++;
+	return count;
+}
+
+static bool same_rows(const struct open_list *a, size_t i, const struct open_list *b, size_t j,
+		      size_t count)
+{
+	for (size_t n = 0; n < count; n++)
+		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
+			if (open_word(&a->items[i + n], c) != open_word(&b->items[j + n], c))
+				return false;
+	return true;
+}
+
+static int append(struct open_list *to, const struct open_list *from, size_t at, size_t count)
+{
+	if (vector_reserve(to, count) < 0)
+		return -ENOMEM;
+	for (size_t n = 0; n < count; n++)
+		to->items[to->count++] = from->items[at + n];
+	return 0;
+}
+
+int open_list_difference(const struct open_list *base, const struct open_list *now,
+			 struct open_list *ret)
+{
+	size_t i = 0, j = 0, rows, gone;
+	int result = 0;
+
+	while (result == 0 && (i < base->count || j < now->count)) {
+		bool old = i < base->count &&
+			   (j == now->count || base->items[i].lane <= now->items[j].lane);
+		bool new = j < now->count &&
+			   (i == base->count || now->items[j].lane <= base->items[i].lane);
+		struct stretch dead = {.lane = old ? base->items[i].lane : 0, .state = STATE_DEAD};
+
+		gone = old ? row_of(base, i) : 0;
+		rows = new ? row_of(now, j) : 0;
+		if (!new)
+			result = vector_push(ret, dead) < 0 ? -ENOMEM : 0;
+		else if (gone != rows || !same_rows(base, i, now, j, rows))
+			result = append(ret, now, j, rows);
+		i += gone;
+		j += rows;
+	}
+	return result;
+}
+
+int open_list_apply(struct open_list *base, const struct open_list *difference)
+{
+	struct open_list ret = {0};
+	size_t i = 0, j = 0, rows, gone;
+	int result = 0;
+
+	while (result == 0 && (i < base->count || j < difference->count)) {
+		bool old = i < base->count && (j == difference->count || base->items[i].lane <=
+						difference->items[j].lane);
+		bool new = j < difference->count && (i == base->count ||
+						      difference->items[j].lane <=
+							      base->items[i].lane);
+
+		gone = old ? row_of(base, i) : 0;
+		rows = new ? row_of(difference, j) : 0;
+		if (!new)
+			result = append(&ret, base, i, gone);
+		else if (difference->items[j].state != STATE_DEAD)
+			result = append(&ret, difference, j, rows);
+		i += gone;
+		j += rows;
+	}
+	vector_free(base);
+	*base = ret;
+	return result;
+}

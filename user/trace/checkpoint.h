@@ -21,6 +21,18 @@ struct slice_list {
 	size_t count, capacity;
 };
 
+/* By lane, stable: what is told of one lane stays in its order. 0 or -ENOMEM. */
+int open_list_sort(struct open_list *list);
+
+/*
+ * What has changed of base since: lanes that are in now as they are there, and lanes that are not as one
+ * DEAD stretch. Both are sorted.
+ */
+int open_list_difference(const struct open_list *base, const struct open_list *now,
+			 struct open_list *ret);
+/* Undo that: base becomes what it was then. */
+int open_list_apply(struct open_list *base, const struct open_list *difference);
+
 /* Both append a blob to ret. scratch is working memory. */
 int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
 			 struct bytes *ret, struct error *err);

@@ -274,37 +274,68 @@ static int resume(struct paint *p, const struct stretch *open, struct error *err
 	return p->states ? states_resume(p->states, open, err) : 0;
 }
 
+/* The lanes of a checkpoint: 0, -EBADMSG if they cannot be read, or another error. */
+static int read_lanes(struct paint *p, sqlite3_int64 id, struct open_list *ret)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result = -EBADMSG;
+
+	if (sql_prepare(p->trace->db, &stmt, "SELECT lanes FROM main.checkpoint WHERE id = ?1",
+			NULL) < 0)
+		return -EBADMSG;
+	sqlite3_bind_int64(stmt, 1, id);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		result = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 0),
+						(size_t)sqlite3_column_bytes(stmt, 0), ret);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+static int read_checkpoint(struct paint *p, sqlite3_int64 base, struct open_list *open)
+{
+	struct open_list whole = {0};
+	int result = read_lanes(p, (sqlite3_int64)p->start.id, open);
+
+	if (result < 0 || !base)
+		return result;
+	result = read_lanes(p, base, &whole);
+	if (result == 0)
+		result = open_list_apply(&whole, open);
+	vector_free(open);
+	*open = whole;
+	return result;
+}
+
 /* From the last checkpoint before the range that can be read. */
 static int begin(struct paint *p, struct error *err)
 {
 	struct open_list open = {0};
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = -EBADMSG;
+	int result = -EBADMSG;
 
-	if (!trace_has(p->trace, "checkpoint", "lanes"))
-		return 0;
-	if (sql_prepare(p->trace->db, &stmt,
-			"SELECT id, time, chunk, lanes FROM main.checkpoint WHERE time <= ?1"
+	if (!trace_has(p->trace, "checkpoint", "lanes") ||
+	    sql_prepare(p->trace->db, &stmt,
+			"SELECT id, time, chunk, base FROM main.checkpoint WHERE time <= ?1"
 			" ORDER BY time DESC, id DESC",
 			err) < 0)
-		return 0; /* columns of another's making */
+		return 0; /* none, or a table of another's making */
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
-	while (result == -EBADMSG && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		open.count = 0;
-		result = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 3),
-						(size_t)sqlite3_column_bytes(stmt, 3), &open);
-		if (result == 0)
-			p->start = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
-						  (uint64_t)sqlite3_column_int64(stmt, 1),
-						  (uint64_t)sqlite3_column_int64(stmt, 2)};
+	while (result == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
+		vector_free(&open);
+		p->start = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
+					  (uint64_t)sqlite3_column_int64(stmt, 1),
+					  (uint64_t)sqlite3_column_int64(stmt, 2)};
+		result = read_checkpoint(p, sqlite3_column_int64(stmt, 3), &open);
+	}
+	sqlite3_finalize(stmt);
+	if (result < 0) {
+		vector_free(&open);
+		p->start = (struct place){0};
 	}
 	if (result == -EBADMSG)
-		result = rc == SQLITE_DONE || sql_is_damage(rc)
-				 ? 0
-				 : sql_fail(p->trace->db, rc, err, p->trace->path);
-	else if (result == -ENOMEM)
+		result = 0;
+	else if (result < 0)
 		no_memory(err);
-	sqlite3_finalize(stmt);
 	for (size_t i = 0; result == 0 && i < open.count; i++)
 		result = resume(p, &open.items[i], err);
 	vector_free(&open);

@@ -204,42 +204,6 @@ static int sort_lanes(struct pyramid *p, struct error *err)
 	return index_lanes(p, err);
 }
 
-/* What is open of one lane comes in a row, and stays in its order: a merge sort, mostly of nothing. */
-static int sort_open(struct open_list *list, struct error *err)
-{
-	struct open_list other = {0};
-
-	for (size_t width = 1; width < list->count; width *= 2) {
-		bool sorted = true;
-		struct stretch *from = list->items;
-		size_t capacity;
-
-		for (size_t i = 1; sorted && i < list->count; i++)
-			sorted = from[i - 1].lane <= from[i].lane;
-		if (sorted)
-			break;
-		if (!other.items && vector_reserve(&other, list->count) < 0)
-			return no_memory(err);
-		for (size_t low = 0; low < list->count; low += 2 * width) {
-			size_t middle = low + width < list->count ? low + width : list->count;
-			size_t high = low + 2 * width < list->count ? low + 2 * width : list->count;
-
-			for (size_t i = low, j = middle, k = low; k < high; k++)
-				other.items[k] = i < middle && (j == high || from[i].lane <=
-								from[j].lane)
-							 ? from[i++]
-							 : from[j++];
-		}
-		capacity = list->capacity;
-		list->items = other.items;
-		list->capacity = other.capacity;
-		other.items = from;
-		other.capacity = capacity;
-	}
-	free(other.items);
-	return 0;
-}
-
 /* Threads of which nothing is open are dead: what is left of them are cells. */
 static int mark_dead(struct pyramid *p, struct error *err)
 {
@@ -294,8 +258,8 @@ static int sweep(struct pyramid *p, const struct states *s, struct error *err)
 	if (s && states_each(s, open_list_add, &p->open) < 0)
 		return no_memory(err);
 	result = sort_lanes(p, err);
-	if (result == 0)
-		result = sort_open(&p->open, err);
+	if (result == 0 && open_list_sort(&p->open) < 0)
+		result = no_memory(err);
 	if (result == 0)
 		result = mark_dead(p, err);
 	p->swept = result == 0;

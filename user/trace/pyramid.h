@@ -17,14 +17,16 @@
 struct pyramid_options {
 	uint64_t records; /* a block with fewer is painted from them when it is asked for */
 	/*
-	 * The pieces of a block are stored if they take no more than a byte for so many records, and
-	 * those of CPU lanes, which are few and always shown, no more than three. 0: in any case.
+	 * The pieces of a block are stored if they take no more than a byte for so many records;
+	 * those of CPU lanes, which are few and always shown, and those of coarse levels, which spare
+	 * a reader many records, may take PYRAMID_DEAR times as much. 0: in any case.
 	 */
 	uint64_t records_per_byte;
 };
 
 #define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 8})
-#define PYRAMID_CPU_SHARE 3u
+#define PYRAMID_DEAR 4u
+#define PYRAMID_COARSE 3u /* from this level on */
 
 static inline unsigned int pyramid_shift(unsigned int level)
 {

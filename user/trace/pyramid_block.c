@@ -218,7 +218,7 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	       struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	uint64_t share = kind == LANE_CPU ? PYRAMID_CPU_SHARE : 1;
+	bool dear = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
 	int result;
 
 	*stored = false;
@@ -230,6 +230,7 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	if (result < 0)
 		return result;
 	*stored = !p->options.records_per_byte ||
-		  m->blob.size <= b->records * share / p->options.records_per_byte;
+		  m->blob.size <= b->records * (dear ? PYRAMID_DEAR : 1) /
+					      p->options.records_per_byte;
 	return *stored ? tell_pieces(p, b, kind, err) : 0;
 }

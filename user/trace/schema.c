@@ -76,7 +76,8 @@ static const struct chunk_column checkpoint_columns[] = {
 	{"time", "INTEGER NOT NULL", "of the last slice or edge before it, ns"},
 	{"since", "INTEGER NOT NULL", "smallest time of its slices, or its own, ns"},
 	{"chunk", "INTEGER NOT NULL", "chunk.id: slices and edges before it are in chunks up to here"},
-	{"lanes", "BLOB NOT NULL", "what every lane was in; see \"Checkpoints\""},
+	{"base", "INTEGER NOT NULL", "checkpoint.id of an earlier one, whose lanes hold but for those here; 0: none"},
+	{"lanes", "BLOB NOT NULL", "what lanes were in; see \"Checkpoints\""},
 	{"slices", "BLOB NOT NULL", "slices that had begun before the checkpoint before this one"},
 	{NULL, NULL, NULL},
 };

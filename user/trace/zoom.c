@@ -12,11 +12,14 @@
  * one byte for so many records.
  */
 #define RECORDS_PER_BYTE 32u
+/* What has changed is told, while it takes no more than this part of a whole one. */
+#define WHOLE_SHARE 3u
+#define FOLLOWERS_MAX 16u /* and no more than so many refer to one, which may be deleted */
 
 #define PIECE_SQL \
 	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data) VALUES(?,?,?,?,?,?,?,?)"
 #define CHECKPOINT_SQL \
-	"INSERT INTO checkpoint(time,since,chunk,lanes,slices) VALUES(?,?,?,?,?)"
+	"INSERT INTO checkpoint(time,since,chunk,base,lanes,slices) VALUES(?,?,?,?,?,?)"
 
 struct zoom {
 	sqlite3 *db;
@@ -31,7 +34,12 @@ struct zoom {
 	uint64_t records, wanted;
 	uint64_t checkpoint; /* its time */
 	struct slice_list crossing;
-	struct open_list open;
+	struct open_list open, changed;
+	/* The last checkpoint that tells of all lanes, and how much it took. */
+	struct open_list whole;
+	size_t whole_bytes;
+	sqlite3_int64 base;	/* its id; 0: there is none */
+	unsigned int followers; /* that refer to it */
 	struct packer packer;
 	struct bytes scratch, blobs;
 };
@@ -115,6 +123,8 @@ void zoom_free(struct zoom *z)
 	pyramid_free(z->pyramid);
 	vector_free(&z->crossing);
 	vector_free(&z->open);
+	vector_free(&z->changed);
+	vector_free(&z->whole);
 	packer_free(&z->packer);
 	bytes_free(&z->scratch);
 	bytes_free(&z->blobs);
@@ -178,7 +188,8 @@ bool zoom_is_due(const struct zoom *z)
 	return z->records >= z->wanted;
 }
 
-static int put_checkpoint(struct zoom *z, uint64_t chunk, size_t lanes, struct error *err)
+static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, size_t lanes,
+			  struct error *err)
 {
 	sqlite3_stmt *stmt = z->put_checkpoint;
 	uint64_t since = z->order;
@@ -192,28 +203,59 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, size_t lanes, struct e
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)z->order);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)since);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)chunk);
-	sqlite3_bind_blob64(stmt, 4, z->blobs.data, lanes, SQLITE_STATIC);
-	sqlite3_bind_blob64(stmt, 5, z->blobs.data + lanes, z->blobs.size - lanes, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 4, base);
+	sqlite3_bind_blob64(stmt, 5, z->blobs.data, lanes, SQLITE_STATIC);
+	sqlite3_bind_blob64(stmt, 6, z->blobs.data + lanes, z->blobs.size - lanes, SQLITE_STATIC);
 	return step(z, stmt, err);
+}
+
+/* What lanes are in now, as what has changed, as long as that is little. */
+static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
+{
+	int result = 0;
+
+	z->open.count = z->changed.count = z->blobs.size = 0;
+	if (states_each(z->states, open_list_add, &z->open) < 0 || open_list_sort(&z->open) < 0 ||
+	    open_list_difference(&z->whole, &z->open, &z->changed) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	*base = z->base;
+	if (z->base)
+		result = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
+	if (result < 0 || (z->base && z->blobs.size <= z->whole_bytes / WHOLE_SHARE &&
+			   ++z->followers < FOLLOWERS_MAX))
+		return result;
+	*base = z->blobs.size = 0;
+	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
+}
+
+/* The next ones will tell what has changed since this one. */
+static void keep_whole(struct zoom *z, size_t bytes)
+{
+	struct open_list open = z->open;
+
+	z->open = z->whole;
+	z->whole = open;
+	z->whole_bytes = bytes;
+	z->followers = 0;
+	z->base = sqlite3_last_insert_rowid(z->db);
 }
 
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 {
-	size_t lanes = 0;
-	int result;
+	sqlite3_int64 base = 0;
+	size_t lanes;
+	int result = pack_lanes(z, &base, err);
 
-	z->open.count = z->blobs.size = 0;
-	if (states_each(z->states, open_list_add, &z->open) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	result = checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
 	lanes = z->blobs.size;
 	if (result == 0)
 		result = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs,
 						err);
 	if (result == 0)
-		result = put_checkpoint(z, chunk, lanes, err);
+		result = put_checkpoint(z, chunk, base, lanes, err);
 	if (result < 0)
 		return result;
+	if (!base)
+		keep_whole(z, lanes);
 	z->crossing.count = 0;
 	z->checkpoint = z->order;
 	z->records = 0;
