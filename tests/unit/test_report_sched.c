@@ -176,6 +176,18 @@ START_TEST(limits_rows)
 }
 END_TEST
 
+START_TEST(a_range_without_anything)
+{
+	struct report_options o = {
+		.by = BY_NOTHING, .sched = true, .filter.from = 3600 * 1000 * MS};
+	char *text = shown(&o, 100, false, 1);
+
+	ck_assert_ptr_nonnull(strstr(text, "the recording ended before this range begins"));
+	ck_assert_ptr_null(strstr(text, "on CPU"));
+	free(text);
+}
+END_TEST
+
 /* A trace without slices has no such part. */
 static int nothing_run(struct source *s, struct sink *to, struct error *err)
 {
@@ -202,4 +214,4 @@ START_TEST(nothing_recorded)
 END_TEST
 
 SUITE("report_sched", fits_the_screen, says_what_matters, colour_only_when_asked_for, limits_rows,
-      nothing_recorded)
+      a_range_without_anything, nothing_recorded)

@@ -254,12 +254,16 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
 
 void report_sched_machine(const struct report_sched *s, const struct screen *to)
 {
-	double seconds = (double)s->elapsed / 1e9, elapsed = s->elapsed ? (double)s->elapsed : 1;
+	double seconds = (double)s->elapsed / 1e9, elapsed = (double)s->elapsed;
 	uint64_t cpus = s->all->cpus.count;
 	char text[1024], switches[32], wakeups[32], share[32];
 	int used;
 
-	seconds = s->elapsed ? seconds : 1;
+	if (!s->elapsed) {
+		put_paragraph(to, "Scheduler", STYLE_WARM,
+			      "nothing: the recording ended before this range begins");
+		return;
+	}
 	used = snprintf(
 		text, sizeof(text),
 		"%s busy (%.2f of %" PRIu64 " CPUs), %s switches/s, %s wake-ups/s; on "
@@ -323,6 +327,12 @@ static void woken_cell(struct table *t, const struct sched_rows *rows, const str
 		    sched_waker_name(rows, r->waker));
 }
 
+void sched_nobody(const struct report_sched *s, const struct screen *to)
+{
+	if (s->elapsed)
+		screen_put(to, STYLE_DIM, "No thread that passes the filters was there.\n");
+}
+
 int report_sched_programs(const struct report_sched *s, const struct screen *to)
 {
 	struct column columns[TABLE_MAX_COLUMNS] = {
@@ -337,6 +347,10 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 	struct table t = {.columns = columns};
 	int rc;
 
+	if (!rows->order.count) {
+		sched_nobody(s, to);
+		return 0;
+	}
 	t.column_count = 5 + sched_who_columns(columns + 5, GROUP_PROGRAM, to);
 	screen_put(to, STYLE_BOLD,
 		   "Who ran, who waited for a CPU, and for what else (--sched shows more)\n");

@@ -41,6 +41,8 @@ void report_sched_json(struct json *j, const struct report_sched *s);
 const struct sched_row *sched_row_at(const struct sched_rows *rows, size_t i);
 /* Rows to show of so many. */
 size_t sched_limit(const struct report_sched *s, size_t count, size_t usual);
+/* Said instead of tables without rows. */
+void sched_nobody(const struct report_sched *s, const struct screen *to);
 /* "... and 3 more" */
 void sched_more(const struct screen *to, size_t shown, size_t all);
 /* The name of a waker. */

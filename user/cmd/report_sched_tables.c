@@ -277,6 +277,11 @@ int report_sched_tables(const struct report_sched *s, const struct screen *to)
 
 	if (asked == BY_NOTHING)
 		rc = report_sched_cpus(s, to);
+	if (!rc && !s->rows[by].order.count) {
+		fputc('\n', to->out);
+		sched_nobody(s, to);
+		return 0;
+	}
 	if (!rc)
 		rc = put_times(s, to, by);
 	if (!rc)
