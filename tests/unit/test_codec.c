@@ -149,10 +149,17 @@ START_TEST(lies_inside)
 		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* version */
 		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	       /* what version 1 did not know */
 		{{2, 2, 1, 6, 2, 5, 6}, 7, -EBADMSG},	       /* runs that are split */
-		{{2, 2, 1, 128, 2, 5, 6}, 7, -EBADMSG},	       /* what nobody knows */
-		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	       /* positive, but no differences */
-		{{2, 2, 1, 8, 64, 2, 5, 6}, 8, -EBADMSG},      /* scaled by too much */
-		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG},      /* follows itself */
+		{{2, 2, 1, 128, 0, 2, 5, 6}, 8, -EBADMSG},     /* in its own context */
+		{{2, 2, 1, 128, 1, 2, 5, 6},
+		 8,
+		 -EBADMSG}, /* in that of a column that is not there */
+		{{2, 2, 2, 0, 2, 5, 6, 128, 0, 2, 5, 6}, 12, 0}, /* in that of the first one */
+		{{2, 2, 2, 16, 1, 2, 5, 6, 0, 2, 5, 6}, 12, -EBADMSG}, /* follows a later one */
+		{{2, 2, 2, 128, 1, 2, 5, 6, 128, 0, 2, 5, 6}, 13, -EBADMSG}, /* in a circle */
+		{{2, 2, 2, 0, 2, 5, 6, 192, 0, 2, 5, 6}, 12, -EBADMSG}, /* positive, in a context */
+		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	  /* positive, but no differences */
+		{{2, 2, 1, 8, 64, 2, 5, 6}, 8, -EBADMSG}, /* scaled by too much */
+		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG}, /* follows itself */
 		{{2, 2, 1, 32, 1, 2, 5, 6}, 8, -EBADMSG}, /* follows a column that is not there */
 		{{2, 2, 1, 32}, 4, -EBADMSG},
 		{{2, 2, 1, 8}, 4, -EBADMSG},
@@ -179,7 +186,7 @@ START_TEST(lies_inside)
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
-		ck_assert_msg(decode_raw_bytes(lies[i].bytes, lies[i].size, 2, 1) == lies[i].result,
+		ck_assert_msg(decode_raw_bytes(lies[i].bytes, lies[i].size, 2, 2) == lies[i].result,
 			      "lie %zu", i);
 }
 END_TEST

@@ -49,8 +49,8 @@ static int reserve(struct codec_buffer *b, size_t size)
 	return 0;
 }
 
-/* Bytes of a column besides its words: form, scale, reference, length. */
-#define COLUMN_HEADER (3 + VARINT_MAX)
+/* Bytes of a column besides its words: form, scale, reference, context, length. */
+#define COLUMN_HEADER (4 + VARINT_MAX)
 
 /* The length stands before the words and is known behind them: it always takes these bytes. */
 #define LENGTH_BYTES 4
@@ -74,6 +74,8 @@ static uint8_t *put_column(struct codec *c, uint8_t *p, const struct columns *in
 		*p++ = f.scale;
 	if (f.bits & FORM_LINKED)
 		*p++ = f.reference;
+	if (f.bits & FORM_AS_LAST)
+		*p++ = f.context;
 	length = p;
 	p = form_put(p + LENGTH_BYTES, f, c->rest.at, in->count);
 	put_length(length, (size_t)(p - length) - LENGTH_BYTES);
@@ -214,7 +216,8 @@ static bool get_form(struct input *in, uint8_t version, struct form *ret)
 {
 	return get_byte(in, &ret->bits) && (version > 1 || !(ret->bits & ~FORM_OLD)) &&
 	       (!(ret->bits & FORM_SCALED) || get_byte(in, &ret->scale)) &&
-	       (!(ret->bits & FORM_LINKED) || get_byte(in, &ret->reference));
+	       (!(ret->bits & FORM_LINKED) || get_byte(in, &ret->reference)) &&
+	       (!(ret->bits & FORM_AS_LAST) || get_byte(in, &ret->context));
 }
 
 static bool read_layout(struct input in, uint32_t records, unsigned int width, struct layout *ret)
@@ -241,7 +244,7 @@ static bool read_layout(struct input in, uint32_t records, unsigned int width, s
 		}
 		in.at += bytes;
 	}
-	return in.at == in.end;
+	return in.at == in.end && forms_are_good(ret->forms, ret->width);
 }
 
 /* The columns of mask, and those that they refer to. */
@@ -252,9 +255,12 @@ static uint64_t needed(const struct layout *l, uint64_t mask)
 	mask &= (1ULL << l->width) - 1;
 	do {
 		before = mask;
-		for (unsigned int i = 0; i < l->width; i++)
+		for (unsigned int i = 0; i < l->width; i++) {
 			if (mask & 1ULL << i && l->forms[i].bits & FORM_LINKED)
 				mask |= 1ULL << l->forms[i].reference;
+			if (mask & 1ULL << i && l->forms[i].bits & FORM_AS_LAST)
+				mask |= 1ULL << l->forms[i].context;
+		}
 	} while (mask != before);
 	return mask;
 }
@@ -275,6 +281,9 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 		if (mask & 1ULL << i && !form_get(l.forms[i], l.words[i], l.bytes[i],
 						  columns_at(ret, i), records, c->rest.at))
 			return -EBADMSG;
+	for (unsigned int i = 0; i < l.width; i++)
+		if (mask & 1ULL << i && l.forms[i].bits & FORM_AS_LAST)
+			form_recall(ret, i, l.forms[i], records);
 	form_link(ret, l.forms, mask, records);
 	for (unsigned int i = l.width; i < ret->width; i++)
 		memset(columns_at(ret, i), 0, sizeof(*ret->words) * records);

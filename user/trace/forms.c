@@ -40,6 +40,34 @@ static const struct hint {
 	FOLLOWS(SPAN, span, end, SAME_ROW, time),
 };
 
+/* Columns that are mostly as they were when another one was the same. */
+#define DEPENDS(KIND, kind, column, other) \
+	{ \
+		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_AS_LAST, \
+			offsetof(struct kind, other) / sizeof(uint64_t) \
+	}
+
+static const struct hint contexts[] = {
+	DEPENDS(SLICE, slice, end, value), /* a thread runs as long as it did */
+	DEPENDS(SLICE, slice, left, value),
+	DEPENDS(SLICE, slice, wait, left),
+	DEPENDS(EDGE, edge, value, to),
+};
+
+#define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
+
+/* What was left last, by the context's word: of few words at a time each has a place. */
+#define PLACE_BITS 8
+
+struct recollection {
+	uint64_t last[1 << PLACE_BITS];
+};
+
+static inline uint64_t *place_of(struct recollection *r, uint64_t word)
+{
+	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - PLACE_BITS)];
+}
+
 /* Small differences of either sign become small numbers. */
 static inline uint64_t zigzag(uint64_t v)
 {
@@ -84,13 +112,26 @@ static void fit(struct form *f, const uint64_t *rest, uint32_t count)
 	f->bits &= (uint8_t) ~(FORM_SCALED | FORM_POSITIVE);
 	if (f->scale)
 		f->bits |= FORM_SCALED;
-	if (f->bits & FORM_DIFFERENCES && negative <= count / 64)
+	if (f->bits & FORM_DIFFERENCES && !(f->bits & FORM_AS_LAST) && negative <= count / 64)
 		f->bits |= FORM_POSITIVE;
 }
 
 static bool is_signed(struct form f)
 {
-	return f.bits & FORM_DIFFERENCES && !(f.bits & FORM_POSITIVE);
+	return f.bits & FORM_AS_LAST || (f.bits & FORM_DIFFERENCES && !(f.bits & FORM_POSITIVE));
+}
+
+/* Take from what is left what was left of the last one in the same context. */
+static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
+{
+	struct recollection r = {{0}};
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t *last = place_of(&r, context[i]), word = rest[i];
+
+		rest[i] = word - *last;
+		*last = word;
+	}
 }
 
 /* Make rest the words that are written. How many runs of equal ones they are. */
@@ -170,10 +211,14 @@ static uint32_t look(const struct columns *c, unsigned int column, struct form f
 
 static uint64_t try(const struct columns *c, unsigned int column, struct form f)
 {
-	uint64_t rest[LOOKED_AT];
+	uint64_t rest[LOOKED_AT], context[LOOKED_AT];
 	uint32_t looked_at = look(c, column, f, rest);
 
 	fit(&f, rest, looked_at);
+	if (f.bits & FORM_AS_LAST) {
+		look(c, f.context, (struct form){0}, context);
+		forget_last(rest, context, looked_at);
+	}
 	shrink(f, rest, looked_at);
 	return guess_bytes(rest, looked_at, c->count);
 }
@@ -209,16 +254,44 @@ static struct form choose_differences(const struct columns *c, unsigned int colu
 	return candidates[best];
 }
 
+/* Whether the column's words are better told in the context of another column's. */
+static struct form choose_context(const struct columns *c, unsigned int column,
+				  enum record_kind kind, struct form f, uint64_t *bytes)
+{
+	struct form best = f;
+
+	for (size_t i = 0; i < CONTEXTS; i++) {
+		struct form with = f;
+		uint64_t guess;
+
+		if (contexts[i].kind != kind || contexts[i].column != column ||
+		    contexts[i].reference >= c->width)
+			continue;
+		with.bits |= FORM_AS_LAST;
+		with.context = contexts[i].reference;
+		guess = try(c, column, with);
+		if (guess < *bytes) {
+			*bytes = guess;
+			best = with;
+		}
+	}
+	return best;
+}
+
 struct form form_choose(const struct columns *c, unsigned int column, enum record_kind kind,
 			uint64_t *rest)
 {
 	struct form f = {0};
 	uint64_t bytes = UINT64_MAX;
 
-	if (!is_constant(c, column))
+	if (!is_constant(c, column)) {
 		f = choose_differences(c, column, kind, &bytes);
+		f = choose_context(c, column, kind, f, &bytes);
+	}
 	take(c, column, f, 0, c->count, rest);
 	fit(&f, rest, c->count);
+	if (f.bits & FORM_AS_LAST)
+		forget_last(rest, columns_at(c, f.context), c->count);
 	if ((uint64_t)shrink(f, rest, c->count) * RUN_BYTES < bytes)
 		f.bits |= FORM_RUNS;
 	else
@@ -274,13 +347,30 @@ bool form_is_good(struct form f, unsigned int column, unsigned int width)
 {
 	unsigned int differences = f.bits & FORM_DIFFERENCES;
 
-	if (f.bits & ~FORM_ALL || (differences & (differences - 1)) || f.scale > 63)
+	if ((differences & (differences - 1)) || f.scale > 63)
+		return false;
+	if (f.bits & FORM_AS_LAST &&
+	    (f.context >= width || f.context == column || f.bits & FORM_POSITIVE))
 		return false;
 	if ((f.bits & FORM_RUNS && f.bits & FORM_SPLIT) || (f.bits & FORM_POSITIVE && !differences))
 		return false;
 	if (f.bits & FORM_SAME_ROW)
 		return f.reference < column;
 	return !(f.bits & FORM_ROW_BEFORE) || f.reference < width;
+}
+
+/* Contexts are whole before what depends on them: not linked, and not dependent on later ones. */
+bool forms_are_good(const struct form *forms, unsigned int width)
+{
+	for (unsigned int i = 0; i < width; i++) {
+		const struct form *context = &forms[forms[i].context];
+
+		if (forms[i].bits & FORM_AS_LAST &&
+		    (context->bits & FORM_LINKED ||
+		     (context->bits & FORM_AS_LAST && forms[i].context > i)))
+			return false;
+	}
+	return true;
 }
 
 /* What is left of a hostile buffer. */
@@ -374,6 +464,23 @@ static void grow(struct form f, uint64_t *words, uint32_t count)
 			words[i] += words[i - 1];
 }
 
+void form_recall(struct columns *c, unsigned int column, struct form f, uint32_t count)
+{
+	const uint64_t *context = columns_at(c, f.context);
+	uint64_t *words = columns_at(c, column);
+	struct recollection r = {{0}};
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t *last = place_of(&r, context[i]);
+
+		*last += unzigzag(words[i]) << f.scale;
+		words[i] = *last;
+	}
+	if (f.bits & FORM_DELTA)
+		for (uint32_t i = 1; i < count; i++)
+			words[i] += words[i - 1];
+}
+
 bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
 	      uint32_t *later)
 {
@@ -384,7 +491,8 @@ bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, 
 
 	if (!good || in.at != in.end)
 		return false;
-	grow(f, words, count);
+	if (!(f.bits & FORM_AS_LAST))
+		grow(f, words, count);
 	return true;
 }
 

@@ -25,8 +25,8 @@ enum {
 	FORM_SAME_ROW = 16,   /* differences to another column's word of the same record */
 	FORM_ROW_BEFORE = 32, /* differences to another column's word of the record before */
 	FORM_POSITIVE = 64,   /* differences as they are: hardly any is negative */
+	FORM_AS_LAST = 128,   /* less what was left of the last one with the same word elsewhere */
 	FORM_OLD = FORM_DELTA | FORM_RUNS, /* all that version 1 knows */
-	FORM_ALL = 127,
 	FORM_DIFFERENCES = FORM_DELTA | FORM_SAME_ROW | FORM_ROW_BEFORE,
 	FORM_LINKED = FORM_SAME_ROW | FORM_ROW_BEFORE,
 };
@@ -35,6 +35,7 @@ struct form {
 	uint8_t bits;
 	uint8_t scale;	   /* bits left out */
 	uint8_t reference; /* the other column; lower than its own with SAME_ROW */
+	uint8_t context;   /* with AS_LAST the column of the same word */
 };
 
 /*
@@ -47,15 +48,19 @@ struct form form_choose(const struct columns *c, unsigned int column, enum recor
 /* Write them behind p, where count * VARINT_MAX bytes are free. rest is used up. */
 uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count);
 
-/* Whether a form from a file makes sense for that column of so many. */
+/* Whether a form from a file makes sense for that column of so many; and all of them together. */
 bool form_is_good(struct form f, unsigned int column, unsigned int width);
+bool forms_are_good(const struct form *forms, unsigned int width);
 
 /*
  * Read count words that take all of size bytes: what was taken from them is still missing if the
- * form is linked. later: memory for count numbers.
+ * form is linked, or AS_LAST. later: memory for count numbers.
  */
 bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
 	      uint32_t *later);
+
+/* Add what a column with AS_LAST lacks beside that. Its context has been read. */
+void form_recall(struct columns *c, unsigned int column, struct form f, uint32_t count);
 
 /* Add what linked columns (bits of mask) lack. All that they refer to has been read. */
 void form_link(struct columns *c, const struct form *forms, uint64_t mask, uint32_t count);
