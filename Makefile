@@ -70,7 +70,7 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 	$(Q)tests/run --build build/san --only unit/test_
 
 # What was measured is written also when a test failed.
-evidence: ## the long forms of the tests; what they measured goes to docs/unwinding.md
+evidence: ## the long forms of the tests; what they measured goes to docs/
 	$(Q)tools/deps build test programs readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O) --long; status=$$?; tools/evidence --build $(O) --write && \

@@ -24,6 +24,7 @@ from scheduler import STATE
 
 SECONDS = 10 if live.LONG else 2
 CPU = live.CPUS[-1]
+SWITCHING = 5000  # ns
 
 Error = collections.namedtuple("Error", "ns length phase")
 
@@ -159,6 +160,16 @@ class Truth(sched_live.SchedTest):
         self.assertLessEqual(sched_live.median(errors), 20000)
         self.assertLessEqual(len(wrong), 0.01 * len(errors), wrong[:5])
 
+    @staticmethod
+    def certain_time(lane, phases, timeline):
+        """(skein's, the thread's own) time on a CPU in phases in which nothing is unknown."""
+        ran = used = 0
+        for _, begin, end, cpu, _ in phases:
+            if not timeline.uncertain(begin, end):
+                ran += scheduler.total(lane.within(begin, end), "RUNNING")
+                used += cpu
+        return ran, used
+
     def check_accounting(self, threads, lanes, stolen, timeline):
         """
         The kernel's CPU time has no stolen time in it, a slice has. What the kernel does not tell
@@ -173,16 +184,46 @@ class Truth(sched_live.SchedTest):
                 print(f"tid {thread['tid']}: ran {milliseconds(mine)}, by schedstat "
                       f"{milliseconds(kernel)}; {milliseconds(stolen)} of the machine stolen, "
                       f"{milliseconds(untold)} not told")
+                ran, used = self.certain_time(lanes[thread["tid"]], thread["phases"], timeline)
                 if live.LONG:
                     evidence.leave(live.BUILD, "sched-accounting", {
                         "thread": f"truth-{threads.index(thread)}", "on a CPU": milliseconds(mine),
-                        "schedstat": milliseconds(kernel),
-                        "difference": microseconds(mine - kernel),
+                        "by the kernel": milliseconds(kernel),
+                        "in phases where all is known": milliseconds(ran),
+                        "its CPU clock there": milliseconds(used),
                         "not known, of all CPUs": milliseconds(untold),
                         "stolen of all CPUs": milliseconds(stolen)})
+                # the kernel begins to count some microseconds before sched_switch
+                switching = SWITCHING * len(lanes[thread["tid"]].stretches)
+                self.assertGreater(ran, used - used / 1000 - 1e6 - switching)
+                self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen)
                 allowed = kernel / 1000 + 1e6
-                self.assertGreater(mine, kernel - allowed - untold)
-                self.assertLess(mine, kernel + allowed + stolen)
+                self.assertGreater(mine, kernel - allowed - untold - switching)
+                self.assertLess(mine, kernel + allowed + switching + stolen)
+
+    def test_accounting(self):
+        """Of threads that switch tens of times a second: nothing is allowed for switching."""
+        for name in ("loop", "sleeper"):
+            recording = self.watch("-a")
+            before = sched_live.steal()
+            process = self.start(workload(name), SECONDS)
+            used = self.output(process)["cpu"] * 1e9
+            stolen = sched_live.steal() - before
+            timeline = self.timeline(recording)
+            mine = scheduler.total(timeline.stretches(timeline.lane(process.pid)), "RUNNING")
+            untold = sum(end - time for time, end in timeline.unknown)
+            with self.subTest(name=name, mine=mine, used=used, stolen=stolen, untold=untold):
+                print(f"{name}: ran {milliseconds(mine)}, by its CPU clock {milliseconds(used)}; "
+                      f"{milliseconds(stolen)} stolen, {milliseconds(untold)} not told")
+                if live.LONG:
+                    evidence.leave(live.BUILD, "sched-accounting", {
+                        "thread": name, "on a CPU": milliseconds(mine),
+                        "by the kernel": milliseconds(used),
+                        "in phases where all is known": "", "its CPU clock there": "",
+                        "not known, of all CPUs": milliseconds(untold),
+                        "stolen of all CPUs": milliseconds(stolen)})
+                self.assertGreater(mine, used - used / 1000 - 1e6 - untold)
+                self.assertLess(mine, used + used / 1000 + 1e6 + stolen)
 
 
 class Report(sched_live.SchedTest):

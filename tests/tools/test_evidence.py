@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What long tests leave comes into docs/unwinding.md, and nothing else of the page changes."""
+"""What long tests leave comes into its page of docs/, and nothing else of the page changes."""
 import pathlib
 import subprocess
 import sys
@@ -18,15 +18,21 @@ class Evidence(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.build = pathlib.Path(folder.name)
 
-    def page(self):
-        run = subprocess.run([sys.executable, ROOT / "tools/evidence", "--build", self.build],
-                             capture_output=True, text=True, check=True)
+    def page(self, *args):
+        run = subprocess.run([sys.executable, ROOT / "tools/evidence", "--build", self.build,
+                              *args], capture_output=True, text=True, check=True)
         return run.stdout, run.stderr
 
     def test_nothing_measured(self):
         page, said = self.page()
         self.assertEqual(page, PAGE)
         self.assertIn("gdb: not measured, stays as it is", said)
+
+    def test_pages(self):
+        """Each row comes into the page of its section, and both pages have their markers."""
+        evidence.leave(self.build, "sched-perf", {"thread": "one", "runs": "2", "delay": "3"})
+        self.assertEqual(self.page()[0], PAGE)
+        self.assertIn("| one | 2 | 3 |", self.page("--page", "scheduler.md")[0])
 
     def test_rows(self):
         shares = evidence.Shares()
