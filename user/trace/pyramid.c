@@ -23,6 +23,7 @@
 #define SUSPENDED_LEVELS 5u
 #define REFUSED_MAX 10u /* 1024 blocks */
 #define FIRST_SLOTS 4u	     /* before the rate is known */
+#define DEAD_MAX 512u	     /* lanes of threads that are dead, in memory */
 #define RECENT (1u << TOWER_STEP)
 
 int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
@@ -223,6 +224,16 @@ static int mark_dead(struct pyramid *p, struct error *err)
 	return 0;
 }
 
+static uint64_t block_start(unsigned int level, uint64_t number)
+{
+	return number << (pyramid_shift(level) + BLOCK_SHIFT);
+}
+
+static uint64_t block_at(unsigned int level, uint64_t time)
+{
+	return time >> (pyramid_shift(level) + BLOCK_SHIFT);
+}
+
 static bool is_empty(const struct pyramid_lane *l)
 {
 	for (unsigned int i = 0; i < l->strip_count; i++)
@@ -238,13 +249,45 @@ static int forget_dead(struct pyramid *p, struct error *err)
 	for (size_t i = 0; i < count; i++) {
 		struct pyramid_lane *l = p->lanes.items[i];
 
-		if (l->dead && is_empty(l))
+		if (l->buried || (l->dead && is_empty(l)))
 			free_lane(l);
 		else
 			p->lanes.items[kept++] = l;
 	}
 	p->lanes.count = kept;
 	return kept == count ? 0 : index_lanes(p, err);
+}
+
+/* Their cells are told before the blocks are whole, so that threads that come and go take no room. */
+static int bury_dead(struct pyramid *p, struct error *err)
+{
+	uint64_t start = (p->slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
+	size_t dead = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < p->lanes.count; i++) {
+		struct pyramid_lane *l = p->lanes.items[i];
+
+		l->buried = l->dead && l->tower.at <= start;
+		dead += l->buried;
+	}
+	for (size_t i = 0; dead <= DEAD_MAX && i < p->lanes.count; i++)
+		p->lanes.items[i]->buried = false;
+	for (unsigned int level = 0; dead > DEAD_MAX && level < PYRAMID_LEVELS; level++)
+		for (size_t i = 0; result == 0 && i < p->counts[level].count; i++) {
+			struct block_count *c = &p->counts[level].items[i];
+			struct block b = {.level = level,
+					  .number = c->block,
+					  .records = c->records,
+					  .time = block_start(level, c->block),
+					  .end = block_start(level, c->block + 1),
+					  .settled = UINT64_MAX};
+			bool told;
+
+			result = block_bury(p, &b, &told, err);
+			c->dead = c->dead || told;
+		}
+	return result < 0 ? result : forget_dead(p, err);
 }
 
 /* What is open at this moment, once for all blocks that have become whole. */
@@ -264,16 +307,6 @@ static int sweep(struct pyramid *p, const struct states *s, struct error *err)
 		result = mark_dead(p, err);
 	p->swept = result == 0;
 	return result;
-}
-
-static uint64_t block_start(unsigned int level, uint64_t number)
-{
-	return number << (pyramid_shift(level) + BLOCK_SHIFT);
-}
-
-static uint64_t block_at(unsigned int level, uint64_t time)
-{
-	return time >> (pyramid_shift(level) + BLOCK_SHIFT);
 }
 
 /* Where the next block of a level begins that nothing was painted in. */
@@ -344,28 +377,33 @@ static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool
 }
 
 static int make_pieces(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
-		       struct error *err)
+		       bool *stored, struct error *err)
 {
 	struct kept *k = &p->kept[cpu][b->level];
-	bool stored;
 	int result;
 
+	*stored = false;
 	if (b->records < p->options.records || b->time < k->first || b->end > k->end)
 		return 0;
 	result = sweep(p, s, err);
 	if (result == 0)
-		result = block_make(p, b, cpu ? LANE_CPU : LANE_THREAD, &stored, err);
+		result = block_make(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
 	if (result == 0)
-		judge(p, b, k, stored);
+		judge(p, b, k, *stored);
 	return result;
 }
 
-static int make_block(struct pyramid *p, const struct states *s, const struct block *b,
+static int make_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
 		      struct error *err)
 {
-	int result = make_pieces(p, s, b, true, err);
+	bool stored;
+	int result = make_pieces(p, s, b, true, &stored, err);
 
-	return result < 0 ? result : make_pieces(p, s, b, false, err);
+	if (result == 0)
+		result = make_pieces(p, s, b, false, &stored, err);
+	if (result == 0 && dead && !stored)
+		result = p->events.drop(p->events.context, b->level, b->time, err);
+	return result;
 }
 
 static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
@@ -403,7 +441,7 @@ static int next_block(struct pyramid *p, const struct states *s, unsigned int le
 	if (!p->finished && b.end > settled && b.end > patient)
 		return 0;
 	*ready = true;
-	result = make_block(p, s, &b, err);
+	result = make_block(p, s, &b, first->dead, err);
 	drop_cells(p, level, (b.number + 1) << BLOCK_SHIFT);
 	memmove(first, first + 1, sizeof(*first) * --p->counts[level].count);
 	return result;
@@ -420,8 +458,8 @@ static int make_blocks(struct pyramid *p, const struct states *s, uint64_t settl
 		do
 			result = next_block(p, s, level, settled, &ready, err);
 		while (result == 0 && ready);
-	if (result == 0 && p->swept)
-		result = forget_dead(p, err);
+	if (result == 0 && p->swept && !p->finished)
+		result = bury_dead(p, err);
 	return result;
 }
 
@@ -454,7 +492,7 @@ static int count_slot(struct pyramid *p, struct error *err)
 		if (count && p->counts[level].items[count - 1].block == block)
 			p->counts[level].items[count - 1].records += p->slot_records;
 		else if (vector_push(&p->counts[level],
-				     ((struct block_count){block, p->slot_records})) < 0)
+				     ((struct block_count){block, p->slot_records, false})) < 0)
 			return no_memory(err);
 	}
 	return 0;

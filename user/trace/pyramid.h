@@ -35,12 +35,14 @@ static inline unsigned int pyramid_shift(unsigned int level)
 
 /*
  * Lanes of one kind in one block, as they stand in the table. The ranges of a block's pieces leave
- * none out: a lane that lies in a piece's range and not in the piece did not live then.
+ * none out: a lane that lies in a piece's range and not in the piece did not live then, or had
+ * died before the block was whole and stands in a piece of the dead.
  */
 struct pyramid_piece {
 	unsigned int level;
 	uint64_t time, end; /* of the block, ns */
 	enum lane_kind kind;
+	bool dead;	     /* of lanes that died early: nothing, if the block is not stored */
 	uint64_t lane, last; /* range of lane.id, both inclusive */
 	uint64_t records;    /* slices and edges of all lanes in the block */
 	const void *data;
@@ -50,6 +52,8 @@ struct pyramid_piece {
 struct pyramid_events {
 	/* data is valid during the call. 0 or a negative errno. */
 	int (*piece)(void *context, const struct pyramid_piece *piece, struct error *err);
+	/* The block at that time is not stored: forget pieces of the dead that were told before. */
+	int (*drop)(void *context, unsigned int level, uint64_t time, struct error *err);
 	void *context;
 };
 

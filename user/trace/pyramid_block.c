@@ -135,6 +135,7 @@ static int close_piece(struct block_maker *m, struct error *err)
 	if (result < 0)
 		return result;
 	done.size = m->blob.size - done.at;
+	done.first = m->count ? m->lanes[0].id : 0;
 	done.last = m->count ? m->lanes[m->count - 1].id : 0;
 	m->count = 0;
 	m->runs.count = 0;
@@ -164,7 +165,7 @@ static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_la
 	m->lanes[m->count] = (struct piece_lane){
 		.id = l ? l->id : open->lane, .untold = untold, .count = m->runs.count - first};
 	m->first_run[m->count++] = first;
-	return m->count == PIECE_LANES ? close_piece(m, err) : 0;
+	return m->count == m->limit ? close_piece(m, err) : 0;
 }
 
 /* All lanes in order of their ids: those that have cells, those of which something is open, or both. */
@@ -191,7 +192,7 @@ static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struc
 	return result;
 }
 
-static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind kind,
+static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind kind, bool dead,
 		       struct error *err)
 {
 	struct block_maker *m = &p->maker;
@@ -199,19 +200,43 @@ static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind 
 				      .time = b->time,
 				      .end = b->end,
 				      .kind = kind,
+				      .dead = dead,
 				      .records = b->records};
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < m->pieces.count; i++) {
 		const struct finished_piece *f = &m->pieces.items[i];
 
-		piece.last = i + 1 < m->pieces.count ? f->last : INT64_MAX;
+		piece.lane = dead ? f->first : piece.lane;
+		piece.last = dead || i + 1 < m->pieces.count ? f->last : INT64_MAX;
 		piece.data = m->blob.data + f->at;
 		piece.size = f->size;
 		result = p->events.piece(p->events.context, &piece, err);
 		piece.lane = piece.last + 1;
 	}
 	return result;
+}
+
+static void start(struct block_maker *m, unsigned int limit)
+{
+	m->blob.size = m->count = 0;
+	m->runs.count = m->pieces.count = 0;
+	m->limit = limit;
+}
+
+int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err)
+{
+	struct block_maker *m = &p->maker;
+	int result = 0;
+
+	start(m, PIECE_LANES_MAX);
+	for (size_t i = 0; result == 0 && i < p->lanes.count; i++)
+		if (p->lanes.items[i]->buried)
+			result = make_lane(p, b, p->lanes.items[i], NULL, 0, err);
+	if (result == 0 && m->count)
+		result = close_piece(m, err);
+	*told = result == 0 && m->pieces.count;
+	return *told ? tell_pieces(p, b, LANE_THREAD, true, err) : result;
 }
 
 int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
@@ -222,8 +247,7 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	int result;
 
 	*stored = false;
-	m->blob.size = m->count = 0;
-	m->runs.count = m->pieces.count = 0;
+	start(m, PIECE_LANES);
 	result = make_lanes(p, b, kind == LANE_CPU, err);
 	if (result == 0 && (m->count || !m->pieces.count))
 		result = close_piece(m, err);
@@ -232,5 +256,5 @@ int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bo
 	*stored = !p->options.records_per_byte ||
 		  m->blob.size <= b->records * (dear ? PYRAMID_DEAR : 1) /
 					      p->options.records_per_byte;
-	return *stored ? tell_pieces(p, b, kind, err) : 0;
+	return *stored ? tell_pieces(p, b, kind, false, err) : 0;
 }

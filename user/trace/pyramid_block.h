@@ -23,18 +23,20 @@ struct pyramid_lane {
 	struct strip *strips; /* of each level up to the highest that has cells */
 	uint8_t strip_count;
 	bool cpu;
-	bool dead; /* no stretch will come any more */
+	bool dead;   /* no stretch will come any more */
+	bool buried; /* its cells are told, and it is about to be forgotten */
 };
 
 /* Records in a block that is not whole yet. */
 struct block_count {
 	uint64_t block; /* number: time >> shift of its level, in blocks */
 	uint64_t records;
+	bool dead; /* pieces of the dead were told */
 };
 
 struct finished_piece {
-	size_t at, size; /* in blob */
-	uint64_t last;	 /* lane.id */
+	size_t at, size;      /* in blob */
+	uint64_t first, last; /* lane.id */
 };
 
 /* Working memory of block_make(); zeroed memory is ready. */
@@ -46,9 +48,9 @@ struct block_maker {
 		struct finished_piece *items;
 		size_t count, capacity;
 	} pieces;
-	struct piece_lane lanes[PIECE_LANES]; /* of the piece at hand; runs are set last */
-	size_t first_run[PIECE_LANES];
-	unsigned int count;
+	struct piece_lane lanes[PIECE_LANES_MAX]; /* of the piece at hand; runs are set last */
+	size_t first_run[PIECE_LANES_MAX];
+	unsigned int count, limit;
 };
 
 struct pyramid {
@@ -88,6 +90,8 @@ struct block {
  */
 int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
 	       struct error *err);
+/* Tell pieces of the lanes that are buried. *told: whether there was anything to tell. */
+int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err);
 void block_maker_free(struct block_maker *m);
 
 #endif

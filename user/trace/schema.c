@@ -64,6 +64,7 @@ static const struct chunk_column pyramid_columns[] = {
 	{"kind", "INTEGER NOT NULL", "of its lanes, enum lane_kind: 1 or 3"},
 	{"time", "INTEGER NOT NULL", "when the block begins, ns: a multiple of 1,024 cells"},
 	{"end", "INTEGER NOT NULL", "when it ends, ns: 1,024 cells later"},
+	{"dead", "INTEGER NOT NULL", "1: of lanes that died early; only what a block's other rows lack"},
 	{"lane", "INTEGER NOT NULL", "first of a range of lane.id"},
 	{"last", "INTEGER NOT NULL", "last of that range"},
 	{"records", "INTEGER NOT NULL", "slices and edges of all lanes in the block"},
@@ -85,7 +86,7 @@ static const struct chunk_column checkpoint_columns[] = {
 const struct blob_table blob_tables[] = {
 	{"chunk", "the streams, in pieces", chunk_columns, "kind, time, \"end\""},
 	{"pyramid", "what lanes did, in cells of many sizes", pyramid_columns,
-	 "level, kind, time, lane"},
+	 "level, kind, time, dead, lane, last"},
 	{"checkpoint", "where reading slices and edges can begin", checkpoint_columns, "time"},
 	{NULL, NULL, NULL, NULL},
 };

@@ -208,6 +208,7 @@ static int read_piece(struct view *v, sqlite3_stmt *row, sqlite3_stmt *data, boo
 {
 	uint64_t lane = (uint64_t)sqlite3_column_int64(row, 1);
 	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
+	bool dead = sqlite3_column_int64(row, 4);
 	struct piece_reader to = {.lane = take_lane, .context = v};
 	int result = -EBADMSG;
 
@@ -216,7 +217,8 @@ static int read_piece(struct view *v, sqlite3_stmt *row, sqlite3_stmt *data, boo
 	    !is_asked(v, cpu, lane, last))
 		return 0;
 	block_cells(v, v->block, &to.first, &to.end);
-	set_missing(v, cpu, lane, last, 0);
+	if (!dead)
+		set_missing(v, cpu, lane, last, 0);
 	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
 	if (sqlite3_step(data) == SQLITE_ROW)
 		result = piece_decode(&v->packer, sqlite3_column_blob(data, 0),
@@ -236,8 +238,9 @@ static int read_pieces(struct view *v, bool cpu, struct error *err)
 	if (!is_asked(v, cpu, 0, UINT64_MAX))
 		return 0;
 	if (sql_prepare(v->trace->db, &rows,
-			"SELECT time, lane, last, id FROM main.pyramid"
-			" WHERE level = ?1 AND kind = ?2 AND time >= ?3 AND time <= ?4",
+			"SELECT time, lane, last, id, dead FROM main.pyramid"
+			" WHERE level = ?1 AND kind = ?2 AND time >= ?3 AND time <= ?4"
+			" ORDER BY time, dead",
 			err) < 0 ||
 	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1", err) < 0)
 		goto out; /* a table of another's making holds nothing */

@@ -17,14 +17,16 @@
 #define FOLLOWERS_MAX 16u /* and no more than so many refer to one, which may be deleted */
 
 #define PIECE_SQL \
-	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data) VALUES(?,?,?,?,?,?,?,?)"
+	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data,dead)" \
+	" VALUES(?,?,?,?,?,?,?,?,?)"
+#define DROP_SQL "DELETE FROM pyramid WHERE level = ? AND kind = ? AND time = ? AND dead"
 #define CHECKPOINT_SQL \
 	"INSERT INTO checkpoint(time,since,chunk,base,lanes,slices) VALUES(?,?,?,?,?,?)"
 
 struct zoom {
 	sqlite3 *db;
 	struct zoom_events events;
-	sqlite3_stmt *put_piece, *put_checkpoint;
+	sqlite3_stmt *put_piece, *drop_dead, *put_checkpoint;
 	struct pyramid_options options;
 	struct pyramid *pyramid;
 	struct states *states;
@@ -70,6 +72,21 @@ static int put_piece(void *context, const struct pyramid_piece *p, struct error 
 	sqlite3_bind_int64(stmt, 6, (sqlite3_int64)p->last);
 	sqlite3_bind_int64(stmt, 7, (sqlite3_int64)p->records);
 	sqlite3_bind_blob64(stmt, 8, p->data, p->size, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 9, p->dead);
+	return step(z, stmt, err);
+}
+
+static int drop_dead(void *context, unsigned int level, uint64_t time, struct error *err)
+{
+	struct zoom *z = context;
+	sqlite3_stmt *stmt = z->drop_dead;
+	int result = z->events.begin(z->events.context, err);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(stmt, 1, level);
+	sqlite3_bind_int64(stmt, 2, LANE_THREAD);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)time);
 	return step(z, stmt, err);
 }
 
@@ -82,7 +99,7 @@ static int tell_stretch(void *context, const struct stretch *s, struct error *er
 
 static int new_pyramid(struct zoom *z, struct error *err)
 {
-	const struct pyramid_events events = {put_piece, z};
+	const struct pyramid_events events = {put_piece, drop_dead, z};
 
 	return pyramid_new(&z->pyramid, &events, &z->options, err);
 }
@@ -105,6 +122,8 @@ int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, s
 	if (result == 0)
 		result = sql_prepare(db, &z->put_piece, PIECE_SQL, err);
 	if (result == 0)
+		result = sql_prepare(db, &z->drop_dead, DROP_SQL, err);
+	if (result == 0)
 		result = sql_prepare(db, &z->put_checkpoint, CHECKPOINT_SQL, err);
 	if (result < 0)
 		zoom_free(z);
@@ -118,6 +137,7 @@ void zoom_free(struct zoom *z)
 	if (!z)
 		return;
 	sqlite3_finalize(z->put_piece);
+	sqlite3_finalize(z->drop_dead);
 	sqlite3_finalize(z->put_checkpoint);
 	states_free(z->states);
 	pyramid_free(z->pyramid);
