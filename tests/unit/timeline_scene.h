@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A second of two CPUs, with everything in it that a timeline has: waits of several classes,
- * wake-ups by threads and interrupts, a fork and a death, a number used twice, a thread asleep all
+ * wake-ups by threads and interrupts, forks and deaths, a number used twice, a thread asleep all
  * along, one that changes its name, lost records, samples, a name made to harm. As a source.
  *
  * Times are in units of 10 ms from the beginning, which is at 1 s.
@@ -29,6 +29,7 @@ static const struct process tl_processes[] = {
 	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", ""},
 	{4, 1, 300, 300, 100, TL_TIME(30), TL_TIME(30), TL_TIME(49), "child", "/bin/child", "/", ""},
 	{5, 1, 300, 300, 100, TL_TIME(60), TL_TIME(60), 0, "again", "/bin/again", "/", ""},
+	{6, 1, 400, 400, 300, TL_TIME(81), TL_TIME(81), TL_TIME(88), "leader", "/bin/group", "/", ""},
 };
 static const struct thread tl_threads[] = {
 	{1, 1, 100, 5, TL_TIME(50), "server", 10},
@@ -39,6 +40,9 @@ static const struct thread tl_threads[] = {
 	{6, 5, 300, TL_TIME(60), 0, "again", 15},
 	{7, 1, 100, TL_TIME(50), TL_TIME(97), "renamed", 10},
 	{8, 1, 100, TL_TIME(97), 0, "once more", 10},
+	{9, 6, 400, TL_TIME(81), TL_TIME(83), "leader", 16},
+	{10, 6, 401, TL_TIME(81), TL_TIME(88), "member", 17},
+	{11, 1, 102, 5, TL_TIME(54), "unseen", 18},
 };
 static const struct lane tl_lanes[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},
@@ -51,6 +55,9 @@ static const struct lane tl_lanes[] = {
 	{13, 1, 0, LANE_THREAD, 4, "kthreadd"},
 	{14, 1, 0, LANE_THREAD, 5, "child"},
 	{15, 1, 0, LANE_THREAD, 6, "again"},
+	{16, 1, 0, LANE_THREAD, 9, "leader"},
+	{17, 1, 0, LANE_THREAD, 10, "member"},
+	{18, 1, 0, LANE_THREAD, 11, "unseen"},
 };
 static const struct mapping tl_mappings[] = {
 	{1, 1, MAPPING_FILE, 0, 100000, "/usr/bin/server", "aabb"},
@@ -97,6 +104,7 @@ static const struct tl_record {
 } tl_records[] = {
 	TL_SEEN(0, 13, STATE_UNUSED, 0),
 	TL_SEEN(0, 11, STATE_SLEEPING, WAIT_POLL),
+	TL_SEEN(0, 18, STATE_SLEEPING, WAIT_LOCK), /* it dies when records are lost */
 	TL_EDGE(5, 10, 11, EDGE_WAKEUP, 2), /* the server wakes a thread of the pool */
 	TL_RUN(0, 8, 1, 1, STATE_SLEEPING, WAIT_LOCK),
 	TL_CPU(0, 10, 2, STATE_IDLE),
@@ -123,9 +131,14 @@ static const struct tl_record {
 	TL_CPU(58, 65, 1, STATE_IDLE),
 	TL_RUN(55, 70, 2, 7, STATE_STOPPED, WAIT_OTHER),
 	TL_RUN(65, 80, 1, 6, STATE_SLEEPING, WAIT_CHILD),
+	TL_EDGE(81, 15, 16, EDGE_FORK, 1),
+	TL_EDGE(81, 16, 17, EDGE_FORK, 1),
+	TL_CPU(80, 82, 1, STATE_IDLE),
+	TL_RUN(82, 83, 1, 9, STATE_DEAD, 0), /* the first thread of a process dies first */
+	TL_RUN(83, 88, 1, 10, STATE_DEAD, 0),
 	TL_EDGE(90, 15, 10, EDGE_WAKEUP, 2),
 	TL_CPU(70, 95, 2, STATE_IDLE),
-	TL_CPU(80, 100, 1, STATE_IDLE),
+	TL_CPU(88, 100, 1, STATE_IDLE),
 	TL_RUN(95, 97, 2, 7, STATE_RUNNING, 0), /* it takes another name */
 	TL_RUN(97, 100, 2, 8, 0, 0), /* the end of the recording */
 };

@@ -205,10 +205,11 @@ static int perfetto_begin(struct timeline *t)
 	size_t mark;
 
 	p->lanes = calloc(t->lanes.count + 1, sizeof(*p->lanes));
+	p->lane_count = p->lanes ? t->lanes.count : 0;
 	p->events = calloc(t->profile->event_count + 1, sizeof(*p->events));
-	if (!p->lanes || !p->events)
+	p->processes = calloc(t->profile->process_count + 1, sizeof(*p->processes));
+	if (!p->lanes || !p->events || !p->processes)
 		return -ENOMEM;
-	p->lane_count = t->lanes.count;
 	mark = perfetto_packet(p, 0, SEQUENCE_TRACKS);
 	protobuf_varint(&p->packets.buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
 	perfetto_end(p, mark);
@@ -237,6 +238,7 @@ static void perfetto_free(struct timeline *t)
 		protobuf_free(&p->lanes[i].events.buf);
 	perfetto_stacks_free(p);
 	free(p->lanes);
+	free(p->processes);
 	protobuf_free(&p->packets.buf);
 	protobuf_free(&p->deflated);
 	vector_free(&p->gaps);

@@ -55,8 +55,16 @@ struct perfetto_lane {
 	bool has_waits;
 };
 
+struct perfetto_process {
+	uint64_t freed; /* ns: none of its threads that died did so later */
+	bool leader_died;
+};
+
+/* Records of a CPU are lost. */
 struct gap {
-	uint64_t time, end, cpu_lane; /* index of the lane */
+	uint64_t time, end;
+	uint64_t newest; /* time of the newest gap so far: what they are searched by */
+	uint32_t lane; /* index of the CPU's lane */
 };
 
 /* One event's samples: what their sequence has interned so far, by indexes of the profile. */
@@ -75,7 +83,9 @@ struct perfetto {
 	struct protobuf deflated;
 	struct perfetto_lane *lanes; /* by index of timeline.lanes */
 	size_t lane_count;
-	VECTOR(struct gap) gaps; /* of CPUs, as they came */
+	struct perfetto_process *processes; /* by index of the profile */
+	bool leaders_freed;
+	VECTOR(struct gap) gaps; /* as they came, which is nearly in order of time */
 	struct perfetto_event *events; /* by index of the profile; the last: of no known event */
 	VECTOR(uint64_t) path;
 	uint64_t names_told; /* wait classes: mask */

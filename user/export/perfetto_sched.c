@@ -28,6 +28,7 @@ enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TA
 
 #define NORMAL_PRIORITY 120 /* priorities are not recorded */
 #define FLAG_HARD_INTERRUPT 0x08
+#define GAPS_NEAR 256 /* by a thread that becomes unknown: looked at on both sides */
 
 /* prev_state of sched_switch, since Linux 4.14. */
 enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PREV_DEAD = 0x10,
@@ -36,7 +37,7 @@ enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PR
 enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
 
 /* What a task state event can say. */
-enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6 };
+enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_GONE = 8 };
 
 struct who {
 	uint64_t tid;
@@ -163,18 +164,19 @@ static int64_t tile_left(const struct tile *tile)
 
 static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
 {
-	const struct gap g = {.time = tile->time, .end = tile->end, .cpu_lane = lane};
+	struct gap g = {tile->time, tile->end, tile->time, (uint32_t)lane};
 
+	if (p->gaps.count && p->gaps.items[p->gaps.count - 1].newest > g.newest)
+		g.newest = p->gaps.items[p->gaps.count - 1].newest;
 	p->lanes[lane].events.lossy = true;
 	return vector_push(&p->gaps, g);
 }
 
 /* Another thread may get the number of this one from now on. */
-static void write_free(struct perfetto *p, struct stream *s, const struct tile *tile,
+static void write_free(struct perfetto *p, struct stream *s, uint64_t cpu, uint64_t time,
 		       struct who who)
 {
-	/* behind the switch that it leaves at */
-	size_t event = begin_event(s, tile->cpu, tile->end + 1, who.tid);
+	size_t event = begin_event(s, cpu, time, who.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_FREE);
 
 	perfetto_text(p, &s->buf, FREE_COMM, who.comm);
@@ -182,6 +184,41 @@ static void write_free(struct perfetto *p, struct stream *s, const struct tile *
 	protobuf_varint(&s->buf, FREE_PRIO, NORMAL_PRIORITY);
 	protobuf_end(&s->buf, mark);
 	end_event(p, s, event);
+}
+
+/*
+ * With the first thread of a process all others end for the reader, though that is often the first
+ * to die: its number is freed with the last of them.
+ */
+static void note_death(struct perfetto *p, struct stream *s, const struct tile *tile,
+		       struct who who)
+{
+	uint32_t process = p->timeline.profile->threads[tile->thread].process;
+	uint64_t time = tile->end + 1; /* behind the switch that it leaves at */
+	struct perfetto_process *of;
+
+	if (process == PROFILE_NONE)
+		return;
+	of = &p->processes[process];
+	if (time > of->freed)
+		of->freed = time;
+	if ((p->timeline.profile->processes[process].p.pid & INT32_MAX) == who.tid)
+		of->leader_died = true;
+	else
+		write_free(p, s, tile->cpu, time, who);
+}
+
+static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
+{
+	const struct profile *profile = p->timeline.profile;
+
+	for (uint32_t i = 0; i < profile->process_count; i++) {
+		const struct process *r = &profile->processes[i].p;
+
+		if (p->processes[i].leader_died)
+			write_free(p, s, cpu, p->processes[i].freed,
+				   (struct who){r->pid & INT32_MAX, r->comm});
+	}
 }
 
 int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct tile *tile)
@@ -203,25 +240,8 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 	if (tile->state == STATE_UNKNOWN)
 		perfetto_fail(p, note_gap(p, tile, (size_t)(lane - t->lanes.items)));
 	if (tile->thread != PROFILE_NONE && tile->left == STATE_DEAD)
-		write_free(p, &own->events, tile, next);
+		note_death(p, &own->events, tile, next);
 	return p->error;
-}
-
-/* The recording ends: so do the last slices. */
-void perfetto_sched_end(struct perfetto *p)
-{
-	for (size_t i = 0; i < p->lane_count; i++) {
-		struct timeline_lane *lane = &p->timeline.lanes.items[i];
-		struct perfetto_lane *own = &p->lanes[i];
-
-		if (lane->lane.kind != LANE_CPU || !own->comm)
-			continue;
-		write_switch(p, &own->events, lane->lane.number, own->last_end,
-			     (struct who){own->running, own->comm},
-			     own->left == PREV_UNKNOWN ? PREV_RUNNABLE : own->left,
-			     (struct who){0, "swapper"});
-		close_bundle(p, &own->events);
-	}
 }
 
 /* The stream of a waker's CPU, and who wakes. The reader does not ask on which CPU it was. */
@@ -288,24 +308,48 @@ static void write_task_state(struct perfetto *p, uint64_t time, unsigned int sta
 	perfetto_end(p, packet);
 }
 
+/* A gap with the ns behind a time in it; NULL if there is none among those near by. */
+static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
+{
+	size_t low = 0, high = p->gaps.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->gaps.items[middle].newest <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	high = low + GAPS_NEAR < p->gaps.count ? low + GAPS_NEAR : p->gaps.count;
+	low = low > GAPS_NEAR ? low - GAPS_NEAR : 0;
+	for (size_t i = high; i-- > low;) {
+		const struct gap *g = &p->gaps.items[i];
+
+		if (time >= g->time && time < g->end && time + 1 < g->end)
+			return g;
+	}
+	return NULL;
+}
+
 /*
  * A thread was in some state when a gap began, and nobody knows what it did in it. The one way to
  * say so: within the gap it gets the CPU for no time and leaves it in no known state.
  */
 static void write_unknown(struct perfetto *p, uint64_t time, struct who who)
 {
-	for (size_t i = p->gaps.count; i-- > 0;) {
-		const struct gap *g = &p->gaps.items[i];
-		struct perfetto_lane *own = &p->lanes[g->cpu_lane];
-		uint64_t cpu = p->timeline.lanes.items[g->cpu_lane].lane.number;
-		const struct who lost = {TID_LOST + (cpu & 0xffff), "[records lost]"};
+	const struct gap *g = gap_at(p, time);
+	struct stream *s;
+	struct who lost;
+	uint64_t cpu;
 
-		if (time < g->time || time + 1 >= g->end)
-			continue;
-		write_switch(p, &own->events, cpu, time + 1, lost, PREV_IDLE, who);
-		write_switch(p, &own->events, cpu, time + 1, who, PREV_UNKNOWN, lost);
+	if (!g)
 		return;
-	}
+	s = &p->lanes[g->lane].events;
+	cpu = p->timeline.lanes.items[g->lane].lane.number;
+	lost = (struct who){TID_LOST + (cpu & 0xffff), "[records lost]"};
+	write_switch(p, s, cpu, time + 1, lost, PREV_IDLE, who);
+	write_switch(p, s, cpu, time + 1, who, PREV_UNKNOWN, lost);
 }
 
 static void correct(struct perfetto *p, uint64_t time, int64_t state, struct who who, uint64_t cpu)
@@ -360,4 +404,44 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	own->shown = state;
 	own->last_end = s->end;
 	return p->error;
+}
+
+/* The recording ends: so do the last slices. */
+static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
+{
+	struct perfetto_lane *own = own_of(p, lane);
+
+	if (!own->comm)
+		return;
+	write_switch(p, &own->events, lane->lane.number, own->last_end,
+		     (struct who){own->running, own->comm},
+		     own->left == PREV_UNKNOWN ? PREV_RUNNABLE : own->left,
+		     (struct who){0, "swapper"});
+	if (!p->leaders_freed)
+		free_leaders(p, &own->events, lane->lane.number);
+	p->leaders_freed = true;
+	close_bundle(p, &own->events);
+}
+
+/* Its life is over, and not by a record: the reader would let its last state go on. */
+static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
+{
+	const struct perfetto_lane *own = own_of(p, lane);
+
+	if (own->last_end && own->last_end < p->timeline.end &&
+	    !(own->ran && lane->last.left == STATE_DEAD))
+		write_task_state(p, own->last_end + own->ran, TASK_GONE,
+				 thread_who(p, lane->thread), 0);
+}
+
+void perfetto_sched_end(struct perfetto *p)
+{
+	for (size_t i = 0; i < p->lane_count; i++) {
+		const struct timeline_lane *lane = &p->timeline.lanes.items[i];
+
+		if (lane->lane.kind == LANE_CPU)
+			end_cpu(p, lane);
+		else if (lane->lane.kind == LANE_THREAD && lane->thread != PROFILE_NONE)
+			end_thread(p, lane);
+	}
 }
