@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "analyze/filter.h"
+#include "analyze/filter_lanes.h"
 #include "analyze/index.h"
 #include "analyze/names.h"
 #include "base/vector.h"
 
+#define LINES (WANT(SLICE) | WANT(EDGE))
 #define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
 
 /* The conditions, in the order of their bits. X(NAME, member, "what was not found", "option") */
@@ -68,6 +70,7 @@ struct filter_run {
 	VECTOR(struct seen_thread) thread_list;
 	struct names sum_keys; /* the bytes of struct sum's ids */
 	VECTOR(struct sum) sums;
+	struct filter_lanes *lanes; /* NULL: nobody wants slices or edges */
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -253,6 +256,45 @@ bool filter_holds(const struct source *s, const struct process *p, const struct 
 	return (filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
 }
 
+/* Whether a thread is asked for, whatever the event. */
+static bool is_asked(const struct filter_run *r, uint64_t thread)
+{
+	uint32_t at = index_get(&r->threads, thread);
+	unsigned int meets = BIT(EVENT);
+
+	if (at != INDEX_NONE) {
+		const struct seen_thread *t = &r->thread_list.items[at];
+
+		meets |= t->meets;
+		at = index_get(&r->processes, t->process);
+		if (at != INDEX_NONE)
+			meets |= r->process_list.items[at].meets;
+	}
+	return (r->filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
+}
+
+/* What lanes and their records need to know of threads. True if the record is dealt with. */
+static bool put_line(struct filter_run *r, enum record_kind kind, const void *record, int *rc,
+		     struct error *err)
+{
+	const struct slice *slice = record;
+	const struct edge *edge = record;
+	bool line = kind == KIND_SLICE || kind == KIND_EDGE;
+
+	if (line)
+		*rc = filter_lanes_put(r->lanes, kind, record,
+				       is_asked(r, kind == KIND_SLICE ? slice->value : edge->value),
+				       r->to, err);
+	else if (kind > KIND_EDGE)
+		*rc = filter_lanes_end(r->lanes, r->to, err);
+	else
+		*rc = filter_lanes_see(r->lanes, kind, record,
+				       kind == KIND_THREAD &&
+					       is_asked(r, ((const struct thread *)record)->id),
+				       err);
+	return line || *rc < 0;
+}
+
 static int add_up(struct filter_run *r, const struct sample *s)
 {
 	uint64_t key[] = {s->event, s->thread, s->stack};
@@ -294,6 +336,8 @@ static int run_put(struct sink *s, enum record_kind kind, const void *record, st
 	}
 	if (rc < 0)
 		return error_errno(err, rc, "cannot filter");
+	if (r->lanes && put_line(r, kind, record, &rc, err))
+		return rc;
 	if (kind == KIND_SUM && !passes(r, sum->event, sum->thread, 0))
 		return 0;
 	if (kind > KIND_SUM)
@@ -334,9 +378,19 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	};
 	int rc;
 
+	if (to->wants & LINES) {
+		rc = filter_lanes_new(&r.lanes, filter->f.from,
+				      filter->f.to ? filter->f.to : UINT64_MAX, err);
+		if (rc < 0)
+			return rc;
+		/* what threads did when the range begins follows from both */
+		r.sink.wants |= WANT(LANE) | (filter->f.from ? LINES : 0);
+	}
 	if (r.add_up)
 		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
 	rc = filter->inner->ops->run(filter->inner, &r.sink, err);
+	if (!rc && r.lanes)
+		rc = filter_lanes_end(r.lanes, to, err);
 	if (!rc)
 		rc = put_sums(&r, err);
 	if (!rc)
@@ -351,6 +405,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	vector_free(&r.thread_list);
 	names_free(&r.sum_keys);
 	vector_free(&r.sums);
+	filter_lanes_free(r.lanes);
 	return rc;
 }
 

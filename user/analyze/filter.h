@@ -29,8 +29,10 @@ int filter_check(const struct filter *f, struct error *err);
  * inner is owned by the new source from success on; the texts in *f stay the
  * caller's and must outlive it. The entities pass untouched; samples and sums
  * are filtered. With a time range, sums are added up from samples, since a
- * trace's own sums cover all of it. A condition that nothing in the whole
- * trace meets ends the run with -ENOENT.
+ * trace's own sums cover all of it. Slices and edges pass if their thread is
+ * asked for, and none is cut; what other threads ran stays as RUNNING of nobody
+ * asked for, so that CPUs stay whole (filter_lanes.h). A condition that nothing
+ * in the whole trace meets ends the run with -ENOENT.
  */
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err);

@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/opens.h"
 #include "base/vector.h"
 #include "trace/old_rows.h"
 #include "trace/open.h"
 #include "trace/sql.h"
-#include "trace/tail.h"
+#include "trace/timeline.h"
 
 /* Everything between two commits. */
 struct batch {
@@ -38,9 +39,9 @@ struct keep {
 	struct epoch last;  /* put so far */
 	VECTOR(struct batch) batches;
 	VECTOR(struct epoch) epochs;
-	struct tail *tail;
+	struct opens *opens; /* of what is deleted */
 	struct old_rows *rows;
-	struct columns opens;
+	struct columns slices;
 };
 
 static const struct batch no_batch = {.stack = UINT64_MAX};
@@ -57,7 +58,7 @@ int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_ev
 	k->time = time;
 	k->events = *events;
 	k->batch = no_batch;
-	result = tail_new(&k->tail, err);
+	result = opens_new(&k->opens, err);
 	if (result == 0)
 		result = old_rows_new(&k->rows, db, err);
 	if (result < 0)
@@ -71,11 +72,11 @@ void keep_free(struct keep *k)
 {
 	if (!k)
 		return;
-	tail_free(k->tail);
+	opens_free(k->opens);
 	old_rows_free(k->rows);
 	vector_free(&k->batches);
 	vector_free(&k->epochs);
-	columns_free(&k->opens);
+	columns_free(&k->slices);
 	free(k);
 }
 
@@ -154,7 +155,7 @@ int keep_put(struct keep *k, enum record_kind kind, const void *record, struct e
 	case KIND_LANE:
 	case KIND_THREAD:
 		old_rows_put(k->rows, kind, record);
-		return tail_put(k->tail, kind, record, err);
+		return opens_put(k->opens, kind, record, err);
 	default:
 		put_record(k, kind, record);
 		return 0;
@@ -241,28 +242,48 @@ static int write_opens(struct keep *k, const struct slice *opens, size_t count, 
 
 	for (size_t i = 0, part; i < count && result == 0; i += part) {
 		part = count - i < CODEC_RECORDS_MAX ? count - i : CODEC_RECORDS_MAX;
-		if (columns_reserve(&k->opens, kinds[KIND_SLICE].field_count, CODEC_RECORDS_MAX) <
+		if (columns_reserve(&k->slices, kinds[KIND_SLICE].field_count, CODEC_RECORDS_MAX) <
 		    0)
 			return error_set(err, -ENOMEM, "out of memory");
 		for (size_t n = i; n < i + part; n++)
-			columns_push(&k->opens, &opens[n]);
+			columns_push(&k->slices, &opens[n]);
 		result = take_free_id(k, &id, err);
 		if (result == 0)
-			result = k->events.write(k->events.context, id, &k->opens, err);
+			result = k->events.write(k->events.context, id, &k->slices, err);
 	}
+	return result;
+}
+
+/* Slices and edges that are going to be deleted are read once more. */
+static int pass_slices(struct keep *k, uint64_t until, struct error *err)
+{
+	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};
+	const struct timeline_query q = {
+		.to = UINT64_MAX,
+		.after = k->dropped,
+		.until = until,
+		.kinds = WANT(SLICE) | WANT(EDGE),
+	};
+	struct timeline *l = NULL;
+	enum record_kind kind;
+	const void *record;
+	int result = timeline_open(&l, &view, &q, err);
+
+	while (result == 0 && (result = timeline_next(l, &kind, &record, err)) > 0)
+		result = opens_put(k->opens, kind, record, err);
+	timeline_close(l);
 	return result;
 }
 
 static int replace_slices(struct keep *k, const struct batch *last, struct error *err)
 {
-	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};
 	const struct slice *opens;
 	size_t count = 0;
-	int result = tail_pass(k->tail, &view, k->dropped, last->chunk, err);
+	int result = pass_slices(k, last->chunk, err);
 
 	if (result < 0)
 		return result;
-	opens = tail_open(k->tail, last->until, &count);
+	opens = opens_at(k->opens, last->until, &count);
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
 	result = delete_chunks(k, last->chunk, err);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which slices and edges hold. */
+#include "analyze/filter_lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/index.h"
+#include "analyze/opens.h"
+
+struct filter_lanes {
+	uint64_t from, to;   /* since the start; then stamps */
+	struct index asked;  /* lane.id of threads that are asked for */
+	struct opens *opens; /* what came before the range; NULL: it begins with the trace */
+	bool begun;	     /* the range has */
+	bool started;	     /* a host has told when */
+};
+
+int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err)
+{
+	struct filter_lanes *l = calloc(1, sizeof(*l));
+
+	if (!l || (from && opens_new(&l->opens, err) < 0)) {
+		free(l);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	l->from = from;
+	l->to = to;
+	l->begun = !from;
+	*ret = l;
+	return 0;
+}
+
+void filter_lanes_free(struct filter_lanes *l)
+{
+	if (!l)
+		return;
+	index_free(&l->asked);
+	opens_free(l->opens);
+	free(l);
+}
+
+static void see_host(struct filter_lanes *l, const struct host *h)
+{
+	if (l->started)
+		return;
+	l->started = true;
+	l->from = l->from ? l->from + h->start : 0;
+	l->to = l->to < UINT64_MAX - h->start ? l->to + h->start : UINT64_MAX;
+}
+
+int filter_lanes_see(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
+		     struct error *err)
+{
+	const struct thread *t = record;
+
+	if (kind == KIND_HOST)
+		see_host(l, record);
+	if (kind == KIND_THREAD && t->lane && holds && index_put(&l->asked, t->lane, 1) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (l->opens && (kind == KIND_THREAD || kind == KIND_LANE))
+		return opens_put(l->opens, kind, record, err);
+	return 0;
+}
+
+static bool is_asked(const struct filter_lanes *l, uint64_t lane)
+{
+	return index_get(&l->asked, lane) != INDEX_NONE;
+}
+
+/* Only CPU lanes have slices with an end. */
+static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct sink *to,
+		      struct error *err)
+{
+	struct slice shown = *s;
+
+	if (!s->end && !is_asked(l, s->lane))
+		return 0;
+	if (s->time > l->to || (s->end && s->end < l->from))
+		return 0;
+	if (s->end && s->state == STATE_RUNNING && !holds)
+		shown.value = shown.left = shown.wait = 0;
+	return sink_put(to, KIND_SLICE, &shown, err);
+}
+
+static int pass_edge(struct filter_lanes *l, const struct edge *e, bool holds, struct sink *to,
+		     struct error *err)
+{
+	bool wanted = e->kind == EDGE_MIGRATION ? holds : is_asked(l, e->to);
+	uint64_t end = e->end > e->time ? e->end : e->time;
+
+	return wanted && e->time <= l->to && end >= l->from ? put_edge(to, e, err) : 0;
+}
+
+int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
+{
+	const struct slice *opens;
+	size_t count = 0;
+	int rc = 0;
+
+	if (l->begun)
+		return 0;
+	l->begun = true;
+	opens = opens_at(l->opens, l->from, &count);
+	if (!opens)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = pass_slice(l, &opens[i], true, to, err);
+	return rc;
+}
+
+int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
+		     struct sink *to, struct error *err)
+{
+	const struct edge *e = record;
+	uint64_t order = kind == KIND_SLICE ? slice_order(record) : e->time;
+	int rc;
+
+	if (!l->begun && order < l->from) {
+		rc = opens_put(l->opens, kind, record, err);
+		/* a gap may reach into the range */
+		return rc < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
+			       ? rc
+			       : pass_slice(l, record, holds, to, err);
+	}
+	rc = filter_lanes_end(l, to, err);
+	if (rc < 0)
+		return rc;
+	return kind == KIND_SLICE ? pass_slice(l, record, holds, to, err)
+				  : pass_edge(l, record, holds, to, err);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The states of threads, followed through what is left out. */
+#include "analyze/opens.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/states.h"
+#include "base/vector.h"
+
+struct opens {
+	struct states *states;
+	VECTOR(uint64_t) cpus; /* lane.id */
+	VECTOR(struct slice) slices;
+	uint64_t time; /* of those */
+};
+
+static int ignore_stretch(void *context, const struct stretch *s, struct error *err)
+{
+	(void)context;
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+int opens_new(struct opens **ret, struct error *err)
+{
+	const struct states_events events = {.stretch = ignore_stretch};
+	struct opens *o = calloc(1, sizeof(*o));
+
+	if (!o || states_new(&o->states, &events, err) < 0) {
+		free(o);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	*ret = o;
+	return 0;
+}
+
+void opens_free(struct opens *o)
+{
+	if (!o)
+		return;
+	states_free(o->states);
+	vector_free(&o->cpus);
+	vector_free(&o->slices);
+	free(o);
+}
+
+int opens_put(struct opens *o, enum record_kind kind, const void *record, struct error *err)
+{
+	const struct lane *lane = record;
+
+	if (kind == KIND_LANE && lane->kind == LANE_CPU && vector_push(&o->cpus, lane->id) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return states_put(o->states, kind, record, err);
+}
+
+static bool is_cpu(const struct opens *o, uint64_t lane)
+{
+	for (size_t i = 0; i < o->cpus.count; i++)
+		if (o->cpus.items[i] == lane)
+			return true;
+	return false;
+}
+
+/*
+ * A lane's stretches come one after the other. The last tells what it was in, if it is not running
+ * by then: that, the slice tells when it ends.
+ */
+static int add_open(void *context, const struct stretch *s)
+{
+	struct opens *o = context;
+	struct slice slice = {.time = o->time, .lane = s->lane, .state = s->state, .wait = s->wait};
+
+	if (s->state == STATE_NONE || is_cpu(o, s->lane))
+		return 0;
+	if (o->slices.count && o->slices.items[o->slices.count - 1].lane == s->lane)
+		o->slices.count--;
+	return vector_push(&o->slices, slice);
+}
+
+const struct slice *opens_at(struct opens *o, uint64_t time, size_t *count)
+{
+	o->slices.count = 0;
+	o->time = time;
+	if (vector_reserve(&o->slices, 1) < 0 || states_each(o->states, add_open, o) < 0)
+		return NULL;
+	*count = o->slices.count;
+	return o->slices.items;
+}
