@@ -367,7 +367,8 @@ static int find_stop(struct paint *p, struct error *err)
 
 static inline bool is_cpu_state(uint64_t state)
 {
-	return state == STATE_RUNNING || state == STATE_IDLE || state == STATE_UNKNOWN;
+	return state == STATE_RUNNING || state == STATE_IDLE || state == STATE_OFFLINE ||
+	       state == STATE_UNKNOWN;
 }
 
 /*
