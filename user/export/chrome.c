@@ -3,8 +3,8 @@
  * Chrome's trace event format: what every timeline viewer reads, and no more than that.
  *
  * CPUs are the threads of a process called CPUs. A thread's track tells its states as slices; who
- * woke it is an arrow from the track of the waker. Times are us, with three digits for the ns, since
- * a little before the first. There is no place for samples, and states are slices like others.
+ * woke it is an arrow from the track of the waker. Times are us, with three digits for the ns,
+ * since a little before the first. There is no place for samples, and states are slices like others.
  */
 #include <errno.h>
 #include <inttypes.h>
