@@ -90,11 +90,10 @@ class Loss(sched_live.SchedTest):
     def kept(timeline, begin, end):
         """
         Records in the file of that time. A switch ends a slice, also one of which it is not known
-        who ran in it; but a thread's new name, and a loss, are no switch.
+        who ran in it; a loss lasts until a switch, too. But a thread's new name is no switch.
         """
         slices = sum(begin < r["end"] <= end for rows in timeline.cpu_slices.values()
-                     for r in rows if r["left"] != STATE["RUNNING"]
-                     and (r["state"] != STATE["UNKNOWN"] or r["value"]))
+                     for r in rows if r["left"] != STATE["RUNNING"])
         edges = sum(begin < e["time"] <= end for e in timeline.edges
                     if e["kind"] in (scheduler.EDGE["WAKEUP"], scheduler.EDGE["FORK"]))
         return slices + edges

@@ -248,7 +248,7 @@ class Report(sched_live.SchedTest):
     def check_sums(self, stretches, told):
         waits = scheduler.waits(stretches)
         ready = [s for s in stretches if s.state in scheduler.READY]
-        mine = {
+        sums = {
             "life": sum(s.end - s.time for s in stretches),
             "running": scheduler.total(stretches, "RUNNING"),
             "runnable_woken": sum(s.end - s.time for s in ready if s.waker),
@@ -257,12 +257,13 @@ class Report(sched_live.SchedTest):
             "not ready": sum(waits.values()),
         }
         told["not ready"] = sum(told["blocked"].values()) + told["stopped"] + told["unused"]
-        for key, ns in mine.items():
+        for key, ns in sums.items():
             # the end of the recording is not rounded
             self.assertLess(abs(ns - told[key]), 2 * sched_live.RESOLUTION, key)
         for word, ns in told["blocked"].items():
             if word != "other":  # stopped and unused have this class here
-                self.assertLess(abs(ns - waits[sched_live.CLASS[word]]), 2 * sched_live.RESOLUTION, word)
+                mine = waits[sched_live.CLASS[word]]
+                self.assertLess(abs(ns - mine), 2 * sched_live.RESOLUTION, word)
 
 
 LINE = re.compile(r"\s*([0-9.]+)\s+\[(\d+)\]\s+(.*?)\[(\d+)(?:/\d+)?\]\s+"
