@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The short form of tools/bench_timeline.py: what is promised of sizes, not of times."""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import bench_timeline # pylint: disable=wrong-import-position
+
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
+SLICES = 1_000_000
+MIB = 1024
+
+
+class Timeline(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            cls.result = bench_timeline.measure(BUILD, pathlib.Path(folder) / "a.skein", SLICES, 40)
+
+    def test_memory_is_bounded(self):
+        self.assertLess(self.result["writer"]["peak_kib"], 96 * MIB)
+        for reader in self.result["readers"]:
+            self.assertLess(reader["peak_kib"], 96 * MIB)
+
+    def test_file_is_little_more_than_its_chunks(self):
+        writer = self.result["writer"]
+        self.assertGreaterEqual(writer["slices"], SLICES)
+        self.assertLess(writer["file_bytes"], 1.35 * writer["chunk_bytes"])
+
+    def test_windows_are_as_wide_as_asked(self):
+        for reader in self.result["readers"]:
+            self.assertEqual(len(reader["windows"]), 40)
+            for window in reader["windows"]:
+                wide = window["length"] // bench_timeline.WIDTH
+                self.assertTrue(window["cell"] <= max(wide, 1024))
+                self.assertTrue(window["cell"] * 4 >= wide)
+
+    def test_table(self):
+        self.assertGreater(len(list(bench_timeline.rows(self.result))), 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
