@@ -202,11 +202,13 @@ class Scene(Home):
               self.stacks[row["site"]]) for row in self.samples],
             [(2, 0, "user", 100, ("main",)), (5, 0, "kernel", 100, ("main", "do_syscall_64")),
              (12, 1, "user", 200, deep), (15, 1, "user", 200, ("[no stack]",)),
-             (25, 0, "user", 101, ("main",))])
+             (25, 0, "user", 101, ("main",)), (26, 0, "kernel", 101, ("main", "do_syscall_64"))])
         self.assertIn(("main", "/usr/bin/server", "aabb"),
                       {(s["name"], s["mapping"], s["build_id"]) for s in self.sites})
         weights = [row["value"] for row in self.counters if row["name"] == "cpu-clock"]
         self.assertEqual(weights, [UNIT, 2 * UNIT, 3 * UNIT, UNIT, 2 * UNIT])
+        weights = [row["value"] for row in self.counters if row["name"] == "cycles"]
+        self.assertEqual(weights, [UNIT / 2])
 
     def test_a_part(self):
         part = self.home / "part.pftrace"
@@ -218,7 +220,7 @@ class Scene(Home):
                           for row in states if row["tid"] == 100 and row["dur"]],
                          [(15, 3, "S"), (18, 2, "R"), (20, 4, "Running"), (24, 11, "D"),
                           (35, 5, "R")])
-        self.assertEqual(len(samples), 2)
+        self.assertEqual(len(samples), 3)
 
     def test_names_stay_text(self):
         (names,) = ask(self.said, "select name from thread union select name from process")

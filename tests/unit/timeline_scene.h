@@ -22,6 +22,7 @@ static const struct host tl_hosts[] = {
 };
 static const struct event tl_events[] = {
 	{1, 1, "cpu-clock", "ns", 10000000, 100},
+	{2, 1, "cycles", "count", 5000000, 0},
 };
 static const struct process tl_processes[] = {
 	{1, 1, 100, 100, 1, 5, 5, 0, "server", "/usr/bin/server", "/s", ""},
@@ -87,6 +88,7 @@ static const struct sample tl_samples[] = {
 	{TL_TIME(12), 1, 3, 1, 5, 10000000, 0},
 	{TL_TIME(15), 1, 3, 1, 0, 10000000, 0},
 	{TL_TIME(25), 1, 2, 0, 1, 10000000, 0},
+	{TL_TIME(26), 2, 2, 0, 2, 5000000, SAMPLE_FLAG_KERNEL},
 };
 
 #define TL_RUN(from, to, cpu, thread, left, wait) \

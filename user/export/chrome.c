@@ -4,7 +4,8 @@
  *
  * CPUs are the threads of a process called CPUs. A thread's track tells its states as slices; who
  * woke it is an arrow from the track of the waker. Times are us, with three digits for the ns,
- * since a little before the first. There is no place for samples, and states are slices like others.
+ * since a little before the first. There is no place for samples, and states are slices like
+ * others.
  */
 #include <errno.h>
 #include <inttypes.h>
