@@ -178,13 +178,15 @@ class Life(sched_live.SchedTest):
         for args in (["report", trace.path], ["report", "--json", trace.path],
                      ["query", trace.path, "SELECT comm FROM thread"],
                      ["query", "--json", trace.path, "SELECT comm FROM thread"],
-                     ["query", trace.path, "SELECT name FROM lane"]):
+                     ["query", trace.path, "SELECT name FROM lane"],
+                     ["report", "--sched", trace.path], ["report", "--timeline", trace.path],
+                     ["export", trace.path, "-f", "chrome"]):
             done = subprocess.run([SKEIN, *map(str, args)], capture_output=True, check=True,
                                   timeout=60)
             with self.subTest(args=args):
                 self.assertNotIn(b"\033", done.stdout + done.stderr)
                 done.stdout.decode()  # strict
-                if "--json" in args:
+                if "--json" in args or "chrome" in args:
                     json.loads(done.stdout)
 
     @live.unittest.skipUnless(can_go(), "no CPU of this machine can be taken offline")
