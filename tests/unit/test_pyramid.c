@@ -11,6 +11,7 @@
 #include "analyze/states.h"
 #include "machine.h"
 #include "suite.h"
+#include "trace/tower.h"
 #include "trace/window.h"
 #include "trace/zoom.h"
 
@@ -232,6 +233,26 @@ static void check_windows(const struct truth *t, unsigned int count, uint64_t se
 	trace_close(trace);
 }
 
+/* Short ones, whose cells begin behind t->time. */
+static void check_near(const struct truth *t, unsigned int count)
+{
+	struct machine random = {.random = 99};
+	struct trace *trace = open_trace();
+	uint64_t lanes[8];
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t length = machine_spread(&random, 12, 34);
+		struct window_query q = {.lanes = lanes, .lane_count = 8, .width = 64 + i % 100};
+
+		q.time = t->time + machine_random(&random) % (t->end - t->time);
+		q.end = q.time + length;
+		for (unsigned int n = 0; n < q.lane_count; n++)
+			lanes[n] = (machine_random(&random) >> 16) % 24;
+		check_window(trace, t, &q);
+	}
+	trace_close(trace);
+}
+
 struct recording {
 	struct machine_options machine;
 	struct pyramid_options pyramid;
@@ -416,6 +437,185 @@ START_TEST(brief_threads)
 }
 END_TEST
 
+/* Bytes of the blobs are changed: what they held is painted. */
+START_TEST(damaged)
+{
+	const struct recording r = {
+		.machine = {.cpus = 3, .threads = 20, .seed = 400},
+		.pyramid = {.records = 300},
+		.slices = 20000,
+		.tick = 1000,
+	};
+
+	record(&r);
+	change("UPDATE pyramid SET data = CAST(substr(data, 1, length(data) / 2) || x'00ff' ||"
+	       " substr(data, length(data) / 2 + 3) AS BLOB) WHERE id % 3 = 0;"
+	       "UPDATE pyramid SET data = x'' WHERE id % 17 = 1;"
+	       "UPDATE checkpoint SET lanes = zeroblob(100) WHERE id % 2 = 0;"
+	       "DELETE FROM checkpoint WHERE id % 5 = 0 AND base > 0");
+	check_file(WINDOWS, 1);
+}
+END_TEST
+
+static int read_any(struct trace *trace, uint64_t time, uint64_t end, struct window **ret)
+{
+	const uint64_t lanes[] = {1, 2, 7, 8, 9, 10, 11, 12};
+	const struct window_query q = {.time = time, .end = end, .width = 300, .lanes = lanes,
+				       .lane_count = 8};
+	struct error err = {0};
+	int result = trace_window(trace, &q, ret, &err);
+
+	ck_assert_msg(!result || err.text[0], "an error without words");
+	return result;
+}
+
+/* What a flight recorder leaves: the time before is not known, the time after is as it was. */
+START_TEST(older_rows_deleted)
+{
+	const struct recording r = {
+		.machine = {.cpus = 3, .threads = 12, .seed = 500},
+		.pyramid = {.records = 200},
+		.slices = 20000,
+		.tick = 500,
+	};
+	static struct truth t;
+	struct trace *trace;
+	struct window *w;
+	uint64_t cut, first, end;
+	struct error err;
+
+	record(&r);
+	trace = open_trace();
+	read_truth(trace, &t);
+	trace_close(trace);
+	change("DELETE FROM chunk WHERE id <= (SELECT chunk FROM checkpoint WHERE base = 0"
+	       " ORDER BY id LIMIT 1 OFFSET 3);"
+	       "DELETE FROM checkpoint WHERE chunk < (SELECT min(id) - 1 FROM chunk);"
+	       "DELETE FROM pyramid WHERE \"end\" <= (SELECT min(time) FROM checkpoint)");
+	cut = (uint64_t)ask("SELECT time FROM checkpoint WHERE base = 0 ORDER BY time LIMIT 1");
+	trace = open_trace();
+	ck_assert_int_eq(trace_span(trace, &first, &end, &err), 0);
+	ck_assert_uint_eq(end, t.end);
+	ck_assert_int_eq(read_any(trace, t.time, t.end, &w), 0);
+	window_free(w);
+	trace_close(trace);
+	t.time = cut + (1ULL << 31); /* beyond every cell that begins before the cut */
+	ck_assert_uint_lt(t.time, t.end);
+	check_near(&t, WINDOWS);
+	free_truth(&t);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	const struct recording r = {.machine = {.cpus = 1, .threads = 2}, .slices = 10, .tick = 5};
+	const uint64_t lane = 1;
+	struct window_query q = {.time = 5, .end = 5, .width = 1, .lanes = &lane, .lane_count = 1};
+	struct window *w = NULL;
+	struct error err = {0};
+	struct trace *trace;
+
+	record(&r);
+	trace = open_trace();
+	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0);
+	q.end = UINT64_MAX;
+	q.width = 0;
+	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0);
+	q.width = 1;
+	ck_assert_int_eq(trace_window(trace, &q, &w, &err), 0);
+	window_free(w);
+	q.width = UINT32_MAX;
+	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0); /* more than memory is good for */
+	trace_close(trace);
+}
+END_TEST
+
+/* The cells of one lane, by level. */
+struct kept_cells {
+	struct tower tower;
+	struct cell cells[2][8];
+};
+
+static int keep_cell(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+		     const struct cell *cell)
+{
+	struct kept_cells *k = (struct kept_cells *)t;
+
+	for (uint64_t i = 0; level < 2 && i < count; i++)
+		k->cells[level][first + i] = *cell;
+	return 0;
+}
+
+#define CELL_BITS 16
+#define CELL_NS (1u << CELL_BITS)
+
+static void paint_state(struct kept_cells *k, uint64_t time, uint64_t end, unsigned int state)
+{
+	ck_assert_int_eq(tower_paint(&k->tower, 0, time, end, mix_key(state, 0), 0), 0);
+}
+
+/* Two cells with that much run time, twice: what is the cell above them? */
+static unsigned int cell_above(uint64_t first, uint64_t second, unsigned int *a, unsigned int *b)
+{
+	static const struct tower_events events = {keep_cell};
+	struct kept_cells k = {.tower = {.events = &events, .shift = CELL_BITS, .top = 1}};
+	unsigned int activity;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t ran = i % 2 ? second : first, time = i * CELL_NS;
+
+		paint_state(&k, time, time + ran, STATE_RUNNING);
+		paint_state(&k, time + ran, time + CELL_NS, STATE_SLEEPING);
+	}
+	ck_assert_int_eq(tower_close(&k.tower, 1), 0);
+	*a = k.cells[0][0].activity;
+	*b = k.cells[0][1].activity;
+	activity = k.cells[1][0].activity;
+	tower_free(&k.tower);
+	return activity;
+}
+
+static void check_above(uint64_t first, uint64_t second, unsigned int a, unsigned int b,
+			unsigned int least, unsigned int most)
+{
+	unsigned int got_a, got_b, above = cell_above(first, second, &got_a, &got_b);
+
+	ck_assert_uint_eq(got_a, a);
+	ck_assert_uint_eq(got_b, b);
+	ck_assert_uint_ge(above, least);
+	ck_assert_uint_le(above, most);
+}
+
+/* However little is missing or is there, a cell is not full, and not empty. */
+START_TEST(never_full_never_empty)
+{
+	check_above(0, 1, 0, 1, 1, 1);
+	check_above(CELL_NS, CELL_NS - 1, CELL_FULL, CELL_FULL - 1, CELL_FULL - 1, CELL_FULL - 1);
+	check_above(0, 0, 0, 0, 0, 0);
+	check_above(CELL_NS, CELL_NS, CELL_FULL, CELL_FULL, CELL_FULL, CELL_FULL);
+	check_above(CELL_NS, 0, CELL_FULL, 0, 64, 64);
+}
+END_TEST
+
+/* More threads than are told apart: one is told only if it is certain. */
+START_TEST(many_threads)
+{
+	struct mix m = {0};
+	uint16_t runs = mix_key(STATE_RUNNING, 0);
+	uint64_t others = 3 * MIX_THREADS_MAX;
+
+	for (uint64_t i = 1; i <= others; i++)
+		ck_assert_int_eq(mix_add(&m, runs, i, i == 9 ? 5 : 4), 0);
+	ck_assert_uint_eq(mix_cell(&m, 20).thread, 0);
+	ck_assert_int_eq(mix_add(&m, runs, 7, 4 * others + 2), 0);
+	ck_assert_uint_eq(mix_cell(&m, 20).thread, 7);
+	mix_clear(&m);
+	ck_assert_int_eq(mix_add(&m, runs, 12, 6) | mix_add(&m, runs, 11, 6), 0);
+	ck_assert_uint_eq(mix_cell(&m, 20).thread, 11); /* of two the lower */
+	mix_free(&m);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pyramid");
@@ -432,6 +632,11 @@ int main(void)
 	tcase_add_loop_test(t, killed, 0, 4);
 	tcase_add_loop_test(t, messy, 0, 4);
 	tcase_add_loop_test(t, brief_threads, 0, 2);
+	tcase_add_test(t, damaged);
+	tcase_add_test(t, older_rows_deleted);
+	tcase_add_test(t, refused);
+	tcase_add_test(t, never_full_never_empty);
+	tcase_add_test(t, many_threads);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
