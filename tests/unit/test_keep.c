@@ -411,7 +411,8 @@ START_TEST(size_stays)
 			*largest = size_of(KEPT);
 	}
 	end_machine(&m);
-	ck_assert_uint_le(largest_late, largest_early + largest_early / 2);
+	/* blocks of the pyramid grow longer, and are closed more seldom */
+	ck_assert_uint_le(largest_late, 2 * largest_early);
 	read_told(&kept, KEPT);
 	/* what is there refers to nothing that is not */
 	ck_assert_uint_gt(kept.least_stack, m.last_stack / 2);
@@ -451,11 +452,13 @@ START_TEST(pyramid_and_checkpoints_go)
 			     "SELECT (SELECT count(*) > 0 FROM pyramid),"
 			     " (SELECT count(*) FROM pyramid, host WHERE pyramid.end <= start),"
 			     " (SELECT count(*) > 1 FROM checkpoint), (SELECT count(*) FROM"
-			     " checkpoint, info WHERE key = 'trace.dropped' AND chunk < value + 0)",
+			     " checkpoint, info WHERE key = 'trace.dropped' AND chunk < value + 0),"
+			     " (SELECT count(*) FROM checkpoint WHERE base > 0 AND base NOT IN"
+			     " (SELECT id FROM checkpoint))",
 			     QUERY_CSV, out, &err),
 		"%s", err.text);
 	fclose(out);
-	ck_assert_msg(strstr(text, "\n1,0,1,0") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "\n1,0,1,0,0") != NULL, "%s", text);
 	free(text);
 	trace_close(t);
 }

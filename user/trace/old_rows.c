@@ -28,6 +28,9 @@ struct old_rows {
 static const char *const deletes[] = {
 	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
 	" (SELECT lane FROM thread GROUP BY lane HAVING min(\"end\" BETWEEN 1 AND ?1 - 1))",
+	"DELETE FROM pyramid WHERE kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
+	" AND ?1 AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.id BETWEEN pyramid.lane AND"
+	" pyramid.last)",
 	"DELETE FROM thread WHERE \"end\" BETWEEN 1 AND ?1 - 1"
 	" AND id NOT IN (SELECT number FROM lane WHERE " THREAD_LANES ")",
 	"DELETE FROM process WHERE \"end\" BETWEEN 1 AND ?1 - 1"
@@ -108,6 +111,11 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 	/* One that stands before chunks that are gone leads to where nothing can be read. */
 	if (result == 0)
 		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
+	if (result == 0)
+		result = run(o,
+			     "DELETE FROM checkpoint WHERE base <> 0 AND ?1"
+			     " AND base NOT IN (SELECT id FROM checkpoint)",
+			     chunk, err);
 	if (result == 0)
 		result = run(o,
 			     "INSERT OR REPLACE INTO info(host, key, value)"

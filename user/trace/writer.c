@@ -254,6 +254,16 @@ static void measure(struct writer *w)
 	w->committed = bytes;
 }
 
+static int drop_old(struct writer *w, uint64_t now, struct error *err)
+{
+	uint64_t start = keep_start(w->keep);
+	int result = keep_drop(w->keep, now, err);
+
+	if (keep_start(w->keep) != start)
+		zoom_lean_on_none(w->zoom);
+	return result;
+}
+
 /*
  * Everything put so far goes into the file: samples together with what they refer to. now: what is
  * older than is to be kept goes; 0: nothing.
@@ -269,7 +279,7 @@ static int commit(struct writer *w, uint64_t now, struct error *err)
 	if (result == 0 && w->keep)
 		result = keep_commit(w->keep, err);
 	if (result == 0 && w->keep && now && w->in_transaction)
-		result = keep_drop(w->keep, now, err);
+		result = drop_old(w, now, err);
 	if (result == 0 && w->in_transaction) {
 		result = step(w, w->commit, err);
 		w->in_transaction = false;

@@ -285,6 +285,11 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 	return 0;
 }
 
+void zoom_lean_on_none(struct zoom *z)
+{
+	z->base = 0;
+}
+
 int zoom_finish(struct zoom *z, struct error *err)
 {
 	int result = states_end(z->states, z->end, err);

@@ -38,6 +38,9 @@ bool zoom_is_due(const struct zoom *z);
 /* They are, in those with an id up to chunk. */
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err);
 
+/* Checkpoints may have been deleted: the next tells of every lane, and leans on no other. */
+void zoom_lean_on_none(struct zoom *z);
+
 /* There will be no more records. */
 int zoom_finish(struct zoom *z, struct error *err);
 
