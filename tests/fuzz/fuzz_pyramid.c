@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The blobs of pyramid and checkpoint. The first byte says which, and whether the rest is a blob, or
- * what zstd packs into one: behind its checksum no mutation would ever get.
+ * The blobs of pyramid and checkpoint. The first byte says which, and whether the rest is a blob,
+ * or what zstd packs into one: behind its checksum no mutation would ever get.
  */
 #include <string.h>
 

@@ -35,8 +35,9 @@ static int read_lanes(const char *path, const char *kind, struct lanes *ret)
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(db,
-					"SELECT lane.id FROM lane JOIN lane_kind ON lane_kind.id = kind"
-					" WHERE word = ?1 OR (?1 = 'all' AND word IN ('cpu', 'thread'))",
+					"SELECT lane.id FROM lane"
+					" JOIN lane_kind ON lane_kind.id = kind WHERE word = ?1"
+					" OR (?1 = 'all' AND word IN ('cpu', 'thread'))",
 					-1, &stmt, NULL);
 	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
 	while (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)

@@ -25,8 +25,8 @@ struct slice_list {
 int open_list_sort(struct open_list *list);
 
 /*
- * What has changed of base since: lanes that are in now as they are there, and lanes that are not as one
- * DEAD stretch. Both are sorted.
+ * What has changed of base since: lanes that are in now as they are there, and lanes that are not
+ * as one DEAD stretch. Both are sorted.
  */
 int open_list_difference(const struct open_list *base, const struct open_list *now,
 			 struct open_list *ret);

@@ -23,9 +23,8 @@
 #define CPU_MASK \
 	(BIT(SLICE_COLUMN(time)) | BIT(SLICE_COLUMN(end)) | BIT(SLICE_COLUMN(lane)) | \
 	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
-#define EDGE_MASK \
-	(BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(from)) | BIT(EDGE_COLUMN(to)) | \
-	 BIT(EDGE_COLUMN(kind)) | BIT(EDGE_COLUMN(value)))
+/* Of edges: who is woken. By whom and where is not to be seen in cells. */
+#define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
 /* A lane that is being painted. */
 struct canvas {
@@ -102,8 +101,8 @@ static int no_memory(struct error *err)
 }
 
 /* A stretch as far as it lies in the range. */
-static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end, uint16_t key,
-		 uint64_t thread, struct error *err)
+static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end,
+			uint16_t key, uint64_t thread, struct error *err)
 {
 	if (time < p->query->time)
 		time = p->query->time;
@@ -557,7 +556,11 @@ static int feed_next(struct paint *p, struct error *err)
 		return feed_slice(p, &r.slice, p->before[row], err);
 	}
 	row = e->sorter.rows[e->next++];
-	columns_record(&e->columns, row, r.words);
+	r.edge = (struct edge){
+		.time = columns_at(&e->columns, EDGE_COLUMN(time))[row],
+		.to = columns_at(&e->columns, EDGE_COLUMN(to))[row],
+		.kind = columns_at(&e->columns, EDGE_COLUMN(kind))[row],
+	};
 	return states_put(p->states, KIND_EDGE, &r.edge, err);
 }
 

@@ -28,9 +28,9 @@ int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lan
 
 struct piece_reader {
 	/*
-	 * Where the cells of a lane go, zeros so far, beginning with cell number first of the block;
-	 * NULL if it is not asked for. untold: nothing will be filled in. They may be half filled
-	 * when the piece turns out to be damaged.
+	 * Where the cells of a lane go, zeros so far, beginning with cell number first of the
+	 * block; NULL if it is not asked for. untold: nothing will be filled in. They may be half
+	 * filled when the piece turns out to be damaged.
 	 */
 	struct cell *(*lane)(void *context, uint64_t id, bool untold);
 	void *context;

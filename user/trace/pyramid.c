@@ -258,7 +258,7 @@ static int forget_dead(struct pyramid *p, struct error *err)
 	return kept == count ? 0 : index_lanes(p, err);
 }
 
-/* Their cells are told before the blocks are whole, so that threads that come and go take no room. */
+/* Their cells are told before the blocks are whole: threads that come and go take no room. */
 static int bury_dead(struct pyramid *p, struct error *err)
 {
 	uint64_t start = (p->slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);

@@ -18,8 +18,8 @@ struct pyramid_options {
 	uint64_t records; /* a block with fewer is painted from them when it is asked for */
 	/*
 	 * The pieces of a block are stored if they take no more than a byte for so many records;
-	 * those of CPU lanes, which are few and always shown, and those of coarse levels, which spare
-	 * a reader many records, may take PYRAMID_DEAR times as much. 0: in any case.
+	 * those of CPU lanes, which are few and always shown, and those of coarse levels, which
+	 * spare a reader many records, may take PYRAMID_DEAR times as much. 0: in any case.
 	 */
 	uint64_t records_per_byte;
 };

@@ -168,7 +168,7 @@ static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_la
 	return m->count == m->limit ? close_piece(m, err) : 0;
 }
 
-/* All lanes in order of their ids: those that have cells, those of which something is open, or both. */
+/* All lanes in order of their ids: with cells, with something open, or both. */
 static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
 {
 	size_t at = 0, i = 0;

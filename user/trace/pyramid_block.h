@@ -81,7 +81,7 @@ struct block {
 	unsigned int level;
 	uint64_t number, records;
 	uint64_t time, end; /* ns */
-	uint64_t settled;   /* what lies before is certain: before end if a CPU was not waited for */
+	uint64_t settled;   /* what lies before is certain: maybe not all of it */
 };
 
 /*

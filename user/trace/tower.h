@@ -22,8 +22,8 @@ struct level {
 
 struct tower_events {
 	/*
-	 * Cells of a level are whole: count of them from number first on (time / size), all alike. In
-	 * their order, but for gaps, of which nothing is told. 0 or -ENOMEM.
+	 * Cells of a level are whole: count of them from number first on (time / size), all alike.
+	 * In their order, but for gaps, of which nothing is told. 0 or -ENOMEM.
 	 */
 	int (*cells)(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
 		     const struct cell *cell);

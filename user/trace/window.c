@@ -242,7 +242,8 @@ static int read_pieces(struct view *v, bool cpu, struct error *err)
 			" WHERE level = ?1 AND kind = ?2 AND time >= ?3 AND time <= ?4"
 			" ORDER BY time, dead",
 			err) < 0 ||
-	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1", err) < 0)
+	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1",
+			err) < 0)
 		goto out; /* a table of another's making holds nothing */
 	sqlite3_bind_int64(rows, 1, v->level);
 	sqlite3_bind_int64(rows, 2, cpu ? LANE_CPU : LANE_THREAD);
@@ -291,7 +292,7 @@ static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
-/* All lanes of which something is missing in a row of blocks: the rest of them comes out the same. */
+/* All lanes that miss something in a row of blocks; the rest of these comes out the same. */
 static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
 			struct error *err)
 {
