@@ -11,7 +11,7 @@
  * A checkpoint tells of every lane: with many, they are further apart, so that they take at most
  * one byte for so many records.
  */
-#define RECORDS_PER_BYTE 32u
+#define RECORDS_PER_BYTE 16u
 /* What has changed is told, while it takes no more than this part of a whole one. */
 #define WHOLE_SHARE 3u
 #define FOLLOWERS_MAX 16u /* and no more than so many refer to one, which may be deleted */
