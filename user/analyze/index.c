@@ -29,6 +29,8 @@ static struct index_slot *find(const struct index *x, uint64_t key)
 static int grow(struct index *x)
 {
 	struct index bigger = {
+		.small = x->small,
+		.small_count = x->small_count,
 		.count = x->count,
 		.capacity = x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY,
 		.seed = x->seed,
@@ -49,15 +51,37 @@ static int grow(struct index *x)
 	return 0;
 }
 
-uint32_t index_get(const struct index *x, uint64_t key)
+uint32_t index_get_large(const struct index *x, uint64_t key)
 {
-	return x->capacity ? find(x, key)->value : INDEX_NONE;
+	return x->capacity && key >= INDEX_SMALL ? find(x, key)->value : INDEX_NONE;
+}
+
+static int grow_small(struct index *x, uint64_t key)
+{
+	size_t count = x->small_count ? x->small_count : INDEX_FIRST_CAPACITY;
+	uint32_t *bigger;
+
+	while (count <= key)
+		count *= 2;
+	bigger = realloc(x->small, count * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	memset(bigger + x->small_count, 0xff, (count - x->small_count) * sizeof(*bigger));
+	x->small = bigger;
+	x->small_count = count;
+	return 0;
 }
 
 int index_put(struct index *x, uint64_t key, uint32_t value)
 {
 	struct index_slot *slot;
 
+	if (key < INDEX_SMALL) {
+		if (key >= x->small_count && grow_small(x, key) < 0)
+			return -ENOMEM;
+		x->small[key] = value;
+		return 0;
+	}
 	/* At most two thirds full, so that probes stay short. */
 	if (3 * (x->count + 1) > 2 * x->capacity && grow(x) < 0)
 		return -ENOMEM;
@@ -72,7 +96,9 @@ void index_remove(struct index *x, uint64_t key)
 {
 	size_t mask = x->capacity - 1, hole, at;
 
-	if (!x->capacity || find(x, key)->value == INDEX_NONE)
+	if (key < x->small_count)
+		x->small[key] = INDEX_NONE;
+	if (key < INDEX_SMALL || !x->capacity || find(x, key)->value == INDEX_NONE)
 		return;
 	hole = (size_t)(find(x, key) - x->slots);
 	for (at = (hole + 1) & mask; x->slots[at].value != INDEX_NONE; at = (at + 1) & mask) {
@@ -87,6 +113,7 @@ void index_remove(struct index *x, uint64_t key)
 
 void index_free(struct index *x)
 {
+	free(x->small);
 	free(x->slots);
 	*x = (struct index){0};
 }
