@@ -298,8 +298,9 @@ class Hostile(live.LiveTest):
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-memory", "1M")
         time.sleep(1.5)
         trace = self.finish(recording)
-        found = completeness(live.SKEIN, trace.path)
-        self.assertIn("unwind table evicted", {reason for reason, _, _ in found.reasons})
+        # its stacks may be whole for all that: node has frame pointers nearly everywhere
+        self.assertRegex(trace.done.err, "unwind tables? (was|were) given up")
+        self.assertGreater(completeness(live.SKEIN, trace.path).samples, 100)
         self.assertEqual(kernel_log(), self.trouble)
 
 
