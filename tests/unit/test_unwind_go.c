@@ -389,7 +389,7 @@ START_TEST(plain)
 		check_names("prog", "stripped");
 		compare_debug_frame("prog");
 		run("stripped", "runtime.rt0_go", STEPS / 2);
-		ck_assert_uint_gt(run("stripped", "main.main", STEPS), 50);
+		ck_assert_uint_gt(run("stripped", "main.main", 3 * STEPS), 50);
 	}
 }
 END_TEST
