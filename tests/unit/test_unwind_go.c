@@ -389,7 +389,8 @@ START_TEST(plain)
 		check_names("prog", "stripped");
 		compare_debug_frame("prog");
 		run("stripped", "runtime.rt0_go", STEPS / 2);
-		ck_assert_uint_gt(run("stripped", "main.main", 3 * STEPS), 50);
+		/* how far depends on which of its threads Go lets go on */
+		ck_assert_uint_gt(run("stripped", "main.main", STEPS), 25);
 	}
 }
 END_TEST
