@@ -75,6 +75,10 @@ class Hostile(live.LiveTest):
         self.trouble = kernel_log()
         self.bystander = self.start(self.folder / "bystander", 1000, 20)
 
+    def assert_kernel_is_well(self):
+        """No new lines: old ones may be gone, since the kernel keeps only so many."""
+        self.assertEqual([line for line in kernel_log() if line not in self.trouble], [])
+
     def record_during(self, what, cache="", **env):
         """Record the machine while what() goes on. Without a cache all tables are made."""
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-cache", cache,
@@ -85,7 +89,7 @@ class Hostile(live.LiveTest):
         self.assertLess(time.monotonic() - began, 20)  # it does not go on for ever
         self.assertNotIn("bad record", trace.done.err)
         self.check_bystander(trace)
-        self.assertEqual(kernel_log(), self.trouble)
+        self.assert_kernel_is_well()
         return trace
 
     def check_bystander(self, trace):
@@ -301,7 +305,7 @@ class Hostile(live.LiveTest):
         # its stacks may be whole for all that: node has frame pointers nearly everywhere
         self.assertRegex(trace.done.err, "unwind tables? (was|were) given up")
         self.assertGreater(completeness(live.SKEIN, trace.path).samples, 100)
-        self.assertEqual(kernel_log(), self.trouble)
+        self.assert_kernel_is_well()
 
 
 if __name__ == "__main__":
