@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "trace/input.h"
+
 /* The words looked at closely: so many pieces of so many. */
 #define PIECES 8u
 #define PIECE 128u
@@ -373,34 +375,10 @@ bool forms_are_good(const struct form *forms, unsigned int width)
 	return true;
 }
 
-/* What is left of a hostile buffer. */
-struct input {
-	const uint8_t *at, *end;
-};
-
-static inline bool get_varint(struct input *in, uint64_t *ret)
-{
-	uint64_t v = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		if (in->at == in->end || shift > 63)
-			return false;
-		byte = *in->at++;
-		if (shift == 63 && byte > 1)
-			return false;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	*ret = v;
-	return true;
-}
-
 static bool get_each(struct input *in, uint64_t *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (!get_varint(in, &words[i]))
+		if (!input_varint(in, &words[i]))
 			return false;
 	return true;
 }
@@ -411,7 +389,7 @@ static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
 	uint32_t i = 0;
 
 	while (i < count) {
-		if (!get_varint(in, &v) || !get_varint(in, &run) || !run || run > count - i)
+		if (!input_varint(in, &v) || !input_varint(in, &run) || !run || run > count - i)
 			return false;
 		for (; run; run--)
 			words[i++] = v;

@@ -58,25 +58,6 @@ void bytes_free(struct bytes *b)
 	*b = (struct bytes){0};
 }
 
-bool input_varint(struct input *in, uint64_t *ret)
-{
-	uint64_t v = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		if (in->at == in->end || shift > 63)
-			return false;
-		byte = *in->at++;
-		if (shift == 63 && byte > 1)
-			return false;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	*ret = v;
-	return true;
-}
-
 bool input_zigzag(struct input *in, uint64_t *ret)
 {
 	uint64_t v;

@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
+#include "trace/input.h"
 
 /* A buffer to write to. Zeroed memory is an empty one; after a failure it stays failed. */
 struct bytes {
@@ -25,12 +26,7 @@ void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
 
-/* What is left to read. Every call checks; after a failure nothing more is read. */
-struct input {
-	const uint8_t *at, *end;
-};
-
-bool input_varint(struct input *in, uint64_t *ret);
+/* Beside input_varint(): */
 bool input_zigzag(struct input *in, uint64_t *ret);
 /* A part of size bytes, which is passed over. */
 bool input_part(struct input *in, uint64_t size, struct input *ret);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading what a hostile buffer holds: every call checks; after a failure nothing more is read. */
+#ifndef SKEIN_TRACE_INPUT_H
+#define SKEIN_TRACE_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is left of it. */
+struct input {
+	const uint8_t *at, *end;
+};
+
+/* Inline: columns are read by it, word by word. */
+static inline bool input_varint(struct input *in, uint64_t *ret)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		if (in->at == in->end || shift > 63)
+			return false;
+		byte = *in->at++;
+		if (shift == 63 && byte > 1)
+			return false;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	*ret = v;
+	return true;
+}
+
+#endif
