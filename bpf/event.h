@@ -80,7 +80,7 @@ struct wire_unfinished {
 	__u8 unused;
 };
 
-/* Which threads are recorded: all conditions given must hold. Set before the programs are loaded. */
+/* Which threads are recorded: all conditions given must hold. Set before loading. */
 struct wire_selection {
 	__u64 cgroup; /* id */
 	__u32 level; /* depth of it below the root; UINT32_MAX: unknown */

@@ -2,7 +2,8 @@
 /*
  * A made-up machine whose scheduler puts its records into a sink, in their order: threads that run
  * and sleep in their own rhythm, in busy and in quiet times, on CPUs with run queues.
- * Deterministic, of any length. With losses, early wake-ups, threads that are born and die, if asked for.
+ * Deterministic, of any length. With losses, early wake-ups, threads that are born and die, if
+ * asked for.
  */
 #ifndef SKEIN_TESTS_MACHINE_H
 #define SKEIN_TESTS_MACHINE_H

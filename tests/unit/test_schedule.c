@@ -499,6 +499,7 @@ START_TEST(a_switch_may_not_be_told)
 }
 END_TEST
 
-SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile, wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
+SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
+      wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
       a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never)

@@ -243,13 +243,14 @@ const struct command record_command = {
 	.usage = "[OPTIONS] [-- COMMAND ARGS]",
 	.description =
 		"Samples the stacks of the whole machine, or of a part of it, records its context "
-		"switches if -e asks for them, and writes a trace that 'skein report' reads. Needs root, or CAP_BPF and CAP_PERFMON.\n"
+		"switches if -e asks for them, and writes a trace that 'skein report' reads. Needs "
+		"root, or CAP_BPF and CAP_PERFMON.\n"
 		"\n"
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
 		"that of skein. Ctrl-C ends a recording properly, a second one at once.",
 	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		    "sudo skein record -e all -d 10s\tand every switch: who waited, for what and whom\n"
+		    "sudo skein record -e all -d 10s\tand every switch: who waited, for whom\n"
 		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
 		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
 		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"

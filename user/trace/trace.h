@@ -26,7 +26,8 @@ struct trace_stats {
 
 /*
  * These are only for a sink of trace_writer(). Before anything is put into it: keep what is not
- * older than time (ns) at each tick; or say trace_stats.full when the file comes near so many bytes.
+ * older than time (ns) at each tick; or say trace_stats.full when the file comes near so many
+ * bytes.
  */
 int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
