@@ -21,9 +21,23 @@
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
 #define WIRE_TAG_EXACT 0x01 /* native pc that a signal interrupted */
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */
+/*
+ * A Python frame is two words: the address of its code object under one of these tags, then
+ * WIRE_PYTHON_PLACE(). Python frames come apart from native ones, innermost first; a native call
+ * of the evaluation loop runs those up to and with the next _ENTRY, or up to the next _SHIM.
+ */
+#define WIRE_TAG_PYTHON 0x02 /* a frame; the same native call runs the next one too */
+#define WIRE_TAG_PYTHON_ENTRY 0x03 /* a frame; a native call began with it */
+#define WIRE_TAG_PYTHON_SHIM 0x04 /* no frame: a native call began here; the second word is 0 */
+
+/* id: python_code_id(); unit: of the code, 2 bytes each, ~0 before the first. */
+#define WIRE_PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))
+#define WIRE_PYTHON_ID(place) ((__u32)((place) >> 32))
+#define WIRE_PYTHON_UNIT(place) ((__u32)(place))
 
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024
+#define WIRE_MAX_PYTHON 1024 /* pairs of words */
 #define WIRE_STACK_BYTES 16384
 
 enum wire_kind { WIRE_SAMPLE = 1 };
@@ -38,9 +52,18 @@ enum wire_flag {
 	WIRE_BEGUN = 32, /* a struct wire_unfinished has it as it began, finished or not */
 };
 
+/* What is known of the Python side of a sample's thread. */
+enum wire_python {
+	WIRE_PYTHON_PROCESS = 1, /* the walker knew the process to be one with an interpreter */
+	WIRE_PYTHON_THREAD = 2, /* the thread is one of an interpreter's */
+	WIRE_PYTHON_GIL = 4, /* it holds the interpreter's lock */
+	WIRE_PYTHON_COLLECTING = 8, /* and collects garbage */
+	WIRE_PYTHON_NEW = 16, /* a code object was not seen before, as far as that is remembered */
+};
+
 /*
  * One sample, in a BPF ring buffer: this header, then the frames, kernel part
- * first, each part leaf first.
+ * first, then the user's, then Python's, each part leaf first.
  */
 struct wire_sample {
 	__u64 time; /* CLOCK_BOOTTIME, ns */
@@ -56,7 +79,11 @@ struct wire_sample {
 	__u8 user_end; /* how the user walk ended: enum stack_end of base/record.h */
 	__u8 event; /* index of the sampled event */
 	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0 unknown */
-	/* __u64 frames[kernel_frames + user_frames] follow */
+	__u16 python_words;
+	__u8 python; /* enum wire_python */
+	__u8 python_end; /* how the walk of Python frames ended, as user_end */
+	__u32 unused;
+	/* __u64 frames[kernel_frames + user_frames + python_words] follow */
 };
 
 /* Behind the frames of a sample with one of these comes a struct wire_unfinished. */

@@ -18,12 +18,15 @@
 
 #include "base/error.h"
 
+struct python_file;
+struct python_layout;
 struct unwind_table;
 
 enum object_kind {
 	OBJECT_ELF = 1, /* addresses are file offsets; also the vDSO's image */
 	OBJECT_KERNEL,	/* fd of /proc/kallsyms; addresses are absolute */
 	OBJECT_PERFMAP, /* fd of a perf-PID.map; addresses are those of the process */
+	OBJECT_PYTHON,	/* fd of /proc/PID/mem; addresses are those of code objects */
 };
 
 enum symbol_flag {
@@ -39,6 +42,11 @@ struct symbol {
 	uint64_t start;		 /* of the function, in the address space of the question */
 	uint64_t size;		 /* bytes; 0 unknown */
 	unsigned int flags;	 /* enum symbol_flag */
+	/* of OBJECT_PYTHON; else 0 and "" */
+	uint64_t place;	     /* of the question */
+	const char *file;    /* source file */
+	uint32_t first_line; /* where the function begins */
+	uint32_t line;	     /* of the place; 0 unknown */
 };
 
 /* What the worker learnt of an object when it read it. */
@@ -60,6 +68,8 @@ struct symbolizer_events {
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
 	/* the answer to symbolizer_unwind(), which see; may be NULL */
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
+	/* the answer to symbolizer_inspect(): f is never NULL, support NONE if it failed. May be NULL */
+	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	void *context;
 };
 
@@ -97,6 +107,21 @@ int symbolizer_fd(const struct symbolizer *s);
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
 /*
+ * The memory of a process with an interpreter of that layout, whose PyCode_Type is at code_type.
+ * As symbolizer_add() otherwise. What was asked of a code object once is remembered, also when the
+ * process has ended.
+ */
+int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
+			  const struct python_layout *layout, uint64_t code_type);
+
+/*
+ * Have an ELF object looked at for an interpreter. Goes before names that wait, as
+ * symbolizer_unwind() does. Answered once by the event python, unless the object is forgotten
+ * before. -ENOENT: no such ELF object; -ENOMEM.
+ */
+int symbolizer_inspect(struct symbolizer *s, uint64_t object);
+
+/*
  * Have the symbols of an object read, and be told its facts. Asking for a name reads them too, but
  * tells nothing. -ENOENT: no such object.
  */
@@ -125,6 +150,8 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
  * symbolizer_poll(), for which symbolizer_fd() then becomes readable. -ENOENT: no such object;
  * -ENOBUFS: 4 Mi addresses are unanswered. */
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
+/* The same of a code object: place is WIRE_PYTHON_PLACE() of bpf/event.h, repeated in the answer. */
+int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 int symbolizer_flush(struct symbolizer *s);
 
 /*

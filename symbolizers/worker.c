@@ -73,6 +73,8 @@ static void drop_table(struct worker *w, struct object *o)
 	case OBJECT_PERFMAP:
 		perfmap_free(&o->table.perfmap);
 		break;
+	case OBJECT_PYTHON:
+		break;
 	}
 	memset(&o->table, 0, sizeof(o->table));
 	w->bytes -= o->bytes;
@@ -144,6 +146,8 @@ static void read_object(struct worker *w, struct object *o)
 			break;
 		case OBJECT_PERFMAP:
 			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
+			break;
+		case OBJECT_PYTHON:
 			break;
 		}
 	}

@@ -25,6 +25,7 @@ enum walk_end {
 	WALK_END_EVICTED = 7,
 	WALK_END_BAD_ROW = 8,
 	WALK_END_GENERATED = 9,
+	WALK_END_PYTHON = 12,
 };
 
 /* What a step comes to. */

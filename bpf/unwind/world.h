@@ -11,6 +11,7 @@
 #ifndef SKEIN_BPF_UNWIND_WORLD_H
 #define SKEIN_BPF_UNWIND_WORLD_H
 
+#include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/rule.h"
 
 #define ARENA_CHUNK_SHIFT 18
@@ -44,6 +45,7 @@ struct unwind_process {
 	 * which is a little behind, must not tell of the program before.
 	 */
 	__u64 executed;
+	struct python_process python;
 };
 
 #define UNWIND_PROCESSES_MAX 65536

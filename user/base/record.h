@@ -139,7 +139,8 @@
 	I(id, "") \
 	I(kind, "enum frame_kind") \
 	I(mapping, "mapping.id; 0 if the address lay in no known mapping") \
-	I(address, "offset in the file; for kernel and JIT code the address itself") \
+	I(address, "offset in the file; for kernel and JIT code the address itself; for Python " \
+		   "that of the code object") \
 	I(function, "function.id; 0 if it could not be named") \
 	I(line, "source line of the address; 0 unknown") \
 	I(flags, "enum frame_flag")
@@ -195,7 +196,8 @@
 	I(thread, "thread.id") \
 	I(stack, "stack.id; 0 if there was no stack") \
 	I(count, "samples") \
-	I(weight, "their weights added up, in the unit of the event")
+	I(weight, "their weights added up, in the unit of the event") \
+	I(flags, "those of their enum sample_flag that tell of a runtime")
 
 #define ACCOUNT_FIELDS(I, S, T) \
 	I(event, "event.id") \
@@ -259,7 +261,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
 	X(KERNEL, "kernel") /* kernel text, modules and BPF programs */ \
 	X(VDSO, "vdso") /* offsets into the vDSO image */ \
-	X(JIT, "jit") /* generated code of one process; addresses are its own */
+	X(JIT, "jit") /* generated code of one process; addresses are its own */ \
+	X(PYTHON, "python") /* code objects of one process; addresses are its own */
 
 #define FRAME_KINDS(X) \
 	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
@@ -267,12 +270,22 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
-	X(ASKED, "asked", 2) /* looked for by the symbolizer: without a function, it has none */
+	X(ASKED, "asked", 2) /* looked for by the symbolizer: without a function, it has none */ \
+	X(INTERPRETER, "interpreter", 4) /* native, an evaluation loop: the frames that it runs, \
+					    if there are any, come next, towards the leaf */
 
 #define SAMPLE_FLAGS(X) \
 	X(KERNEL, "kernel", 1) /* the sample hit the kernel */ \
 	X(IDLE, "idle", 2) /* of the idle thread */ \
-	X(LATE, "late", 4) /* came behind the watermark */
+	X(LATE, "late", 4) /* came behind the watermark */ \
+	X(PYTHON, "python", 8) /* of a thread of a Python interpreter, whose state could be read */ \
+	X(GIL, "gil", 16) /* and it held the interpreter's lock */ \
+	X(COLLECTING, "collecting", 32) /* and was collecting garbage */ \
+	X(UNREAD, "unread", 64) /* it ran Python, whose frames could not be read yet */
+
+/* Those that sums are told apart by. */
+#define SAMPLE_FLAGS_OF_RUNTIME \
+	(SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL | SAMPLE_FLAG_COLLECTING | SAMPLE_FLAG_UNREAD)
 
 /*
  * How the walk of a stack's user part ended, where that is already known. A
@@ -290,7 +303,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BAD_ROW, "bad unwind row") /* the file describes the frame in a way that makes no sense */ \
 	X(GENERATED, "generated code") /* a JIT's, without frame pointers */ \
 	X(COPY_END, "longer than the copied stack") /* finished in user space */ \
-	X(NOT_READY, "unwind table not ready") /* when the recording ended */
+	X(NOT_READY, "unwind table not ready") /* when the recording ended */ \
+	X(PYTHON, "Python frames unreadable") /* some of them, whatever became of the native ones */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

@@ -25,8 +25,10 @@ void intern_free(struct intern *n);
 struct raw_stack {
 	const struct space *space; /* the address space at its moment */
 	struct process_entry *process; /* NULL: it is not known any more */
-	const uint64_t *words; /* kernel part first, each leaf first */
+	const uint64_t *words; /* kernel part first, then the user's, then Python's, each leaf first */
 	unsigned int kernel, user; /* words of each */
+	unsigned int python; /* words, two for a frame; see WIRE_TAG_PYTHON */
+	enum stack_end python_end; /* END_WALKED: its frames are all there */
 	enum stack_end end;
 };
 

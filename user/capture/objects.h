@@ -70,6 +70,7 @@ struct object {
 	bool met; /* by a sample */
 	bool emitted; /* as a mapping entity, as it is now */
 	uint32_t users; /* address spaces that map it */
+	struct python_file *python; /* the interpreter in it; NULL: none, or not known yet */
 	bool wanted; /* JIT: frames were met since its perf map was last read */
 	bool missed; /* kernel: a frame without a name was met since kallsyms was read */
 	uint32_t pass; /* counts what changed: frames of another pass are other frames */
@@ -114,6 +115,9 @@ struct mapped {
 struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now);
 /* The object of a process's generated code; process is a process.id. */
 struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process);
+/* The memory of a process whose interpreter is that; code_type: address of its PyCode_Type. */
+struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
+			      const struct python_file *f, uint64_t code_type);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
 /* A sample has met it: have it opened if it is not. */

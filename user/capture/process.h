@@ -49,6 +49,7 @@ struct process_entry {
 	uint64_t settled; /* version of the space of which is known that it lacks nothing */
 	struct space *space;
 	struct object *jit; /* its generated code, NULL until met */
+	struct object *python; /* its memory, with the names of Python's code; NULL until met */
 	UT_hash_handle hh;
 };
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Where CPython keeps what the walker and the reader of names need: the offsets
+ * of one version. Layout only, so that whoever makes or checks one may include
+ * it. On the kernel side vmlinux.h has come before it.
+ *
+ * The names are CPython's own (Include/internal): _PyRuntimeState has a list of
+ * interpreters (PyInterpreterState), each has a list of threads (PyThreadState),
+ * each of those the frames that it runs, innermost first, each of which has a
+ * code object.
+ */
+#ifndef SKEIN_BPF_UNWIND_PYTHON_LAYOUT_H
+#define SKEIN_BPF_UNWIND_PYTHON_LAYOUT_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define PYTHON_ABSENT 0xffffffffU /* instead of an offset: this version has no such member */
+
+#define PYTHON_VERSION(major, minor) ((major) << 8 | (minor))
+
+/* How frames tell which of them one native call of the evaluation loop runs. */
+enum python_frames {
+	PYTHON_FRAME_EACH = 1, /* 3.8 to 3.10: every frame has a native call of its own */
+	PYTHON_FRAME_ENTRY, /* 3.11: a frame is marked with which a native call began */
+	PYTHON_FRAME_SHIM, /* from 3.12: a frame owned by the C stack lies behind that one */
+	PYTHON_FRAMES_COUNT
+};
+
+/* How frames tell where they stand. */
+enum python_instruction {
+	PYTHON_INSTRUCTION_BYTE = 1, /* s32, offset in bytes; 3.8, 3.9 */
+	PYTHON_INSTRUCTION_UNIT, /* s32, offset in code units of 2 bytes; 3.10 */
+	PYTHON_INSTRUCTION_POINTER, /* address of the code unit; from 3.11 */
+	PYTHON_INSTRUCTIONS_COUNT
+};
+
+enum python_lines {
+	PYTHON_LINES_LNOTAB = 1, /* up to 3.9: pairs of increments, Objects/lnotab_notes.txt */
+	PYTHON_LINES_TABLE, /* 3.10: PEP 626 */
+	PYTHON_LINES_LOCATIONS, /* from 3.11: PEP 657 */
+	PYTHON_LINES_COUNT
+};
+
+#define PYTHON_FRAME_BYTES 128 /* a frame's members that matter end before that */
+#define PYTHON_CODE_BYTES 256 /* the same of a code object */
+#define PYTHON_ID_WORDS 8
+
+#define PYTHON_OWNED_BY_C_STACK 3 /* frame_owner of PYTHON_FRAME_SHIM; 3.12 and 3.13 */
+
+struct python_layout {
+	__u16 version; /* PYTHON_VERSION() */
+	__u8 frames; /* enum python_frames */
+	__u8 instruction; /* enum python_instruction */
+	__u8 lines; /* enum python_lines */
+	__u8 executable_tag; /* bits of a frame's code pointer that are no address: 0, or from 3.14 */
+	__u8 shim_owner; /* value of frame_owner that marks a shim (3.12 on) */
+	__u8 unused;
+	/* of _PyRuntimeState */
+	__u32 runtime_interpreters; /* first interpreter */
+	__u32 runtime_gil; /* struct _gil_runtime_state itself, up to 3.11; else PYTHON_ABSENT */
+	__u32 runtime_collecting; /* int gc.collecting; 3.8; else PYTHON_ABSENT */
+	/* of PyInterpreterState */
+	__u32 interpreter_next;
+	__u32 interpreter_threads; /* first thread */
+	__u32 interpreter_gil; /* pointer to struct _gil_runtime_state, from 3.12; else ABSENT */
+	__u32 interpreter_collecting; /* int gc.collecting, from 3.9; else ABSENT */
+	/* of struct _gil_runtime_state */
+	__u32 gil_holder; /* last thread state that held it */
+	__u32 gil_locked; /* int */
+	/* of PyThreadState */
+	__u32 thread_next;
+	__u32 thread_interpreter;
+	__u32 thread_ident; /* unsigned long: pthread_self() */
+	__u32 thread_frame; /* the innermost frame; with a cframe_frame, a struct _PyCFrame of it */
+	/* of struct _PyCFrame, 3.11 and 3.12; else PYTHON_ABSENT */
+	__u32 cframe_frame;
+	__u32 cframe_previous;
+	/* of the frame: PyFrameObject up to 3.10, else struct _PyInterpreterFrame */
+	__u32 frame_bytes; /* that must be read for what follows, at most PYTHON_FRAME_BYTES */
+	__u32 frame_previous;
+	__u32 frame_code;
+	__u32 frame_instruction;
+	__u32 frame_owner; /* u8 is_entry (3.11) or owner (from 3.12); else PYTHON_ABSENT */
+	/* of PyCodeObject */
+	__u32 code_bytes; /* that must be read for id and code_units, at most PYTHON_CODE_BYTES */
+	__u32 code_units; /* co_code_adaptive, where PYTHON_INSTRUCTION_POINTER counts from */
+	/*
+	 * 64-bit words of a code object, 8-byte aligned offsets below code_bytes, that never change
+	 * while it lives and tell it from others: see python_code_id().
+	 */
+	__u32 code_id[PYTHON_ID_WORDS];
+	/* for who reads names */
+	__u32 code_first_line; /* int co_firstlineno */
+	__u32 code_name, code_file; /* str */
+	__u32 code_qualified_name; /* str, from 3.11; else PYTHON_ABSENT */
+	__u32 code_lines; /* bytes: co_lnotab or co_linetable */
+	/* of str (PyASCIIObject, PyCompactUnicodeObject) and bytes */
+	__u32 text_length, text_state; /* Py_ssize_t; the bit field */
+	__u32 text_ascii, text_compact; /* where the characters begin */
+	__u32 bytes_size, bytes_data;
+};
+
+/* What identifies a type object: at the same place in every object of all versions here. */
+#define PYTHON_OBJECT_TYPE 8 /* ob_type */
+
+/*
+ * A number that tells a code object from another that takes its address later: the words
+ * layout->code_id of it, mixed. Both the walker and the reader of names make it.
+ */
+static inline __u64 python_mix(__u64 id, __u64 word)
+{
+	id = (id ^ word) * 0x9e3779b97f4a7c15ULL;
+	return id ^ id >> 32;
+}
+
+/* words: those of the code object, layout->code_id in order. */
+static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
+{
+	__u64 id = 0;
+
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		id = python_mix(id, words[i]);
+	return (__u32)id;
+}
+
+/* The interpreter that a process has mapped, as walkers see it. Zeroed: none. */
+struct python_process {
+	__u64 runtime; /* address of _PyRuntime */
+	__u64 code_type; /* address of PyCode_Type: what is of another type is no code object */
+	__u32 layout; /* number + 1 of a struct python_layout; 0: no Python, or none that is known */
+	__u32 unused;
+};
+
+#define PYTHON_LAYOUTS_MAX 64
+
+#endif
