@@ -132,6 +132,9 @@ static void do_open(struct child *c, const struct open_request *r)
 		if (!count)
 			tell_opened(c, r->token, -ENOENT, false);
 		break;
+	case OPEN_MEMORY:
+		tell_opened(c, r->token, -ENOSYS, false);
+		break;
 	}
 }
 
