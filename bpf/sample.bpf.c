@@ -11,6 +11,7 @@
 #include "bpf/select.h"
 #include "bpf/task.h"
 #include "bpf/unwind/native.h"
+#include "bpf/unwind/python_kernel.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -38,9 +39,12 @@ struct {
 	__array(values, struct sample_ring);
 } rings SEC(".maps");
 
-/* A sample under construction: too large for the stack of a BPF program. */
+/*
+ * The sample under construction on each CPU: too large for the stack of a BPF program, and for
+ * what the kernel allots per CPU. User space sets how many there are.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct user_walk);
@@ -94,13 +98,17 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 	s->kernel_frames = kernel;
 	s->user_frames = 0;
 	s->user_end = WALK_END_WALKED;
+	s->python_words = 0;
+	s->python = 0;
+	s->python_end = WALK_END_WALKED;
 	s->flags |= without_user_stack(task);
+	u->python.layout = 0;
 	u->at = u->first = kernel;
 	u->most = WIRE_MAX_USER;
 	u->state = WALK_OVER;
 	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
 		return 0;
-	return !begin_walk(&u->walk, ctx, task, in_kernel, s->time);
+	return !begin_walk(u, ctx, task, in_kernel, s->time);
 }
 
 /*
@@ -110,7 +118,7 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
  */
 static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
 {
-	if (s->flags & WIRE_UNFINISHED ||
+	if (s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW ||
 	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
@@ -131,17 +139,34 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 		a->ring_full++;
 }
 
-/* The walk is over, or stands where only user space can go on. */
+/* The native walk is over, or stands where only user space can go on. */
+static __always_inline void end_native(struct user_walk *u)
+{
+	struct wire_sample *s = &u->sample;
+
+	s->user_frames = u->at - u->first;
+	s->user_end = u->walk.end;
+	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
+		s->flags |= WIRE_UNFINISHED;
+}
+
+/* What was found of Python's frames becomes part of the sample. */
+static __always_inline void end_of_python(struct user_walk *u, const struct python_walk *w)
+{
+	struct wire_sample *s = &u->sample;
+
+	s->python_words = w->at - w->from;
+	s->python = w->flags;
+	s->python_end = w->end;
+	u->at = w->at;
+}
+
 static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_walk *u)
 {
 	struct wire_sample *s = &u->sample;
 	__u32 words = u->at, cpu = s->cpu;
 	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
 
-	s->user_frames = u->at - u->first;
-	s->user_end = u->walk.end;
-	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
-		s->flags |= WIRE_UNFINISHED;
 	if (save_all && (s->user_frames || s->flags & WIRE_UNFINISHED)) {
 		take_registers(&u->walk, ctx, bpf_get_current_task_btf(),
 			       s->flags & WIRE_KERNEL_MODE);
@@ -164,9 +189,9 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_boot_ns();
-	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
-	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &zero);
+	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
 
 	if (!a || !u)
 		return NULL;
@@ -185,6 +210,29 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 	return u;
 }
 
+struct python_loop {
+	struct python_walk *walk;
+	struct user_walk *user;
+};
+
+static long python_one(__u32 i, void *context)
+{
+	const struct python_loop *l = context;
+
+	return python_step(l->walk, l->user->words);
+}
+
+static __always_inline void walk_python(struct user_walk *u)
+{
+	struct python_loop l = {.user = u};
+
+	l.walk = begin_python(&u->sample, &u->python, bpf_get_current_task_btf(), u->at);
+	if (!l.walk)
+		return;
+	bpf_loop(PYTHON_STEPS_MAX, python_one, &l, 0);
+	end_of_python(u, l.walk);
+}
+
 SEC("?perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
@@ -194,16 +242,21 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (u->state == WALK_LEFT)
 		bpf_loop(WIRE_MAX_USER + 1, walk_one, &u, 0);
+	end_native(u);
+	walk_python(u);
 	return finish(ctx, u);
 }
 
-/* Before Linux 5.17: the walk goes on in another program, as often as it takes. */
-#define FRAMES_PER_CALL 32 /* times 33 calls are 1,056 frames */
+/* Before Linux 5.17: the walk goes on in another program, as often as it takes: 33 calls. */
+#define FRAMES_PER_CALL 64
+#define PYTHON_STEPS_PER_CALL 64
 
-/* User space puts walk_on() here. */
+enum walk_program { WALK_NATIVE, WALK_PYTHON, WALK_PROGRAMS };
+
+/* User space puts walk_on() and python_on() here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, WALK_PROGRAMS);
 	__type(key, __u32);
 	__type(value, __u32);
 } walk_programs SEC(".maps");
@@ -214,11 +267,25 @@ __noinline int walk_one_frame(struct user_walk *u)
 	return u ? walk_frame(u) : 1;
 }
 
+__noinline int python_one_step(struct python_walk *w, struct user_walk *u)
+{
+	return w && u ? python_step(w, u->words) : 1;
+}
+
+static __always_inline int python_by_tail_calls(struct bpf_perf_event_data *ctx,
+						struct user_walk *u)
+{
+	end_native(u);
+	if (begin_python(&u->sample, &u->python, bpf_get_current_task_btf(), u->at))
+		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
+	return finish(ctx, u);
+}
+
 SEC("?perf_event")
 int walk_on(struct bpf_perf_event_data *ctx)
 {
-	__u32 zero = 0;
-	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &zero);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
 	int over = 0;
 
 	if (!u)
@@ -226,7 +293,27 @@ int walk_on(struct bpf_perf_event_data *ctx)
 	for (int i = 0; i < FRAMES_PER_CALL && !over; i++)
 		over = walk_one_frame(u);
 	if (!over)
-		bpf_tail_call(ctx, &walk_programs, 0);
+		bpf_tail_call(ctx, &walk_programs, WALK_NATIVE);
+	return python_by_tail_calls(ctx, u);
+}
+
+SEC("?perf_event")
+int python_on(struct bpf_perf_event_data *ctx)
+{
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
+	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &zero);
+	int over = 0;
+
+	if (!u || !w)
+		return 0;
+	for (int i = 0; i < PYTHON_STEPS_PER_CALL && !over; i++)
+		over = python_one_step(w, u);
+	if (!over) {
+		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
+		w->end = WALK_END_DEPTH; /* no more calls */
+	}
+	end_of_python(u, w);
 	return finish(ctx, u);
 }
 
@@ -238,8 +325,8 @@ int sample_by_tail_calls(struct bpf_perf_event_data *ctx)
 	if (!u)
 		return 0;
 	if (u->state == WALK_LEFT)
-		bpf_tail_call(ctx, &walk_programs, 0);
-	return finish(ctx, u);
+		bpf_tail_call(ctx, &walk_programs, WALK_NATIVE);
+	return python_by_tail_calls(ctx, u);
 }
 
 /* state is PWR_EVENT_EXIT, which is -1, when the CPU leaves an idle state. */

@@ -8,11 +8,13 @@
 #define SKEIN_BPF_UNWIND_FRAMES_H
 
 #include "bpf/event.h"
+#include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/walk.h"
 
 #define UNFINISHED_WORDS (sizeof(struct wire_unfinished) / sizeof(__u64))
 #define STACK_WORDS (WIRE_STACK_BYTES / sizeof(__u64))
-#define WALK_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + UNFINISHED_WORDS + STACK_WORDS + 1)
+#define WALK_WORDS \
+	(WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON + UNFINISHED_WORDS + STACK_WORDS + 1)
 
 struct user_walk {
 	struct walk walk;
@@ -20,6 +22,7 @@ struct user_walk {
 	__u32 first; /* the first of the user's */
 	__u32 most; /* frames of the user's part */
 	__u32 state; /* enum walk_obstacle */
+	struct python_process python; /* whose frames are walked afterwards */
 	struct wire_sample sample; /* what is sent begins here */
 	__u64 words[WALK_WORDS];
 };

@@ -101,14 +101,19 @@ static __always_inline void take_registers(struct walk *w, struct bpf_perf_event
 }
 
 /* 0 if the thread has a user stack. now: ns. */
-static __always_inline int begin_walk(struct walk *w, struct bpf_perf_event_data *ctx,
+static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event_data *ctx,
 				      struct task_struct *task, bool in_kernel, __u64 now)
 {
+	struct walk *w = &u->walk;
+	struct unwind_process *p;
+
 	w->afresh = (now >> 7) % WALKS_PER_AFRESH == 0; /* its low bits come by chance */
 	take_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
-	walk_in_process(w, task);
+	p = walk_in_process(w, task);
+	if (p)
+		u->python = p->python;
 	return w->pc == 0;
 }
 

@@ -38,8 +38,12 @@ static __always_inline void process_gone(__u32 pid)
 	bpf_map_delete_elem(&unwind_processes, &pid);
 }
 
-/* Lets the walk know its mappings; without them it cannot leave its first frame. */
-static __always_inline void walk_in_process(struct walk *w, struct task_struct *task)
+/*
+ * Lets the walk know its mappings; without them it cannot leave its first frame. Returns the
+ * process, NULL if nothing is known of it.
+ */
+static __always_inline struct unwind_process *walk_in_process(struct walk *w,
+							      struct task_struct *task)
 {
 	__u32 pid = task->tgid;
 	struct unwind_process *p = bpf_map_lookup_elem(&unwind_processes, &pid);
@@ -48,11 +52,12 @@ static __always_inline void walk_in_process(struct walk *w, struct task_struct *
 	w->version = 0;
 	w->settled = 0;
 	if (!p || (p->born && p->born != task->group_leader->start_boottime))
-		return;
+		return NULL;
 	w->mappings = p->mappings;
 	w->mapping_count = p->count;
 	w->version = p->version;
 	w->settled = p->settled;
+	return p;
 }
 
 #endif

@@ -35,6 +35,7 @@ SAME_END(NO_TABLE);
 SAME_END(EVICTED);
 SAME_END(BAD_ROW);
 SAME_END(GENERATED);
+SAME_END(PYTHON);
 
 struct ring {
 	struct ring_buffer *buffer;
@@ -55,6 +56,8 @@ struct program {
 	VECTOR(void *) chunks; /* of the arena, mapped from the kernel */
 	struct unwind_slot *slots; /* the same */
 	struct unwind_rule *rules;
+	program_foresight foresee;
+	void *foresee_context;
 	bool by_tail_calls; /* how stacks are walked */
 	bool more, unfinished; /* of the last drain */
 };
@@ -183,6 +186,7 @@ static void configure(struct program *p, const struct program_options *o)
 	if (!o->select_tids)
 		bpf_map__set_max_entries(s->maps.selected_tids, 1);
 	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
+	bpf_map__set_max_entries(s->maps.sample_scratch, p->cpus);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
 	s->rodata->stop_sampled = o->stop_sampled;
@@ -190,6 +194,7 @@ static void configure(struct program *p, const struct program_options *o)
 	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.walk_on, p->by_tail_calls);
+	bpf_program__set_autoload(s->progs.python_on, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
 	walked = o->sample && o->user_stack;
@@ -208,6 +213,8 @@ static int take_record(void *context, void *data, size_t size)
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
 	r->program->unfinished |= (s->flags & WIRE_UNFINISHED) != 0;
+	if (s->python & WIRE_PYTHON_NEW && r->program->foresee)
+		r->program->foresee(r->program->foresee_context, s, (uint32_t)size);
 	return r->error || ++r->taken >= BATCH ? -ECANCELED : 0;
 }
 
@@ -260,14 +267,19 @@ static int share_maps(struct program *p, struct error *err)
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
-/* The walk calls itself. */
+/* The walks call themselves; the order is that of enum walk_program. */
 static int chain(struct program *p, struct error *err)
 {
+	const struct bpf_program *walks[] = {p->skeleton->progs.walk_on,
+					     p->skeleton->progs.python_on};
 	int programs = bpf_map__fd(p->skeleton->maps.walk_programs);
-	uint32_t first = 0, fd = (uint32_t)bpf_program__fd(p->skeleton->progs.walk_on);
 
-	if (bpf_map_update_elem(programs, &first, &fd, BPF_ANY))
-		return error_errno(err, -errno, "the program that walks stacks");
+	for (uint32_t i = 0; i < sizeof(walks) / sizeof(*walks); i++) {
+		uint32_t fd = (uint32_t)bpf_program__fd(walks[i]);
+
+		if (bpf_map_update_elem(programs, &i, &fd, BPF_ANY))
+			return error_errno(err, -errno, "the program that walks stacks");
+	}
 	return 0;
 }
 
@@ -403,6 +415,19 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 	if (!bpf_map_lookup_elem(fd, &pid, &known) && known.executed > time)
 		return -EAGAIN;
 	return bpf_map_update_elem(fd, &pid, process, BPF_ANY) ? -errno : 0;
+}
+
+int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.python_layouts);
+
+	return bpf_map_update_elem(fd, &number, l, BPF_ANY) ? -errno : 0;
+}
+
+void program_foresee(struct program *p, program_foresight foresee, void *context)
+{
+	p->foresee = foresee;
+	p->foresee_context = context;
 }
 
 void program_forget_process(struct program *p, uint32_t pid)

@@ -82,6 +82,14 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
  */
 int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
 			uint64_t time);
+/* Tell the walkers of a layout, under a number below PYTHON_LAYOUTS_MAX. 0 or a negative errno. */
+int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
+/*
+ * Have foresee called for samples with Python code that was not met before, as soon as they are
+ * drained, before they are in order: what they need may soon be gone.
+ */
+typedef void (*program_foresight)(void *context, const struct wire_sample *s, uint32_t size);
+void program_foresee(struct program *p, program_foresight foresee, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /* Whether the last drain has taken stacks that could not be finished in the kernel. */
 bool program_saw_unfinished(const struct program *p);

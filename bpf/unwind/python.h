@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The walker of Python frames: from a process with a known interpreter and the
+ * thread that stands there to its frames, innermost first, as pairs of words
+ * (event.h). It reads the interpreter's own structures and needs neither its
+ * lock nor a thread-local variable: the thread is the one of the interpreter's
+ * list that has its pthread_self(). One step reads one interpreter, thread or
+ * frame, so that every build can bound the steps in its own way.
+ *
+ * Nothing that is read is believed: what is not of type PyCode_Type is no code
+ * object, and ends the walk with a reason.
+ *
+ * Whoever includes it has defined its primitives:
+ *
+ *   int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
+ *                                   the process's memory; 0 if it could be read
+ *   int python_new(const struct python_walk *w, __u64 code, __u32 id)
+ *                                   whether this code object was not met before
+ *   struct python_thread *python_recall(const struct python_walk *w)
+ *                                   what is remembered of the thread; NULL: nothing can be
+ */
+#ifndef SKEIN_BPF_UNWIND_PYTHON_H
+#define SKEIN_BPF_UNWIND_PYTHON_H
+
+#include "bpf/unwind/python_state.h"
+
+/*
+ * Whether a thread state's ident is that of the thread with this thread pointer: pthread_self() is
+ * the same number, or, where the thread's own data lie in front of it, a little less.
+ */
+static __always_inline int python_is_self(__u64 ident, __u64 self)
+{
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+	return self - ident <= 4096;
+#else
+	return ident == self;
+#endif
+}
+
+static __always_inline __u64 frame_word(const struct python_walk *w, __u32 offset)
+{
+	return w->frame_memory[(offset / 8) & (PYTHON_FRAME_BYTES / 8 - 1)];
+}
+
+static __always_inline __u64 code_word(const struct python_walk *w, __u32 offset)
+{
+	return w->memory[(offset / 8) & (PYTHON_CODE_BYTES / 8 - 1)];
+}
+
+static __always_inline __u8 frame_owner(const struct python_walk *w)
+{
+	return frame_word(w, w->layout.frame_owner) >> (w->layout.frame_owner & 7) * 8;
+}
+
+static __always_inline int read_at(struct python_walk *w, __u64 *to, __u64 object, __u32 offset)
+{
+	return python_read(w, to, sizeof(*to), object + offset);
+}
+
+static __always_inline int read_int(struct python_walk *w, __u32 *to, __u64 object, __u32 offset)
+{
+	return python_read(w, to, sizeof(*to), object + offset);
+}
+
+static __always_inline int end_python(struct python_walk *w, enum walk_end end)
+{
+	w->end = end;
+	return 1;
+}
+
+/* The thread states that were found the last time, if they may still be this thread's. */
+static __always_inline void recall_states(struct python_walk *w)
+{
+	const struct python_thread *t = python_recall(w);
+
+	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
+	    t->head != w->head)
+		return;
+	if (!t->count && w->now - t->searched < PYTHON_SEARCH_PAUSE) {
+		w->recalled = 1; /* that there are none */
+		w->phase = PYTHON_BEGIN;
+		return;
+	}
+	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
+		__u64 ident = 0;
+
+		w->states[i] = t->states[i];
+		if (read_at(w, &ident, w->states[i], w->layout.thread_ident) ||
+		    !python_is_self(ident, w->self))
+			return;
+		w->count = i + 1;
+	}
+	if (w->count) {
+		w->recalled = 1;
+		w->phase = PYTHON_BEGIN;
+	}
+}
+
+static __always_inline void remember_states(const struct python_walk *w)
+{
+	struct python_thread *t = python_recall(w);
+
+	if (!t)
+		return;
+	t->count = 0; /* nobody takes half of it */
+	t->runtime = w->process.runtime;
+	t->born = w->born;
+	t->tid = w->tid;
+	t->searched = w->now;
+	t->head = w->head;
+	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
+		t->states[i] = w->states[i];
+	t->count = w->count;
+}
+
+/*
+ * 0: there are steps to make. The process, layout and thread are set. at: of the first word.
+ */
+static __always_inline int python_begin(struct python_walk *w, __u32 at)
+{
+	w->from = at;
+	w->at = at;
+	w->count = w->next = 0;
+	w->thread = w->frame = w->cframe = 0;
+	w->phase = PYTHON_SEARCH;
+	w->recalled = 0;
+	w->flags = WIRE_PYTHON_PROCESS;
+	w->end = WALK_END_WALKED;
+	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters))
+		return end_python(w, WALK_END_PYTHON);
+	w->interpreter = w->head;
+	if (w->head)
+		recall_states(w);
+	return !w->head; /* it has not begun yet, or is over */
+}
+
+/* The search has seen everything. */
+static __always_inline int end_search(struct python_walk *w)
+{
+	remember_states(w);
+	w->phase = PYTHON_BEGIN;
+	w->next = 0;
+	return 0;
+}
+
+/* One interpreter's first thread, or one thread: whether it is the one that stands here. */
+static __always_inline int search_step(struct python_walk *w)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 thread = w->thread, ident = 0;
+
+	if (!thread) {
+		__u64 interpreter = w->interpreter;
+
+		if (!interpreter)
+			return end_search(w);
+		if (read_at(w, &w->thread, interpreter, l->interpreter_threads) ||
+		    read_at(w, &w->interpreter, interpreter, l->interpreter_next))
+			return end_python(w, WALK_END_PYTHON);
+		return 0;
+	}
+	if (read_at(w, &ident, thread, l->thread_ident) ||
+	    read_at(w, &w->thread, thread, l->thread_next))
+		return end_python(w, WALK_END_PYTHON);
+	if (python_is_self(ident, w->self) && w->count < PYTHON_NESTED_MAX) {
+		w->states[w->count & (PYTHON_NESTED_MAX - 1)] = thread;
+		w->count++;
+	}
+	return 0;
+}
+
+/* The interpreter's lock and collector, as far as this thread has to do with them. */
+static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 gil = w->process.runtime + l->runtime_gil, holder = 0;
+	__u32 locked = 0, collecting = 0;
+
+	if (l->runtime_gil == PYTHON_ABSENT &&
+	    read_at(w, &gil, interpreter, l->interpreter_gil))
+		return;
+	if (read_at(w, &holder, gil, l->gil_holder) || holder != thread ||
+	    read_int(w, &locked, gil, l->gil_locked) || !locked)
+		return;
+	w->flags |= WIRE_PYTHON_GIL;
+	if (l->runtime_collecting != PYTHON_ABSENT)
+		read_int(w, &collecting, w->process.runtime, l->runtime_collecting);
+	else
+		read_int(w, &collecting, interpreter, l->interpreter_collecting);
+	if (collecting)
+		w->flags |= WIRE_PYTHON_COLLECTING;
+}
+
+/* What was remembered has no frames: perhaps the thread has got another state since. */
+static __always_inline int search_again(struct python_walk *w)
+{
+	const struct python_thread *t = python_recall(w);
+
+	if (!w->recalled || w->at != w->from || !t || w->now - t->searched < PYTHON_SEARCH_PAUSE)
+		return 1;
+	w->recalled = 0;
+	w->count = w->next = 0;
+	w->interpreter = w->head;
+	w->thread = 0;
+	w->phase = PYTHON_SEARCH;
+	return 0;
+}
+
+/* The innermost frame of the next state. */
+static __always_inline int begin_step(struct python_walk *w)
+{
+	const struct python_layout *l = &w->layout;
+	__u32 next = w->next;
+	__u64 thread, interpreter = 0;
+
+	keep_in_register(next);
+	if (next >= w->count || next >= PYTHON_NESTED_MAX)
+		return search_again(w);
+	thread = w->states[next];
+	w->next = next + 1;
+	if (read_at(w, &interpreter, thread, l->thread_interpreter) ||
+	    read_at(w, &w->frame, thread, l->thread_frame))
+		return end_python(w, WALK_END_PYTHON);
+	w->flags |= WIRE_PYTHON_THREAD;
+	look_at_lock(w, thread, interpreter);
+	w->cframe = 0;
+	if (l->cframe_frame != PYTHON_ABSENT) {
+		w->cframe = w->frame;
+		if (read_at(w, &w->frame, w->cframe, l->cframe_frame))
+			return end_python(w, WALK_END_PYTHON);
+	}
+	w->first = 1;
+	w->phase = PYTHON_WALK;
+	return 0;
+}
+
+/*
+ * The loop has just been called, and has linked its struct _PyCFrame before it has set its frame:
+ * the one before has the caller's.
+ */
+static __always_inline int take_previous_cframe(struct python_walk *w)
+{
+	__u64 cframe = w->cframe;
+
+	w->first = 0;
+	w->cframe = 0;
+	if (!cframe || read_at(w, &cframe, cframe, w->layout.cframe_previous) ||
+	    read_at(w, &w->frame, cframe, w->layout.cframe_frame))
+		return end_python(w, WALK_END_PYTHON);
+	return 0;
+}
+
+/* The head of the code object at an address: whether it is one. */
+static __always_inline int read_code(struct python_walk *w, __u64 code)
+{
+	__u32 bytes = w->layout.code_bytes;
+
+	keep_in_register(bytes);
+	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->memory, bytes, code))
+		return -1;
+	return code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
+}
+
+static __always_inline __u32 code_id(const struct python_walk *w)
+{
+	__u64 id = 0;
+
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		id = python_mix(id, code_word(w, w->layout.code_id[i]));
+	return id;
+}
+
+/* In code units; ~0: before the first. */
+static __always_inline __u32 code_unit(const struct python_walk *w, __u64 code)
+{
+	__u64 value = frame_word(w, w->layout.frame_instruction);
+	__s32 offset = value >> (w->layout.frame_instruction & 4) * 8;
+
+	switch (w->layout.instruction) {
+	case PYTHON_INSTRUCTION_BYTE:
+		return offset < 0 ? ~0U : (__u32)offset / 2;
+	case PYTHON_INSTRUCTION_UNIT:
+		return offset;
+	default:
+		value -= code + w->layout.code_units;
+		return (__s64)value < 0 ? ~0U : (__u32)(value / 2);
+	}
+}
+
+static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 first,
+				    __u64 second)
+{
+	__u32 at = w->at;
+
+	keep_in_register(at);
+	if (at - w->from >= 2 * WIRE_MAX_PYTHON || at > PYTHON_WORDS - 2)
+		return end_python(w, WALK_END_DEPTH);
+	words[at] = first;
+	words[at + 1] = second;
+	w->at = at + 2;
+	return 0;
+}
+
+static __always_inline __u64 tag_of_frame(const struct python_walk *w)
+{
+	const struct python_layout *l = &w->layout;
+
+	if (l->frames == PYTHON_FRAME_EACH || (l->frames == PYTHON_FRAME_ENTRY && frame_owner(w)))
+		return WIRE_TAG_PYTHON_ENTRY;
+	return WIRE_TAG_PYTHON;
+}
+
+static __always_inline int put_frame(struct python_walk *w, __u64 *words)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 code = frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
+	__u32 id;
+
+	if (code >> WIRE_TAG_SHIFT || read_code(w, code))
+		return w->first && w->cframe ? take_previous_cframe(w) :
+					       end_python(w, WALK_END_PYTHON);
+	w->first = 0;
+	id = code_id(w);
+	if (python_new(w, code, id))
+		w->flags |= WIRE_PYTHON_NEW;
+	w->frame = frame_word(w, l->frame_previous);
+	return put_pair(w, words, tag_of_frame(w) << WIRE_TAG_SHIFT | code,
+			WIRE_PYTHON_PLACE(id, code_unit(w, code)));
+}
+
+static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
+{
+	const struct python_layout *l = &w->layout;
+	__u32 bytes = l->frame_bytes;
+
+	if (!w->frame) {
+		w->phase = PYTHON_BEGIN;
+		return 0;
+	}
+	keep_in_register(bytes);
+	if (bytes > PYTHON_FRAME_BYTES || python_read(w, w->frame_memory, bytes, w->frame))
+		return w->first && w->cframe ? take_previous_cframe(w) :
+					       end_python(w, WALK_END_PYTHON);
+	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
+		return put_frame(w, words);
+	w->first = 0;
+	w->frame = frame_word(w, l->frame_previous);
+	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
+}
+
+/* Make one step; words has room for PYTHON_WORDS. 0 if there are more. */
+static __always_inline int python_step(struct python_walk *w, __u64 *words)
+{
+	switch (w->phase) {
+	case PYTHON_SEARCH:
+		return search_step(w);
+	case PYTHON_BEGIN:
+		return begin_step(w);
+	default:
+		return walk_step_python(w, words);
+	}
+}
+
+#endif

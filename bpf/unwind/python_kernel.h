@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The world of the walker of Python frames in the kernel: layouts, which user
+ * space fills, what it remembers, and the primitives of python.h.
+ */
+#ifndef SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
+#define SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
+
+#include "bpf/unwind/python_state.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PYTHON_LAYOUTS_MAX);
+	__type(key, __u32);
+	__type(value, struct python_layout);
+} python_layouts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_walk);
+} python_scratch SEC(".maps");
+
+/* By the low bits of the thread id; two threads that share one search anew each time. */
+#define PYTHON_THREADS 4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PYTHON_THREADS);
+	__type(key, __u32);
+	__type(value, struct python_thread);
+} python_threads SEC(".maps");
+
+/* Code objects that were met: hashes, one word per entry, without locks as the rule cache. */
+#define PYTHON_SEEN_BITS 15
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << PYTHON_SEEN_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} python_seen SEC(".maps");
+
+static __always_inline int python_read(struct python_walk *w, void *to, __u32 bytes,
+				       __u64 address)
+{
+	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
+}
+
+static __always_inline int python_new(const struct python_walk *w, __u64 code, __u32 id)
+{
+	__u64 hash = python_mix(python_mix(python_mix(0, w->born), code), id);
+	__u32 index = hash >> (64 - PYTHON_SEEN_BITS);
+	__u64 *entry = bpf_map_lookup_elem(&python_seen, &index);
+
+	if (!entry || *(volatile __u64 *)entry == hash)
+		return 0;
+	*(volatile __u64 *)entry = hash;
+	return 1;
+}
+
+static __always_inline struct python_thread *python_recall(const struct python_walk *w)
+{
+	__u32 index = w->tid & (PYTHON_THREADS - 1);
+
+	return bpf_map_lookup_elem(&python_threads, &index);
+}
+
+#include "bpf/unwind/python.h"
+
+/* What vmlinux.h cannot have, since it is another on each architecture. */
+#if defined(__TARGET_ARCH_arm64)
+struct thread_struct___arch {
+	struct {
+		unsigned long tp_value;
+	} uw;
+} __attribute__((preserve_access_index));
+#define THREAD_POINTER thread.uw.tp_value
+#else
+struct thread_struct___arch {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+#define THREAD_POINTER thread.fsbase
+#endif
+
+struct task_struct___arch {
+	struct thread_struct___arch thread;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___arch *)task, THREAD_POINTER);
+}
+
+/*
+ * The Python side of a thread, if its process has an interpreter that is known: NULL if there are
+ * no steps to make, with what is known in the sample. at: words before its own.
+ */
+static __always_inline struct python_walk *begin_python(struct wire_sample *s,
+							const struct python_process *process,
+							struct task_struct *task, __u32 at)
+{
+	__u32 zero = 0, number = process->layout - 1;
+	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &zero);
+	const struct python_layout *layout = bpf_map_lookup_elem(&python_layouts, &number);
+
+	if (!w || !layout || !process->layout)
+		return NULL;
+	w->process = *process;
+	w->layout = *layout;
+	w->born = s->born;
+	w->now = s->time;
+	w->tid = s->tid;
+	w->self = thread_pointer(task);
+	return python_begin(w, at) ? NULL : w;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* The state of a walk over Python frames between two steps. */
+#ifndef SKEIN_BPF_UNWIND_PYTHON_STATE_H
+#define SKEIN_BPF_UNWIND_PYTHON_STATE_H
+
+#include "bpf/event.h"
+#include "bpf/unwind/python_layout.h"
+#include "bpf/unwind/state.h"
+
+/* Room for words, wherever the first of the walk stands. */
+#define PYTHON_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON)
+/* Steps of a walk, whatever lists a process has: threads, then frames. */
+#define PYTHON_STEPS_MAX 8192
+/* Threads of several interpreters that one native thread may run, one inside the other. */
+#define PYTHON_NESTED_MAX 4
+/* What was not found is not looked for again for so long, ns. */
+#define PYTHON_SEARCH_PAUSE 2000000
+
+enum python_phase {
+	PYTHON_SEARCH, /* for the thread among those of all interpreters */
+	PYTHON_BEGIN, /* one of its thread states */
+	PYTHON_WALK, /* a frame */
+};
+
+/* Where the states of a thread were found. Other CPUs may write it at once: all is checked. */
+struct python_thread {
+	__u64 runtime, born; /* whose */
+	__u32 tid;
+	__u32 count; /* of states */
+	__u64 searched; /* when, ns */
+	__u64 head; /* the first interpreter then: a new one comes before it */
+	__u64 states[PYTHON_NESTED_MAX];
+};
+
+struct python_walk {
+	struct python_process process;
+	struct python_layout layout;
+	__u64 born; /* of the process */
+	__u64 now; /* ns */
+	__u64 self; /* the thread pointer */
+	__u32 tid;
+	__u32 from, at; /* where the first word is, and the next */
+	__u32 count, next; /* states found, and which comes next */
+	__u64 states[PYTHON_NESTED_MAX]; /* the innermost interpreter's first */
+	__u64 head; /* first interpreter */
+	__u64 interpreter, thread; /* that the search stands at */
+	__u64 cframe, frame;
+	__u8 phase; /* enum python_phase */
+	__u8 recalled; /* states are what was remembered */
+	__u8 first; /* no frame of this state was read yet */
+	__u8 flags; /* enum wire_python */
+	__u8 end; /* enum walk_end */
+	__u8 unused[3];
+	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
+	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];
+};
+
+#endif
