@@ -224,9 +224,16 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 	return 0;
 }
 
+/*
+ * The kernel takes a clock that has fired for long without a scheduler's tick, as on an idle CPU,
+ * for one that fires too often, and stops it until the next tick. The count stands still
+ * meanwhile; what was due is told by the time for which the event was enabled.
+ */
 static uint64_t due_of(const struct sampler *s, int fd)
 {
-	return event_read(fd).count / s->event.period;
+	struct event_reading r = event_read(fd);
+
+	return (s->event.clocked ? r.enabled : r.count) / s->event.period;
 }
 
 /* Idle time that still goes on belongs to the account too. */
