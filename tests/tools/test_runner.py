@@ -30,6 +30,15 @@ class Cases(unittest.TestCase):
         for i in range(3):
             with self.subTest(i=i): self.assertNotEqual(i, 1)
 """
+# passes when it is run for the second time
+ONCE = """
+import os, pathlib
+mark = pathlib.Path(os.environ["BUILD"]) / "mark"
+if not mark.exists():
+    mark.touch()
+    raise SystemExit("a bad moment")
+print("a better one")
+"""
 CHECK = "print('50%: Checks: 4, Failures: 1, Errors: 1'); raise SystemExit(1)"
 
 
@@ -88,6 +97,36 @@ class Runner(unittest.TestCase):
         status, text = self.run_tests()
         self.assertEqual((status, text.splitlines()[-1]), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("no end after 1 s", text)
+
+    def test_what_measures_has_a_second_chance(self):
+        self.add("live/test_once.py", ONCE)
+        self.add("live/test_ok.py", "pass")
+        status, text = self.run_tests()
+        lines = text.splitlines()
+        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed, 0 skipped, "
+                                                  "1 of the files only when run again"))
+        log = self.root / "build/tests/logs/live-test_once-first.log"
+        self.assertEqual(lines[-2], "PASSED ONLY WHEN RUN AGAIN live/test_once "
+                                    f"(output of the failure: {log})")
+        self.assertIn("a bad moment", log.read_text())
+        self.assertIn("a better one", log.with_name("live-test_once.log").read_text())
+
+    def test_what_fails_twice_has_failed(self):
+        self.add("vm/test_bad.py", "open('runs', 'a').write('x')\nraise SystemExit(3)")
+        self.add("vm/test_cases.py", FAILS)
+        status, text = self.run_tests()
+        self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 3 failed, 0 skipped"))
+        self.assertNotIn("PASSED ONLY", text)
+        self.assertEqual((self.root / "runs").read_text(), "xx")
+        self.assertEqual(text.count("FAILED vm/"), 2)
+
+    def test_no_second_chance(self):
+        """For what does not measure, and in the long form."""
+        self.add("golden/test_once.py", ONCE)
+        self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
+        (self.root / "build/mark").unlink()
+        (self.root / "tests/golden").rename(self.root / "tests/live")
+        self.assertEqual(self.last_line("--long"), (1, "0 passed, 1 failed, 0 skipped"))
 
     def test_nothing_is_no_success(self):
         self.assertEqual(self.last_line(), (1, "0 passed, 0 failed, 0 skipped"))
