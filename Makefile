@@ -77,7 +77,7 @@ evidence: ## the long forms of the tests; what they measured goes to docs/
 		exit $$status
 
 bench: ## measure against perf in one run; writes docs/performance.md
-	$(Q)tools/deps build bench
+	$(Q)tools/deps build bench profilers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)tools/bench --skein $(O)/skein --write
 
