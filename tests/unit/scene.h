@@ -154,7 +154,8 @@ static inline int scene_put_samples(struct sink *to, bool as_sums, struct error 
 	for (size_t i = 0; i < sizeof(scene_runs) / sizeof(scene_runs[0]) && !rc; i++) {
 		const struct scene_run *r = &scene_runs[i];
 		struct sample s = {0, 1, r->thread, r->cpu, r->stack, SCENE_PERIOD, r->flags};
-		struct sum sum = {1, r->thread, r->stack, r->count, r->count * SCENE_PERIOD};
+		struct sum sum = {1, r->thread, r->stack, r->count, r->count * SCENE_PERIOD,
+				  r->flags & SAMPLE_FLAGS_OF_RUNTIME};
 
 		if (as_sums)
 			rc = put_sum(to, &sum, err);

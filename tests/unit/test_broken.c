@@ -75,7 +75,7 @@ static int ends_entities(struct sink *to, const char *recorded, struct error *er
 static int ends_path(struct sink *to, uint64_t *last, const uint64_t *frames, uint64_t samples,
 		     struct error *err)
 {
-	struct sum sum = {1, 1, 0, samples, samples};
+	struct sum sum = {1, 1, 0, samples, samples, 0};
 	int rc = 0;
 
 	for (; *frames && !rc; frames++) {
@@ -127,7 +127,7 @@ static struct profile *ends_profile(const char *recorded)
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), &err), "%s", err.text);
+	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), NULL, &err), "%s", err.text);
 	return p;
 }
 

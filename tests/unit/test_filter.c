@@ -15,7 +15,7 @@ static int count(struct filter f, uint64_t *ret, struct error *err)
 	int rc = filter_source(&s, scene_source(), &f, err);
 
 	if (!rc)
-		rc = profile_read(&p, s, err);
+		rc = profile_read(&p, s, NULL, err);
 	if (!rc) {
 		*ret = p->total_count;
 		ck_assert_uint_eq(p->total_weight, p->total_count * SCENE_PERIOD);

@@ -14,7 +14,7 @@ static struct profile *scene_profile(void)
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_msg(!profile_read(&p, scene_source(), &err), "%s", err.text);
+	ck_assert_msg(!profile_read(&p, scene_source(), NULL, &err), "%s", err.text);
 	return p;
 }
 
@@ -84,7 +84,7 @@ END_TEST
 /* A live source: names come late, entities come again. A circle is the work of a forger. */
 static int late_run(struct source *s, struct sink *to, struct error *err)
 {
-	struct sum sum = {1, 1, 2, 3, 30};
+	struct sum sum = {1, 1, 2, 3, 30, 0};
 	struct stack leaf = {2, 1, 2}, root = {1, 0, 1}, circle = {3, 3, 1};
 	struct frame frames[] = {{1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START},
 				 {2, FRAME_NATIVE, 1, 2, 0, 0, 0}};
@@ -115,7 +115,7 @@ START_TEST(any_order)
 	char buf[64];
 	const struct profile_stack *leaf;
 
-	ck_assert_int_eq(profile_read(&p, &source, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
 	leaf = &p->stacks[p->sums[0].stack];
 	ck_assert_int_eq(profile_stack_end(p, p->sums[0].stack), END_WALKED);
 	ck_assert_str_eq(profile_frame_name(p, p->stacks[leaf->parent].frame, buf, sizeof(buf)),

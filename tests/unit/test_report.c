@@ -17,7 +17,7 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	struct report r;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, scene_source(), &err), 0);
+	ck_assert_int_eq(profile_read(&p, scene_source(), NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
 	ck_assert_int_eq(o->json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
 	fclose(s.out);
@@ -99,7 +99,7 @@ static void check_empty(struct account a, const char *words)
 	struct error err = {""};
 
 	empty_account = a;
-	ck_assert_int_eq(profile_read(&p, &source, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x", p, &o, &err), 0);
 	ck_assert_int_eq(report_text(&r, &s, &err), 0);
 	fclose(s.out);

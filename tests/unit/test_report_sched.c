@@ -88,7 +88,7 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	struct report r;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, slow_source(), &err), 0);
+	ck_assert_int_eq(profile_read(&p, slow_source(), NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
 	ck_assert_int_eq(report_sched_make(&r, slow_source(), NULL, &err), 0);
 	ck_assert_ptr_nonnull(r.sched);
@@ -204,7 +204,7 @@ START_TEST(nothing_recorded)
 	struct report r;
 	struct error err;
 
-	ck_assert_int_eq(profile_read(&p, &source, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x.skein", p, &o, &err), 0);
 	ck_assert_int_eq(report_sched_make(&r, &source, NULL, &err), 0);
 	ck_assert_ptr_null(r.sched);

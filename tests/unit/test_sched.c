@@ -308,7 +308,7 @@ static struct sched_rows rows_of(const struct sched *s, enum group_by by, struct
 	struct sched_rows rows;
 	struct error err;
 
-	ck_assert_int_eq(profile_read(p, sched_scene_source(), &err), 0);
+	ck_assert_int_eq(profile_read(p, sched_scene_source(), NULL, &err), 0);
 	ck_assert_int_eq(sched_names_of(n, *p), 0);
 	ck_assert_int_eq(sched_rows_of(&rows, s, n, by), 0);
 	return rows;

@@ -68,7 +68,7 @@ struct filter_run {
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
 	VECTOR(struct seen_thread) thread_list;
-	struct names sum_keys; /* the bytes of struct sum's ids */
+	struct names sum_keys; /* what sums are told apart by, as bytes */
 	VECTOR(struct sum) sums;
 	struct filter_lanes *lanes; /* NULL: nobody wants slices or edges */
 };
@@ -297,8 +297,8 @@ static bool put_line(struct filter_run *r, enum record_kind kind, const void *re
 
 static int add_up(struct filter_run *r, const struct sample *s)
 {
-	uint64_t key[] = {s->event, s->thread, s->stack};
-	struct sum empty = {.event = s->event, .thread = s->thread, .stack = s->stack};
+	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME};
+	struct sum empty = {.event = key[0], .thread = key[1], .stack = key[2], .flags = key[3]};
 	uint32_t number;
 
 	if (names_intern(&r->sum_keys, key, sizeof(key), &number) < 0)

@@ -33,19 +33,16 @@ static int intern(struct symbols *s, const char *name, const char *module, uint3
 	return rc;
 }
 
-static int symbol_of(struct symbols *s, const struct profile *p, const struct profile_frame *f,
-		     uint32_t *ret)
+static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame, uint32_t *ret)
 {
-	const char *path = f->mapping == PROFILE_NONE ? "" : p->mappings[f->mapping].m.path;
-	const char *name = f->function == PROFILE_NONE ? "" : p->functions[f->function].f.name;
-	const char *module = profile_module_name(p, f->mapping);
+	uint32_t mapping = p->frames[frame].mapping;
 	char buf[512];
 
-	if (!*name) {
-		unnamed(module, buf, sizeof(buf));
-		name = buf;
-	}
-	return intern(s, name, *path ? path : module, ret);
+	if (profile_function_name(p, frame))
+		return intern(s, profile_frame_name(p, frame, buf, sizeof(buf)),
+			      profile_module_path(p, mapping), ret);
+	unnamed(profile_module_name(p, mapping), buf, sizeof(buf));
+	return intern(s, buf, profile_module_path(p, mapping), ret);
 }
 
 int symbols_of(struct symbols *ret, const struct profile *p)
@@ -54,7 +51,7 @@ int symbols_of(struct symbols *ret, const struct profile *p)
 	int rc = s.of_frame ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = symbol_of(&s, p, &p->frames[i], &s.of_frame[i]);
+		rc = symbol_of(&s, p, i, &s.of_frame[i]);
 	if (rc < 0)
 		symbols_free(&s);
 	else

@@ -26,6 +26,8 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping)
 	if (mapping == PROFILE_NONE)
 		return "";
 	m = &p->mappings[mapping].m;
+	if (m->kind == MAPPING_PYTHON)
+		return "[python]";
 	if (!*m->path)
 		return m->kind == MAPPING_KERNEL ? "[kernel]"
 		       : m->kind == MAPPING_VDSO ? "[vdso]"
@@ -36,9 +38,10 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping)
 
 const char *profile_module_path(const struct profile *p, uint32_t mapping)
 {
-	const char *path = mapping == PROFILE_NONE ? "" : p->mappings[mapping].m.path;
+	const struct mapping *m = mapping == PROFILE_NONE ? NULL : &p->mappings[mapping].m;
 
-	return *path ? path : profile_module_name(p, mapping);
+	return m && *m->path && m->kind != MAPPING_PYTHON ? m->path
+							  : profile_module_name(p, mapping);
 }
 
 char *profile_end_name(uint64_t end, char *buf)
@@ -49,16 +52,27 @@ char *profile_end_name(uint64_t end, char *buf)
 	return buf;
 }
 
+const char *profile_function_name(const struct profile *p, uint32_t frame)
+{
+	const struct profile_frame *f = frame == PROFILE_NONE ? NULL : &p->frames[frame];
+	const struct profile_function *of =
+		f && f->function != PROFILE_NONE ? &p->functions[f->function] : NULL;
+
+	if (!of || !*of->f.name)
+		return NULL;
+	return of->shown && f->f.kind == FRAME_PYTHON ? of->shown : of->f.name;
+}
+
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
 {
 	const struct profile_frame *f = frame == PROFILE_NONE ? NULL : &p->frames[frame];
-	const char *module;
+	const char *name = profile_function_name(p, frame), *module;
 	int length;
 
 	if (!f)
 		return "[unknown]";
-	if (f->function != PROFILE_NONE && *p->functions[f->function].f.name)
-		return p->functions[f->function].f.name;
+	if (name)
+		return f->shown ? f->shown : name;
 	if (f->f.kind == FRAME_END)
 		return profile_end_name(f->f.address, buf);
 	module = profile_module_name(p, f->mapping);

@@ -11,7 +11,7 @@
 
 #include "analyze/index.h"
 #include "analyze/names.h"
-#include "analyze/profile.h"
+#include "analyze/python.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
@@ -49,6 +49,7 @@ struct builder {
 	struct index by_id[KIND_COUNT];	 /* index of the item */
 	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
 	size_t capacity[KIND_COUNT];
+	struct profile_view view;
 	int (*done)(void *context, const struct profile *p, struct error *err);
 	void *context;
 };
@@ -220,7 +221,7 @@ static int take_stack(struct builder *b, const struct stack *s)
 
 static int take_sum(struct builder *b, const struct sum *s)
 {
-	struct profile_sum to = {.count = s->count, .weight = s->weight};
+	struct profile_sum to = {.count = s->count, .weight = s->weight, .flags = s->flags};
 	uint32_t index;
 	int rc = refer(b, KIND_EVENT, s->event, &to.event);
 
@@ -313,21 +314,28 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 	return root == PROFILE_NONE && !mark ? s->frame : root;
 }
 
-/* What can be told only when everything has come. */
-static void complete(struct profile *p)
+/* What can be told only when everything has come. How stacks ended goes by all their frames. */
+static int complete(struct builder *b)
 {
+	struct profile *p = &b->made->profile;
+	int rc;
+
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		p->stacks[i].end = end_of(p, &p->stacks[i]);
 		p->stacks[i].root = root_of(p, &p->stacks[i]);
 	}
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
+	rc = python_name(p, &b->made->texts, b->view.lines);
+	return rc < 0 || b->view.native ? rc : python_fold(p);
 }
 
 static int builder_finish(struct sink *s, struct error *err)
 {
 	struct builder *b = (struct builder *)s;
+	int rc = complete(b);
 
-	complete(&b->made->profile);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot complete a profile");
 	return b->done(b->context, &b->made->profile, err);
 }
 
@@ -349,7 +357,7 @@ static const struct sink_ops builder_ops = {
 	.free = builder_free,
 };
 
-int profile_sink(struct sink **ret,
+int profile_sink(struct sink **ret, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err)
 {
@@ -363,6 +371,8 @@ int profile_sink(struct sink **ret,
 	b->made = made;
 	b->done = done;
 	b->context = context;
+	if (view)
+		b->view = *view;
 	if (adopt(b, KIND_HOST, &made->profile.host, &nothing) < 0)
 		goto out;
 	*ret = &b->sink;
@@ -381,11 +391,12 @@ static int keep(void *context, const struct profile *p, struct error *err)
 	return 0;
 }
 
-int profile_read(struct profile **ret, struct source *source, struct error *err)
+int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
+		 struct error *err)
 {
 	const struct profile *made = NULL;
 	struct sink *sink = NULL;
-	int rc = profile_sink(&sink, keep, &made, err);
+	int rc = profile_sink(&sink, view, keep, &made, err);
 
 	if (!rc)
 		rc = pipe_join(source, sink, err);

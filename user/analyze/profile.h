@@ -12,6 +12,8 @@
 #ifndef SKEIN_ANALYZE_PROFILE_H
 #define SKEIN_ANALYZE_PROFILE_H
 
+#include <stdbool.h>
+
 #include "base/pipe.h"
 
 #define PROFILE_NONE UINT32_MAX /* no index */
@@ -19,13 +21,21 @@
 struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
 struct profile_thread { struct thread t; uint32_t process; }; /* index, PROFILE_NONE none */
 struct profile_mapping { struct mapping m; uint32_t process; };
-struct profile_function { struct function f; uint32_t mapping; };
-struct profile_frame { struct frame f; uint32_t mapping, function; };
+struct profile_function {
+	struct function f;
+	uint32_t mapping;
+	const char *shown; /* of Python's: "function (file.py:line)"; else NULL */
+};
+struct profile_frame {
+	struct frame f;
+	uint32_t mapping, function;
+	const char *shown; /* of Python's that are named, by the view; else NULL */
+};
 
 /* A node of the calling-context tree. Children have higher indexes than their parents. */
 struct profile_stack {
 	uint64_t id;
-	uint32_t parent; /* index, PROFILE_NONE at a root */
+	uint32_t parent; /* index, PROFILE_NONE at a root; the next that is shown, see profile_view */
 	uint32_t frame; /* index, PROFILE_NONE unknown */
 	uint32_t root; /* index of its outermost frame, marks of an end apart; PROFILE_NONE none */
 	uint8_t end; /* enum stack_end, see profile_stack_end() */
@@ -34,6 +44,7 @@ struct profile_stack {
 struct profile_sum {
 	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none */
 	uint64_t count, weight;
+	uint64_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
 };
 
 struct profile {
@@ -55,15 +66,25 @@ struct profile {
 	uint64_t missing; /* entities that were referred to and never came */
 };
 
-/* Run the source to its end. Free with profile_free(), also NULL or half-built ones. */
-int profile_read(struct profile **ret, struct source *source, struct error *err);
+/* How stacks are shown. Zeroed: what people want to see. */
+struct profile_view {
+	bool native; /* the frames of interpreters, too, for which frames of Python stand */
+	bool lines; /* Python's frames go by where they stand, not by where their function begins */
+};
+
+/*
+ * Run the source to its end. view may be NULL: as zeroed. Free with profile_free(), also NULL or
+ * half-built ones.
+ */
+int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
+		 struct error *err);
 void profile_free(struct profile *p);
 
 /*
  * The same as a sink, for those that are handed records: when it is finished,
  * done() gets the profile, which belongs to the sink and goes with it.
  */
-int profile_sink(struct sink **ret,
+int profile_sink(struct sink **ret, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err);
 
@@ -83,12 +104,15 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 char *profile_end_name(uint64_t end, char *buf);
 
 /*
- * The name of a frame as every output shows it: the function, or
- * "[module+0x1234]", or "[unknown]", or profile_end_name() for FRAME_END.
- * Raw bytes: escape them. buf is used when the name must be made up; size is
- * at least PROFILE_END_SIZE.
+ * The name of a frame as every output shows it: the function (of Python's with
+ * its file and line), or "[module+0x1234]", or "[unknown]", or
+ * profile_end_name() for FRAME_END. Raw bytes: escape them. buf is used when
+ * the name must be made up; size is at least PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
+
+/* The name of a named frame's function, the same way; NULL if the frame has none. */
+const char *profile_function_name(const struct profile *p, uint32_t frame);
 
 /* A mapping's path without its folders; "[kernel]" for the kernel's own text. */
 const char *module_short_name(const char *path);

@@ -25,7 +25,7 @@ struct sink_ops {
 	/*
 	 * Take one item: record points to the struct of its kind and is only
 	 * valid during the call, texts included. A sum may come in several
-	 * parts of the same event, thread and stack: add them up.
+	 * parts of the same event, thread, stack and flags: add them up.
 	 */
 	int (*put)(struct sink *s, enum record_kind kind, const void *record, struct error *err);
 	/* May be NULL. About once a second from a live source, at the time given (ns). */

@@ -28,6 +28,17 @@ static const struct option_spec export_specs[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",
 	 .offset = offsetof(struct options, out)},
+	{.name = "How stacks are shown", .type = OPTION_HEADING},
+	{.name = "lines", .type = OPTION_FLAG,
+	 .help = "Python by the line that ran, not by function: function (file.py:line) is then "
+		 "where each frame stood, else where the function begins. (pprof always has "
+		 "both.)",
+	 .offset = offsetof(struct options, how.view.lines)},
+	{.name = "native", .type = OPTION_FLAG,
+	 .help = "Also the frames of Python's interpreter itself. Usually a Python function stands "
+		 "for the C functions that do nothing but run it; built-in functions and "
+		 "extensions in C are always shown.",
+	 .offset = offsetof(struct options, how.view.native)},
 	{.name = "Frames above the stacks (folded)", .type = OPTION_HEADING},
 	{.name = "threads", .type = OPTION_FLAG,
 	 .help = "One for each thread, below that of its process.",

@@ -79,6 +79,15 @@ static const struct option_spec report_specs[] = {
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
 	 .help = "At most N rows in each table; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
+	{.name = "lines", .type = OPTION_FLAG,
+	 .help = "Python by the line that ran, not by function: function (file.py:line) is then "
+		 "where each frame stood, else where the function begins.",
+	 .offset = offsetof(struct report_options, view.lines)},
+	{.name = "native", .type = OPTION_FLAG,
+	 .help = "Also the frames of Python's interpreter itself. Usually a Python function stands "
+		 "for the C functions that do nothing but run it; built-in functions and "
+		 "extensions in C are always shown.",
+	 .offset = offsetof(struct report_options, view.native)},
 	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct report_options, json)},
 	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = set_color,
@@ -279,7 +288,7 @@ static int run_report(const char *path, const struct report_options *o)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
 	rc = input_open(&in, path, &o->filter, &err);
 	if (!rc)
-		rc = profile_read(&p, in.source, &err);
+		rc = profile_read(&p, in.source, &o->view, &err);
 	if (!rc)
 		rc = show(path, o, &in, p, &err);
 	profile_free(p);

@@ -24,6 +24,7 @@ struct report_options {
 	uint64_t limit; /* rows; 0: all */
 	double least; /* percent of the whole that a line of the tree has at least */
 	const char *color;
+	struct profile_view view;
 	struct filter filter;
 };
 

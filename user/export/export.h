@@ -15,6 +15,7 @@ struct export_options {
 	bool pids; /* tell processes of one name apart */
 	bool containers; /* a root frame per container or cgroup */
 	bool annotate; /* folded: _[k], _[j] suffixes */
+	struct profile_view view; /* of formats that show stacks */
 	/* Of formats that show time, ns since the recording began; to 0: to the end. */
 	uint64_t from, to;
 };

@@ -99,7 +99,7 @@ int profile_export(struct sink **ret, profile_writer *write, FILE *out,
 		   const struct export_options *o, struct error *err)
 {
 	struct profile_exporter *e = calloc(1, sizeof(*e));
-	int rc = e ? profile_sink(&e->inner, write_profile, e, err)
+	int rc = e ? profile_sink(&e->inner, &o->view, write_profile, e, err)
 		   : error_errno(err, -ENOMEM, "cannot export");
 
 	if (rc < 0) {

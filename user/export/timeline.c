@@ -320,7 +320,7 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 
 	if (rc < 0)
 		return rc;
-	rc = profile_sink(&t->entities, keep_profile, t, err);
+	rc = profile_sink(&t->entities, &o->view, keep_profile, t, err);
 	if (rc < 0) {
 		states_free(t->states);
 		return rc;

@@ -36,7 +36,7 @@ const struct word_table word_tables[] = {
 	{"mapping_kind", "words for mapping.kind", mapping_kinds},
 	{"frame_kind", "words for frame.kind", frame_kinds},
 	{"frame_flag", "words for the bits of frame.flags", frame_flags},
-	{"sample_flag", "words for the bits of sample.flags", sample_flags},
+	{"sample_flag", "words for the bits of sample.flags and sum.flags", sample_flags},
 	{"stack_end", "words for frame.address of frames of the kind \"end\"", stack_ends},
 	{"slice_state", "words for slice.state and slice.left", slice_states},
 	{"wait_class", "words for slice.wait", wait_classes},
@@ -94,17 +94,36 @@ const struct blob_table blob_tables[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
-/* Names of frames as every output of skein shows them; see profile_frame_name(). */
+/* SAMPLE_FLAGS_OF_RUNTIME as a number that SQL reads. */
+#define RUNTIME_FLAGS 120
+#define NUMBER_TEXT(number) #number
+#define NUMBER_SQL(number) NUMBER_TEXT(number)
+#define RUNTIME_FLAGS_SQL "(flags & " NUMBER_SQL(RUNTIME_FLAGS) ")"
+_Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums are the same");
+
+/* A path without its folders. */
+#define BASE_SQL(path) "replace(" path ", rtrim(" path ", replace(" path ", '/', '')), '')"
+
+/* Of a function of Python: its file, and where it begins. */
+#define PLACE_SQL \
+	"' (' || CASE WHEN file LIKE '<%' THEN file ELSE " BASE_SQL("file") " END ||" \
+	" CASE WHEN function.line THEN ':' || function.line ELSE '' END || ')'"
+
+/*
+ * Names of frames as every output of skein shows them; see profile_frame_name(). What differs is
+ * that two functions of Python that only the folders of their files tell apart have one name here.
+ */
 #define FRAME_NAME_SQL \
 	"SELECT frame.id AS id, CASE" \
 	" WHEN frame.kind = (SELECT id FROM frame_kind WHERE word = 'end')" \
 	" THEN coalesce((SELECT" \
 	" CASE WHEN word IN ('walked', 'no address space') THEN '[' ELSE '[truncated: ' END ||" \
 	" word || ']' FROM stack_end WHERE id = frame.address), '[truncated: ?]')" \
-	" WHEN function.name <> '' THEN function.name" \
-	" WHEN mapping.id IS NOT NULL THEN '[' ||" \
-	" replace(path, rtrim(path, replace(path, '/', '')), '') ||" \
-	" printf('+0x%x]', frame.address)" \
+	" WHEN function.name <> '' THEN function.name || CASE WHEN file <> '' AND frame.kind =" \
+	" (SELECT id FROM frame_kind WHERE word = 'python') THEN " PLACE_SQL " ELSE '' END" \
+	" WHEN mapping.id IS NOT NULL THEN '[' || CASE path WHEN ''" \
+	" THEN (SELECT word FROM mapping_kind WHERE id = mapping.kind)" \
+	" ELSE trim(" BASE_SQL("path") ", '[]') END || printf('+0x%x]', frame.address)" \
 	" ELSE '[unknown]' END AS name, coalesce(mapping.path, '') AS path," \
 	" frame.mapping AS mapping, frame.function AS function" \
 	" FROM frame LEFT JOIN function ON function.id = frame.function" \
@@ -200,7 +219,8 @@ const char *schema_derived_sql(enum record_kind kind)
 {
 	static const char *const sql[KIND_COUNT] = {
 		[KIND_SUM] = "SELECT event, thread, stack, count(*) AS count,"
-			     " sum(weight) AS weight FROM sample GROUP BY event, thread, stack",
+			     " sum(weight) AS weight, " RUNTIME_FLAGS_SQL " AS flags FROM sample"
+			     " GROUP BY event, thread, stack, 6",
 	};
 
 	return sql[kind];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples added up per (event, thread, stack): open addressing, linear probing. */
+/* Samples added up per (event, thread, stack, flags): open addressing, linear probing. */
 #include "trace/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* 5 MiB: few parts for what one recording has in different stacks, and little to search in. */
+/* 6 MiB: few parts for what one recording has in different stacks, and little to search in. */
 #define SLOT_BITS 17
 #define SLOTS (1u << SLOT_BITS)
 #define USED_MAX (SLOTS / 4 * 3) /* probes stay short */
@@ -33,22 +33,23 @@ void sums_clear(struct sums *s)
 }
 
 /* Ids are given by skein in order, so a multiplication spreads them well enough. */
-static inline uint32_t first_slot(const struct sample *r)
+static inline uint32_t first_slot(const struct sample *r, uint64_t flags)
 {
 	uint64_t h = r->stack * 0x9e3779b97f4a7c15ULL;
 
-	h = (h ^ (h >> 32) ^ r->thread) * 0xbf58476d1ce4e5b9ULL;
+	h = (h ^ (h >> 32) ^ r->thread ^ flags << 48) * 0xbf58476d1ce4e5b9ULL;
 	h = (h ^ (h >> 29) ^ r->event) * 0x94d049bb133111ebULL;
 	return (uint32_t)(h >> (64 - SLOT_BITS));
 }
 
 bool sums_add(struct sums *s, const struct sample *r)
 {
-	uint32_t i = first_slot(r);
+	uint64_t flags = r->flags & SAMPLE_FLAGS_OF_RUNTIME;
+	uint32_t i = first_slot(r, flags);
 	struct sum *slot = &s->slots[i];
 
-	while (slot->count &&
-	       (slot->stack != r->stack || slot->thread != r->thread || slot->event != r->event)) {
+	while (slot->count && (slot->stack != r->stack || slot->thread != r->thread ||
+			       slot->event != r->event || slot->flags != flags)) {
 		i = (i + 1) % SLOTS;
 		slot = &s->slots[i];
 	}
@@ -56,7 +57,8 @@ bool sums_add(struct sums *s, const struct sample *r)
 		if (s->count == USED_MAX)
 			return false;
 		s->used[s->count++] = i;
-		*slot = (struct sum){.event = r->event, .thread = r->thread, .stack = r->stack};
+		*slot = (struct sum){
+			.event = r->event, .thread = r->thread, .stack = r->stack, .flags = flags};
 	}
 	slot->count++;
 	slot->weight += r->weight;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples added up per (event, thread, stack) in a table of fixed size: when
- * it is full, what it holds is passed on as one part of the sums, and it
- * begins anew.
+ * Samples added up per (event, thread, stack, SAMPLE_FLAGS_OF_RUNTIME) in a
+ * table of fixed size: when it is full, what it holds is passed on as one part
+ * of the sums, and it begins anew.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Leaving interpreters out of stacks. A loop frame stands in a stack as what it is, a native
+ * function, and the frames of Python that it runs follow it. They say all that it does, so each
+ * frame of Python is joined to what called the loop. Other children keep the loop, and so does a
+ * sample that stands at one of which no frame is known: nothing is hidden that nothing stands for.
+ *
+ * The self time of a loop is that of the frame which it runs, since that one is the leaf.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/python.h"
+
+/*
+ * What does nothing but enter a loop, or hand a call on to who does: between a call in Python and
+ * the loop of its callee they are as much the interpreter as the loop. What Python calls by name
+ * (list.sort, generator.send), slots of types and everything of C extensions stays.
+ */
+#define TRAMPOLINES(X) \
+	/* into the loop */ \
+	X(PyEval_EvalCode) X(PyEval_EvalCodeEx) X(PyEval_EvalFrame) X(PyEval_EvalFrameEx) \
+	X(_PyEval_EvalCode) X(_PyEval_EvalCodeWithName) X(_PyEval_EvalFrame) X(_PyEval_Vector) \
+	X(function_code_fastcall) \
+	/* a generator's or coroutine's next step */ \
+	X(PyGen_am_send) X(PyIter_Send) X(gen_iternext) X(gen_send_ex) X(gen_send_ex2) \
+	/* handing a call on */ \
+	X(PyObject_Call) X(PyObject_CallFunctionObjArgs) X(PyObject_CallMethodObjArgs) \
+	X(PyObject_CallNoArgs) X(PyObject_CallObject) X(PyObject_CallOneArg) \
+	X(PyObject_Vectorcall) X(PyObject_VectorcallDict) X(PyObject_VectorcallMethod) \
+	X(PyVectorcall_Call) X(_PyFunction_FastCallDict) X(_PyFunction_Vectorcall) \
+	X(_PyObject_Call) X(_PyObject_CallNoArgsTstate) X(_PyObject_Call_Prepend) \
+	X(_PyObject_FastCallDict) X(_PyObject_FastCallDictTstate) X(_PyObject_MakeTpCall) \
+	X(_PyObject_Vectorcall) X(_PyObject_VectorcallTstate) X(_PyVectorcall_Call) \
+	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall)
+
+/* Compilers call parts and copies of a function by its name and more: f.cold, f.constprop.0 */
+static bool is_trampoline_name(const char *name)
+{
+	static const char *const names[] = {
+#define TRAMPOLINE_NAME(name) #name,
+		TRAMPOLINES(TRAMPOLINE_NAME)
+#undef TRAMPOLINE_NAME
+	};
+	size_t size = strcspn(name, ".");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(names[i], name, size) && !names[i][size])
+			return true;
+	return false;
+}
+
+/* What a frame is to an interpreter. */
+enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
+
+struct folding {
+	struct profile *profile;
+	uint8_t *roles;	  /* by index of frame */
+	uint32_t *callers; /* by index of stack: who called a row of trampolines; else itself */
+};
+
+static enum role role_of(const struct profile *p, const struct profile_frame *f)
+{
+	const char *name = f->function == PROFILE_NONE ? "" : p->functions[f->function].f.name;
+
+	if (f->f.kind == FRAME_PYTHON)
+		return ROLE_PYTHON;
+	if (f->f.kind != FRAME_NATIVE || f->mapping == PROFILE_NONE)
+		return ROLE_NONE;
+	if (f->f.flags & FRAME_FLAG_INTERPRETER)
+		return ROLE_LOOP;
+	if (!*name)
+		return ROLE_NAMELESS;
+	return is_trampoline_name(name) ? ROLE_TRAMPOLINE : ROLE_NONE;
+}
+
+static enum role role_at(const struct folding *f, uint32_t stack)
+{
+	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : f->profile->stacks[stack].frame;
+
+	return frame == PROFILE_NONE ? ROLE_NONE : f->roles[frame];
+}
+
+/* Whether the frames of two stacks, which both have a module, are of one file. */
+static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
+{
+	const struct profile *p = f->profile;
+	uint32_t x = p->frames[p->stacks[a].frame].mapping;
+	uint32_t y = p->frames[p->stacks[b].frame].mapping;
+
+	return x == y || (*p->mappings[x].m.path &&
+			  !strcmp(p->mappings[x].m.path, p->mappings[y].m.path));
+}
+
+/* Parents come first, so a row of trampolines is as long to walk as one. */
+static void find_callers(struct folding *f)
+{
+	for (uint32_t i = 0; i < f->profile->stack_count; i++) {
+		uint32_t parent = f->profile->stacks[i].parent;
+
+		f->callers[i] = i;
+		if (role_at(f, i) != ROLE_TRAMPOLINE)
+			continue;
+		f->callers[i] = parent;
+		if (role_at(f, parent) == ROLE_TRAMPOLINE && same_module(f, i, parent))
+			f->callers[i] = f->callers[parent];
+	}
+}
+
+/*
+ * Who called a loop, trampolines apart. In a stripped interpreter they have no names; but what
+ * calls a loop, and is of its file, can be nothing else.
+ */
+static uint32_t caller_of(const struct folding *f, uint32_t loop)
+{
+	uint32_t at = f->profile->stacks[loop].parent;
+
+	if (role_at(f, at) == ROLE_NAMELESS && same_module(f, at, loop))
+		at = f->profile->stacks[at].parent;
+	return role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
+}
+
+/* Only frames of Python get other parents, and no row of others leads through one. */
+static void join(struct folding *f)
+{
+	struct profile_stack *stacks = f->profile->stacks;
+
+	for (uint32_t i = 0; i < f->profile->stack_count; i++)
+		if (role_at(f, i) == ROLE_PYTHON && role_at(f, stacks[i].parent) == ROLE_LOOP)
+			stacks[i].parent = caller_of(f, stacks[i].parent);
+}
+
+int python_fold(struct profile *p)
+{
+	struct folding f = {
+		.profile = p,
+		.roles = calloc(p->frame_count + 1, sizeof(*f.roles)),
+		.callers = calloc(p->stack_count + 1, sizeof(*f.callers)),
+	};
+	int rc = f.roles && f.callers ? 0 : -ENOMEM;
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		f.roles[i] = role_of(p, &p->frames[i]);
+		any = any || f.roles[i] == ROLE_LOOP;
+	}
+	if (!rc && any) {
+		find_callers(&f);
+		join(&f);
+	}
+	free(f.roles);
+	free(f.callers);
+	return rc;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Python's functions as outputs show them: "function (file.py:line)". */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/python.h"
+#include "base/vector.h"
+
+/* A short name, and whether there are several functions that it would stand for. */
+struct short_name {
+	const char *file; /* whole path of the first */
+	bool ambiguous;
+};
+
+struct naming {
+	struct names *texts;
+	struct names shorts; /* number = index in the list */
+	VECTOR(struct short_name) list;
+	VECTOR(char) text;
+};
+
+/* A module that comes from no file, such as <string> or <frozen os>, has no folders. */
+static const char *base_name(const char *file)
+{
+	const char *slash = *file == '<' ? NULL : strrchr(file, '/');
+
+	return slash && slash[1] ? slash + 1 : file;
+}
+
+static int compose(struct naming *n, const char *name, const char *file, uint64_t line)
+{
+	size_t size = strlen(name) + strlen(file) + 32;
+	char number[24] = "";
+
+	n->text.count = 0;
+	if (vector_reserve(&n->text, size) < 0)
+		return -ENOMEM;
+	if (line)
+		snprintf(number, sizeof(number), ":%" PRIu64, line);
+	if (*file)
+		snprintf(n->text.items, size, "%s (%s%s)", name, file, number);
+	else
+		snprintf(n->text.items, size, "%s", name);
+	return 0;
+}
+
+/* The number of the short name of a function at a line. */
+static int shorten(struct naming *n, const struct function *f, uint64_t line, uint32_t *ret)
+{
+	struct short_name fresh = {.file = f->file};
+	struct short_name *known;
+
+	if (compose(n, f->name, base_name(f->file), line) < 0 ||
+	    names_intern_text(&n->shorts, n->text.items, ret) < 0)
+		return -ENOMEM;
+	if (*ret == n->list.count)
+		return vector_push(&n->list, fresh);
+	known = &n->list.items[*ret];
+	known->ambiguous = known->ambiguous || strcmp(known->file, f->file) != 0;
+	return 0;
+}
+
+/* The name to show, once all short ones are known. */
+static int finish_name(struct naming *n, const struct function *f, uint64_t line, uint32_t number,
+		       const char **ret)
+{
+	const char *text = names_text(&n->shorts, number);
+	uint32_t kept;
+
+	if (n->list.items[number].ambiguous) {
+		if (compose(n, f->name, f->file, line) < 0)
+			return -ENOMEM;
+		text = n->text.items;
+	}
+	if (names_intern_text(n->texts, text, &kept) < 0)
+		return -ENOMEM;
+	*ret = names_text(n->texts, kept);
+	return 0;
+}
+
+static void free_naming(struct naming *n)
+{
+	names_free(&n->shorts);
+	vector_free(&n->list);
+	vector_free(&n->text);
+}
+
+static bool is_python(const struct profile *p, const struct profile_function *f)
+{
+	return f->mapping != PROFILE_NONE && p->mappings[f->mapping].m.kind == MAPPING_PYTHON &&
+	       *f->f.name;
+}
+
+static int name_functions(struct profile *p, struct names *texts)
+{
+	uint32_t *numbers = calloc(p->function_count + 1, sizeof(*numbers));
+	struct naming n = {.texts = texts};
+	int rc = numbers ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->function_count && !rc; i++)
+		if (is_python(p, &p->functions[i]))
+			rc = shorten(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
+	for (uint32_t i = 0; i < p->function_count && !rc; i++) {
+		struct profile_function *f = &p->functions[i];
+
+		if (is_python(p, f))
+			rc = finish_name(&n, &f->f, f->f.line, numbers[i], &f->shown);
+	}
+	free_naming(&n);
+	free(numbers);
+	return rc;
+}
+
+/* The function that a frame of Python is named after; NULL for all others. */
+static const struct profile_function *function_of(const struct profile *p,
+						  const struct profile_frame *f)
+{
+	const struct profile_function *of =
+		f->function == PROFILE_NONE ? NULL : &p->functions[f->function];
+
+	return f->f.kind == FRAME_PYTHON && of && of->shown ? of : NULL;
+}
+
+static int name_lines(struct profile *p, struct names *texts)
+{
+	uint32_t *numbers = calloc(p->frame_count + 1, sizeof(*numbers));
+	struct naming n = {.texts = texts};
+	int rc = numbers ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		const struct profile_function *f = function_of(p, &p->frames[i]);
+
+		if (f)
+			rc = shorten(&n, &f->f, p->frames[i].f.line, &numbers[i]);
+	}
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		const struct profile_function *f = function_of(p, &p->frames[i]);
+
+		if (f)
+			rc = finish_name(&n, &f->f, p->frames[i].f.line, numbers[i],
+					 &p->frames[i].shown);
+	}
+	free_naming(&n);
+	free(numbers);
+	return rc;
+}
+
+int python_name(struct profile *p, struct names *texts, bool by_line)
+{
+	int rc = name_functions(p, texts);
+
+	if (rc < 0 || by_line)
+		return rc < 0 ? rc : name_lines(p, texts);
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		const struct profile_function *f = function_of(p, &p->frames[i]);
+
+		p->frames[i].shown = f ? f->shown : NULL;
+	}
+	return 0;
+}

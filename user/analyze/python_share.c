@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How much of the samples of an event is Python's, and how much of that could be read and named. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/python.h"
+
+/* Frames of Python on the way from the root to a stack. */
+struct on_path {
+	uint32_t frames, named;
+};
+
+/* Parents come first. */
+static void count_frames(struct on_path *paths, const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+		const struct profile_frame *f =
+			s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame];
+
+		if (s->parent != PROFILE_NONE)
+			paths[i] = paths[s->parent];
+		if (!f || f->f.kind != FRAME_PYTHON)
+			continue;
+		paths[i].frames++;
+		paths[i].named += f->function != PROFILE_NONE &&
+				  *p->functions[f->function].f.name;
+	}
+}
+
+static void add(struct python_share *share, const struct profile_sum *s,
+		const struct on_path *paths)
+{
+	if (s->flags & (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD))
+		share->samples += s->count;
+	if (s->flags & SAMPLE_FLAG_GIL)
+		share->gil += s->count;
+	else if (s->flags & SAMPLE_FLAG_PYTHON)
+		share->no_gil += s->count;
+	if (s->flags & SAMPLE_FLAG_COLLECTING)
+		share->collecting += s->count;
+	if (s->flags & SAMPLE_FLAG_UNREAD)
+		share->unread += s->count;
+	if (s->stack != PROFILE_NONE) {
+		share->frames += s->count * paths[s->stack].frames;
+		share->named += s->count * paths[s->stack].named;
+	}
+}
+
+int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
+{
+	struct on_path *paths = calloc(p->stack_count + 1, sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	*ret = (struct python_share){0};
+	count_frames(paths, p);
+	for (uint32_t i = 0; i < p->sum_count; i++)
+		if (p->sums[i].event == event)
+			add(ret, &p->sums[i], paths);
+	free(paths);
+	return 0;
+}
