@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What kind of Python an ELF file has, and whether all is known that reading its frames takes. */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/python_file_private.h"
+
+#define OFFSETS_MAX 1024  /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
+#define SEARCH_WORDS 1024 /* read at a time */
+#define SEARCH_MAX (64u << 20)
+#define GIL_BYTES 24 /* of struct _gil_runtime_state that are read */
+
+static const char cookie[8] = "xdebugpy";
+
+const char *python_support_text(uint32_t support)
+{
+#define PYTHON_SUPPORT_TEXT(NAME, text) text,
+	static const char *const texts[] = {PYTHON_SUPPORTS(PYTHON_SUPPORT_TEXT)};
+
+	return support < PYTHON_SUPPORT_COUNT ? texts[support] : "?";
+}
+
+/* A segment's data, for the cookie at a multiple of 8. 0: it is not there. */
+static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p)
+{
+	uint64_t size = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
+	uint64_t words[SEARCH_WORDS];
+
+	for (uint64_t at = 0; at < size; at += sizeof(words)) {
+		size_t n = size - at < sizeof(words) ? (size_t)(size - at) : sizeof(words);
+
+		if (elf_image_read(image, p->p_offset + at, words, n) < 0)
+			return 0;
+		for (size_t i = 0; i < n / 8; i++) {
+			if (memcmp(&words[i], cookie, sizeof(cookie)) == 0)
+				return p->p_vaddr + at + i * 8;
+		}
+	}
+	return 0;
+}
+
+/* Where neither a symbol nor a section tells, _PyRuntime of 3.13 and newer can be recognized. */
+static uint64_t search_runtime(const struct elf_image *image)
+{
+	uint64_t address = 0;
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; !address && i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		if (p.p_type == PT_LOAD && (p.p_flags & PF_W) && p.p_offset <= image->size &&
+		    p.p_filesz <= image->size - p.p_offset)
+			address = search_segment(image, &p);
+	}
+	return address;
+}
+
+static uint64_t find_runtime(const struct elf_image *image, const struct python_symbols *symbols)
+{
+	if (symbols->found[PYTHON_NAME_RUNTIME])
+		return symbols->at[PYTHON_NAME_RUNTIME].start;
+	return symbols->section ? symbols->section_address : search_runtime(image);
+}
+
+/* From the interpreter's own offsets, if it has any. The last bytes of the read may be others. */
+static enum python_support describe(struct python_file *f, const struct elf_image *image)
+{
+	uint8_t bytes[OFFSETS_MAX];
+	int rc;
+
+	if (!python_bytes_at(image, f->runtime, bytes, sizeof(bytes)))
+		return PYTHON_UNKNOWN;
+	rc = python_layout_from_offsets(&f->layout, bytes, sizeof(bytes));
+	if (rc == -ENOTSUP)
+		return PYTHON_FREE_THREADED;
+	if (rc || f->layout.version != PYTHON_VERSION(f->major, f->minor))
+		return PYTHON_UNKNOWN;
+	return f->minor == 13 ? PYTHON_READABLE : PYTHON_UNTESTED;
+}
+
+static enum python_support lay_out(struct python_file *f, const struct elf_image *image,
+				   const struct python_version *version)
+{
+	const struct python_layout *known = python_layout_of(f->major, f->minor);
+
+	if (version->free_threaded)
+		return PYTHON_FREE_THREADED;
+	if (!known)
+		return describe(f, image);
+	if (version->debug)
+		return PYTHON_UNKNOWN;
+	f->layout = *known;
+	return PYTHON_READABLE;
+}
+
+/* What a symbol says of the size of _PyRuntime must leave room for what is read of it. */
+static bool runtime_holds(const struct python_file *f, const struct python_symbols *symbols)
+{
+	const struct python_extent *at = &symbols->at[PYTHON_NAME_RUNTIME];
+	uint64_t size = at->end - at->start;
+	const struct python_layout *l = &f->layout;
+
+	if (!size)
+		return true;
+	return l->runtime_interpreters + 8 <= size &&
+	       (l->runtime_gil == PYTHON_ABSENT || l->runtime_gil + GIL_BYTES <= size) &&
+	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
+}
+
+/* 0 with f->support set, or an error that is none of the file's contents. */
+static int judge(struct python_file *f, struct elf_image *image,
+		 const struct python_symbols *symbols)
+{
+	struct python_version version = {0};
+	int rc;
+
+	f->runtime = find_runtime(image, symbols);
+	f->support = PYTHON_UNKNOWN;
+	if (python_version_find(&version, image, symbols, f->runtime)) {
+		f->major = version.major;
+		f->minor = version.minor;
+		f->micro = version.micro;
+		if (PYTHON_VERSION(f->major, f->minor) < PYTHON_VERSION(3, 8))
+			f->support = PYTHON_OLD;
+	}
+	if (f->support == PYTHON_OLD)
+		return 0;
+	if (!symbols->found[PYTHON_NAME_LOOP] || !symbols->found[PYTHON_NAME_CODE_TYPE] ||
+	    !f->runtime) {
+		f->support = PYTHON_HIDDEN;
+		return 0;
+	}
+	if (!f->major)
+		return 0;
+	f->code_type = symbols->at[PYTHON_NAME_CODE_TYPE].start;
+	f->support = lay_out(f, image, &version);
+	if (f->support != PYTHON_READABLE && f->support != PYTHON_UNTESTED)
+		return 0;
+	rc = runtime_holds(f, symbols) ? python_loops_find(f, image, symbols) : -ENOENT;
+	if (rc == -ENOENT || rc == -EBADMSG || rc == -E2BIG || rc == -EINVAL) {
+		f->support = PYTHON_UNKNOWN;
+		rc = 0;
+	}
+	return rc;
+}
+
+static int read_image(struct python_file *ret, struct elf_image *image)
+{
+	struct python_symbols symbols;
+	struct python_file f = {.support = PYTHON_NONE};
+	int rc = python_symbols_read(&symbols, image);
+
+	if (!rc && python_symbols_any(&symbols))
+		rc = judge(&f, image, &symbols);
+	if (rc)
+		return rc;
+	if (f.support != PYTHON_READABLE && f.support != PYTHON_UNTESTED)
+		f = (struct python_file){
+			.support = f.support,
+			.major = f.major,
+			.minor = f.minor,
+			.micro = f.micro,
+		};
+	*ret = f;
+	return 0;
+}
+
+int python_file_read(struct python_file *ret, int fd, struct beat *b)
+{
+	struct elf_image image;
+	int rc = elf_image_open(&image, fd, b);
+
+	if (!rc && image.header.e_ident[EI_DATA] != ELFDATA2LSB)
+		*ret = (struct python_file){.support = PYTHON_NONE};
+	else if (!rc)
+		rc = read_image(ret, &image);
+	elf_image_close(&image);
+	return rc;
+}

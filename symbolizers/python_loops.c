@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where the evaluation loop is: _PyEval_EvalFrameDefault, and what the compiler
+ * split off because it seldom runs. Where no symbol names such a part, the
+ * jumps of the loop lead there: to code that call frame information describes
+ * as a function of its own, but with the very frame that the loop has where it
+ * jumps.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/python_file_private.h"
+#include "symbolizers/unwind_cfi.h"
+
+/*
+ * The loop has between 30 and 60 kB, and more where it is built for debugging. One that is cut
+ * into many functions that jump to each other (3.14 can be built so) leaves but a few bytes.
+ */
+#define LOOP_MIN 4096
+#define LOOP_MAX (4u << 20)
+#define JUMP_SIZE 6
+
+static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
+{
+	for (unsigned int i = 0; i < f->loops; i++) {
+		if (f->loop[i].start <= start && end <= f->loop[i].end)
+			return 0;
+	}
+	if (f->loops >= PYTHON_LOOPS_MAX)
+		return -ENOENT;
+	f->loop[f->loops].start = start;
+	f->loop[f->loops].end = end;
+	f->loops++;
+	return 0;
+}
+
+/* Addresses of code to file offsets; all of it must be in one segment. */
+static int add_code(struct python_file *f, const struct unwind_source *s,
+		    const struct python_extent *code)
+{
+	uint64_t offset, left;
+
+	if (!unwind_source_offset(s, code->start, &offset, &left) ||
+	    code->end - code->start > left || code->end - code->start > LOOP_MAX)
+		return -ENOENT;
+	if (!f->loops)
+		f->code_delta = code->start - offset;
+	return add_loop(f, offset, offset + (code->end - code->start));
+}
+
+/* All about the jumps of the loop. Numbers are file offsets. */
+struct search {
+	struct python_file *file;
+	const struct unwind_source *source;
+	struct unwind_rows rows;
+	uint64_t start, size;
+	uint8_t *code;
+};
+
+/* The number of the rule at offset, which lies within e. */
+static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_extent *e,
+			uint64_t offset)
+{
+	uint64_t page = e->start & ~(uint64_t)(UNWIND_PAGE_SIZE - 1);
+	uint32_t rule = UNWIND_RULE_GAP;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		uint32_t row = rows->rows.items[e->first + i];
+
+		/* each page on the way has a row at its first byte */
+		if (i && !UNWIND_ROW_LOW(row))
+			page += UNWIND_PAGE_SIZE;
+		if (page + UNWIND_ROW_LOW(row) > offset)
+			break;
+		rule = UNWIND_ROW_RULE(row);
+	}
+	return rule;
+}
+
+/* Where a jump at p goes to: jcc rel32, jmp rel32. false: it is none. */
+static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
+{
+	const uint8_t *p = s->code + at;
+	size_t size = p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 6 : p[0] == 0xe9 ? 5 : 0;
+	int32_t distance;
+
+	if (!size)
+		return false;
+	memcpy(&distance, p + size - sizeof(distance), sizeof(distance));
+	*ret = s->start + at + size + (uint64_t)(int64_t)distance;
+	return *ret < s->start || *ret >= s->start + s->size;
+}
+
+/* What bytes in the midst of instructions seem to jump to has another frame, or none. */
+static int follow_jump(struct search *s, uint64_t from, uint64_t target)
+{
+	const struct unwind_extent *there, *here;
+	uint32_t rule;
+
+	there = unwind_rows_find(&s->rows, UNWIND_LAYER_FRAMES, target);
+	here = unwind_rows_find(&s->rows, UNWIND_LAYER_FRAMES, from);
+	if (!there || !here || there->start == here->start)
+		return 0;
+	rule = rule_at(&s->rows, here, from);
+	if (rule == UNWIND_RULE_GAP || rule == UNWIND_RULE_BAD ||
+	    rule_at(&s->rows, there, target) != rule ||
+	    /* functions begin with their caller's frame, parts of functions do not */
+	    rule == rule_at(&s->rows, here, here->start) ||
+	    rule_at(&s->rows, there, there->start) == rule_at(&s->rows, here, here->start))
+		return 0;
+	return add_loop(s->file, there->start, there->end);
+}
+
+static int follow_jumps(struct search *s)
+{
+	uint64_t target;
+	int rc = 0;
+
+	s->code = malloc(s->size);
+	if (!s->code)
+		return -ENOMEM;
+	rc = elf_image_read(s->source->image, s->start, s->code, s->size);
+	for (uint64_t at = 0; !rc && at + JUMP_SIZE <= s->size; at++) {
+		if (jump_target(s, at, &target))
+			rc = follow_jump(s, s->start + at, target);
+	}
+	free(s->code);
+	return rc;
+}
+
+/* Parts without names, and the size of a loop that has none. */
+static int search_frames(struct python_file *f, const struct unwind_source *source,
+			 const struct python_extent *loop)
+{
+	struct search s = {.file = f, .source = source};
+	const struct unwind_extent *e;
+	uint64_t offset;
+	int rc = unwind_rows_init(&s.rows);
+
+	if (!rc)
+		rc = unwind_cfi_read(&s.rows, source);
+	if (!rc) {
+		unwind_rows_settle(&s.rows);
+		rc = unwind_source_offset(source, loop->start, &offset, NULL) ? 0 : -ENOENT;
+	}
+	e = rc ? NULL : unwind_rows_find(&s.rows, UNWIND_LAYER_FRAMES, offset);
+	if (!rc && loop->start == loop->end)
+		rc = e ? add_code(f, source,
+				  &(struct python_extent){loop->start,
+							  loop->start + (e->end - offset)})
+		       : -ENOENT;
+	if (!rc && e && source->image->header.e_machine == EM_X86_64) {
+		s.start = f->loop[0].start;
+		s.size = f->loop[0].end - f->loop[0].start;
+		rc = follow_jumps(&s);
+	}
+	unwind_rows_free(&s.rows);
+	return rc;
+}
+
+static int find_loops(struct python_file *f, const struct unwind_source *source,
+		      const struct python_symbols *symbols)
+{
+	const struct python_extent *loop = &symbols->at[PYTHON_NAME_LOOP];
+	int rc = symbols->parts_count > PYTHON_LOOPS_MAX ? -ENOENT : 0;
+
+	if (!rc && loop->start < loop->end)
+		rc = add_code(f, source, loop);
+	for (uint32_t i = 0; !rc && i < symbols->parts_count; i++)
+		rc = add_code(f, source, &symbols->parts[i]);
+	/* .symtab is whole or is not there: where it names parts, it names all */
+	if (!rc && !symbols->parts_count)
+		rc = search_frames(f, source, loop);
+	if (!rc && f->loop[0].end - f->loop[0].start < LOOP_MIN)
+		rc = -ENOENT;
+	return rc;
+}
+
+int python_loops_find(struct python_file *ret, struct elf_image *image,
+		      const struct python_symbols *symbols)
+{
+	struct python_file f = *ret;
+	struct unwind_source source;
+	int rc = unwind_source_open(&source, image);
+
+	if (!rc)
+		rc = find_loops(&f, &source, symbols);
+	unwind_source_free(&source);
+	if (!rc)
+		*ret = f;
+	return rc;
+}

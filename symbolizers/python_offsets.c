@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From 3.13 on _PyRuntime begins with a description of the interpreter's own
+ * structs, for debuggers and profilers: words of 64 bits, a few about the
+ * interpreter and then sizes and offsets. Which word is which depends on the
+ * minor version: CPython, Include/internal/pycore_debug_offsets.h (in 3.13
+ * pycore_runtime.h).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/python_file.h"
+
+static const char cookie[8] = "xdebugpy";
+
+enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_RUNTIME_SIZE };
+
+/* Numbers of the first word of each part, which is a size; and of words that moved in theirs. */
+struct words {
+	uint16_t version;
+	uint16_t count;
+	uint8_t tag, shim;
+	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil; four more follow */
+	uint8_t thread, frame, code, object, bytes, text, gc;
+};
+
+static const struct words known[] = {
+	{
+		.version = PYTHON_VERSION(3, 13),
+		.count = 73,
+		.shim = PYTHON_OWNED_BY_C_STACK,
+		.interpreter = 6,
+		.interpreter_gc = 10,
+		.interpreter_gil = 14,
+		.thread = 19,
+		.frame = 28,
+		.code = 34,
+		.object = 44,
+		.bytes = 64,
+		.text = 67,
+		.gc = 71,
+	},
+	{
+		.version = PYTHON_VERSION(3, 14),
+		.count = 95,
+		.tag = 3,  /* _PyStackRef keeps a reference's kind there */
+		.shim = 3, /* FRAME_OWNED_BY_INTERPRETER */
+		.interpreter = 6,
+		.interpreter_gc = 11,
+		.interpreter_gil = 15,
+		.thread = 22,
+		.frame = 31,
+		.code = 39,
+		.object = 50,
+		.bytes = 74,
+		.text = 77,
+		.gc = 81,
+	},
+};
+
+struct offsets {
+	uint64_t words[128];
+	const struct words *of;
+	bool bad;
+};
+
+/* Word number index; it must be a member's offset below the size that word number part tells. */
+static uint32_t member_of(struct offsets *o, unsigned int part, unsigned int index)
+{
+	if (o->words[part] > 1u << 24 || o->words[index] >= o->words[part]) {
+		o->bad = true;
+		return PYTHON_ABSENT;
+	}
+	return (uint32_t)o->words[index];
+}
+
+static uint32_t within(struct offsets *o, unsigned int part, unsigned int index)
+{
+	return member_of(o, part, part + index);
+}
+
+static void read_states(struct offsets *o, struct python_layout *l)
+{
+	const struct words *w = o->of;
+	uint32_t gil = member_of(o, w->interpreter, w->interpreter_gil + 1);
+
+	l->runtime_interpreters = within(o, WORD_RUNTIME_SIZE, 2);
+	l->runtime_gil = l->runtime_collecting = PYTHON_ABSENT;
+	l->interpreter_next = within(o, w->interpreter, 2);
+	l->interpreter_threads = within(o, w->interpreter, 3);
+	l->interpreter_gil = member_of(o, w->interpreter, w->interpreter_gil);
+	/* one by one, so that their sum cannot overflow */
+	l->interpreter_collecting =
+		member_of(o, w->interpreter, w->interpreter_gc) + within(o, w->gc, 1);
+	l->gil_locked = member_of(o, w->interpreter, w->interpreter_gil + 3) - gil;
+	l->gil_holder = member_of(o, w->interpreter, w->interpreter_gil + 4) - gil;
+	if (l->interpreter_collecting >= o->words[w->interpreter])
+		o->bad = true;
+}
+
+static void read_threads(struct offsets *o, struct python_layout *l)
+{
+	const struct words *w = o->of;
+
+	l->thread_next = within(o, w->thread, 2);
+	l->thread_interpreter = within(o, w->thread, 3);
+	l->thread_frame = within(o, w->thread, 4);
+	l->thread_ident = within(o, w->thread, 5);
+	l->cframe_frame = l->cframe_previous = PYTHON_ABSENT;
+	l->frame_previous = within(o, w->frame, 1);
+	l->frame_code = within(o, w->frame, 2);
+	l->frame_instruction = within(o, w->frame, 3);
+	l->frame_bytes = within(o, w->frame, 4); /* localsplus is the last member */
+	l->frame_owner = within(o, w->frame, 5);
+}
+
+/* The id: of what is described, all that the constructor sets for good. */
+static void read_code(struct offsets *o, struct python_layout *l)
+{
+	const unsigned int code = o->of->code;
+	const uint32_t first_line = within(o, code, 5), arguments = within(o, code, 6);
+	const uint32_t id[PYTHON_ID_WORDS] = {
+		arguments & ~7u,    first_line & ~7u,	within(o, code, 7), /* co_localsplusnames */
+		within(o, code, 8),					    /* co_localspluskinds */
+		within(o, code, 1), within(o, code, 2), within(o, code, 3), within(o, code, 4),
+	};
+
+	l->code_file = id[4];
+	l->code_name = id[5];
+	l->code_qualified_name = id[6];
+	l->code_lines = id[7];
+	l->code_first_line = first_line;
+	l->code_units = within(o, code, 9);
+	memcpy(l->code_id, id, sizeof(id));
+	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
+		if (l->code_bytes < id[i] + 8)
+			l->code_bytes = id[i] + 8;
+	}
+}
+
+static void read_text(struct offsets *o, struct python_layout *l)
+{
+	const struct words *w = o->of;
+
+	l->bytes_size = within(o, w->bytes, 1);
+	l->bytes_data = within(o, w->bytes, 2);
+	l->text_state = within(o, w->text, 1);
+	l->text_length = within(o, w->text, 2);
+	l->text_ascii = within(o, w->text, 3);
+	/* PyCompactUnicodeObject adds the length of the UTF-8 form and a pointer to it. */
+	l->text_compact = l->text_ascii + 16;
+	if (l->text_compact >= o->words[w->text] || within(o, w->object, 1) != PYTHON_OBJECT_TYPE)
+		o->bad = true;
+}
+
+/* Releases and candidates only: before, the description was another. */
+static const struct words *words_of(uint64_t version)
+{
+	unsigned int level = version >> 4 & 15;
+
+	if (version >> 32 || level < 0xc)
+		return NULL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (known[i].version == version >> 16)
+			return &known[i];
+	}
+	return NULL;
+}
+
+int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size)
+{
+	struct offsets o = {.bad = false};
+	struct python_layout l = {
+		.frames = PYTHON_FRAME_SHIM,
+		.instruction = PYTHON_INSTRUCTION_POINTER,
+		.lines = PYTHON_LINES_LOCATIONS,
+	};
+
+	if (size > sizeof(o.words))
+		size = sizeof(o.words);
+	memcpy(o.words, bytes, size);
+	o.of = words_of(o.words[WORD_VERSION]);
+	if (memcmp(&o.words[WORD_COOKIE], cookie, sizeof(cookie)) != 0 || !o.of ||
+	    size < o.of->count * sizeof(*o.words) || o.words[WORD_FREE_THREADED] > 1)
+		return -EBADMSG;
+	if (o.words[WORD_FREE_THREADED])
+		return -ENOTSUP;
+	l.version = o.of->version;
+	l.executable_tag = o.of->tag;
+	l.shim_owner = o.of->shim;
+	read_states(&o, &l);
+	read_threads(&o, &l);
+	read_code(&o, &l);
+	read_text(&o, &l);
+	if (o.bad || !python_layout_check(&l))
+		return -EBADMSG;
+	*ret = l;
+	return 0;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The few symbols that tell of a Python interpreter. This is asked of every ELF
+ * file of the machine, so what links to Python without being one, and all the
+ * rest, must be told quickly: by the hash table that the dynamic linker uses.
+ * https://flapenguin.me/elf-dt-gnu-hash
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/python_file_private.h"
+#include "symbolizers/symtab.h"
+
+#define CHUNK 1024 /* entries read at a time */
+#define ENTRIES_MAX (16u << 20)
+#define NAME_MAX_READ 32 /* longer than all names that are looked for */
+#define LOOP "_PyEval_EvalFrameDefault"
+
+static const char *const names[PYTHON_NAMES] = {
+	[PYTHON_NAME_LOOP] = LOOP,
+	[PYTHON_NAME_OLD_LOOP] = "PyEval_EvalFrameEx",
+	[PYTHON_NAME_RUNTIME] = "_PyRuntime",
+	[PYTHON_NAME_CODE_TYPE] = "PyCode_Type",
+	[PYTHON_NAME_VERSION] = "Py_Version",
+	[PYTHON_NAME_GET_VERSION] = "Py_GetVersion",
+	[PYTHON_NAME_DEBUG] = "_Py_NegativeRefcount",
+};
+
+/* A symbol table and what belongs to it. */
+struct table {
+	const struct elf_image *image;
+	GElf_Shdr symbols, strings;
+	size_t entry; /* bytes of one */
+	uint64_t count;
+};
+
+static bool is_64(const struct elf_image *image)
+{
+	return image->header.e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+static bool open_table(struct table *t, const struct elf_image *image, const GElf_Shdr *symbols)
+{
+	t->image = image;
+	t->symbols = *symbols;
+	t->entry = is_64(image) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	t->count = symbols->sh_size / t->entry;
+	return symbols->sh_type != SHT_NOBITS && !(symbols->sh_flags & SHF_COMPRESSED) &&
+	       elf_section(image, symbols->sh_link, &t->strings) &&
+	       t->strings.sh_type == SHT_STRTAB && !(t->strings.sh_flags & SHF_COMPRESSED);
+}
+
+/* Entries first to first + n as this machine has them, whatever the file's class. */
+static bool read_entries(const struct table *t, uint64_t first, size_t n, Elf64_Sym *to)
+{
+	Elf32_Sym s;
+
+	if (elf_image_read(t->image, t->symbols.sh_offset + first * t->entry, to, n * t->entry) < 0)
+		return false;
+	for (size_t i = n; !is_64(t->image) && i-- > 0;) {
+		memcpy(&s, (const char *)to + i * sizeof(s), sizeof(s));
+		to[i] = (Elf64_Sym){
+			.st_name = s.st_name,
+			.st_info = s.st_info,
+			.st_shndx = s.st_shndx,
+			.st_value = s.st_value,
+			.st_size = s.st_size,
+		};
+	}
+	return true;
+}
+
+static bool entry_is(const struct table *t, const Elf64_Sym *s, const char *name)
+{
+	char buf[NAME_MAX_READ];
+	size_t size = strlen(name) + 1;
+
+	return s->st_name < t->strings.sh_size && size <= t->strings.sh_size - s->st_name &&
+	       elf_image_read(t->image, t->strings.sh_offset + s->st_name, buf, size) == 0 &&
+	       memcmp(buf, name, size) == 0;
+}
+
+/* What is only referred to, or copied from a library by the linker, is no interpreter. */
+static bool usable(const Elf64_Sym *s, unsigned int type)
+{
+	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
+	       GELF_ST_TYPE(s->st_info) == type && s->st_size <= UINT64_MAX - s->st_value;
+}
+
+static unsigned int type_of(int name)
+{
+	return name == PYTHON_NAME_RUNTIME || name == PYTHON_NAME_CODE_TYPE ||
+			       name == PYTHON_NAME_VERSION
+		       ? STT_OBJECT
+		       : STT_FUNC;
+}
+
+static void take(struct python_symbols *ret, int name, const Elf64_Sym *s)
+{
+	if (ret->found[name] || !usable(s, type_of(name)))
+		return;
+	ret->found[name] = true;
+	ret->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
+}
+
+/* .gnu.hash: buckets, a Bloom filter, buckets, and chains of hashes that end with an odd one. */
+struct hash_table {
+	uint32_t buckets, first_symbol, filter_words, filter_shift;
+	uint64_t filter, bucket, chain, end; /* file offsets */
+};
+
+static bool open_hash(struct hash_table *h, const struct elf_image *image, const GElf_Shdr *in)
+{
+	uint32_t header[4];
+	uint64_t filter_bytes;
+
+	if (in->sh_size < sizeof(header) || in->sh_size > UINT32_MAX ||
+	    elf_image_read(image, in->sh_offset, header, sizeof(header)) < 0)
+		return false;
+	filter_bytes = (uint64_t)header[2] * (is_64(image) ? 8 : 4);
+	*h = (struct hash_table){
+		.buckets = header[0],
+		.first_symbol = header[1],
+		.filter_words = header[2],
+		.filter_shift = header[3],
+		.filter = in->sh_offset + sizeof(header),
+		.bucket = in->sh_offset + sizeof(header) + filter_bytes,
+		.end = in->sh_offset + in->sh_size,
+	};
+	h->chain = h->bucket + 4ull * h->buckets;
+	return h->buckets && h->filter_words && h->chain <= h->end;
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (uint8_t)*name++;
+	return hash;
+}
+
+static bool passes_filter(const struct hash_table *h, const struct elf_image *image, uint32_t hash)
+{
+	unsigned int bits = is_64(image) ? 64 : 32;
+	uint64_t word = 0, at = hash / bits % h->filter_words * (bits / 8);
+
+	if (elf_image_read(image, h->filter + at, &word, bits / 8) < 0)
+		return false;
+	return word >> hash % bits & word >> (hash >> (h->filter_shift & 31)) % bits & 1;
+}
+
+static void look_up(struct python_symbols *ret, int name, const struct table *t,
+		    const struct hash_table *h)
+{
+	uint32_t hash = hash_of(names[name]), symbol, other = 0;
+	uint64_t at;
+	Elf64_Sym s;
+
+	if (!passes_filter(h, t->image, hash) ||
+	    elf_image_read(t->image, h->bucket + 4ull * (hash % h->buckets), &symbol, 4) < 0 ||
+	    symbol < h->first_symbol)
+		return;
+	for (; !(other & 1) && symbol < t->count; symbol++) {
+		at = h->chain + 4ull * (symbol - h->first_symbol);
+		if (at + 4 > h->end || elf_image_read(t->image, at, &other, 4) < 0)
+			return;
+		if ((other | 1) == (hash | 1) && read_entries(t, symbol, 1, &s) &&
+		    entry_is(t, &s, names[name]))
+			take(ret, name, &s);
+	}
+}
+
+/* The number of the name, or -1. parts: also what is named after the loop. */
+static int name_of(const char *text, bool *part)
+{
+	*part = strncmp(text, LOOP ".", sizeof(LOOP)) == 0;
+	for (int i = 0; i < PYTHON_NAMES; i++) {
+		if (strcmp(text, names[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static void take_part(struct python_symbols *ret, const Elf64_Sym *s)
+{
+	if (!usable(s, STT_FUNC) || !s->st_size)
+		return;
+	for (uint32_t i = 0; i < ret->parts_count && i < PYTHON_LOOPS_MAX; i++) {
+		if (ret->parts[i].start == s->st_value)
+			return;
+	}
+	if (ret->parts_count < PYTHON_LOOPS_MAX)
+		ret->parts[ret->parts_count] =
+			(struct python_extent){s->st_value, s->st_value + s->st_size};
+	ret->parts_count += ret->parts_count <= PYTHON_LOOPS_MAX;
+}
+
+static int scan_entries(struct python_symbols *ret, const struct table *t, const char *strings)
+{
+	uint64_t count = t->count;
+	Elf64_Sym entries[CHUNK];
+	bool part;
+	int name;
+
+	if (count > ENTRIES_MAX)
+		return -EBADMSG;
+	for (uint64_t at = 0; at < count; at += CHUNK) {
+		size_t n = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
+
+		if (!read_entries(t, at, n, entries))
+			return -EBADMSG;
+		for (size_t i = 0; i < n; i++) {
+			const char *text = strings + entries[i].st_name;
+
+			if (entries[i].st_name >= t->strings.sh_size ||
+			    (text[0] != '_' && text[0] != 'P'))
+				continue;
+			name = name_of(text, &part);
+			if (name >= 0)
+				take(ret, name, &entries[i]);
+			else if (part)
+				take_part(ret, &entries[i]);
+		}
+	}
+	return 0;
+}
+
+/* All entries, unless the names alone tell that none is of interest. */
+static int scan_table(struct python_symbols *ret, const struct table *t)
+{
+	uint64_t size = t->strings.sh_size;
+	char *strings;
+	int rc;
+
+	if (!size || size > SYMBOL_NAMES_MAX)
+		return 0;
+	strings = malloc(size + 1);
+	if (!strings)
+		return -ENOMEM;
+	rc = elf_image_read(t->image, t->strings.sh_offset, strings, size);
+	strings[size] = '\0';
+	if (!rc && memmem(strings, size, "PyEval_EvalFrame", strlen("PyEval_EvalFrame")))
+		rc = scan_entries(ret, t, strings);
+	free(strings);
+	return rc;
+}
+
+/* The sections of interest, in one pass. */
+struct sections {
+	GElf_Shdr dynamic, hash, symbols;
+	bool has_dynamic, has_hash, has_symbols;
+};
+
+static bool take_section(bool *has, GElf_Shdr *to, const GElf_Shdr *s)
+{
+	if (!*has)
+		*to = *s;
+	return *has = true;
+}
+
+static void find_sections(struct sections *ret, const struct elf_image *image)
+{
+	GElf_Shdr s;
+
+	*ret = (struct sections){.has_dynamic = false};
+	for (size_t i = 1; i < image->sections; i++) {
+		if (!elf_section(image, i, &s))
+			continue;
+		if (s.sh_type == SHT_DYNSYM)
+			take_section(&ret->has_dynamic, &ret->dynamic, &s);
+		else if (s.sh_type == SHT_GNU_HASH)
+			take_section(&ret->has_hash, &ret->hash, &s);
+		else if (s.sh_type == SHT_SYMTAB)
+			take_section(&ret->has_symbols, &ret->symbols, &s);
+	}
+}
+
+static int read_dynamic(struct python_symbols *ret, const struct elf_image *image,
+			const struct sections *in)
+{
+	struct hash_table hash;
+	struct table t;
+
+	if (!in->has_dynamic || !open_table(&t, image, &in->dynamic))
+		return 0;
+	if (!in->has_hash || !open_hash(&hash, image, &in->hash))
+		return scan_table(ret, &t);
+	for (int i = 0; i < PYTHON_NAMES; i++) {
+		look_up(ret, i, &t, &hash);
+		/* whoever has not the oldest has none */
+		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(ret))
+			break;
+	}
+	return 0;
+}
+
+static void find_runtime_section(struct python_symbols *ret, const struct elf_image *image)
+{
+	GElf_Shdr s;
+
+	if (!elf_section_named(image, ".PyRuntime", &s) || !(s.sh_flags & SHF_ALLOC))
+		return;
+	ret->section = true;
+	ret->section_address = s.sh_addr;
+}
+
+bool python_symbols_any(const struct python_symbols *s)
+{
+	return s->found[PYTHON_NAME_LOOP] || s->found[PYTHON_NAME_OLD_LOOP] || s->section;
+}
+
+int python_symbols_read(struct python_symbols *ret, const struct elf_image *image)
+{
+	struct python_symbols found = {.section = false};
+	struct sections in;
+	struct table t;
+	int rc;
+
+	find_sections(&in, image);
+	find_runtime_section(&found, image);
+	rc = read_dynamic(&found, image, &in);
+	if (!rc && in.has_symbols && open_table(&t, image, &in.symbols))
+		rc = scan_table(&found, &t);
+	if (!rc)
+		*ret = found;
+	return rc;
+}
+
+bool python_bytes_at(const struct elf_image *image, uint64_t address, void *buf, size_t size)
+{
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		uint64_t in = address - p.p_vaddr;
+
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || in >= p.p_filesz ||
+		    size > p.p_filesz - in || p.p_offset > image->size)
+			continue;
+		return elf_image_read(image, p.p_offset + in, buf, size) == 0;
+	}
+	return false;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which Python it is. Struct layouts depend on it, and nothing in the process
+ * would tell that they are those of another version; so two places in the file
+ * must say the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/python_file_private.h"
+
+#define FUNCTION_MAX 256 /* of Py_GetVersion(): less than 100 bytes */
+#define TEXT_MAX 32
+#define SEARCH_MAX (256u << 20)
+#define SEARCH_CHUNK (64u << 10)
+
+/* What places in the file have said so far. */
+struct votes {
+	struct python_version version;
+	unsigned int count;
+	bool micro; /* known */
+	bool disagree;
+};
+
+static void vote(struct votes *v, unsigned int major, unsigned int minor, int micro)
+{
+	if (major > UINT8_MAX || minor > UINT8_MAX || micro > UINT8_MAX)
+		return;
+	if (v->count++ && (v->version.major != major || v->version.minor != minor ||
+			   (micro >= 0 && v->micro && v->version.micro != micro)))
+		v->disagree = true;
+	v->version.major = (uint8_t)major;
+	v->version.minor = (uint8_t)minor;
+	if (micro < 0)
+		return;
+	v->version.micro = (uint8_t)micro;
+	v->micro = true;
+}
+
+static void vote_hex(struct votes *v, uint64_t hex)
+{
+	vote(v, hex >> 24 & 255, hex >> 16 & 255, hex >> 8 & 255);
+}
+
+/* From 3.11: const unsigned long Py_Version = PY_VERSION_HEX. */
+static void ask_variable(struct votes *v, const struct elf_image *image,
+			 const struct python_symbols *symbols)
+{
+	uint64_t hex;
+
+	if (symbols->found[PYTHON_NAME_VERSION] &&
+	    python_bytes_at(image, symbols->at[PYTHON_NAME_VERSION].start, &hex, sizeof(hex)) &&
+	    hex >> 32 == 0)
+		vote_hex(v, hex);
+}
+
+/* From 3.13: what is in front of _PyRuntime, see python_offsets.c. */
+static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t runtime)
+{
+	uint64_t words[2];
+
+	if (runtime && python_bytes_at(image, runtime, words, sizeof(words)) &&
+	    memcmp(words, "xdebugpy", 8) == 0 && words[1] >> 32 == 0)
+		vote_hex(v, words[1]);
+}
+
+/* At most three digits; NULL: none. */
+static const char *number(const char *text, unsigned int *ret)
+{
+	const char *p = text;
+
+	for (*ret = 0; *p >= '0' && *p <= '9' && p - text < 3; p++)
+		*ret = *ret * 10 + (unsigned int)(*p - '0');
+	return p == text ? NULL : p;
+}
+
+/* "3.8", and what follows. */
+static const char *major_minor(const char *text, unsigned int *major, unsigned int *minor)
+{
+	const char *p = number(text, major);
+
+	return p && *p == '.' && *major >= 2 && *major <= 3 ? number(p + 1, minor) : NULL;
+}
+
+/* DT_SONAME: libpython3.8.so.1.0; before 3.8 with m, now with d (debug) or t (free-threaded). */
+static void ask_soname(struct votes *v, const struct elf_image *image)
+{
+	static const char prefix[] = "libpython";
+	uint64_t strings, name, size;
+	char text[TEXT_MAX] = "";
+	unsigned int major, minor;
+	const char *p;
+
+	if (!elf_dynamic(image, DT_SONAME, &name) || !elf_dynamic(image, DT_STRTAB, &strings) ||
+	    !elf_dynamic(image, DT_STRSZ, &size) || name >= size)
+		return;
+	size = size - name < sizeof(text) - 1 ? size - name : sizeof(text) - 1;
+	if (!python_bytes_at(image, strings + name, text, size) ||
+	    strncmp(text, prefix, sizeof(prefix) - 1) != 0)
+		return;
+	p = major_minor(text + sizeof(prefix) - 1, &major, &minor);
+	if (!p)
+		return;
+	for (; *p >= 'a' && *p <= 'z'; p++) {
+		v->version.debug |= *p == 'd';
+		v->version.free_threaded |= *p == 't';
+	}
+	if (strncmp(p, ".so", 3) == 0)
+		vote(v, major, minor, -1);
+}
+
+/* A whole string like "3.8.18", "3.9.2+" or "3.14.0rc1". */
+static bool is_version(const char *text, unsigned int *major, unsigned int *minor,
+		       unsigned int *micro)
+{
+	const char *p = major_minor(text, major, minor);
+
+	p = p && *p == '.' ? number(p + 1, micro) : NULL;
+	if (!p)
+		return false;
+	p += strspn(p, "abrc+0123456789");
+	return *p == '\0';
+}
+
+/*
+ * The address that an instruction of x86-64 makes: lea disp(%rip),%reg, or mov $imm32,%reg where
+ * code is not position-independent. 0: it is neither.
+ */
+static uint64_t address_made(const uint8_t *code, uint64_t at)
+{
+	uint32_t value;
+
+	if ((code[0] & 0xfb) == 0x48 && code[1] == 0x8d && (code[2] & 0xc7) == 5) {
+		memcpy(&value, code + 3, sizeof(value));
+		return at + 7 + (uint64_t)(int64_t)(int32_t)value;
+	}
+	if ((code[0] & 0xf8) == 0xb8) {
+		memcpy(&value, code + 1, sizeof(value));
+		return value;
+	}
+	return 0;
+}
+
+/* Py_GetVersion() makes its text of PY_VERSION and others. */
+static void ask_function(struct votes *v, const struct elf_image *image,
+			 const struct python_symbols *symbols)
+{
+	const struct python_extent *at = &symbols->at[PYTHON_NAME_GET_VERSION];
+	uint64_t size = at->end - at->start;
+	unsigned int major, minor, micro;
+	uint8_t code[FUNCTION_MAX + 8] = {0};
+	char text[TEXT_MAX] = "";
+
+	if (size > FUNCTION_MAX)
+		size = FUNCTION_MAX;
+	if (!symbols->found[PYTHON_NAME_GET_VERSION] || image->header.e_machine != EM_X86_64 ||
+	    !python_bytes_at(image, at->start, code, size))
+		return;
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t made = address_made(code + i, at->start + i);
+
+		if (made && python_bytes_at(image, made, text, sizeof(text) - 1) &&
+		    is_version(text, &major, &minor, &micro)) {
+			vote(v, major, minor, (int)micro);
+			return;
+		}
+	}
+}
+
+/* Of "lib/python3.8" or "python3.9", which getpath.c has: more than one is no answer. */
+struct search {
+	unsigned int major, minor, found;
+};
+
+static void search_chunk(struct search *s, const char *bytes, size_t size)
+{
+	static const char name[] = "python";
+	const char *p = bytes, *end = bytes + size, *after;
+	unsigned int major, minor;
+
+	while ((p = memmem(p, (size_t)(end - p), name, sizeof(name) - 1))) {
+		bool begins = p > bytes && (p[-1] == '/' || p[-1] == '\0');
+
+		p += sizeof(name) - 1;
+		after = begins ? major_minor(p, &major, &minor) : NULL;
+		if (!after || *after || (s->found && s->major == major && s->minor == minor))
+			continue;
+		s->major = major;
+		s->minor = minor;
+		s->found++;
+	}
+}
+
+/* Chunks overlap, so that no text is cut; behind each is a NUL for who reads too far. */
+static void ask_texts(struct votes *v, const struct elf_image *image)
+{
+	struct search s = {.found = 0};
+	char *buf = malloc(SEARCH_CHUNK + 1);
+	GElf_Shdr in;
+	uint64_t at = 0;
+
+	if (buf && elf_section_named(image, ".rodata", &in) && in.sh_type == SHT_PROGBITS &&
+	    in.sh_size <= SEARCH_MAX) {
+		while (at < in.sh_size) {
+			uint64_t left = in.sh_size - at;
+			size_t n = left < SEARCH_CHUNK ? (size_t)left : SEARCH_CHUNK;
+
+			if (elf_image_read(image, in.sh_offset + at, buf, n) < 0)
+				break;
+			buf[n] = n == left ? '\0' : '?';
+			search_chunk(&s, buf, n);
+			at += n == left ? n : n - TEXT_MAX;
+		}
+	}
+	free(buf);
+	if (s.found == 1)
+		vote(v, s.major, s.minor, -1);
+}
+
+bool python_version_find(struct python_version *ret, const struct elf_image *image,
+			 const struct python_symbols *symbols, uint64_t runtime)
+{
+	struct votes v = {.version.debug = symbols->found[PYTHON_NAME_DEBUG]};
+
+	ask_variable(&v, image, symbols);
+	ask_runtime(&v, image, runtime);
+	ask_soname(&v, image);
+	ask_function(&v, image, symbols);
+	if (v.count == 1)
+		ask_texts(&v, image);
+	if (v.count < 2 || v.disagree)
+		return false;
+	*ret = v.version;
+	return true;
+}
