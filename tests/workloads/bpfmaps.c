@@ -2,7 +2,8 @@
 /*
  * Spends half of its CPU time in bpf() map updates. The kernel runs no program
  * of a perf event on a CPU that is inside such a call, and tells nobody.
- * Prints both times.
+ * Prints both times, and how often it began to do the one or the other: when it
+ * went over to it, and when it got the CPU back.
  *
  *   bpfmaps SECONDS-OF-CPU
  */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,6 +58,8 @@ int main(int argc, char **argv)
 {
 	uint64_t wanted = argc > 1 ? (uint64_t)(atof(argv[1]) * 1e9) : 1000 * MS;
 	uint64_t in_maps = 0;
+	struct rusage used;
+	long turns = 0;
 	int map = new_map();
 
 	if (map < 0) {
@@ -68,7 +72,10 @@ int main(int argc, char **argv)
 		update_maps(map, 5 * MS);
 		in_maps += thread_ns() - before;
 		plain_half(5 * MS);
+		turns += 2;
 	}
-	printf("{\"cpu\": %.6f, \"maps\": %.6f}\n", thread_ns() / 1e9, in_maps / 1e9);
+	getrusage(RUSAGE_SELF, &used);
+	printf("{\"cpu\": %.6f, \"maps\": %.6f, \"turns\": %ld}\n", thread_ns() / 1e9,
+	       in_maps / 1e9, turns + used.ru_nvcsw + used.ru_nivcsw);
 	return 0;
 }
