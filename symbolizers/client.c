@@ -20,7 +20,7 @@
 
 #include "symbolizers/client_private.h"
 
-/* Addresses that may be unanswered; each takes 8 bytes. */
+/* Addresses that may be unanswered; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
 #define FILES_MAX 4096
 #define KERNEL_SYMBOLS_MAX (1u << 16)
@@ -60,7 +60,7 @@ void request_free(struct request *r)
 	if (!r)
 		return;
 	r->object->requests--;
-	vector_free(&r->addresses);
+	vector_free(&r->questions);
 	free(r->table);
 	free(r);
 }
@@ -93,7 +93,7 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
-	queue_put(request_is_table(r) ? &s->tables : &s->waiting, r);
+	queue_put(request_is_first(r) ? &s->tables : &s->waiting, r);
 	wake(s);
 	return 0;
 }
@@ -109,7 +109,10 @@ static void close_fd(struct symbolizer *s, int *fd)
 
 static bool may_close(const struct object *o, bool read)
 {
-	return o->fd >= 0 && (read ? o->read : !o->requests);
+	if (o->fd < 0)
+		return false;
+	/* memory of a process is read all the time */
+	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
 }
 
 /* Close the files of what was used least recently: what was read first, then what is idle. */
@@ -137,6 +140,7 @@ void object_free(struct symbolizer *s, struct object *o)
 	for (size_t i = 0; i < o->symbols.count; i++)
 		free(o->symbols.items[i].name);
 	vector_free(&o->symbols);
+	free(o->python);
 	free(o);
 }
 
@@ -218,19 +222,20 @@ int symbolizer_fd(const struct symbolizer *s)
 	return s->poll;
 }
 
-int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
+int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+	       struct message_python *python)
 {
 	struct object *o = NULL;
 	int rc = fd < 0 ? -EBADF : -EEXIST;
 
-	HASH_FIND(hh, s->objects, &object, sizeof(object), o);
+	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
 	if (rc == -EBADF || o)
 		goto out;
 	rc = -ENOMEM;
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		goto out;
-	*o = (struct object){.id = object, .kind = kind, .fd = fd, .debug_fd = -1};
+	*o = (struct object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .python = python};
 	rc = stamp_of(fd, &o->stamp);
 	if (rc < 0) {
 		free(o);
@@ -243,7 +248,18 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 out:
 	if (fd >= 0)
 		close(fd);
+	free(python);
 	return rc;
+}
+
+int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
+{
+	if (kind != OBJECT_PYTHON)
+		return object_add(s, object, kind, fd, NULL);
+	/* there is no telling where to look */
+	if (fd >= 0)
+		close(fd);
+	return -EINVAL;
 }
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)
@@ -338,10 +354,8 @@ void object_touch(struct symbolizer *s, struct object *o)
 	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
 }
 
-int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
+int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q)
 {
-	struct object *o = object_lookup(s, object);
-
 	if (!o)
 		return -ENOENT;
 	if (s->pending >= PENDING_MAX)
@@ -353,11 +367,18 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 		queue_put(&s->gathering, o->gathering);
 		object_touch(s, o);
 	}
-	if (vector_push(&o->gathering->addresses, address) < 0)
+	if (vector_push(&o->gathering->questions, *q) < 0)
 		return -ENOMEM;
 	s->pending++;
 	s->stats.asked++;
-	return o->gathering->addresses.count < ASK_MAX ? 0 : symbolizer_flush(s);
+	return o->gathering->questions.count < ASK_MAX ? 0 : symbolizer_flush(s);
+}
+
+int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
+{
+	const struct message_question q = {.address = address};
+
+	return object_ask(s, object_lookup(s, object), &q);
 }
 
 int symbolizer_flush(struct symbolizer *s)

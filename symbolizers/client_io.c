@@ -97,14 +97,20 @@ static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
 	return 0;
 }
 
-static void tell(struct symbolizer *s, struct request *r, const struct symbol *symbol)
+void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer)
 {
-	uint64_t address = r->addresses.items[r->answered++];
+	const struct message_question *q = &r->questions.items[r->answered++];
+	struct symbol symbol = *answer;
 
 	s->pending--;
 	s->stats.answered++;
-	if (s->events.symbol)
-		s->events.symbol(s->events.context, r->object->id, address, symbol);
+	if (!s->events.symbol)
+		return;
+	symbol.place = q->place;
+	symbol.name = symbol.name ? symbol.name : "";
+	symbol.system_name = symbol.system_name ? symbol.system_name : "";
+	symbol.file = symbol.file ? symbol.file : "";
+	s->events.symbol(s->events.context, r->object->id, q->address, &symbol);
 }
 
 /* One answer at *at of the payload: moves *at behind it. */
@@ -113,11 +119,11 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	char name[ANSWER_NAME_MAX + 1], system_name[ANSWER_NAME_MAX + 1];
 	struct message_answer a;
 
-	if (size - *at < sizeof(a) || r->answered >= r->addresses.count)
+	if (size - *at < sizeof(a) || r->answered >= r->questions.count)
 		return -EBADMSG;
 	memcpy(&a, s->payload + *at, sizeof(a));
 	*at += sizeof(a);
-	if (a.address != r->addresses.items[r->answered] || a.name > ANSWER_NAME_MAX ||
+	if (a.address != r->questions.items[r->answered].address || a.name > ANSWER_NAME_MAX ||
 	    a.system_name > ANSWER_NAME_MAX || (size_t)a.name + a.system_name > size - *at)
 		return -EBADMSG;
 	memcpy(name, s->payload + *at, a.name);
@@ -125,14 +131,14 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	memcpy(system_name, s->payload + *at + a.name, a.system_name);
 	system_name[a.system_name] = '\0';
 	*at += (size_t)a.name + a.system_name;
-	tell(s, r,
-	     &(struct symbol){
-		     .name = name,
-		     .system_name = system_name,
-		     .start = a.start,
-		     .size = a.size,
-		     .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT),
-	     });
+	answer_tell(s, r,
+		    &(struct symbol){
+			    .name = name,
+			    .system_name = system_name,
+			    .start = a.start,
+			    .size = a.size,
+			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT),
+		    });
 	return 0;
 }
 
@@ -143,8 +149,9 @@ static int take_answers(struct symbolizer *s, const struct message *m, size_t si
 	int rc = r->type == MESSAGE_ASK ? 0 : -EBADMSG;
 
 	for (uint32_t i = 0; !rc && i < m->count; i++)
-		rc = take_answer(s, r, &at, size);
-	if (!rc && r->answered == r->addresses.count)
+		rc = m->type == MESSAGE_ANSWERS ? take_answer(s, r, &at, size)
+						: code_answer_take(s, r, &at, size);
+	if (!rc && r->answered == r->questions.count)
 		request_free(request_take(s, now));
 	return rc;
 }
@@ -161,8 +168,10 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 		return 0;
 	if (m->type == MESSAGE_FACTS)
 		return take_facts(s, size, now);
-	if (m->type == MESSAGE_ANSWERS)
+	if (m->type == MESSAGE_ANSWERS || m->type == MESSAGE_CODE_ANSWERS)
 		return take_answers(s, m, size, now);
+	if (m->type == MESSAGE_PYTHON)
+		return inspect_take(s, size, now);
 	return table_take(s, m, size, now);
 }
 
@@ -194,7 +203,10 @@ static int introduce(struct symbolizer *s, struct object *o)
 	if (o->generation != s->generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		rc = message_send(s->socket, &m, &o->stamp, sizeof(o->stamp), o->fd, MSG_DONTWAIT);
+		rc = o->python ? message_send(s->socket, &m, o->python, sizeof(*o->python), o->fd,
+					      MSG_DONTWAIT)
+			       : message_send(s->socket, &m, &o->stamp, sizeof(o->stamp), o->fd,
+					      MSG_DONTWAIT);
 		if (rc < 0)
 			return rc;
 		o->generation = s->generation;
@@ -225,16 +237,21 @@ static int introduce(struct symbolizer *s, struct object *o)
 /* A request that no worker can answer. */
 static void answer_bad(struct symbolizer *s, struct request *r)
 {
-	const struct symbol bad = {.name = "", .system_name = "", .flags = SYMBOL_BAD_OBJECT};
+	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
+	const struct python_file none = {.support = PYTHON_NONE};
 
 	if (request_is_table(r)) {
 		table_end(s, r, -EIO, NULL);
 		return;
 	}
+	if (r->type == MESSAGE_INSPECT) {
+		inspect_end(s, r, &none);
+		return;
+	}
 	if (!r->object->bad)
 		mark_bad(s, r->object);
-	while (r->answered < r->addresses.count)
-		tell(s, r, &bad);
+	while (r->answered < r->questions.count)
+		answer_tell(s, r, &bad);
 	request_free(r);
 }
 
@@ -263,7 +280,7 @@ static bool is_vain(const struct symbolizer *s, const struct request *r)
 	if (o->generation != s->generation && o->fd < 0)
 		return true;
 	/* a file whose symbols are no good may still have a table */
-	return request_is_table(r) ? o->struck || o->forgotten : o->bad;
+	return request_is_first(r) ? o->struck || o->forgotten : o->bad;
 }
 
 /* Send the first request of a queue. Its object's earlier requests may still be unanswered. */
@@ -279,13 +296,13 @@ static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
 		answer_bad(s, queue_take(q));
 		return 0;
 	}
-	left = r->addresses.count - r->answered;
+	left = r->questions.count - r->answered;
 	m.count = r->wants_key ? 1 : (uint32_t)left;
 	rc = introduce(s, o);
 	if (!rc)
-		rc = message_send(s->socket, &m, r->addresses.items + r->answered,
-				  left * sizeof(uint64_t), r->type == MESSAGE_REFRESH ? o->fd : -1,
-				  MSG_DONTWAIT);
+		rc = message_send(s->socket, &m, r->questions.items + r->answered,
+				  left * sizeof(*r->questions.items),
+				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
 	if (!s->sent.first) {
@@ -359,7 +376,7 @@ static void requeue(struct symbolizer *s)
 	s->waiting = s->tables = (struct queue){0};
 	while ((r = queue_take(&s->sent))) {
 		table_restart(r);
-		queue_put(request_is_table(r) ? &s->tables : &s->waiting, r);
+		queue_put(request_is_first(r) ? &s->tables : &s->waiting, r);
 	}
 	while ((r = queue_take(&tables)))
 		queue_put(&s->tables, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the client's files share: client.c (objects), client_io.c (messages), client_tables.c,
- * client_worker.c.
+ * What the client's files share: client.c (objects), client_io.c (messages), client_python.c,
+ * client_tables.c, client_worker.c.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"
+#include "symbolizers/python_file.h"
 #include "symbolizers/stamp.h"
 #include "symbolizers/table_cache.h"
 #include "symbolizers/unwind_table.h"
@@ -27,16 +28,18 @@ struct object {
 	enum object_kind kind;
 	int fd, debug_fd;		      /* -1: none, or closed because there were too many */
 	struct stamp stamp;		      /* of fd, when it was added */
+	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation;		      /* of the worker that knows it; 0: none */
 	bool debug_sent;		      /* to that worker */
 	size_t symbols_sent;		      /* to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added ones */
-	struct request *gathering;	      /* addresses not sent yet; NULL: none */
+	struct request *gathering;	      /* questions not sent yet; NULL: none */
 	unsigned int strikes; /* workers that died over it, since it last was answered */
 	size_t requests;      /* not answered */
 	bool read, bad, forgotten;
-	bool struck;	/* bad because workers died over it */
-	bool unwinding; /* its table has been asked for */
+	bool struck;	 /* bad because workers died over it */
+	bool unwinding;	 /* its table has been asked for */
+	bool inspecting; /* its interpreter has been asked for */
 	struct object_facts facts;
 	UT_hash_handle hh; /* the list is in order of use, oldest first */
 };
@@ -44,13 +47,13 @@ struct object {
 struct request {
 	struct request *next;
 	struct object *object;
-	enum message_type type;	    /* READ, REFRESH, ASK, KEY, TABLE or FORGET */
-	uint64_t sequence;	    /* with which it was sent */
-	VECTOR(uint64_t) addresses; /* of ASK */
-	size_t answered;	    /* of those, in order */
-	bool wants_key, keyed;	    /* of TABLE */
-	struct unwind_key key;	    /* what the table is kept under, if keyed */
-	char *table;		    /* what came of it; NULL with a size: there was no memory */
+	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, INSPECT or FORGET */
+	uint64_t sequence;	/* with which it was sent */
+	VECTOR(struct message_question) questions; /* of ASK */
+	size_t answered;			   /* of those, in order */
+	bool wants_key, keyed;			   /* of TABLE */
+	struct unwind_key key;			   /* what the table is kept under, if keyed */
+	char *table; /* what came of it; NULL with a size: there was no memory */
 	size_t table_size, received;
 };
 
@@ -63,7 +66,7 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	struct object *objects;
 	struct queue gathering, waiting, sent;
-	struct queue tables; /* waiting too: they go first */
+	struct queue tables; /* waiting too, with what else is about a file: they go first */
 	size_t sent_count;
 	uint64_t pending, tables_pending, sequence;
 	struct table_cache *cache; /* NULL: none */
@@ -74,7 +77,7 @@ struct symbolizer {
 	int timer;	 /* timerfd: the time of restart_at has come */
 	int socket;	 /* -1: no worker */
 	bool wants_room; /* the socket is watched for room to send */
-	int priority; /* nice value of workers, whatever the recorder's becomes */
+	int priority;	 /* nice value of workers, whatever the recorder's becomes */
 	pid_t pid;
 	VECTOR(pid_t) corpses; /* killed, not yet waited for */
 	uint64_t generation;   /* of the worker */
@@ -94,6 +97,14 @@ struct request *queue_take(struct queue *q);
 /* Have a request sent. 0 or -ENOMEM. */
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
+/*
+ * What symbolizer_add() does. python, of OBJECT_PYTHON only, is owned by the object from now on,
+ * also on failure.
+ */
+int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+	       struct message_python *python);
+/* What symbolizer_ask() does. o may be NULL: -ENOENT. */
+int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q);
 /* An object that is not forgotten, or NULL. */
 struct object *object_lookup(const struct symbolizer *s, uint64_t id);
 /* It is used: to the end of the list. */
@@ -103,6 +114,8 @@ void object_free(struct symbolizer *s, struct object *o);
 /* client_io.c: the first request that was sent has been answered: it is the caller's now. */
 struct request *request_take(struct symbolizer *s, uint64_t now);
 bool is_word(const char *text, size_t size, const char *allowed);
+/* The answer to the next question of a request; what is NULL in *answer is "". */
+void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer);
 
 /* client_tables.c: is it about an unwind table? */
 static inline bool request_is_table(const struct request *r)
@@ -115,6 +128,19 @@ int table_take(struct symbolizer *s, const struct message *m, size_t size, uint6
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
 /* The worker is lost: the next one begins at the beginning. */
 void table_restart(struct request *r);
+
+/* client_python.c: the next answer of a MESSAGE_CODE_ANSWERS, at *at, which moves behind it. */
+int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
+/* The MESSAGE_PYTHON that the first request was sent for. 0, or -EBADMSG for a lie. */
+int inspect_take(struct symbolizer *s, size_t size, uint64_t now);
+/* Answer a request that is in no queue any more, and free it. */
+void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
+
+/* Does it go before names that wait? */
+static inline bool request_is_first(const struct request *r)
+{
+	return request_is_table(r) || r->type == MESSAGE_INSPECT;
+}
 
 /* client_worker.c: fork a worker. 0 or a negative errno. */
 int worker_start(struct symbolizer *s, struct error *err);

@@ -12,33 +12,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/unwind/python_layout.h"
+
 enum message_type {
 	/* To the worker. What names an object unknown to it is answered as bad. */
-	/* fd, struct stamp; count is its kind: replaces what was known of that object */
+	/*
+	 * fd, struct stamp, or struct message_python if it is one; count is its kind: replaces what
+	 * was known of that object
+	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG,	/* fd of a separate debug file */
 	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
 	MESSAGE_FORGET,
 	MESSAGE_READ,	 /* answered by FACTS */
 	MESSAGE_REFRESH, /* fd; answered by FACTS */
-	MESSAGE_ASK,	 /* count addresses; answered by ANSWERS, in their order, in one or more */
-	MESSAGE_KEY,	 /* answered by KEY_IS or NO_TABLE */
+	/*
+	 * count struct message_question; answered by ANSWERS or CODE_ANSWERS, in their order, in
+	 * one or more
+	 */
+	MESSAGE_ASK,
+	MESSAGE_KEY, /* answered by KEY_IS or NO_TABLE */
 	/*
 	 * Answered by PARTs or NO_TABLE. count 1: KEY_IS comes first if there is a key of the very
 	 * bytes that the table is made of, which may have changed since the last KEY.
 	 */
 	MESSAGE_TABLE,
+	MESSAGE_INSPECT, /* answered by PYTHON */
 	/* From the worker. */
-	MESSAGE_BEAT,	 /* still at work on that request */
-	MESSAGE_FACTS,	 /* struct object_facts */
-	MESSAGE_ANSWERS, /* count times struct message_answer and its texts */
-	MESSAGE_KEY_IS,	 /* struct unwind_key */
+	MESSAGE_BEAT,	      /* still at work on that request */
+	MESSAGE_FACTS,	      /* struct object_facts */
+	MESSAGE_ANSWERS,      /* count times struct message_answer and its texts */
+	MESSAGE_CODE_ANSWERS, /* count times struct message_code_answer and its texts */
+	MESSAGE_KEY_IS,	      /* struct unwind_key */
 	/*
 	 * The next bytes of an unwind table, of count in all. Larger things than messages could
 	 * travel in a file, but the worker has none that it may write to.
 	 */
 	MESSAGE_PART,
 	MESSAGE_NO_TABLE, /* count is why, an errno */
+	MESSAGE_PYTHON,	  /* struct python_file */
 };
 
 struct message {
@@ -52,6 +64,17 @@ struct message_symbol {
 	uint64_t address, size;
 };
 
+/* An interpreter, of the process whose memory the object is. */
+struct message_python {
+	struct python_layout layout;
+	uint64_t code_type;
+};
+
+struct message_question {
+	uint64_t address;
+	uint64_t place; /* WIRE_PYTHON_PLACE() in a code object, else 0 */
+};
+
 struct message_answer {
 	uint64_t address, start, size;
 	uint32_t flags; /* enum symbol_flag */
@@ -59,12 +82,20 @@ struct message_answer {
 	uint16_t system_name;
 };
 
+struct message_code_answer {
+	struct message_question question;
+	uint32_t first_line, line;
+	uint32_t flags; /* enum symbol_flag */
+	uint16_t name;	/* bytes of the two texts that follow, without NUL */
+	uint16_t file;
+};
+
 #define PAYLOAD_MAX (64 * 1024)
 /* Longest name in an answer, in bytes; what is longer is cut and ends with U+2026. */
 #define ANSWER_NAME_MAX 4096
 #define ASK_MAX 512
 
-_Static_assert(ASK_MAX * sizeof(uint64_t) <= PAYLOAD_MAX, "a full ASK must fit");
+_Static_assert(ASK_MAX * sizeof(struct message_question) <= PAYLOAD_MAX, "a full ASK must fit");
 _Static_assert(sizeof(struct message_answer) + 2 * ANSWER_NAME_MAX <= PAYLOAD_MAX,
 	       "the longest answer must fit");
 

@@ -17,6 +17,7 @@
 #include "symbolizers/perfmap.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/worker.h"
+#include "symbolizers/worker_python.h"
 #include "symbolizers/worker_tables.h"
 
 /* Tables beyond this are dropped, least recently used first, and read again when asked for. */
@@ -34,6 +35,7 @@ struct object {
 		struct elf elf;
 		struct kernel kernel;
 		struct perfmap perfmap;
+		struct code_process python;
 	} table;
 	size_t bytes;	   /* of the table */
 	UT_hash_handle hh; /* the list is in order of use, oldest first */
@@ -44,6 +46,7 @@ struct worker {
 	unsigned int files, files_max;
 	size_t bytes;
 	struct object *objects;
+	struct codes codes; /* not in bytes */
 	struct demangler *demangler;
 	struct beat beat;
 	size_t used; /* of answers */
@@ -74,7 +77,8 @@ static void drop_table(struct worker *w, struct object *o)
 		perfmap_free(&o->table.perfmap);
 		break;
 	case OBJECT_PYTHON:
-		break;
+		worker_python_end(&o->table.python, &w->codes);
+		return;
 	}
 	memset(&o->table, 0, sizeof(o->table));
 	w->bytes -= o->bytes;
@@ -106,7 +110,10 @@ static void touch(struct worker *w, struct object *o)
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
 }
 
-/* The kernel's added symbols are in no file, so its table stays. */
+/*
+ * The kernel's added symbols are in no file, so its table stays. Code objects have a budget of
+ * their own: they may not be there another time.
+ */
 static void keep_budget(struct worker *w, const struct object *current)
 {
 	struct object *o, *next;
@@ -114,7 +121,7 @@ static void keep_budget(struct worker *w, const struct object *current)
 	HASH_ITER (hh, w->objects, o, next) {
 		if (w->bytes <= TABLES_MAX)
 			break;
-		if (o != current && o->kind != OBJECT_KERNEL)
+		if (o != current && o->kind != OBJECT_KERNEL && o->kind != OBJECT_PYTHON)
 			drop_table(w, o);
 	}
 }
@@ -124,6 +131,7 @@ static void account(struct worker *w, struct object *o)
 	w->bytes -= o->bytes;
 	o->bytes = o->kind == OBJECT_ELF      ? elf_bytes(&o->table.elf)
 		   : o->kind == OBJECT_KERNEL ? kernel_bytes(&o->table.kernel)
+		   : o->kind == OBJECT_PYTHON ? 0
 					      : perfmap_bytes(&o->table.perfmap);
 	w->bytes += o->bytes;
 }
@@ -147,11 +155,12 @@ static void read_object(struct worker *w, struct object *o)
 		case OBJECT_PERFMAP:
 			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
 			break;
-		case OBJECT_PYTHON:
+		case OBJECT_PYTHON: /* its memory is read when a question comes */
+			rc = 0;
 			break;
 		}
 	}
-	o->read = true;
+	o->read = o->kind != OBJECT_PYTHON;
 	o->bad = rc < 0;
 	facts.bad = o->bad;
 	o->facts = facts;
@@ -171,11 +180,11 @@ static bool find(struct object *o, uint64_t address, struct found *ret)
 	return perfmap_find(&o->table.perfmap, address, ret);
 }
 
-static void send_answers(struct worker *w, const struct message *request)
+static void send_answers(struct worker *w, const struct message *request, enum message_type type)
 {
 	struct message m = *request;
 
-	m.type = MESSAGE_ANSWERS;
+	m.type = type;
 	m.count = w->count;
 	if (w->count && message_send(w->socket, &m, w->answers, w->used, -1, 0) < 0)
 		_exit(1);
@@ -199,6 +208,30 @@ static void put_answer(struct worker *w, uint64_t address, const struct found *f
 	w->count++;
 }
 
+static struct message_question question(const struct worker *w, uint32_t i)
+{
+	struct message_question q;
+
+	memcpy(&q, w->payload + i * sizeof(q), sizeof(q));
+	return q;
+}
+
+static void answer_python(struct worker *w, const struct message *m, struct object *o)
+{
+	touch(w, o);
+	for (uint32_t i = 0; i < m->count; i++) {
+		struct message_question q = question(w, i);
+
+		if (sizeof(w->answers) - w->used < CODE_ANSWER_MAX)
+			send_answers(w, m, MESSAGE_CODE_ANSWERS);
+		w->used += worker_python_answer(w->answers + w->used, &o->table.python, &w->codes,
+						o->fd, &q);
+		w->count++;
+		beat(&w->beat);
+	}
+	send_answers(w, m, MESSAGE_CODE_ANSWERS);
+}
+
 static void answer(struct worker *w, const struct message *m, struct object *o)
 {
 	/* an answer's texts are written with a NUL each */
@@ -210,21 +243,20 @@ static void answer(struct worker *w, const struct message *m, struct object *o)
 		read_object(w, o);
 	for (uint32_t i = 0; i < m->count; i++) {
 		struct found f = {.name = ""};
-		uint64_t address;
+		uint64_t address = question(w, i).address;
 
-		memcpy(&address, w->payload + i * sizeof(address), sizeof(address));
 		if (!o || (o->bad && o->kind == OBJECT_ELF))
 			f.flags = SYMBOL_BAD_OBJECT;
 		else if (!find(o, address, &f) && o->bad)
 			f.flags |= SYMBOL_BAD_OBJECT;
 		if (sizeof(w->answers) - w->used < room)
-			send_answers(w, m);
+			send_answers(w, m, MESSAGE_ANSWERS);
 		put_answer(w, address, &f);
 		beat(&w->beat);
 	}
 	if (o) /* finding may have built the table */
 		account(w, o);
-	send_answers(w, m);
+	send_answers(w, m, MESSAGE_ANSWERS);
 }
 
 static void send_facts(struct worker *w, const struct message *request, const struct object *o)
@@ -276,10 +308,11 @@ static void add_object(struct worker *w, const struct message *m, size_t size, i
 		_exit(1);
 	o->id = m->object;
 	o->kind = m->count;
-	if (size == sizeof(o->stamp))
-		memcpy(&o->stamp, w->payload, size);
 	o->fd = o->debug_fd = -1;
-	replace_file(w, &o->fd, fd);
+	if (o->kind != OBJECT_PYTHON || worker_python_begin(&o->table.python, w->payload, size))
+		replace_file(w, &o->fd, fd);
+	if (o->kind != OBJECT_PYTHON && size == sizeof(o->stamp))
+		memcpy(&o->stamp, w->payload, size);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
 	keep_files(w, o);
 }
@@ -296,15 +329,18 @@ static void add_symbol(struct worker *w, struct object *o, size_t size)
 	account(w, o);
 }
 
-static void answer_unwind(struct worker *w, const struct message *m, const struct object *o)
+static void answer_file(struct worker *w, const struct message *m, const struct object *o)
 {
 	struct table_source source = {.fd = -1, .beat = &w->beat};
+	int rc;
 
 	if (o && o->kind == OBJECT_ELF) {
 		source.fd = o->fd;
 		source.stamp = o->stamp;
 	}
-	if (worker_answer_unwind(w->socket, m, &source) < 0)
+	rc = m->type == MESSAGE_INSPECT ? worker_answer_inspect(w->socket, m, &source)
+					: worker_answer_unwind(w->socket, m, &source);
+	if (rc < 0)
 		_exit(1);
 }
 
@@ -342,11 +378,15 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 		send_facts(w, m, o);
 		return;
 	case MESSAGE_ASK:
-		answer(w, m, o);
+		if (o && o->kind == OBJECT_PYTHON)
+			answer_python(w, m, o);
+		else
+			answer(w, m, o);
 		return;
 	case MESSAGE_KEY:
 	case MESSAGE_TABLE:
-		answer_unwind(w, m, o);
+	case MESSAGE_INSPECT:
+		answer_file(w, m, o);
 		return;
 	}
 }
@@ -378,6 +418,7 @@ void worker_main(int socket, int parent, unsigned int files)
 	w->socket = 0;
 	w->beat.socket = 0;
 	w->files_max = files;
+	TAILQ_INIT(&w->codes.used);
 	w->demangler = demangler_new();
 	if (!w->demangler)
 		_exit(1);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One code object, while its process goes on: what was read counts only if the
+ * object was the same before and after.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/python_code.h"
+
+/* All members that are read lie below that; they are read at once. */
+#define HEAD_BYTES 512
+
+struct head {
+	unsigned char bytes[HEAD_BYTES];
+};
+
+static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
+{
+	return address + size > address && m->read(m->context, to, size, address);
+}
+
+static uint64_t word_at(const struct head *h, uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, h->bytes + offset, sizeof(word));
+	return word;
+}
+
+static size_t most(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t name_offset(const struct python_layout *l)
+{
+	return l->code_qualified_name != PYTHON_ABSENT ? l->code_qualified_name : l->code_name;
+}
+
+/* Bytes up to the last member that is read; more than HEAD_BYTES makes no sense. */
+static size_t head_size(const struct python_layout *l)
+{
+	size_t size = most(l->code_bytes, PYTHON_OBJECT_TYPE + sizeof(uint64_t));
+
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		size = most(size, l->code_id[i] + sizeof(uint64_t));
+	size = most(size, name_offset(l) + sizeof(uint64_t));
+	size = most(size, l->code_file + sizeof(uint64_t));
+	size = most(size, l->code_lines + sizeof(uint64_t));
+	return most(size, l->code_first_line + sizeof(uint32_t));
+}
+
+/* Read the head, and check that it is of the code object that is meant. */
+static int read_head(struct head *ret, const struct python_memory *memory,
+		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
+		     uint32_t id)
+{
+	__u64 words[PYTHON_ID_WORDS];
+	size_t size = head_size(layout);
+
+	if (size > sizeof(ret->bytes))
+		return -EBADMSG;
+	if (!read_at(memory, ret->bytes, size, address))
+		return -EFAULT;
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		words[i] = word_at(ret, layout->code_id[i]);
+	return word_at(ret, PYTHON_OBJECT_TYPE) == code_type && python_code_id(words) == id
+		       ? 0
+		       : -ESTALE;
+}
+
+static int read_text(char **ret, size_t room, const struct python_memory *memory,
+		     const struct python_layout *layout, uint64_t address)
+{
+	char text[PYTHON_FILE_MAX];
+	int rc = python_text_read(text, room, memory, layout, address);
+
+	if (rc)
+		return rc;
+	*ret = strdup(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Without a table of lines the names are still worth having. */
+static int read_lines(struct python_code *c, const struct python_memory *memory,
+		      const struct python_layout *layout, uint64_t address)
+{
+	uint8_t *lines;
+	int64_t size;
+
+	if (!read_at(memory, &size, sizeof(size), address + layout->bytes_size) || size < 0 ||
+	    size > PYTHON_LINES_MAX)
+		return 0;
+	/* an empty one is a table, too: all of the code is on the first line */
+	lines = malloc((size_t)size + 1);
+	if (!lines)
+		return -ENOMEM;
+	if (size && !read_at(memory, lines, (size_t)size, address + layout->bytes_data)) {
+		free(lines);
+		return 0;
+	}
+	c->lines = lines;
+	c->lines_size = (size_t)size;
+	return 0;
+}
+
+static int read_parts(struct python_code *c, const struct head *h,
+		      const struct python_memory *memory, const struct python_layout *layout)
+{
+	int rc = read_text(&c->name, PYTHON_NAME_MAX, memory, layout,
+			   word_at(h, name_offset(layout)));
+
+	if (!rc)
+		rc = read_text(&c->file, PYTHON_FILE_MAX, memory, layout,
+			       word_at(h, layout->code_file));
+	if (!rc)
+		rc = read_lines(c, memory, layout, word_at(h, layout->code_lines));
+	memcpy(&c->first_line, h->bytes + layout->code_first_line, sizeof(c->first_line));
+	return rc;
+}
+
+int python_code_read(struct python_code *ret, const struct python_memory *memory,
+		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
+		     uint32_t id)
+{
+	struct python_code c = {.id = id};
+	struct head before, after;
+	int rc = read_head(&before, memory, layout, code_type, address, id), late;
+
+	if (rc)
+		return rc;
+	rc = read_parts(&c, &before, memory, layout);
+	/* names that made no sense may have been those of another object */
+	late = read_head(&after, memory, layout, code_type, address, id);
+	if (late)
+		rc = late;
+	if (rc)
+		python_code_free(&c);
+	else
+		*ret = c;
+	return rc;
+}
+
+void python_code_free(struct python_code *c)
+{
+	free(c->name);
+	free(c->file);
+	free(c->lines);
+	*c = (struct python_code){0};
+}
+
+uint32_t python_code_line(const struct python_code *c, const struct python_layout *layout,
+			  uint32_t unit)
+{
+	if (!c->lines && unit != UINT32_MAX)
+		return 0;
+	return python_line_of(layout->lines, c->lines, c->lines_size, c->first_line, unit);
+}

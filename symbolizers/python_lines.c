@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From a place in Python's code to its line: the three forms that tables of
+ * lines have had. Each is walked from its beginning, for lines are differences
+ * to the line before; a place behind the end has no line.
+ */
+#include <stdbool.h>
+
+#include "symbolizers/python_code.h"
+
+#define UNIT_BYTES 2
+#define NO_UNIT 0xffffffffu
+
+/* Lines are C ints in the interpreter; a table that leaves their range is nobody's. */
+static uint32_t line_checked(int64_t line)
+{
+	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Pairs of increments: bytes of code, lines (signed). Those with no bytes add up. */
+static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2) {
+		at += p[i];
+		if (at > byte)
+			break;
+		line += (int8_t)p[i + 1];
+	}
+	return line_checked(line);
+}
+
+/* Pairs: bytes of code, and what the line of these is more than that of the last that had one. */
+static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2) {
+		bool none = (int8_t)p[i + 1] == -128;
+
+		end += p[i];
+		if (!none)
+			line += (int8_t)p[i + 1];
+		if (end > byte)
+			return none ? 0 : line_checked(line);
+	}
+	return 0;
+}
+
+/* How an entry of locations begins: a bit that nothing else has, its kind, code units less one. */
+#define ENTRY_BEGIN 0x80
+#define ENTRY_KIND(byte) ((byte) >> 3 & 15)
+#define ENTRY_UNITS(byte) (((byte)&7) + 1u)
+#define VARINT_MORE 0x40
+#define VARINT_BITS 6
+
+enum entry_kind { /* those below are short forms: on the same line, columns in few bits */
+		  ENTRY_ONE_LINE = 10, /* 10 to 12: that many lines on, less 10 */
+		  ENTRY_NO_COLUMNS = 13,
+		  ENTRY_LONG = 14,
+		  ENTRY_NONE = 15,
+};
+
+/* A number of 6 bits in each byte, lowest first; its lowest bit is its sign. */
+static int64_t signed_varint(const uint8_t *p, const uint8_t *end)
+{
+	uint32_t value = 0;
+
+	for (unsigned int shift = 0; p < end && *p < ENTRY_BEGIN && shift < 32;
+	     shift += VARINT_BITS) {
+		value |= (uint32_t)(*p & (VARINT_MORE - 1)) << shift;
+		if (!(*p++ & VARINT_MORE))
+			break;
+	}
+	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+}
+
+static int64_t lines_on(const uint8_t *entry, const uint8_t *end)
+{
+	unsigned int kind = ENTRY_KIND(*entry);
+
+	if (kind == ENTRY_NO_COLUMNS || kind == ENTRY_LONG)
+		return signed_varint(entry + 1, end);
+	return kind > ENTRY_ONE_LINE && kind < ENTRY_NO_COLUMNS ? kind - ENTRY_ONE_LINE : 0;
+}
+
+static uint32_t line_of_locations(const uint8_t *p, size_t size, int64_t line, uint64_t unit)
+{
+	const uint8_t *end = p + size;
+	uint64_t passed = 0;
+
+	while (p < end) {
+		const uint8_t *entry = p++;
+
+		if (!(*entry & ENTRY_BEGIN))
+			continue;
+		line += lines_on(entry, end);
+		passed += ENTRY_UNITS(*entry);
+		if (passed > unit)
+			return ENTRY_KIND(*entry) == ENTRY_NONE ? 0 : line_checked(line);
+	}
+	return 0;
+}
+
+uint32_t python_line_of(uint8_t kind, const uint8_t *lines, size_t size, uint32_t first_line,
+			uint32_t unit)
+{
+	int64_t line = (int32_t)first_line;
+
+	if (unit == NO_UNIT)
+		return line_checked(line);
+	switch (kind) {
+	case PYTHON_LINES_LNOTAB:
+		return line_of_lnotab(lines, size, line, (uint64_t)unit * UNIT_BYTES);
+	case PYTHON_LINES_TABLE:
+		return line_of_table(lines, size, line, (uint64_t)unit * UNIT_BYTES);
+	case PYTHON_LINES_LOCATIONS:
+		return line_of_locations(lines, size, line, unit);
+	}
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Python's str (PEP 393): a head that says how many characters there are and of
+ * how many bytes each, and the characters behind it. Those of programs that
+ * have them elsewhere (up to 3.11) are no names of the interpreter's own making.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/python_code.h"
+
+#define PART_BYTES 1024 /* that are read at once */
+#define REPLACEMENT 0xfffd
+#define NAME_UNITS_MAX 4
+
+/* Bits of the state, behind those that tell whether it is interned. */
+#define STATE_KIND(state) ((state)&7)
+#define STATE_COMPACT 8
+#define STATE_ASCII 16
+
+static const char ellipsis[] = "\xe2\x80\xa6";
+#define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
+
+struct text {
+	uint64_t address; /* of the characters that follow */
+	uint64_t left;	  /* characters */
+	unsigned int width;
+};
+
+struct out {
+	char *to;
+	size_t room; /* without the NUL */
+	size_t used;
+	size_t cut; /* where an ellipsis would still fit */
+};
+
+static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
+{
+	return address + size > address && m->read(m->context, to, size, address);
+}
+
+static unsigned int state_shift(const struct python_layout *layout)
+{
+	return layout->version >= PYTHON_VERSION(3, 14) ? 16 : 2;
+}
+
+static int read_head(struct text *ret, const struct python_memory *memory,
+		     const struct python_layout *layout, uint64_t address)
+{
+	uint32_t state;
+	int64_t length;
+
+	if (!read_at(memory, &length, sizeof(length), address + layout->text_length) ||
+	    !read_at(memory, &state, sizeof(state), address + layout->text_state))
+		return -EFAULT;
+	state >>= state_shift(layout);
+	ret->width = STATE_KIND(state);
+	if (length < 0 || !(state & STATE_COMPACT) ||
+	    (ret->width != 1 && ret->width != 2 && ret->width != 4) ||
+	    ((state & STATE_ASCII) && ret->width != 1))
+		return -EBADMSG;
+	ret->left = (uint64_t)length;
+	ret->address = address + (state & STATE_ASCII ? layout->text_ascii : layout->text_compact);
+	return 0;
+}
+
+static uint32_t character(const unsigned char *bytes, unsigned int width)
+{
+	uint32_t c = 0;
+
+	memcpy(&c, bytes, width);
+	/* a NUL would end the text for whoever reads it */
+	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? REPLACEMENT : c;
+}
+
+static size_t encode(char to[NAME_UNITS_MAX], uint32_t c)
+{
+	size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	for (size_t i = more; i; i--, c >>= 6)
+		to[i] = (char)(0x80 | (c & 0x3f));
+	to[0] = (char)(more ? 0xff00 >> (more + 1) | c : c);
+	return more + 1;
+}
+
+/* False: it did not fit, and the text is cut. */
+static bool put(struct out *o, uint32_t c)
+{
+	char units[NAME_UNITS_MAX];
+	size_t size = encode(units, c);
+
+	if (size > o->room - o->used) {
+		if (o->cut + ELLIPSIS_BYTES <= o->room) {
+			memcpy(o->to + o->cut, ellipsis, ELLIPSIS_BYTES);
+			o->used = o->cut + ELLIPSIS_BYTES;
+		}
+		return false;
+	}
+	memcpy(o->to + o->used, units, size);
+	o->used += size;
+	if (o->used + ELLIPSIS_BYTES <= o->room)
+		o->cut = o->used;
+	return true;
+}
+
+static int copy(struct out *o, const struct python_memory *memory, struct text *t)
+{
+	unsigned char part[PART_BYTES];
+
+	while (t->left) {
+		/* no character takes less than a byte, and the one that does not fit is seen too */
+		uint64_t most = o->room - o->used + 1, count = t->left < most ? t->left : most;
+
+		if (count > sizeof(part) / t->width)
+			count = sizeof(part) / t->width;
+		if (!read_at(memory, part, count * t->width, t->address))
+			return -EFAULT;
+		for (uint64_t i = 0; i < count; i++) {
+			if (!put(o, character(part + i * t->width, t->width)))
+				return 0;
+		}
+		t->left -= count;
+		t->address += count * t->width;
+	}
+	return 0;
+}
+
+int python_text_read(char *to, size_t room, const struct python_memory *memory,
+		     const struct python_layout *layout, uint64_t address)
+{
+	struct out o = {.to = to, .room = room - 1};
+	struct text t;
+	int rc = read_head(&t, memory, layout, address);
+
+	if (!rc)
+		rc = copy(&o, memory, &t);
+	if (!rc)
+		to[o.used] = '\0';
+	return rc;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Code objects are read when they are asked for the first time, and remembered
+ * under their address and id: the process may end before the next question, or
+ * put another code object there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "bpf/event.h"
+#include "symbolizers/client.h"
+#include "symbolizers/python_file.h"
+#include "symbolizers/worker_python.h"
+
+struct code_key {
+	uint64_t address, id;
+};
+
+struct code {
+	struct code_key key;
+	struct code_process *process;
+	struct python_code code;
+	size_t bytes; /* in all */
+	UT_hash_handle hh;
+	TAILQ_ENTRY(code) use;
+};
+
+bool worker_python_begin(struct code_process *p, const void *payload, size_t size)
+{
+	struct message_python python;
+
+	*p = (struct code_process){0};
+	if (size != sizeof(python))
+		return false;
+	memcpy(&python, payload, size);
+	if (!python_layout_check(&python.layout))
+		return false;
+	p->python = python;
+	return true;
+}
+
+static void forget(struct codes *all, struct code *c)
+{
+	HASH_DEL(c->process->codes, c);
+	TAILQ_REMOVE(&all->used, c, use);
+	all->bytes -= c->bytes;
+	python_code_free(&c->code);
+	free(c);
+}
+
+void worker_python_end(struct code_process *p, struct codes *all)
+{
+	struct code *c, *next;
+
+	HASH_ITER (hh, p->codes, c, next)
+		forget(all, c);
+}
+
+static bool read_memory(void *context, void *to, size_t size, uint64_t address)
+{
+	const int *fd = context;
+	char *p = to;
+	ssize_t got;
+
+	/* where a page cannot be read, what lies before it is read alone */
+	for (; size; size -= (size_t)got, p += got, address += (uint64_t)got) {
+		got = pread(*fd, p, size, (off_t)address);
+		if (got <= 0)
+			return false;
+	}
+	return true;
+}
+
+/* What the heap takes for it, about. */
+static size_t bytes_of(const struct code *c)
+{
+	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
+}
+
+static struct code *read_code(struct code_process *p, struct codes *all, int fd,
+			      const struct code_key *key)
+{
+	const struct python_memory memory = {.read = read_memory, .context = &fd};
+	struct code *c = calloc(1, sizeof(*c));
+
+	if (!c || python_code_read(&c->code, &memory, &p->python.layout, p->python.code_type,
+				   key->address, (uint32_t)key->id) < 0) {
+		free(c);
+		return NULL;
+	}
+	c->key = *key;
+	c->process = p;
+	c->bytes = bytes_of(c);
+	HASH_ADD(hh, p->codes, key, sizeof(c->key), c);
+	TAILQ_INSERT_TAIL(&all->used, c, use);
+	all->bytes += c->bytes;
+	return c;
+}
+
+static struct code *find(struct code_process *p, struct codes *all, int fd,
+			 const struct code_key *key)
+{
+	struct code *c;
+
+	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
+	if (!c)
+		return fd >= 0 ? read_code(p, all, fd, key) : NULL;
+	TAILQ_REMOVE(&all->used, c, use);
+	TAILQ_INSERT_TAIL(&all->used, c, use);
+	return c;
+}
+
+static void keep_budget(struct codes *all, const struct code *current)
+{
+	struct code *c;
+
+	while (all->bytes > CODES_BYTES_MAX && (c = TAILQ_FIRST(&all->used)) != current)
+		forget(all, c);
+}
+
+static size_t put_text(char *to, const char *text)
+{
+	size_t size = strlen(text);
+
+	memcpy(to, text, size);
+	return size;
+}
+
+size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
+			    int fd, const struct message_question *q)
+{
+	const struct code_key key = {q->address, WIRE_PYTHON_ID(q->place)};
+	struct code *c = find(p, all, fd, &key);
+	struct message_code_answer a = {.question = *q};
+	char *texts = to + sizeof(a);
+
+	if (c) {
+		a.flags = SYMBOL_FOUND;
+		a.first_line = c->code.first_line <= INT32_MAX ? c->code.first_line : 0;
+		a.line = python_code_line(&c->code, &p->python.layout, WIRE_PYTHON_UNIT(q->place));
+		a.name = (uint16_t)put_text(texts, c->code.name);
+		a.file = (uint16_t)put_text(texts + a.name, c->code.file);
+		keep_budget(all, c);
+	} else if (fd < 0) {
+		a.flags = SYMBOL_BAD_OBJECT;
+	}
+	memcpy(to, &a, sizeof(a));
+	return sizeof(a) + a.name + a.file;
+}
+
+int worker_answer_inspect(int socket, const struct message *request,
+			  const struct table_source *source)
+{
+	struct message m = *request;
+	struct python_file f;
+	int rc = -EBADF;
+
+	/* its padding travels too */
+	memset(&f, 0, sizeof(f));
+	if (source->fd >= 0)
+		rc = python_file_read(&f, source->fd, source->beat);
+	if (!rc)
+		rc = stamp_check(source->fd, &source->stamp);
+	if (rc < 0)
+		memset(&f, 0, sizeof(f));
+	m.type = MESSAGE_PYTHON;
+	m.count = 1;
+	return message_send(socket, &m, &f, sizeof(f), -1, 0);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Code objects in memory that is complete, hostile, or another's by now. */
+#include <errno.h>
+
+#include "python_memory.h"
+#include "suite.h"
+
+#define CODE_TYPE 0x555555aaaa00ull
+#define CODE 256
+#define NAME 1024
+#define QUALIFIED_NAME 2048
+#define FILE_NAME 3072
+#define LINES 4096
+
+static struct fake fake;
+static const struct python_memory memory = {.read = fake_read, .context = &fake};
+
+/* Lines: unit 0 is on the first, 1 and 2 on the next, 3 on none. */
+static const uint8_t table[] = {0x80 | 10 << 3 | 0, 0, 0, 0x80 | 11 << 3 | 1, 0, 0, 0x80 | 15 << 3};
+
+static uint32_t code_id(void)
+{
+	__u64 words[PYTHON_ID_WORDS];
+
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		memcpy(&words[i], fake.bytes + CODE + fake_layout.code_id[i], sizeof(*words));
+	return python_code_id(words);
+}
+
+static uint32_t make_code(void)
+{
+	uint32_t line = 42;
+
+	memset(&fake, 0, sizeof(fake));
+	memset(fake.bytes + CODE, 7, fake_layout.code_bytes);
+	fake_word(&fake, CODE + PYTHON_OBJECT_TYPE, CODE_TYPE);
+	fake_word(&fake, CODE + fake_layout.code_name, fake_ascii(&fake, NAME, "work"));
+	fake_word(&fake, CODE + fake_layout.code_qualified_name,
+		  fake_ascii(&fake, QUALIFIED_NAME, "Shop.work"));
+	fake_word(&fake, CODE + fake_layout.code_file, fake_ascii(&fake, FILE_NAME, "/a/shop.py"));
+	fake_word(&fake, CODE + fake_layout.code_lines, FAKE_BASE + LINES);
+	fake_word(&fake, LINES + fake_layout.bytes_size, sizeof(table));
+	memcpy(fake.bytes + LINES + fake_layout.bytes_data, table, sizeof(table));
+	memcpy(fake.bytes + CODE + fake_layout.code_first_line, &line, sizeof(line));
+	return code_id();
+}
+
+static int read_code(struct python_code *ret, uint32_t id)
+{
+	fake.reads = 0;
+	return python_code_read(ret, &memory, &fake_layout, CODE_TYPE, FAKE_BASE + CODE, id);
+}
+
+/* It fails, and leaves what it was given. */
+static void check_refused(uint32_t id, int expected)
+{
+	struct python_code c = {.id = 4711};
+
+	ck_assert_int_eq(read_code(&c, id), expected);
+	ck_assert_uint_eq(c.id, 4711);
+	ck_assert_ptr_null(c.name);
+}
+
+START_TEST(a_code_object_is_read)
+{
+	uint32_t id = make_code();
+	struct python_layout old = fake_layout;
+	struct python_code c;
+
+	ck_assert_int_eq(read_code(&c, id), 0);
+	ck_assert_uint_eq(c.id, id);
+	ck_assert_str_eq(c.name, "Shop.work");
+	ck_assert_str_eq(c.file, "/a/shop.py");
+	ck_assert_uint_eq(c.first_line, 42);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, 0), 42);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, 2), 43);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, 3), 0);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, UINT32_MAX), 42);
+	python_code_free(&c);
+	ck_assert_ptr_null(c.name);
+	old.code_qualified_name = PYTHON_ABSENT;
+	ck_assert_int_eq(python_code_read(&c, &memory, &old, CODE_TYPE, FAKE_BASE + CODE, id), 0);
+	ck_assert_str_eq(c.name, "work");
+	python_code_free(&c);
+}
+END_TEST
+
+START_TEST(another_object_is_stale)
+{
+	uint32_t id = make_code();
+
+	check_refused(id + 1, -ESTALE);
+	fake_word(&fake, CODE + PYTHON_OBJECT_TYPE, CODE_TYPE + 8);
+	check_refused(id, -ESTALE);
+	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
+		id = make_code();
+		fake.bytes[CODE + fake_layout.code_id[i]] ^= 1;
+		check_refused(id, -ESTALE);
+	}
+}
+END_TEST
+
+/* Freed and used again while it is read, at any moment but the last: nothing of it counts. */
+START_TEST(what_changes_meanwhile_is_stale)
+{
+	struct python_code c;
+	uint32_t id = make_code();
+	unsigned int reads;
+
+	ck_assert_int_eq(read_code(&c, id), 0);
+	python_code_free(&c);
+	reads = fake.reads;
+	for (unsigned int at = 1; at <= reads + 1; at++) {
+		id = make_code();
+		fake.change_at = at;
+		fake.change_offset = CODE + fake_layout.code_name;
+		fake.change_to = FAKE_BASE + FILE_NAME;
+		if (at <= reads) {
+			check_refused(id, -ESTALE);
+			continue;
+		}
+		ck_assert_int_eq(read_code(&c, id), 0);
+		python_code_free(&c);
+	}
+}
+END_TEST
+
+/* Names of another object may make no sense: that it is another says more. */
+START_TEST(nonsense_of_another_object_is_stale)
+{
+	uint32_t id = make_code();
+
+	fake_word(&fake, CODE + fake_layout.code_file, 8);
+	check_refused(code_id(), -EFAULT);
+	id = code_id();
+	fake.change_at = 4;
+	fake.change_offset = CODE + fake_layout.code_file;
+	fake.change_to = FAKE_BASE + FILE_NAME;
+	check_refused(id, -ESTALE);
+}
+END_TEST
+
+START_TEST(names_that_make_no_sense_are_errors)
+{
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_qualified_name, 0);
+	check_refused(code_id(), -EFAULT);
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + FAKE_SIZE - 20);
+	check_refused(code_id(), -EFAULT);
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + CODE); /* itself */
+	check_refused(code_id(), -EBADMSG);
+	ck_assert_int_eq(python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, 8, 0), -EFAULT);
+	ck_assert_int_eq(
+		python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, UINT64_MAX - 8, 0),
+		-EFAULT);
+}
+END_TEST
+
+static void check_no_lines(uint64_t lines, uint64_t size)
+{
+	struct python_code c;
+
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_lines, lines);
+	fake_word(&fake, LINES + fake_layout.bytes_size, size);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_str_eq(c.name, "Shop.work");
+	ck_assert_ptr_null(c.lines);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, 0), 0);
+	ck_assert_uint_eq(python_code_line(&c, &fake_layout, UINT32_MAX), 42);
+	python_code_free(&c);
+}
+
+START_TEST(without_lines_there_are_names)
+{
+	check_no_lines(0, 1);
+	check_no_lines(FAKE_BASE + LINES, PYTHON_LINES_MAX + 1);
+	check_no_lines(FAKE_BASE + LINES, PYTHON_LINES_MAX); /* farther than memory goes */
+	check_no_lines(FAKE_BASE + LINES, (uint64_t)-1);
+	check_no_lines(FAKE_BASE + LINES, 1ull << 63);
+	check_no_lines(UINT64_MAX - 20, 1);
+}
+END_TEST
+
+/* An empty table of the old kind says that all is on the first line. */
+START_TEST(an_empty_table_is_one)
+{
+	struct python_layout old = fake_layout;
+	struct python_code c;
+
+	make_code();
+	old.lines = PYTHON_LINES_LNOTAB;
+	fake_word(&fake, LINES + fake_layout.bytes_size, 0);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_uint_eq(python_code_line(&c, &old, 9), 42);
+	python_code_free(&c);
+}
+END_TEST
+
+START_TEST(long_names_are_cut)
+{
+	struct python_code c;
+
+	make_code();
+	memset(fake.bytes + 8192, 'n', 8192);
+	fake_ascii(&fake, 8192, "");
+	fake_word(&fake, 8192 + fake_layout.text_length, 8000);
+	fake_word(&fake, CODE + fake_layout.code_qualified_name, FAKE_BASE + 8192);
+	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + 8192);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_uint_eq(strlen(c.name), PYTHON_NAME_MAX - 1);
+	ck_assert_str_eq(c.name + PYTHON_NAME_MAX - 5, "n\xe2\x80\xa6");
+	ck_assert_uint_eq(strlen(c.file), PYTHON_FILE_MAX - 1);
+	python_code_free(&c);
+}
+END_TEST
+
+/* A layout that came from a file: no member lies farther than what is read of one. */
+START_TEST(members_far_away_are_refused)
+{
+	uint32_t id = make_code();
+	struct python_layout far = fake_layout;
+
+	far.code_lines = 1u << 30;
+	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+			 -EBADMSG);
+	far = fake_layout;
+	far.code_id[3] = PYTHON_ABSENT;
+	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+			 -EBADMSG);
+	far = fake_layout;
+	far.code_file = PYTHON_ABSENT - 3;
+	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+			 -EBADMSG);
+}
+END_TEST
+
+SUITE("python_code", a_code_object_is_read, another_object_is_stale,
+      what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
+      names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
+      long_names_are_cut, members_far_away_are_refused)
