@@ -32,13 +32,24 @@ struct raw_stack {
 	enum stack_end end;
 };
 
-/* The stack.id in *ret; 0 if there is no frame. What is new is put into the sink. */
-int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret,
+/*
+ * The stack.id in *ret; 0 if there is no frame. What is new is put into the sink. *loops: whether
+ * its user part has evaluation loops of Python.
+ */
+int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, bool *loops,
 		 struct error *err);
 
 /*
- * Whether a name was asked for that may soon be another's, since the last
- * call: generated code, whose addresses are used again.
+ * Ask for the names of the Python frames of a sample that is not in order yet: when it is, its
+ * process may be gone. words: of python, as in struct raw_stack. What is asked for again by
+ * intern_stack() is known by then. 0 or a negative errno.
+ */
+int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *python,
+		   unsigned int words);
+
+/*
+ * Whether a name was asked for that may soon be another's or gone, since the last
+ * call: of generated code, whose addresses are used again, and of Python's.
  */
 bool intern_take_urgent(struct intern *n);
 
@@ -47,7 +58,8 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
 
 /*
  * An object has been opened, or could not be: ask for the frames that waited
- * for it. changed: frames met before do not hold for what comes.
+ * for it. changed: frames met before do not hold for what comes; so it is when
+ * the interpreter in it has become known.
  */
 void intern_renewed(struct intern *n, struct object *o, bool changed);
 

@@ -54,7 +54,8 @@ static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
 
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r)
 {
-	int ret = intern_stack(l->intern, raw, &r->stack, &l->why);
+	bool loops;
+	int ret = intern_stack(l->intern, raw, &r->stack, &loops, &l->why);
 
 	if (ret)
 		return ret;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names of frames: asked for when a frame is new, put with it when they come. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/intern_private.h"
+
+/* Frames that may wait for a later perf map, or for kallsyms to be read again. */
+#define MOST_MISSING (1 << 16)
+
+static void forget_waiting(struct intern *n, struct waiting *w)
+{
+	n->missing -= w->missing;
+	HASH_DEL(n->waiting, w);
+	free(w);
+}
+
+void intern_free_names(struct intern *n)
+{
+	struct waiting *w, *next;
+
+	HASH_ITER(hh, n->waiting, w, next)
+		forget_waiting(n, w);
+}
+
+static int put_named(struct intern *n, const struct waiting *w, const struct frame *name,
+		     struct error *err)
+{
+	struct frame f = {
+		.id = w->frame,
+		.kind = w->kind,
+		.mapping = w->key.object,
+		.address = w->key.address,
+		.function = name->function,
+		.line = name->line,
+		.flags = name->flags | (w->loop ? FRAME_FLAG_INTERPRETER : 0),
+	};
+
+	return put_frame(n->sink, &f, err);
+}
+
+static int put_unnamed(struct intern *n, const struct waiting *w, struct error *err)
+{
+	const struct frame none = {0};
+
+	return put_named(n, w, &none, err);
+}
+
+/* The answer for generated code is another's soon, and that of Python gone with its process. */
+static int ask(struct intern *n, struct waiting *w)
+{
+	w->asked = true;
+	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
+	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
+}
+
+static void note_missing(struct intern *n, struct waiting *w)
+{
+	if (!w->missing && w->kind == FRAME_KERNEL)
+		objects_kernel(n->objects)->missed = true;
+	n->missing += !w->missing;
+	w->missing = w->emitted = true;
+	w->asked = false;
+}
+
+/* Its perf map may be written later: put it as it is, and wait within a bound. */
+static int keep_for_later(struct intern *n, struct waiting *w, struct error *err)
+{
+	int ret = w->emitted ? 0 : put_unnamed(n, w, err);
+
+	if (w->missing || n->missing < MOST_MISSING)
+		note_missing(n, w);
+	else
+		forget_waiting(n, w);
+	return ret;
+}
+
+/* Remember that a new frame waits for its name, and ask for it once its object is open. */
+static int await_name(struct intern *n, const struct frame_key *key, uint64_t frame,
+		      struct error *err)
+{
+	const struct object *o = key->object;
+	struct waiting *w = calloc(1, sizeof(*w)), *known = NULL;
+	int ret = 0;
+
+	if (!w)
+		return -ENOMEM;
+	w->key.object = o->id;
+	w->key.address = key->address;
+	w->key.place = key->kind == FRAME_PYTHON ? key->place : key->loop;
+	w->frame = frame;
+	w->kind = key->kind;
+	w->loop = key->loop;
+	HASH_FIND(hh, n->waiting, &w->key, sizeof(w->key), known);
+	if (known) { /* it was forgotten while it waited: the new frame takes its place */
+		ret = known->emitted ? 0 : put_unnamed(n, known, err);
+		forget_waiting(n, known);
+	}
+	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
+	if (!ret && o->state == OBJECT_KNOWN)
+		ret = ask(n, w);
+	else if (!ret && o->state == OBJECT_UNREADABLE)
+		ret = keep_for_later(n, w, err);
+	return ret;
+}
+
+int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
+		     struct error *err)
+{
+	struct object *o = key->object;
+	struct frame f = {
+		.id = id,
+		.kind = key->kind,
+		.address = key->address,
+		.flags = key->loop ? FRAME_FLAG_INTERPRETER : 0,
+	};
+
+	if (o) {
+		objects_need(n->objects, o);
+		o->met = true;
+		f.mapping = o->id;
+	}
+	if (o && (o->state != OBJECT_UNREADABLE || key->kind == FRAME_JIT))
+		return await_name(n, key, id, err);
+	return put_frame(n->sink, &f, err);
+}
+
+/* One function of that name begins at s->start; Python code comes and goes at one address. */
+static struct cache_key function_key(uint64_t object, const struct symbol *s)
+{
+	uint64_t identity[] = {object, s->start, s->first_line};
+	struct cache_key file = cache_hash_in(cache_hash(identity, sizeof(identity)).low, s->file,
+					      s->file ? strlen(s->file) : 0);
+
+	return cache_hash_in(file.low, s->name, strlen(s->name));
+}
+
+static int function_of(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+		       struct error *err)
+{
+	struct cache_key key = function_key(object, s);
+	struct function f = {
+		.mapping = object,
+		.name = s->name,
+		.system_name = s->system_name,
+		.file = s->file,
+		.line = s->first_line,
+	};
+
+	if (cache_get(n->functions, key, ret))
+		return 0;
+	f.id = *ret = ++n->last_function;
+	cache_put(n->functions, key, f.id);
+	return put_function(n->sink, &f, err);
+}
+
+/* Whether a name that is not there may be there later. */
+static bool may_come(const struct intern *n, const struct waiting *w)
+{
+	const struct object *o;
+
+	if (w->kind != FRAME_NATIVE)
+		return w->kind != FRAME_PYTHON;
+	o = objects_by_id(n->objects, w->key.object);
+	return o && o->debug.awaited;
+}
+
+bool intern_take_urgent(struct intern *n)
+{
+	bool urgent = n->urgent;
+
+	n->urgent = false;
+	return urgent;
+}
+
+static void name(struct intern *n, struct waiting *w, const struct symbol *s)
+{
+	struct frame f = {.flags = FRAME_FLAG_ASKED, .line = s->line};
+	int ret = 0;
+
+	if (s->flags & SYMBOL_START)
+		f.flags |= FRAME_FLAG_START;
+	if (s->flags & SYMBOL_FOUND)
+		ret = function_of(n, w->key.object, s, &f.function, &n->why);
+	if (!ret)
+		ret = put_named(n, w, &f, &n->why);
+	if (ret && !n->error)
+		n->error = ret;
+	if (!f.function && may_come(n, w) && (w->missing || n->missing < MOST_MISSING))
+		note_missing(n, w);
+	else
+		forget_waiting(n, w);
+}
+
+static struct waiting *find(const struct intern *n, uint64_t object, uint64_t address,
+			    uint64_t place)
+{
+	struct {
+		uint64_t object, address, place;
+	} key = {object, address, place};
+	struct waiting *w = NULL;
+
+	HASH_FIND(hh, n->waiting, &key, sizeof(key), w);
+	return w;
+}
+
+void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
+{
+	struct waiting *w = find(n, object, address, s->place);
+
+	if (w)
+		name(n, w, s);
+	w = s->place ? NULL : find(n, object, address, true);
+	if (w && w->loop)
+		name(n, w, s);
+}
+
+/* The object is open, or cannot be opened: what waited for that is asked, or given up. */
+static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
+{
+	int ret;
+
+	if (o->state == OBJECT_KNOWN)
+		return w->asked && !w->missing ? 0 : ask(n, w);
+	if (o->state != OBJECT_UNREADABLE)
+		return 0;
+	if (w->kind == FRAME_JIT)
+		return keep_for_later(n, w, &n->why);
+	ret = put_unnamed(n, w, &n->why);
+	forget_waiting(n, w);
+	return ret;
+}
+
+void intern_renewed(struct intern *n, struct object *o, bool changed)
+{
+	struct waiting *w, *next;
+	int ret = 0;
+
+	if (changed)
+		n->epoch++;
+	intern_ask_foreseen(n, o);
+	HASH_ITER(hh, n->waiting, w, next) {
+		if (w->key.object != o->id)
+			continue;
+		ret = ask_or_give_up(n, o, w);
+		if (ret && !n->error)
+			n->error = ret;
+	}
+}
+
+/* Nobody can tell any more: the file is forgotten, or the process that generated it gone. */
+static bool is_hopeless(const struct intern *n, const struct waiting *w)
+{
+	const struct object *o = objects_by_id(n->objects, w->key.object);
+
+	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
+}
+
+int intern_tick(struct intern *n, bool last, struct error *err)
+{
+	struct waiting *w, *next;
+	int ret = n->error;
+
+	if (ret)
+		return error_set(err, ret, "%s", n->why.text);
+	HASH_ITER(hh, n->waiting, w, next) {
+		if (!w->emitted)
+			ret = put_unnamed(n, w, err);
+		if (ret)
+			return ret;
+		w->emitted = true;
+		if (last || is_hopeless(n, w))
+			forget_waiting(n, w);
+	}
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of interning share; everybody else includes intern.h. */
+#ifndef SKEIN_CAPTURE_INTERN_PRIVATE_H
+#define SKEIN_CAPTURE_INTERN_PRIVATE_H
+
+#include <uthash.h>
+
+#include "base/cache.h"
+#include "capture/intern.h"
+#include "capture/path.h"
+
+/* Python frames whose names are to be asked for as soon as the memory of their process is open. */
+#define FORESEEN_MAX 4096
+
+/* One frame, apart from its id. */
+struct frame_key {
+	struct object *object; /* NULL: its address lay in nothing known */
+	uint64_t address;
+	uint64_t place; /* of Python */
+	enum frame_kind kind;
+	bool loop;
+};
+
+/* A frame whose name has been asked for. */
+struct waiting {
+	struct {
+		uint64_t object, address;
+		uint64_t place; /* of Python; else whether it is known to be a loop */
+	} key;
+	uint64_t frame; /* frame.id */
+	enum frame_kind kind;
+	bool loop;
+	bool emitted; /* without its name */
+	bool asked; /* and not answered yet */
+	bool missing; /* generated code or a module's: a later perf map or kallsyms may tell */
+	UT_hash_handle hh;
+};
+
+struct foreseen {
+	uint64_t object, address, place;
+};
+
+struct intern {
+	struct objects *objects;
+	struct symbolizer *symbolizer;
+	struct sink *sink;
+	struct cache *stacks; /* words in a version of a space -> stack.id and whether it has loops */
+	struct cache *paths; /* the same of the words of callers only -> stack.id */
+	struct cache *nodes; /* parent, frame -> stack.id */
+	struct cache *frames; /* object, address, pass -> frame.id */
+	struct cache *functions; /* object, start, name -> function.id */
+	struct cache *foreseen; /* object, code object -> nothing */
+	struct foreseen early[FORESEEN_MAX]; /* asked for too early */
+	unsigned int early_count;
+	struct waiting *waiting;
+	unsigned int missing; /* of those */
+	uint64_t last_stack, last_frame, last_function;
+	bool urgent; /* a name was asked for that cannot wait */
+	uint64_t epoch; /* counts renewed objects */
+	int error; /* of the sink, while naming */
+	struct error why;
+	/* of the stack at hand */
+	struct path path;
+	struct cache_key keys[PATH_FRAMES];
+};
+
+/* intern_names.c: put a new frame, once it has its name where that is to be had. */
+int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
+		     struct error *err);
+void intern_free_names(struct intern *n);
+
+/* intern_python.c: the memory of a process that runs Python in that space; NULL: none. */
+struct object *intern_python_of(struct intern *n, struct process_entry *p,
+				const struct space *space);
+/* The same memory is open, or cannot be opened: ask what was foreseen. */
+void intern_ask_foreseen(struct intern *n, const struct object *o);
+/* What path_make() asks of a space. */
+struct path_space intern_path_space(const struct space *space);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Interning of Python's frames: which memory has their names, and asking for them early. */
+#include <errno.h>
+#include <string.h>
+
+#include "capture/intern_private.h"
+#include "symbolizers/python_file.h"
+
+static enum path_code code_of(const void *context, uint64_t address)
+{
+	const struct space *space = context;
+	const struct space_mapping *m = space_find(space, address);
+	const struct python_file *f = m && m->object ? m->object->python : NULL;
+	uint64_t offset;
+
+	if (!m) /* of a process of which nothing is known, believe the walk */
+		return space->mappings.count ? PATH_UNMAPPED : PATH_CODE;
+	offset = address - m->start + m->offset;
+	for (unsigned int i = 0; f && i < f->loops && i < PYTHON_LOOPS_MAX; i++)
+		if (offset >= f->loop[i].start && offset < f->loop[i].end)
+			return PATH_LOOP;
+	return PATH_CODE;
+}
+
+/* The greenlet package, on which gevent and eventlet stand, is one file of that name. */
+static bool switches(const void *context, uint64_t address)
+{
+	const struct space_mapping *m = space_find(context, address);
+	const char *path = m && m->object ? m->object->path : NULL;
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && (!strncmp(name, "/_greenlet.", 11) || !strncmp(name, "/greenlet.", 10));
+}
+
+struct path_space intern_path_space(const struct space *space)
+{
+	return (struct path_space){.code = code_of, .switches = switches, .context = space};
+}
+
+struct object *intern_python_of(struct intern *n, struct process_entry *p,
+				const struct space *space)
+{
+	(void)n;
+	(void)space;
+	if (p->python && p->id) /* it may have been foreseen before the process was met */
+		p->python->process = p->id;
+	return p->python;
+}
+
+/* Until its memory is open. What finds no room is asked for with the frame itself, later. */
+static void keep_early(struct intern *n, const struct foreseen *f)
+{
+	if (n->early_count < FORESEEN_MAX)
+		n->early[n->early_count++] = *f;
+}
+
+static int ask(struct intern *n, const struct foreseen *f)
+{
+	n->urgent = true;
+	(void)f;
+	return 0;
+}
+
+void intern_ask_foreseen(struct intern *n, const struct object *o)
+{
+	unsigned int left = 0;
+
+	if (o->kind != MAPPING_PYTHON || o->state < OBJECT_KNOWN)
+		return;
+	for (unsigned int i = 0; i < n->early_count; i++) {
+		const struct foreseen *f = &n->early[i];
+
+		if (f->object != o->id)
+			n->early[left++] = *f;
+		else if (o->state == OBJECT_KNOWN)
+			ask(n, f); /* if that fails, the frame itself asks again */
+	}
+	n->early_count = left;
+}
+
+static int foresee(struct intern *n, const struct object *o, const struct foreseen *f)
+{
+	uint64_t identity[] = {f->object, f->address, WIRE_PYTHON_ID(f->place)}, none;
+	struct cache_key key = cache_hash(identity, sizeof(identity));
+	int ret = 0;
+
+	if (cache_get(n->foreseen, key, &none))
+		return 0;
+	if (o->state == OBJECT_KNOWN)
+		ret = ask(n, f);
+	else
+		keep_early(n, f);
+	if (!ret)
+		cache_put(n->foreseen, key, 0);
+	return ret;
+}
+
+static bool has_frame(uint64_t word)
+{
+	uint64_t tag = word >> WIRE_TAG_SHIFT;
+
+	return tag == WIRE_TAG_PYTHON || tag == WIRE_TAG_PYTHON_ENTRY;
+}
+
+int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *python,
+		   unsigned int words)
+{
+	struct object *o = p->space ? intern_python_of(n, p, p->space) : NULL;
+	int ret = 0;
+
+	if (!o || o->state == OBJECT_UNREADABLE)
+		return 0;
+	objects_need(n->objects, o);
+	for (unsigned int i = 0; !ret && i + 1 < words && i < 2 * WIRE_MAX_PYTHON; i += 2) {
+		const struct foreseen f = {
+			.object = o->id,
+			.address = python[i] & ((1ULL << WIRE_TAG_SHIFT) - 1),
+			.place = python[i + 1],
+		};
+
+		if (has_frame(python[i]))
+			ret = foresee(n, o, &f);
+	}
+	return ret;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Paths: native frames and those of Python in one order. */
+#include "capture/path.h"
+
+/* The address of a word of the user's part, and whether it is one to return to. */
+static uint64_t pc_of(uint64_t word, bool *caller)
+{
+	*caller &= word >> WIRE_TAG_SHIFT != WIRE_TAG_EXACT;
+	return word & ((1ULL << WIRE_TAG_SHIFT) - 1);
+}
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The user frames, as far as they are frames: a chain of frame pointers that went through code
+ * built without them yields numbers that are no addresses of code. The innermost frame is where
+ * the thread stood, known or not. A caller's word is a return address, which may lie behind its
+ * function: the address kept lies within the call.
+ */
+static void take_user(struct path *p, const struct raw_stack *raw, const struct path_space *space)
+{
+	const uint64_t *words = raw->words + raw->kernel;
+	unsigned int count = least(raw->user, WIRE_MAX_USER);
+
+	p->end = raw->end;
+	for (p->user_count = 0; p->user_count < count; p->user_count++) {
+		bool caller = p->user_count;
+		uint64_t address = pc_of(words[p->user_count], &caller) - caller;
+		enum path_code code = space->code(space->context, address);
+
+		if (code == PATH_UNMAPPED && p->user_count) {
+			p->end = END_UNMAPPED;
+			break;
+		}
+		p->user[p->user_count] = (struct path_frame){
+			.address = address,
+			.kind = PATH_USER,
+			.loop = code == PATH_LOOP,
+		};
+		p->loop_count += code == PATH_LOOP;
+	}
+	p->native_whole = p->end == END_WALKED && p->user_count == raw->user;
+}
+
+static void end_segment(struct path *p)
+{
+	p->segments[++p->segment_count] = (uint16_t)p->python_count;
+}
+
+static void take_pair(struct path *p, uint64_t word, uint64_t place)
+{
+	uint64_t tag = word >> WIRE_TAG_SHIFT;
+
+	if (tag == WIRE_TAG_PYTHON || tag == WIRE_TAG_PYTHON_ENTRY)
+		p->python[p->python_count++] = (struct path_frame){
+			.address = word & ((1ULL << WIRE_TAG_SHIFT) - 1),
+			.place = place,
+			.kind = PATH_PYTHON,
+		};
+	else if (tag != WIRE_TAG_PYTHON_SHIM)
+		p->python_whole = false;
+	if (tag == WIRE_TAG_PYTHON_ENTRY || tag == WIRE_TAG_PYTHON_SHIM)
+		end_segment(p);
+}
+
+static void take_python(struct path *p, const struct raw_stack *raw)
+{
+	const uint64_t *words = raw->words + raw->kernel + raw->user;
+	unsigned int pairs = least(raw->python / 2, WIRE_MAX_PYTHON);
+
+	p->python_whole = raw->python_end == END_WALKED && pairs * 2 == raw->python;
+	for (unsigned int i = 0; i < pairs; i++)
+		take_pair(p, words[2 * i], words[2 * i + 1]);
+	if (p->python_count > p->segments[p->segment_count])
+		end_segment(p); /* of which the walk did not reach the begin */
+}
+
+/*
+ * How many loops are of the stack that runs: a walk goes on from the first frame of a greenlet
+ * into the stack on which that was started, whose frames may be there no more. Python's frames
+ * are the greenlet's alone.
+ */
+static unsigned int own_loops(const struct path *p, const struct path_space *space)
+{
+	unsigned int loops = 0;
+
+	for (unsigned int i = 0; i < p->user_count; i++) {
+		loops += p->user[i].loop;
+		if (loops && space->switches(space->context, p->user[i].address))
+			return loops;
+	}
+	return 0;
+}
+
+/* How many of the innermost loops run no segment; below 0: segments that no loop runs. */
+static int idle_loops(const struct path *p, const struct path_space *space)
+{
+	unsigned int loops = p->loop_count, segments = p->segment_count;
+
+	if (!segments || !p->python_whole)
+		return 0;
+	if (loops > segments || !p->native_whole) {
+		unsigned int own = own_loops(p, space);
+
+		if (own >= segments)
+			loops = own;
+		else if (!p->native_whole)
+			return 0;
+	}
+	return loops <= segments + 1 ? (int)loops - (int)segments : 0;
+}
+
+static void put(struct path *p, const struct path_frame *f)
+{
+	p->frames[p->count++] = *f;
+}
+
+/* Segments [from, to), the outermost first; numbers out of range are none. */
+static void put_segments(struct path *p, int from, int to)
+{
+	int first = from < 0 ? 0 : from;
+
+	for (int s = to < (int)p->segment_count ? to : (int)p->segment_count; s > first; s--)
+		for (unsigned int i = p->segments[s]; i > p->segments[s - 1]; i--)
+			put(p, &p->python[i - 1]);
+}
+
+static void put_user(struct path *p, const struct path_space *space)
+{
+	int idle = idle_loops(p, space), loop = (int)p->loop_count;
+
+	put_segments(p, loop - idle, (int)p->segment_count);
+	for (unsigned int i = p->user_count; i-- > 0;) {
+		put(p, &p->user[i]);
+		if (!p->user[i].loop)
+			continue;
+		loop--;
+		put_segments(p, loop - idle, loop - idle + 1);
+	}
+	put_segments(p, 0, -idle);
+}
+
+static void put_kernel(struct path *p, const struct raw_stack *raw)
+{
+	for (unsigned int i = least(raw->kernel, WIRE_MAX_KERNEL); i-- > 0;) {
+		struct path_frame f = {.address = raw->words[i] - !!i, .kind = PATH_KERNEL};
+
+		put(p, &f);
+	}
+}
+
+void path_make(struct path *ret, const struct raw_stack *raw, const struct path_space *space)
+{
+	ret->count = ret->loop_count = ret->python_count = ret->segment_count = 0;
+	ret->segments[0] = 0;
+	take_user(ret, raw, space);
+	take_python(ret, raw);
+	ret->loops = ret->loop_count;
+	put_user(ret, space);
+	put_kernel(ret, raw);
+	/* where there are neither loops nor frames, none is missing */
+	if (!ret->python_whole && ret->end == END_WALKED && (ret->loops || raw->python))
+		ret->end = END_PYTHON;
+}
