@@ -55,6 +55,7 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
 static int tell_walkers(struct live *l, uint64_t now, struct error *err)
 {
 	(void)process_table_tell(l->table, tell_one, l, now);
+	l->remapped = false;
 	if (!l->retry)
 		return 0;
 	l->retry = false;
@@ -205,7 +206,7 @@ static bool keep_going(struct live *l)
 /* Where walkers lack something, they are told as soon as the records before it are in order. */
 static uint64_t interval_of(const struct live *l)
 {
-	return program_saw_unfinished(l->program) ? ORDER_MARGIN + NSEC_PER_MSEC : DRAIN_INTERVAL;
+	return program_saw_urgent(l->program) ? ORDER_MARGIN + NSEC_PER_MSEC : DRAIN_INTERVAL;
 }
 
 /* How long to sleep, ms: until the next drain, or the end of the recording. */
@@ -248,6 +249,8 @@ static int rounds(struct live *l, struct error *err)
 			     intern_take_urgent(l->intern) ||
 			     symbolizer_pending(l->symbolizer) >= ASK_BATCH))
 			ret = poll_helpers(l, err);
+		if (!ret && l->remapped)
+			ret = tell_walkers(l, boot_now(), err);
 		if (!ret && boot_now() - l->last_tick >= TICK) {
 			ret = poll_helpers(l, err);
 			if (!ret)

@@ -15,6 +15,7 @@
 #include "capture/order.h"
 #include "capture/process.h"
 #include "capture/program.h"
+#include "capture/pythons.h"
 #include "capture/sampler.h"
 #include "capture/saver.h"
 #include "capture/schedule.h"
@@ -47,6 +48,7 @@ struct live {
 	struct objects *objects;
 	struct process_table *table;
 	struct intern *intern;
+	struct pythons pythons;
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
@@ -58,6 +60,7 @@ struct live {
 	bool over; /* every selected process has ended */
 	bool scheduled; /* the schedule knows which CPUs there are */
 	bool scanned; /* the first scan of /proc is over */
+	bool remapped; /* walkers have to be told of processes before more is drained */
 	bool retry; /* something has come that stacks may have waited for */
 	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
 	size_t parked_bytes;

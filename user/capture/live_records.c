@@ -72,6 +72,84 @@ static void on_table(void *context, uint64_t object, int status, const struct un
 	l->retry = true;
 }
 
+static void on_python(void *context, uint64_t object, const struct python_file *f)
+{
+	struct live *l = context;
+	bool readable = f->support == PYTHON_READABLE || f->support == PYTHON_UNTESTED;
+	uint32_t layout = readable ? pythons_layout(&l->pythons, &f->layout) : 0;
+	struct object *o = objects_inspected(l->objects, object, f, layout);
+
+	if (o && l->table)
+		process_table_remapped(l->table, o);
+	l->remapped = true;
+	if (o && l->intern)
+		intern_renewed(l->intern, o, true);
+}
+
+static int tell_layout(void *context, uint32_t number, const struct python_layout *p)
+{
+	struct live *l = context;
+
+	return program_set_layout(l->program, number, p);
+}
+
+static uint32_t words_of(const struct wire_sample *s)
+{
+	return (uint32_t)s->kernel_frames + s->user_frames + s->python_words;
+}
+
+static bool is_sample(const struct wire_sample *s, uint32_t size)
+{
+	const uint64_t *words = (const uint64_t *)(s + 1);
+	uint64_t need = sizeof(*s);
+
+	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_KERNEL ||
+	    s->user_frames > WIRE_MAX_USER || s->python_words > 2 * WIRE_MAX_PYTHON)
+		return false;
+	need += 8UL * words_of(s);
+	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
+		const struct wire_unfinished *at = (const void *)(words + words_of(s));
+
+		need += sizeof(*at) + at->bytes;
+	} else if (s->flags & WIRE_SAVED) {
+		return false;
+	}
+	return size >= need;
+}
+
+/*
+ * Names of Python code are asked for at once: by the time that the sample is in order, the process
+ * may be gone. What is not known of it yet is found out then.
+ */
+static void foresee(void *context, const struct wire_sample *s, uint32_t size)
+{
+	struct live *l = context;
+	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
+	struct process_entry *p;
+
+	if (!is_sample(s, size))
+		return;
+	p = process_table_of_pid(l->table, s->pid);
+	if (p && !p->ended)
+		keep_error(l, intern_foresee(l->intern, p, words, s->python_words));
+}
+
+/* An interpreter that is known: its frames are walked from the next sample on. */
+static void foresee_mapping(void *context, const struct life *mapping, uint64_t time)
+{
+	struct live *l = context;
+	const struct object *o = NULL;
+	struct python_process python;
+
+	if (l->pythons.count && mapping->file.inode)
+		o = objects_known(l->objects, &mapping->file);
+	if (!o || !o->python_layout)
+		return;
+	python = pythons_at(o, mapping->start, mapping->offset);
+	/* what cannot be told now is told with its other mappings */
+	(void)program_set_python(l->program, mapping->pid, &python, time);
+}
+
 void live_renewed(void *context, struct object *o, bool changed)
 {
 	struct live *l = context;
@@ -104,10 +182,20 @@ static enum stack_end stack_end_of(const struct wire_sample *s)
 	return s->user_frames ? (enum stack_end)s->user_end : END_UNREADABLE;
 }
 
+/* What is said of the lock and the collector is said of threads of an interpreter only. */
+static uint64_t python_flags_of(const struct wire_sample *s)
+{
+	if (!(s->python & WIRE_PYTHON_THREAD))
+		return 0;
+	return SAMPLE_FLAG_PYTHON | (s->python & WIRE_PYTHON_GIL ? SAMPLE_FLAG_GIL : 0) |
+	       (s->python & WIRE_PYTHON_COLLECTING ? SAMPLE_FLAG_COLLECTING : 0);
+}
+
 static uint64_t flags_of(const struct wire_sample *s, bool late)
 {
 	return (s->flags & WIRE_KERNEL_MODE ? SAMPLE_FLAG_KERNEL : 0) |
-	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0);
+	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0) |
+	       python_flags_of(s);
 }
 
 /* Names are matched here, not in the kernel; and until it executes, the command is still skein. */
@@ -134,7 +222,9 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.words = (const uint64_t *)(s + 1),
 		.kernel = s->kernel_frames,
 		.user = s->user_frames,
+		.python = s->python_words,
 		.end = stack_end_of(s),
+		.python_end = (enum stack_end)s->python_end,
 	};
 	struct sample r = {
 		.time = s->time,
@@ -143,7 +233,8 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.weight = l->event.period,
 		.flags = flags_of(s, late),
 	};
-	const struct wire_unfinished *at = (const void *)(raw.words + raw.kernel + raw.user);
+	const struct wire_unfinished *at =
+		(const void *)(raw.words + raw.kernel + raw.user + raw.python);
 	struct process_entry *p;
 	struct thread_entry *t;
 	bool unknown;
@@ -167,26 +258,6 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	if (l->saver && s->flags & WIRE_BEGUN)
 		ret = live_keep_bad(l, p->space, &raw, at, at + 1);
 	return ret ? ret : live_put_sample(l, &raw, &r);
-}
-
-static bool is_sample(const struct wire_sample *s, uint32_t size)
-{
-	const uint64_t *words = (const uint64_t *)(s + 1);
-	uint64_t need = sizeof(*s);
-
-	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_KERNEL ||
-	    s->user_frames > WIRE_MAX_USER)
-		return false;
-	need += 8UL * (s->kernel_frames + s->user_frames);
-	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
-		const struct wire_unfinished *at = (const void *)(words + s->kernel_frames +
-								  s->user_frames);
-
-		need += sizeof(*at) + at->bytes;
-	} else if (s->flags & WIRE_SAVED) {
-		return false;
-	}
-	return size >= need;
 }
 
 static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
@@ -243,6 +314,7 @@ int live_start_helpers(struct live *l, struct error *err)
 		.symbol = on_symbol,
 		.facts = on_facts,
 		.table = on_table,
+		.python = on_python,
 		.context = l,
 	};
 	const struct opener_events files = {
@@ -253,7 +325,11 @@ int live_start_helpers(struct live *l, struct error *err)
 		.scanned = on_scan_done,
 		.context = l,
 	};
-	int ret = symbolizer_new(&l->symbolizer, &symbols, err);
+	int ret;
+
+	l->pythons.tell = tell_layout;
+	l->pythons.context = l;
+	ret = symbolizer_new(&l->symbolizer, &symbols, err);
 
 	return ret ? ret : opener_new(&l->opener, &files, err);
 }
@@ -326,5 +402,9 @@ int live_begin_tables(struct live *l, struct error *err)
 		ret = begin_schedule(l, err);
 	if (!ret)
 		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
+	if (!ret && live_walks(l)) {
+		program_foresee(l->program, foresee, l);
+		sideband_foresee(l->sideband, foresee_mapping, l);
+	}
 	return ret;
 }

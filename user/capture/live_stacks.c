@@ -25,14 +25,20 @@ struct parked {
 	uint64_t process; /* process.id */
 	uint32_t pid;
 	uint32_t slot; /* whose table it waits for */
-	uint32_t kernel, user; /* words of frames */
+	uint32_t kernel, user, python; /* words of frames */
+	uint8_t python_end; /* enum stack_end */
 	bool begun; /* at is where the walk began: it is walked anew */
 	uint64_t words[];
 };
 
+static size_t words_of(const struct parked *p)
+{
+	return (size_t)p->kernel + p->user + p->python;
+}
+
 static size_t bytes_of(const struct parked *p)
 {
-	return sizeof(*p) + (p->kernel + p->user) * sizeof(uint64_t) + p->at.bytes;
+	return sizeof(*p) + words_of(p) * sizeof(uint64_t) + p->at.bytes;
 }
 
 /* Processes that map and map may leave each of their stacks with a space of its own. */
@@ -59,6 +65,8 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 
 	if (ret)
 		return ret;
+	if (loops && !(r->flags & SAMPLE_FLAG_PYTHON))
+		r->flags |= SAMPLE_FLAG_UNREAD;
 	ledger_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
 	l->progress.samples++;
 	return put_sample(l->sink, r, &l->why);
@@ -109,23 +117,27 @@ int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *r
 	return saver_see(l->saver, &world, &e, &l->why);
 }
 
-/* words: those of the kernel's part. stack: what was copied of it. */
+/* words: those of all parts, the user's unfinished. stack: what was copied of it. */
 static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
 			const struct finished *f)
 {
-	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER];
+	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON];
 	const struct raw_stack raw = {
 		.space = p->space,
 		.process = process_table_find(l->table, p->pid, p->process),
 		.words = all,
 		.kernel = p->kernel,
 		.user = f->count,
+		.python = p->python,
 		.end = f->end,
+		.python_end = p->python_end,
 	};
 	int ret = 0;
 
 	memcpy(all, words, p->kernel * sizeof(*all));
 	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
+	memcpy(all + p->kernel + f->count, words + p->kernel + p->user,
+	       p->python * sizeof(*all));
 	if (l->saver && p->begun)
 		ret = live_keep_bad(l, p->space, &raw, &p->at, stack);
 	return ret ? ret : live_put_sample(l, &raw, &p->sample);
@@ -145,7 +157,7 @@ static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 	/* where the thread stood is known; so is a caller whose table is not ready */
 	if (!f->count || (!p->begun && !p->at.unmapped))
 		f->frames[f->count++] = p->at.pc | tag_of(p);
-	return put_finished(l, p, p->words, p->words + p->kernel + p->user, f);
+	return put_finished(l, p, p->words, p->words + words_of(p), f);
 }
 
 static void let_go(struct live *l, struct parked *p)
@@ -183,7 +195,7 @@ static int retry(struct live *l, struct parked *p, bool last)
 {
 	const struct unfinished u = {
 		.at = p->at,
-		.stack = p->words + p->kernel + p->user,
+		.stack = p->words + words_of(p),
 		.frames = p->words + p->kernel,
 		.count = p->begun ? 0 : p->user,
 	};
@@ -232,7 +244,7 @@ int live_retry_stacks(struct live *l, bool last)
 static int park(struct live *l, const struct parked *head, const uint64_t *frames,
 		const void *stack)
 {
-	size_t bytes = bytes_of(head), words = head->kernel + head->user;
+	size_t bytes = bytes_of(head), words = words_of(head);
 	struct parked *p = malloc(bytes);
 
 	if (!p || vector_reserve(&l->parked, 1) < 0) {
@@ -277,6 +289,8 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.pid = p->pid,
 		.kernel = s->kernel_frames,
 		.user = s->user_frames,
+		.python = s->python_words,
+		.python_end = s->python_end,
 		.begun = s->flags & WIRE_BEGUN,
 	};
 	struct finished *f = &l->finished;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "symbolizers/python_file.h"
 
 /* A file may be overwritten in place: after this long its size and times are compared again. */
 #define CHECK_INTERVAL NSEC_PER_SEC
@@ -19,6 +20,8 @@
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
 /* When there are more objects than this, those that nobody maps are forgotten. */
 #define MOST_OBJECTS 16384
+/* Ids of what is told of interpreters: above those of describe.c. */
+#define FIRST_PYTHON_INFO 1000
 /* A token says which object was to be opened, and what of it. */
 #define WHAT_BITS 2
 
@@ -79,14 +82,31 @@ static int read_symbols(struct objects *o, struct object *object)
 	return symbolizer_read(o->context.symbolizer, object->id);
 }
 
+static void forget_python(struct object *object)
+{
+	free(object->python);
+	object->python = NULL;
+	object->python_layout = 0;
+}
+
+/* Whether there is an interpreter in it. What cannot be asked keeps its native frames. */
+static void inspect(struct objects *o, struct object *object)
+{
+	forget_python(object);
+	if (o->context.unwind && object->kind == MAPPING_FILE)
+		(void)symbolizer_inspect(o->context.symbolizer, object->id);
+}
+
 /* Make it known to the symbolizer. The symbols of a file are read once a sample has met it. */
 static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	int rc = symbolizer_add(o->context.symbolizer, object->id, kind, fd);
 
 	object->read = false;
-	if (!rc && kind == OBJECT_ELF)
+	if (!rc && kind == OBJECT_ELF) {
 		ask_for_table(o, object);
+		inspect(o, object);
+	}
 	if (!rc && (kind != OBJECT_ELF || object->wanted))
 		rc = read_symbols(o, object);
 	return rc;
@@ -172,6 +192,7 @@ static void drop(struct objects *o, struct object *object)
 	HASH_DELETE(by_id, o->by_id, object);
 	end_debug_search(object);
 	tables_remove(o->context.tables, object->table, boot_now());
+	free(object->python);
 	free(object->path);
 	free(object);
 }
@@ -231,12 +252,24 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 	}
 }
 
+static enum open_what what_is(const struct object *object)
+{
+	switch (object->kind) {
+	case MAPPING_JIT:
+		return OPEN_PERF_MAP;
+	case MAPPING_PYTHON:
+		return OPEN_MEMORY;
+	default:
+		return OPEN_MAPPED_FILE;
+	}
+}
+
 static void open_object(struct objects *o, struct object *object)
 {
 	if (object->state != OBJECT_UNSEEN)
 		return;
 	object->state = OBJECT_OPENING;
-	ask_to_open(o, object, object->kind == MAPPING_JIT ? OPEN_PERF_MAP : OPEN_MAPPED_FILE);
+	ask_to_open(o, object, what_is(object));
 }
 
 void objects_need(struct objects *o, struct object *object)
@@ -244,7 +277,7 @@ void objects_need(struct objects *o, struct object *object)
 	object->wanted = true;
 	open_object(o, object);
 	/* a file that cannot be read is answered so when names are asked for */
-	if (object->state == OBJECT_KNOWN && !object->read)
+	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON)
 		(void)read_symbols(o, object);
 }
 
@@ -270,6 +303,11 @@ static struct object *find_file(struct objects *o, const struct file_id *id)
 		object = NULL;
 	}
 	return object;
+}
+
+const struct object *objects_known(struct objects *o, const struct file_id *id)
+{
+	return find_file(o, id);
 }
 
 static struct object *new_file(struct objects *o, const struct mapped *m)
@@ -324,6 +362,26 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 	object->table = UNWIND_SLOT_GENERATED;
 	set_mapped(object, m);
 	object->process = process;
+	return object;
+}
+
+struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
+			      const struct python_file *f, uint64_t code_type)
+{
+	char path[64];
+	struct object *object;
+
+	snprintf(path, sizeof(path), "[python%u.%u:%u]", f->major, f->minor, m->pid);
+	object = new_object(o, MAPPING_PYTHON, path);
+	if (!object)
+		return NULL;
+	object->table = UNWIND_SLOT_NONE;
+	object->python = malloc(sizeof(*f));
+	if (object->python)
+		*object->python = *f;
+	set_mapped(object, m);
+	object->process = process;
+	object->code_type = code_type;
 	return object;
 }
 
@@ -395,6 +453,20 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	o->context.renewed(o->context.context, object, true);
 }
 
+/* The memory of a process with an interpreter. */
+static void memory_opened(struct objects *o, struct object *object, const struct open_answer *a)
+{
+	int ret = -ENOMEM;
+
+	if (object->python)
+		ret = symbolizer_add_python(o->context.symbolizer, object->id, a->fd,
+					    &object->python->layout, object->code_type);
+	else
+		close(a->fd);
+	object->state = ret < 0 ? OBJECT_UNREADABLE : OBJECT_KNOWN;
+	o->context.renewed(o->context.context, object, false);
+}
+
 static void not_opened(struct objects *o, struct object *object, uint64_t now)
 {
 	if (object->state != OBJECT_OPENING)
@@ -457,6 +529,8 @@ void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now
 		close(a->fd);
 	} else if (what == OPEN_DEBUG) {
 		debug_opened(o, object, a);
+	} else if (what == OPEN_MEMORY) {
+		memory_opened(o, object, a);
 	} else if (object->kind == MAPPING_JIT) {
 		perf_map_opened(o, object, a);
 	} else {
@@ -505,6 +579,24 @@ void objects_table(struct objects *o, uint64_t id, int status, const struct unwi
 		tables_set(tables, object->table, UNWIND_TABLE_GENERATED, boot_now());
 	else
 		no_table(o, object);
+}
+
+struct object *objects_inspected(struct objects *o, uint64_t id, const struct python_file *f,
+				 uint32_t layout)
+{
+	struct object *object = objects_by_id(o, id);
+
+	if (!object || object->kind != MAPPING_FILE || f->support == PYTHON_NONE)
+		return NULL;
+	forget_python(object);
+	object->python = malloc(sizeof(*f));
+	if (!object->python)
+		return NULL;
+	*object->python = *f;
+	object->python_layout = layout;
+	object->emitted = false;
+	object->pass++; /* frames of its evaluation loop are other ones from now on */
+	return object;
 }
 
 void objects_want_table(struct objects *o, uint32_t slot)
@@ -575,6 +667,28 @@ void objects_trim(struct objects *o)
 	}
 }
 
+/* Which interpreter a file has, and what that means for its frames. */
+static int tell_python(const struct object *object, uint64_t host, struct sink *sink,
+		       struct error *err)
+{
+	const struct python_file *f = object->python;
+	char value[OPENER_PATH_MAX + 256];
+	const struct info i = {
+		.id = FIRST_PYTHON_INFO + object->id,
+		.host = host,
+		.key = "python",
+		.value = value,
+	};
+
+	if (f->major)
+		snprintf(value, sizeof(value), "Python %u.%u.%u, %s: %s", f->major, f->minor,
+			 f->micro, object->path, python_support_text(f->support));
+	else
+		snprintf(value, sizeof(value), "Python, %s: %s", object->path,
+			 python_support_text(f->support));
+	return put_info(sink, &i, err);
+}
+
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err)
 {
 	struct object *object, *next;
@@ -594,6 +708,8 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 		if (object->emitted || !object->met)
 			continue;
 		ret = put_mapping(sink, &m, err);
+		if (!ret && object->python && object->kind == MAPPING_FILE)
+			ret = tell_python(object, host, sink, err);
 		if (ret)
 			break;
 		object->emitted = true;

@@ -71,6 +71,8 @@ struct object {
 	bool emitted; /* as a mapping entity, as it is now */
 	uint32_t users; /* address spaces that map it */
 	struct python_file *python; /* the interpreter in it; NULL: none, or not known yet */
+	uint32_t python_layout; /* number + 1 of its layout, 0: its frames cannot be read */
+	uint64_t code_type; /* of a process's memory: address of PyCode_Type */
 	bool wanted; /* JIT: frames were met since its perf map was last read */
 	bool missed; /* kernel: a frame without a name was met since kallsyms was read */
 	uint32_t pass; /* counts what changed: frames of another pass are other frames */
@@ -118,6 +120,8 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 /* The memory of a process whose interpreter is that; code_type: address of its PyCode_Type. */
 struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type);
+/* The object of a file that is known already; NULL: none. */
+const struct object *objects_known(struct objects *o, const struct file_id *id);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
 /* A sample has met it: have it opened if it is not. */
@@ -131,6 +135,13 @@ void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
 /* The answer to a question for an unwind table (symbolizer_unwind()). */
 void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
+
+/*
+ * The answer to symbolizer_inspect(). layout: number + 1 under which the walkers know its layout,
+ * 0: they do not. Returns the object if there is an interpreter in it, else NULL.
+ */
+struct object *objects_inspected(struct objects *o, uint64_t id, const struct python_file *f,
+				 uint32_t layout);
 
 /* Have the perf maps looked at again of which frames were met, sometimes kallsyms. now: ns. */
 void objects_refresh(struct objects *o, uint64_t now);

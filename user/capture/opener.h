@@ -29,7 +29,7 @@ enum open_what {
 	OPEN_MAPPED_FILE, /* the file behind [start, end) of a process, known as path and id */
 	OPEN_PERF_MAP,	  /* /tmp/perf-NSPID.map of a process, through its root */
 	OPEN_DEBUG,	  /* a separate debug file, by build-id or debuglink */
-	OPEN_MEMORY,	  /* /proc/PID/mem, for reading; born must be known */
+	OPEN_MEMORY,	  /* /proc/PID/mem, for reading: its own memory, whatever it executes later */
 };
 
 #define OPENER_PATH_MAX 4096

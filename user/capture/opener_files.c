@@ -340,6 +340,19 @@ out:
 	return result;
 }
 
+int opener_open_memory(const struct open_request *r)
+{
+	int process = procfs_open(r->pid, r->born), fd;
+
+	if (process < 0)
+		return process;
+	fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(process);
+	return fd;
+}
+
 /* The candidates found so far, each a different file. */
 struct candidates {
 	const struct open_request *request;

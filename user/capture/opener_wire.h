@@ -72,6 +72,7 @@ _Noreturn void opener_child(int socket, pid_t parent);
 /* Open what the request asks for: a descriptor or a negative errno. */
 int opener_open_mapped(const struct open_request *r);
 int opener_open_perf_map(const struct open_request *r);
+int opener_open_memory(const struct open_request *r);
 /* Open what may be the debug file, likeliest first: how many descriptors were put in fds. */
 unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX]);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The process table: the life of processes and threads, record by record. */
 #include "capture/process_private.h"
+#include "capture/pythons.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -75,14 +76,23 @@ static void disown_threads(struct process_table *t, const struct process_entry *
 		}
 }
 
+/* What was its own: code that it has generated, and its memory. */
+static void forget_generated(struct process_entry *p)
+{
+	if (p->jit)
+		objects_unuse(p->jit);
+	if (p->python)
+		objects_unuse(p->python);
+	p->jit = p->python = NULL;
+}
+
 static void free_process(struct process_table *t, struct process_entry *p)
 {
 	if (p->threads)
 		disown_threads(t, p);
 	HASH_DEL(t->processes, p);
 	space_drop(p->space);
-	if (p->jit)
-		objects_unuse(p->jit);
+	forget_generated(p);
 	free(p->exe);
 	free(p);
 }
@@ -108,6 +118,20 @@ void process_table_untold(struct process_table *t, struct process_entry *p)
 		return;
 	/* without memory its stacks are finished in user space, and it is tried again */
 	p->untold = vector_push(&t->untold, p->pid) == 0;
+}
+
+void process_table_remapped(struct process_table *t, const struct object *o)
+{
+	struct process_entry *p, *next;
+
+	HASH_ITER (hh, t->processes, p, next) {
+		for (size_t i = 0; i < p->space->mappings.count; i++) {
+			if (p->space->mappings.items[i].object != o)
+				continue;
+			process_table_untold(t, p);
+			break;
+		}
+	}
 }
 
 void process_table_settled(struct process_table *t, struct process_entry *p)
@@ -144,6 +168,7 @@ static int tell_one(struct process_entry *p, process_teller tell, void *context,
 	r.mappings = p->space->view;
 	r.count = p->space->view_count;
 	r.settled = p->settled == p->space->version;
+	r.python = pythons_of(p->space);
 	ret = tell(context, p->pid, &r);
 	if (!ret) {
 		p->told = r.version;
@@ -457,9 +482,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	p->space = space_new(&t->spaces);
 	free(p->exe);
 	p->exe = NULL;
-	if (p->jit)
-		objects_unuse(p->jit);
-	p->jit = NULL;
+	forget_generated(p);
 	if (!ret && !p->space)
 		ret = error_errno(err, -ENOMEM, "process table");
 	return ret;
@@ -669,6 +692,11 @@ struct process_entry *process_table_find(const struct process_table *t, uint32_t
 	struct process_entry *p = process_find(t, pid);
 
 	return p && p->id == id ? p : NULL;
+}
+
+struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid)
+{
+	return process_find(t, pid);
 }
 
 size_t process_table_size(const struct process_table *t)

@@ -141,11 +141,17 @@ int process_table_tell(struct process_table *t, process_teller tell, void *conte
 void process_table_untold(struct process_table *t, struct process_entry *p);
 void process_table_settled(struct process_table *t, struct process_entry *p);
 
+/* What is known of an object has changed in a way that walkers have to know. */
+void process_table_remapped(struct process_table *t, const struct object *o);
+
 /* Put entities that have changed; forget what exited long ago. now: ns. */
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
 
 /* The process of a pid, if it still runs the program with that process.id; else NULL. */
 struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id);
+
+/* The process that has the pid now, or had it last; NULL: none is known. */
+struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid);
 
 /* Processes and threads held now. */
 size_t process_table_size(const struct process_table *t);

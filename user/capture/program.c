@@ -59,7 +59,7 @@ struct program {
 	program_foresight foresee;
 	void *foresee_context;
 	bool by_tail_calls; /* how stacks are walked */
-	bool more, unfinished; /* of the last drain */
+	bool more, urgent; /* of the last drain */
 };
 
 unsigned int program_cpus_per_ring(void)
@@ -212,7 +212,7 @@ static int take_record(void *context, void *data, size_t size)
 		return 0;
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
-	r->program->unfinished |= (s->flags & WIRE_UNFINISHED) != 0;
+	r->program->urgent |= s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW;
 	if (s->python & WIRE_PYTHON_NEW && r->program->foresee)
 		r->program->foresee(r->program->foresee_context, s, (uint32_t)size);
 	return r->error || ++r->taken >= BATCH ? -ECANCELED : 0;
@@ -410,11 +410,30 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 			uint64_t time)
 {
 	int fd = bpf_map__fd(p->skeleton->maps.unwind_processes);
+	struct unwind_process known, new = *process;
+
+	if (!bpf_map_lookup_elem(fd, &pid, &known)) {
+		if (known.executed > time)
+			return -EAGAIN;
+		/* only an exec takes an interpreter away, and the kernel side sees that */
+		if (!new.python.layout)
+			new.python = known.python;
+	}
+	return bpf_map_update_elem(fd, &pid, &new, BPF_ANY) ? -errno : 0;
+}
+
+int program_set_python(struct program *p, uint32_t pid, const struct python_process *python,
+		       uint64_t time)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.unwind_processes);
 	struct unwind_process known;
 
-	if (!bpf_map_lookup_elem(fd, &pid, &known) && known.executed > time)
+	if (bpf_map_lookup_elem(fd, &pid, &known))
+		return -errno; /* a process that is gone would never be forgotten */
+	if (known.executed > time)
 		return -EAGAIN;
-	return bpf_map_update_elem(fd, &pid, process, BPF_ANY) ? -errno : 0;
+	known.python = *python;
+	return bpf_map_update_elem(fd, &pid, &known, BPF_EXIST) ? -errno : 0;
 }
 
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l)
@@ -435,9 +454,9 @@ void program_forget_process(struct program *p, uint32_t pid)
 	(void)bpf_map_delete_elem(bpf_map__fd(p->skeleton->maps.unwind_processes), &pid);
 }
 
-bool program_saw_unfinished(const struct program *p)
+bool program_saw_urgent(const struct program *p)
 {
-	return p->unfinished;
+	return p->urgent;
 }
 
 const struct wire_selection *program_selection(const struct program *p)
@@ -490,7 +509,7 @@ unsigned int program_cpus(const struct program *p)
 
 int program_drain(struct program *p, uint64_t now)
 {
-	p->more = p->unfinished = false;
+	p->more = p->urgent = false;
 	for (size_t i = 0; i < p->rings.count; i++) {
 		struct ring *r = p->rings.items[i];
 

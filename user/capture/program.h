@@ -82,6 +82,12 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
  */
 int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
 			uint64_t time);
+/*
+ * The interpreter that a process has mapped, at a time (ns), before the mappings themselves are
+ * told. 0; -ENOENT: the walkers know nothing of that process; -EAGAIN as above.
+ */
+int program_set_python(struct program *p, uint32_t pid, const struct python_process *python,
+		       uint64_t time);
 /* Tell the walkers of a layout, under a number below PYTHON_LAYOUTS_MAX. 0 or a negative errno. */
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
@@ -91,8 +97,11 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
 typedef void (*program_foresight)(void *context, const struct wire_sample *s, uint32_t size);
 void program_foresee(struct program *p, program_foresight foresee, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
-/* Whether the last drain has taken stacks that could not be finished in the kernel. */
-bool program_saw_unfinished(const struct program *p);
+/*
+ * Whether the last drain has taken stacks that could not be finished in the kernel, or Python code
+ * that was not met before: what they lack may be had for a short time only.
+ */
+bool program_saw_urgent(const struct program *p);
 
 /* Children that could not be selected since the start. */
 uint64_t program_unselected(const struct program *p);

@@ -33,6 +33,8 @@ struct sideband {
 	struct order *order;
 	uint64_t bytes; /* of a ring, without its first page */
 	uint64_t lost, malformed;
+	sideband_foresight foresee;
+	void *foresee_context;
 	char record[UINT16_MAX + 1]; /* a record that wraps around is put together here */
 };
 
@@ -165,6 +167,20 @@ static const struct perf_event_header *record_at(struct sideband *s, const char 
 }
 
 /* Take one record; its time in *time. */
+void sideband_foresee(struct sideband *s, sideband_foresight f, void *context)
+{
+	s->foresee = f;
+	s->foresee_context = context;
+}
+
+static void foresee(const struct sideband *s, const struct perf_event_header *h, uint64_t time)
+{
+	struct life life;
+
+	if (!life_decode(&life, h, h->size) && life.kind == LIFE_MMAP)
+		s->foresee(s->foresee_context, &life, time);
+}
+
 static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
 		uint64_t *time)
 {
@@ -183,6 +199,8 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 		s->lost += lost;
 		return 0;
 	}
+	if (h->type == PERF_RECORD_MMAP2 && s->foresee)
+		foresee(s, h, t.time);
 	return order_push(s->order, c->ring, t.time, h, h->size);
 }
 

@@ -34,6 +34,14 @@ int sideband_fd(const struct sideband *s, unsigned int cpu);
 int sideband_drain(struct sideband *s, uint64_t now);
 
 /*
+ * Have foresee called for mappings as soon as they are drained, before they are in order: the
+ * decoded record, whose text is not to be kept, and its time.
+ */
+struct life;
+typedef void (*sideband_foresight)(void *context, const struct life *mapping, uint64_t time);
+void sideband_foresee(struct sideband *s, sideband_foresight foresee, void *context);
+
+/*
  * Records that the kernel could not deliver since the last call, and that
  * were malformed.
  */

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Interpreters in address spaces. */
+#include "capture/pythons.h"
+
+#include <string.h>
+
+uint32_t pythons_layout(struct pythons *p, const struct python_layout *l)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		if (!memcmp(&p->layouts[i], l, sizeof(*l)))
+			return i + 1;
+	if (p->count == PYTHON_LAYOUTS_MAX || p->tell(p->context, p->count, l))
+		return 0;
+	p->layouts[p->count++] = *l;
+	return p->count;
+}
+
+static const struct space_mapping *mapping_of(const struct space *s)
+{
+	for (size_t i = 0; i < s->mappings.count; i++) {
+		const struct space_mapping *m = &s->mappings.items[i];
+
+		if (m->object && m->object->python_layout)
+			return m;
+	}
+	return NULL;
+}
+
+struct python_process pythons_at(const struct object *o, uint64_t start, uint64_t offset)
+{
+	const struct python_file *f = o->python;
+	uint64_t bias = start - offset - f->code_delta;
+
+	return (struct python_process){
+		.runtime = f->runtime + bias,
+		.code_type = f->code_type + bias,
+		.layout = o->python_layout,
+	};
+}
+
+struct python_process pythons_of(const struct space *s)
+{
+	const struct space_mapping *m = mapping_of(s);
+
+	return m ? pythons_at(m->object, m->start, m->offset) : (struct python_process){0};
+}
+
+const struct python_file *pythons_file_of(const struct space *s)
+{
+	const struct space_mapping *m = mapping_of(s);
+
+	return m ? m->object->python : NULL;
+}
