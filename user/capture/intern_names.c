@@ -52,6 +52,9 @@ static int ask(struct intern *n, struct waiting *w)
 {
 	w->asked = true;
 	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
+	if (w->kind == FRAME_PYTHON)
+		return symbolizer_ask_python(n->symbolizer, w->key.object, w->key.address,
+					     w->key.place);
 	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
 }
 

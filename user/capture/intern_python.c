@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "capture/intern_private.h"
-#include "symbolizers/python_file.h"
+#include "capture/pythons.h"
 
 static enum path_code code_of(const void *context, uint64_t address)
 {
@@ -37,11 +37,29 @@ struct path_space intern_path_space(const struct space *space)
 	return (struct path_space){.code = code_of, .switches = switches, .context = space};
 }
 
+static struct object *new_memory(struct intern *n, const struct process_entry *p,
+				 const struct space *space, const struct python_file *f)
+{
+	const struct mapped where = {
+		.pid = p->pid,
+		.parent = p->parent,
+		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
+	};
+	struct object *o = objects_python(n->objects, &where, p->id, f,
+					  pythons_of(space).code_type);
+
+	if (o)
+		objects_use(o);
+	return o;
+}
+
 struct object *intern_python_of(struct intern *n, struct process_entry *p,
 				const struct space *space)
 {
-	(void)n;
-	(void)space;
+	const struct python_file *f = p->python ? NULL : pythons_file_of(space);
+
+	if (f)
+		p->python = new_memory(n, p, space, f);
 	if (p->python && p->id) /* it may have been foreseen before the process was met */
 		p->python->process = p->id;
 	return p->python;
@@ -57,8 +75,7 @@ static void keep_early(struct intern *n, const struct foreseen *f)
 static int ask(struct intern *n, const struct foreseen *f)
 {
 	n->urgent = true;
-	(void)f;
-	return 0;
+	return symbolizer_ask_python(n->symbolizer, f->object, f->address, f->place);
 }
 
 void intern_ask_foreseen(struct intern *n, const struct object *o)
