@@ -13,18 +13,20 @@ from bench_meter import (BenchError, Cost, Watch, descriptors, fork_meter, proce
 class Metered:
     """
     A recorder in the background whose cost is told afterwards, as `cost`. It is let alone for a
-    while when it has so many descriptors of a kind, ends by SIGINT, and may say so. insist: one
-    that can miss the signal (bpftrace 0.17 does when it comes between two looks at its events)
-    gets it again; to others a second one may mean more than the first.
+    while when it has so many descriptors of a kind (count 0: when it has said that word), ends by
+    SIGINT, and may say so. insist: one that can miss the signal (bpftrace 0.17 does when it comes
+    between two looks at its events) gets it again; to others a second one may mean more than the
+    first. fine: a status that is none of failure, beside the usual ones
     """
 
-    def __init__(self, command, kind, count, settle, insist=False):
-        self.insist = insist
+    def __init__(self, command, kind, count, settle, insist=False, fine=0):
+        self.insist, self.fine = insist, fine
         self.command = [str(word) for word in command]
         self.begun, self.cost = time.monotonic(), None
         self.said = tempfile.TemporaryFile()
         with open(os.devnull, "wb") as out:
-            self.meter, self.report = fork_meter(self.command, out.fileno(), self.said.fileno())
+            quiet = out if count else self.said
+            self.meter, self.report = fork_meter(self.command, quiet.fileno(), self.said.fileno())
         self.text = os.read(self.report, 4096)
         if not self.text:
             self._reap()
@@ -40,14 +42,15 @@ class Metered:
 
     def _wait(self, kind, count):
         end = time.monotonic() + 20
-        while descriptors(self.pid, kind) < count:
+        while not (descriptors(self.pid, kind) >= count if count else kind in self._said()):
             if time.monotonic() > end or select.select([self.report], [], [], 0.02)[0]:
                 raise BenchError(f"it did not begin to record: {' '.join(self.command)}: "
                                  f"{self._said()}")
 
     def _said(self):
-        self.said.seek(0)
-        return self.said.read().decode(errors="replace").strip()
+        """Without moving the position: the recorder writes at the same one."""
+        said = os.pread(self.said.fileno(), 1 << 20, 0)
+        return said.decode(errors="replace").strip()
 
     def _reap(self):
         os.close(self.report)
@@ -103,6 +106,6 @@ class Metered:
         if kind:
             return
         status, wall, cpu = result_of(self.text, self.command)
-        if status not in (0, -signal.SIGINT, 128 + signal.SIGINT):
+        if status not in (0, self.fine, -signal.SIGINT, 128 + signal.SIGINT):
             raise BenchError(f"status {status} from: {' '.join(self.command)}: {said}")
         self.cost = Cost(cpu, wall, self.watch, self.begun, said)

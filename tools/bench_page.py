@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 
+import bench_python_page
 import bench_sched_page
 from bench_kernel import DEPTHS, MANY, USER_ARMS
 from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus, interval
@@ -265,6 +266,7 @@ def promise_rows(results):
                verdict(own, 64))
     yield from promises_of_unwinding(results)
     yield from bench_sched_page.promises(results)
+    yield from bench_python_page.promises(results)
 
 
 def promises_of_unwinding(results):
@@ -289,8 +291,9 @@ def promises_of_unwinding(results):
 
 SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
             ("recorders", recorder_section), ("user_stacks", kernel_section),
-            ("scheduler", bench_sched_page.section), ("tables", unwinding_section),
-            ("slowdown", slowdown_section), ("readings", readings_section))
+            ("scheduler", bench_sched_page.section), ("python", bench_python_page.section),
+            ("tables", unwinding_section), ("slowdown", slowdown_section),
+            ("readings", readings_section))
 
 
 def page(results, rounds, loadavg):
@@ -302,3 +305,33 @@ def page(results, rounds, loadavg):
     text += table(("promise (docs/design.md, section 7)", "target", "measured", ""),
                   promise_rows(results))
     return text + "".join(section(results) for key, section in SECTIONS if key in results)
+
+
+PROMISED = "## What is promised\n"
+SECTION = re.compile(r"^(?=## )", re.M)
+
+
+def spliced(old, new):
+    """The page with the sections and promises of another in place of its own, or at their end."""
+    head, *parts = SECTION.split(old)
+    sections = {part.splitlines(True)[0]: part for part in parts}
+    note = (f"\nMeasured apart from the rest, at commit {commit()}, "
+            f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.\n")
+    for part in SECTION.split(new)[1:]:
+        title = part.splitlines(True)[0]
+        if title == PROMISED:
+            sections[title] = promises_spliced(sections.get(title, title), part)
+        elif not title.startswith("## How to read"):
+            sections[title] = title + note + part[len(title):]
+    return "\n\n".join(part.rstrip("\n") for part in (head, *sections.values())) + "\n"
+
+
+def promises_spliced(old, new):
+    rows = {promise_of(line): line for text in (old, new) for line in text.splitlines()
+            if line.startswith("|")}
+    return PROMISED + "\n" + "\n".join(rows.values())
+
+
+def promise_of(line):
+    """A row's first cell; figures in its brackets are measured."""
+    return re.sub(r"\([^)]*\)", lambda m: re.sub(r"[\d.,]+", "", m[0]), line.split(" | ")[0])

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What profilers of a Python program cost it, cost themselves, and how true they are."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import bench_kernel
+from bench_measure import FAST, ROOT
+from bench_meter import BenchError, Load, Recorder, Spread
+from bench_python_arms import SKEIN, arms_of, version_of
+from bench_python_stacks import Accuracy, Possible, Profile
+
+LOAD = ROOT / "tools" / "bench_python_load.py"
+RATES = (99, 999)  # Hz
+KINDS = ("single", "threads")
+DEPTHS = (10, 30, 100)
+WITHOUT = {"SKEIN_DEBUG_WALK": "no-python"}
+
+
+class Done:
+    """
+    Work of the load, and its truth. wall, cpu: s for one round of it, cpu that of its threads;
+    seconds: of all its rounds
+    """
+
+    def __init__(self, told, rounds):
+        self.truth, self.seconds, self.spent = told, told["wall"], told["total"] / 1e9
+        self.wall, self.cpu = told["wall"] / rounds, self.spent / rounds
+
+
+class Target:
+    """The program that is profiled, alive from one profiler to the next. kind: of KINDS"""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.recorders = None  # the CPUs that profilers are bound to, when it has one of its own
+        bound = []
+        cpus = sorted(os.sched_getaffinity(0))
+        if kind == "single" and len(cpus) > 1:
+            bound = ["taskset", "-c", str(cpus[-1])]
+            self.recorders = ",".join(str(cpu) for cpu in cpus[:-1])
+        self.process = subprocess.Popen([*bound, sys.executable, LOAD, kind], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = int(self._line())
+
+    def _line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise BenchError(f"{LOAD.name} {self.kind} ended")
+        return line
+
+    def work(self, rounds):
+        self.process.stdin.write(f"{rounds}\n")
+        self.process.stdin.flush()
+        return Done(json.loads(self._line()), rounds)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def possible_stacks(kind):
+    run = subprocess.run([sys.executable, LOAD, "stacks", kind], input="1\n2\n", text=True,
+                         capture_output=True, check=False)
+    if run.returncode:
+        raise BenchError(f"{LOAD.name} stacks {kind}: {run.stderr.strip()}")
+    return Possible(run.stdout)
+
+
+class Run:
+    """
+    Work under a profiler. share: CPUs that it used meanwhile; cpu: s of all of it; fold: s of CPU
+    until there are stacks; due: samples, by the program's CPU time
+    """
+
+    def __init__(self, target, arm, rate, rounds, possible):
+        with arm.start(target.pid, rate, target.recorders) as recorder:
+            before = recorder.cpu()
+            self.done = target.work(rounds)
+            self.share = (recorder.cpu() - before) / self.done.seconds
+        self.cpu = recorder.cost.cpu
+        found = arm.stacks()
+        self.fold = arm.fold.cpu if arm.fold else 0.0
+        self.due = self.done.spent * rate
+        self.profile = Profile(found, self.done.truth["own"], possible, arm.samples(found))
+
+
+class Matrix:
+    """The runs of all profilers on one kind of load: plain ones before and after each of them."""
+
+    def __init__(self, kind):
+        self.kind, self.possible = kind, possible_stacks(kind)
+        self.rounds = {}  # of the work, of a run under a profiler and of a plain one
+        self.runs = {}  # (profiler's name, Hz): [Run]
+        self.ratios = {}  # (profiler's name, Hz): [(wall, CPU) by that of the plain runs around]
+        self.noise = []  # the same of a plain run by the one before
+        self.failed = {}  # (profiler's name, Hz): the last reason
+
+    def scale(self, seconds):
+        with Target(self.kind) as target:
+            each = target.work(4).wall
+        self.rounds = {"run": max(2, round(seconds / each)),
+                       "plain": max(1, round(seconds / 2.5 / each))}
+
+    def turn(self, bench, order):
+        """order: [(Arm, Hz)]"""
+        with Target(self.kind) as target:
+            plain = target.work(self.rounds["plain"])
+            for arm, rate in order:
+                run = self._run(bench, target, arm, rate)
+                after = target.work(self.rounds["plain"])
+                self.noise.append((after.wall / plain.wall, after.cpu / plain.cpu))
+                if run:
+                    self._note(run, arm.name, rate, plain, after)
+                plain = after
+
+    def _run(self, bench, target, arm, rate):
+        try:
+            return Run(target, arm, rate, self.rounds["run"], self.possible)
+        except (BenchError, OSError, ValueError) as e:
+            self.failed[arm.name, rate] = str(e)
+            bench.say(f"{self.kind}, {rate} Hz: {arm.name} failed: {e}")
+            return None
+
+    def _note(self, run, name, rate, *around):
+        self.runs.setdefault((name, rate), []).append(run)
+        self.ratios.setdefault((name, rate), []).append(tuple(
+            getattr(run.done, clock) / statistics.mean(getattr(p, clock) for p in around)
+            for clock in ("wall", "cpu")))
+
+    def say(self, bench, rate):
+        for (name, hz), runs in self.runs.items():
+            if hz == rate:
+                accuracy = Accuracy([runs[-1].profile], [runs[-1].done.truth])
+                wall, cpu = self.ratios[name, hz][-1]
+                bench.say(f"{self.kind}, {rate} Hz, {name}: wall {wall:.3f}, CPU {cpu:.3f}, itself "
+                          f"{runs[-1].share:.2%}, errors {accuracy.mean:.2f}, "
+                          f"{accuracy.worst[0]:.2f}")
+
+    def names(self):
+        return list(dict.fromkeys(name for name, _ in self.runs))
+
+    def of(self, key, what):
+        """what: from a Run to a number"""
+        return Spread(what(run) for run in self.runs[key])
+
+    def ratio(self, key, clock):
+        """clock: 0 wall, 1 CPU; key None: the noise"""
+        return Spread(r[clock] for r in (self.ratios[key] if key else self.noise))
+
+    def by(self, name, other, rate, what):
+        """what of one profiler by that of another, round by round"""
+        return Spread(what(a) / what(b) for a, b in zip(
+            self.runs[name, rate], self.runs[other, rate]) if what(b) > 0)
+
+    def accuracy(self, key):
+        """Of all rounds together."""
+        runs = self.runs[key]
+        return Accuracy([run.profile for run in runs], [run.done.truth for run in runs])
+
+    def errors(self, key):
+        """The mean error of each round."""
+        return Spread(Accuracy([run.profile], [run.done.truth]).mean for run in self.runs[key])
+
+
+def matrices(bench, arms):
+    """[Matrix]; each profiler comes first in one of the rounds, as far as they go."""
+    found = []
+    for kind in KINDS:
+        matrix = Matrix(kind)
+        matrix.scale(bench.seconds / 10)
+        for turn in range(bench.rounds):
+            first = turn % len(arms)
+            order = arms[first:] + arms[:first]
+            for rate in RATES:
+                matrix.turn(bench, [(arm, rate) for arm in order])
+                matrix.say(bench, rate)
+        found.append(matrix)
+    return found
+
+
+class InKernel:
+    """What a sample takes in the kernel. depths: {N: (ProgramCost, the same without Python)}"""
+
+    def __init__(self, bench):
+        self.depths = {depth: self._pair(bench, [sys.executable, LOAD, "deep", depth], FAST)
+                       for depth in DEPTHS}
+        for depth, (python, native) in self.depths.items():
+            bench.say(f"in the kernel: {depth} Python functions: {python.ns:.0f} ns, without "
+                      f"Python's {native.ns:.0f} ns")
+
+    @classmethod
+    def _pair(cls, bench, command, rate):
+        with Load(command, bench.cpus):
+            return cls._cost(bench, rate, {}), cls._cost(bench, rate, WITHOUT)
+
+    @staticmethod
+    def _cost(bench, rate, environment):
+        command, _ = bench.recording("skein", rate, 60, "python-programs")
+        words = [f"{key}={value}" for key, value in environment.items()]
+        with bench_kernel.bpf_statistics(), Recorder(["env", *words, *command],
+                                                     bench.events("skein")) as recorder:
+            time.sleep(0.7)
+            begun, first = time.monotonic(), bench_kernel.programs(recorder.pid)
+            time.sleep(1.5)
+            last = bench_kernel.programs(recorder.pid)
+            return bench_kernel.ProgramCost(first, last, time.monotonic() - begun)
+
+    def per_frame(self):
+        """ns of one Python frame more, the native stack's growth apart"""
+        low, high = min(DEPTHS), max(DEPTHS)
+        growth = [self.depths[high][i].ns - self.depths[low][i].ns for i in (0, 1)]
+        return (growth[0] - growth[1]) / (high - low)
+
+
+class OfTheMix:
+    """What a sample of the load takes in the kernel, in ns, at the faster of the rates."""
+
+    def __init__(self, bench, arm):
+        rate = max(RATES)
+        with Target(KINDS[0]) as target, bench_kernel.bpf_statistics():
+            with Recorder(arm.command(target.pid, rate), arm.events) as recorder:
+                first = bench_kernel.programs(recorder.pid)
+                begun = time.monotonic()
+                target.work(8)
+                last = bench_kernel.programs(recorder.pid)
+                self.cost = bench_kernel.ProgramCost(first, last, time.monotonic() - begun)
+        self.ns = self.cost.ns
+
+
+def python(bench):
+    """{"matrices": matrices(), "missing": [name], "versions": [text], "kernel": InKernel, …}"""
+    arms, missing = arms_of(bench)
+    for name in missing:
+        bench.say(f"{name} cannot be had: it is not compared")
+    versions = [f"Python {sys.version.split()[0]}"]
+    versions += dict.fromkeys(version_of(arm.program) for arm in arms if arm.name != SKEIN)
+    found = {"missing": missing, "versions": versions, "kernel": InKernel(bench),
+             "mix": OfTheMix(bench, arms[0])}
+    return {**found, "matrices": matrices(bench, arms)}
+
+

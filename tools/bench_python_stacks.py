@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What profilers of Python have recorded: their formats, and how near to the truth it is."""
+import json
+import os
+import re
+
+LOAD_FILE = "bench_python_load.py"
+# name (file.py:line), as py-spy and skein have it; a frozen module's file is <frozen name>
+PYTHON_FRAME = re.compile(r"(?P<name>.*) \((?P<file>[^()]*\.py|<[^<>()]*>)(?::\d+)?\)")
+UNNAMED = re.compile(r"(0x[0-9a-f]+|\[?unknown\]?|<unknown>|\?\?)(\W.*)?|\[[^\[\]]*\]"
+                     r"|\S+\+0x[0-9a-f]+( .*)?")
+
+
+class Stack:
+    """
+    One line of a recording. python: ((file, function), …), root first, without folders, classes
+    and enclosing functions; named, unnamed: how many frames of any kind; weight: as recorded
+    """
+
+    def __init__(self, frames, weight):
+        """frames: [(file or None, name)], root first; no file: not Python's"""
+        self.weight = weight
+        self.python = tuple((os.path.basename(file), bare(name)) for file, name in frames if file)
+        self.unnamed = sum(bool(UNNAMED.fullmatch(name)) for _, name in frames)
+        self.named = len(frames) - self.unnamed
+
+
+def bare(name):
+    """Of a qualified name the last part: older Pythons have no other."""
+    return name.rsplit(".", 1)[-1]
+
+
+def frame_of(text):
+    match = PYTHON_FRAME.fullmatch(text)
+    return (match["file"], match["name"]) if match else (None, text)
+
+
+def folded(text, above=0):
+    """[Stack] of `a;b;c 12`; above: frames above the stack, such as a process's name"""
+    found = []
+    for line in text.splitlines():
+        frames, _, weight = line.rpartition(" ")
+        parts = frames.split(";")[above:]
+        found.append(Stack([frame_of(part) for part in parts], int(weight)))
+    return found
+
+
+AUSTIN_FRAME = re.compile(r"(?P<file>.*):(?P<name>[^:]*):-?\d+", re.S)
+
+
+def austin(text):
+    """[Stack] of `P1;T0:1;/folder/file.py:name:12 101`, weighted by microseconds"""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("P"):
+            frames, _, weight = line.rpartition(" ")
+            matches = [(AUSTIN_FRAME.fullmatch(part), part) for part in frames.split(";")[2:]]
+            found.append(Stack([austin_frame(match, part) for match, part in matches],
+                               int(weight)))
+    return found
+
+
+def austin_frame(match, part):
+    """Native frames name their library or nothing as the file: austinp's."""
+    if not match:
+        return None, part
+    is_python = match["file"].endswith(".py") or match["file"].startswith("<")
+    return (match["file"] if is_python else None), match["name"]
+
+
+class Possible:
+    """The stacks that can occur, from what `bench_python_load.py stacks` says."""
+
+    def __init__(self, said):
+        self.stacks = set()
+        for stack in json.loads(said.splitlines()[-1]):
+            frames = tuple((file, bare(name)) for file, name in stack)
+            for end in range(1, len(frames) + 1):  # a caller has returned to each of them
+                self.stacks.add(frames[:end])
+
+    def __contains__(self, stack):
+        """What a thread does before it can be watched, in threading.py, is possible, too."""
+        begun = ("threading.py", "_bootstrap_inner")
+        if stack in self.stacks:
+            return True
+        return begun in stack[:2] and all(file == begun[0] for file, _ in stack)
+
+
+class Profile:
+    """
+    A recording of the load by functions. weights: {function: weight}; total: of all stacks;
+    samples: lines' weights, or lines where these are times; possible, named: shares
+    """
+
+    def __init__(self, stacks, functions, possible, samples):
+        self.weights = dict.fromkeys(functions, 0)
+        self.total, self.samples = sum(s.weight for s in stacks), samples
+        good = named = frames = 0
+        for stack in stacks:
+            good += stack.weight * (stack.python in possible)
+            named += stack.weight * stack.named
+            frames += stack.weight * (stack.named + stack.unnamed)
+            for file, name in stack.python:
+                if file == LOAD_FILE and name in self.weights:
+                    self.weights[name] += stack.weight
+                    break
+        self.possible = good / self.total if self.total else 0.0
+        self.named = named / frames if frames else 0.0
+
+
+class Accuracy:
+    """Profiles by the truth of their runs. errors: {function: percentage points}"""
+
+    def __init__(self, profiles, truths):
+        """truths: as the load tells them"""
+        total, took = sum(p.total for p in profiles), sum(t["total"] for t in truths)
+        self.errors = {}
+        for name in truths[0]["own"]:
+            true = sum(t["own"][name] for t in truths) / took
+            told = sum(p.weights[name] for p in profiles) / total if total else 0.0
+            self.errors[name] = 100 * (told - true)
+
+    @property
+    def mean(self):
+        return sum(abs(e) for e in self.errors.values()) / len(self.errors)
+
+    @property
+    def worst(self):
+        """(percentage points, function)"""
+        return max((abs(error), name) for name, error in self.errors.items())
