@@ -68,6 +68,21 @@ static __always_inline int end_python(struct python_walk *w, enum walk_end end)
 	return 1;
 }
 
+/* Whether all that were found the last time still are states of this thread. */
+static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
+{
+	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
+		__u64 ident = 0;
+
+		w->states[i] = t->states[i];
+		if (read_at(w, &ident, w->states[i], w->layout.thread_ident) ||
+		    !python_is_self(ident, w->self))
+			return -1;
+		w->count = i + 1;
+	}
+	return 0;
+}
+
 /* The thread states that were found the last time, if they may still be this thread's. */
 static __always_inline void recall_states(struct python_walk *w)
 {
@@ -76,24 +91,15 @@ static __always_inline void recall_states(struct python_walk *w)
 	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
 	    t->head != w->head)
 		return;
-	if (!t->count && w->now - t->searched < PYTHON_SEARCH_PAUSE) {
-		w->recalled = 1; /* that there are none */
-		w->phase = PYTHON_BEGIN;
+	if (check_states(w, t)) {
+		w->count = 0;
 		return;
 	}
-	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
-		__u64 ident = 0;
-
-		w->states[i] = t->states[i];
-		if (read_at(w, &ident, w->states[i], w->layout.thread_ident) ||
-		    !python_is_self(ident, w->self))
-			return;
-		w->count = i + 1;
-	}
-	if (w->count) {
-		w->recalled = 1;
-		w->phase = PYTHON_BEGIN;
-	}
+	if (!w->count &&
+	    (t->first != w->first_thread || w->now - t->searched > PYTHON_SEARCH_PAUSE))
+		return;
+	w->recalled = 1; /* be it that there are none */
+	w->phase = PYTHON_BEGIN;
 }
 
 static __always_inline void remember_states(const struct python_walk *w)
@@ -108,6 +114,7 @@ static __always_inline void remember_states(const struct python_walk *w)
 	t->tid = w->tid;
 	t->searched = w->now;
 	t->head = w->head;
+	t->first = w->first_thread;
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
 		t->states[i] = w->states[i];
 	t->count = w->count;
@@ -120,21 +127,21 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 {
 	w->from = at;
 	w->at = at;
-	w->count = w->next = 0;
+	w->count = w->next = w->searched = 0;
 	w->thread = w->frame = w->cframe = 0;
 	w->phase = PYTHON_SEARCH;
 	w->recalled = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->end = WALK_END_WALKED;
-	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters))
-		return end_python(w, WALK_END_PYTHON);
+	w->end = WALK_END_PYTHON; /* if there are not steps enough */
+	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters) || !w->head ||
+	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
+		return 1; /* it has not begun yet, or is over */
 	w->interpreter = w->head;
-	if (w->head)
-		recall_states(w);
-	return !w->head; /* it has not begun yet, or is over */
+	recall_states(w);
+	return 0;
 }
 
-/* The search has seen everything. */
+/* The search has seen everything, or what it could. */
 static __always_inline int end_search(struct python_walk *w)
 {
 	remember_states(w);
@@ -143,28 +150,38 @@ static __always_inline int end_search(struct python_walk *w)
 	return 0;
 }
 
-/* One interpreter's first thread, or one thread: whether it is the one that stands here. */
+static __always_inline int search_interpreter(struct python_walk *w)
+{
+	__u64 interpreter = w->interpreter;
+
+	if (!interpreter ||
+	    read_at(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
+	    read_at(w, &w->interpreter, interpreter, w->layout.interpreter_next))
+		return end_search(w);
+	return 0;
+}
+
+/*
+ * One interpreter's first thread, or one thread: whether it is the one that stands here. A thread
+ * has one state in each interpreter. Other threads change the lists meanwhile.
+ */
 static __always_inline int search_step(struct python_walk *w)
 {
-	const struct python_layout *l = &w->layout;
 	__u64 thread = w->thread, ident = 0;
+	__u32 count = w->count;
 
-	if (!thread) {
-		__u64 interpreter = w->interpreter;
-
-		if (!interpreter)
-			return end_search(w);
-		if (read_at(w, &w->thread, interpreter, l->interpreter_threads) ||
-		    read_at(w, &w->interpreter, interpreter, l->interpreter_next))
-			return end_python(w, WALK_END_PYTHON);
-		return 0;
-	}
-	if (read_at(w, &ident, thread, l->thread_ident) ||
-	    read_at(w, &w->thread, thread, l->thread_next))
-		return end_python(w, WALK_END_PYTHON);
-	if (python_is_self(ident, w->self) && w->count < PYTHON_NESTED_MAX) {
-		w->states[w->count & (PYTHON_NESTED_MAX - 1)] = thread;
-		w->count++;
+	keep_in_register(count);
+	if (++w->searched > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
+		return end_search(w);
+	if (!thread)
+		return search_interpreter(w);
+	if (read_at(w, &ident, thread, w->layout.thread_ident) ||
+	    read_at(w, &w->thread, thread, w->layout.thread_next))
+		return end_search(w);
+	if (python_is_self(ident, w->self)) {
+		w->states[count] = thread;
+		w->count = count + 1;
+		w->thread = 0;
 	}
 	return 0;
 }
@@ -191,13 +208,17 @@ static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __
 		w->flags |= WIRE_PYTHON_COLLECTING;
 }
 
-/* What was remembered has no frames: perhaps the thread has got another state since. */
-static __always_inline int search_again(struct python_walk *w)
+/*
+ * No more states. If what was remembered has no frames, the thread has perhaps got another state
+ * since.
+ */
+static __always_inline int end_states(struct python_walk *w)
 {
 	const struct python_thread *t = python_recall(w);
 
-	if (!w->recalled || w->at != w->from || !t || w->now - t->searched < PYTHON_SEARCH_PAUSE)
-		return 1;
+	if (!w->recalled || !w->count || w->at != w->from || !t ||
+	    w->now - t->searched <= PYTHON_SEARCH_PAUSE)
+		return end_python(w, WALK_END_WALKED);
 	w->recalled = 0;
 	w->count = w->next = 0;
 	w->interpreter = w->head;
@@ -215,7 +236,7 @@ static __always_inline int begin_step(struct python_walk *w)
 
 	keep_in_register(next);
 	if (next >= w->count || next >= PYTHON_NESTED_MAX)
-		return search_again(w);
+		return end_states(w);
 	thread = w->states[next];
 	w->next = next + 1;
 	if (read_at(w, &interpreter, thread, l->thread_interpreter) ||
@@ -235,8 +256,8 @@ static __always_inline int begin_step(struct python_walk *w)
 }
 
 /*
- * The loop has just been called, and has linked its struct _PyCFrame before it has set its frame:
- * the one before has the caller's.
+ * The loop has just been called: its struct _PyCFrame is linked, but its frame is not, or not to the
+ * caller's. The one before has that.
  */
 static __always_inline int take_previous_cframe(struct python_walk *w)
 {
@@ -310,22 +331,47 @@ static __always_inline __u64 tag_of_frame(const struct python_walk *w)
 	return WIRE_TAG_PYTHON;
 }
 
-static __always_inline int put_frame(struct python_walk *w, __u64 *words)
+/*
+ * The interpreter's own frame between __init__() and who makes an object, from 3.13 on
+ * (_Py_InitCleanup): its name is its file, and it begins in no line. Tracebacks have it neither.
+ */
+static __always_inline int is_internal(const struct python_walk *w)
+{
+	const struct python_layout *l = &w->layout;
+	__u32 line = code_word(w, l->code_first_line) >> (l->code_first_line & 4) * 8;
+
+	return l->frames == PYTHON_FRAME_SHIM && !line &&
+	       code_word(w, l->code_name) == code_word(w, l->code_file);
+}
+
+static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 code)
+{
+	__u64 tag = tag_of_frame(w);
+	__u32 id = code_id(w);
+
+	if (python_new(w, code, id))
+		w->flags |= WIRE_PYTHON_NEW;
+	if (put_pair(w, words, tag << WIRE_TAG_SHIFT | code,
+		     WIRE_PYTHON_PLACE(id, code_unit(w, code))))
+		return 1;
+	if (tag == WIRE_TAG_PYTHON_ENTRY && w->cframe && !w->frame)
+		return take_previous_cframe(w);
+	if (tag == WIRE_TAG_PYTHON_ENTRY)
+		w->cframe = 0;
+	return 0;
+}
+
+static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
 {
 	const struct python_layout *l = &w->layout;
 	__u64 code = frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
-	__u32 id;
 
 	if (code >> WIRE_TAG_SHIFT || read_code(w, code))
 		return w->first && w->cframe ? take_previous_cframe(w) :
 					       end_python(w, WALK_END_PYTHON);
 	w->first = 0;
-	id = code_id(w);
-	if (python_new(w, code, id))
-		w->flags |= WIRE_PYTHON_NEW;
 	w->frame = frame_word(w, l->frame_previous);
-	return put_pair(w, words, tag_of_frame(w) << WIRE_TAG_SHIFT | code,
-			WIRE_PYTHON_PLACE(id, code_unit(w, code)));
+	return is_internal(w) ? 0 : put_frame(w, words, code);
 }
 
 static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
@@ -342,8 +388,9 @@ static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 		return w->first && w->cframe ? take_previous_cframe(w) :
 					       end_python(w, WALK_END_PYTHON);
 	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
-		return put_frame(w, words);
+		return leave_frame(w, words);
 	w->first = 0;
+	w->cframe = 0;
 	w->frame = frame_word(w, l->frame_previous);
 	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }

@@ -9,12 +9,16 @@
 
 /* Room for words, wherever the first of the walk stands. */
 #define PYTHON_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON)
-/* Steps of a walk, whatever lists a process has: threads, then frames. */
+/* Steps of a search, whatever lists a process has, and of a walk as a whole. */
+#define PYTHON_SEARCH_MAX 4096
 #define PYTHON_STEPS_MAX 8192
 /* Threads of several interpreters that one native thread may run, one inside the other. */
 #define PYTHON_NESTED_MAX 4
-/* What was not found is not looked for again for so long, ns. */
-#define PYTHON_SEARCH_PAUSE 2000000
+/*
+ * A thread that was not found is not looked for again for so long, ns, unless there is a new
+ * thread. Most are native threads of a library.
+ */
+#define PYTHON_SEARCH_PAUSE 100000000
 
 enum python_phase {
 	PYTHON_SEARCH, /* for the thread among those of all interpreters */
@@ -28,7 +32,8 @@ struct python_thread {
 	__u32 tid;
 	__u32 count; /* of states */
 	__u64 searched; /* when, ns */
-	__u64 head; /* the first interpreter then: a new one comes before it */
+	/* the first interpreter, and its first thread, then: new ones come before them */
+	__u64 head, first;
 	__u64 states[PYTHON_NESTED_MAX];
 };
 
@@ -43,8 +48,11 @@ struct python_walk {
 	__u32 count, next; /* states found, and which comes next */
 	__u64 states[PYTHON_NESTED_MAX]; /* the innermost interpreter's first */
 	__u64 head; /* first interpreter */
+	__u64 first_thread; /* its */
 	__u64 interpreter, thread; /* that the search stands at */
-	__u64 cframe, frame;
+	__u64 cframe; /* of 3.11 and 3.12, until its frame is known to be right; else 0 */
+	__u64 frame;
+	__u32 searched; /* steps */
 	__u8 phase; /* enum python_phase */
 	__u8 recalled; /* states are what was remembered */
 	__u8 first; /* no frame of this state was read yet */
