@@ -6,7 +6,9 @@
  * 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
  *
  * Words for the id: what the constructor of code objects sets for good. Not
- * reference counts, caches, versions, warm-up counters or instrumentation.
+ * reference counts, caches, warm-up counters or instrumentation. From 3.12 on that has a number
+ * (co_version) which no other code object of the interpreter has: pointers alone may be the same
+ * again in one that takes the place of another, also where names differ.
  */
 #include "symbolizers/python_file.h"
 
@@ -125,7 +127,7 @@ static const struct python_layout layouts[] = {
 		.frame_owner = 70,
 		.code_bytes = 144,
 		.code_units = 192,
-		.code_id = {24, 48, 64, 96, 112, 120, 128, 136},
+		.code_id = {24, 64, 88, 96, 112, 120, 128, 136},
 		.code_first_line = 68,
 		.code_name = 120,
 		.code_file = 112,

@@ -119,11 +119,14 @@ static void read_code(struct offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
 	const uint32_t first_line = within(o, code, 5), arguments = within(o, code, 6);
-	const uint32_t id[PYTHON_ID_WORDS] = {
-		arguments & ~7u,    first_line & ~7u,	within(o, code, 7), /* co_localsplusnames */
-		within(o, code, 8),					    /* co_localspluskinds */
-		within(o, code, 1), within(o, code, 2), within(o, code, 3), within(o, code, 4),
-	};
+	const uint32_t id[PYTHON_ID_WORDS] =
+		{
+			arguments & ~7u,	first_line & ~7u,
+			within(o, code, 7),	/* co_localsplusnames */
+			within(o, code, 7) - 8, /* co_nfreevars, co_version (see python_layout.c) */
+			within(o, code, 1),	within(o, code, 2),
+			within(o, code, 3),	within(o, code, 4),
+		};
 
 	l->code_file = id[4];
 	l->code_name = id[5];
