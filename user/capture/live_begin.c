@@ -164,6 +164,7 @@ static int load_program(struct live *l, struct error *err)
 		.cgroup_subsys = cgroups_subsystem(l->cgroups),
 		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event, save_all),
 		.tail_calls = debug_word("tail-calls"),
+		.no_python = debug_word("no-python"),
 		.save_all = save_all,
 		.stop_sampled = debug_word("stop"),
 	};

@@ -59,6 +59,7 @@ struct program {
 	program_foresight foresee;
 	void *foresee_context;
 	bool by_tail_calls; /* how stacks are walked */
+	bool no_python; /* see struct program_options */
 	bool more, urgent; /* of the last drain */
 };
 
@@ -190,6 +191,7 @@ static void configure(struct program *p, const struct program_options *o)
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
 	s->rodata->stop_sampled = o->stop_sampled;
+	p->no_python = o->no_python;
 	p->by_tail_calls = o->sample && (o->tail_calls || !has_loops());
 	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
@@ -419,6 +421,8 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 		if (!new.python.layout)
 			new.python = known.python;
 	}
+	if (p->no_python)
+		new.python.layout = 0;
 	return bpf_map_update_elem(fd, &pid, &new, BPF_ANY) ? -errno : 0;
 }
 
@@ -428,6 +432,8 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 	int fd = bpf_map__fd(p->skeleton->maps.unwind_processes);
 	struct unwind_process known;
 
+	if (p->no_python)
+		return 0;
 	if (bpf_map_lookup_elem(fd, &pid, &known))
 		return -errno; /* a process that is gone would never be forgotten */
 	if (known.executed > time)

@@ -26,6 +26,7 @@ struct program_options {
 	bool save_all; /* send registers and stack with every sample that has a user stack */
 	bool stop_sampled; /* SIGSTOP to every thread whose walk is finished in the kernel */
 	bool tail_calls; /* walk as before Linux 5.17, also where that is not needed */
+	bool no_python; /* the walkers are told of no interpreter */
 };
 
 struct program;
