@@ -226,7 +226,7 @@ static __always_inline void walk_python(struct user_walk *u)
 {
 	struct python_loop l = {.user = u};
 
-	l.walk = begin_python(&u->sample, &u->python, bpf_get_current_task_btf(), u->at);
+	l.walk = begin_python(u, bpf_get_current_task_btf());
 	if (!l.walk)
 		return;
 	bpf_loop(PYTHON_STEPS_MAX, python_one, &l, 0);
@@ -276,7 +276,7 @@ static __always_inline int python_by_tail_calls(struct bpf_perf_event_data *ctx,
 						struct user_walk *u)
 {
 	end_native(u);
-	if (begin_python(&u->sample, &u->python, bpf_get_current_task_btf(), u->at))
+	if (begin_python(u, bpf_get_current_task_btf()))
 		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
 	return finish(ctx, u);
 }

@@ -255,22 +255,6 @@ static __always_inline int begin_step(struct python_walk *w)
 	return 0;
 }
 
-/*
- * The loop has just been called: its struct _PyCFrame is linked, but its frame is not, or not to the
- * caller's. The one before has that.
- */
-static __always_inline int take_previous_cframe(struct python_walk *w)
-{
-	__u64 cframe = w->cframe;
-
-	w->first = 0;
-	w->cframe = 0;
-	if (!cframe || read_at(w, &cframe, cframe, w->layout.cframe_previous) ||
-	    read_at(w, &w->frame, cframe, w->layout.cframe_frame))
-		return end_python(w, WALK_END_PYTHON);
-	return 0;
-}
-
 /* The head of the code object at an address: whether it is one. */
 static __always_inline int read_code(struct python_walk *w, __u64 code)
 {
@@ -280,6 +264,76 @@ static __always_inline int read_code(struct python_walk *w, __u64 code)
 	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->memory, bytes, code))
 		return -1;
 	return code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
+}
+
+/*
+ * The loop has just been called (3.11, 3.12): its struct _PyCFrame is linked, but has neither its
+ * frame nor the one before yet. They are about to be stored, and so in registers.
+ */
+static __always_inline int try_registers(struct python_walk *w)
+{
+	w->tried = 0;
+	w->phase = PYTHON_REGISTER;
+	return 0;
+}
+
+static __always_inline int read_frame(struct python_walk *w, __u64 frame)
+{
+	__u32 bytes = w->layout.frame_bytes;
+
+	keep_in_register(bytes);
+	return bytes > PYTHON_FRAME_BYTES || python_read(w, w->frame_memory, bytes, frame);
+}
+
+/* Whether there is a frame that runs code; it is read. */
+static __always_inline int is_frame(struct python_walk *w, __u64 frame)
+{
+	return frame && !(frame & 7) && !read_frame(w, frame) &&
+	       !read_code(w, frame_word(w, w->layout.frame_code));
+}
+
+/* The caller's frame, if there is a struct _PyCFrame that has it. */
+static __always_inline int is_cframe(struct python_walk *w, __u64 address)
+{
+	__u64 previous = 0;
+
+	return address && !(address & 7) && address != w->cframe &&
+	       !read_at(w, &w->frame, address, w->layout.cframe_frame) &&
+	       !read_at(w, &previous, address, w->layout.cframe_previous) && previous &&
+	       is_frame(w, w->frame);
+}
+
+/* The new frame, if it is linked to its shim, and that to the caller's frame (3.12). */
+static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 shim, previous;
+
+	if (l->frames != PYTHON_FRAME_SHIM || !is_frame(w, address))
+		return 0;
+	shim = frame_word(w, l->frame_previous);
+	if (shim - w->cframe > 4096 || read_frame(w, shim) || frame_owner(w) < l->shim_owner)
+		return 0;
+	previous = frame_word(w, l->frame_previous);
+	w->frame = address;
+	return !previous || is_frame(w, previous);
+}
+
+/* First all that may be the one, then all that may be the other. */
+static __always_inline int register_step(struct python_walk *w)
+{
+	__u32 tried = w->tried, number = tried & (UNWIND_REGISTERS - 1);
+
+	if (tried >= 2 * UNWIND_REGISTERS)
+		return end_python(w, w->at == w->from ? WALK_END_PYTHON : WALK_END_WALKED);
+	w->tried = tried + 1;
+	keep_in_register(number);
+	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
+				       !is_new_frame(w, w->registers[number]))
+		return 0;
+	w->cframe = 0;
+	w->phase = PYTHON_WALK;
+	return 0;
 }
 
 static __always_inline __u32 code_id(const struct python_walk *w)
@@ -344,6 +398,24 @@ static __always_inline int is_internal(const struct python_walk *w)
 	       code_word(w, l->code_name) == code_word(w, l->code_file);
 }
 
+/*
+ * The first native call of the loop begins with the outermost frame: so it is in a thread's own
+ * first function, or the frame is not linked to its caller's yet (a generator in 3.11).
+ */
+static __always_inline int end_of_first_call(struct python_walk *w)
+{
+	__u64 cframe = w->cframe, before = 0;
+
+	w->cframe = 0;
+	if (w->frame || read_at(w, &before, cframe, w->layout.cframe_previous))
+		return 0;
+	/* a thread's root has no frame and nothing before it */
+	if (before && !read_at(w, &before, before, w->layout.cframe_previous) && !before)
+		return 0;
+	w->cframe = cframe;
+	return try_registers(w);
+}
+
 static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 code)
 {
 	__u64 tag = tag_of_frame(w);
@@ -354,11 +426,7 @@ static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 
 	if (put_pair(w, words, tag << WIRE_TAG_SHIFT | code,
 		     WIRE_PYTHON_PLACE(id, code_unit(w, code))))
 		return 1;
-	if (tag == WIRE_TAG_PYTHON_ENTRY && w->cframe && !w->frame)
-		return take_previous_cframe(w);
-	if (tag == WIRE_TAG_PYTHON_ENTRY)
-		w->cframe = 0;
-	return 0;
+	return tag == WIRE_TAG_PYTHON_ENTRY && w->cframe ? end_of_first_call(w) : 0;
 }
 
 static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
@@ -367,25 +435,33 @@ static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
 	__u64 code = frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
 
 	if (code >> WIRE_TAG_SHIFT || read_code(w, code))
-		return w->first && w->cframe ? take_previous_cframe(w) :
+		return w->first && w->cframe ? try_registers(w) :
 					       end_python(w, WALK_END_PYTHON);
 	w->first = 0;
 	w->frame = frame_word(w, l->frame_previous);
 	return is_internal(w) ? 0 : put_frame(w, words, code);
 }
 
+/* A thread's root has no frame; any other struct _PyCFrame is about to have one. */
+static __always_inline int end_of_frames(struct python_walk *w)
+{
+	__u64 previous = 0;
+
+	if (w->first && w->cframe && (read_at(w, &previous, w->cframe, w->layout.cframe_previous) ||
+				      previous))
+		return try_registers(w);
+	w->phase = PYTHON_BEGIN;
+	return 0;
+}
+
 static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 {
 	const struct python_layout *l = &w->layout;
-	__u32 bytes = l->frame_bytes;
 
-	if (!w->frame) {
-		w->phase = PYTHON_BEGIN;
-		return 0;
-	}
-	keep_in_register(bytes);
-	if (bytes > PYTHON_FRAME_BYTES || python_read(w, w->frame_memory, bytes, w->frame))
-		return w->first && w->cframe ? take_previous_cframe(w) :
+	if (!w->frame)
+		return end_of_frames(w);
+	if (read_frame(w, w->frame))
+		return w->first && w->cframe ? try_registers(w) :
 					       end_python(w, WALK_END_PYTHON);
 	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
 		return leave_frame(w, words);
@@ -403,6 +479,8 @@ static __always_inline int python_step(struct python_walk *w, __u64 *words)
 		return search_step(w);
 	case PYTHON_BEGIN:
 		return begin_step(w);
+	case PYTHON_REGISTER:
+		return register_step(w);
 	default:
 		return walk_step_python(w, words);
 	}

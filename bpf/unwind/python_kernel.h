@@ -6,6 +6,7 @@
 #ifndef SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
 #define SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
 
+#include "bpf/unwind/frames.h"
 #include "bpf/unwind/python_state.h"
 
 struct {
@@ -94,13 +95,14 @@ static __always_inline __u64 thread_pointer(struct task_struct *task)
 }
 
 /*
- * The Python side of a thread, if its process has an interpreter that is known: NULL if there are
- * no steps to make, with what is known in the sample. at: words before its own.
+ * The Python side of a thread, if its process has an interpreter that is known, behind the words
+ * of its native frames. NULL if there are no steps to make.
  */
-static __always_inline struct python_walk *begin_python(struct wire_sample *s,
-							const struct python_process *process,
-							struct task_struct *task, __u32 at)
+static __always_inline struct python_walk *begin_python(struct user_walk *u,
+							struct task_struct *task)
 {
+	const struct python_process *process = &u->python;
+	const struct wire_sample *s = &u->sample;
 	__u32 zero = 0, number = process->layout - 1;
 	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &zero);
 	const struct python_layout *layout = bpf_map_lookup_elem(&python_layouts, &number);
@@ -113,7 +115,9 @@ static __always_inline struct python_walk *begin_python(struct wire_sample *s,
 	w->now = s->time;
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
-	return python_begin(w, at) ? NULL : w;
+	/* a signal's frame has others in their place: then they are nothing that makes sense */
+	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
+	return python_begin(w, u->at) ? NULL : w;
 }
 
 #endif

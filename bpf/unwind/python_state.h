@@ -24,6 +24,7 @@ enum python_phase {
 	PYTHON_SEARCH, /* for the thread among those of all interpreters */
 	PYTHON_BEGIN, /* one of its thread states */
 	PYTHON_WALK, /* a frame */
+	PYTHON_REGISTER, /* a register that may hold what is not linked yet */
 };
 
 /* Where the states of a thread were found. Other CPUs may write it at once: all is checked. */
@@ -51,8 +52,10 @@ struct python_walk {
 	__u64 first_thread; /* its */
 	__u64 interpreter, thread; /* that the search stands at */
 	__u64 cframe; /* of 3.11 and 3.12, until its frame is known to be right; else 0 */
+	__u64 registers[UNWIND_REGISTERS]; /* of the thread where it stood */
 	__u64 frame;
 	__u32 searched; /* steps */
+	__u32 tried; /* registers */
 	__u8 phase; /* enum python_phase */
 	__u8 recalled; /* states are what was remembered */
 	__u8 first; /* no frame of this state was read yet */
