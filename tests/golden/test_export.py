@@ -27,6 +27,17 @@ CASES = {
     "scene-range.folded": ["export", "-f", "folded", "--from", "400ms", "--to", "600ms"],
 }
 
+# Of the scene with Python.
+PYTHON_CASES = {
+    "python-report.txt": ["report"],
+    "python-lines.txt": ["report", "--by", "function", "--lines"],
+    "python-native.txt": ["report", "--by", "function", "--native"],
+    "python-tree.txt": ["report", "--tree"],
+    "python.folded": ["export", "-f", "folded"],
+    "python-lines.folded": ["export", "-f", "folded", "--lines", "--pids", "--annotate"],
+    "python-native.folded": ["export", "-f", "folded", "--native"],
+}
+
 # Of the scheduler's scene.
 SCHED_CASES = {
     "sched-report.txt": ["report"],
@@ -49,8 +60,10 @@ class Golden(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.trace = make_scene(pathlib.Path(cls.folder.name) / "scene.skein")
         cls.sched = make_sched_scene(pathlib.Path(cls.folder.name) / "sched.skein")
+        cls.python = make_scene(pathlib.Path(cls.folder.name) / "python.skein", "python")
         cls.cases = [(name, cls.trace, args) for name, args in CASES.items()]
         cls.cases += [(name, cls.sched, args) for name, args in SCHED_CASES.items()]
+        cls.cases += [(name, cls.python, args) for name, args in PYTHON_CASES.items()]
 
     @classmethod
     def tearDownClass(cls):

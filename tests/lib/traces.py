@@ -11,7 +11,7 @@ LIMIT = 120 # s, of one command
 
 
 def make_scene(path, name="scene"):
-    """Write the scene of tests/unit/scene.h (or timeline_scene.h: timeline, whole) as a trace."""
+    """Write the scene of tests/unit/scene.h (python, timeline, whole: others) as a trace."""
     subprocess.run([BUILD / "tests/readers/make_trace", path, name], check=True, timeout=LIMIT)
     return path
 

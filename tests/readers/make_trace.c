@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, or that of timeline_scene.h with losses
- * (timeline) or without (whole), as a .skein file, so that readers and golden tests have a trace
- * that is the same everywhere.
+ * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), or
+ * that of timeline_scene.h with losses (timeline) or without (whole), as a .skein file, so that
+ * readers and golden tests have a trace that is the same everywhere.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "scene.h"
+#include "python_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
 
@@ -16,6 +16,8 @@ static struct source *scene_named(const char *name)
 {
 	if (!strcmp(name, "scene"))
 		return scene_source();
+	if (!strcmp(name, "python"))
+		return python_scene_source();
 	if (!strcmp(name, "timeline") || !strcmp(name, "whole"))
 		return timeline_scene_source(!strcmp(name, "whole"));
 	return NULL;
@@ -30,7 +32,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!source)
-		return log_error(2, "usage: make_trace FILE [scene|timeline|whole]");
+		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

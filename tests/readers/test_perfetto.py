@@ -77,6 +77,45 @@ class Home(unittest.TestCase):
         return out
 
 
+PYTHON = """select f.name, m.name mapping, s.source_file file, s.line_number line
+    from stack_profile_frame f join stack_profile_mapping m on f.mapping = m.id
+    left join stack_profile_symbol s using (symbol_set_id)"""
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Python(Home):
+    """Python's frames: their names, files and lines, and what stands between them."""
+    def said(self, *args):
+        trace, out = self.home / "python.skein", self.home / "python.pftrace"
+        make_scene(trace, "python")
+        skein("export", trace, "-o", out, *args)
+        sites, frames, wrong = ask(out, SITES, PYTHON, COMPLAINTS)
+        self.assertEqual(wrong, [])
+        return set(stacks_of(sites).values()), frames
+
+    def test_functions(self):
+        stacks, frames = self.said()
+        main = ("_start", "main", "<module> (main.py:1)", "Handler.get (main.py:10)")
+        self.assertIn((*main, "helper (/srv/app/a/util.py:5)"), stacks)
+        self.assertIn((*main, "list_sort_impl", "<lambda> (<string>)"), stacks)
+        named = {row["name"]: (row["file"], row["line"]) for row in frames}
+        self.assertEqual(named[main[-1]], ("/srv/app/main.py", 10))
+        self.assertFalse([c for name in named for c in name if ord(c) < 32])
+
+    def test_lines(self):
+        stacks, frames = self.said("--lines")
+        main = ("_start", "main", "<module> (main.py:40)", "Handler.get (main.py:14)")
+        self.assertIn((*main, "scanner_call"), stacks)
+        named = {row["name"]: (row["file"], row["line"]) for row in frames}
+        self.assertEqual(named["Handler.get (main.py:14)"], ("/srv/app/main.py", 14))
+        self.assertEqual(named["Handler.get (main.py:12)"], ("/srv/app/main.py", 12))
+
+    def test_native(self):
+        stacks, _ = self.said("--native")
+        self.assertIn(("_start", "main", "PyEval_EvalCode", "_PyEval_Vector.lto_priv.0",
+                       "_PyEval_EvalFrameDefault", "<module> (main.py:1)"), stacks)
+
+
 @unittest.skipIf(MISSING, MISSING)
 class Scene(Home):
     """The timeline's scene: all that there is is known."""

@@ -28,13 +28,15 @@ def pprof(go, home, *args):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@unittest.skipUnless(GOS, "no Go with pprof is installed")
-class Pprof(unittest.TestCase):
+class Read(unittest.TestCase):
+    """A scene as a profile."""
+    SCENE = "scene"
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.home = pathlib.Path(cls.folder.name)
-        cls.trace = make_scene(cls.home / "scene.skein")
+        cls.trace = make_scene(cls.home / "scene.skein", cls.SCENE)
         cls.profile = cls.home / "scene.pb.gz"
         skein("export", cls.trace, "-o", cls.profile)
 
@@ -51,6 +53,9 @@ class Pprof(unittest.TestCase):
             texts.append(done.stdout.decode())
         return texts
 
+
+@unittest.skipUnless(GOS, "no Go with pprof is installed")
+class Pprof(Read):
     def test_raw(self):
         for text in self.each("-raw", self.profile):
             samples = re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", text, re.M)
@@ -87,7 +92,8 @@ class Pprof(unittest.TestCase):
 
     def test_labels(self):
         # a bare number would be looked for among numeric labels, where pprof drops zeros
-        for label, share in (("pid=^100$", "540ms"), ("tid=^110$", "100ms"), ("comm=kthreadd", "60ms"),
+        for label, share in (("pid=^100$", "540ms"), ("tid=^110$", "100ms"),
+                             ("comm=kthreadd", "60ms"),
                              ("thread=pool 12", "100ms"), ("container_id=^0123456789abc", "150ms"),
                              ("cgroup=w.service", "540ms")):
             for text in self.each("-top", f"-tagfocus={label}", self.profile):
@@ -105,6 +111,47 @@ class Pprof(unittest.TestCase):
         damaged.write_bytes(gzip.compress(data[:-100]))
         for go in GOS:
             self.assertNotEqual(pprof(go, self.home, "-raw", damaged).returncode, 0)
+
+
+@unittest.skipUnless(GOS, "no Go with pprof is installed")
+class Python(Read):
+    SCENE = "python"
+
+    def test_functions_have_files_and_lines(self):
+        for text in self.each("-raw", self.profile):
+            self.assertRegex(text, r" Handler\.get \(main\.py:10\) /srv/app/main\.py:12[: ]")
+            self.assertRegex(text, r" Handler\.get \(main\.py:10\) /srv/app/main\.py:14[: ]")
+            self.assertIn("s=10(Handler.get)", text)
+            self.assertIn("<frozen importlib._bootstrap>:1170", text)
+            self.assertIn("[python3.11:200]", text)
+            self.assertIn("[python3.11:201]", text)
+            self.assertFalse([c for c in text if ord(c) < 32 and c not in "\n\t"])
+
+    def test_one_function_of_two_processes_and_two_of_one_name(self):
+        for text in self.each("-top", "-nodecount=100", "-symbolize=none", self.profile):
+            self.assertRegex(text, r"350ms +\S+ +\S+ +860ms +\S+ +Handler\.get \(main\.py:10\)\n")
+            self.assertRegex(text, r"150ms +\S+ +\S+ +150ms +\S+ +helper \(/srv/app/a/util\.py:5\)")
+            self.assertRegex(text, r"40ms +\S+ +\S+ +40ms +\S+ +helper \(/srv/app/b/util\.py:5\)")
+            self.assertNotIn("method_vectorcall", text)
+
+    def test_lines(self):
+        for text in self.each("-top", "-lines", "-nodecount=100", "-symbolize=none",
+                              self.profile):
+            self.assertRegex(text, r"300ms .* Handler\.get \(main\.py:10\) \S*/main\.py:12\n")
+            self.assertRegex(text, r"50ms .* Handler\.get \(main\.py:10\) \S*/main\.py:14\n")
+
+    def test_what_the_interpreter_did(self):
+        for state, share in (("^gil$", "790ms"), ("^no gil$", "100ms"), ("^gc$", "50ms"),
+                             ("^unread$", "20ms")):
+            for text in self.each("-top", f"-tagfocus=python={state}", self.profile):
+                self.assertIn(f"Showing nodes accounting for {share}", text)
+
+    def test_native_shows_all(self):
+        out = self.home / "native.pb.gz"
+        skein("export", self.trace, "-o", out, "--native")
+        for text in self.each("-top", "-nodecount=100", "-symbolize=none", out):
+            self.assertRegex(text, r"40ms +\S+ +\S+ +960ms +\S+ +_PyEval_EvalFrameDefault\n")
+            self.assertRegex(text, r"350ms +\S+ +\S+ +860ms +\S+ +Handler\.get \(main\.py:10\)\n")
 
 
 if __name__ == "__main__":

@@ -146,13 +146,14 @@ static const struct loss scene_losses[] = {
 	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
 		rc = put_##kind(to, &(list)[i], err);
 
-static inline int scene_put_samples(struct sink *to, bool as_sums, struct error *err)
+static inline int scene_put_runs(struct sink *to, const struct scene_run *runs, size_t count,
+				 bool as_sums, struct error *err)
 {
 	uint64_t time = SCENE_START;
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(scene_runs) / sizeof(scene_runs[0]) && !rc; i++) {
-		const struct scene_run *r = &scene_runs[i];
+	for (size_t i = 0; i < count && !rc; i++) {
+		const struct scene_run *r = &runs[i];
 		struct sample s = {0, 1, r->thread, r->cpu, r->stack, SCENE_PERIOD, r->flags};
 		struct sum sum = {1, r->thread, r->stack, r->count, r->count * SCENE_PERIOD,
 				  r->flags & SAMPLE_FLAGS_OF_RUNTIME};
@@ -170,6 +171,7 @@ static inline int scene_put_samples(struct sink *to, bool as_sums, struct error 
 
 static inline int scene_run(struct source *s, struct sink *to, struct error *err)
 {
+	size_t count = sizeof(scene_runs) / sizeof(scene_runs[0]);
 	int rc = 0;
 
 	(void)s;
@@ -183,9 +185,9 @@ static inline int scene_run(struct source *s, struct sink *to, struct error *err
 	SCENE_PUT_ALL(frame, scene_frames)
 	SCENE_PUT_ALL(stack, scene_stacks)
 	if (!rc)
-		rc = scene_put_samples(to, false, err);
+		rc = scene_put_runs(to, scene_runs, count, false, err);
 	if (!rc)
-		rc = scene_put_samples(to, true, err);
+		rc = scene_put_runs(to, scene_runs, count, true, err);
 	SCENE_PUT_ALL(account, scene_accounts)
 	SCENE_PUT_ALL(loss, scene_losses)
 	return rc;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "python_scene.h"
 #include "suite.h"
 #include "trace/trace.h"
 
@@ -95,4 +96,34 @@ START_TEST(who_ran_and_who_woke_whom)
 }
 END_TEST
 
-SUITE("trace views", who_ran_and_who_woke_whom)
+static char python_path[] = "/tmp/skein-views-test-XXXXXX";
+
+START_TEST(python_and_sums)
+{
+	struct error err = {0};
+	struct sink *w;
+	struct trace *t;
+
+	ck_assert_int_eq(close(mkstemp(python_path)), 0);
+	ck_assert_int_eq(unlink(python_path), 0);
+	ck_assert_int_eq(trace_writer(&w, python_path, &err), 0);
+	ck_assert_int_eq(pipe_join(python_scene_source(), w, &err), 0);
+	sink_free(w);
+	ck_assert_int_eq(trace_open(&t, python_path, &err), 0);
+	ask(t, "SELECT id, name FROM frame_name WHERE id IN (3, 10, 22, 23, 28, 29, 30, 32, 33)",
+	    "id,name\r\n3,_PyEval_EvalFrameDefault\r\n10,[libpython3.11.so.1.0+0x7777]\r\n"
+	    "22,Handler.get (main.py:10)\r\n23,Handler.get (main.py:10)\r\n"
+	    "28,_find_and_load (<frozen importlib._bootstrap>:1165)\r\n"
+	    "29,[python+0x7f0000000610]\r\n30,<lambda> (<string>)\r\n32,nameless\r\n"
+	    "33,[truncated: Python frames unreadable]\r\n");
+	/* the same thread at the same stack, once while collecting */
+	ask(t, "SELECT thread, count, flags FROM sum WHERE stack = 11 ORDER BY flags",
+	    "thread,count,flags\r\n1,10,24\r\n1,5,56\r\n");
+	ask(t, "SELECT sum(count), sum(weight), max(flags) FROM sum",
+	    "sum(count),sum(weight),max(flags)\r\n100,1000000000,64\r\n");
+	trace_close(t);
+	unlink(python_path);
+}
+END_TEST
+
+SUITE("trace views", who_ran_and_who_woke_whom, python_and_sums)

@@ -191,6 +191,8 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	if (!rc)
 		rc = breakages_of(&r->breakages, p, r->event_index);
 	if (!rc)
+		rc = python_share_of(&r->python, p, r->event_index);
+	if (!rc)
 		rc = make_functions(r);
 	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
 		rc = groups_of(&r->groups[by], p, r->event_index, by);

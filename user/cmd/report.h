@@ -10,6 +10,7 @@
 #include "analyze/filter.h"
 #include "analyze/functions.h"
 #include "analyze/groups.h"
+#include "analyze/python.h"
 #include "analyze/tree.h"
 #include "base/error.h"
 #include "cmd/table.h"
@@ -44,6 +45,7 @@ struct report {
 	struct tree tree; /* labels are symbols; below the root stand the programs */
 	struct completeness completeness;
 	struct breakages breakages;
+	struct python_share python;
 	struct losses losses;
 	struct report_sched *sched; /* NULL: the scheduler was not recorded, or is not shown */
 };

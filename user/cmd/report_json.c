@@ -144,6 +144,22 @@ static void put_stacks(struct json *j, const struct report *r)
 	json_object_end(j);
 }
 
+static void put_python(struct json *j, const struct report *r)
+{
+	const struct python_share *p = &r->python;
+
+	json_key(j, "python");
+	json_object(j);
+	json_key_uint(j, "samples", p->samples);
+	json_key_uint(j, "gil", p->gil);
+	json_key_uint(j, "no_gil", p->no_gil);
+	json_key_uint(j, "collecting", p->collecting);
+	json_key_uint(j, "unread", p->unread);
+	json_key_uint(j, "frames", p->frames);
+	json_key_uint(j, "frames_named", p->named);
+	json_object_end(j);
+}
+
 static void put_accounts(struct json *j, const struct report *r)
 {
 	const struct account *a = &r->losses.total;
@@ -267,6 +283,7 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
 	put_stacks(&j, r);
+	put_python(&j, r);
 	put_accounts(&j, r);
 	put_functions(&j, r);
 	put_groups(&j, r);

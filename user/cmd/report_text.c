@@ -332,6 +332,59 @@ static void put_stacks(const struct report *r, const struct screen *s)
 	put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
 
+/* A part of the samples of Python's threads, if there is one; what came before ends with before. */
+static int show_python_part(const struct report *r, uint64_t count, const char *before,
+			    const char *what, char *buf, size_t size)
+{
+	char share[16];
+
+	if (!count)
+		return 0;
+	return snprintf(buf, size, "%s%s %s", before,
+			show_percent(count, r->python.samples, share, sizeof(share)), what);
+}
+
+static int show_python_threads(const struct report *r, char *buf, size_t size)
+{
+	const struct python_share *p = &r->python;
+	char share[16], samples[32], all[32];
+	int used = 0;
+
+	if (!p->samples)
+		return 0;
+	used += snprintf(buf, size, "%s of samples on its threads (%s of %s)",
+			 show_percent(p->samples, r->count, share, sizeof(share)),
+			 show_count(p->samples, samples, sizeof(samples)),
+			 show_count(r->count, all, sizeof(all)));
+	used += show_python_part(r, p->gil, "; of these ", "with the interpreter's lock (GIL)",
+				 buf + used, size - used);
+	used += show_python_part(r, p->no_gil, p->gil ? ", " : "; of these ", "without it",
+				 buf + used, size - used);
+	used += show_python_part(r, p->collecting, "; ", "collecting garbage", buf + used,
+				 size - used);
+	used += show_python_part(r, p->unread, "; ",
+				 "before the interpreter was known: only native frames",
+				 buf + used, size - used);
+	return used;
+}
+
+/* What threads of interpreters did, and how many of their frames have names. */
+static void put_python(const struct report *r, const struct screen *s)
+{
+	const struct python_share *p = &r->python;
+	char share[16], named[32], frames[32], text[512];
+	int used = show_python_threads(r, text, sizeof(text));
+
+	if (p->frames)
+		used += snprintf(text + used, sizeof(text) - used, "%s%s of frames named (%s of %s)",
+				 used ? "; " : "",
+				 show_percent(p->named, p->frames, share, sizeof(share)),
+				 show_count(p->named, named, sizeof(named)),
+				 show_count(p->frames, frames, sizeof(frames)));
+	if (used)
+		put_paragraph(s, "Python", STYLE_PLAIN, text);
+}
+
 static void put_losses(const struct report *r, const struct screen *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -478,6 +531,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	if (r->count && !r->options->sched) {
 		put_samples(r, s);
 		put_stacks(r, s);
+		put_python(r, s);
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);

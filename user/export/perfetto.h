@@ -70,7 +70,7 @@ struct gap {
 /* One event's samples: what their sequence has interned so far, by indexes of the profile. */
 struct perfetto_event {
 	bool begun;
-	bool *stacks, *frames, *mappings, *functions;
+	bool *stacks, *frames, *mappings, *functions, *sources;
 	bool ends[END_COUNT + 2], no_mapping;
 	struct index totals; /* CPU -> index in weights */
 	VECTOR(uint64_t) weights;

@@ -18,10 +18,11 @@ enum { COUNTER_CPU_CLOCK = 1 };
 enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_CALLSTACK, SAMPLE_CPU_MODE, SAMPLE_COUNT };
 enum { MODE_KERNEL = 1, MODE_USER };
 enum { INTERNED_FUNCTION_NAMES = 5, INTERNED_FRAMES = 6, INTERNED_CALLSTACKS = 7,
-       INTERNED_BUILD_IDS = 16, INTERNED_PATHS = 17, INTERNED_MAPPINGS = 19 };
+       INTERNED_BUILD_IDS = 16, INTERNED_PATHS = 17, INTERNED_SOURCES = 18,
+       INTERNED_MAPPINGS = 19 };
 enum { STRING_IID = 1, STRING_TEXT };
 enum { MAPPING_IID = 1, MAPPING_BUILD_ID = 2, MAPPING_END_ADDRESS = 5, MAPPING_PATH = 7 };
-enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_LINE = 6 };
+enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_SOURCE, FRAME_LINE };
 enum { CALLSTACK_IID = 1, CALLSTACK_FRAME };
 
 /* Numbers are indexes of the profile + 1; behind them stand what stands for missing parts. */
@@ -41,7 +42,8 @@ static int make_room(struct perfetto_event *e, const struct profile *profile)
 	e->frames = calloc(profile->frame_count + 1, 1);
 	e->mappings = calloc(profile->mapping_count + 1, 1);
 	e->functions = calloc(profile->function_count + 1, 1);
-	return e->stacks && e->frames && e->mappings && e->functions ? 0 : -ENOMEM;
+	e->sources = calloc(profile->function_count + 1, 1);
+	return e->stacks && e->frames && e->mappings && e->functions && e->sources ? 0 : -ENOMEM;
 }
 
 static unsigned int sequence_of(const struct perfetto *p, const struct perfetto_event *e)
@@ -174,8 +176,10 @@ static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uin
 	return (uint64_t)index + 1;
 }
 
+/* source: a number, 0 for none. */
 static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-			uint64_t function, uint64_t mapping, const struct frame *f)
+			uint64_t function, uint64_t mapping, uint64_t source,
+			const struct frame *f)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, iid, marks);
@@ -183,6 +187,8 @@ static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint
 	protobuf_varint(buf, FRAME_FUNCTION, function);
 	protobuf_varint(buf, FRAME_MAPPING, mapping);
 	protobuf_varint(buf, FRAME_REL_PC, f->address);
+	if (source)
+		protobuf_varint(buf, FRAME_SOURCE, source);
 	if (f->line)
 		protobuf_varint(buf, FRAME_LINE, f->line & INT32_MAX);
 	end_interned(p, mark, marks);
@@ -197,7 +203,7 @@ static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, ui
 	const char *name = profile_frame_name(profile, frame, text, sizeof(text));
 	uint64_t iid = (uint64_t)profile->function_count + 1 + frame;
 
-	if (function != PROFILE_NONE && *profile->functions[function].f.name) {
+	if (profile_function_name(profile, frame) == name) {
 		iid = (uint64_t)function + 1;
 		if (e->functions[function])
 			return iid;
@@ -207,15 +213,35 @@ static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, ui
 	return iid;
 }
 
+/* The source file of a frame, told once for each function; 0: it is not known. */
+static uint64_t intern_source(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
+{
+	const struct profile *profile = p->timeline.profile;
+	uint32_t function = profile->frames[frame].function;
+	const char *file = function == PROFILE_NONE ? "" : profile->functions[function].f.file;
+
+	if (!*file)
+		return 0;
+	if (!e->sources[function])
+		intern_text(p, e, INTERNED_SOURCES, (uint64_t)function + 1, file);
+	e->sources[function] = true;
+	return (uint64_t)function + 1;
+}
+
 static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint32_t index)
 {
-	const struct profile_frame *f = &p->timeline.profile->frames[index];
+	const struct profile *profile = p->timeline.profile;
+	const struct profile_frame *f = &profile->frames[index];
+	struct frame shown = f->f;
 
-	if (!e->frames[index]) {
-		e->frames[index] = true;
-		write_frame(p, e, (uint64_t)index + 1, intern_function(p, e, index),
-			    intern_mapping(p, e, f->mapping), &f->f);
-	}
+	if (e->frames[index])
+		return (uint64_t)index + 1;
+	e->frames[index] = true;
+	/* The reader takes frames of one name and address for one: they must agree on the line. */
+	if (f->shown && f->shown == profile_function_name(profile, index))
+		shown.line = profile->functions[f->function].f.line;
+	write_frame(p, e, (uint64_t)index + 1, intern_function(p, e, index),
+		    intern_mapping(p, e, f->mapping), intern_source(p, e, index), &shown);
 	return (uint64_t)index + 1;
 }
 
@@ -237,7 +263,7 @@ static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigne
 		    end == NO_STACK   ? "[no stack]"
 		    : end == NO_FRAME ? "[unknown]"
 				      : profile_end_name(end, text));
-	write_frame(p, e, iid, function, intern_mapping(p, e, PROFILE_NONE), &none);
+	write_frame(p, e, iid, function, intern_mapping(p, e, PROFILE_NONE), 0, &none);
 	return iid;
 }
 
@@ -346,6 +372,7 @@ void perfetto_stacks_free(struct perfetto *p)
 		free(p->events[i].frames);
 		free(p->events[i].mappings);
 		free(p->events[i].functions);
+		free(p->events[i].sources);
 		index_free(&p->events[i].totals);
 		vector_free(&p->events[i].weights);
 	}

@@ -42,12 +42,19 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME,
 #define FLUSH_BYTES (1 << 20)
 #define BREAKAGE_COMMENTS 10 /* at most */
 
-#define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup)
+#define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup) X(python)
 #define LABEL_MEMBER(name) uint32_t name;
 struct label_set {
 	LABELS(LABEL_MEMBER) /* strings */
 };
 #undef LABEL_MEMBER
+
+/* What an interpreter was doing for the thread, as the label python says it. */
+#define PYTHON_STATES(X) \
+	X(NONE, "") X(GIL, "gil") X(NO_GIL, "no gil") X(GC, "gc") X(UNREAD, "unread")
+#define PYTHON_ENUM(NAME, text) PYTHON_##NAME,
+enum python_state { PYTHON_STATES(PYTHON_ENUM) PYTHON_STATE_COUNT };
+#undef PYTHON_ENUM
 
 /* One mapping of the output: all of the trace's that are the same object. */
 struct object {
@@ -65,7 +72,7 @@ struct pprof {
 	VECTOR(struct object) object_list;
 	uint32_t *object_of; /* by index of mapping; INDEX_NONE: not used */
 	uint32_t *location_of; /* id by index of frame; 0: not used */
-	uint32_t *labels_of; /* label set by index of thread, last: no thread */
+	uint32_t *labels_of; /* label set by label_index() */
 	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
 	VECTOR(uint32_t) events; /* indexes of those that have samples */
 	VECTOR(uint64_t) path;
@@ -203,7 +210,8 @@ static uint32_t object_name(struct pprof *p, uint32_t index)
 	if (*m->path)
 		return string(p, m->path);
 	if (process != PROFILE_NONE)
-		snprintf(text, sizeof(text), "[anon:jit pid=%" PRIu64 "]",
+		snprintf(text, sizeof(text), "[anon:%s pid=%" PRIu64 "]",
+			 m->kind == MAPPING_PYTHON ? "python" : "jit",
 			 p->profile->processes[process].p.pid);
 	else
 		snprintf(text, sizeof(text), "[anon:mapping=%" PRIu64 "]", m->id);
@@ -214,7 +222,8 @@ static uint32_t object_name(struct pprof *p, uint32_t index)
 static void use_mapping(struct pprof *p, uint32_t index, const struct frame *f)
 {
 	const struct mapping *m = &p->profile->mappings[index].m;
-	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT;
+	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
+			m->kind == MAPPING_PYTHON;
 	struct object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
 			       .limit = absolute ? 0 : m->size,
 			       .asked = true};
@@ -263,9 +272,11 @@ static void use_frame(struct pprof *p, uint32_t index)
 
 	if (f->mapping != PROFILE_NONE)
 		mapping_id = 1 + (uint64_t)p->object_of[f->mapping];
+	/* Readers merge functions by name, and many of Python's have one: the file is part of it. */
 	if (named && *named->name)
-		function_id = function(p, named->name, named->system_name, named->file,
-				       named->line);
+		function_id = function(p, profile_function_name(profile, index),
+				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
+				       named->file, named->line);
 	else if (f->mapping == PROFILE_NONE)
 		function_id = function(p, "[unknown]", "", "", 0);
 	p->location_of[index] = location(p, mapping_id, f->f.address, function_id, f->f.line);
@@ -299,28 +310,60 @@ static int use_frames(struct pprof *p)
 	return rc ? rc : p->error;
 }
 
-static void label_threads(struct pprof *p)
+static enum python_state python_state_of(uint64_t flags)
 {
-	const struct profile *profile = p->profile;
+	return flags & SAMPLE_FLAG_COLLECTING ? PYTHON_GC
+	       : flags & SAMPLE_FLAG_GIL      ? PYTHON_GIL
+	       : flags & SAMPLE_FLAG_PYTHON   ? PYTHON_NO_GIL
+	       : flags & SAMPLE_FLAG_UNREAD   ? PYTHON_UNREAD
+					      : PYTHON_NONE;
+}
 
-	for (uint32_t i = 0; i < profile->thread_count; i++) {
-		const struct thread *t = &profile->threads[i].t;
-		uint32_t process = profile->threads[i].process;
-		const struct process *of =
-			process == PROFILE_NONE ? NULL : &profile->processes[process].p;
-		struct label_set set = {
-			.pid = of ? decimal(p, of->pid) : 0,
-			.tid = of ? decimal(p, t->tid) : 0,
-			.comm = of ? string(p, process_name(of)) : 0,
-			.thread = string(p, t->comm),
-			.container_id = of ? string(p, of->container) : 0,
-			.cgroup = of ? string(p, of->cgroup) : 0,
-		};
+/* Label sets go by thread and what its interpreter did. */
+static size_t label_index(const struct profile *profile, const struct profile_sum *s)
+{
+	size_t thread = s->thread == PROFILE_NONE ? profile->thread_count : s->thread;
 
-		p->labels_of[i] = number(p, &p->label_sets, &set, sizeof(set));
+	return thread * PYTHON_STATE_COUNT + python_state_of(s->flags);
+}
+
+static void label_thread(struct pprof *p, uint32_t thread, struct label_set *set)
+{
+	const struct thread *t = &p->profile->threads[thread].t;
+	uint32_t process = p->profile->threads[thread].process;
+	const struct process *of =
+		process == PROFILE_NONE ? NULL : &p->profile->processes[process].p;
+
+	set->thread = string(p, t->comm);
+	if (!of)
+		return;
+	set->pid = decimal(p, of->pid);
+	set->tid = decimal(p, t->tid);
+	set->comm = string(p, process_name(of));
+	set->container_id = string(p, of->container);
+	set->cgroup = string(p, of->cgroup);
+}
+
+static void label_sums(struct pprof *p)
+{
+	static const char *const states[] = {
+#define PYTHON_TEXT(NAME, text) text,
+		PYTHON_STATES(PYTHON_TEXT)
+#undef PYTHON_TEXT
+	};
+
+	for (uint32_t i = 0; i < p->profile->sum_count; i++) {
+		const struct profile_sum *s = &p->profile->sums[i];
+		uint32_t *labels = &p->labels_of[label_index(p->profile, s)];
+		struct label_set set = {0};
+
+		if (*labels != INDEX_NONE)
+			continue;
+		if (s->thread != PROFILE_NONE)
+			label_thread(p, s->thread, &set);
+		set.python = string(p, states[python_state_of(s->flags)]);
+		*labels = number(p, &p->label_sets, &set, sizeof(set));
 	}
-	p->labels_of[profile->thread_count] =
-		number(p, &p->label_sets, &(struct label_set){0}, sizeof(struct label_set));
 }
 
 static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
@@ -328,7 +371,7 @@ static unsigned int prefix(const void *context, const struct profile_sum *s, uin
 	const struct pprof *p = context;
 	enum stack_end end = profile_stack_end(p->profile, s->stack);
 
-	labels[0] = p->labels_of[s->thread == PROFILE_NONE ? p->profile->thread_count : s->thread];
+	labels[0] = p->labels_of[label_index(p->profile, s)];
 	if (s->stack == PROFILE_NONE)
 		labels[1] = p->no_stack;
 	else
@@ -518,19 +561,21 @@ static void remark_ends(struct pprof *p)
 static int begin(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
+	size_t labels = ((size_t)profile->thread_count + 1) * PYTHON_STATE_COUNT;
 	int rc = find_events(p);
 
 	p->object_of = malloc((profile->mapping_count + 1) * sizeof(uint32_t));
 	p->location_of = calloc(profile->frame_count + 1, sizeof(uint32_t));
-	p->labels_of = calloc(profile->thread_count + 1, sizeof(uint32_t));
+	p->labels_of = malloc(labels * sizeof(uint32_t));
 	if (rc < 0 || !p->object_of || !p->location_of || !p->labels_of)
 		return -ENOMEM;
 	memset(p->object_of, 0xff, (profile->mapping_count + 1) * sizeof(uint32_t));
+	memset(p->labels_of, 0xff, labels * sizeof(uint32_t));
 	/* The format wants "" first. */
 	string(p, "");
 	p->unknown = remark(p, "[unknown]");
 	remark_ends(p);
-	label_threads(p);
+	label_sums(p);
 	return use_frames(p);
 }
 
