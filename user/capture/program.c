@@ -37,6 +37,12 @@ SAME_END(BAD_ROW);
 SAME_END(GENERATED);
 SAME_END(PYTHON);
 
+/*
+ * A new program is mapped before its execution is told, by about so much, ns. No interpreter begins
+ * and executes another program in that time.
+ */
+#define EXEC_TAKES (2 * NSEC_PER_MSEC)
+
 struct ring {
 	struct ring_buffer *buffer;
 	struct program *program;
@@ -436,7 +442,7 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 		return 0;
 	if (bpf_map_lookup_elem(fd, &pid, &known))
 		return -errno; /* a process that is gone would never be forgotten */
-	if (known.executed > time)
+	if (known.executed > time + EXEC_TAKES)
 		return -EAGAIN;
 	known.python = *python;
 	return bpf_map_update_elem(fd, &pid, &known, BPF_EXIST) ? -errno : 0;
