@@ -42,7 +42,7 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 /*
  * Ask for the names of the Python frames of a sample that is not in order yet: when it is, its
  * process may be gone. words: of python, as in struct raw_stack. What is asked for again by
- * intern_stack() is known by then. 0 or a negative errno.
+ * intern_stack() is known by then. 0 or -ENOMEM.
  */
 int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *python,
 		   unsigned int words);

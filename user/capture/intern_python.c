@@ -138,5 +138,5 @@ int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *py
 		if (has_frame(python[i]))
 			ret = foresee(n, o, &f);
 	}
-	return ret;
+	return ret == -ENOMEM ? ret : 0; /* else the frame itself asks again */
 }

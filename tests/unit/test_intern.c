@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks put under ids, and frames with their names, those of Python above all. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/event.h"
+#include "capture/intern.h"
+#include "capture/pythons.h"
+#include "suite.h"
+
+#define MOST 64
+#define FILE_ID 1001 /* of objects that were not made by objects.h */
+#define MEMORY_ID 1002
+
+/* A file is mapped there from its offset 0x1000 on; its evaluation loop and another function. */
+#define MAPPED 0x400000
+#define LOOP (MAPPED + 0x100)
+#define OTHER (MAPPED + 0x300)
+
+static struct {
+	struct sink sink;
+	struct frame frames[MOST];
+	struct stack stacks[MOST];
+	struct function functions[MOST];
+	char names[MOST][32], files[MOST][32];
+	unsigned int frame_count, stack_count, function_count;
+} kept;
+
+static int keep(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	const struct frame *f = record;
+	const struct stack *stack = record;
+	const struct function *function = record;
+
+	(void)s;
+	(void)err;
+	if (kind == KIND_FRAME) {
+		ck_assert_uint_lt(f->id, MOST);
+		kept.frames[f->id] = *f;
+		kept.frame_count++;
+	} else if (kind == KIND_STACK) {
+		ck_assert_uint_lt(stack->id, MOST);
+		kept.stacks[stack->id] = *stack;
+		kept.stack_count++;
+	} else if (kind == KIND_FUNCTION) {
+		ck_assert_uint_lt(function->id, MOST);
+		kept.functions[function->id] = *function;
+		strcpy(kept.names[function->id], function->name);
+		strcpy(kept.files[function->id], function->file ? function->file : "");
+		kept.function_count++;
+	}
+	return 0;
+}
+
+static const struct sink_ops keep_ops = {.put = keep};
+
+static struct symbolizer *symbolizer;
+static struct objects *objects;
+static struct opener *opener;
+static struct intern *interning;
+static struct spaces all;
+static struct space *space;
+static struct object file, memory;
+static struct python_file interpreter;
+static struct process_entry process;
+
+static void renewed(void *context, struct object *o, bool changed)
+{
+	(void)context;
+	(void)o;
+	(void)changed;
+}
+
+static void begin_objects(void)
+{
+	const struct symbolizer_events names = {0};
+	const struct opener_events files = {0};
+	struct objects_context c = {.renewed = renewed};
+
+	ck_assert_int_eq(symbolizer_new(&symbolizer, &names, NULL), 0);
+	ck_assert_int_eq(opener_new(&opener, &files, NULL), 0);
+	c.symbolizer = symbolizer;
+	c.opener = opener;
+	ck_assert_int_eq(objects_new(&objects, &c, NULL), 0);
+}
+
+/* An object that can be asked for names; none of the answers is taken. */
+static struct object known(uint64_t id, enum mapping_kind kind)
+{
+	return (struct object){.id = id, .kind = kind, .state = OBJECT_KNOWN, .read = true};
+}
+
+static void begin(void)
+{
+	const struct space_mapping m = {MAPPED, MAPPED + 0x1000, 0x1000, &file};
+
+	memset(&kept, 0, sizeof(kept));
+	kept.sink = (struct sink){&keep_ops, WANT_ALL};
+	begin_objects();
+	ck_assert_int_eq(intern_new(&interning, objects, symbolizer, &kept.sink, NULL), 0);
+	interpreter = (struct python_file){
+		.support = PYTHON_READABLE,
+		.loops = 1,
+		.loop = {{0x1100, 0x1200}},
+		.code_delta = 0x70000,
+		.code_type = 0x90000,
+	};
+	file = known(FILE_ID, MAPPING_FILE);
+	file.path = "/usr/lib/libpython.so";
+	file.python = &interpreter;
+	file.python_layout = 1;
+	memory = known(MEMORY_ID, MAPPING_PYTHON);
+	process = (struct process_entry){.pid = (uint32_t)getpid(), .id = 5, .python = &memory};
+	ck_assert_int_eq(symbolizer_add(symbolizer, FILE_ID, OBJECT_ELF,
+					open("/proc/self/exe", O_RDONLY | O_CLOEXEC)),
+			 0);
+	ck_assert_int_eq(symbolizer_add_python(symbolizer, MEMORY_ID,
+					       open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+					       &interpreter.layout, interpreter.code_type),
+			 0);
+	space = space_new(&all);
+	ck_assert_int_eq(space_map(&space, &m), 0);
+	process.space = space;
+}
+
+static void end(void)
+{
+	intern_free(interning);
+	space_drop(space);
+	objects_free(objects);
+	opener_free(opener);
+	symbolizer_free(symbolizer);
+}
+
+static uint64_t asked(void)
+{
+	return symbolizer_stats(symbolizer)->asked;
+}
+
+static uint64_t python(uint64_t code)
+{
+	return (uint64_t)WIRE_TAG_PYTHON_ENTRY << WIRE_TAG_SHIFT | code;
+}
+
+/* The stack of a loop, called by another function, that runs one frame of Python. */
+static struct raw_stack one_frame(uint64_t code, uint32_t id, uint32_t unit)
+{
+	static uint64_t words[4];
+
+	words[0] = LOOP;
+	words[1] = OTHER + 1;
+	words[2] = python(code);
+	words[3] = WIRE_PYTHON_PLACE(id, unit);
+	return (struct raw_stack){
+		.space = space,
+		.process = &process,
+		.words = words,
+		.user = 2,
+		.python = 2,
+	};
+}
+
+static uint64_t stack_of(const struct raw_stack *raw, bool expected)
+{
+	struct error err = {0};
+	uint64_t stack = 0;
+	bool loops = !expected;
+
+	ck_assert_msg(!intern_stack(interning, raw, &stack, &loops, &err), "%s", err.text);
+	ck_assert_int_eq(loops, expected);
+	return stack;
+}
+
+/* The frame.id of a stack's leaf. */
+static uint64_t leaf(uint64_t stack)
+{
+	return kept.stacks[stack].frame;
+}
+
+static void answer(uint64_t object, uint64_t address, uint64_t place, const char *name,
+		   const char *source, uint32_t first_line, uint32_t line)
+{
+	const struct symbol s = {
+		.name = name,
+		.system_name = "",
+		.start = address,
+		.flags = *name ? SYMBOL_FOUND : 0,
+		.place = place,
+		.file = source,
+		.first_line = first_line,
+		.line = line,
+	};
+
+	intern_named(interning, object, address, &s);
+}
+
+static void put_what_waits(bool last)
+{
+	ck_assert_int_eq(intern_tick(interning, last, NULL), 0);
+}
+
+START_TEST(python_frames_follow_their_loop)
+{
+	struct raw_stack raw;
+	uint64_t stack, loop, other;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	stack = stack_of(&raw, true);
+	put_what_waits(false);
+	ck_assert_uint_eq(kept.stack_count, 3);
+	ck_assert_int_eq(kept.frames[leaf(stack)].kind, FRAME_PYTHON);
+	ck_assert_uint_eq(kept.frames[leaf(stack)].mapping, MEMORY_ID);
+	ck_assert_uint_eq(kept.frames[leaf(stack)].address, 0x7f0000);
+	ck_assert(memory.met);
+	loop = kept.stacks[stack].parent;
+	ck_assert_int_eq(kept.frames[leaf(loop)].kind, FRAME_NATIVE);
+	ck_assert_uint_eq(kept.frames[leaf(loop)].mapping, FILE_ID);
+	ck_assert_uint_eq(kept.frames[leaf(loop)].address, 0x1100);
+	ck_assert_uint_eq(kept.frames[leaf(loop)].flags, FRAME_FLAG_INTERPRETER);
+	other = kept.stacks[loop].parent;
+	ck_assert_uint_eq(kept.frames[leaf(other)].flags, 0);
+	ck_assert_uint_eq(kept.stacks[other].parent, 0);
+	ck_assert_uint_eq(asked(), 3);
+	ck_assert_uint_eq(stack_of(&raw, true), stack);
+	ck_assert_uint_eq(kept.stack_count, 3);
+	ck_assert_uint_eq(asked(), 3);
+	raw.user = 0;
+	raw.words += 2;
+	stack_of(&raw, false);
+	end();
+}
+END_TEST
+
+START_TEST(a_loop_is_one_with_and_without_its_name)
+{
+	struct raw_stack raw;
+	uint64_t loop;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	loop = leaf(kept.stacks[stack_of(&raw, true)].parent);
+	answer(FILE_ID, 0x1100, 0, "_PyEval_EvalFrameDefault", "", 0, 0);
+	ck_assert_uint_eq(kept.frames[loop].flags, FRAME_FLAG_INTERPRETER | FRAME_FLAG_ASKED);
+	ck_assert_str_eq(kept.names[kept.frames[loop].function], "_PyEval_EvalFrameDefault");
+	end();
+}
+END_TEST
+
+START_TEST(places_of_one_code_object_share_its_function)
+{
+	struct raw_stack raw;
+	uint64_t first, second;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	first = leaf(stack_of(&raw, true));
+	raw = one_frame(0x7f0000, 77, 9);
+	second = leaf(stack_of(&raw, true));
+	ck_assert_uint_ne(first, second);
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 9), "A.f", "/a.py", 10, 19);
+	ck_assert_uint_eq(kept.frames[first].id, 0); /* not yet */
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "A.f", "/a.py", 10, 13);
+	ck_assert_uint_eq(kept.frames[first].line, 13);
+	ck_assert_uint_eq(kept.frames[second].line, 19);
+	ck_assert_uint_eq(kept.frames[first].flags, FRAME_FLAG_ASKED);
+	ck_assert_uint_eq(kept.frames[first].function, kept.frames[second].function);
+	ck_assert_uint_eq(kept.function_count, 1);
+	ck_assert_str_eq(kept.names[1], "A.f");
+	ck_assert_str_eq(kept.files[1], "/a.py");
+	ck_assert_uint_eq(kept.functions[1].line, 10);
+	ck_assert_uint_eq(kept.functions[1].mapping, MEMORY_ID);
+	end();
+}
+END_TEST
+
+/* The code of a module's body is freed when it has run; the next may lie where it lay. */
+START_TEST(code_at_the_same_address_is_another_function)
+{
+	static const char *const sources[] = {"/a.py", "/b.py", "/b.py"};
+	struct raw_stack raw;
+	uint64_t frames[3];
+
+	begin();
+	for (uint32_t i = 0; i < 3; i++) {
+		raw = one_frame(0x7f0000, i, 3);
+		frames[i] = leaf(stack_of(&raw, true));
+		answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(i, 3), "<module>", sources[i], 1, 4);
+	}
+	ck_assert_uint_ne(kept.frames[frames[0]].function, kept.frames[frames[1]].function);
+	ck_assert_uint_eq(kept.frames[frames[1]].function, kept.frames[frames[2]].function);
+	ck_assert_uint_eq(kept.function_count, 2);
+	end();
+}
+END_TEST
+
+START_TEST(stale_code_has_no_name)
+{
+	struct raw_stack raw;
+	uint64_t frame;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	frame = leaf(stack_of(&raw, true));
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "", "", 0, 0);
+	ck_assert_uint_eq(kept.frames[frame].function, 0);
+	ck_assert_uint_eq(kept.frames[frame].flags, FRAME_FLAG_ASKED);
+	/* and gets none, whatever comes */
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	ck_assert_uint_eq(kept.frames[frame].function, 0);
+	end();
+}
+END_TEST
+
+/* What a file has is found out while samples come: frames met before keep their names. */
+START_TEST(an_interpreter_that_becomes_known)
+{
+	struct raw_stack raw;
+	uint64_t before, after;
+
+	begin();
+	file.python = NULL;
+	raw = one_frame(0x7f0000, 77, 3);
+	raw.python = 0;
+	before = leaf(stack_of(&raw, false));
+	file.python = &interpreter;
+	intern_renewed(interning, &file, true);
+	after = leaf(stack_of(&raw, true));
+	ck_assert_uint_ne(before, after);
+	answer(FILE_ID, 0x1100, 0, "loop", "", 0, 0);
+	ck_assert_uint_ne(kept.frames[before].function, 0);
+	ck_assert_uint_eq(kept.frames[before].function, kept.frames[after].function);
+	ck_assert_uint_eq(kept.frames[before].flags, FRAME_FLAG_ASKED);
+	ck_assert_uint_eq(kept.frames[after].flags, FRAME_FLAG_ASKED | FRAME_FLAG_INTERPRETER);
+	end();
+}
+END_TEST
+
+/* Forked processes share a space until one of them changes it, but not their memory. */
+START_TEST(code_of_another_process_is_other_code)
+{
+	struct object other_memory = memory;
+	struct process_entry other;
+	struct raw_stack raw;
+	uint64_t mine, others;
+
+	begin();
+	other_memory = known(MEMORY_ID + 1, MAPPING_PYTHON);
+	other_memory.state = OBJECT_OPENING;
+	other = process;
+	other.id = 6;
+	other.python = &other_memory;
+	raw = one_frame(0x7f0000, 77, 3);
+	mine = stack_of(&raw, true);
+	raw.process = &other;
+	others = stack_of(&raw, true);
+	put_what_waits(true);
+	ck_assert_uint_ne(mine, others);
+	ck_assert_uint_eq(kept.frames[leaf(mine)].mapping, MEMORY_ID);
+	ck_assert_uint_eq(kept.frames[leaf(others)].mapping, MEMORY_ID + 1);
+	ck_assert_uint_eq(kept.stacks[mine].parent, kept.stacks[others].parent);
+	raw.python = 0;
+	mine = stack_of(&raw, true);
+	raw.process = &process;
+	ck_assert_uint_eq(stack_of(&raw, true), mine);
+	end();
+}
+END_TEST
+
+START_TEST(frames_without_a_process_or_its_memory_are_kept)
+{
+	struct raw_stack raw;
+	uint64_t frame;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	raw.process = NULL;
+	frame = leaf(stack_of(&raw, true));
+	ck_assert_int_eq(kept.frames[frame].kind, FRAME_PYTHON);
+	ck_assert_uint_eq(kept.frames[frame].mapping, 0);
+	ck_assert_uint_eq(kept.frames[frame].address, 0x7f0000);
+	memory.state = OBJECT_UNREADABLE;
+	raw.process = &process;
+	frame = leaf(stack_of(&raw, true));
+	ck_assert_int_eq(kept.frames[frame].kind, FRAME_PYTHON);
+	ck_assert_uint_eq(kept.frames[frame].mapping, MEMORY_ID);
+	ck_assert_uint_eq(kept.frames[frame].function, 0);
+	end();
+}
+END_TEST
+
+START_TEST(memory_that_is_opened_late)
+{
+	struct raw_stack raw;
+	uint64_t frame, before;
+
+	begin();
+	memory.state = OBJECT_OPENING;
+	raw = one_frame(0x7f0000, 77, 3);
+	frame = leaf(stack_of(&raw, true));
+	before = asked();
+	intern_take_urgent(interning);
+	memory.state = OBJECT_KNOWN;
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_eq(asked(), before + 1);
+	ck_assert(intern_take_urgent(interning));
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	ck_assert_uint_ne(kept.frames[frame].function, 0);
+	memory.state = OBJECT_OPENING;
+	raw = one_frame(0x7f1000, 78, 3);
+	frame = leaf(stack_of(&raw, true));
+	memory.state = OBJECT_UNREADABLE;
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_eq(kept.frames[frame].id, frame);
+	ck_assert_uint_eq(kept.frames[frame].function, 0);
+	end();
+}
+END_TEST
+
+START_TEST(names_are_asked_for_early_and_once)
+{
+	struct raw_stack raw;
+	uint64_t before;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_uint_eq(asked(), 1);
+	ck_assert(intern_take_urgent(interning));
+	ck_assert(!intern_take_urgent(interning));
+	ck_assert_uint_eq(kept.frame_count, 0);
+	raw = one_frame(0x7f0000, 77, 9); /* of the same code */
+	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_uint_eq(asked(), 1);
+	raw = one_frame(0x7f0000, 78, 9); /* of its successor */
+	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_uint_eq(asked(), 2);
+	/* an answer that nobody waits for */
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	ck_assert_uint_eq(kept.frame_count, 0);
+	before = asked();
+	stack_of(&raw, true);
+	ck_assert_uint_eq(asked(), before + 3);
+	end();
+}
+END_TEST
+
+START_TEST(what_is_foreseen_waits_for_the_memory)
+{
+	uint64_t words[2 * MOST];
+
+	begin();
+	memory.state = OBJECT_OPENING;
+	for (uint32_t i = 0; i < MOST; i++) {
+		words[2 * i] = python(0x7f0000 + 16 * (i % 8));
+		words[2 * i + 1] = WIRE_PYTHON_PLACE(77, i);
+	}
+	words[14] = (uint64_t)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT;
+	ck_assert_int_eq(intern_foresee(interning, &process, words, 16), 0);
+	ck_assert_int_eq(intern_foresee(interning, &process, words, 15), 0); /* half a frame */
+	ck_assert_uint_eq(asked(), 0);
+	intern_renewed(interning, &file, false); /* another object */
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_eq(asked(), 0);
+	memory.state = OBJECT_KNOWN;
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_eq(asked(), 7);
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_eq(asked(), 7);
+	memory.state = OBJECT_UNREADABLE;
+	words[1] = WIRE_PYTHON_PLACE(78, 0);
+	ck_assert_int_eq(intern_foresee(interning, &process, words, 2), 0);
+	ck_assert_uint_eq(asked(), 7);
+	end();
+}
+END_TEST
+
+START_TEST(too_much_is_foreseen)
+{
+	uint64_t words[2];
+
+	begin();
+	memory.state = OBJECT_OPENING;
+	for (uint32_t i = 0; i < 10000; i++) {
+		words[0] = python(0x7f0000 + 16 * i);
+		words[1] = WIRE_PYTHON_PLACE(i, 0);
+		ck_assert_int_eq(intern_foresee(interning, &process, words, 2), 0);
+	}
+	memory.state = OBJECT_KNOWN;
+	intern_renewed(interning, &memory, false);
+	ck_assert_uint_gt(asked(), 1000);
+	ck_assert_uint_lt(asked(), 10000);
+	end();
+}
+END_TEST
+
+START_TEST(the_memory_is_made_when_it_is_first_met)
+{
+	struct raw_stack raw;
+	uint64_t frame;
+
+	begin();
+	process.python = NULL;
+	process.id = 0; /* no sample has met the process yet */
+	raw = one_frame(0x7f0000, 77, 3);
+	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_ptr_nonnull(process.python);
+	ck_assert_int_eq(process.python->kind, MAPPING_PYTHON);
+	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
+	ck_assert_uint_eq(process.python->users, 1);
+	/* its symbol, from an address of the file to one of the process */
+	ck_assert_uint_eq(process.python->code_type, 0x90000 + MAPPED - 0x1000 - 0x70000);
+	process.id = 5;
+	frame = leaf(stack_of(&raw, true));
+	put_what_waits(true);
+	ck_assert_uint_eq(process.python->process, 5);
+	ck_assert_uint_eq(kept.frames[frame].mapping, process.python->id);
+	/* a process without an interpreter has none, and what comes is kept */
+	file.python_layout = 0;
+	process.python = NULL;
+	process.id = 7;
+	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_ptr_null(process.python);
+	ck_assert_uint_eq(kept.frames[leaf(stack_of(&raw, true))].mapping, 0);
+	end();
+}
+END_TEST
+
+/* The same words are another stack if the walk of one of them did not end. */
+START_TEST(ends_tell_stacks_apart)
+{
+	struct raw_stack raw;
+	uint64_t complete, broken;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	complete = stack_of(&raw, true);
+	raw.python_end = END_UNREADABLE;
+	broken = stack_of(&raw, true);
+	ck_assert_uint_ne(complete, broken);
+	ck_assert_uint_eq(leaf(complete), leaf(broken));
+	while (kept.stacks[broken].parent)
+		broken = kept.stacks[broken].parent;
+	ck_assert_int_eq(kept.frames[leaf(broken)].kind, FRAME_END);
+	ck_assert_uint_eq(kept.frames[leaf(broken)].address, END_PYTHON);
+	end();
+}
+END_TEST
+
+/* A word moved from one part to the other is another stack. */
+START_TEST(parts_tell_stacks_apart)
+{
+	struct raw_stack raw;
+	uint64_t kernel, user, none;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	user = stack_of(&raw, true);
+	raw.kernel = 1;
+	raw.user = 1;
+	kernel = stack_of(&raw, false);
+	raw.kernel = 0;
+	raw.user = 4;
+	raw.python = 0;
+	none = stack_of(&raw, true);
+	ck_assert_uint_ne(user, kernel);
+	ck_assert_uint_ne(user, none);
+	ck_assert_uint_ne(kernel, none);
+	end();
+}
+END_TEST
+
+/* The process chooses where its code objects lie, and what they are like. */
+START_TEST(kinds_tell_frames_apart)
+{
+	const uint64_t native[] = {OTHER + 8, OTHER + 1, python(1), 1};
+	const uint64_t mixed[] = {OTHER, python(OTHER + 8), 0};
+	struct raw_stack raw;
+
+	begin();
+	raw = one_frame(0, 0, 0);
+	raw.words = native;
+	stack_of(&raw, false);
+	raw.words = mixed;
+	raw.user = 1;
+	stack_of(&raw, false);
+	put_what_waits(false);
+	ck_assert_int_eq(kept.frames[leaf(stack_of(&raw, false))].kind, FRAME_PYTHON);
+	end();
+}
+END_TEST
+
+START_TEST(everything_is_met_anew_after_forgetting)
+{
+	struct raw_stack raw;
+	uint64_t before, after;
+
+	begin();
+	raw = one_frame(0x7f0000, 77, 3);
+	before = stack_of(&raw, true);
+	intern_forget(interning);
+	after = stack_of(&raw, true);
+	ck_assert_uint_gt(after, before);
+	ck_assert_uint_eq(kept.stack_count, 6);
+	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	ck_assert_uint_ne(kept.frames[leaf(after)].function, 0);
+	end();
+}
+END_TEST
+
+SUITE("intern", python_frames_follow_their_loop, a_loop_is_one_with_and_without_its_name,
+      places_of_one_code_object_share_its_function, code_at_the_same_address_is_another_function,
+      stale_code_has_no_name, an_interpreter_that_becomes_known,
+      code_of_another_process_is_other_code, frames_without_a_process_or_its_memory_are_kept,
+      memory_that_is_opened_late, names_are_asked_for_early_and_once,
+      what_is_foreseen_waits_for_the_memory, too_much_is_foreseen,
+      the_memory_is_made_when_it_is_first_met, ends_tell_stacks_apart, parts_tell_stacks_apart,
+      kinds_tell_frames_apart, everything_is_met_anew_after_forgetting)
