@@ -163,7 +163,8 @@ static __always_inline int search_interpreter(struct python_walk *w)
 
 /*
  * One interpreter's first thread, or one thread: whether it is the one that stands here. A thread
- * has one state in each interpreter. Other threads change the lists meanwhile.
+ * has one state in each interpreter; but up to 3.11 one that is about to begin has its parent's
+ * ident, and no frames. Other threads change the lists meanwhile.
  */
 static __always_inline int search_step(struct python_walk *w)
 {
@@ -181,7 +182,8 @@ static __always_inline int search_step(struct python_walk *w)
 	if (python_is_self(ident, w->self)) {
 		w->states[count] = thread;
 		w->count = count + 1;
-		w->thread = 0;
+		if (w->layout.frames == PYTHON_FRAME_SHIM)
+			w->thread = 0;
 	}
 	return 0;
 }
