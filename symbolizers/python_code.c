@@ -11,6 +11,7 @@
 
 /* All members that are read lie below that; they are read at once. */
 #define HEAD_BYTES 512
+#define OBJECT_REFERENCES 0 /* ob_refcnt, at the same place in every object */
 
 struct head {
 	unsigned char bytes[HEAD_BYTES];
@@ -52,6 +53,20 @@ static size_t head_size(const struct python_layout *l)
 	return most(size, l->code_first_line + sizeof(uint32_t));
 }
 
+/*
+ * What was freed keeps its members until somebody else takes its place, but the names that it
+ * points to may be others by then. Python's allocator puts a pointer, or 0, where objects have
+ * their references; malloc() overwrites the type too.
+ */
+static bool is_alive(const struct head *h, const struct python_layout *l)
+{
+	uint64_t references = word_at(h, OBJECT_REFERENCES);
+
+	if (l->version >= PYTHON_VERSION(3, 14)) /* there are flags in the upper half */
+		return (uint32_t)references;
+	return references && references <= UINT32_MAX;
+}
+
 /* Read the head, and check that it is of the code object that is meant. */
 static int read_head(struct head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
@@ -66,9 +81,9 @@ static int read_head(struct head *ret, const struct python_memory *memory,
 		return -EFAULT;
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		words[i] = word_at(ret, layout->code_id[i]);
-	return word_at(ret, PYTHON_OBJECT_TYPE) == code_type && python_code_id(words) == id
-		       ? 0
-		       : -ESTALE;
+	if (word_at(ret, PYTHON_OBJECT_TYPE) != code_type || !is_alive(ret, layout))
+		return -ESTALE;
+	return python_code_id(words) == id ? 0 : -ESTALE;
 }
 
 static int read_text(char **ret, size_t room, const struct python_memory *memory,

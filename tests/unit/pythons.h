@@ -4,12 +4,14 @@
 #define SKEIN_TESTS_PYTHONS_H
 
 #include <check.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "symbolizers/python_file.h"
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char *const python_places[] = {
 	"/usr/bin/python3.[0-9]",
@@ -26,22 +28,50 @@ static inline void pythons_find(glob_t *ret)
 		(void)glob(python_places[i], i ? GLOB_APPEND : 0, NULL, ret);
 }
 
-/* Run a script: what it prints, from "MAJOR MINOR" on, which is read here. NULL: not 3.8 to 3.x. */
-static inline FILE *python_run(const char *python, const char *script, int *ret_minor)
-{
-	char command[512];
-	int major;
-	FILE *f;
+/* An interpreter at work on a script, whose first line of output is "MAJOR MINOR". */
+struct python {
+	pid_t pid;
+	FILE *out; /* of it */
+	int in;
+	int minor;
+};
 
-	ck_assert_int_lt(snprintf(command, sizeof(command), "%s -I %s", python, script),
-			 (int)sizeof(command));
-	f = popen(command, "re");
-	ck_assert_ptr_nonnull(f);
-	ck_assert_msg(fscanf(f, "%d %d\n", &major, ret_minor) == 2, "%s", python);
-	if (major == 3 && *ret_minor >= 8)
-		return f;
-	pclose(f);
-	return NULL;
+/* End it, and wait for that: its exit status. */
+static inline int python_end(struct python *p)
+{
+	int status;
+
+	close(p->in);
+	while (getc(p->out) != EOF)
+		;
+	fclose(p->out);
+	ck_assert_int_eq(waitpid(p->pid, &status, 0), p->pid);
+	return status;
+}
+
+/* Start it: false if its version is none of those whose layouts are known; then it has ended. */
+static inline bool python_start(struct python *ret, const char *path, const char *script)
+{
+	int in[2], out[2], major;
+
+	ck_assert_int_eq(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	ret->pid = fork();
+	if (!ret->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(path, path, "-I", script, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	ret->in = in[1];
+	ret->out = fdopen(out[0], "re");
+	ck_assert_msg(fscanf(ret->out, "%d %d\n", &major, &ret->minor) == 2, "%s", path);
+	if (major == 3 && ret->minor >= 8)
+		return true;
+	ck_assert_int_eq(python_end(ret), 0);
+	return false;
 }
 
 #endif

@@ -33,6 +33,7 @@ static uint32_t make_code(void)
 
 	memset(&fake, 0, sizeof(fake));
 	memset(fake.bytes + CODE, 7, fake_layout.code_bytes);
+	fake_word(&fake, CODE, 1);
 	fake_word(&fake, CODE + PYTHON_OBJECT_TYPE, CODE_TYPE);
 	fake_word(&fake, CODE + fake_layout.code_name, fake_ascii(&fake, NAME, "work"));
 	fake_word(&fake, CODE + fake_layout.code_qualified_name,
@@ -82,6 +83,29 @@ START_TEST(a_code_object_is_read)
 	ck_assert_int_eq(python_code_read(&c, &memory, &old, CODE_TYPE, FAKE_BASE + CODE, id), 0);
 	ck_assert_str_eq(c.name, "work");
 	python_code_free(&c);
+}
+END_TEST
+
+/* Its members are all there still, but its names may not be. */
+START_TEST(what_was_freed_is_stale)
+{
+	static const uint64_t alive[] = {1, 1000000, UINT32_MAX};
+	static const uint64_t freed[] = {0, 0x7f0000001230, 1ull << 32};
+	struct python_layout flagged = fake_layout;
+	uint32_t id = make_code();
+	struct python_code c;
+
+	for (int i = 0; i < 3; i++) {
+		fake_word(&fake, CODE, alive[i]);
+		ck_assert_int_eq(read_code(&c, id), 0);
+		python_code_free(&c);
+		fake_word(&fake, CODE, freed[i]);
+		check_refused(id, -ESTALE);
+	}
+	flagged.version = PYTHON_VERSION(3, 14);
+	fake_word(&fake, CODE, 1ull << 48);
+	ck_assert_int_eq(python_code_read(&c, &memory, &flagged, CODE_TYPE, FAKE_BASE + CODE, id),
+			 -ESTALE);
 }
 END_TEST
 
@@ -237,7 +261,7 @@ START_TEST(members_far_away_are_refused)
 }
 END_TEST
 
-SUITE("python_code", a_code_object_is_read, another_object_is_stale,
+SUITE("python_code", a_code_object_is_read, what_was_freed_is_stale, another_object_is_stale,
       what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
       names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
       long_names_are_cut, members_far_away_are_refused)

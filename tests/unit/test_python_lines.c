@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables of lines against the interpreters that made them, and hostile ones. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "bpf/unwind/python_layout.h"
 #include "pythons.h"
 #include "suite.h"
@@ -59,22 +62,21 @@ static unsigned int check_code(char *text, int minor, unsigned int *kinds)
 	return unit;
 }
 
-static unsigned int check_python(const char *python)
+static unsigned int check_python(const char *path)
 {
 	unsigned int units = 0, kinds = 0;
 	char *line = NULL;
 	size_t room = 0;
-	int minor;
-	FILE *f = python_run(python, "tests/unit/python_lines.py", &minor);
+	struct python p;
 
-	if (!f)
+	if (!python_start(&p, path, "tests/unit/python_lines.py"))
 		return 0;
-	while (getline(&line, &room, f) > 0)
-		units += check_code(line, minor, &kinds);
+	while (getline(&line, &room, p.out) > 0)
+		units += check_code(line, p.minor, &kinds);
 	free(line);
-	ck_assert_int_eq(pclose(f), 0);
+	ck_assert_int_eq(python_end(&p), 0);
 	ck_assert_uint_gt(units, 50000);
-	if (minor >= 11)
+	if (p.minor >= 11)
 		ck_assert_uint_eq(kinds, 0xffff);
 	return units;
 }
