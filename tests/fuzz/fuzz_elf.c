@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An ELF file, which is also offered as its own debug file. */
+/* An ELF file, which is also offered as its own debug file, and asked for a Python in it. */
 #include "fuzz.h"
 #include "symbolizers/elf.h"
+#include "symbolizers/python_file.h"
+
+static void look_for_python(int fd)
+{
+	struct python_file f;
+
+	if (python_file_read(&f, fd, NULL) || !f.layout.version)
+		return;
+	if (!python_layout_check(&f.layout) || !f.loops || f.loops > PYTHON_LOOPS_MAX)
+		abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -17,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);
 	elf_free(&e);
+	look_for_python(fd);
 	close(fd);
 	return 0;
 }

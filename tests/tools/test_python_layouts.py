@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+"""What skein knows of the Pythons installed, compared with debug information and disassembly."""
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import python_found
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+READER = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "tests/readers/python_file"
+UNREACHABLE = 8 # bytes that gcc makes of __builtin_unreachable(), for what has no default
+SECONDARY = re.compile(r"_PyEval_EvalFrameDefault(\.\w+)*")
+
+
+def load_tool():
+    loader = importlib.machinery.SourceFileLoader("python_layouts",
+                                                  str(ROOT / "tools/python-layouts"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+TOOL = load_tool()
+
+
+def output(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True,
+                          timeout=120).stdout
+
+
+def loops_of(told):
+    return [tuple(map(int, line.split())) for line in told["loop"]]
+
+
+def jumps_out(path, start, end):
+    """Where direct jumps of the code from start to end go to outside of it, by objdump."""
+    text = output("objdump", "-d", "--no-show-raw-insn", f"--start-address={start}",
+                  f"--stop-address={end}", str(path))
+    targets = {int(to, 16) for to in re.findall(r"\tj\w+ +([0-9a-f]+)\b", text)}
+    return {to for to in targets if not start <= to < end}
+
+
+def functions(path):
+    """(start, end, bytes of stack at the start) of what .eh_frame describes."""
+    text = output("readelf", "--debug-dump=frames-interp", str(path))
+    found = []
+    for block in text.split("\n\n"):
+        head = re.search(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)\n", block)
+        row = re.search(r"^[0-9a-f]{16} (\S+)", block, re.M)
+        if head and row:
+            found.append((int(head[1], 16), int(head[2], 16), row[1]))
+    return sorted(found)
+
+
+@unittest.skipUnless(READER.exists(), f"{READER} is not built")
+class Layouts(unittest.TestCase):
+    def test_offsets(self):
+        if not shutil.which("gdb"):
+            self.skipTest("there is no gdb")
+        for file in TOOL.installed():
+            with self.subTest(file=str(file)):
+                lines = []
+                self.assertEqual(TOOL.compare(READER, file, lines.append), [], "\n".join(lines))
+
+    def test_all_minor_versions(self):
+        seen = {one.version for one in python_found.supported()
+                if TOOL.has_debug_information(TOOL.interpreter_file(one))}
+        missing = [f"{major}.{minor}" for major, minor in python_found.SUPPORTED
+                   if (major, minor) not in seen]
+        if missing:
+            self.skipTest(f"no Python {', '.join(missing)} with debug information: "
+                          "their layouts were not compared")
+
+    def test_versions(self):
+        for one in python_found.interpreters():
+            with self.subTest(python=str(one)):
+                told = TOOL.told_by(READER, TOOL.interpreter_file(one))
+                self.assertEqual(told["version"], [".".join(map(str, one.full))])
+                old = one.version < (3, 8)
+                self.assertEqual(told["support"], ["Python before 3.8: native frames only" if old
+                                                   else "Python frames are read"])
+
+
+@unittest.skipUnless(READER.exists(), f"{READER} is not built")
+class Loops(unittest.TestCase):
+    def test_symbols(self):
+        """All that .symtab has by the name of the loop, and nothing else."""
+        checked = 0
+        for one in python_found.supported():
+            file = TOOL.interpreter_file(one)
+            listing = output("nm", "-S", str(file)) if not one.debian else ""
+            named = {(int(at, 16), int(at, 16) + int(size, 16)) for at, size, name in
+                     re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tT] (\S+)$", listing, re.M)
+                     if SECONDARY.fullmatch(name)}
+            if not named:
+                continue
+            checked += 1
+            with self.subTest(file=str(file)):
+                self.assertEqual(set(loops_of(TOOL.told_by(READER, file))), named)
+        if not checked:
+            self.skipTest("no Python with symbols")
+
+    def test_jumps(self):
+        """Where the loop jumps to is the loop, or a whole other function (a tail call)."""
+        for one in python_found.supported():
+            file = TOOL.interpreter_file(one)
+            loops = loops_of(TOOL.told_by(READER, file))
+            starts = {}
+            for start, _, stack in functions(file):
+                starts[start] = stack
+            outside = {to for to in jumps_out(file, *loops[0])
+                       if not any(start <= to < end for start, end in loops)}
+            with self.subTest(file=str(file)):
+                strays = [hex(to) for to in outside if starts.get(to) != "rsp+8"]
+                self.assertEqual(strays, [])
+                # parts of functions begin in the midst of a frame
+                for start, _ in loops[1:]:
+                    self.assertNotEqual(starts.get(start), "rsp+8")
+
+    def test_stripped(self):
+        """Once there are no symbols: the same, but for parts to which nothing jumps."""
+        for one in python_found.supported():
+            file = TOOL.interpreter_file(one)
+            told = TOOL.told_by(READER, file)
+            with tempfile.TemporaryDirectory(prefix="skein-python-") as folder:
+                stripped = pathlib.Path(folder) / "stripped"
+                output("strip", "-o", str(stripped), str(file))
+                bare = TOOL.told_by(READER, stripped)
+            unused = [line for line, (start, end) in zip(told["loop"], loops_of(told))
+                      if end - start <= UNREACHABLE]
+            told["loop"] = [line for line in told["loop"] if line not in unused]
+            with self.subTest(file=str(file)):
+                self.assertEqual(bare, told)
+
+
+if __name__ == "__main__":
+    unittest.main()
