@@ -306,12 +306,13 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 	return f->flags & FRAME_FLAG_START ? END_WALKED : END_UNKNOWN_ROOT;
 }
 
+/* Python's frames may be known beyond where the native walk ended. */
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
 	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->parent].root;
-	bool mark = s->frame != PROFILE_NONE && p->frames[s->frame].f.kind == FRAME_END;
+	uint64_t kind = s->frame == PROFILE_NONE ? FRAME_NONE : p->frames[s->frame].f.kind;
 
-	return root == PROFILE_NONE && !mark ? s->frame : root;
+	return root == PROFILE_NONE && kind != FRAME_END && kind != FRAME_PYTHON ? s->frame : root;
 }
 
 /* What can be told only when everything has come. How stacks ended goes by all their frames. */

@@ -37,7 +37,7 @@ struct profile_stack {
 	uint64_t id;
 	uint32_t parent; /* index, PROFILE_NONE at a root; the next that is shown, see profile_view */
 	uint32_t frame; /* index, PROFILE_NONE unknown */
-	uint32_t root; /* index of its outermost frame, marks of an end apart; PROFILE_NONE none */
+	uint32_t root; /* index of its outermost frame, marks and Python apart; PROFILE_NONE none */
 	uint8_t end; /* enum stack_end, see profile_stack_end() */
 };
 

@@ -26,14 +26,17 @@
 	/* a generator's or coroutine's next step */ \
 	X(PyGen_am_send) X(PyIter_Send) X(gen_iternext) X(gen_send_ex) X(gen_send_ex2) \
 	/* handing a call on */ \
-	X(PyObject_Call) X(PyObject_CallFunctionObjArgs) X(PyObject_CallMethodObjArgs) \
-	X(PyObject_CallNoArgs) X(PyObject_CallObject) X(PyObject_CallOneArg) \
-	X(PyObject_Vectorcall) X(PyObject_VectorcallDict) X(PyObject_VectorcallMethod) \
-	X(PyVectorcall_Call) X(_PyFunction_FastCallDict) X(_PyFunction_Vectorcall) \
-	X(_PyObject_Call) X(_PyObject_CallNoArgsTstate) X(_PyObject_Call_Prepend) \
-	X(_PyObject_FastCallDict) X(_PyObject_FastCallDictTstate) X(_PyObject_MakeTpCall) \
+	X(PyObject_Call) X(PyObject_CallFunction) X(PyObject_CallFunctionObjArgs) \
+	X(PyObject_CallMethod) X(PyObject_CallMethodObjArgs) X(PyObject_CallNoArgs) \
+	X(PyObject_CallObject) X(PyObject_CallOneArg) X(PyObject_Vectorcall) \
+	X(PyObject_VectorcallDict) X(PyObject_VectorcallMethod) X(PyVectorcall_Call) \
+	X(_PyFunction_FastCallDict) X(_PyFunction_Vectorcall) X(_PyObject_Call) \
+	X(_PyObject_CallFunctionVa) X(_PyObject_CallMethodId) X(_PyObject_CallMethodIdObjArgs) \
+	X(_PyObject_CallNoArgsTstate) X(_PyObject_Call_Prepend) X(_PyObject_FastCallDict) \
+	X(_PyObject_FastCallDictTstate) X(_PyObject_FastCall_Prepend) X(_PyObject_MakeTpCall) \
 	X(_PyObject_Vectorcall) X(_PyObject_VectorcallTstate) X(_PyVectorcall_Call) \
-	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall)
+	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall) \
+	X(vectorcall_method)
 
 /* Compilers call parts and copies of a function by its name and more: f.cold, f.constprop.0 */
 static bool is_trampoline_name(const char *name)

@@ -331,9 +331,12 @@ const struct command report_command = {
 	.usage = "[OPTIONS] [FILE]",
 	.description = "Read a trace (skein.skein when none is named) and show its hottest "
 		       "functions, the programs they belong to, who waited for a CPU or something "
-		       "else, and what could not be recorded.",
+		       "else, and what could not be recorded. Python's functions have their file "
+		       "and line; how much of their time they held the interpreter's lock (GIL) "
+		       "and collected garbage stands at the head.",
 	.examples = "skein report\tthe trace in this folder\n"
 		    "skein report --tree --comm java\twho calls what in Java\n"
+		    "skein report --by function --lines --comm python3\tPython, line by line\n"
 		    "skein report --by container run.skein\tone line per container\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
