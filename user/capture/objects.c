@@ -672,14 +672,15 @@ static int tell_python(const struct object *object, uint64_t host, struct sink *
 		       struct error *err)
 {
 	const struct python_file *f = object->python;
-	char value[OPENER_PATH_MAX + 256];
+	char key[32], value[OPENER_PATH_MAX + 256];
 	const struct info i = {
 		.id = FIRST_PYTHON_INFO + object->id,
 		.host = host,
-		.key = "python",
+		.key = key,
 		.value = value,
 	};
 
+	snprintf(key, sizeof(key), "python.%llu", (unsigned long long)object->id);
 	if (f->major)
 		snprintf(value, sizeof(value), "Python %u.%u.%u, %s: %s", f->major, f->minor,
 			 f->micro, object->path, python_support_text(f->support));
