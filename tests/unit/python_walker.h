@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walker of Python frames (bpf/unwind/python.h) over memory that a function reads. */
+#ifndef SKEIN_TESTS_PYTHON_WALKER_H
+#define SKEIN_TESTS_PYTHON_WALKER_H
+
+#include <string.h>
+
+#include "bpf/unwind/python_state.h"
+#include "symbolizers/python_code.h"
+
+struct python_walker {
+	const struct python_memory *memory;
+	struct python_thread *remembered; /* NULL: nothing is */
+	uint64_t reads, steps;		  /* that were made */
+	struct python_walk walk;
+	__u64 words[PYTHON_WORDS];
+};
+
+static inline struct python_walker *walker_of(const struct python_walk *w)
+{
+	return (struct python_walker *)((char *)w - offsetof(struct python_walker, walk));
+}
+
+static inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
+{
+	struct python_walker *walker = walker_of(w);
+
+	walker->reads++;
+	if (walker->memory->read(walker->memory->context, to, bytes, address))
+		return 0;
+	memset(to, 0, bytes); /* as the kernel does */
+	return -1;
+}
+
+static inline int python_new(const struct python_walk *w, __u64 code, __u32 id)
+{
+	(void)w;
+	(void)code;
+	(void)id;
+	return 0;
+}
+
+static inline struct python_thread *python_recall(const struct python_walk *w)
+{
+	return walker_of(w)->remembered;
+}
+
+#include "bpf/unwind/python.h"
+
+/*
+ * Walk the frames of the thread with that pthread_self() and these registers (NULL: 0): they and
+ * their end are in *w.
+ */
+static inline void walker_walk(struct python_walker *w, const struct python_layout *layout,
+			       const struct python_process *process, uint64_t self,
+			       const uint64_t *registers)
+{
+	w->reads = w->steps = 0;
+	w->walk.layout = *layout;
+	w->walk.process = *process;
+	w->walk.self = self;
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
+		w->walk.registers[i] = registers ? registers[i] : 0;
+	w->walk.born = w->walk.tid = 1;
+	w->walk.now += 1000000000;
+	if (python_begin(&w->walk, 0))
+		return;
+	for (int over = 0; !over && w->steps < PYTHON_STEPS_MAX; w->steps++)
+		over = python_step(&w->walk, w->words);
+}
+
+#endif
