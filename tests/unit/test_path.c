@@ -215,9 +215,11 @@ START_TEST(c_calls_back_into_python)
 }
 END_TEST
 
-/* A thread may run one interpreter inside another: the state that is found is one of them. */
+/* A thread may run one interpreter inside another: frames come of both, or of one. */
 START_TEST(loops_of_another_interpreter_stay_alone)
 {
+	whole("MLALXLBL", "[a[b[c[d", "MLaALbXLcBLd");
+	whole("MLALXL", "(ab(c(d", "MLabALcXLd");
 	whole("MLALXLBL", "[c[d", "MLALXLcBLd");
 	whole("MLALXLBL", "(c", "MLALXLBLc");
 }

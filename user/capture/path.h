@@ -11,8 +11,8 @@
  *   as many of both   each has its own
  *   one loop more     the innermost has linked no frame yet, or has just unlinked it: so it is
  *                     for some instructions at begin and end of every call
- *   more loops yet    the outer ones belong to another state of the thread: of another
- *                     interpreter, or of a greenlet that does not run
+ *   more loops yet    the outer ones run frames that were not found: of a greenlet that does not
+ *                     run, of a second interpreter that the process has mapped
  *   fewer loops       some were not recognised: the innermost segments are put at the leaf
  *
  * and if either side lacks its outer end, from the innermost outwards.
