@@ -3,6 +3,7 @@
 """What skein knows of the Pythons installed, compared with debug information and disassembly."""
 import importlib.machinery
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import python_found
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 READER = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "tests/readers/python_file"
+INSIDE = pathlib.Path(__file__).with_name("python_inside.py")
 UNREACHABLE = 8 # bytes that gcc makes of __builtin_unreachable(), for what has no default
 SECONDARY = re.compile(r"_PyEval_EvalFrameDefault(\.\w+)*")
 
@@ -68,6 +70,19 @@ class Layouts(unittest.TestCase):
             with self.subTest(file=str(file)):
                 lines = []
                 self.assertEqual(TOOL.compare(READER, file, lines.append), [], "\n".join(lines))
+
+    def test_from_inside(self):
+        """Each reads its own memory: also those without debug information, and all that moves."""
+        for one in python_found.supported():
+            told = TOOL.told_by(READER, TOOL.interpreter_file(one))
+            layout = {name: int(values[0]) for name, values in told.items()
+                      if re.fullmatch(r"-?\d+", values[0])}
+            layout["code_id"] = [int(word) for word in told["code_id"][0].split()]
+            run = subprocess.run([one.path, "-I", str(INSIDE)], input=json.dumps(layout),
+                                 capture_output=True, text=True, timeout=60, check=False)
+            with self.subTest(python=str(one)):
+                self.assertEqual((run.stdout.split("\n"), run.stderr, run.returncode),
+                                 (["", ""], "", 0))
 
     def test_all_minor_versions(self):
         seen = {one.version for one in python_found.supported()
