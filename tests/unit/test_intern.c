@@ -426,16 +426,16 @@ START_TEST(names_are_asked_for_early_and_once)
 
 	begin();
 	raw = one_frame(0x7f0000, 77, 3);
-	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 1);
 	ck_assert(intern_take_urgent(interning));
 	ck_assert(!intern_take_urgent(interning));
 	ck_assert_uint_eq(kept.frame_count, 0);
 	raw = one_frame(0x7f0000, 77, 9); /* of the same code */
-	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 1);
 	raw = one_frame(0x7f0000, 78, 9); /* of its successor */
-	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 2);
 	/* an answer that nobody waits for */
 	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
@@ -458,8 +458,8 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 		words[2 * i + 1] = WIRE_PYTHON_PLACE(77, i);
 	}
 	words[14] = (uint64_t)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT;
-	ck_assert_int_eq(intern_foresee(interning, &process, words, 16), 0);
-	ck_assert_int_eq(intern_foresee(interning, &process, words, 15), 0); /* half a frame */
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 16), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 15), 0); /* half a frame */
 	ck_assert_uint_eq(asked(), 0);
 	intern_renewed(interning, &file, false); /* another object */
 	intern_renewed(interning, &memory, false);
@@ -471,7 +471,7 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 	ck_assert_uint_eq(asked(), 7);
 	memory.state = OBJECT_UNREADABLE;
 	words[1] = WIRE_PYTHON_PLACE(78, 0);
-	ck_assert_int_eq(intern_foresee(interning, &process, words, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
 	ck_assert_uint_eq(asked(), 7);
 	end();
 }
@@ -486,7 +486,7 @@ START_TEST(too_much_is_foreseen)
 	for (uint32_t i = 0; i < 10000; i++) {
 		words[0] = python(0x7f0000 + 16 * i);
 		words[1] = WIRE_PYTHON_PLACE(i, 0);
-		ck_assert_int_eq(intern_foresee(interning, &process, words, 2), 0);
+		ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
 	}
 	memory.state = OBJECT_KNOWN;
 	intern_renewed(interning, &memory, false);
@@ -505,7 +505,7 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	process.python = NULL;
 	process.id = 0; /* no sample has met the process yet */
 	raw = one_frame(0x7f0000, 77, 3);
-	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_ptr_nonnull(process.python);
 	ck_assert_int_eq(process.python->kind, MAPPING_PYTHON);
 	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
@@ -521,7 +521,7 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	file.python_layout = 0;
 	process.python = NULL;
 	process.id = 7;
-	ck_assert_int_eq(intern_foresee(interning, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_ptr_null(process.python);
 	ck_assert_uint_eq(kept.frames[leaf(stack_of(&raw, true))].mapping, 0);
 	end();

@@ -43,6 +43,7 @@ void intern_free(struct intern *n)
 	if (!n)
 		return;
 	intern_free_names(n);
+	memories_free(&n->memories);
 	cache_free(n->stacks);
 	cache_free(n->paths);
 	cache_free(n->nodes);

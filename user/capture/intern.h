@@ -41,11 +41,18 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 
 /*
  * Ask for the names of the Python frames of a sample that is not in order yet: when it is, its
- * process may be gone. words: of python, as in struct raw_stack. What is asked for again by
- * intern_stack() is known by then. 0 or -ENOMEM.
+ * process may be gone. p: what the pid was when last heard of, may be NULL. words: of python, as in
+ * struct raw_stack. What is asked for again by intern_stack() is known by then. 0 or -ENOMEM.
  */
-int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *python,
-		   unsigned int words);
+int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
+		   const uint64_t *python, unsigned int words);
+
+/*
+ * The same of a mapping with an interpreter: its process's memory is opened. f: of its file;
+ * code_type: address of PyCode_Type there; time: ns. 0 or -ENOMEM.
+ */
+int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_file *f,
+			  uint64_t code_type, uint64_t time);
 
 /*
  * Whether a name was asked for that may soon be another's or gone, since the last

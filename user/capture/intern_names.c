@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/clock.h"
 #include "capture/intern_private.h"
 
 /* Frames that may wait for a later perf map, or for kallsyms to be read again. */
@@ -267,6 +268,7 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 
 	if (ret)
 		return error_set(err, ret, "%s", n->why.text);
+	memories_tick(&n->memories, boot_now());
 	HASH_ITER(hh, n->waiting, w, next) {
 		if (!w->emitted)
 			ret = put_unnamed(n, w, err);

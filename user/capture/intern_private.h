@@ -7,6 +7,7 @@
 
 #include "base/cache.h"
 #include "capture/intern.h"
+#include "capture/memories.h"
 #include "capture/path.h"
 
 /* Python frames whose names are to be asked for as soon as the memory of their process is open. */
@@ -50,6 +51,7 @@ struct intern {
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
 	struct cache *foreseen; /* object, code object -> nothing */
+	struct memories memories; /* of processes that are not in order yet */
 	struct foreseen early[FORESEEN_MAX]; /* asked for too early */
 	unsigned int early_count;
 	struct waiting *waiting;

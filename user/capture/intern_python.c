@@ -45,9 +45,12 @@ static struct object *new_memory(struct intern *n, const struct process_entry *p
 		.parent = p->parent,
 		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
 	};
-	struct object *o = objects_python(n->objects, &where, p->id, f,
-					  pythons_of(space).code_type);
+	uint64_t code_type = pythons_of(space).code_type;
+	struct object *o = memories_take(&n->memories, p->pid, code_type);
 
+	if (o)
+		return o;
+	o = objects_python(n->objects, &where, p->id, f, code_type);
 	if (o)
 		objects_use(o);
 	return o;
@@ -119,11 +122,20 @@ static bool has_frame(uint64_t word)
 	return tag == WIRE_TAG_PYTHON || tag == WIRE_TAG_PYTHON_ENTRY;
 }
 
-int intern_foresee(struct intern *n, struct process_entry *p, const uint64_t *python,
-		   unsigned int words)
+int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_file *f,
+			  uint64_t code_type, uint64_t time)
 {
-	struct object *o = p->space ? intern_python_of(n, p, p->space) : NULL;
+	return memories_foresee(&n->memories, n->objects, pid, f, code_type, time);
+}
+
+int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
+		   const uint64_t *python, unsigned int words)
+{
+	struct object *o = memories_find(&n->memories, pid);
 	int ret = 0;
+
+	if (!o && p && p->space)
+		o = intern_python_of(n, p, p->space);
 
 	if (!o || o->state == OBJECT_UNREADABLE)
 		return 0;

@@ -130,8 +130,8 @@ static void foresee(void *context, const struct wire_sample *s, uint32_t size)
 	if (!is_sample(s, size))
 		return;
 	p = process_table_of_pid(l->table, s->pid);
-	if (p && !p->ended)
-		keep_error(l, intern_foresee(l->intern, p, words, s->python_words));
+	keep_error(l, intern_foresee(l->intern, s->pid, p && !p->ended ? p : NULL, words,
+				     s->python_words));
 }
 
 /* An interpreter that is known: its frames are walked from the next sample on. */
@@ -147,7 +147,9 @@ static void foresee_mapping(void *context, const struct life *mapping, uint64_t 
 		return;
 	python = pythons_at(o, mapping->start, mapping->offset);
 	/* what cannot be told now is told with its other mappings */
-	(void)program_set_python(l->program, mapping->pid, &python, time);
+	if (!program_set_python(l->program, mapping->pid, &python, time))
+		keep_error(l, intern_foresee_memory(l->intern, mapping->pid, o->python,
+						    python.code_type, time));
 }
 
 void live_renewed(void *context, struct object *o, bool changed)

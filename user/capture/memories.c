@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memories that were opened early, by pid. */
+#include "capture/memories.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/clock.h"
+
+/* Records are in order long before that, if there is a sample of the process at all. */
+#define KEPT (3 * NSEC_PER_SEC)
+/* Then the oldest goes: a storm of interpreters. */
+#define MOST 1024
+
+static struct early_memory *find(const struct memories *m, uint32_t pid)
+{
+	struct early_memory *e = NULL;
+
+	HASH_FIND(hh, m->early, &pid, sizeof(pid), e);
+	return e;
+}
+
+static void forget(struct memories *m, struct early_memory *e)
+{
+	HASH_DEL(m->early, e);
+	objects_unuse(e->memory);
+	free(e);
+}
+
+int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
+		     const struct python_file *f, uint64_t code_type, uint64_t time)
+{
+	const struct mapped where = {.pid = pid, .seen = time};
+	struct early_memory *e = find(m, pid);
+	struct object *memory;
+
+	if (e && e->memory->code_type == code_type)
+		return 0;
+	if (e)
+		forget(m, e);
+	if (HASH_COUNT(m->early) >= MOST)
+		forget(m, m->early);
+	memory = objects_python(o, &where, 0, f, code_type);
+	e = memory ? calloc(1, sizeof(*e)) : NULL;
+	if (!e) /* the object goes when there are too many that nobody uses */
+		return -ENOMEM;
+	e->pid = pid;
+	e->memory = memory;
+	e->since = time;
+	objects_use(memory);
+	HASH_ADD(hh, m->early, pid, sizeof(e->pid), e);
+	objects_need(o, memory);
+	return 0;
+}
+
+struct object *memories_find(const struct memories *m, uint32_t pid)
+{
+	struct early_memory *e = find(m, pid);
+
+	return e ? e->memory : NULL;
+}
+
+struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type)
+{
+	struct early_memory *e = find(m, pid);
+	struct object *memory;
+
+	if (!e || e->memory->code_type != code_type)
+		return NULL;
+	memory = e->memory;
+	objects_use(memory);
+	forget(m, e);
+	return memory;
+}
+
+void memories_tick(struct memories *m, uint64_t now)
+{
+	struct early_memory *e, *next;
+
+	HASH_ITER (hh, m->early, e, next) {
+		if (e->since + KEPT > now)
+			break;
+		forget(m, e);
+	}
+}
+
+void memories_free(struct memories *m)
+{
+	struct early_memory *e, *next;
+
+	HASH_ITER (hh, m->early, e, next)
+		forget(m, e);
+}
