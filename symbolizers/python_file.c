@@ -108,6 +108,26 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
 }
 
+/* Version and what follows from it alone; true if there is more to look for. */
+static bool judge_version(struct python_file *f, const struct elf_image *image,
+			  const struct python_symbols *symbols, struct python_version *version)
+{
+	f->support = PYTHON_UNKNOWN;
+	if (python_version_find(version, image, symbols, f->runtime)) {
+		f->major = version->major;
+		f->minor = version->minor;
+		f->micro = version->micro;
+	}
+	if (f->major && PYTHON_VERSION(f->major, f->minor) < PYTHON_VERSION(3, 8))
+		f->support = PYTHON_OLD;
+	else if (!symbols->found[PYTHON_NAME_LOOP] || !symbols->found[PYTHON_NAME_CODE_TYPE] ||
+		 !f->runtime)
+		f->support = PYTHON_HIDDEN;
+	else
+		return f->major;
+	return false;
+}
+
 /* 0 with f->support set, or an error that is none of the file's contents. */
 static int judge(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
@@ -116,22 +136,7 @@ static int judge(struct python_file *f, struct elf_image *image,
 	int rc;
 
 	f->runtime = find_runtime(image, symbols);
-	f->support = PYTHON_UNKNOWN;
-	if (python_version_find(&version, image, symbols, f->runtime)) {
-		f->major = version.major;
-		f->minor = version.minor;
-		f->micro = version.micro;
-		if (PYTHON_VERSION(f->major, f->minor) < PYTHON_VERSION(3, 8))
-			f->support = PYTHON_OLD;
-	}
-	if (f->support == PYTHON_OLD)
-		return 0;
-	if (!symbols->found[PYTHON_NAME_LOOP] || !symbols->found[PYTHON_NAME_CODE_TYPE] ||
-	    !f->runtime) {
-		f->support = PYTHON_HIDDEN;
-		return 0;
-	}
-	if (!f->major)
+	if (!judge_version(f, image, symbols, &version))
 		return 0;
 	f->code_type = symbols->at[PYTHON_NAME_CODE_TYPE].start;
 	f->support = lay_out(f, image, &version);

@@ -129,7 +129,10 @@ static int follow_jumps(struct search *s)
 	return rc;
 }
 
-/* Parts without names, and the size of a loop that has none. */
+/*
+ * Parts without names, and the size of a loop that has none. On arm64 such parts are not looked
+ * for: there, loops of stripped files are their main part alone.
+ */
 static int search_frames(struct python_file *f, const struct unwind_source *source,
 			 const struct python_extent *loop)
 {

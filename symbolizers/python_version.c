@@ -109,7 +109,10 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 		vote(v, major, minor, -1);
 }
 
-/* A whole string like "3.8.18", "3.9.2+" or "3.14.0rc1". */
+/*
+ * "3.8.18", "3.9.2+" or "3.14.0rc1", to the end of the text or to a space: distributions add
+ * "| packaged by ...".
+ */
 static bool is_version(const char *text, unsigned int *major, unsigned int *minor,
 		       unsigned int *micro)
 {
@@ -119,7 +122,17 @@ static bool is_version(const char *text, unsigned int *major, unsigned int *mino
 	if (!p)
 		return false;
 	p += strspn(p, "abrc+0123456789");
-	return *p == '\0';
+	return *p == '\0' || *p == ' ';
+}
+
+/* As much as there is of a text; it ends with a NUL in any case. */
+static void text_at(const struct elf_image *image, uint64_t address, char text[TEXT_MAX])
+{
+	size_t size = TEXT_MAX - 1;
+
+	memset(text, 0, TEXT_MAX);
+	while (size && !python_bytes_at(image, address, text, size))
+		size /= 2;
 }
 
 /*
@@ -149,7 +162,7 @@ static void ask_function(struct votes *v, const struct elf_image *image,
 	uint64_t size = at->end - at->start;
 	unsigned int major, minor, micro;
 	uint8_t code[FUNCTION_MAX + 8] = {0};
-	char text[TEXT_MAX] = "";
+	char text[TEXT_MAX];
 
 	if (size > FUNCTION_MAX)
 		size = FUNCTION_MAX;
@@ -159,8 +172,10 @@ static void ask_function(struct votes *v, const struct elf_image *image,
 	for (uint64_t i = 0; i < size; i++) {
 		uint64_t made = address_made(code + i, at->start + i);
 
-		if (made && python_bytes_at(image, made, text, sizeof(text) - 1) &&
-		    is_version(text, &major, &minor, &micro)) {
+		if (!made)
+			continue;
+		text_at(image, made, text);
+		if (is_version(text, &major, &minor, &micro)) {
 			vote(v, major, minor, (int)micro);
 			return;
 		}

@@ -162,6 +162,7 @@ class Made(unittest.TestCase):
                      dict(HEX=0x030C01F0, soname="libpython3.12.so.1.0", text='"now"')):
             with self.subTest(**told):
                 self.assertSupport(READ, "3.12.1", **told)
+        self.assertSupport(READ, "3.12.4", text='"3.12.4 | packaged by somebody |"')
         self.assertSupport(READ, "3.12.0", text='"no"', soname="libpython3.12.so.1.0")
 
     def test_one_source(self):
