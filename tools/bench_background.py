@@ -70,6 +70,10 @@ class Metered:
         self.watch.look()
         return self.watch.points[-1][1] / 1e9
 
+    def ended(self):
+        """Whether it has, without having been told to."""
+        return bool(select.select([self.report], [], [], 0)[0])
+
     def _interrupt(self):
         try:
             os.kill(self.pid, signal.SIGINT)

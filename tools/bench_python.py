@@ -10,7 +10,7 @@ import time
 import bench_kernel
 from bench_measure import FAST, ROOT
 from bench_meter import BenchError, Load, Recorder, Spread
-from bench_python_arms import SKEIN, arms_of, version_of
+from bench_python_arms import PYSPY, SKEIN, arms_of, version_of
 from bench_python_stacks import Accuracy, Possible, Profile
 
 LOAD = ROOT / "tools" / "bench_python_load.py"
@@ -84,6 +84,8 @@ class Run:
             before = recorder.cpu()
             self.done = target.work(rounds)
             self.share = (recorder.cpu() - before) / self.done.seconds
+            if recorder.ended():
+                raise BenchError("it has ended by itself")
         self.cpu = recorder.cost.cpu
         found = arm.stacks()
         self.fold = arm.fold.cpu if arm.fold else 0.0
@@ -174,7 +176,7 @@ def matrices(bench, arms):
     found = []
     for kind in KINDS:
         matrix = Matrix(kind)
-        matrix.scale(bench.seconds / 10)
+        matrix.scale(bench.seconds / 12)
         for turn in range(bench.rounds):
             first = turn % len(arms)
             order = arms[first:] + arms[:first]
@@ -183,6 +185,16 @@ def matrices(bench, arms):
                 matrix.say(bench, rate)
         found.append(matrix)
     return found
+
+
+def wait_for_samples(pid):
+    """A recorder has its events open before it lets them run."""
+    end = time.monotonic() + 20
+    while not any(kind == bench_kernel.PERF_EVENT_PROGRAM and runs
+                  for kind, runs, _ in bench_kernel.programs(pid).values()):
+        if time.monotonic() > end:
+            raise BenchError("a recorder takes no samples")
+        time.sleep(0.05)
 
 
 class InKernel:
@@ -206,7 +218,8 @@ class InKernel:
         words = [f"{key}={value}" for key, value in environment.items()]
         with bench_kernel.bpf_statistics(), Recorder(["env", *words, *command],
                                                      bench.events("skein")) as recorder:
-            time.sleep(0.7)
+            wait_for_samples(recorder.pid)
+            time.sleep(0.5)  # its tables and the interpreter are known
             begun, first = time.monotonic(), bench_kernel.programs(recorder.pid)
             time.sleep(1.5)
             last = bench_kernel.programs(recorder.pid)
@@ -220,18 +233,22 @@ class InKernel:
 
 
 class OfTheMix:
-    """What a sample of the load takes in the kernel, in ns, at the faster of the rates."""
+    """
+    What a sample of the load takes in the kernel at the faster of the rates, in ns, those of other
+    programs that are left out counted in.
+    """
 
     def __init__(self, bench, arm):
         rate = max(RATES)
         with Target(KINDS[0]) as target, bench_kernel.bpf_statistics():
             with Recorder(arm.command(target.pid, rate), arm.events) as recorder:
+                wait_for_samples(recorder.pid)
                 first = bench_kernel.programs(recorder.pid)
                 begun = time.monotonic()
-                target.work(8)
+                done = target.work(8)
                 last = bench_kernel.programs(recorder.pid)
-                self.cost = bench_kernel.ProgramCost(first, last, time.monotonic() - begun)
-        self.ns = self.cost.ns
+                cost = bench_kernel.ProgramCost(first, last, time.monotonic() - begun)
+        self.ns = cost.ns * cost.runs / (done.spent * rate)
 
 
 def python(bench):
@@ -240,7 +257,7 @@ def python(bench):
     for name in missing:
         bench.say(f"{name} cannot be had: it is not compared")
     versions = [f"Python {sys.version.split()[0]}"]
-    versions += dict.fromkeys(version_of(arm.program) for arm in arms if arm.name != SKEIN)
+    versions += [version_of(arm.program) for arm in arms if arm.name in (PYSPY, "austin")]
     found = {"missing": missing, "versions": versions, "kernel": InKernel(bench),
              "mix": OfTheMix(bench, arms[0])}
     return {**found, "matrices": matrices(bench, arms)}
