@@ -68,6 +68,20 @@ static __always_inline int end_python(struct python_walk *w, enum walk_end end)
 	return 1;
 }
 
+static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 first,
+				    __u64 second)
+{
+	__u32 at = w->at;
+
+	keep_in_register(at);
+	if (at - w->from >= 2 * WIRE_MAX_PYTHON || at > PYTHON_WORDS - 2)
+		return end_python(w, WALK_END_DEPTH);
+	words[at] = first;
+	words[at + 1] = second;
+	w->at = at + 2;
+	return 0;
+}
+
 /* Whether all that were found the last time still are states of this thread. */
 static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
 {
@@ -275,6 +289,8 @@ static __always_inline int read_code(struct python_walk *w, __u64 code)
 static __always_inline int try_registers(struct python_walk *w)
 {
 	w->tried = 0;
+	w->otherwise = 0;
+	w->whole = 0;
 	w->phase = PYTHON_REGISTER;
 	return 0;
 }
@@ -321,13 +337,31 @@ static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
 	return !previous || is_frame(w, previous);
 }
 
+static __always_inline int put_shim(struct python_walk *w, __u64 *words)
+{
+	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
+}
+
+/* No register had a frame. */
+static __always_inline int end_registers(struct python_walk *w, __u64 *words)
+{
+	__u64 otherwise = w->otherwise;
+
+	if (!otherwise && !w->whole)
+		return end_python(w, WALK_END_PYTHON);
+	w->frame = otherwise;
+	w->cframe = 0;
+	w->phase = PYTHON_WALK;
+	return otherwise ? put_shim(w, words) : 0;
+}
+
 /* First all that may be the one, then all that may be the other. */
-static __always_inline int register_step(struct python_walk *w)
+static __always_inline int register_step(struct python_walk *w, __u64 *words)
 {
 	__u32 tried = w->tried, number = tried & (UNWIND_REGISTERS - 1);
 
 	if (tried >= 2 * UNWIND_REGISTERS)
-		return end_python(w, w->at == w->from ? WALK_END_PYTHON : WALK_END_WALKED);
+		return end_registers(w, words);
 	w->tried = tried + 1;
 	keep_in_register(number);
 	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
@@ -362,20 +396,6 @@ static __always_inline __u32 code_unit(const struct python_walk *w, __u64 code)
 		value -= code + w->layout.code_units;
 		return (__s64)value < 0 ? ~0U : (__u32)(value / 2);
 	}
-}
-
-static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 first,
-				    __u64 second)
-{
-	__u32 at = w->at;
-
-	keep_in_register(at);
-	if (at - w->from >= 2 * WIRE_MAX_PYTHON || at > PYTHON_WORDS - 2)
-		return end_python(w, WALK_END_DEPTH);
-	words[at] = first;
-	words[at + 1] = second;
-	w->at = at + 2;
-	return 0;
 }
 
 static __always_inline __u64 tag_of_frame(const struct python_walk *w)
@@ -415,7 +435,9 @@ static __always_inline int end_of_first_call(struct python_walk *w)
 	if (before && !read_at(w, &before, before, w->layout.cframe_previous) && !before)
 		return 0;
 	w->cframe = cframe;
-	return try_registers(w);
+	try_registers(w);
+	w->whole = 1;
+	return 0;
 }
 
 static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 code)
@@ -456,6 +478,26 @@ static __always_inline int end_of_frames(struct python_walk *w)
 	return 0;
 }
 
+/*
+ * A shim that is the innermost frame is that of a call which is over, or of one before, in the same
+ * place of the stack, where the new one is not linked yet.
+ */
+static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
+{
+	__u64 previous = frame_word(w, w->layout.frame_previous);
+	int in_doubt = w->first && w->cframe;
+
+	w->first = 0;
+	if (in_doubt) {
+		try_registers(w);
+		w->otherwise = previous;
+		return 0;
+	}
+	w->cframe = 0;
+	w->frame = previous;
+	return put_shim(w, words);
+}
+
 static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 {
 	const struct python_layout *l = &w->layout;
@@ -467,10 +509,7 @@ static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 					       end_python(w, WALK_END_PYTHON);
 	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
 		return leave_frame(w, words);
-	w->first = 0;
-	w->cframe = 0;
-	w->frame = frame_word(w, l->frame_previous);
-	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
+	return leave_shim(w, words);
 }
 
 /* Make one step; words has room for PYTHON_WORDS. 0 if there are more. */
@@ -482,7 +521,7 @@ static __always_inline int python_step(struct python_walk *w, __u64 *words)
 	case PYTHON_BEGIN:
 		return begin_step(w);
 	case PYTHON_REGISTER:
-		return register_step(w);
+		return register_step(w, words);
 	default:
 		return walk_step_python(w, words);
 	}
