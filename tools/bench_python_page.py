@@ -88,7 +88,7 @@ def cpu_table(matrices, found):
     return ("\n**CPU of the profiler**, all its processes, in % of one CPU while the program "
             "works; and in all, in s, from its start\nto stacks on disk, around work of "
             f"{seconds:.1f} s (median). skein begins by loading its programs and the unwind tables "
-            "of all that\nruns; it has taken less than py-spy after "
+            "of all that\nruns; it has taken less than py-spy after\n"
             f"{pays_off(matrices)}.\n\n" + table(("profiler", *head(matrices)), rows))
 
 

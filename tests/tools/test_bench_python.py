@@ -235,7 +235,7 @@ class Page(unittest.TestCase):
         self.assertIn("austinp could not be had", text)
         self.assertIn("| 30 | 2.90 | 1.30 | 1.60 | 53 |", text)
         self.assertIn("one more takes 20 ns", text)
-        self.assertIn("less than py-spy after 2 s (single, 99 Hz), ", text)
+        self.assertIn("less than py-spy after\n2 s (single, 99 Hz), ", text)
         self.assertIn("| CPU: py-spy | 1.200 (1.200–1.200) |", text)
         self.assertIn("| skein | 0.10 (0.10–0.10) |", text)
         self.assertIn("| single, 99 Hz: austin | 3.00 | 3.00 (sorting) | 3.00 (3.00–3.00) | "
