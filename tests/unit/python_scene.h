@@ -13,6 +13,13 @@
 #define X64 X8 X8 X8 X8 X8 X8 X8 X8
 #define X512 X64 X64 X64 X64 X64 X64 X64 X64
 
+static const struct info python_infos[] = {
+	{1, 1, "python.1", "Python 3.11.2, /usr/lib/libpython3.11.so.1.0: Python frames are read"},
+	{2, 1, "python.7", "Python 3.7.16, /opt/\x1b[31mred/python3.7: Python before 3.8: native "
+			   "frames only"},
+	{3, 1, "python.8", "Python 3.14.0, /opt/" X64 X64 "/libpython3.14.so.1.0: Python frames "
+			   "are read by the interpreter's own offsets; this version is untested"},
+};
 static const struct process python_processes[] = {
 	{1, 1, 200, 200, 1, 5, 5, 0, "web", "/usr/bin/python3.11", "/", ""},
 	{2, 1, 201, 201, 200, 6, 6, 0, "web", "/usr/bin/python3.11", "/", ""}, /* forked */
@@ -146,6 +153,7 @@ static inline int python_scene_run(struct source *s, struct sink *to, struct err
 
 	(void)s;
 	SCENE_PUT_ALL(host, scene_hosts)
+	SCENE_PUT_ALL(info, python_infos)
 	SCENE_PUT_ALL(event, scene_events)
 	SCENE_PUT_ALL(process, python_processes)
 	SCENE_PUT_ALL(thread, python_threads)

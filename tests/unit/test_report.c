@@ -5,10 +5,11 @@
 
 #include "base/text.h"
 #include "cmd/report.h"
-#include "scene.h"
+#include "python_scene.h"
 #include "suite.h"
 
-static char *shown(const struct report_options *o, unsigned int width, bool color)
+static char *shown_of(struct source *source, const struct report_options *o, unsigned int width,
+		      bool color)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -17,13 +18,18 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	struct report r;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, scene_source(), NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, source, &o->view, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
 	ck_assert_int_eq(o->json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
 	fclose(s.out);
 	report_free(&r);
 	profile_free(p);
 	return text;
+}
+
+static char *shown(const struct report_options *o, unsigned int width, bool color)
+{
+	return shown_of(scene_source(), o, width, color);
 }
 
 static void check_lines(char *text, unsigned int width)
@@ -57,6 +63,24 @@ START_TEST(trees_fit_the_screen)
 		struct report_options o = {.tree = true, .by = BY_NOTHING, .limit = 0};
 		char *text = shown(&o, width, false);
 
+		check_lines(text, width);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(python_fits_the_screen)
+{
+	for (unsigned int width = 80; width <= 200; width += 10) {
+		struct report_options o = {.by = BY_NOTHING, .limit = 0};
+		char *text = shown_of(python_scene_source(), &o, width, false);
+
+		ck_assert_ptr_nonnull(strstr(text, "\nPython  "));
+		ck_assert_ptr_nonnull(strstr(text, "untested"));
+		check_lines(text, width);
+		free(text);
+		o.tree = o.view.native = o.view.lines = true;
+		text = shown_of(python_scene_source(), &o, width, false);
 		check_lines(text, width);
 		free(text);
 	}
@@ -120,5 +144,5 @@ START_TEST(empty_traces_say_why)
 }
 END_TEST
 
-SUITE("report", fits_the_screen, trees_fit_the_screen, colour_only_when_asked_for,
-      empty_traces_say_why)
+SUITE("report", fits_the_screen, trees_fit_the_screen, python_fits_the_screen,
+      colour_only_when_asked_for, empty_traces_say_why)

@@ -8,11 +8,14 @@
 
 #include "base/units.h"
 #include "cmd/report_sched.h"
+#include "symbolizers/python_file.h"
 
 #define FUNCTION_ROWS 20
 #define PROGRAM_ROWS 10
 #define CONTAINER_ROWS 5
 #define BREAKAGE_ROWS 5
+#define INTERPRETER_ROWS 5
+#define PYTHON_INFO "python." /* how keys of info begin that tell of interpreters */
 #define BAR_WIDTH 100 /* from here on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
@@ -385,6 +388,40 @@ static void put_python(const struct report *r, const struct screen *s)
 		put_paragraph(s, "Python", STYLE_PLAIN, text);
 }
 
+/* Whether an interpreter's info tells no more than that all is well. */
+static bool is_read(const char *value)
+{
+	const char *well = python_support_text(PYTHON_READABLE);
+	size_t size = strlen(value), end = strlen(well);
+
+	return size >= end && !strcmp(value + size - end, well);
+}
+
+/* Interpreters that were met and whose frames are not read, or not as they are wanted. */
+static void put_interpreters(const struct report *r, const struct screen *s)
+{
+	const char *title = r->python.samples || r->python.frames ? "" : "Python";
+	uint32_t rows = 0;
+
+	for (uint32_t i = 0; i < r->profile->info_count && !r->filtered; i++) {
+		const struct info *info = &r->profile->infos[i];
+
+		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) || is_read(info->value))
+			continue;
+		if (++rows > INTERPRETER_ROWS)
+			continue;
+		put_paragraph(s, title, STYLE_PLAIN, info->value);
+		title = "";
+	}
+	if (rows > INTERPRETER_ROWS) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "and %" PRIu32 " more (--json lists all)",
+			 rows - INTERPRETER_ROWS);
+		put_paragraph(s, "", STYLE_PLAIN, text);
+	}
+}
+
 static void put_losses(const struct report *r, const struct screen *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -532,6 +569,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 		put_samples(r, s);
 		put_stacks(r, s);
 		put_python(r, s);
+		put_interpreters(r, s);
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);

@@ -185,10 +185,11 @@ void put_paragraph(const struct screen *s, const char *label, const char *style,
 	fprintf(s->out, "%*s", LABEL_COLUMNS - (int)text_width(label), "");
 	style_on(s, style);
 	while (*text) {
-		char word[256];
+		char whole[CELL_BYTES], word[CELL_BYTES];
 		int size = (int)strcspn(text, " ");
 
-		snprintf(word, sizeof(word), "%.*s", size, text);
+		snprintf(whole, sizeof(whole), "%.*s", size, text);
+		text_fit(whole, s->width - LABEL_COLUMNS, true, word, sizeof(word));
 		if (column > LABEL_COLUMNS && column + 1 + text_width(word) > s->width) {
 			style_off(s, style);
 			fprintf(s->out, "\n%*s", LABEL_COLUMNS, "");
