@@ -21,6 +21,9 @@ SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
 LONG = os.environ.get("SKEIN_LONG") == "1"
 CPUS = sorted(os.sched_getaffinity(0))
 
+# Who was started in the background by a shell ignores it, and whoever it starts does so, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 Stack = collections.namedtuple("Stack", "process thread names kinds count weight")
 Done = collections.namedtuple("Done", "status out err path")
 
@@ -43,12 +46,14 @@ class Trace:
         self.path = str(path)
         self.tables = {}
         self.known = {0: ((), ())}
+        self.stolen = 0  # s that the host took from all CPUs while it was recorded
 
     def query(self, sql):
         run = subprocess.run([SKEIN, "query", "--json", self.path, sql], capture_output=True,
                              timeout=120)
         if run.returncode:
-            raise AssertionError(f"{os.listdir(os.path.dirname(self.path))} query {sql!r}: {run.stderr.decode(errors='replace')}")
+            raise AssertionError(f"{os.listdir(os.path.dirname(self.path))} query {sql!r}: "
+                                 f"{run.stderr.decode(errors='replace')}")
         return json.loads(run.stdout.decode())  # strict: bytes that are no UTF-8 fail
 
     def table(self, name):
@@ -108,6 +113,14 @@ class Trace:
         rows = self.query("SELECT time, cpu, thread, stack, weight FROM sample ORDER BY time")
         return [(r["time"], r["cpu"], self.stack(r["thread"], r["stack"], 1, r["weight"]))
                 for r in rows]
+
+    def excuse(self):
+        """
+        By how many seconds samples and CPU clocks may differ for reasons that are told: samples
+        were not delivered, or fell into time that was stolen and that CPU clocks leave out.
+        """
+        lost = self.query(f"SELECT * FROM loss WHERE reason = {LOSS['NOT_DELIVERED']}")
+        return sum(r["weight"] for r in lost) / 1e9 + self.stolen
 
     def losses(self, reason=None, cpu=None):
         """Number of records lost, with its words from the trace's own list."""
@@ -175,6 +188,17 @@ def chance(stretches, frequency):
     return 6 * math.sqrt((stretches + 1) / 4) / frequency
 
 
+def threads():
+    """(pid, tid) of every thread of the machine."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            found += [(int(pid), int(tid)) for tid in os.listdir(f"/proc/{pid}/task")]
+        except OSError:
+            pass  # it has ended
+    return found
+
+
 def perf_descriptors(pid):
     found = 0
     try:
@@ -194,22 +218,25 @@ class Recording:
     def __init__(self, path, *args, env=None, prefix=()):
         self.path = str(path)
         self.log = tempfile.TemporaryFile()
+        self.stolen = stolen()
+        began = time.monotonic()
         self.process = subprocess.Popen(
             [*prefix, SKEIN, "record", "-o", self.path, *map(str, args)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
             env=env or clean_environment())
         self.pid = self.process.pid
-        end = time.monotonic() + 20
         while self.process.poll() is None and not self.has_begun():
-            if time.monotonic() > end:
+            if time.monotonic() > began + 60:
                 self.process.kill()
-                raise AssertionError("skein record did not begin within 20 s")
+                raise AssertionError("skein record did not begin within 60 s")
             time.sleep(0.02)
-        time.sleep(0.3)
+        # what is left to do is less than what has been done, on a busy machine too
+        self.took = time.monotonic() - began
+        time.sleep(max(0.3, self.took))
 
     def has_begun(self):
-        # those of the side-band come first
-        return perf_descriptors(self.pid) > len(CPUS)
+        # those of the side-band come first, one of each CPU that is online
+        return perf_descriptors(self.pid) > os.cpu_count()
 
     def stop(self, how=signal.SIGINT):
         if self.process.poll() is None and how:
@@ -246,13 +273,14 @@ class LiveTest(unittest.TestCase):
 
     def record(self, *args, status=0, timeout=90, env=None):
         """Run `skein record ARGS` to its end; returns the trace, with .done beside it."""
-        path = self.file()
+        path, before = self.file(), stolen()
         run = subprocess.run([SKEIN, "record", "-o", str(path), *map(str, args)],
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
                              env=env or clean_environment())
         err = run.stderr.decode(errors="replace")
         self.assertEqual(run.returncode, status, err)
         trace = Trace(path)
+        trace.stolen = stolen() - before
         trace.done = Done(run.returncode, run.stdout.decode(errors="replace"), err, path)
         return trace
 
@@ -265,8 +293,19 @@ class LiveTest(unittest.TestCase):
         done = recording.stop(how)
         self.assertEqual(done.status, status, done.err)
         trace = Trace(recording.path)
+        trace.stolen = stolen() - recording.stolen
         trace.done = done
         return trace
+
+    @staticmethod
+    def wait_for(what, limit=60):
+        """Until what() is true; what it was."""
+        end = time.monotonic() + limit
+        while not (found := what()):
+            if time.monotonic() > end:
+                raise AssertionError(f"waited {limit} s for what did not come")
+            time.sleep(0.02)
+        return found
 
     def start(self, *args, cpu=None, wait=False, **more):
         """

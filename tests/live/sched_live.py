@@ -61,6 +61,11 @@ class SchedTest(live.LiveTest):
             self.assertEqual(trace.losses("SWITCHES_LOST"), 0, "records are lost")
         return scheduler.Timeline(trace)
 
+    @staticmethod
+    def untold(timeline, begin, end):
+        """Of how many switches the kernel may not have told: two around each unknown time."""
+        return 2 * sum(time < end and begin < until for time, until in timeline.unknown)
+
     def check_tiles(self, timeline, lanes=()):
         """CPU lanes tile the recording, and the lives of these threads have no hole."""
         wrong = {cpu: found[:5] for cpu, found in timeline.tiling().items() if found}

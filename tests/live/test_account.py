@@ -105,9 +105,7 @@ class Account(live.LiveTest):
     def test_busy_machine(self):
         """A loop on every CPU: nothing is idle, and (almost) everything is delivered."""
         loops = [self.start(workload("loop"), 100, cpu=cpu) for cpu in live.CPUS]
-        before = live.stolen()
         trace = self.record("-a", "-F", 999, "-d", 3)
-        stolen = live.stolen() - before
         for loop in loops:
             self.end(loop)
         rows = self.check(trace)
@@ -117,14 +115,13 @@ class Account(live.LiveTest):
                 self.assertLess(row["idle"], 0.01 * row["due"])
                 # a host that takes the CPU away is the only excuse, and may not tell of it
                 self.assertLess(trace.losses("NOT_DELIVERED", cpu),
-                                0.05 * row["due"] + 999 * stolen)
+                                0.05 * row["due"] + 999 * trace.stolen)
 
     def test_one_process(self):
         """-p: what is not asked for is filtered, CPU by CPU."""
         cpu = live.CPUS[-1]
         loops = [self.start(workload("loop"), 100, cpu=cpu) for _ in range(2)]
-        while not all(map(runs_its_program, loops)):
-            time.sleep(0.01)
+        self.wait_for(lambda: all(map(runs_its_program, loops)))
         began = time.monotonic()
         before = [(live.cpu_seconds(p.pid), live.preemptions(p.pid)) for p in loops]
         trace = self.record("-F", 999, "-p", loops[0].pid, "-d", 2)
@@ -174,13 +171,13 @@ class Account(live.LiveTest):
         The kernel skips samples inside bpf() map calls. In an ordinary loop it does not. What
         this thread lacks is what its CPU lost: nothing in silence.
         """
-        cpu, before = live.CPUS[-1], live.stolen()
+        cpu = live.CPUS[-1]
         trace = self.record("-a", "-F", 999, "--", "taskset", "-c", cpu, workload("bpfmaps"), 3)
         rows = self.check(trace)
         self.check_due(trace, rows)
         told = live.json.loads(trace.done.out)
         # samples fall into stolen time, CPU clocks leave it out; others lose samples, too
-        error = live.chance(told["turns"], 999) + live.stolen() - before
+        error = live.chance(told["turns"], 999) + trace.stolen
         lost = trace.losses("NOT_DELIVERED", cpu) / 999
         stacks = trace.stacks(comm="bpfmaps")
         mine = live.weight(stacks)

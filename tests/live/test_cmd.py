@@ -91,12 +91,15 @@ class Commands(live.LiveTest):
 
     def test_recorder_goes_first(self):
         """Its helpers less so; the command that it runs has the priority it was called with."""
-        recording = self.begin("-a", "--", "sh", "-c", "nice; sleep 1")
+        over = self.tmp / "over"
+        recording = self.begin("-a", "--", "sh", "-c",
+                               'nice; while [ ! -e "$0" ]; do sleep 0.05; done', over)
         children = f"/proc/{recording.pid}/task/{recording.pid}/children"
         with open(children, encoding="ascii") as file:
             helpers = [pid for pid in map(int, file.read().split())
                        if "skein" in live.pathlib.Path(f"/proc/{pid}/comm").read_text()]
         priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (recording.pid, *helpers)]
+        over.touch()
         done = recording.wait()
         usual = os.getpriority(os.PRIO_PROCESS, 0)
         self.assertEqual(priorities, [min(usual, -10)] + 2 * [min(usual, -5)])

@@ -2,6 +2,7 @@
 """Bad days: killed, disk full, pipe closed, no privileges, wrong words, an impatient person."""
 
 import os
+import pathlib
 import random
 import signal
 import sqlite3
@@ -15,7 +16,7 @@ from live import SKEIN, workload
 def skein(*args, prefix=(), **more):
     more.setdefault("env", live.clean_environment())
     return subprocess.run([*prefix, SKEIN, *map(str, args)], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60, **more)
+                          capture_output=True, timeout=120, **more)
 
 
 class Robust(live.LiveTest):
@@ -43,13 +44,14 @@ class Robust(live.LiveTest):
         for _ in range(20 if live.LONG else 5):
             recording = self.begin("-a", "-F", 499)
             began = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            time.sleep(1.2 + random.random() * 1.5)
+            time.sleep(1.7 + random.random() * 1.5)
             killed = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             recording.stop(signal.SIGKILL)
             trace = live.Trace(recording.path)
             times = [t for t, _, _ in trace.samples()]
-            self.assertGreater(len(times), 100)
-            self.assertGreater(times[-1], killed - 2.0e9)
+            self.assertGreater(len(times), 50)
+            # a second, and what a busy machine or its disk takes to write
+            self.assertGreater(times[-1], killed - 2.5e9)
             self.assertLess(times[0], began + 0.1e9)
             stacks = trace.stacks(pid=target.pid)
             self.assertGreater(live.share(stacks, "loop_inner"), 0.9)
@@ -72,7 +74,7 @@ class Robust(live.LiveTest):
             if path.exists():
                 done = skein("query", path, "SELECT count(*) FROM sample")
                 self.assertIn(done.returncode, (0, 1), done.stderr)
-            end = time.monotonic() + 5
+            end = time.monotonic() + 30
             while any(self.alive(c) for c in children) and time.monotonic() < end:
                 time.sleep(0.05)
             self.assertFalse([c for c in children if self.alive(c)])
@@ -94,21 +96,27 @@ class Robust(live.LiveTest):
             return False
 
     def small_disk(self, size):
-        disk = self.tmp / "disk"
+        disk = self.tmp / f"disk-{size}"
         disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
         return disk
 
     def test_full_disk(self):
-        """Exit 1, says so, and what was recorded until then can be read."""
-        disk = self.small_disk("1m")
-        self.start(workload("distinct"), 100)
-        done = skein("record", "-a", "-F", 9999, "-d", 15, "-o", disk / "full.skein")
-        text = self.check_message(done, 1, "full.skein")
-        self.assertRegex(text, r"(?i)no space|full")
-        trace = live.Trace(disk / "full.skein")
-        self.assertGreater(trace.one("SELECT count(*) AS n FROM sample"), 100)
+        """
+        Exit 1, says so, and what was recorded until then can be read. The more a machine runs,
+        the more space is taken before the first samples.
+        """
+        self.start(workload("distinct"), 1000)
+        for size in ("1m", "3m", "9m"):
+            disk = self.small_disk(size)
+            done = skein("record", "-a", "-F", 9999, "-d", 60, "-o", disk / "full.skein")
+            text = self.check_message(done, 1, "full.skein")
+            self.assertRegex(text, r"(?i)no space|full")
+            trace = live.Trace(disk / "full.skein")
+            if live.count(trace.stacks(comm="distinct")) > 100:
+                break
+        self.assertGreater(live.count(trace.stacks(comm="distinct")), 100)
         self.assertIn("leaf", live.functions(trace.stacks(comm="distinct")))
 
     def test_no_space_at_all(self):
@@ -225,9 +233,11 @@ class Robust(live.LiveTest):
         path = self.file()
         process = subprocess.Popen(
             [SKEIN, "record", "-o", str(path), "--", "sh", "-c",
-             'trap "exit 7" INT; while :; do sleep 0.05; done'],
+             'trap "exit 7" INT; echo >"$0"; while :; do sleep 0.05; done', self.tmp / "ready"],
             start_new_session=True, stderr=subprocess.PIPE, env=live.clean_environment())
-        time.sleep(1.5)
+        self.addCleanup(self.end, process)
+        self.wait_for((self.tmp / "ready").exists)
+        time.sleep(0.3)
         os.killpg(process.pid, signal.SIGINT)
         err = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 7, err)
@@ -270,7 +280,7 @@ class Robust(live.LiveTest):
             held = self.bpf_ids(recording.pid)
             self.assertTrue(held)
             recording.stop(how)
-            end = time.monotonic() + 5
+            end = time.monotonic() + 30
             while self.existing(held) and time.monotonic() < end:
                 time.sleep(0.1)
             self.assertEqual(self.existing(held), set())
@@ -281,8 +291,11 @@ class Robust(live.LiveTest):
         ret = set()
         folder = f"/proc/{pid}/fdinfo"
         for fd in os.listdir(folder):
-            with open(f"{folder}/{fd}", encoding="ascii", errors="replace") as file:
-                words = dict(line.split(":", 1) for line in file if ":" in line)
+            try:
+                text = pathlib.Path(folder, fd).read_text(encoding="ascii", errors="replace")
+            except OSError:  # it has been closed meanwhile
+                continue
+            words = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
             ret |= {(kind, int(words[kind + "_id"])) for kind in ("prog", "map")
                     if kind + "_id" in words}
         return ret

@@ -15,7 +15,7 @@ import live
 MIB = 1 << 20
 RESIDENT = 64 * MIB
 PIPE_BYTES, MESSAGING_BYTES = 2, 5  # per switch, wake-ups included
-ROOM = 1 if live.LONG else 1.2  # what else runs makes stamps longer, and short recordings cost more
+ROOM = 1 if live.LONG else 1.4  # what else runs makes stamps longer, and short recordings cost more
 
 
 def switches():

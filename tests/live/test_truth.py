@@ -59,34 +59,36 @@ class Truth(live.LiveTest):
                 self.assertAlmostEqual(mine, truth["shares"][part], delta=POINT)
                 self.assertAlmostEqual(mine, peer[part], delta=agree)
         # Time not delivered is missing here and told in the account; none may be added.
-        self.assertLess(live.weight(stacks), truth["seconds"] * 1.01 + 0.05)
-        self.assertGreater(live.weight(stacks), truth["seconds"] * 0.97)
+        self.assertLess(live.weight(stacks), truth["seconds"] * 1.01 + 0.05 + trace.stolen)
+        self.assertGreater(live.weight(stacks), truth["seconds"] * 0.97 - trace.excuse())
 
     def test_sleeper_gets_its_own_time(self):
         """
         160 awakenings of about 5 ms: at most sqrt(160 / 4) = 6.3 of 800 samples, 0.8 %;
-        5 % are 6 sigma.
+        5 % are 6 sigma. Others interrupt it more often.
         """
         trace = self.record("-a", "-F", 999, "--", workload("sleeper"), 8)
-        used = live.json.loads(trace.done.out)["cpu"]
+        told = live.json.loads(trace.done.out)
         mine = live.weight(trace.stacks(comm="sleeper"))
-        self.assertAlmostEqual(mine, used, delta=0.05 * used)
+        self.assertAlmostEqual(mine, told["cpu"],
+                               delta=live.chance(told["turns"], 999) + trace.excuse())
 
     def test_weight_is_one_period(self):
         for option, period in ((["-F", 999], 1e9 / 999), (["-c", "2012345"], 2012345),
                                (["-F", 4999], 1e9 / 4999)):
             with self.subTest(option=option):
                 trace = self.record(*option, "--", workload("loop"), 1)
-                used = live.json.loads(trace.done.out)["cpu"]
+                told = live.json.loads(trace.done.out)
                 event = next(iter(trace.table("event").values()))
                 self.assertEqual(event["unit"], "ns")
                 self.assertAlmostEqual(event["period"], period, delta=1)
                 weights = trace.query("SELECT weight, count(*) AS n FROM sample GROUP BY weight")
                 self.assertEqual([w["weight"] for w in weights], [event["period"]])
-                # borders only where others ran: 300 preemptions of a crowded CPU are
-                # 7 samples, 14 ms. (Not with round periods: these fall into step with
-                # the scheduler's tick.)
-                self.assertAlmostEqual(live.weight(trace.stacks(comm="loop")), used, delta=0.08)
+                # borders only where others ran. (Not with round periods: these fall into
+                # step with the scheduler's tick.) 20 ms for what is not yet its main().
+                self.assertAlmostEqual(
+                    live.weight(trace.stacks(comm="loop")), told["cpu"],
+                    delta=live.chance(told["turns"], 1e9 / period) + 0.02 + trace.excuse())
 
     def test_sums_are_the_samples(self):
         trace = self.record("-a", "-F", 999, "--", workload("storm"), 1, 200)
@@ -104,8 +106,8 @@ class Truth(live.LiveTest):
         host = next(iter(trace.table("host").values()))
         times = [t for t, _, _ in trace.samples()]
         # what has not been asleep has both clocks alike; read one after the other they were not
-        asleep = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(
-            time.CLOCK_MONOTONIC)
+        asleep = min(-time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+                     + time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(16))
         self.assertAlmostEqual(-host["monotonic_offset"], asleep, delta=10000)
         self.assertTrue(before <= host["start"] <= times[0] <= times[-1] <= host["end"] <= after)
 

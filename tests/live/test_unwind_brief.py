@@ -7,7 +7,7 @@ Executables that nobody has seen, each of another content, inode and build-id, a
 
 The long form runs 1,000 of them and allows nothing. The short form allows what chance may add:
 where a life of 5 ms begins and ends between two samples moves its number by one at most, so by
-half a sample (sigma) or less.
+half a sample (sigma) or less, and so does every interruption.
 """
 import math
 import os
@@ -52,10 +52,11 @@ class Brief(live.LiveTest):
     @staticmethod
     def run_all(paths):
         """
-        {pid: seconds of CPU} of each, run one after the other. On our own CPU: a child that is
-        reaped from another one, in its last steps, has not been charged for up to a tick.
+        ({pid: seconds of CPU}, how often they got a CPU) of each, run one after the other. On our
+        own CPU: a child that is reaped from another one, in its last steps, has not been charged
+        for up to a tick.
         """
-        used, cpus = {}, os.sched_getaffinity(0)
+        used, turns, cpus = {}, 0, os.sched_getaffinity(0)
         os.sched_setaffinity(0, {max(cpus)})
         try:
             for path in paths:
@@ -64,9 +65,10 @@ class Brief(live.LiveTest):
                 if status:
                     raise AssertionError(f"{path}: status {status}")
                 used[pid] = usage.ru_utime + usage.ru_stime
+                turns += 1 + usage.ru_nvcsw + usage.ru_nivcsw
         finally:
             os.sched_setaffinity(0, cpus)
-        return used
+        return used, turns
 
     def record_all(self, paths):
         """
@@ -77,8 +79,8 @@ class Brief(live.LiveTest):
         others = set(live.CPUS) - {max(live.CPUS)} or set(live.CPUS)
         recording = self.begin("-a", "-F", FREQUENCY,
                                prefix=("taskset", "-c", ",".join(map(str, others))))
-        used = self.run_all(paths)
-        return self.finish(recording), used
+        used, turns = self.run_all(paths)
+        return self.finish(recording), used, turns
 
     @staticmethod
     def arrived(trace, pids):
@@ -88,16 +90,16 @@ class Brief(live.LiveTest):
                          "JOIN process ON process.id = thread.process "
                          f"WHERE process.pid IN ({pids})")
 
-    def judge(self, trace, arrived, due, found):
+    def judge(self, trace, turns, arrived, due, found):
         print(f"{EXECUTABLES} executables: {arrived} samples of {due:.0f} due; {found}")
-        chance = 0 if live.LONG else 4 * math.sqrt(EXECUTABLES) / 2
+        chance = 0 if live.LONG else FREQUENCY * (live.chance(turns, FREQUENCY) + trace.excuse())
         self.assertGreaterEqual(arrived, ARRIVE * due - chance, trace.query("SELECT * FROM loss"))
-        chance = 0 if live.LONG else 3 * math.sqrt(found.samples * (1 - WHOLE))
+        chance = 0 if live.LONG else 6 * math.sqrt(found.samples * (1 - WHOLE))
         self.assertLessEqual(found.samples - found.complete,
                              found.samples * (1 - WHOLE) + chance, str(found))
 
     def test_executables(self):
-        trace, used = self.record_all(self.executables())
+        trace, used, turns = self.record_all(self.executables())
         due = sum(used.values()) * FREQUENCY
         pids = ",".join(map(str, used))
         arrived, found = self.arrived(trace, pids), evidence.Shares()
@@ -109,7 +111,7 @@ class Brief(live.LiveTest):
                 "arrived": f"{arrived:,} ({10000 * arrived // due / 100:.2f} %)",
                 "complete": found.percent(),
                 "most frequent end of the others, where": found.why(1)})
-        self.judge(trace, arrived, due, found)
+        self.judge(trace, turns, arrived, due, found)
 
 
 if __name__ == "__main__":

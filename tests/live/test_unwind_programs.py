@@ -5,7 +5,7 @@ The share of complete stacks of real programs under load, at 999 Hz: at least 99
 of the whole machine when they all run at once.
 
 The short form records each for 1.5 s. So that it fails only when something is broken, it allows
-what chance may add to 99.5 %: three sigma of a Poisson count. The long form has ten thousand
+what chance may add to 99.5 %: six sigma of a Poisson count. The long form has ten thousand
 samples where it can, allows nothing, and leaves what it measured for docs/unwinding.md.
 """
 import math
@@ -26,7 +26,7 @@ WHOLE = "the whole machine, all of them at once"
 def allowed(samples):
     """How many stacks may be incomplete."""
     mean = samples * (1 - TARGET)
-    return mean if live.LONG else mean + 3 * math.sqrt(mean)
+    return mean if live.LONG else mean + 6 * math.sqrt(mean)
 
 
 class Programs(live.LiveTest):

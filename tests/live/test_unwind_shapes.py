@@ -225,7 +225,7 @@ class Shapes(live.LiveTest):
         found = completeness(live.SKEIN, trace.path, comm)
         self.assertGreater(found.samples, FREQUENCY * SECONDS / 3)
         mean = found.samples * (1 - WHOLE)
-        chance = 0 if live.LONG else 3 * math.sqrt(mean)
+        chance = 0 if live.LONG else 6 * math.sqrt(mean)
         self.assertLessEqual(found.samples - found.complete, mean + chance,
                              f"{found}\n{trace.done.err}")
 
@@ -234,7 +234,7 @@ class Shapes(live.LiveTest):
                 and shape.order[-1] in s.names]
         self.assertGreater(live.count(leaf), FREQUENCY * SECONDS / 8)
         wrong = [s for s in leaf if not follow(s.names, shape.order)]
-        self.assertLess(live.count(wrong), (1 - WHOLE) * live.count(leaf) + 3,
+        self.assertLess(live.count(wrong), (1 - WHOLE) * live.count(leaf) + 6,
                         [" < ".join(s.names[-12:][::-1]) for s in wrong[:5]])
 
     def check(self, shape):

@@ -7,6 +7,7 @@
 #define SKEIN_TESTS_BURN_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define MS 1000000ULL
@@ -22,6 +23,15 @@ static __attribute__((unused)) uint64_t read_clock(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* How often this process gave its CPU away or had to: stretches of its time, but one. */
+static __attribute__((unused)) long turns(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return used.ru_nvcsw + used.ru_nivcsw;
 }
 
 #define thread_ns() read_clock(CLOCK_THREAD_CPUTIME_ID)

@@ -24,6 +24,6 @@ static void loop_outer(uint64_t ns)
 int main(int argc, char **argv)
 {
 	loop_outer(argc > 1 ? (uint64_t)(atof(argv[1]) * 1e9) : 1000 * MS);
-	printf("{\"cpu\": %.6f}\n", thread_ns() / 1e9);
+	printf("{\"cpu\": %.6f, \"turns\": %ld}\n", thread_ns() / 1e9, turns());
 	return argc > 2 ? atoi(argv[2]) : 0;
 }

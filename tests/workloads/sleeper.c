@@ -24,6 +24,6 @@ int main(int argc, char **argv)
 		awake(work);
 		nanosleep(&rest, NULL);
 	}
-	printf("{\"cpu\": %.6f}\n", thread_ns() / 1e9);
+	printf("{\"cpu\": %.6f, \"turns\": %ld}\n", thread_ns() / 1e9, turns());
 	return 0;
 }
