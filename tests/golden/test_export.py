@@ -110,6 +110,7 @@ class Golden(unittest.TestCase):
                 (2, "no format for 'x.bar'", ["export", self.trace, "-o", "x.bar"]),
                 (2, "no format for 'svg2'", ["export", self.trace, "-f", "svg2"]),
                 (2, "'1x'", ["report", self.trace, "-p", "1x"]),
+                (2, "'lock'", ["report", self.python, "--python", "lock"]),
                 (2, "'size'", ["report", self.trace, "--by", "size"]),
                 (2, "exclude", ["report", self.trace, "--by", "thread", "--tree"]),
                 (2, "by module", ["report", self.sched, "--sched", "--by", "module"]),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stacks of Python: what is shown of each, by which name, and that nothing else is left out. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,30 @@ START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 }
 END_TEST
 
+START_TEST(filters_by_what_the_interpreter_did)
+{
+	static const struct {
+		const char *python;
+		uint64_t samples;
+	} expected[] = {{"any", 96}, {"gil", 84}, {"no-gil", 10}, {"gc", 5}, {"unread", 2}};
+	struct error err = {""};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]) * 2; i++) {
+		/* by sums, and by samples */
+		struct filter f = {.python = expected[i / 2].python, .to = i % 2 ? UINT64_MAX : 0};
+		struct source *filtered = NULL;
+		struct profile *p;
+
+		ck_assert_int_eq(filter_source(&filtered, python_scene_source(), &f, &err), 0);
+		p = read_profile(filtered, (struct profile_view){0});
+		ck_assert_uint_eq(p->total_count, expected[i / 2].samples);
+		profile_free(p);
+		source_free(filtered);
+	}
+	ck_assert_int_eq(filter_check(&(struct filter){.python = "g"}, &err), -EINVAL);
+}
+END_TEST
+
 /* Random paths of few kinds of frames, against the rules as they are told. */
 enum { KINDS = 8, PATHS = 4000, LONGEST = 12 };
 enum { SORT, LOOP_A, LOOP_B, TRAMPOLINE, FOREIGN, NAMELESS, PYTHON_A, PYTHON_B };
@@ -319,4 +344,5 @@ END_TEST
 SUITE("python shown", loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
       how_stacks_ended_goes_by_all_frames, lines_are_those_of_frames,
       one_function_in_two_processes_is_one, what_interpreters_did_is_counted,
-      sums_are_told_apart_by_what_the_interpreter_did, random_paths_are_as_the_rules_say)
+      sums_are_told_apart_by_what_the_interpreter_did, filters_by_what_the_interpreter_did,
+      random_paths_are_as_the_rules_say)

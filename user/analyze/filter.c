@@ -27,6 +27,19 @@
 	X(CONTAINER, container, "process in container", "--container") \
 	X(EVENT, event, "event named", "--event")
 
+/* What --python may ask for: flags of which one is set, and those that are not. */
+#define ANY_PYTHON (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD)
+static const struct python_word {
+	const char *word;
+	uint64_t any, none;
+} python_words[] = {
+	{"any", ANY_PYTHON, 0},
+	{"gil", SAMPLE_FLAG_GIL, 0},
+	{"no-gil", SAMPLE_FLAG_PYTHON, SAMPLE_FLAG_GIL},
+	{"gc", SAMPLE_FLAG_COLLECTING, 0},
+	{"unread", SAMPLE_FLAG_UNREAD, 0},
+};
+
 #define CONDITION_ENUM(NAME, member, what, option) CONDITION_##NAME,
 enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 #define BIT(NAME) (1u << CONDITION_##NAME)
@@ -53,6 +66,7 @@ struct filter_source {
 	struct source *inner;
 	struct filter f; /* texts stay the caller's */
 	numbers_t pids, tids;
+	const struct python_word *python; /* NULL: not asked for */
 	unsigned int unasked; /* conditions that were not asked for: everything meets them */
 };
 
@@ -220,7 +234,8 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
  * Whether what happened to a thread holds. A thread or process that the trace
  * has lost meets no condition that was asked for, and is not idle.
  */
-static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t time)
+static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
+		   uint64_t time)
 {
 	const struct filter_source *s = r->filter;
 	unsigned int meets = 0;
@@ -234,6 +249,8 @@ static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, 
 	if (at != INDEX_NONE)
 		p = r->process_list.items[at];
 	if (p.idle && !s->f.idle)
+		return false;
+	if (s->python && (!(flags & s->python->any) || flags & s->python->none))
 		return false;
 	at = index_get(&r->events, event);
 	if (at != INDEX_NONE) {
@@ -330,7 +347,7 @@ static int run_put(struct sink *s, enum record_kind kind, const void *record, st
 	int rc = see(r, kind, record);
 
 	if (kind == KIND_SAMPLE) {
-		if (!passes(r, sample->event, sample->thread, sample->time))
+		if (!passes(r, sample->event, sample->thread, sample->flags, sample->time))
 			return 0;
 		rc = r->add_up ? add_up(r, sample) : 0;
 	}
@@ -338,7 +355,7 @@ static int run_put(struct sink *s, enum record_kind kind, const void *record, st
 		return error_errno(err, rc, "cannot filter");
 	if (r->lanes && put_line(r, kind, record, &rc, err))
 		return rc;
-	if (kind == KIND_SUM && !passes(r, sum->event, sum->thread, 0))
+	if (kind == KIND_SUM && !passes(r, sum->event, sum->thread, sum->flags, 0))
 		return 0;
 	if (kind > KIND_SUM)
 		rc = put_sums(r, err);
@@ -421,6 +438,18 @@ static void filter_free(struct source *s)
 
 static const struct source_ops filter_ops = {.run = filter_run, .free = filter_free};
 
+static int find_python_word(struct filter_source *s, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(python_words) / sizeof(python_words[0]); i++) {
+		if (strcmp(python_words[i].word, s->f.python))
+			continue;
+		s->python = &python_words[i];
+		return 0;
+	}
+	return error_set(err, -EINVAL, "--python: '%s' is none of any, gil, no-gil, gc, unread",
+			 s->f.python);
+}
+
 /* Parse what is parsed once. */
 static int prepare(struct filter_source *s, struct error *err)
 {
@@ -438,6 +467,8 @@ static int prepare(struct filter_source *s, struct error *err)
 		rc = parse_numbers(f->pids, "--pid", &s->pids, err);
 	if (!rc && f->tids)
 		rc = parse_numbers(f->tids, "--tid", &s->tids, err);
+	if (!rc && f->python)
+		rc = find_python_word(s, err);
 	return rc;
 }
 

@@ -19,6 +19,7 @@ struct filter {
 	const char *cgroup; /* path: itself and what lies below, or a glob */
 	const char *container; /* prefix of the container's id */
 	const char *event; /* name */
+	const char *python; /* what the interpreter did: any, gil, no-gil, gc or unread */
 	bool idle; /* let samples of the idle thread through too */
 };
 

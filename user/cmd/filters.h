@@ -34,6 +34,11 @@
 	{.name = "event", .letter = 'e', .type = OPTION_TEXT, .arg = "NAME", \
 	 .help = "Of this event, when several were recorded.", \
 	 .offset = offsetof(in, member.event)}, \
+	{.name = "python", .type = OPTION_TEXT, .arg = "WHAT", \
+	 .help = "Of threads of Python's interpreters: any; gil, no-gil: that held the " \
+		 "interpreter's lock or did not; gc: that collected garbage; unread: before the " \
+		 "interpreter was known.", \
+	 .offset = offsetof(in, member.python)}, \
 	{.name = "idle", .type = OPTION_FLAG, \
 	 .help = "Also those of CPUs that had nothing to do.", \
 	 .offset = offsetof(in, member.idle)}

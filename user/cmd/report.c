@@ -169,7 +169,8 @@ static int make_functions(struct report *r)
 
 static bool is_filtered(const struct filter *f)
 {
-	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container;
+	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
+	       f->python;
 }
 
 int report_make(struct report *r, const char *path, const struct profile *p,

@@ -361,7 +361,8 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 			 show_count(r->count, all, sizeof(all)));
 	used += show_python_part(r, p->gil, "; of these ", "with the interpreter's lock (GIL)",
 				 buf + used, size - used);
-	used += show_python_part(r, p->no_gil, p->gil ? ", " : "; of these ", "without it",
+	used += show_python_part(r, p->no_gil, p->gil ? ", " : "; of these ",
+				 p->gil ? "without it" : "without the interpreter's lock (GIL)",
 				 buf + used, size - used);
 	used += show_python_part(r, p->collecting, "; ", "collecting garbage", buf + used,
 				 size - used);
