@@ -4,6 +4,7 @@ import statistics
 
 from bench_python import DEPTHS, KINDS, RATES
 from bench_python_arms import PYSPY, SKEIN
+from bench_python_stacks import Accuracy
 from bench_text import table, verdict
 
 SLOW, FAST = RATES
@@ -55,7 +56,7 @@ def kernel_table(found):
             for depth, (python, native) in kernel.depths.items()]
     return ("\n**In the kernel**: µs per sample, as under \"In the kernel\", in a chain of Python "
             "functions, each with code of its\nown, at 10,000 Hz on every CPU; and the same with "
-            "skein's walker of Python switched off.\nFrom "
+            "skein's walker of Python switched off; the lower of two.\nFrom "
             f"{min(DEPTHS)} to {max(DEPTHS)} functions, one more takes {kernel.per_frame():.0f} "
             f"ns. A sample of \"single\" at {FAST} Hz, native frames included,\ntakes "
             f"{found['mix'].ns / 1000:.2f} µs.\n\n"
@@ -126,7 +127,8 @@ def accuracy_rows(matrices):
         for (name, rate), runs in sorted(m.runs.items(), key=lambda item: item[0][1]):
             accuracy = m.accuracy((name, rate))
             got = sum(r.profile.samples for r in runs) / sum(r.due for r in runs)
-            yield (f"{m.kind}, {rate} Hz: {name}", f"{accuracy.mean:.2f}",
+            chance = Accuracy.by_chance([r.profile for r in runs], [r.done.truth for r in runs])
+            yield (f"{m.kind}, {rate} Hz: {name}", f"{accuracy.mean:.2f}", f"{chance:.2f}",
                    f"{accuracy.worst[0]:.2f} ({accuracy.worst[1]})",
                    m.errors((name, rate)).text("{:.2f}"),
                    m.of((name, rate), lambda run: run.profile.possible).text("{:.2f}", 100),
@@ -137,13 +139,15 @@ def accuracy_rows(matrices):
 def accuracy_table(matrices):
     return ("\n**Accuracy**: errors in percentage points of the program's time, the mean of the "
             "14 functions and the worst of them, by\nall rounds together, and the mean of single "
-            "rounds. **Possible**: % of samples whose Python frames are a stack that can\noccur "
-            "(each that did when the program watched itself by `sys.setprofile`). **Named**: % of "
-            "all frames shown, native\nones included. **Samples**: how many there are of those\n"
-            "due by the program's CPU time. What has no name is native: a stack that lacks a "
-            "Python frame's cannot occur.\n\n"
-            + table(("", "mean", "worst", "mean of a round", "possible", "named", "samples"),
-                    accuracy_rows(matrices)))
+            "rounds. **By chance**: the mean that as many samples would have if they\nwere drawn "
+            "independently of each other: what is near to it or below says nothing of the "
+            "profiler. **Possible**: % of\nsamples whose Python frames are a stack that can occur "
+            "(each that did when the program watched itself by\n`sys.setprofile`). **Named**: % of "
+            "all frames shown, native ones included; a stack that lacks a Python frame's name\n"
+            "cannot occur. **Samples**: how many there are of those due by the program's CPU time; "
+            "others than skein also take a\nthread that waits for a CPU as one that runs.\n\n"
+            + table(("", "mean", "by chance", "worst", "mean of a round", "possible", "named",
+                     "samples"), accuracy_rows(matrices)))
 
 
 def measures(matrices):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What profilers of Python have recorded: their formats, and how near to the truth it is."""
 import json
+import math
 import os
 import re
 
@@ -119,6 +120,14 @@ class Accuracy:
             true = sum(t["own"][name] for t in truths) / took
             told = sum(p.weights[name] for p in profiles) / total if total else 0.0
             self.errors[name] = 100 * (told - true)
+
+    @staticmethod
+    def by_chance(profiles, truths):
+        """The mean error of as many samples that are drawn independently of each other."""
+        samples, took = sum(p.samples for p in profiles), sum(t["total"] for t in truths)
+        shares = [sum(t["own"][name] for t in truths) / took for name in truths[0]["own"]]
+        spread = sum(math.sqrt(share * (1 - share)) for share in shares) / len(shares)
+        return 100 * spread * math.sqrt(2 / math.pi / max(samples, 1))
 
     @property
     def mean(self):

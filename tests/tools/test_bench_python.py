@@ -238,7 +238,7 @@ class Page(unittest.TestCase):
         self.assertIn("less than py-spy after\n2 s (single, 99 Hz), ", text)
         self.assertIn("| CPU: py-spy | 1.200 (1.200–1.200) |", text)
         self.assertIn("| skein | 0.10 (0.10–0.10) |", text)
-        self.assertIn("| single, 99 Hz: austin | 3.00 | 3.00 (sorting) | 3.00 (3.00–3.00) | "
+        self.assertIn("| single, 99 Hz: austin | 3.00 | 2.76 | 3.00 (sorting) | 3.00 (3.00–3.00) | "
                       "99.00 (99.00–99.00) | 100.00 (100.00–100.00) | 50.0% |", text)
         self.assertIn("| single, 99 Hz: wall time by plain's | 1.005 | austin 1.000 |", text)
         for line in text.splitlines():
