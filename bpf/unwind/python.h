@@ -224,23 +224,38 @@ static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __
 		w->flags |= WIRE_PYTHON_COLLECTING;
 }
 
+/* What was remembered is not so any more. */
+static __always_inline int search_again(struct python_walk *w)
+{
+	w->recalled = 0;
+	w->count = w->next = 0;
+	w->flags = WIRE_PYTHON_PROCESS;
+	w->interpreter = w->head;
+	w->thread = 0;
+	w->phase = PYTHON_SEARCH;
+	return 0;
+}
+
 /*
  * No more states. If what was remembered has no frames, the thread has perhaps got another state
- * since.
+ * since: at once if there is a new first one, for free memory may still have the ident.
  */
 static __always_inline int end_states(struct python_walk *w)
 {
 	const struct python_thread *t = python_recall(w);
 
 	if (!w->recalled || !w->count || w->at != w->from || !t ||
-	    w->now - t->searched <= PYTHON_SEARCH_PAUSE)
+	    (t->first == w->first_thread && w->now - t->searched <= PYTHON_SEARCH_PAUSE))
 		return end_python(w, WALK_END_WALKED);
-	w->recalled = 0;
-	w->count = w->next = 0;
-	w->interpreter = w->head;
-	w->thread = 0;
-	w->phase = PYTHON_SEARCH;
-	return 0;
+	return search_again(w);
+}
+
+/* A state that was remembered may have been freed, and its memory be used for something else. */
+static __always_inline int end_unreadable(struct python_walk *w)
+{
+	if (w->recalled && w->at == w->from)
+		return search_again(w);
+	return end_python(w, WALK_END_PYTHON);
 }
 
 /* The innermost frame of the next state. */
@@ -257,14 +272,14 @@ static __always_inline int begin_step(struct python_walk *w)
 	w->next = next + 1;
 	if (read_at(w, &interpreter, thread, l->thread_interpreter) ||
 	    read_at(w, &w->frame, thread, l->thread_frame))
-		return end_python(w, WALK_END_PYTHON);
+		return end_unreadable(w);
 	w->flags |= WIRE_PYTHON_THREAD;
 	look_at_lock(w, thread, interpreter);
 	w->cframe = 0;
 	if (l->cframe_frame != PYTHON_ABSENT) {
 		w->cframe = w->frame;
 		if (read_at(w, &w->frame, w->cframe, l->cframe_frame))
-			return end_python(w, WALK_END_PYTHON);
+			return end_unreadable(w);
 	}
 	w->first = 1;
 	w->phase = PYTHON_WALK;
@@ -348,7 +363,7 @@ static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 	__u64 otherwise = w->otherwise;
 
 	if (!otherwise && !w->whole)
-		return end_python(w, WALK_END_PYTHON);
+		return end_unreadable(w);
 	w->frame = otherwise;
 	w->cframe = 0;
 	w->phase = PYTHON_WALK;
@@ -459,8 +474,7 @@ static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
 	__u64 code = frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
 
 	if (code >> WIRE_TAG_SHIFT || read_code(w, code))
-		return w->first && w->cframe ? try_registers(w) :
-					       end_python(w, WALK_END_PYTHON);
+		return w->first && w->cframe ? try_registers(w) : end_unreadable(w);
 	w->first = 0;
 	w->frame = frame_word(w, l->frame_previous);
 	return is_internal(w) ? 0 : put_frame(w, words, code);
@@ -505,8 +519,7 @@ static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 	if (!w->frame)
 		return end_of_frames(w);
 	if (read_frame(w, w->frame))
-		return w->first && w->cframe ? try_registers(w) :
-					       end_python(w, WALK_END_PYTHON);
+		return w->first && w->cframe ? try_registers(w) : end_unreadable(w);
 	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
 		return leave_frame(w, words);
 	return leave_shim(w, words);

@@ -8,6 +8,9 @@
 #include "bpf/unwind/python_state.h"
 #include "symbolizers/python_code.h"
 
+/* From one walk to the next, ns: longer than anything is remembered without being looked at. */
+#define WALKER_PAUSE 1000000000
+
 struct python_walker {
 	const struct python_memory *memory;
 	struct python_thread *remembered; /* NULL: nothing is */
@@ -62,7 +65,7 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 	for (int i = 0; i < UNWIND_REGISTERS; i++)
 		w->walk.registers[i] = registers ? registers[i] : 0;
 	w->walk.born = w->walk.tid = 1;
-	w->walk.now += 1000000000;
+	w->walk.now += WALKER_PAUSE;
 	if (python_begin(&w->walk, 0))
 		return;
 	for (int over = 0; !over && w->steps < PYTHON_STEPS_MAX; w->steps++)

@@ -192,6 +192,44 @@ START_TEST(a_remembered_thread_is_the_same)
 }
 END_TEST
 
+/* A copy of some words elsewhere, as readable as the old ones. */
+static void copy_words(struct python_state *s, uint64_t from, uint64_t to, size_t bytes)
+{
+	size_t count = s->words.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct state_word word = s->words.items[i];
+
+		word.address += to - from;
+		if (word.address - to < bytes)
+			ck_assert_int_eq(vector_push(&s->words, word), 0);
+	}
+	state_sort(s);
+}
+
+/* As a thread of C has it that calls Python now and then: each time it may get another state. */
+START_TEST(a_new_state_of_a_known_thread_is_found_at_once)
+{
+	struct python_state s = loaded_named("3.8-recursion");
+	const struct python_layout *l = &s.layout;
+	static struct python_thread remembered;
+	static struct python_walker w = {.remembered = &remembered};
+	uint64_t interpreter, *first, old, new;
+
+	ck_assert(is_same(&w, &s, &s.threads.items[0]));
+	interpreter = state_word_at(&s, s.runtime + l->runtime_interpreters)->value;
+	first = &state_word_at(&s, interpreter + l->interpreter_threads)->value;
+	old = *first;
+	new = *first = old + 0x100000;
+	copy_words(&s, old, new, 0x200);
+	state_word_at(&s, s.runtime + l->runtime_gil + l->gil_holder)->value = new;
+	state_word_at(&s, old + l->thread_frame)->value = 0; /* free memory keeps its ident */
+	w.walk.now -= WALKER_PAUSE;
+	ck_assert(is_same(&w, &s, &s.threads.items[0]));
+	state_free(&s);
+}
+END_TEST
+
 /* Of those of versions with tables: captured with the layout that is known now. */
 static void check_layout(const char *path, const struct python_state *s)
 {
@@ -312,6 +350,6 @@ START_TEST(what_is_written_is_read_again)
 END_TEST
 
 SUITE("python_replay", every_state_is_walked_as_it_was, every_frame_is_named_as_it_was,
-      a_remembered_thread_is_the_same, good_states_have_the_layout_that_is_known,
-      another_word_or_layout_makes_another_stack, texts_that_are_no_states_are_refused,
-      what_is_written_is_read_again)
+      a_remembered_thread_is_the_same, a_new_state_of_a_known_thread_is_found_at_once,
+      good_states_have_the_layout_that_is_known, another_word_or_layout_makes_another_stack,
+      texts_that_are_no_states_are_refused, what_is_written_is_read_again)
