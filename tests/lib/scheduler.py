@@ -144,6 +144,9 @@ class Timeline:
         for time, state, wait, since in self.seen[lane]:
             before = bisect.bisect_left(begins, time) - 1
             last = runs[before].end if before >= 0 else 0
+            if before >= 0 and (last > time or since >= time):
+                continue  # its records are later, and tell better than a look from outside
+            since = since if since < time else 0
             if not since and before >= 0:  # behind a loss
                 since = max([begin for begin, _ in self.unknown if begin < time], default=time)
             found.append(Run(max(since, last) if since else time, time, None, STATE["UNKNOWN"],
@@ -156,8 +159,10 @@ class Timeline:
         if wakings and wakings[0][0] <= end:
             time, source, target, _ = wakings[0]
             return [(time, end, STATE["RUNNABLE"], 0, source, target)]
+        # made before the start, and behind others for a CPU before anybody had looked at it
+        settled = self.host["start"] + 300000000
         if (runs and runs[0].state == STATE["RUNNING"] and not self.uncertain(0, end)
-                and runs[0].time > self.host["start"] + 1000000):
+                and runs[0].time > settled):
             self.contradictions.append(f"{self.name(lane)} ran first at {end} from nowhere")
         return []
 
