@@ -9,7 +9,8 @@
 
 #include "symbolizers/python_code.h"
 
-#define PART_BYTES 1024 /* that are read at once */
+#define PART_BYTES 1024 /* of characters that are read at once */
+#define HEAD_BYTES 64	/* with length and state */
 #define REPLACEMENT 0xfffd
 #define NAME_UNITS_MAX 4
 
@@ -39,6 +40,16 @@ static bool read_at(const struct python_memory *m, void *to, size_t size, uint64
 	return address + size > address && m->read(m->context, to, size, address);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t most(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
 static unsigned int state_shift(const struct python_layout *layout)
 {
 	return layout->version >= PYTHON_VERSION(3, 14) ? 16 : 2;
@@ -47,12 +58,21 @@ static unsigned int state_shift(const struct python_layout *layout)
 static int read_head(struct text *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
+	/* at once: each reading is a system call */
+	const uint32_t from = least(layout->text_length, layout->text_state);
+	const uint32_t length_at = layout->text_length - from, state_at = layout->text_state - from;
+	unsigned char head[HEAD_BYTES];
 	uint32_t state;
 	int64_t length;
+	size_t size;
 
-	if (!read_at(memory, &length, sizeof(length), address + layout->text_length) ||
-	    !read_at(memory, &state, sizeof(state), address + layout->text_state))
+	if (length_at > sizeof(head) - sizeof(length) || state_at > sizeof(head) - sizeof(state))
+		return -EBADMSG;
+	size = most(length_at + sizeof(length), state_at + sizeof(state));
+	if (!read_at(memory, head, size, address + from))
 		return -EFAULT;
+	memcpy(&length, head + length_at, sizeof(length));
+	memcpy(&state, head + state_at, sizeof(state));
 	state >>= state_shift(layout);
 	ret->width = STATE_KIND(state);
 	if (length < 0 || !(state & STATE_COMPACT) ||
