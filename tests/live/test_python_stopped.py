@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# timeout: 300
 """
 Programs in Python that have stopped themselves where they know their own stacks: skein's walker
 and its reader of names, sent over their memory by tests/readers/python_state, find the same
