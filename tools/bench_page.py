@@ -311,12 +311,13 @@ PROMISED = "## What is promised\n"
 SECTION = re.compile(r"^(?=## )", re.M)
 
 
-def spliced(old, new):
+def spliced(old, new, loadavg):
     """The page with the sections and promises of another in place of its own, or at their end."""
     head, *parts = SECTION.split(old)
     sections = {part.splitlines(True)[0]: part for part in parts}
     note = (f"\nMeasured apart from the rest, at commit {commit()}, "
-            f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.\n")
+            f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC, when the load "
+            f"average had been {loadavg:.2f}.\n")
     for part in SECTION.split(new)[1:]:
         title = part.splitlines(True)[0]
         if title == PROMISED:

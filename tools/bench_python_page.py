@@ -65,7 +65,7 @@ def kernel_table(found):
 
 
 def slowdown_table(matrices):
-    rows = []
+    rows, count = [], len(matrices[0].ratios.get((SKEIN, FAST), ()))
     for clock, what in ((0, "wall"), (1, "CPU")):
         rows.append((f"{what}: plain", *(m.ratio(None, clock).text("{:.3f}")
                                          for m in matrices for _ in RATES)))
@@ -73,7 +73,8 @@ def slowdown_table(matrices):
             lambda m, key, clock=clock: m.ratio(key, clock).text("{:.3f}"), matrices)]
     return ("\n**Slow-down**: wall time, and CPU time of the program's own threads, for the same "
             "work, by plain's. The rows \"plain\" are\na plain run by the one before it, at both "
-            "rates: the noise.\n\n" + table(("program's time", *head(matrices)), rows))
+            f"rates: the noise. Of skein on one thread there are {count} runs,\nof the others one "
+            "a round.\n\n" + table(("program's time", *head(matrices)), rows))
 
 
 def cpu_table(matrices, found):

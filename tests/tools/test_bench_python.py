@@ -180,6 +180,7 @@ class Page(unittest.TestCase):
                 for rate in bench_python.RATES:
                     matrix.turn(bench, [(arm, rate) for arm in arms])
                     matrix.say(bench, rate)
+            matrix.turn(bench, [(arms[0], rate) for rate in bench_python.RATES], whole=False)
         finally:
             for name, value in kept.items():
                 setattr(bench_python, name, value)
@@ -206,6 +207,8 @@ class Page(unittest.TestCase):
                 self.assertAlmostEqual(matrix.ratio((name, rate), 0).median, self.slow[name])
                 self.assertAlmostEqual(matrix.ratio((name, rate), 1).median, self.slow[name])
         self.assertEqual(set(matrix.ratio(None, 1).values), {0.5, 2.0})
+        self.assertEqual([len(matrix.ratios[name, 99]) for name in NAMES], [3, 2, 2])
+        self.assertEqual([len(matrix.runs[name, 99]) for name in NAMES], [2, 2, 2])
 
     def matrix_of_results(self):
         return self.results()["python"]["matrices"][0]
@@ -238,8 +241,8 @@ class Page(unittest.TestCase):
         self.assertIn("less than py-spy after\n2 s (single, 99 Hz), ", text)
         self.assertIn("| CPU: py-spy | 1.200 (1.200–1.200) |", text)
         self.assertIn("| skein | 0.10 (0.10–0.10) |", text)
-        self.assertIn("| single, 99 Hz: austin | 3.00 | 2.76 | 3.00 (sorting) | 3.00 (3.00–3.00) | "
-                      "99.00 (99.00–99.00) | 100.00 (100.00–100.00) | 50.0% |", text)
+        self.assertIn("| single, 99 Hz: austin | 3.00 | 2.76 | 3.00 (sorting) | "
+                      "3.00 (3.00–3.00) | 99.00 (99.00–99.00) | 100.00 (100.00–100.00) | 50.0% |", text)
         self.assertIn("| single, 99 Hz: wall time by plain's | 1.005 | austin 1.000 |", text)
         for line in text.splitlines():
             if not line.startswith("|"):
@@ -261,12 +264,12 @@ class Spliced(unittest.TestCase):
                "kept\n")
         new = ("# Page\n\n## How to read\n\nx\n\n"
                f"{rows}| a (b 3) | 9 |\n| d | 4 |\n\n## One\n\nnew\n")
-        text = bench_page.spliced(old, new)
+        text = bench_page.spliced(old, new, 0.5)
         self.assertIn("|---|---|\n| a (b 3) | 9 |\n| a (c) | 2 |\n| d | 4 |\n\n## One\n\nMeasured",
                       text)
         self.assertTrue(text.endswith("\n\nnew\n\n## Two\n\nkept\n"), text)
         self.assertNotIn("How to read", text)
-        again = bench_page.spliced(text, new.replace("## One", "## Three"))
+        again = bench_page.spliced(text, new.replace("## One", "## Three"), 0.5)
         self.assertTrue(again.endswith("\n\nnew\n"), again)
         self.assertIn("## Three", again)
 
