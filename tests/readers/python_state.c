@@ -21,6 +21,8 @@
 #include "symbolizers/python_file.h"
 
 #define THREADS_MAX 4096
+/* What is kept with each byte that is read: the next reader may read a little more at once. */
+#define LINE_BYTES 64ULL
 
 struct subject {
 	pid_t pid;
@@ -34,10 +36,12 @@ struct subject {
 	uint64_t bias;
 };
 
-/* What is read is kept in whole words: if one byte of them can be read, all can. */
+/* If one byte of a line can be read, all can. */
 static bool keep_words(struct subject *p, uint64_t address, size_t size)
 {
-	for (uint64_t at = address & ~7ULL; at < address + size; at += 8) {
+	uint64_t end = (address + size + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
+
+	for (uint64_t at = address & ~(LINE_BYTES - 1); at < end; at += 8) {
 		struct state_word word = {.address = at};
 
 		if (pread(p->memory, &word.value, 8, (off_t)at) != 8 ||

@@ -278,7 +278,7 @@ START_TEST(another_word_or_layout_makes_another_stack)
 
 		if (!walked || value == PYTHON_ABSENT || !strcmp(m->name, "cframe_previous"))
 			continue;
-		state_put_member(&s.layout, m, value + 8);
+		state_put_member(&s.layout, m, value + 16);
 		differ = !all_same(&s);
 		state_put_member(&s.layout, m, value);
 		ck_assert_msg(differ || strstr("frame_bytes code_bytes interpreter_collecting "
