@@ -88,6 +88,9 @@ def main():
     codes = victims(1)
     for code in codes:
         place("code", code, 0)
+    one = compile("pass", "twin", "exec")
+    for code in one, one.replace(): # all that they point to is the same
+        place("code", code, 0)
     print("end", flush=True)
     sys.stdin.readline()
     addresses = set(map(id, codes))
