@@ -325,12 +325,12 @@ static __always_inline int is_frame(struct python_walk *w, __u64 frame)
 	       !read_code(w, frame_word(w, w->layout.frame_code));
 }
 
-/* The caller's frame, if there is a struct _PyCFrame that has it. */
+/* The caller's frame, if there is a struct _PyCFrame that has it: further up the C stack. */
 static __always_inline int is_cframe(struct python_walk *w, __u64 address)
 {
 	__u64 previous = 0;
 
-	return address && !(address & 7) && address != w->cframe &&
+	return address > w->cframe && !(address & 7) &&
 	       !read_at(w, &w->frame, address, w->layout.cframe_frame) &&
 	       !read_at(w, &previous, address, w->layout.cframe_previous) && previous &&
 	       is_frame(w, w->frame);
@@ -505,6 +505,7 @@ static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
 	if (in_doubt) {
 		try_registers(w);
 		w->otherwise = previous;
+		w->whole = !previous; /* of a thread that is at its end */
 		return 0;
 	}
 	w->cframe = 0;

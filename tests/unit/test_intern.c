@@ -575,19 +575,19 @@ END_TEST
 /* The process chooses where its code objects lie, and what they are like. */
 START_TEST(kinds_tell_frames_apart)
 {
-	const uint64_t native[] = {OTHER + 8, OTHER + 1, python(1), 1};
-	const uint64_t mixed[] = {OTHER, python(OTHER + 8), 0};
+	const uint64_t native[] = {LOOP + 8, LOOP + 1, python(1), 1};
+	const uint64_t mixed[] = {LOOP, python(LOOP + 8), 0};
 	struct raw_stack raw;
 
 	begin();
 	raw = one_frame(0, 0, 0);
 	raw.words = native;
-	stack_of(&raw, false);
+	stack_of(&raw, true);
 	raw.words = mixed;
 	raw.user = 1;
-	stack_of(&raw, false);
+	stack_of(&raw, true);
 	put_what_waits(false);
-	ck_assert_int_eq(kept.frames[leaf(stack_of(&raw, false))].kind, FRAME_PYTHON);
+	ck_assert_int_eq(kept.frames[leaf(stack_of(&raw, true))].kind, FRAME_PYTHON);
 	end();
 }
 END_TEST

@@ -95,22 +95,37 @@ static unsigned int own_loops(const struct path *p, const struct path_space *spa
 	return 0;
 }
 
-/* How many of the innermost loops run no segment; below 0: segments that no loop runs. */
-static int idle_loops(const struct path *p, const struct path_space *space)
+/* How many loops there are for the segments; where one side is cut, as many as segments. */
+static unsigned int loops_of(const struct path *p, const struct path_space *space)
 {
-	unsigned int loops = p->loop_count, segments = p->segment_count;
+	unsigned int loops = p->loop_count, segments = p->segment_count, own;
 
 	if (!segments || !p->python_whole)
-		return 0;
-	if (loops > segments || !p->native_whole) {
-		unsigned int own = own_loops(p, space);
+		return segments;
+	if (loops <= segments && p->native_whole)
+		return loops;
+	own = own_loops(p, space);
+	if (own >= segments)
+		return own;
+	return p->native_whole ? loops : segments;
+}
 
-		if (own >= segments)
-			loops = own;
-		else if (!p->native_whole)
-			return 0;
-	}
-	return loops <= segments + 1 ? (int)loops - (int)segments : 0;
+/*
+ * How many of the innermost loops run no segment. Where it is more than one, or fewer than none,
+ * the frames are not this thread's, or not all: they are left out.
+ */
+static int idle_loops(struct path *p, const struct path_space *space)
+{
+	unsigned int loops = loops_of(p, space), segments = p->segment_count;
+	bool greenlet = loops != p->loop_count && loops > segments;
+
+	if (loops == segments || loops == segments + 1)
+		return (int)(loops - segments);
+	if (greenlet) /* its outer loops have let go of their frames */
+		return 0;
+	p->python_count = p->segment_count = 0;
+	p->python_whole = false;
+	return 0;
 }
 
 static void put(struct path *p, const struct path_frame *f)
@@ -140,7 +155,6 @@ static void put_user(struct path *p, const struct path_space *space)
 		loop--;
 		put_segments(p, loop - idle, loop - idle + 1);
 	}
-	put_segments(p, 0, -idle);
 }
 
 static void put_kernel(struct path *p, const struct raw_stack *raw)

@@ -11,9 +11,11 @@
  *   as many of both   each has its own
  *   one loop more     the innermost has linked no frame yet, or has just unlinked it: so it is
  *                     for some instructions at begin and end of every call
- *   more loops yet    the outer ones run frames that were not found: of a greenlet that does not
- *                     run, of a second interpreter that the process has mapped
- *   fewer loops       some were not recognised: the innermost segments are put at the leaf
+ *   more loops yet    the outer ones are of a greenlet that does not run
+ *   else              frames are missing (of a second interpreter that is mapped), or are another
+ *                     thread's: up to 3.11 an interpreter that one thread has made and another
+ *                     one runs tells the former's number. No Python frame is put, and the stack
+ *                     ends in END_PYTHON
  *
  * and if either side lacks its outer end, from the innermost outwards.
  */
