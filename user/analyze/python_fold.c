@@ -34,7 +34,8 @@
 	X(_PyObject_CallFunctionVa) X(_PyObject_CallMethodId) X(_PyObject_CallMethodIdObjArgs) \
 	X(_PyObject_CallNoArgsTstate) X(_PyObject_Call_Prepend) X(_PyObject_FastCallDict) \
 	X(_PyObject_FastCallDictTstate) X(_PyObject_FastCall_Prepend) X(_PyObject_MakeTpCall) \
-	X(_PyObject_Vectorcall) X(_PyObject_VectorcallTstate) X(_PyVectorcall_Call) \
+	X(_PyObject_Vectorcall) X(_PyObject_VectorcallDictTstate) X(_PyObject_VectorcallPrepend) \
+	X(_PyObject_VectorcallTstate) X(_PyVectorcall_Call) \
 	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall) \
 	X(vectorcall_method)
 
