@@ -274,6 +274,7 @@ static __always_inline int begin_step(struct python_walk *w)
 	    read_at(w, &w->frame, thread, l->thread_frame))
 		return end_unreadable(w);
 	w->flags |= WIRE_PYTHON_THREAD;
+	w->begun = w->at;
 	look_at_lock(w, thread, interpreter);
 	w->cframe = 0;
 	if (l->cframe_frame != PYTHON_ABSENT) {
@@ -360,14 +361,12 @@ static __always_inline int put_shim(struct python_walk *w, __u64 *words)
 /* No register had a frame. */
 static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 {
-	__u64 otherwise = w->otherwise;
-
-	if (!otherwise && !w->whole)
+	if (!w->otherwise && !w->whole)
 		return end_unreadable(w);
-	w->frame = otherwise;
+	w->frame = w->otherwise;
 	w->cframe = 0;
 	w->phase = PYTHON_WALK;
-	return otherwise ? put_shim(w, words) : 0;
+	return w->whole ? 0 : put_shim(w, words);
 }
 
 /* First all that may be the one, then all that may be the other. */
@@ -382,6 +381,7 @@ static __always_inline int register_step(struct python_walk *w, __u64 *words)
 	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
 				       !is_new_frame(w, w->registers[number]))
 		return 0;
+	w->at = w->begun; /* what was found before was a call's that is over */
 	w->cframe = 0;
 	w->phase = PYTHON_WALK;
 	return 0;
@@ -436,21 +436,22 @@ static __always_inline int is_internal(const struct python_walk *w)
 }
 
 /*
- * The first native call of the loop begins with the outermost frame: so it is in a thread's own
- * first function, or the frame is not linked to its caller's yet (a generator in 3.11).
+ * The frame behind the first native call of the loop is the one that the struct _PyCFrame before
+ * has, too (none, of a thread's root), unless the call has just begun, and what was found is left
+ * from one before in the same place of the stack (3.11).
  */
 static __always_inline int end_of_first_call(struct python_walk *w)
 {
-	__u64 cframe = w->cframe, before = 0;
+	__u64 cframe = w->cframe, before = 0, frame = 0;
 
 	w->cframe = 0;
-	if (w->frame || read_at(w, &before, cframe, w->layout.cframe_previous))
-		return 0;
-	/* a thread's root has no frame and nothing before it */
-	if (before && !read_at(w, &before, before, w->layout.cframe_previous) && !before)
+	if (!read_at(w, &before, cframe, w->layout.cframe_previous) && before &&
+	    !read_at(w, &frame, before, w->layout.cframe_frame) && frame == w->frame)
 		return 0;
 	w->cframe = cframe;
+	frame = w->frame;
 	try_registers(w);
+	w->otherwise = frame;
 	w->whole = 1;
 	return 0;
 }

@@ -54,15 +54,16 @@ struct python_walk {
 	__u64 cframe; /* of 3.11 and 3.12, until its frame is known to be right; else 0 */
 	__u64 registers[UNWIND_REGISTERS]; /* of the thread where it stood */
 	__u64 frame;
-	__u64 otherwise; /* if no register has the frame: this one, behind a shim; 0: none */
+	__u64 otherwise; /* if no register has the frame: this one; 0: none */
 	__u32 searched; /* steps */
 	__u32 tried; /* registers */
+	__u32 begun; /* where the first word of this state is */
 	__u8 phase; /* enum python_phase */
 	__u8 recalled; /* states are what was remembered */
 	__u8 first; /* no frame of this state was read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
-	__u8 whole; /* if no register has a frame, there is none */
+	__u8 whole; /* if no register has the frame: there is no shim before the other one */
 	__u8 unused[2];
 	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];

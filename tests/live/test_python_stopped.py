@@ -22,6 +22,7 @@ STATE = live.BUILD / "tests" / "readers" / "python_state"
 SCENES = ("recursion", "deep", "callbacks", "classes", "threads", "crowd", "collecting",
           "coroutines", "interpreters", "alone")
 READY_LIMIT = 60  # s
+STOPS = 1000 if live.LONG else 20  # of each running program
 MOST = 1024  # pairs of words: frames, and where native calls began
 
 Thread = collections.namedtuple("Thread", "flags end frames pairs")
@@ -60,6 +61,9 @@ class Stopped:
     def wait(self):
         """What it said of itself."""
         self.truth = json.loads(self.process.stdout.readline() or "{}")
+        self.wait_for_stop()
+
+    def wait_for_stop(self):
         end = time.monotonic() + READY_LIMIT
         while self.truth and self.state() not in "Tt":
             if time.monotonic() > end or self.process.poll() is not None:
@@ -149,6 +153,41 @@ class StoppedPython(unittest.TestCase):
             own = [(name.rpartition(".")[2], file, line)
                    for name, file, line in found[thread["thread_id"]].frames]
             self.assertEqual(own, spied, stopped.name)
+
+    def why_impossible(self, frames, callers):
+        """Of frames that cannot stand so, or None. Before 3.11 names are not qualified."""
+        names = [name for name, _, _ in frames]
+        for callee, caller in zip(names, names[1:]):
+            if not any(caller in (own, own.rpartition(".")[2])
+                       for known, allowed in callers.items()
+                       if callee in (known, known.rpartition(".")[2]) for own in allowed):
+                return f"{caller} called {callee}: {names}"
+        return None if names[-1:] == ["<module>"] else f"not from the root: {names}"
+
+    def check_running(self, interpreter):
+        """Stopped anywhere: what is said to be whole can be so."""
+        program = self.start(interpreter, "running")
+        callers = json.loads(program.process.stdout.readline())["callers"]
+        program.truth = True
+        broken = collections.Counter()
+        for i in range(STOPS):
+            time.sleep(0.001 * (i % 7))
+            program.process.send_signal(signal.SIGSTOP)
+            program.wait_for_stop()
+            (thread,) = program.look().values()
+            if thread.end == "walked":
+                self.assertIsNone(self.why_impossible(thread.frames, callers), program.name)
+                self.assertEqual(thread.flags, {"process", "thread", "gil"}, program.name)
+            else:
+                broken[thread.end] += 1
+            program.process.send_signal(signal.SIGCONT)
+        print(f"{program.name}: {STOPS} stops, not whole: {dict(broken) or 'none'}")
+        self.assertLessEqual(broken.total(), STOPS / 10, program.name)
+        program.end()
+
+    def test_every_stop_is_possible(self):
+        for interpreter in python_found.supported():
+            self.check_running(interpreter)
 
     def test_py_spy_agrees(self):
         spy = py_spies()

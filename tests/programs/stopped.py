@@ -181,6 +181,72 @@ def coroutines():
     asyncio.run(root())
 
 
+def spin(number):
+    for i in range(20):
+        number += i
+    return number
+
+
+def from_generator():
+    return sum(spin(i) for i in range(10))
+
+
+def from_key():
+    return sorted(range(10), key=lambda i: spin(i))
+
+
+def yielding():
+    for i in range(10):
+        yield spin(i)
+
+
+def from_loop():
+    return [i for i in yielding()]
+
+
+class Spun:
+    def __init__(self, number):
+        self.number = spin(number)
+
+    def __lt__(self, other):
+        return spin(self.number) < other.number
+
+
+def from_class():
+    return [Spun(i) for i in range(3)]
+
+
+def from_slot():
+    return max(Spun(1), Spun(2))
+
+
+def from_reduce(depth=3):
+    return functools.reduce(lambda a, b: spin(a) and spin(b), range(9)) + (
+        from_reduce(depth - 1) if depth else 0)
+
+
+def running():
+    """Goes on until it is stopped: into C and back, as often as possible."""
+    gc.disable()
+    print(json.dumps({"callers": {
+        "spin": ["from_generator.<locals>.<genexpr>", "from_key.<locals>.<lambda>", "yielding",
+                 "Spun.__init__", "Spun.__lt__", "from_reduce.<locals>.<lambda>"],
+        "from_generator.<locals>.<genexpr>": ["from_generator"],
+        "from_key.<locals>.<lambda>": ["from_key"],
+        "yielding": ["from_loop", "from_loop.<locals>.<listcomp>"],
+        "from_loop.<locals>.<listcomp>": ["from_loop"],
+        "from_class.<locals>.<listcomp>": ["from_class"],
+        "Spun.__init__": ["from_class", "from_class.<locals>.<listcomp>", "from_slot"],
+        "Spun.__lt__": ["from_slot"],
+        "from_reduce.<locals>.<lambda>": ["from_reduce"],
+        "from_reduce": ["from_reduce", "running"],
+        "from_generator": ["running"], "from_key": ["running"], "from_loop": ["running"],
+        "from_class": ["running"], "from_slot": ["running"], "running": ["<module>"]}}), flush=True)
+    while True:
+        for path in (from_generator, from_key, from_loop, from_class, from_slot, from_reduce):
+            path()
+
+
 def module_of_interpreters():
     try:
         import _xxsubinterpreters as module
@@ -220,4 +286,4 @@ def alone():
 
 if __name__ == "__main__":
     {f.__name__: f for f in (recursion, deep, callbacks, classes, threads, crowd, collecting,
-                             coroutines, interpreters, alone)}[sys.argv[1]]()
+                             coroutines, interpreters, alone, running)}[sys.argv[1]]()

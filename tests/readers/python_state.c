@@ -102,28 +102,46 @@ static bool find_python(struct subject *p)
 	return found;
 }
 
-#if defined(__aarch64__)
-static int thread_pointer(pid_t tid, uint64_t *ret)
-{
-	struct iovec io = {ret, sizeof(*ret)};
+/* A thread, as the walker in the kernel has it. */
+struct stand {
+	uint64_t self; /* the thread pointer */
+	uint64_t registers[UNWIND_REGISTERS];
+};
 
-	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &io) ? -errno : 0;
+static int get_registers(pid_t tid, int kind, void *to, size_t size)
+{
+	struct iovec io = {to, size};
+
+	return ptrace(PTRACE_GETREGSET, tid, kind, &io) ? -errno : 0;
+}
+
+#if defined(__aarch64__)
+static int read_stand(pid_t tid, struct stand *ret)
+{
+	struct user_regs_struct regs = {0};
+	int result = get_registers(tid, NT_PRSTATUS, &regs, sizeof(regs));
+
+	for (int i = 0; i < 31 && i < UNWIND_REGISTERS; i++)
+		ret->registers[i] = regs.regs[i];
+	return result ? result : get_registers(tid, NT_ARM_TLS, &ret->self, sizeof(ret->self));
 }
 #else
-static int thread_pointer(pid_t tid, uint64_t *ret)
+static int read_stand(pid_t tid, struct stand *ret)
 {
-	struct user_regs_struct regs;
-	struct iovec io = {&regs, sizeof(regs)};
+	struct user_regs_struct regs = {0};
+	int result = get_registers(tid, NT_PRSTATUS, &regs, sizeof(regs));
+	const uint64_t registers[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
+				      regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
+				      regs.r12, regs.r13, regs.r14, regs.r15};
 
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &io))
-		return -errno;
-	*ret = regs.fs_base;
-	return 0;
+	memcpy(ret->registers, registers, sizeof(registers));
+	ret->self = regs.fs_base;
+	return result;
 }
 #endif
 
-/* Of a thread that is stopped, and stays so. */
-static int self_of(pid_t tid, uint64_t *ret)
+/* Where a thread stands that is stopped, and stays so. */
+static int find_stand(pid_t tid, struct stand *ret)
 {
 	int result, status;
 
@@ -131,7 +149,7 @@ static int self_of(pid_t tid, uint64_t *ret)
 		return -errno;
 	result = ptrace(PTRACE_INTERRUPT, tid, 0, 0) || waitpid(tid, &status, __WALL) != tid
 			 ? -errno
-			 : thread_pointer(tid, ret);
+			 : read_stand(tid, ret);
 	ptrace(PTRACE_DETACH, tid, 0, 0);
 	return result;
 }
@@ -170,14 +188,14 @@ static int add_frame(struct subject *p, const __u64 *words)
 	return vector_push(&p->state->frames, f);
 }
 
-static int add_thread(struct subject *p, uint64_t self)
+static int add_thread(struct subject *p, const struct stand *stand)
 {
 	static struct python_walker walker;
 	const struct python_memory memory = {read_process, p};
-	struct state_thread t = {.ident = self, .first = p->state->frames.count};
+	struct state_thread t = {.ident = stand->self, .first = p->state->frames.count};
 
 	walker = (struct python_walker){.memory = &memory};
-	walker_walk(&walker, &p->file.layout, &p->python, self, NULL);
+	walker_walk(&walker, &p->file.layout, &p->python, stand->self, stand->registers);
 	t.flags = walker.walk.flags & ~(uint32_t)WIRE_PYTHON_NEW;
 	t.end = (enum stack_end)walker.walk.end;
 	t.count = walker.walk.at / 2;
@@ -225,13 +243,13 @@ static int add_threads(struct subject *p)
 	int ret = count ? 0 : -ESRCH;
 
 	for (size_t i = 0; !ret && i < count; i++) {
-		uint64_t self = 0;
+		struct stand stand = {0};
 
 		if (!is_wanted(p, tids[i]))
 			continue;
-		ret = self_of(tids[i], &self);
+		ret = find_stand(tids[i], &stand);
 		if (!ret)
-			ret = add_thread(p, self);
+			ret = add_thread(p, &stand);
 	}
 	return ret;
 }

@@ -326,8 +326,8 @@ def early_frame(s):
     return "a call of the loop: its cframe is linked, but empty; the frame is in a register"
 
 
-def early_generator(s):
-    """As early_cframe; the loop's last frame was the same generator's. It has no caller yet."""
+def begin_call(s):
+    """As early_cframe, but the loop's last call, in the same place, had the second frame."""
     cframe, frames = s.get(s.thread(), "thread_frame"), s.frames()
     assert s.threads[0][3][1][0] == ENTRY
     s.put(cframe, "cframe_frame", frames[1])
@@ -335,10 +335,19 @@ def early_generator(s):
     s.put(cframe + 0x1000, "cframe_frame", frames[2])
     s.put(cframe + 0x1000, "cframe_previous", cframe + 0x2000)
     s.put(cframe + 0x2000, "cframe_previous", cframe + 0x3000)
-    s.put(frames[1], "frame_previous", 0)
-    s.threads[0][3] = s.threads[0][3][1:]
+    s.threads[0][3] = s.threads[0][3][2:]
     s.registers = [cframe + 0x1000]
-    return "a call of the loop that has linked its cframe, but not its frame yet"
+    return frames[1]
+
+
+def early_generator(s):
+    s.put(begin_call(s), "frame_previous", 0)
+    return "a call of the loop: its cframe has the last call's frame, a generator without a caller"
+
+
+def early_entry(s):
+    s.words[begin_call(s) + 64] &= ~(0xff << 32)
+    return "a call of the loop: its cframe has the last call's frame, used again, but not yet marked"
 
 
 def new_thread(s):
@@ -362,7 +371,7 @@ RECURSION = (own_caller, torn, unreadable_frame, unreadable_code, code_in_the_ke
 CHANGES = {
     "3.8-recursion": (cycle, new_thread, no_name, *RECURSION),
     "3.11-recursion": (*RECURSION, early_cframe, new_thread),
-    "3.11-callbacks": (early_generator,),
+    "3.11-callbacks": (early_generator, early_entry),
     "3.12-recursion": (endless_shims, exchanged_offsets, no_interpreter, no_runtime, freed_thread,
                        endless_interpreters, many_interpreters, endless_name, no_lines,
                        early_frame, *RECURSION),
