@@ -60,7 +60,7 @@ enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
 
 struct folding {
 	struct profile *profile;
-	uint8_t *roles;	  /* by index of frame */
+	uint8_t *roles; /* by index of frame */
 	uint32_t *callers; /* by index of stack: who called a row of trampolines; else itself */
 };
 
@@ -135,24 +135,32 @@ static void join(struct folding *f)
 			stacks[i].parent = caller_of(f, stacks[i].parent);
 }
 
+static bool has_loops(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].f.flags & FRAME_FLAG_INTERPRETER)
+			return true;
+	return false;
+}
+
 int python_fold(struct profile *p)
 {
-	struct folding f = {
-		.profile = p,
-		.roles = calloc(p->frame_count + 1, sizeof(*f.roles)),
-		.callers = calloc(p->stack_count + 1, sizeof(*f.callers)),
-	};
-	int rc = f.roles && f.callers ? 0 : -ENOMEM;
-	bool any = false;
+	struct folding f = {.profile = p};
+	int rc = 0;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	if (!has_loops(p))
+		return 0;
+	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
+	f.callers = calloc(p->stack_count + 1, sizeof(*f.callers));
+	if (!f.roles || !f.callers) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	for (uint32_t i = 0; i < p->frame_count; i++)
 		f.roles[i] = role_of(p, &p->frames[i]);
-		any = any || f.roles[i] == ROLE_LOOP;
-	}
-	if (!rc && any) {
-		find_callers(&f);
-		join(&f);
-	}
+	find_callers(&f);
+	join(&f);
+out:
 	free(f.roles);
 	free(f.callers);
 	return rc;

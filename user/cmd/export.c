@@ -133,8 +133,8 @@ const struct command export_command = {
 	.summary = "write a trace in the format of other tools",
 	.usage = "[OPTIONS] [FILE]",
 	.description = "Write a trace (skein.skein when none is named) in another format, whole or "
-		       "in part. The options choose samples; of CPUs and the states of threads only "
-		       "--from and --to do.",
+		       "in part. The options choose samples, and how their stacks are shown; of CPUs "
+		       "and the states of threads only --from and --to choose.",
 	.examples = "skein export -o out.folded\tall stacks, for a flame graph\n"
 		    "skein export -f folded | flamegraph.pl > out.svg\tthe flame graph itself\n"
 		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n"
