@@ -10,7 +10,7 @@ import time
 import bench_kernel
 from bench_measure import FAST, ROOT
 from bench_meter import BenchError, Load, Recorder, Spread
-from bench_python_arms import PYSPY, SKEIN, arms_of, version_of
+from bench_python_arms import PYSPY, SKEIN, Clock, arms_of, version_of
 from bench_python_stacks import Accuracy, Possible, Profile
 
 LOAD = ROOT / "tools" / "bench_python_load.py"
@@ -147,6 +147,7 @@ class Matrix:
                           f"{accuracy.worst[0]:.2f}")
 
     def names(self):
+        """Of profilers that were compared in everything."""
         return list(dict.fromkeys(name for name, _ in self.runs))
 
     def of(self, key, what):
@@ -175,7 +176,8 @@ class Matrix:
 def matrices(bench, arms):
     """
     [Matrix]; each profiler comes first in one of the rounds, as far as they go. What skein, the
-    first of arms, costs the single thread is small, and measured thrice as often.
+    first of arms, costs the single thread is small, and measured thrice as often, beside what its
+    clock alone does.
     """
     found = []
     for kind in KINDS:
@@ -189,7 +191,8 @@ def matrices(bench, arms):
                 matrix.say(bench, rate)
         if kind == KINDS[0]:
             for _ in range(2 * bench.rounds):
-                matrix.turn(bench, [(arms[0], rate) for rate in RATES], whole=False)
+                matrix.turn(bench, [(arms[0], rate) for rate in RATES] +
+                            [(Clock(bench), max(RATES))], whole=False)
         found.append(matrix)
     return found
 

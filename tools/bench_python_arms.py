@@ -11,7 +11,7 @@ from bench_background import Metered
 from bench_meter import cost_of
 
 SETTLE = 0.4  # s from the first sign of life to the work
-SKEIN, PYSPY = "skein", "py-spy"
+SKEIN, PYSPY, CLOCK = "skein", "py-spy", "perf record, no stacks"
 INTERRUPTED = 254  # austin's status then
 
 
@@ -25,7 +25,7 @@ class Arm:
 
     def __init__(self, name, program, folder, options=()):
         self.name, self.program, self.options = name, program, options
-        self.path = folder / f"python.{name.replace(' ', '')}"
+        self.path = folder / f"python.{name.replace(' ', '').replace(',', '')}"
         self.fold = None
 
     def command(self, pid, rate):
@@ -87,6 +87,22 @@ class Austin(Arm):
 
     def samples(self, found):
         return len(found)
+
+
+class Clock(Arm):
+    """The same clock without stacks: what its interrupts cost by themselves."""
+
+    events = 1
+
+    def __init__(self, bench):
+        super().__init__(CLOCK, "perf", bench.folder)
+
+    def command(self, pid, rate):
+        return [self.program, "record", "-q", "-e", "cpu-clock", "-F", rate, "-p", pid, "-o",
+                self.path]
+
+    def stacks(self):
+        return []
 
 
 def installed(name):

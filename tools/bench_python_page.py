@@ -3,7 +3,7 @@
 import statistics
 
 from bench_python import DEPTHS, KINDS, RATES
-from bench_python_arms import PYSPY, SKEIN
+from bench_python_arms import CLOCK, PYSPY, SKEIN
 from bench_python_stacks import Accuracy
 from bench_text import table, verdict
 
@@ -36,12 +36,15 @@ here. And in these figures, medians, or all rounds together:
 """
 
 
-def columns(cell, matrices):
+def columns(cell, matrices, known=lambda m: m.runs):
     """A row for each profiler, a column for each load and rate; cell: (Matrix, key) to text"""
-    names = list(dict.fromkeys(name for m in matrices for name in m.names()))
-    for name in names:
-        yield (name, *(cell(m, (name, rate)) if (name, rate) in m.runs else "failed"
+    for name in dict.fromkeys(name for m in matrices for name, _ in known(m)):
+        yield (name, *(cell(m, (name, rate)) if (name, rate) in known(m) else absent(m, name, rate)
                        for m in matrices for rate in RATES))
+
+
+def absent(m, name, rate):
+    return "failed" if (name, rate) in m.failed else ""
 
 
 def head(matrices):
@@ -70,11 +73,14 @@ def slowdown_table(matrices):
         rows.append((f"{what}: plain", *(m.ratio(None, clock).text("{:.3f}")
                                          for m in matrices for _ in RATES)))
         rows += [(f"{what}: {name}", *cells) for name, *cells in columns(
-            lambda m, key, clock=clock: m.ratio(key, clock).text("{:.3f}"), matrices)]
+            lambda m, key, clock=clock: m.ratio(key, clock).text("{:.3f}"), matrices,
+            lambda m: m.ratios)]
     return ("\n**Slow-down**: wall time, and CPU time of the program's own threads, for the same "
             "work, by plain's. The rows \"plain\" are\na plain run by the one before it, at both "
             f"rates: the noise. Of skein on one thread there are {count} runs,\nof the others one "
-            "a round.\n\n" + table(("program's time", *head(matrices)), rows))
+            f"a round. \"{CLOCK}\" is `perf record -e cpu-clock -F {FAST} -p PID`: what the\n"
+            "interrupts of a clock cost by themselves.\n\n"
+            + table(("program's time", *head(matrices)), rows))
 
 
 def cpu_table(matrices, found):
@@ -222,7 +228,9 @@ def promises_of_slowdown(m):
         for rate, most, target in ((SLOW, noise, f"≤ {1 + noise:.3f}, as two plain runs differ"),
                                    (FAST, 0.01, "≤ 1.010")):
             ratio = m.ratio((SKEIN, rate), clock)
-            yield (f"Python, {m.kind}: {what} time by plain's at {rate} Hz", target,
+            alone = (f" (its clock alone: {m.ratio((CLOCK, rate), clock).median:.3f})"
+                     if (CLOCK, rate) in m.ratios else "")
+            yield (f"Python, {m.kind}: {what} time by plain's at {rate} Hz{alone}", target,
                    ratio.text("{:.3f}"), verdict(ratio.median, 1 + most))
 
 

@@ -13,10 +13,12 @@ import bench_page  # noqa: E402
 import bench_python  # noqa: E402
 import bench_python_page  # noqa: E402
 from bench_meter import BenchError  # noqa: E402
+from bench_python_arms import CLOCK  # noqa: E402
 from bench_python_load import CREW, MIX  # noqa: E402
 from bench_python_stacks import Accuracy, Possible, Profile, austin, folded  # noqa: E402
 
 NAMES = ("skein", "py-spy", "austin")
+ALL = (*NAMES, CLOCK)
 FILE = "bench_python_load.py"
 BEGIN = ((FILE, "<module>"), (FILE, "run"))
 TRUTH = {"own": {"nbody": 600, "sorting": 400}, "total": 1000, "wall": 2.0, "cpu": 1.0}
@@ -155,9 +157,9 @@ def profile_of(error, possible):
 
 
 class Page(unittest.TestCase):
-    slow = dict(zip(NAMES, (1.005, 1.2, 1.0)))
-    cpu = dict(zip(NAMES, (0.001, 0.1, 0.02)))
-    error = dict(zip(NAMES, (0.1, 1.0, 3.0)))
+    slow = dict(zip(ALL, (1.005, 1.2, 1.0, 1.003)))
+    cpu = dict(zip(ALL, (0.001, 0.1, 0.02, 0.0)))
+    error = dict(zip(ALL, (0.1, 1.0, 3.0, 0.0)))
 
     def run_of(self, _target, arm, _rate, _rounds, _possible):
         if arm.name == "austin" and self.broken:
@@ -180,7 +182,9 @@ class Page(unittest.TestCase):
                 for rate in bench_python.RATES:
                     matrix.turn(bench, [(arm, rate) for arm in arms])
                     matrix.say(bench, rate)
-            matrix.turn(bench, [(arms[0], rate) for rate in bench_python.RATES], whole=False)
+            more = types.SimpleNamespace(name=CLOCK)
+            matrix.turn(bench, [(arms[0], rate) for rate in bench_python.RATES] + [(more, 999)],
+                        whole=False)
         finally:
             for name, value in kept.items():
                 setattr(bench_python, name, value)
@@ -215,7 +219,7 @@ class Page(unittest.TestCase):
 
     def test_promises(self):
         found = self.promises()
-        self.assertEqual(found["CPU time by plain's at 999 Hz"],
+        self.assertEqual(found["CPU time by plain's at 999 Hz (its clock alone: 1.003)"],
                          ("≤ 1.010", "1.005 (1.005–1.005)", "kept"))
         self.assertEqual(found["profiler's CPU at 99 Hz, start-up apart, of py-spy's"],
                          ("≤ 0.05", "0.010 (0.010–0.010)", "kept"))
@@ -227,7 +231,8 @@ class Page(unittest.TestCase):
                             ("error", {"skein": 1.5})):
             setattr(self, what, {**getattr(type(self), what), **value})
         found = self.promises()
-        self.assertEqual(found["wall time by plain's at 999 Hz"][2], "**not kept**")
+        self.assertEqual(found["wall time by plain's at 999 Hz (its clock alone: 1.003)"][2],
+                         "**not kept**")
         self.assertEqual(found["profiler's CPU at 999 Hz, start-up apart, of py-spy's"][2],
                          "**not kept**")
         self.assertEqual(found["worst error of 14 functions at 99 Hz, points"][1:],
@@ -240,9 +245,10 @@ class Page(unittest.TestCase):
         self.assertIn("one more takes 20 ns", text)
         self.assertIn("less than py-spy after\n2 s (single, 99 Hz), ", text)
         self.assertIn("| CPU: py-spy | 1.200 (1.200–1.200) |", text)
+        self.assertIn(f"| CPU: {CLOCK} |  | 1.003 |  | 1.003 |", text)
         self.assertIn("| skein | 0.10 (0.10–0.10) |", text)
-        self.assertIn("| single, 99 Hz: austin | 3.00 | 2.76 | 3.00 (sorting) | "
-                      "3.00 (3.00–3.00) | 99.00 (99.00–99.00) | 100.00 (100.00–100.00) | 50.0% |", text)
+        self.assertIn("| single, 99 Hz: austin | 3.00 | 2.76 | 3.00 (sorting) | 3.00 (3.00–3.00) "
+                      "| 99.00 (99.00–99.00) | 100.00 (100.00–100.00) | 50.0% |", text)
         self.assertIn("| single, 99 Hz: wall time by plain's | 1.005 | austin 1.000 |", text)
         for line in text.splitlines():
             if not line.startswith("|"):
