@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A profile of Python made of anything: records with ids, kinds, flags and references that a forger
+ * would choose, shown in every view. Each record is 6 bytes: what it is, and five numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/functions.h"
+#include "analyze/python.h"
+#include "fuzz.h"
+
+static const char *const texts[] = {"",	 "f",	     "_PyEval_Vector", "method_vectorcall.cold",
+				    "/", "/a/b.py", "/c/b.py",	      "<string>",
+				    ".", "a/",	     "\xff(:",	      "gen_iternext"};
+
+static const char *text(uint8_t number)
+{
+	return texts[number % (sizeof(texts) / sizeof(texts[0]))];
+}
+
+struct fuzz_source {
+	struct source source;
+	const uint8_t *data;
+	size_t size;
+};
+
+static int put(struct sink *to, const uint8_t *d, struct error *err)
+{
+	switch (d[0] % 5) {
+	case 0:
+		return put_mapping(to, &(struct mapping){.id = d[1] % 8, .kind = d[2] % 8,
+							 .process = d[3] % 4, .path = text(d[4])},
+				   err);
+	case 1:
+		return put_function(to, &(struct function){.id = d[1] % 16, .mapping = d[2] % 8,
+							   .name = text(d[3]), .file = text(d[4]),
+							   .line = d[5] % 3}, err);
+	case 2:
+		return put_frame(to, &(struct frame){.id = d[1] % 16, .kind = d[2] % 8,
+						     .mapping = d[3] % 8, .function = d[4] % 16,
+						     .line = d[5] % 3, .address = d[5],
+						     .flags = d[5] >> 4}, err);
+	case 3:
+		return put_stack(to, &(struct stack){.id = d[1], .parent = d[2],
+						     .frame = d[3] % 16}, err);
+	default:
+		return put_sum(to, &(struct sum){.event = 1, .stack = d[1], .count = d[2],
+						 .weight = d[3], .flags = d[4]}, err);
+	}
+}
+
+static int run(struct source *s, struct sink *to, struct error *err)
+{
+	struct fuzz_source *f = (struct fuzz_source *)s;
+	int rc = 0;
+
+	for (size_t at = 0; at + 6 <= f->size && !rc; at += 6)
+		rc = put(to, f->data + at, err);
+	return rc;
+}
+
+static void check(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check_profile(const struct profile *p)
+{
+	struct python_share share;
+	struct symbols symbols;
+	struct tree tree;
+	struct tree_view view = {0};
+	uint64_t count, weight;
+
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		check(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
+	check(!python_share_of(&share, p, 0) && share.named <= share.frames);
+	check(!symbols_of(&symbols, p));
+	view.frame_labels = symbols.of_frame;
+	view.unknown_label = symbols.unknown;
+	check(!tree_build(&tree, p, 0, &view));
+	profile_event_total(p, 0, &count, &weight);
+	check(tree.nodes.items[0].count == count && tree.nodes.items[0].weight == weight);
+	tree_free(&tree);
+	symbols_free(&symbols);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct source_ops ops = {.run = run};
+	struct error err = {""};
+
+	for (int view = 0; view < 4; view++) {
+		struct fuzz_source f = {{&ops}, data, size};
+		struct profile_view how = {.native = view & 1, .lines = view & 2};
+		struct profile *p = NULL;
+
+		if (profile_read(&p, &f.source, &how, &err) == 0)
+			check_profile(p);
+		profile_free(p);
+	}
+	return 0;
+}
