@@ -48,6 +48,7 @@ static size_t head_size(const struct python_layout *l)
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		size = most(size, l->code_id[i] + sizeof(uint64_t));
 	size = most(size, name_offset(l) + sizeof(uint64_t));
+	size = most(size, l->code_name + sizeof(uint64_t));
 	size = most(size, l->code_file + sizeof(uint64_t));
 	size = most(size, l->code_lines + sizeof(uint64_t));
 	return most(size, l->code_first_line + sizeof(uint32_t));
@@ -67,6 +68,18 @@ static bool is_alive(const struct head *h, const struct python_layout *l)
 	return references && references <= UINT32_MAX;
 }
 
+static uint32_t id_of(const __u64 *words, const struct head *h, const struct python_memory *memory,
+		      const struct python_layout *layout)
+{
+	uint32_t id = python_code_id(words);
+	__u64 name[PYTHON_NAME_WORDS];
+
+	if (layout->id_by_name &&
+	    read_at(memory, name, sizeof(name), word_at(h, layout->code_name)))
+		id = python_name_id(id, name);
+	return id;
+}
+
 /* Read the head, and check that it is of the code object that is meant. */
 static int read_head(struct head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
@@ -83,7 +96,7 @@ static int read_head(struct head *ret, const struct python_memory *memory,
 		words[i] = word_at(ret, layout->code_id[i]);
 	if (word_at(ret, PYTHON_OBJECT_TYPE) != code_type || !is_alive(ret, layout))
 		return -ESTALE;
-	return python_code_id(words) == id ? 0 : -ESTALE;
+	return id_of(words, ret, memory, layout) == id ? 0 : -ESTALE;
 }
 
 static int read_text(char **ret, size_t room, const struct python_memory *memory,

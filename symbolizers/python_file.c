@@ -8,7 +8,6 @@
 #define OFFSETS_MAX 1024  /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
 #define SEARCH_WORDS 1024 /* read at a time */
 #define SEARCH_MAX (64u << 20)
-#define GIL_BYTES 24 /* of struct _gil_runtime_state that are read */
 
 static const char cookie[8] = "xdebugpy";
 
@@ -104,7 +103,7 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 	if (!size)
 		return true;
 	return l->runtime_interpreters + 8 <= size &&
-	       (l->runtime_gil == PYTHON_ABSENT || l->runtime_gil + GIL_BYTES <= size) &&
+	       (l->runtime_holder == PYTHON_ABSENT || l->runtime_holder + 8 <= size) &&
 	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
 }
 

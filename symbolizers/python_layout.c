@@ -8,7 +8,7 @@
  * Words for the id: what the constructor of code objects sets for good. Not
  * reference counts, caches, warm-up counters or instrumentation. From 3.12 on that has a number
  * (co_version) which no other code object of the interpreter has: pointers alone may be the same
- * again in one that takes the place of another, also where names differ.
+ * again in one that takes the place of another, also where names differ. Up to 3.11 the name helps.
  */
 #include "symbolizers/python_file.h"
 
@@ -17,7 +17,7 @@
 
 /* From 3.8 to 3.10 nothing differs but these. */
 #define LAYOUT_OF_OBJECTS \
-	.frames = PYTHON_FRAME_EACH, .runtime_interpreters = 32, .interpreter_next = 0, \
+	.frames = PYTHON_FRAME_EACH, .id_by_name = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
 	.interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, .gil_holder = 8, \
 	.gil_locked = 16, .thread_next = 8, .thread_interpreter = 16, .thread_ident = 176, \
 	.thread_frame = 24, .cframe_frame = PYTHON_ABSENT, .cframe_previous = PYTHON_ABSENT, \
@@ -36,7 +36,7 @@ static const struct python_layout layouts[] = {
 		.version = PYTHON_VERSION(3, 8),
 		.instruction = PYTHON_INSTRUCTION_BYTE,
 		.lines = PYTHON_LINES_LNOTAB,
-		.runtime_gil = 1152,
+		.runtime_holder = 1368,
 		.runtime_collecting = 544,
 		.interpreter_collecting = PYTHON_ABSENT,
 		.frame_bytes = 112,
@@ -47,7 +47,7 @@ static const struct python_layout layouts[] = {
 		.version = PYTHON_VERSION(3, 9),
 		.instruction = PYTHON_INSTRUCTION_BYTE,
 		.lines = PYTHON_LINES_LNOTAB,
-		.runtime_gil = 352,
+		.runtime_holder = 568,
 		.runtime_collecting = PYTHON_ABSENT,
 		.interpreter_collecting = 816,
 		.frame_bytes = 112,
@@ -58,7 +58,7 @@ static const struct python_layout layouts[] = {
 		.version = PYTHON_VERSION(3, 10),
 		.instruction = PYTHON_INSTRUCTION_UNIT,
 		.lines = PYTHON_LINES_TABLE,
-		.runtime_gil = 352,
+		.runtime_holder = 568,
 		.runtime_collecting = PYTHON_ABSENT,
 		.interpreter_collecting = 816,
 		.frame_bytes = 104,
@@ -67,10 +67,11 @@ static const struct python_layout layouts[] = {
 	{
 		.version = PYTHON_VERSION(3, 11),
 		.frames = PYTHON_FRAME_ENTRY,
+		.id_by_name = 1,
 		.instruction = PYTHON_INSTRUCTION_POINTER,
 		.lines = PYTHON_LINES_LOCATIONS,
 		.runtime_interpreters = 40,
-		.runtime_gil = 360,
+		.runtime_holder = 576,
 		.runtime_collecting = PYTHON_ABSENT,
 		.interpreter_next = 0,
 		.interpreter_threads = 16,
@@ -106,7 +107,7 @@ static const struct python_layout layouts[] = {
 		.lines = PYTHON_LINES_LOCATIONS,
 		.shim_owner = PYTHON_OWNED_BY_C_STACK,
 		.runtime_interpreters = 40,
-		.runtime_gil = PYTHON_ABSENT,
+		.runtime_holder = PYTHON_ABSENT,
 		.runtime_collecting = PYTHON_ABSENT,
 		.interpreter_next = 0,
 		.interpreter_threads = 72,
@@ -160,11 +161,11 @@ static bool member_if(bool present, uint32_t offset, uint32_t size, uint32_t lim
 /* The GIL and gc.collecting are in one place or in the other. */
 static bool check_states(const struct python_layout *l)
 {
-	bool gil = l->runtime_gil == PYTHON_ABSENT;
+	bool gil = l->runtime_holder == PYTHON_ABSENT;
 	bool collecting = l->runtime_collecting == PYTHON_ABSENT;
 
 	return member(l->runtime_interpreters, 8, STATE_MAX) &&
-	       member_if(!gil, l->runtime_gil, 8, STATE_MAX) &&
+	       member_if(!gil, l->runtime_holder, 8, STATE_MAX) &&
 	       member_if(gil, l->interpreter_gil, 8, STATE_MAX) &&
 	       member_if(!collecting, l->runtime_collecting, 4, STATE_MAX) &&
 	       member_if(collecting, l->interpreter_collecting, 4, STATE_MAX) &&
@@ -226,7 +227,7 @@ bool python_layout_check(const struct python_layout *l)
 	return l->version >= PYTHON_VERSION(3, 8) && l->version < PYTHON_VERSION(4, 0) &&
 	       l->frames && l->frames < PYTHON_FRAMES_COUNT && l->instruction &&
 	       l->instruction < PYTHON_INSTRUCTIONS_COUNT && l->lines &&
-	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && !l->unused &&
+	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && l->id_by_name < 2 &&
 	       check_states(l) && check_thread(l) && check_frame(l) && check_code(l) &&
 	       check_names(l);
 }

@@ -85,7 +85,7 @@ static void read_states(struct offsets *o, struct python_layout *l)
 	uint32_t gil = member_of(o, w->interpreter, w->interpreter_gil + 1);
 
 	l->runtime_interpreters = within(o, WORD_RUNTIME_SIZE, 2);
-	l->runtime_gil = l->runtime_collecting = PYTHON_ABSENT;
+	l->runtime_holder = l->runtime_collecting = PYTHON_ABSENT;
 	l->interpreter_next = within(o, w->interpreter, 2);
 	l->interpreter_threads = within(o, w->interpreter, 3);
 	l->interpreter_gil = member_of(o, w->interpreter, w->interpreter_gil);

@@ -202,18 +202,28 @@ static __always_inline int search_step(struct python_walk *w)
 	return 0;
 }
 
+/* Whether a thread state holds the lock of its interpreter. */
+static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 holder = 0, gil = 0;
+	__u32 locked = 0;
+
+	if (l->runtime_holder != PYTHON_ABSENT)
+		return !read_at(w, &holder, w->process.runtime, l->runtime_holder) &&
+		       holder == thread;
+	return !read_at(w, &gil, interpreter, l->interpreter_gil) &&
+	       !read_at(w, &holder, gil, l->gil_holder) && holder == thread &&
+	       !read_int(w, &locked, gil, l->gil_locked) && locked;
+}
+
 /* The interpreter's lock and collector, as far as this thread has to do with them. */
 static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
-	__u64 gil = w->process.runtime + l->runtime_gil, holder = 0;
-	__u32 locked = 0, collecting = 0;
+	__u32 collecting = 0;
 
-	if (l->runtime_gil == PYTHON_ABSENT &&
-	    read_at(w, &gil, interpreter, l->interpreter_gil))
-		return;
-	if (read_at(w, &holder, gil, l->gil_holder) || holder != thread ||
-	    read_int(w, &locked, gil, l->gil_locked) || !locked)
+	if (!holds_lock(w, thread, interpreter))
 		return;
 	w->flags |= WIRE_PYTHON_GIL;
 	if (l->runtime_collecting != PYTHON_ABSENT)
@@ -355,6 +365,7 @@ static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
 
 static __always_inline int put_shim(struct python_walk *w, __u64 *words)
 {
+	w->bounded = 1;
 	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }
 
@@ -387,13 +398,16 @@ static __always_inline int register_step(struct python_walk *w, __u64 *words)
 	return 0;
 }
 
-static __always_inline __u32 code_id(const struct python_walk *w)
+static __always_inline __u32 code_id(struct python_walk *w)
 {
 	__u64 id = 0;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		id = python_mix(id, code_word(w, w->layout.code_id[i]));
-	return id;
+	if (!w->layout.id_by_name ||
+	    python_read(w, w->name, sizeof(w->name), code_word(w, w->layout.code_name)))
+		return id;
+	return python_name_id(id, w->name);
 }
 
 /* In code units; ~0: before the first. */
@@ -461,6 +475,7 @@ static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 
 	__u64 tag = tag_of_frame(w);
 	__u32 id = code_id(w);
 
+	w->bounded = tag == WIRE_TAG_PYTHON_ENTRY;
 	if (python_new(w, code, id))
 		w->flags |= WIRE_PYTHON_NEW;
 	if (put_pair(w, words, tag << WIRE_TAG_SHIFT | code,
@@ -489,6 +504,8 @@ static __always_inline int end_of_frames(struct python_walk *w)
 	if (w->first && w->cframe && (read_at(w, &previous, w->cframe, w->layout.cframe_previous) ||
 				      previous))
 		return try_registers(w);
+	if (w->at != w->begun && !w->bounded) /* a generator's that is not linked to its caller's */
+		return end_python(w, WALK_END_PYTHON);
 	w->phase = PYTHON_BEGIN;
 	return 0;
 }

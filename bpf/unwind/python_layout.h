@@ -56,17 +56,17 @@ struct python_layout {
 	__u8 lines; /* enum python_lines */
 	__u8 executable_tag; /* bits of a frame's code pointer that are no address: 0, or from 3.14 */
 	__u8 shim_owner; /* value of frame_owner that marks a shim (3.12 on) */
-	__u8 unused;
+	__u8 id_by_name; /* the id takes some of the name, too: up to 3.11 */
 	/* of _PyRuntimeState */
 	__u32 runtime_interpreters; /* first interpreter */
-	__u32 runtime_gil; /* struct _gil_runtime_state itself, up to 3.11; else PYTHON_ABSENT */
+	__u32 runtime_holder; /* thread that holds the GIL, gilstate.tstate_current; up to 3.11 */
 	__u32 runtime_collecting; /* int gc.collecting; 3.8; else PYTHON_ABSENT */
 	/* of PyInterpreterState */
 	__u32 interpreter_next;
 	__u32 interpreter_threads; /* first thread */
 	__u32 interpreter_gil; /* pointer to struct _gil_runtime_state, from 3.12; else ABSENT */
 	__u32 interpreter_collecting; /* int gc.collecting, from 3.9; else ABSENT */
-	/* of struct _gil_runtime_state */
+	/* of struct _gil_runtime_state; where there is no runtime_holder */
 	__u32 gil_holder; /* last thread state that held it */
 	__u32 gil_locked; /* int */
 	/* of PyThreadState */
@@ -88,7 +88,8 @@ struct python_layout {
 	__u32 code_units; /* co_code_adaptive, where PYTHON_INSTRUCTION_POINTER counts from */
 	/*
 	 * 64-bit words of a code object, 8-byte aligned offsets below code_bytes, that never change
-	 * while it lives and tell it from others: see python_code_id().
+	 * while it lives and tell it from others: see python_code_id(). From 3.12 on one of them is
+	 * a number that no other code object of the interpreter has.
 	 */
 	__u32 code_id[PYTHON_ID_WORDS];
 	/* for who reads names */
@@ -123,6 +124,27 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		id = python_mix(id, words[i]);
 	return (__u32)id;
+}
+
+/*
+ * The id where all these words may be the same again in a code object that takes the place of
+ * another: name is the begin of the str code_name, with its hash and, if it is ASCII, its first
+ * characters. No str is shorter, as memory is allotted.
+ */
+#define PYTHON_NAME_WORDS 8
+#define PYTHON_NAME_HASH 3
+#define PYTHON_NAME_STATE 4
+#define PYTHON_NAME_IS_ASCII 0x40
+#define PYTHON_NAME_TEXT 6
+
+static inline __u32 python_name_id(__u32 id, const __u64 name[PYTHON_NAME_WORDS])
+{
+	__u64 mixed = python_mix(id, name[PYTHON_NAME_HASH]);
+
+	if (name[PYTHON_NAME_STATE] & PYTHON_NAME_IS_ASCII)
+		for (int i = PYTHON_NAME_TEXT; i < PYTHON_NAME_WORDS; i++)
+			mixed = python_mix(mixed, name[i]);
+	return (__u32)mixed;
 }
 
 /* The interpreter that a process has mapped, as walkers see it. Zeroed: none. */

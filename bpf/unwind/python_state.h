@@ -64,8 +64,10 @@ struct python_walk {
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
 	__u8 whole; /* if no register has the frame: there is no shim before the other one */
-	__u8 unused[2];
+	__u8 bounded; /* the last word tells where a native call began */
+	__u8 unused;
 	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
+	__u64 name[PYTHON_NAME_WORDS]; /* the begin of a code object's name */
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];
 };
 

@@ -22,7 +22,7 @@ static const struct {
 	size_t at; /* of a u32 */
 } members[] = {
 	MEMBER(runtime_interpreters),
-	MEMBER(runtime_gil),
+	MEMBER(runtime_holder),
 	MEMBER(runtime_collecting),
 	MEMBER(interpreter_next),
 	MEMBER(interpreter_threads),

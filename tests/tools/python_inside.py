@@ -75,9 +75,10 @@ def collecting():
 
 
 def check_gil():
-    gil = runtime + layout["runtime_gil"]
-    if layout["runtime_gil"] == ABSENT:
-        gil = word(interpreter + layout["interpreter_gil"])
+    if layout["runtime_holder"] != ABSENT:
+        check("runtime_holder", word(runtime + layout["runtime_holder"]), mine)
+        return
+    gil = word(interpreter + layout["interpreter_gil"])
     check("gil_locked", number(gil + layout["gil_locked"]), 1)
     check("gil_holder", word(gil + layout["gil_holder"]), mine)
 

@@ -116,17 +116,28 @@ static void hear(struct scene *c, const char *kind)
 /* The id that a walker meets. */
 static void set_ids(struct scene *c)
 {
-	__u64 words[PYTHON_ID_WORDS];
+	const struct python_layout *l = &c->seen.python.layout;
+	__u64 words[PYTHON_ID_WORDS], name[PYTHON_NAME_WORDS], at;
 
 	for (size_t i = 0; i < c->told.count; i++) {
 		struct told *t = &c->told.items[i];
+		uint32_t id;
 
 		for (int w = 0; w < PYTHON_ID_WORDS; w++)
 			ck_assert_int_eq(
 				pread(c->memory, &words[w], sizeof(*words),
-				      (off_t)(t->address + c->seen.python.layout.code_id[w])),
+				      (off_t)(t->address + l->code_id[w])),
 				sizeof(*words));
-		t->place = WIRE_PYTHON_PLACE(python_code_id(words), t->place);
+		id = python_code_id(words);
+		if (l->id_by_name) {
+			ck_assert_int_eq(pread(c->memory, &at, sizeof(at),
+					       (off_t)(t->address + l->code_name)),
+					 sizeof(at));
+			ck_assert_int_eq(pread(c->memory, name, sizeof(name), (off_t)at),
+					 sizeof(name));
+			id = python_name_id(id, name);
+		}
+		t->place = WIRE_PYTHON_PLACE(id, t->place);
 	}
 }
 

@@ -222,7 +222,7 @@ START_TEST(a_new_state_of_a_known_thread_is_found_at_once)
 	old = *first;
 	new = *first = old + 0x100000;
 	copy_words(&s, old, new, 0x200);
-	state_word_at(&s, s.runtime + l->runtime_gil + l->gil_holder)->value = new;
+	state_word_at(&s, s.runtime + l->runtime_holder)->value = new;
 	state_word_at(&s, old + l->thread_frame)->value = 0; /* free memory keeps its ident */
 	w.walk.now -= WALKER_PAUSE;
 	ck_assert(is_same(&w, &s, &s.threads.items[0]));

@@ -110,6 +110,18 @@ static unsigned int loops_of(const struct path *p, const struct path_space *spac
 	return p->native_whole ? loops : segments;
 }
 
+/* Functions that a loop calls before it has linked its frame, or when it has unlinked it. */
+#define CALLED_BY_IDLE 2
+
+/* Whether the innermost loop may be one that has just been called, or is about to return. */
+static bool may_be_idle(const struct path *p)
+{
+	for (unsigned int i = 0; i < p->user_count && i <= CALLED_BY_IDLE; i++)
+		if (p->user[i].loop)
+			return true;
+	return false;
+}
+
 /*
  * How many of the innermost loops run no segment. Where it is more than one, or fewer than none,
  * the frames are not this thread's, or not all: they are left out.
@@ -119,8 +131,10 @@ static int idle_loops(struct path *p, const struct path_space *space)
 	unsigned int loops = loops_of(p, space), segments = p->segment_count;
 	bool greenlet = loops != p->loop_count && loops > segments;
 
-	if (loops == segments || loops == segments + 1)
-		return (int)(loops - segments);
+	if (loops == segments)
+		return 0;
+	if (loops == segments + 1 && may_be_idle(p))
+		return 1;
 	if (greenlet) /* its outer loops have let go of their frames */
 		return 0;
 	p->python_count = p->segment_count = 0;

@@ -10,7 +10,8 @@
  *
  *   as many of both   each has its own
  *   one loop more     the innermost has linked no frame yet, or has just unlinked it: so it is
- *                     for some instructions at begin and end of every call
+ *                     for some instructions at begin and end of every call, with hardly anything
+ *                     called
  *   more loops yet    the outer ones are of a greenlet that does not run
  *   else              frames are missing (of a second interpreter that is mapped), or are another
  *                     thread's: up to 3.11 an interpreter that one thread has made and another
