@@ -350,6 +350,16 @@ def early_entry(s):
     return "a call of the loop: its cframe has the last call's frame, used again, but not yet marked"
 
 
+def early_yield(s):
+    """From 3.12 on a generator's loop is its caller's: no native call begins with it."""
+    frames = s.frames()
+    s.put(s.get(s.thread(), "thread_frame"), "cframe_frame", frames[1])
+    s.put(frames[1], "frame_previous", 0)
+    s.threads[0][3] = s.threads[0][3][1:2]
+    s.threads[0][2] = BROKEN
+    return "a generator that yields: it has no caller any more, and is the innermost frame still"
+
+
 def new_thread(s):
     """Up to 3.11 it has its maker's ident until it runs."""
     old, new = s.thread(), s.thread() + 0x100000
@@ -369,11 +379,12 @@ def new_thread(s):
 RECURSION = (own_caller, torn, unreadable_frame, unreadable_code, code_in_the_kernel, wrong_type,
              no_frame, stranger, endless_threads)
 CHANGES = {
-    "3.8-recursion": (cycle, new_thread, no_name, *RECURSION),
+    "3.8-recursion": (cycle, new_thread, endless_name, *RECURSION),
     "3.11-recursion": (*RECURSION, early_cframe, new_thread),
     "3.11-callbacks": (early_generator, early_entry),
+    "3.12-callbacks": (early_yield,),
     "3.12-recursion": (endless_shims, exchanged_offsets, no_interpreter, no_runtime, freed_thread,
-                       endless_interpreters, many_interpreters, endless_name, no_lines,
+                       endless_interpreters, many_interpreters, no_name, no_lines,
                        early_frame, *RECURSION),
     "3.13-recursion": (*RECURSION, endless_interpreters),
 }
