@@ -125,8 +125,9 @@ class Matrix:
                 plain = after
 
     def _run(self, bench, target, arm, rate):
+        rounds = max(1, round(self.rounds["run"] * arm.part))
         try:
-            return Run(target, arm, rate, self.rounds["run"], self.possible)
+            return Run(target, arm, rate, rounds, self.possible)
         except (BenchError, OSError, ValueError) as e:
             self.failed[arm.name, rate] = str(e)
             bench.say(f"{self.kind}, {rate} Hz: {arm.name} failed: {e}")
@@ -182,7 +183,7 @@ def matrices(bench, arms):
     found = []
     for kind in KINDS:
         matrix = Matrix(kind)
-        matrix.scale(bench.seconds / 12)
+        matrix.scale(bench.seconds / 14)
         for turn in range(bench.rounds):
             first = turn % len(arms)
             order = arms[first:] + arms[:first]

@@ -22,6 +22,7 @@ class Arm:
     """
 
     sign, events = "", 0  # it has begun when it said that, or has so many perf events
+    part = 1  # of the work, for one under which that takes many times as long
 
     def __init__(self, name, program, folder, options=()):
         self.name, self.program, self.options = name, program, options
@@ -127,6 +128,7 @@ def version_of(program):
 PEERS = ((PYSPY, Spy, "py-spy", ()), ("py-spy --nonblocking", Spy, "py-spy", ("--nonblocking",)),
          ("py-spy --native", Spy, "py-spy", ("--native",)), ("austin", Austin, "austin", ()),
          ("austinp", Austin, "austinp", ()))
+NATIVE, NATIVE_PART = ("py-spy --native", "austinp"), 0.4
 
 
 def arms_of(bench):
@@ -135,7 +137,9 @@ def arms_of(bench):
     for name, kind, program, options in PEERS:
         path = installed(program)
         if path:
-            arms.append(kind(name, path, bench.folder, options))
+            arm = kind(name, path, bench.folder, options)
+            arm.part = NATIVE_PART if name in NATIVE else 1
+            arms.append(arm)
         else:
             missing.append(name)
     return arms, missing

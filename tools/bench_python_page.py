@@ -3,7 +3,7 @@
 import statistics
 
 from bench_python import DEPTHS, KINDS, RATES
-from bench_python_arms import CLOCK, PYSPY, SKEIN
+from bench_python_arms import CLOCK, NATIVE_PART, PYSPY, SKEIN
 from bench_python_stacks import Accuracy
 from bench_text import table, verdict
 
@@ -25,7 +25,7 @@ It reads its thread's CPU clock before and after each of them: these shares are 
   `py-spy record -f raw`, which stops the program for each sample unless it is `--nonblocking`;
   `--native` cannot be had together with that. **austin** is `austin -s`, which never stops it;
   **austinp** is the same with native frames, which does. All are asked for {slow} or {fast} samples
-  per second.
+  per second; those two with native frames for {part:.0%} of the work, since it takes so long then.
 """
 PEERS_BETTER = """
 **What the others do better.** All of them run without BPF and for their own user's programs without
@@ -192,7 +192,7 @@ def section(results):
     found = results["python"]
     matrices = found["matrices"]
     count = max(len(runs) for m in matrices for runs in m.runs.values())
-    text = HOW.format(versions=", ".join(found["versions"]), slow=SLOW, fast=FAST,
+    text = HOW.format(versions=", ".join(found["versions"]), slow=SLOW, fast=FAST, part=NATIVE_PART,
                       rounds=f"{count} round{'s' * (count != 1)}",
                       missing=missing_text(found["missing"], matrices))
     text += kernel_table(found) + slowdown_table(matrices) + cpu_table(matrices, found)

@@ -177,12 +177,12 @@ class Page(unittest.TestCase):
             matrix = bench_python.Matrix(kind)
             matrix.scale(3)
             bench = types.SimpleNamespace(say=lambda text: None)
-            arms = [types.SimpleNamespace(name=name) for name in NAMES]
+            arms = [types.SimpleNamespace(name=name, part=1) for name in NAMES]
             for _ in range(2):
                 for rate in bench_python.RATES:
                     matrix.turn(bench, [(arm, rate) for arm in arms])
                     matrix.say(bench, rate)
-            more = types.SimpleNamespace(name=CLOCK)
+            more = types.SimpleNamespace(name=CLOCK, part=1)
             matrix.turn(bench, [(arms[0], rate) for rate in bench_python.RATES] + [(more, 999)],
                         whole=False)
         finally:
