@@ -38,7 +38,7 @@
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024
 #define WIRE_MAX_PYTHON 1024 /* pairs of words */
-#define WIRE_STACK_BYTES 16384
+#define WIRE_STACK_BYTES 65536 /* Python's and Java's native stacks are deep */
 
 enum wire_kind { WIRE_SAMPLE = 1 };
 

@@ -93,7 +93,7 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
-	queue_put(request_is_first(r) ? &s->tables : &s->waiting, r);
+	queue_put(request_queue(s, r), r);
 	wake(s);
 	return 0;
 }
@@ -205,6 +205,7 @@ void symbolizer_free(struct symbolizer *s)
 	queue_free(&s->waiting);
 	queue_free(&s->gathering);
 	queue_free(&s->tables);
+	queue_free(&s->codes);
 	HASH_ITER (hh, s->objects, o, next)
 		object_free(s, o);
 	if (s->wake >= 0)
@@ -389,7 +390,7 @@ int symbolizer_flush(struct symbolizer *s)
 		return 0;
 	while ((r = queue_take(&s->gathering))) {
 		r->object->gathering = NULL;
-		queue_put(&s->waiting, r);
+		queue_put(request_queue(s, r), r);
 	}
 	wake(s);
 	return 0;

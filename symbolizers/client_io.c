@@ -280,7 +280,7 @@ static bool is_vain(const struct symbolizer *s, const struct request *r)
 	if (o->generation != s->generation && o->fd < 0)
 		return true;
 	/* a file whose symbols are no good may still have a table */
-	return request_is_first(r) ? o->struck || o->forgotten : o->bad;
+	return request_is_of_file(r) ? o->struck || o->forgotten : o->bad;
 }
 
 /* Send the first request of a queue. Its object's earlier requests may still be unanswered. */
@@ -323,13 +323,20 @@ static void watch_room(struct symbolizer *s, bool wanted)
 		s->wants_room = wanted;
 }
 
+static struct queue *next_queue(struct symbolizer *s)
+{
+	if (s->codes.first)
+		return &s->codes;
+	return s->tables.first ? &s->tables : &s->waiting;
+}
+
 /* 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s, uint64_t now)
 {
 	struct queue *q;
 	int rc = 0;
 
-	while (!rc && (q = s->tables.first ? &s->tables : &s->waiting)->first) {
+	while (!rc && (q = next_queue(s))->first) {
 		/* what goes to a forgotten object must be answered before it goes */
 		bool forget = q->first->type == MESSAGE_FORGET;
 
@@ -370,18 +377,17 @@ static void restart_in(struct symbolizer *s, uint64_t delay, uint64_t now)
 /* What was sent waits again, before what has waited until now. */
 static void requeue(struct symbolizer *s)
 {
-	struct queue waiting = s->waiting, tables = s->tables;
+	struct queue old[] = {s->codes, s->tables, s->waiting};
 	struct request *r;
 
-	s->waiting = s->tables = (struct queue){0};
+	s->waiting = s->tables = s->codes = (struct queue){0};
 	while ((r = queue_take(&s->sent))) {
 		table_restart(r);
-		queue_put(request_is_first(r) ? &s->tables : &s->waiting, r);
+		queue_put(request_queue(s, r), r);
 	}
-	while ((r = queue_take(&tables)))
-		queue_put(&s->tables, r);
-	while ((r = queue_take(&waiting)))
-		queue_put(&s->waiting, r);
+	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
+		while ((r = queue_take(&old[i])))
+			queue_put(request_queue(s, r), r);
 	s->sent_count = 0;
 }
 

@@ -66,7 +66,8 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	struct object *objects;
 	struct queue gathering, waiting, sent;
-	struct queue tables; /* waiting too, with what else is about a file: they go first */
+	struct queue tables; /* waiting too, with what else is about a file: they go before those */
+	struct queue codes;  /* what is asked of Python: before all */
 	size_t sent_count;
 	uint64_t pending, tables_pending, sequence;
 	struct table_cache *cache; /* NULL: none */
@@ -136,10 +137,18 @@ int inspect_take(struct symbolizer *s, size_t size, uint64_t now);
 /* Answer a request that is in no queue any more, and free it. */
 void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
 
-/* Does it go before names that wait? */
-static inline bool request_is_first(const struct request *r)
+/* Is it about a file, and not its symbols? */
+static inline bool request_is_of_file(const struct request *r)
 {
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
+}
+
+/* Where it waits. Code objects and their processes go, files stay. */
+static inline struct queue *request_queue(struct symbolizer *s, const struct request *r)
+{
+	if (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON)
+		return &s->codes;
+	return request_is_of_file(r) ? &s->tables : &s->waiting;
 }
 
 /* client_worker.c: fork a worker. 0 or a negative errno. */

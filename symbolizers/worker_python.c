@@ -20,12 +20,22 @@ struct code_key {
 	uint64_t address, id;
 };
 
+/*
+ * A process and those that it forks have the same code objects in the same places, and the same
+ * interpreter there: nobody else has both.
+ */
+struct shared_key {
+	uint64_t code_type, address, id;
+};
+
 struct code {
 	struct code_key key;
+	struct shared_key shared_key;
+	bool is_shared; /* it is the one that others find */
 	struct code_process *process;
 	struct python_code code;
 	size_t bytes; /* in all */
-	UT_hash_handle hh;
+	UT_hash_handle hh, shared;
 	TAILQ_ENTRY(code) use;
 };
 
@@ -46,6 +56,8 @@ bool worker_python_begin(struct code_process *p, const void *payload, size_t siz
 static void forget(struct codes *all, struct code *c)
 {
 	HASH_DEL(c->process->codes, c);
+	if (c->is_shared)
+		HASH_DELETE(shared, all->shared, c);
 	TAILQ_REMOVE(&all->used, c, use);
 	all->bytes -= c->bytes;
 	python_code_free(&c->code);
@@ -81,6 +93,24 @@ static size_t bytes_of(const struct code *c)
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
 }
 
+static struct code *find_shared(const struct code_process *p, const struct codes *all,
+				const struct code_key *key)
+{
+	const struct shared_key k = {p->python.code_type, key->address, key->id};
+	struct code *c;
+
+	HASH_FIND(shared, all->shared, &k, sizeof(k), c);
+	return c;
+}
+
+static void share(struct code_process *p, struct codes *all, struct code *c)
+{
+	c->shared_key = (struct shared_key){p->python.code_type, c->key.address, c->key.id};
+	c->is_shared = !find_shared(p, all, &c->key);
+	if (c->is_shared)
+		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
+}
+
 static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 			      const struct code_key *key)
 {
@@ -98,6 +128,7 @@ static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 	HASH_ADD(hh, p->codes, key, sizeof(c->key), c);
 	TAILQ_INSERT_TAIL(&all->used, c, use);
 	all->bytes += c->bytes;
+	share(p, all, c);
 	return c;
 }
 
@@ -107,6 +138,8 @@ static struct code *find(struct code_process *p, struct codes *all, int fd,
 	struct code *c;
 
 	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
+	if (!c) /* a child that has executed another program by now has no memory of its own */
+		c = find_shared(p, all, key);
 	if (!c)
 		return fd >= 0 ? read_code(p, all, fd, key) : NULL;
 	TAILQ_REMOVE(&all->used, c, use);

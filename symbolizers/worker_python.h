@@ -21,6 +21,7 @@ struct code;
 /* Of all processes. */
 struct codes {
 	TAILQ_HEAD(, code) used; /* least recently used first */
+	struct code *shared; /* by what forked processes have in common */
 	size_t bytes;
 };
 

@@ -38,7 +38,7 @@ class Shape:
     of all programs, {build} that of the build. order: functions that follow one another from the
     root to the leaf, in all stacks that have the last of them; "*" stands for any. running: it
     was there before the recording began. Of a new program the first samples are finished from a
-    copy of 16 KiB, which a deep stack or one of two parts does not fit into. objects: sources
+    copy of 64 KiB, which a deep stack or one of two parts does not fit into. objects: sources
     with flags of their own. undescribed: somebody's code has neither descriptions nor frame
     pointers; what is known must be right, and end with a reason.
     """

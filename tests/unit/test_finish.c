@@ -8,7 +8,7 @@
 #define FUNCTION 0x100 /* bytes of each: rule n holds in function n */
 #define MOST_RULES 16
 #define STACK 0x7ffd00000000ULL
-#define STACK_WORDS_MOST 4096
+#define STACK_WORDS_MOST (2 * WIRE_STACK_BYTES / 8)
 #define NOWHERE 0x700000ULL /* mapped by nobody */
 #define TEXT_SIZE 0x10000
 
@@ -397,7 +397,7 @@ END_TEST
 START_TEST(stacks_have_1024_frames_at_most)
 {
 	STAND(cfa_rule(UNWIND_REG_SP, 8), end_rule);
-	for (int i = 0; i < STACK_WORDS_MOST; i++)
+	for (unsigned int i = 0; i < STACK_WORDS_MOST; i++)
 		s.stack[i] = code(0);
 	ck_assert_int_eq(finish_stack(&s.f, &s.view, &s.u), 0);
 	ck_assert_uint_eq(s.f.count, WIRE_MAX_USER);
@@ -528,23 +528,23 @@ END_TEST
 
 START_TEST(the_copy_may_be_too_short)
 {
-	STAND(cfa_rule(UNWIND_REG_SP, 0x3ff8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
+	STAND(cfa_rule(UNWIND_REG_SP, 0xfff8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
 	      cfa_rule(UNWIND_REG_SP, 1 << 22));
-	/* 16 KB is all that is copied: what lies behind is not known */
-	s.u.at.bytes = 0x3ff0;
+	/* 64 KiB is all that is copied: what lies behind is not known */
+	s.u.at.bytes = 0xfff0;
 	expect(END_COPY_END, code(0), NO_MORE);
-	s.u.at.bytes = 0x3ff4; /* half of the word */
+	s.u.at.bytes = 0xfff4; /* half of the word */
 	expect(END_COPY_END, code(0), NO_MORE);
-	s.u.at.bytes = 0x3ff8;
-	s.stack[0x3ff0 / 8] = code(1);
+	s.u.at.bytes = 0xfff8;
+	s.stack[0xfff0 / 8] = code(1);
 	expect(END_WALKED, code(0), code(1), NO_MORE);
 	/* less was copied since there was no more */
-	s.u.at.bytes = 0x3000;
+	s.u.at.bytes = 0xf000;
 	expect(END_UNREADABLE, code(0), NO_MORE);
 	s.u.at.bytes = 0;
 	expect(END_UNREADABLE, code(0), NO_MORE);
 	/* in front of it, and far behind */
-	s.u.at.bytes = 0x3ff0;
+	s.u.at.bytes = 0xfff0;
 	s.u.at.stack = STACK + 8;
 	s.u.at.pc = code(2);
 	expect(END_UNREADABLE, code(2), NO_MORE);
@@ -640,7 +640,7 @@ START_TEST(walks_over_noise_end)
 		for (int i = 0; i < MOST_RULES; i++)
 			rules[i] = any_rule();
 		stand(rules, MOST_RULES);
-		for (int i = 0; i < STACK_WORDS_MOST; i++)
+		for (unsigned int i = 0; i < STACK_WORDS_MOST; i++)
 			s.stack[i] = any_number();
 		for (int walk = 0; walk < 300; walk++) {
 			s.u.at.pc = any_number();

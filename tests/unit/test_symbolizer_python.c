@@ -285,21 +285,21 @@ START_TEST(open_memory_is_bounded)
 {
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
-	int fd = memory_of(2, 8);
+	int fd = memory_of(41, 8);
 
 	s->files_max = 8;
 	for (uint64_t o = 1; o <= 20; o++) {
 		add(s, o, dup(fd));
-		ask(s, o, 0, id_of(fd, 0));
+		ask(s, o, (unsigned int)o, id_of(fd, (unsigned int)o));
 		finish(s);
-		check_found(&seen.answers.items[o - 1], o, 0);
+		check_found(&seen.answers.items[o - 1], o, (unsigned int)o);
 	}
 	ck_assert_uint_eq(s->files, 8);
 	/* the first worker has them; the next one gets those that are open */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 20; o++)
-		ask(s, o, 1, id_of(fd, 1));
+		ask(s, o, 20 + (unsigned int)o, id_of(fd, 20 + (unsigned int)o));
 	finish(s);
 	ck_assert_uint_eq(seen.answers.count, 20);
 	for (size_t i = 0; i < 20; i++) {
@@ -308,7 +308,7 @@ START_TEST(open_memory_is_bounded)
 		if (a->object <= 12)
 			check_not_found(a, SYMBOL_BAD_OBJECT);
 		else
-			check_found(a, a->object, 1);
+			check_found(a, a->object, 20 + (unsigned int)a->object);
 	}
 	close(fd);
 	stop(s, &seen);
@@ -413,7 +413,43 @@ START_TEST(files_without_python)
 }
 END_TEST
 
-START_TEST(files_go_before_names)
+/* Processes that were forked have their code objects in common with who forked them. */
+START_TEST(what_one_process_has_told_another_has_too)
+{
+	struct seen seen;
+	struct symbolizer *s = start(&seen);
+	int fd = memory_of(2, 8), none = memory_of(0, 8);
+
+	add(s, 1, dup(fd));
+	ask(s, 1, 0, id_of(fd, 0));
+	finish(s);
+	add(s, 2, dup(none));
+	ask(s, 2, 0, id_of(fd, 0));
+	ask(s, 2, 1, id_of(fd, 1)); /* of this one nobody has told */
+	ask(s, 2, 0, id_of(fd, 0) + 1);
+	/* another interpreter, be it the same version */
+	ck_assert_int_eq(symbolizer_add_python(s, 3, dup(none), layout, CODE_TYPE + 8), 0);
+	ask(s, 3, 0, id_of(fd, 0));
+	finish(s);
+	symbolizer_forget(s, 1);
+	for (int i = 0; i < 600 && HASH_COUNT(s->objects) > 2; i++)
+		poll_once(s, 10);
+	ask(s, 2, 0, id_of(fd, 0));
+	finish(s);
+	ck_assert_uint_eq(seen.answers.count, 6);
+	check_found(&seen.answers.items[1], 2, 0);
+	check_not_found(&seen.answers.items[2], 0);
+	check_not_found(&seen.answers.items[3], 0);
+	check_not_found(&seen.answers.items[4], 0);
+	check_not_found(&seen.answers.items[5], 0);
+	close(fd);
+	close(none);
+	stop(s, &seen);
+}
+END_TEST
+
+/* Code objects go, files stay: what is asked of those comes first. */
+START_TEST(python_goes_before_files)
 {
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
@@ -421,14 +457,14 @@ START_TEST(files_go_before_names)
 
 	add(s, 1, dup(fd));
 	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_ELF, file_open("/bin/sh")), 0);
-	for (unsigned int i = 0; i < 100000; i++)
-		ask(s, 1, 0, id_of(fd, 0));
 	ck_assert_int_eq(symbolizer_inspect(s, 2), 0);
+	for (unsigned int i = 0; i < ASK_MAX; i++)
+		ask(s, 1, 0, id_of(fd, 0));
 	ck_assert_int_eq(symbolizer_flush(s), 0);
 	finish(s);
-	ck_assert_uint_eq(seen.files, 1);
-	ck_assert_uint_eq(seen.before, 0);
-	ck_assert_uint_eq(seen.answers.count, 100000);
+	wait_for_files(s, &seen, 1);
+	ck_assert_uint_eq(seen.before, ASK_MAX);
+	ck_assert_uint_eq(seen.answers.count, ASK_MAX);
 	close(fd);
 	stop(s, &seen);
 }
@@ -578,6 +614,7 @@ END_TEST
 
 SUITE("symbolizer_python", objects_are_checked, what_is_remembered_is_bounded,
       a_forgotten_process_gives_back_what_it_took, open_memory_is_bounded, memory_that_hangs_is_bad,
-      memory_that_nobody_gives_has_no_names, files_without_python, files_go_before_names,
+      memory_that_nobody_gives_has_no_names, files_without_python, python_goes_before_files,
+      what_one_process_has_told_another_has_too,
       a_file_that_workers_die_of_has_no_python, lies_of_files_are_not_believed,
       a_worker_that_lies_is_replaced)

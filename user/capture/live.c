@@ -307,7 +307,7 @@ static int scan_machine(struct live *l, struct error *err)
 }
 
 /*
- * The tables of what runs already: a stack without them would come with 16 KiB
+ * The tables of what runs already: a stack without them would come with 64 KiB
  * of memory, and may be longer than that. Most come from the cache.
  */
 static int prepare_tables(struct live *l, struct error *err)
