@@ -103,7 +103,7 @@ static __always_inline void recall_states(struct python_walk *w)
 	const struct python_thread *t = python_recall(w);
 
 	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
-	    t->head != w->head)
+	    t->head != w->head || !t->alone)
 		return;
 	if (check_states(w, t)) {
 		w->count = 0;
@@ -129,6 +129,7 @@ static __always_inline void remember_states(const struct python_walk *w)
 	t->searched = w->now;
 	t->head = w->head;
 	t->first = w->first_thread;
+	t->alone = w->alone;
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
 		t->states[i] = w->states[i];
 	t->count = w->count;
@@ -151,6 +152,8 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
 		return 1; /* it has not begun yet, or is over */
 	w->interpreter = w->head;
+	w->idle = 0;
+	w->alone = 0;
 	recall_states(w);
 	return 0;
 }
@@ -158,10 +161,30 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 /* The search has seen everything, or what it could. */
 static __always_inline int end_search(struct python_walk *w)
 {
+	if (!w->count && w->idle) {
+		w->states[0] = w->idle;
+		w->count = 1;
+	}
 	remember_states(w);
 	w->phase = PYTHON_BEGIN;
 	w->next = 0;
 	return 0;
+}
+
+/* Whether a state runs frames. */
+static __always_inline int has_frames(struct python_walk *w, __u64 thread)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 frame = 0, cframe;
+
+	if (read_at(w, &frame, thread, l->thread_frame) || !frame)
+		return 0;
+	if (l->cframe_frame == PYTHON_ABSENT)
+		return 1;
+	/* what is in there may not be linked yet; the root has none, and nothing before it */
+	cframe = frame;
+	return (!read_at(w, &frame, cframe, l->cframe_previous) && frame) ||
+	       (!read_at(w, &frame, cframe, l->cframe_frame) && frame);
 }
 
 static __always_inline int search_interpreter(struct python_walk *w)
@@ -172,13 +195,16 @@ static __always_inline int search_interpreter(struct python_walk *w)
 	    read_at(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
 	    read_at(w, &w->interpreter, interpreter, w->layout.interpreter_next))
 		return end_search(w);
+	if (interpreter == w->head)
+		w->alone = !w->interpreter;
 	return 0;
 }
 
 /*
  * One interpreter's first thread, or one thread: whether it is the one that stands here. A thread
- * has one state in each interpreter; but up to 3.11 one that is about to begin has its parent's
- * ident, and no frames. Other threads change the lists meanwhile.
+ * has one state in each interpreter that it has to do with; but up to 3.11 one that is about to
+ * begin has its parent's ident. Neither has frames unless it runs. Other threads change the lists
+ * meanwhile.
  */
 static __always_inline int search_step(struct python_walk *w)
 {
@@ -193,12 +219,16 @@ static __always_inline int search_step(struct python_walk *w)
 	if (read_at(w, &ident, thread, w->layout.thread_ident) ||
 	    read_at(w, &w->thread, thread, w->layout.thread_next))
 		return end_search(w);
-	if (python_is_self(ident, w->self)) {
+	if (!python_is_self(ident, w->self))
+		return 0;
+	if (has_frames(w, thread)) {
 		w->states[count] = thread;
 		w->count = count + 1;
-		if (w->layout.frames == PYTHON_FRAME_SHIM)
-			w->thread = 0;
+	} else {
+		w->idle = thread;
 	}
+	if (w->layout.frames == PYTHON_FRAME_SHIM)
+		w->thread = 0;
 	return 0;
 }
 

@@ -35,6 +35,8 @@ struct python_thread {
 	__u64 searched; /* when, ns */
 	/* the first interpreter, and its first thread, then: new ones come before them */
 	__u64 head, first;
+	__u32 alone; /* there was one interpreter only; else states are looked for every time */
+	__u32 unused;
 	__u64 states[PYTHON_NESTED_MAX];
 };
 
@@ -48,6 +50,7 @@ struct python_walk {
 	__u32 from, at; /* where the first word is, and the next */
 	__u32 count, next; /* states found, and which comes next */
 	__u64 states[PYTHON_NESTED_MAX]; /* the innermost interpreter's first */
+	__u64 idle; /* a state without frames; 0: none was found */
 	__u64 head; /* first interpreter */
 	__u64 first_thread; /* its */
 	__u64 interpreter, thread; /* that the search stands at */
@@ -56,6 +59,7 @@ struct python_walk {
 	__u64 frame;
 	__u64 otherwise; /* if no register has the frame: this one; 0: none */
 	__u32 searched; /* steps */
+	__u32 alone; /* there is one interpreter only */
 	__u32 tried; /* registers */
 	__u32 begun; /* where the first word of this state is */
 	__u8 phase; /* enum python_phase */
