@@ -219,7 +219,7 @@ static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_
 		.time = rounded(time),
 		.state = state,
 		.wait = wait,
-		.value = rounded(since),
+		.value = since < time ? rounded(since) : 0,
 	};
 	const struct known *k;
 	int ret = tid ? thread_of(s, tid, time, &k, err) : 0;
