@@ -43,7 +43,8 @@ class Names(live.LiveTest):
         self.assertGreater(live.share(stacks, "kernel_work"), 0.9)
         kernel = [s for s in stacks if FRAME["KERNEL"] in s.kinds]
         self.assertGreater(live.count(kernel), 0.8 * live.count(stacks))
-        read = [s for s in kernel if any("read_zero" in n or "read_iter_zero" in n for n in s.names)]
+        read = [s for s in kernel
+                if any("read_zero" in n or "read_iter_zero" in n for n in s.names)]
         self.assertGreater(live.count(read), 0.8 * live.count(kernel))
         self.assertGreater(live.share(kernel, "ksys_read"), 0.7)
         # the kernel part stands on the user part

@@ -459,7 +459,8 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 	}
 	words[14] = (uint64_t)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT;
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 16), 0);
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 15), 0); /* half a frame */
+	/* half a frame */
+	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 15), 0);
 	ck_assert_uint_eq(asked(), 0);
 	intern_renewed(interning, &file, false); /* another object */
 	intern_renewed(interning, &memory, false);
