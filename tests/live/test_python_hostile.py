@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+Programs that lie about their Python, or change it while it is read: bounded work, a reason, no
+crash, no wrong name; and whoever is honest beside them has whole stacks.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import live
+import python_found
+import python_stacks
+from python_stacks import PYTHON
+
+FREQUENCY = 999
+SECONDS = 6 if live.LONG else 1
+SOURCES = live.ROOT / "tests" / "workloads" / "python"
+KINDS = ("plausible", "selves", "zeros", "threads", "interpreters", "frames", "lengths", "nowhere",
+         "torn")
+PLANTED = re.compile(r"(planted_name)?\W*")  # of \W: what is shown for bytes that are no letters
+TORN = re.compile(r"[^\x00-\x1f\x7f]{0,512}")  # whatever was there at that moment
+GENERATION = re.compile(r"gen_(\d{8})")
+
+
+class Hostile(live.LiveTest):
+    def command(self, *command, **environment):
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                   env=live.clean_environment(PYTHONDONTWRITEBYTECODE="1",
+                                                              **environment))
+        self.addCleanup(self.end, process)
+        return process
+
+    def done(self, *processes):
+        for process in processes:
+            self.assertEqual(process.wait(300), 0, process.args)
+
+    def honest(self, stacks, pid):
+        samples = [s for s in stacks.samples(pid) if "old" in python_stacks.names(s)]
+        self.assertGreater(len(samples), 0.3 * FREQUENCY * SECONDS)
+        lacking = python_stacks.incomplete(samples)
+        self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples)), lacking)
+
+    def test_pretenders(self):
+        """Each of its own content, so that none is known from the one before."""
+        program = self.tmp / "pretend"
+        subprocess.run(["gcc", "-O2", "-g", "-rdynamic", "-I", live.ROOT, "-o", program,
+                        SOURCES / "pretend.c", live.ROOT / "symbolizers" / "python_layout.c",
+                        "-lpthread"], check=True)
+        recording = self.begin("-a", "-F", FREQUENCY)
+        honest = self.command(python_found.newest().path, SOURCES / "brief.py",
+                              1000 * SECONDS * 2)
+        pids = {}
+        for kind in KINDS:
+            process = self.command(program, SECONDS, kind)
+            self.done(process)
+            pids[kind] = process.pid
+        self.done(honest)
+        used = self.cpu_of(recording.pid)
+        trace = self.finish(recording)
+        stacks = python_stacks.Stacks(trace)
+        self.honest(stacks, honest.pid)
+        self.assertIn("3.11", json.dumps(trace.query(
+            "SELECT value FROM info WHERE key LIKE 'python%'")))  # it was believed so far
+        for kind, pid in pids.items():
+            with self.subTest(kind=kind):
+                self.check_pretender(kind, stacks.samples(pid))
+        print(f"the recorder used {used:.2f} s for {len(KINDS)} pretenders")
+        self.assertLess(used, 0.5 * len(KINDS) * SECONDS + 5)
+
+    @staticmethod
+    def cpu_of(pid):
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        fields = stat.rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def check_pretender(self, kind, samples):
+        burnt = [s for s in samples if any(f.name == "pretend_burn" for f in s.frames)]
+        # of torn, another thread has half
+        self.assertGreater(len(burnt), 0.3 * FREQUENCY * SECONDS)
+        ends = collections.Counter(s.end for s in burnt)
+        # before it became the program, it was a child of the Python that runs the tests
+        names = collections.Counter(f.name for s in burnt for f in s.frames if f.kind == PYTHON)
+        print(f"{kind}: {len(burnt)} samples; ends: {ends}; Python's names: {names}")
+        # its native frames are there, whatever became of the others
+        for s in burnt:
+            self.assertIn("main", [f.name for f in s.frames])
+        for name in names:
+            self.assertTrue(name is None or
+                            (TORN if kind == "torn" else PLANTED).fullmatch(name), name)
+            self.assertLess(len((name or "").encode()), 513)
+        if kind in ("selves", "zeros", "threads", "interpreters"):
+            self.assertFalse(names)
+        if kind == "plausible":  # else the others would show nothing
+            self.assertGreater(names["planted_name"], len(burnt))
+        elif kind != "torn":
+            self.assertFalse(names["planted_name"] and ends[None] and kind != "frames")
+
+    def check_generations(self, one, samples, log):
+        alive = {number: (begin, end) for number, begin, end in log}
+        named = unnamed = 0
+        for s in samples:
+            for f in s.frames:
+                if f.kind != PYTHON:
+                    continue
+                number = GENERATION.fullmatch(f.name or "")
+                unnamed += f.name is None
+                if not number:
+                    continue
+                named += 1
+                begin, end = alive.get(int(number[1]), (s.time, s.time))  # the last is not told
+                self.assertTrue(begin - 10**7 < s.time and s.time <= end,
+                                f"{f.name} at {s.time}, which lived from {begin} to {end}")
+                self.assertEqual(f.file, f"gen-{number[1]}.py")
+                self.assertLess(f.line, 8)
+        print(f"{one}: {named} generations named, {unnamed} not, of {len(log)}")
+        self.assertGreater(named, 0)
+
+    def test_generations(self):
+        """Code objects that take the places of freed ones: never the name of another."""
+        for milliseconds in (0.3, 3):
+            recording, started = self.begin("-a", "-F", FREQUENCY), {}
+            for one in python_found.some():
+                log = self.tmp / f"{one.name}-{milliseconds}.json"
+                started[one] = self.command(one.path, SOURCES / "generations.py", SECONDS, log,
+                                            milliseconds), log
+            self.done(*(process for process, _ in started.values()))
+            stacks = python_stacks.Stacks(self.finish(recording))
+            for one, (process, log) in started.items():
+                with self.subTest(python=str(one), milliseconds=milliseconds):
+                    self.check_generations(one, stacks.samples(process.pid),
+                                           json.loads(log.read_text()))
+
+    def test_rewriter(self):
+        """What a name says while its length is scribbled on is what it says: no more than that."""
+        recording = self.begin("-a", "-F", FREQUENCY)
+        honest = self.command(python_found.newest().path, SOURCES / "brief.py", 1000 * SECONDS)
+        processes = {one: self.command(one.path, SOURCES / "rewriter.py", SECONDS)
+                     for one in python_found.some()}
+        self.done(honest, *processes.values())
+        trace = self.finish(recording)
+        stacks = python_stacks.Stacks(trace)
+        self.honest(stacks, honest.pid)
+        for one, process in processes.items():
+            samples = stacks.samples(process.pid)
+            names = collections.Counter(f.name for s in samples for f in s.frames
+                                        if f.kind == PYTHON)
+            print(f"{one}: {names.most_common(8)}")
+            with self.subTest(python=str(one)):
+                self.assertGreater(names["victims"] + names["main"], 0)
+                lacking = python_stacks.incomplete(samples)
+                self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples), 0.02))
+
+    def upgraded_to(self, path):
+        """The newest Python, if it is another, else the same one's file with other bytes."""
+        one = python_found.newest()
+        if not one.debian:
+            return one.path, pathlib.Path(one.path).resolve().parents[1]
+        shutil.copy(os.path.realpath(one.path), path)
+        with open(path, "ab") as file:
+            file.write(b"other bytes")
+        return str(path), "/usr"
+
+    def test_upgraded_in_place(self):
+        debian = [one for one in python_found.supported() if one.debian]
+        if not debian:
+            self.skipTest("Debian's python3 is not here")
+        path, new = self.tmp / "python3", self.tmp / "new"
+        shutil.copy(os.path.realpath(debian[0].path), path)
+        # one that was replaced before anybody looked, and one that is replaced meanwhile
+        before = self.command(path, SOURCES / "brief.py", 4000 * SECONDS, PYTHONHOME="/usr")
+        self.started(before)
+        other, home = self.upgraded_to(self.tmp / "changed")
+        shutil.copy(path, new)
+        os.rename(new, path)
+        recording = self.begin("-a", "-F", FREQUENCY)
+        while_here = self.command(path, SOURCES / "brief.py", 2000 * SECONDS, PYTHONHOME="/usr")
+        self.started(while_here)
+        shutil.copy(os.path.realpath(other), new)
+        os.rename(new, path)
+        after = self.command(path, SOURCES / "brief.py", 1000 * SECONDS, PYTHONHOME=str(home))
+        self.done(after, while_here, before)
+        stacks = python_stacks.Stacks(self.finish(recording))
+        for process in (before, while_here, after):
+            with self.subTest(process=process.args):
+                self.honest(stacks, process.pid)
+
+    def started(self, process):
+        """It has become Python, and has read its program."""
+        end = live.time.monotonic() + 60
+        command = pathlib.Path(f"/proc/{process.pid}/cmdline")
+        while "brief.py" not in command.read_text(encoding="utf-8") or \
+                self.cpu_of(process.pid) < 0.1:
+            self.assertIsNone(process.poll())
+            self.assertLess(live.time.monotonic(), end)
+            live.time.sleep(0.01)
+
+
+if __name__ == "__main__":
+    live.main()

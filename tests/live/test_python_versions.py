@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+Python of every version that is here, none of them started for us: every sampled stack is one
+that the program can have, as the interpreter itself said when the program ran under a tracer
+(names, files and lines are those of traceback), with its native frames where they belong.
+
+Of 3.6 and 3.7, which are not supported, that is said, and the native frames are whole.
+"""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import live
+import python_found
+import python_stacks
+from completeness import completeness
+
+SECONDS = 8 if live.LONG else 1.4  # CPU seconds of each
+FREQUENCY = 999
+SOURCES = live.ROOT / "tests" / "workloads" / "python"
+# What turn() calls, and what must be seen of it. Rare ones are left out.
+SEEN = ("chain_c", "recursion", "generator_inner", "decorated", "comprehensions", "sorts",
+        "classes", "called_by_c", "called_by_native", "raises", "coroutine_inner", "far", "same",
+        "thread_main", "in_reduce", "in_re", "in_json")
+# Of native frames between two Python frames: what their names begin with, where they have any.
+BETWEEN = (("through_native", "called_by_native", ("callback_outer", "callback_inner")),
+           ("sorts", "sorts.<locals>.<lambda>", ("list_sort",)),
+           ("called_by_c", "in_reduce", ("functools_reduce", "partial_")))
+STRIPPED = ("list_sort", "functools_reduce")  # of these Debian's has no names
+
+
+class Recorded:
+    """All versions at once, in one recording."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="live-"))
+        self.processes, self.cpu = {}, {}
+        library = self.folder / "callback.so"
+        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-o", library,
+                        SOURCES / "callback.c"], check=True)
+        recording = live.Recording(self.folder / "trace.skein", "-a", "-F", FREQUENCY)
+        try:
+            for one in python_found.old() + python_found.supported():
+                self.processes[one] = subprocess.Popen(
+                    [one.path, SOURCES / "chains.py", str(SECONDS), self.truth(one), library],
+                    stdin=subprocess.DEVNULL,
+                    env=live.clean_environment(PYTHONDONTWRITEBYTECODE="1"))
+            for one, process in self.processes.items():
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu[one] = used.ru_utime + used.ru_stime
+        finally:
+            for process in self.processes.values():
+                if process.returncode is None:
+                    process.kill()
+                    process.wait()
+            self.done = recording.stop()
+        self.trace = live.Trace(recording.path)
+        self.stacks = python_stacks.Stacks(self.trace)
+
+    def truth(self, one):
+        return str(self.folder / f"{one.name}.json")
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Versions(live.LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid():
+            return
+        cls.recorded = Recorded()
+        cls.addClassCleanup(cls.recorded.close)
+
+    def ended_well(self, one):
+        self.assertEqual(self.recorded.done.status, 0, self.recorded.done.err)
+        self.assertEqual(self.recorded.processes[one].returncode, 0)
+        return self.recorded.processes[one].pid
+
+    def whole(self, one, pid):
+        found = completeness(live.SKEIN, self.recorded.trace.path, more=("--pid", pid))
+        print(f"{one}: {found}")
+        self.assertGreater(found.samples, 0.8 * FREQUENCY * SECONDS)
+        self.assertLessEqual(found.samples - found.complete,
+                             python_stacks.allowed(found.samples), str(found))
+
+    def samples(self, one, pid):
+        """Those at which the oracle knows every frame, of which none is missing."""
+        truth = python_stacks.Truth(json.loads(pathlib.Path(self.recorded.truth(one)).read_text()))
+        every = self.recorded.stacks.samples(pid, truth.begin, truth.end)
+        self.assertGreater(len(every), 0.8 * FREQUENCY * SECONDS)
+        lacking = python_stacks.incomplete(every)
+        self.assertLessEqual(lacking.total(), python_stacks.allowed(len(every)), lacking)
+        whole = [s for s in every if s.end is None and not s.flags & python_stacks.UNREAD]
+        known = [s for s in whole
+                 if {"turn", "thread_main"} & set(python_stacks.names(s))]
+        # else in a thread that begins or ends, or starting the next turn
+        self.assertGreater(len(known), 0.9 * len(whole),
+                           collections.Counter(map(python_stacks.names, whole)).most_common(5))
+        empty = [s for s in whole if python_stacks.loops(s) and not python_stacks.python(s)]
+        self.assertLessEqual(len(empty), python_stacks.allowed(len(whole)), empty[:2])
+        return truth, known
+
+    def check(self, one):
+        pid = self.ended_well(one)
+        self.whole(one, pid)
+        truth, samples = self.samples(one, pid)
+        wrong = collections.Counter()
+        for sample in samples:
+            stack = python_stacks.python(sample)
+            if not truth.can_be(stack):
+                wrong[stack] += 1
+        self.assertFalse(wrong, f"{wrong.total()} of {len(samples)}: {wrong.most_common(3)}")
+        self.check_first_lines(truth, samples)
+        self.check_seen(one, samples)
+        self.check_places(one, samples)
+
+    def check_first_lines(self, truth, samples):
+        for frame in {f for s in samples for f in s.frames if f.kind == python_stacks.PYTHON}:
+            first = truth.firsts.get((frame.name, frame.file, frame.line), frame.first_line)
+            self.assertEqual(frame.first_line, first, frame)
+
+    def check_seen(self, one, samples):
+        seen = {name.rsplit(".", 1)[-1] for s in samples for name in python_stacks.names(s)}
+        self.assertFalse(set(SEEN) - seen)
+        qualified = one.version >= (3, 11)
+        everything = {name for s in samples for name in python_stacks.names(s)}
+        self.assertEqual("Derived.Inner.method" in everything, qualified)
+
+    def check_places(self, one, samples):
+        wrong = collections.Counter(python_stacks.misplaced(s, one.inlines) for s in samples)
+        del wrong[None]
+        self.assertFalse(wrong, wrong.most_common(3))
+        for outer, inner, between in BETWEEN:
+            if one.version < (3, 11):
+                inner = inner.rsplit(".", 1)[-1]
+            if one.debian and set(between) & set(STRIPPED):
+                continue
+            self.check_between(samples, outer, inner, between)
+
+    def check_between(self, samples, outer, inner, between):
+        seen = 0
+        for sample in samples:
+            if inner not in python_stacks.names(sample) or \
+                    outer not in python_stacks.names(sample):
+                continue
+            native = python_stacks.native_between(sample, outer, inner)
+            if native is None:  # a lambda of the same name elsewhere
+                continue
+            seen += 1
+            places = [next((i for i, name in enumerate(native) if name.startswith(word)), -1)
+                      for word in between]
+            self.assertTrue(-1 not in places and places == sorted(places), native)
+        self.assertGreater(seen, 0, (outer, inner))
+
+    def check_old(self, one):
+        pid = self.ended_well(one)
+        self.whole(one, pid)
+        # before it became this Python, it was a child of the one that runs the tests
+        begin, end = json.loads(pathlib.Path(self.recorded.truth(one)).read_text())["times"]
+        samples = self.recorded.stacks.samples(pid, begin, end)
+        self.assertGreater(len(samples), 0.8 * FREQUENCY * SECONDS)
+        frames = [f for s in samples for f in s.frames]
+        self.assertFalse([f for f in frames if f.kind == python_stacks.PYTHON])
+        said = self.recorded.trace.query("SELECT value FROM info WHERE key LIKE 'python%'")
+        self.assertTrue([row for row in said if "{}.{}.{}".format(*one.full) in row["value"]
+                         and "before 3.8: native frames only" in row["value"]], said)
+
+
+def case(one, method):
+    return lambda self: getattr(self, method)(one)
+
+
+def absent(version):
+    def skip(self):
+        raise unittest.SkipTest("no Python {}.{} here".format(*version))
+    return skip
+
+
+for each in python_found.supported():
+    setattr(Versions, f"test_stacks_{each.name}", case(each, "check"))
+for each in python_found.old():
+    setattr(Versions, f"test_told_{each.name}", case(each, "check_old"))
+for each in python_found.SUPPORTED + python_found.OLD:
+    if each not in [one.version for one in python_found.interpreters()]:
+        setattr(Versions, "test_of_{}_{}".format(*each), absent(each))
+
+
+if __name__ == "__main__":
+    live.main()
