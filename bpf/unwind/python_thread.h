@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Which states of the interpreters are those of the thread that stands here,
+ * and whether it holds their locks. What was found is remembered by thread id.
+ */
+#ifndef SKEIN_BPF_UNWIND_PYTHON_THREAD_H
+#define SKEIN_BPF_UNWIND_PYTHON_THREAD_H
+
+#include "bpf/unwind/python_state.h"
+
+/*
+ * Whether a thread state's ident is that of the thread with this thread pointer: pthread_self() is
+ * the same number, or, where the thread's own data lie in front of it, a little less.
+ */
+static __always_inline int python_is_self(__u64 ident, __u64 self)
+{
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+	return self - ident <= 4096;
+#else
+	return ident == self;
+#endif
+}
+
+static __always_inline int read_at(struct python_walk *w, __u64 *to, __u64 object, __u32 offset)
+{
+	return python_read(w, to, sizeof(*to), object + offset);
+}
+
+static __always_inline int read_int(struct python_walk *w, __u32 *to, __u64 object, __u32 offset)
+{
+	return python_read(w, to, sizeof(*to), object + offset);
+}
+
+static __always_inline int end_python(struct python_walk *w, enum walk_end end)
+{
+	w->end = end;
+	return 1;
+}
+
+/* Whether all that were found the last time still are states of this thread. */
+static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
+{
+	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
+		__u64 ident = 0;
+
+		w->states[i] = t->states[i];
+		if (read_at(w, &ident, w->states[i], w->layout.thread_ident) ||
+		    !python_is_self(ident, w->self))
+			return -1;
+		w->count = i + 1;
+	}
+	return 0;
+}
+
+/* The thread states that were found the last time, if they may still be this thread's. */
+static __always_inline void recall_states(struct python_walk *w)
+{
+	const struct python_thread *t = python_recall(w);
+
+	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
+	    t->head != w->head || !t->alone)
+		return;
+	if (check_states(w, t)) {
+		w->count = 0;
+		return;
+	}
+	if (!w->count &&
+	    (t->first != w->first_thread || w->now - t->searched > PYTHON_SEARCH_PAUSE))
+		return;
+	w->recalled = 1; /* be it that there are none */
+	w->phase = PYTHON_BEGIN;
+}
+
+static __always_inline void remember_states(const struct python_walk *w)
+{
+	struct python_thread *t = python_recall(w);
+
+	if (!t)
+		return;
+	t->count = 0; /* nobody takes half of it */
+	t->runtime = w->process.runtime;
+	t->born = w->born;
+	t->tid = w->tid;
+	t->searched = w->now;
+	t->head = w->head;
+	t->first = w->first_thread;
+	t->alone = w->alone;
+	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
+		t->states[i] = w->states[i];
+	t->count = w->count;
+}
+
+/*
+ * 0: there are steps to make. The process, layout and thread are set. at: of the first word.
+ */
+static __always_inline int python_begin(struct python_walk *w, __u32 at)
+{
+	w->from = at;
+	w->at = at;
+	w->count = w->next = w->searched = 0;
+	w->thread = w->frame = w->cframe = 0;
+	w->phase = PYTHON_SEARCH;
+	w->recalled = 0;
+	w->flags = WIRE_PYTHON_PROCESS;
+	w->end = WALK_END_PYTHON; /* if there are not steps enough */
+	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters) || !w->head ||
+	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
+		return 1; /* it has not begun yet, or is over */
+	w->interpreter = w->head;
+	w->idle = 0;
+	w->alone = 0;
+	recall_states(w);
+	return 0;
+}
+
+/* The search has seen everything, or what it could. */
+static __always_inline int end_search(struct python_walk *w)
+{
+	if (!w->count && w->idle) {
+		w->states[0] = w->idle;
+		w->count = 1;
+	}
+	remember_states(w);
+	w->phase = PYTHON_BEGIN;
+	w->next = 0;
+	return 0;
+}
+
+/* Whether a state runs frames. */
+static __always_inline int has_frames(struct python_walk *w, __u64 thread)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 frame = 0, cframe;
+
+	if (read_at(w, &frame, thread, l->thread_frame) || !frame)
+		return 0;
+	if (l->cframe_frame == PYTHON_ABSENT)
+		return 1;
+	/* what is in there may not be linked yet; the root has none, and nothing before it */
+	cframe = frame;
+	return (!read_at(w, &frame, cframe, l->cframe_previous) && frame) ||
+	       (!read_at(w, &frame, cframe, l->cframe_frame) && frame);
+}
+
+static __always_inline int search_interpreter(struct python_walk *w)
+{
+	__u64 interpreter = w->interpreter;
+
+	if (!interpreter ||
+	    read_at(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
+	    read_at(w, &w->interpreter, interpreter, w->layout.interpreter_next))
+		return end_search(w);
+	if (interpreter == w->head)
+		w->alone = !w->interpreter;
+	return 0;
+}
+
+/*
+ * One interpreter's first thread, or one thread: whether it is the one that stands here. A thread
+ * has one state in each interpreter that it has to do with; but up to 3.11 one that is about to
+ * begin has its parent's ident. Neither has frames unless it runs. Other threads change the lists
+ * meanwhile.
+ */
+static __always_inline int search_step(struct python_walk *w)
+{
+	__u64 thread = w->thread, ident = 0;
+	__u32 count = w->count;
+
+	keep_in_register(count);
+	if (++w->searched > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
+		return end_search(w);
+	if (!thread)
+		return search_interpreter(w);
+	if (read_at(w, &ident, thread, w->layout.thread_ident) ||
+	    read_at(w, &w->thread, thread, w->layout.thread_next))
+		return end_search(w);
+	if (!python_is_self(ident, w->self))
+		return 0;
+	if (has_frames(w, thread)) {
+		w->states[count] = thread;
+		w->count = count + 1;
+	} else {
+		w->idle = thread;
+	}
+	if (w->layout.frames == PYTHON_FRAME_SHIM)
+		w->thread = 0;
+	return 0;
+}
+
+/* Whether a thread state holds the lock of its interpreter. */
+static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+{
+	const struct python_layout *l = &w->layout;
+	__u64 holder = 0, gil = 0;
+	__u32 locked = 0;
+
+	if (l->runtime_holder != PYTHON_ABSENT)
+		return !read_at(w, &holder, w->process.runtime, l->runtime_holder) &&
+		       holder == thread;
+	return !read_at(w, &gil, interpreter, l->interpreter_gil) &&
+	       !read_at(w, &holder, gil, l->gil_holder) && holder == thread &&
+	       !read_int(w, &locked, gil, l->gil_locked) && locked;
+}
+
+/* The interpreter's lock and collector, as far as this thread has to do with them. */
+static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+{
+	const struct python_layout *l = &w->layout;
+	__u32 collecting = 0;
+
+	if (!holds_lock(w, thread, interpreter))
+		return;
+	w->flags |= WIRE_PYTHON_GIL;
+	if (l->runtime_collecting != PYTHON_ABSENT)
+		read_int(w, &collecting, w->process.runtime, l->runtime_collecting);
+	else
+		read_int(w, &collecting, interpreter, l->interpreter_collecting);
+	if (collecting)
+		w->flags |= WIRE_PYTHON_COLLECTING;
+}
+
+/* What was remembered is not so any more. */
+static __always_inline int search_again(struct python_walk *w)
+{
+	w->recalled = 0;
+	w->count = w->next = 0;
+	w->flags = WIRE_PYTHON_PROCESS;
+	w->interpreter = w->head;
+	w->thread = 0;
+	w->phase = PYTHON_SEARCH;
+	return 0;
+}
+
+/*
+ * No more states. If what was remembered has no frames, the thread has perhaps got another state
+ * since: at once if there is a new first one, for free memory may still have the ident.
+ */
+static __always_inline int end_states(struct python_walk *w)
+{
+	const struct python_thread *t = python_recall(w);
+
+	if (!w->recalled || !w->count || w->at != w->from || !t ||
+	    (t->first == w->first_thread && w->now - t->searched <= PYTHON_SEARCH_PAUSE))
+		return end_python(w, WALK_END_WALKED);
+	return search_again(w);
+}
+
+/* A state that was remembered may have been freed, and its memory be used for something else. */
+static __always_inline int end_unreadable(struct python_walk *w)
+{
+	if (w->recalled && w->at == w->from)
+		return search_again(w);
+	return end_python(w, WALK_END_PYTHON);
+}
+
+/* The innermost frame of the next state. */
+static __always_inline int begin_step(struct python_walk *w)
+{
+	const struct python_layout *l = &w->layout;
+	__u32 next = w->next;
+	__u64 thread, interpreter = 0;
+
+	keep_in_register(next);
+	if (next >= w->count || next >= PYTHON_NESTED_MAX)
+		return end_states(w);
+	thread = w->states[next];
+	w->next = next + 1;
+	if (read_at(w, &interpreter, thread, l->thread_interpreter) ||
+	    read_at(w, &w->frame, thread, l->thread_frame))
+		return end_unreadable(w);
+	w->flags |= WIRE_PYTHON_THREAD;
+	w->begun = w->at;
+	look_at_lock(w, thread, interpreter);
+	w->cframe = 0;
+	if (l->cframe_frame != PYTHON_ABSENT) {
+		w->cframe = w->frame;
+		if (read_at(w, &w->frame, w->cframe, l->cframe_frame))
+			return end_unreadable(w);
+	}
+	w->first = 1;
+	w->phase = PYTHON_WALK;
+	return 0;
+}
+
+#endif
