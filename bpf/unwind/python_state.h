@@ -16,9 +16,11 @@
 #define PYTHON_NESTED_MAX 4
 /*
  * A thread that was not found is not looked for again for so long, ns, unless there is a new
- * thread. Most are native threads of a library.
+ * thread: twice as long each time, since most are native threads of a library, but some have just
+ * begun.
  */
-#define PYTHON_SEARCH_PAUSE 100000000
+#define PYTHON_PAUSE_LEAST 1000000
+#define PYTHON_PAUSE_MOST 100000000
 
 enum python_phase {
 	PYTHON_SEARCH, /* for the thread among those of all interpreters */
@@ -33,6 +35,7 @@ struct python_thread {
 	__u32 tid;
 	__u32 count; /* of states */
 	__u64 searched; /* when, ns */
+	__u64 pause; /* until it is looked for again, ns */
 	/* the first interpreter, and its first thread, then: new ones come before them */
 	__u64 head, first;
 	__u32 alone; /* there was one interpreter only; else states are looked for every time */
@@ -67,9 +70,9 @@ struct python_walk {
 	__u8 first; /* no frame of this state was read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
+	__u8 missed; /* the search has found no state with frames */
 	__u8 whole; /* if no register has the frame: there is no shim before the other one */
 	__u8 bounded; /* the last word tells where a native call began */
-	__u8 unused;
 	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
 	__u64 name[PYTHON_NAME_WORDS]; /* the begin of a code object's name */
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];

@@ -65,10 +65,19 @@ static __always_inline void recall_states(struct python_walk *w)
 		return;
 	}
 	if (!w->count &&
-	    (t->first != w->first_thread || w->now - t->searched > PYTHON_SEARCH_PAUSE))
+	    (t->first != w->first_thread || w->now - t->searched > t->pause))
 		return;
 	w->recalled = 1; /* be it that there are none */
 	w->phase = PYTHON_BEGIN;
+}
+
+/* How long to wait if the thread was not found, or has no frames, again. */
+static __always_inline __u64 pause_of(const struct python_walk *w, const struct python_thread *t)
+{
+	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
+	    t->born != w->born || !t->pause)
+		return PYTHON_PAUSE_LEAST;
+	return t->pause < PYTHON_PAUSE_MOST / 2 ? 2 * t->pause : PYTHON_PAUSE_MOST;
 }
 
 static __always_inline void remember_states(const struct python_walk *w)
@@ -77,6 +86,7 @@ static __always_inline void remember_states(const struct python_walk *w)
 
 	if (!t)
 		return;
+	t->pause = pause_of(w, t);
 	t->count = 0; /* nobody takes half of it */
 	t->runtime = w->process.runtime;
 	t->born = w->born;
@@ -116,6 +126,7 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 /* The search has seen everything, or what it could. */
 static __always_inline int end_search(struct python_walk *w)
 {
+	w->missed = !w->count;
 	if (!w->count && w->idle) {
 		w->states[0] = w->idle;
 		w->count = 1;
@@ -240,7 +251,7 @@ static __always_inline int end_states(struct python_walk *w)
 	const struct python_thread *t = python_recall(w);
 
 	if (!w->recalled || !w->count || w->at != w->from || !t ||
-	    (t->first == w->first_thread && w->now - t->searched <= PYTHON_SEARCH_PAUSE))
+	    (t->first == w->first_thread && w->now - t->searched <= t->pause))
 		return end_python(w, WALK_END_WALKED);
 	return search_again(w);
 }
