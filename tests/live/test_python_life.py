@@ -21,6 +21,7 @@ from python_stacks import COLLECTING, GIL, OF_PYTHON, PYTHON, UNREAD
 FREQUENCY = 999
 BRIEF = 60 if live.LONG else 12  # programs of each version
 SECONDS = 10 if live.LONG else 1
+SHORT = 0.3 * SECONDS  # of what comes often
 SOURCES = live.ROOT / "tests" / "workloads" / "python"
 NEVER_SHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ROOTS = ("<module>", "_bootstrap", "Thread._bootstrap")  # of a main thread and of others
@@ -58,12 +59,12 @@ class Life(live.LiveTest):
     def seen(self):
         return python_stacks.Stacks(self.finish(self.recording))
 
-    def whole(self, samples, what):
+    def whole(self, samples, what, share=1 - python_stacks.WHOLE):
         """But for the time until their Python is known: see test_first_sight()."""
         lacking = python_stacks.incomplete(samples)
         unread = lacking.pop("UNREAD", 0)
         self.assertLessEqual(unread, python_stacks.allowed(len(samples), 0.05), what)
-        self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples)),
+        self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples), share),
                              f"{what}: of {len(samples)}: {lacking}")
 
     def enough(self, samples, seconds, what):
@@ -127,7 +128,7 @@ class Life(live.LiveTest):
             for mode in modes:
                 folder = self.tmp / f"{one.name}-{mode}"
                 folder.mkdir()
-                self.run_to_end(one.path, source("workers.py"), folder, mode, SECONDS / 2)
+                self.run_to_end(one.path, source("workers.py"), folder, mode, SHORT)
                 folders.append((one, mode, folder))
         stacks = self.seen()
         for one, mode, folder in folders:
@@ -165,19 +166,19 @@ class Life(live.LiveTest):
         chain = [*every, *reversed(every)]
         log = self.tmp / "log"
         self.watch()
-        pid = self.run_to_end(chain[0].path, source("execs.py"), log, SECONDS / 2,
+        pid = self.run_to_end(chain[0].path, source("execs.py"), log, SHORT,
                               *(one.path for one in chain[1:]))
         stacks, missing = self.seen(), 0
         stages = [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
         self.assertEqual(len(stages), len(chain))
         for stage, begin, end in stages:
             samples = stacks.samples(pid, begin, end)
-            self.enough(samples, SECONDS / 2, stage)
+            self.enough(samples, SHORT, stage)
             names = {name for s in samples for name in python_stacks.names(s)}
             self.assertEqual([n for n in names if n and n.startswith("stage_")],
                              [f"stage_{stage}"])
             missing += sum(f"stage_{stage}" not in python_stacks.names(s) for s in samples)
-        total = SECONDS / 2 * FREQUENCY * len(chain)
+        total = SHORT * FREQUENCY * len(chain)
         self.assertLessEqual(missing, python_stacks.allowed(total, 0.01))
 
     def embedding(self, one):
@@ -191,19 +192,19 @@ class Life(live.LiveTest):
         if not any(programs.values()):
             raise unittest.SkipTest("no Python to embed has its headers and library here")
         self.watch()
-        pids = {one: self.run_to_end(program, SECONDS / 2)
+        pids = {one: self.run_to_end(program, SHORT)
                 for one, program in programs.items() if program}
         stacks = self.seen()
         for one, pid in pids.items():
             with self.subTest(python=str(one)):
                 samples = stacks.samples(pid)
-                self.enough(samples, SECONDS, one)
+                self.enough(samples, 2 * SHORT, one)
                 self.whole(samples, one)
-                for s in self.have(samples, "inner", 0.5, one):
+                for s in self.have(samples, "inner", 0.4, one):
                     if s.end is None:
                         self.check_embedded(s)
                 alone = [s for s in samples if any(f.name == "embed_alone" for f in s.frames)]
-                self.assertGreater(len(alone), 0.1 * len(samples))
+                self.assertGreater(len(alone), 0.05 * len(samples))
                 self.assertFalse([s for s in alone if python_stacks.python(s)])
 
     def check_embedded(self, sample):
@@ -229,7 +230,8 @@ class Life(live.LiveTest):
             count = 3 if one in old else many
             with self.subTest(python=str(one)):
                 samples = stacks.samples(pid)
-                self.whole(samples, one)
+                # a thread that enters another interpreter is looked for again after a while
+                self.whole(samples, one, 0.05)
                 mine = collections.defaultdict(list)
                 for s in samples:
                     inner = [n for n in python_stacks.names(s) if (n or "").startswith("in_")]
@@ -241,7 +243,7 @@ class Life(live.LiveTest):
                 self.enough(sum(mine.values(), []), 2 * SECONDS * 0.8, one)
                 for name, found in mine.items():
                     below = "main" if name == "in_first" else "run"
-                    self.have(found, below, python_stacks.WHOLE - 3 / len(found) ** 0.5, one)
+                    self.have(found, below, 0.8, one)
 
     def test_hundreds_of_threads(self):
         count = 300
@@ -273,7 +275,7 @@ class Life(live.LiveTest):
                 self.whole(samples, one)
                 free = [s for s in samples if s.frames and "libz.so" in (s.frames[-1].path or "")]
                 self.assertGreater(len(free), 0.2 * len(samples))
-                self.have(free, "without_lock", 0.99, one)
+                self.have(free, "without_lock", 0.97, one)  # see above: threads that begin
                 held = [s for s in samples if python_stacks.names(s)[-1:] == ("with_lock",)]
                 self.assertGreater(len(held), 0.1 * len(samples))
                 # the lock is taken and given back close to these
