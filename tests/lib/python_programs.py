@@ -119,8 +119,8 @@ END
 """, """
 for i in 1 2; do
     $PYTHON resolve.py resolved-$i install -q --dry-run --ignore-installed --no-index \
-        --find-links $ENVIRONMENT/wheels --disable-pip-version-check flask black pytest gunicorn \
-        >>log 2>&1 &
+        --find-links $ENVIRONMENT/wheels --disable-pip-version-check --break-system-packages \
+        flask black pytest gunicorn >>log 2>&1 &
 done
 until_ok test -e resolved-1 -a -e resolved-2
 ready
