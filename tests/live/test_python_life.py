@@ -160,6 +160,22 @@ class Life(live.LiveTest):
             self.whole(samples, copied)
             self.have(samples, "old", 0.5, copied)
 
+    def test_own_namespaces(self):
+        """As in a container: what runs is nowhere else, and its pid is its own."""
+        one = next((p for p in python_found.supported() if p.debian), None)
+        if not one:
+            raise unittest.SkipTest("no Python of Debian, which is one file and runs wherever it is")
+        script = ('mount -t tmpfs none /mnt && cp "$1" /mnt/contained && '
+                  'exec unshare -p --fork /mnt/contained "$2" "$3"')
+        self.watch()
+        subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", os.path.realpath(one.path),
+                        source("brief.py"), str(1000 * SECONDS)], check=True,
+                       stdout=subprocess.DEVNULL)
+        samples = self.seen().samples(comm="contained")
+        self.enough(samples, SECONDS, one)
+        self.whole(samples, one)
+        self.have(samples, "old", 0.5, one)
+
     def test_exec(self):
         """The same process is one version after the other: never a name of the one before."""
         every = python_found.supported()
