@@ -18,6 +18,8 @@ from live import workload
 
 SECONDS = 1.5 if live.LONG else 0.4
 LEAST = 0.99
+# before each fault it has pages forgotten, which waits for the disk now and then by itself
+LEAST_OF = {"major": 0.95}
 ENOUGH = 20  # waits
 CPU = live.CPUS[-1]
 
@@ -111,7 +113,7 @@ class Waits(sched_live.SchedTest):
                 "blocked": f"{blocked / 1e9:.3f} s",
                 "share": f"{10000 * found[sched_live.CLASS[told['class']]] // blocked / 100:.2f} %",
                 "class": told["class"]})
-        self.assertGreaterEqual(share, LEAST, wrong)
+        self.assertGreaterEqual(share, LEAST_OF.get(told["mode"], LEAST), wrong)
         # the time is all there, and was not spent otherwise
         length = told["end"] - told["begin"]
         self.assertEqual(sum(s.end - s.time for s in stretches), length)

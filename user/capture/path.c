@@ -133,6 +133,11 @@ static int idle_loops(struct path *p, const struct path_space *space)
 
 	if (loops == segments)
 		return 0;
+	/* a child that posix_spawn() makes has its parent's memory, and a stack of its own */
+	if (!p->loop_count && p->native_whole) {
+		p->python_count = p->segment_count = 0;
+		return 0;
+	}
 	if (loops == segments + 1 && may_be_idle(p))
 		return 1;
 	if (greenlet) /* its outer loops have let go of their frames */
