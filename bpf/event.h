@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #endif
 
+#include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/rule.h"
 
 /*
@@ -23,17 +24,12 @@
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */
 /*
  * A Python frame is two words: the address of its code object under one of these tags, then
- * WIRE_PYTHON_PLACE(). Python frames come apart from native ones, innermost first; a native call
+ * PYTHON_PLACE(). Python frames come apart from native ones, innermost first; a native call
  * of the evaluation loop runs those up to and with the next _ENTRY, or up to the next _SHIM.
  */
 #define WIRE_TAG_PYTHON 0x02 /* a frame; the same native call runs the next one too */
 #define WIRE_TAG_PYTHON_ENTRY 0x03 /* a frame; a native call began with it */
 #define WIRE_TAG_PYTHON_SHIM 0x04 /* no frame: a native call began here; the second word is 0 */
-
-/* id: python_code_id(); unit: of the code, 2 bytes each, ~0 before the first. */
-#define WIRE_PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))
-#define WIRE_PYTHON_ID(place) ((__u32)((place) >> 32))
-#define WIRE_PYTHON_UNIT(place) ((__u32)(place))
 
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024

@@ -151,7 +151,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
  * -ENOBUFS: 4 Mi addresses are unanswered. */
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
 /*
- * The same of a code object: place is WIRE_PYTHON_PLACE() of bpf/event.h, repeated in the answer.
+ * The same of a code object: place is PYTHON_PLACE() of python_layout.h, repeated in the answer.
  * Goes before all else, since its process may end.
  */
 int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);

@@ -72,7 +72,7 @@ struct message_python {
 
 struct message_question {
 	uint64_t address;
-	uint64_t place; /* WIRE_PYTHON_PLACE() in a code object, else 0 */
+	uint64_t place; /* PYTHON_PLACE() in a code object, else 0 */
 };
 
 struct message_answer {

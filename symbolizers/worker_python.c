@@ -11,7 +11,7 @@
 
 #include <uthash.h>
 
-#include "bpf/event.h"
+#include "bpf/unwind/python_layout.h"
 #include "symbolizers/client.h"
 #include "symbolizers/python_file.h"
 #include "symbolizers/worker_python.h"
@@ -166,7 +166,7 @@ static size_t put_text(char *to, const char *text)
 size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
 			    int fd, const struct message_question *q)
 {
-	const struct code_key key = {q->address, WIRE_PYTHON_ID(q->place)};
+	const struct code_key key = {q->address, PYTHON_PLACE_ID(q->place)};
 	struct code *c = find(p, all, fd, &key);
 	struct message_code_answer a = {.question = *q};
 	char *texts = to + sizeof(a);
@@ -174,7 +174,7 @@ size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, st
 	if (c) {
 		a.flags = SYMBOL_FOUND;
 		a.first_line = c->code.first_line <= INT32_MAX ? c->code.first_line : 0;
-		a.line = python_code_line(&c->code, &p->python.layout, WIRE_PYTHON_UNIT(q->place));
+		a.line = python_code_line(&c->code, &p->python.layout, PYTHON_PLACE_UNIT(q->place));
 		a.name = (uint16_t)put_text(texts, c->code.name);
 		a.file = (uint16_t)put_text(texts + a.name, c->code.file);
 		keep_budget(all, c);

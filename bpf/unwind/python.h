@@ -105,7 +105,7 @@ static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 
 	if (python_new(w, code, id))
 		w->flags |= WIRE_PYTHON_NEW;
 	if (put_pair(w, words, tag << WIRE_TAG_SHIFT | code,
-		     WIRE_PYTHON_PLACE(id, code_unit(w, code))))
+		     PYTHON_PLACE(id, code_unit(w, code))))
 		return 1;
 	return tag == WIRE_TAG_PYTHON_ENTRY && w->cframe ? end_of_first_call(w) : 0;
 }

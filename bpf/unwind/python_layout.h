@@ -147,6 +147,14 @@ static inline __u32 python_name_id(__u32 id, const __u64 name[PYTHON_NAME_WORDS]
 	return (__u32)mixed;
 }
 
+/*
+ * Where a frame stands in its code object, beside the address of that. id: as above; unit: of the
+ * code, 2 bytes each, ~0 before the first.
+ */
+#define PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))
+#define PYTHON_PLACE_ID(place) ((__u32)((place) >> 32))
+#define PYTHON_PLACE_UNIT(place) ((__u32)(place))
+
 /* The interpreter that a process has mapped, as walkers see it. Zeroed: none. */
 struct python_process {
 	__u64 runtime; /* address of _PyRuntime */

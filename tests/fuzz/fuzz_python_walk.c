@@ -62,11 +62,11 @@ static void read_names(const struct python_walker *w, const struct python_layout
 
 		if (w->words[i] >> WIRE_TAG_SHIFT == WIRE_TAG_PYTHON_SHIM ||
 		    python_code_read(&code, w->memory, l, code_type, w->words[i] << 8 >> 8,
-				     WIRE_PYTHON_ID(w->words[i + 1])))
+				     PYTHON_PLACE_ID(w->words[i + 1])))
 			continue;
 		if (strlen(code.name) >= PYTHON_NAME_MAX || strlen(code.file) >= PYTHON_FILE_MAX)
 			abort();
-		(void)python_code_line(&code, l, WIRE_PYTHON_UNIT(w->words[i + 1]));
+		(void)python_code_line(&code, l, PYTHON_PLACE_UNIT(w->words[i + 1]));
 		python_code_free(&code);
 	}
 }

@@ -177,8 +177,8 @@ static int add_frame(struct subject *p, const __u64 *words)
 	struct state_frame f = {
 		.kind = (uint32_t)(words[0] >> WIRE_TAG_SHIFT) - WIRE_TAG_PYTHON,
 		.code = words[0] & ((1ULL << WIRE_TAG_SHIFT) - 1),
-		.id = WIRE_PYTHON_ID(words[1]),
-		.unit = WIRE_PYTHON_UNIT(words[1]),
+		.id = PYTHON_PLACE_ID(words[1]),
+		.unit = PYTHON_PLACE_UNIT(words[1]),
 	};
 
 	if (words[0] >> WIRE_TAG_SHIFT == WIRE_TAG_PYTHON_SHIM)

@@ -152,7 +152,7 @@ static struct raw_stack one_frame(uint64_t code, uint32_t id, uint32_t unit)
 	words[0] = LOOP;
 	words[1] = OTHER + 1;
 	words[2] = python(code);
-	words[3] = WIRE_PYTHON_PLACE(id, unit);
+	words[3] = PYTHON_PLACE(id, unit);
 	return (struct raw_stack){
 		.space = space,
 		.process = &process,
@@ -260,9 +260,9 @@ START_TEST(places_of_one_code_object_share_its_function)
 	raw = one_frame(0x7f0000, 77, 9);
 	second = leaf(stack_of(&raw, true));
 	ck_assert_uint_ne(first, second);
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 9), "A.f", "/a.py", 10, 19);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 9), "A.f", "/a.py", 10, 19);
 	ck_assert_uint_eq(kept.frames[first].id, 0); /* not yet */
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "A.f", "/a.py", 10, 13);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "A.f", "/a.py", 10, 13);
 	ck_assert_uint_eq(kept.frames[first].line, 13);
 	ck_assert_uint_eq(kept.frames[second].line, 19);
 	ck_assert_uint_eq(kept.frames[first].flags, FRAME_FLAG_ASKED);
@@ -287,7 +287,7 @@ START_TEST(code_at_the_same_address_is_another_function)
 	for (uint32_t i = 0; i < 3; i++) {
 		raw = one_frame(0x7f0000, i, 3);
 		frames[i] = leaf(stack_of(&raw, true));
-		answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(i, 3), "<module>", sources[i], 1, 4);
+		answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(i, 3), "<module>", sources[i], 1, 4);
 	}
 	ck_assert_uint_ne(kept.frames[frames[0]].function, kept.frames[frames[1]].function);
 	ck_assert_uint_eq(kept.frames[frames[1]].function, kept.frames[frames[2]].function);
@@ -304,11 +304,11 @@ START_TEST(stale_code_has_no_name)
 	begin();
 	raw = one_frame(0x7f0000, 77, 3);
 	frame = leaf(stack_of(&raw, true));
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "", "", 0, 0);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "", "", 0, 0);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
 	ck_assert_uint_eq(kept.frames[frame].flags, FRAME_FLAG_ASKED);
 	/* and gets none, whatever comes */
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
 	end();
 }
@@ -406,7 +406,7 @@ START_TEST(memory_that_is_opened_late)
 	intern_renewed(interning, &memory, false);
 	ck_assert_uint_eq(asked(), before + 1);
 	ck_assert(intern_take_urgent(interning));
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_ne(kept.frames[frame].function, 0);
 	memory.state = OBJECT_OPENING;
 	raw = one_frame(0x7f1000, 78, 3);
@@ -438,7 +438,7 @@ START_TEST(names_are_asked_for_early_and_once)
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 2);
 	/* an answer that nobody waits for */
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_eq(kept.frame_count, 0);
 	before = asked();
 	stack_of(&raw, true);
@@ -455,7 +455,7 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 	memory.state = OBJECT_OPENING;
 	for (uint32_t i = 0; i < MOST; i++) {
 		words[2 * i] = python(0x7f0000 + 16 * (i % 8));
-		words[2 * i + 1] = WIRE_PYTHON_PLACE(77, i);
+		words[2 * i + 1] = PYTHON_PLACE(77, i);
 	}
 	words[14] = (uint64_t)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT;
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 16), 0);
@@ -471,7 +471,7 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 	intern_renewed(interning, &memory, false);
 	ck_assert_uint_eq(asked(), 7);
 	memory.state = OBJECT_UNREADABLE;
-	words[1] = WIRE_PYTHON_PLACE(78, 0);
+	words[1] = PYTHON_PLACE(78, 0);
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
 	ck_assert_uint_eq(asked(), 7);
 	end();
@@ -486,7 +486,7 @@ START_TEST(too_much_is_foreseen)
 	memory.state = OBJECT_OPENING;
 	for (uint32_t i = 0; i < 10000; i++) {
 		words[0] = python(0x7f0000 + 16 * i);
-		words[1] = WIRE_PYTHON_PLACE(i, 0);
+		words[1] = PYTHON_PLACE(i, 0);
 		ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
 	}
 	memory.state = OBJECT_KNOWN;
@@ -605,7 +605,7 @@ START_TEST(everything_is_met_anew_after_forgetting)
 	after = stack_of(&raw, true);
 	ck_assert_uint_gt(after, before);
 	ck_assert_uint_eq(kept.stack_count, 6);
-	answer(MEMORY_ID, 0x7f0000, WIRE_PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
+	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_ne(kept.frames[leaf(after)].function, 0);
 	end();
 }

@@ -68,7 +68,7 @@ static unsigned int add_python(uint64_t *words, const char *part)
 		words[count++] = part[i] == '(' ? tagged(WIRE_TAG_PYTHON_SHIM, 0) :
 				 entry		? tagged(WIRE_TAG_PYTHON_ENTRY, (uint64_t)part[i]) :
 						  tagged(WIRE_TAG_PYTHON, (uint64_t)part[i]);
-		words[count++] = part[i] == '(' ? 0 : WIRE_PYTHON_PLACE(part[i], 7);
+		words[count++] = part[i] == '(' ? 0 : PYTHON_PLACE(part[i], 7);
 	}
 	return count;
 }
@@ -88,7 +88,7 @@ static void draw(struct sketch *s, const char *kernel, const char *user, const c
 static char letter_of(const struct path_frame *f)
 {
 	if (f->kind == PATH_PYTHON) {
-		ck_assert_uint_eq(f->place, WIRE_PYTHON_PLACE(f->address, 7));
+		ck_assert_uint_eq(f->place, PYTHON_PLACE(f->address, 7));
 		return (char)f->address;
 	}
 	ck_assert_uint_eq(f->address & 0xff, 0); /* within the call */

@@ -137,7 +137,7 @@ static void set_ids(struct scene *c)
 					 sizeof(name));
 			id = python_name_id(id, name);
 		}
-		t->place = WIRE_PYTHON_PLACE(id, t->place);
+		t->place = PYTHON_PLACE(id, t->place);
 	}
 }
 
@@ -292,7 +292,7 @@ static void check_named(struct scene *c)
 	ck_assert_uint_gt(c->told.count, 500);
 	/* names that lie where others have lain: only later versions have what tells them apart */
 	if (c->p.minor >= 12)
-		ck_assert_uint_ne(WIRE_PYTHON_ID(twins[0].place), WIRE_PYTHON_ID(twins[1].place));
+		ck_assert_uint_ne(PYTHON_PLACE_ID(twins[0].place), PYTHON_PLACE_ID(twins[1].place));
 	check_all(c, 0, 1, true);
 	/* by another worker */
 	kill(symbolizer_worker_pid(c->s), SIGKILL);
@@ -313,7 +313,7 @@ static void check_wrong(struct scene *c)
 
 	for (size_t i = 0; i < c->told.count; i++) {
 		ask(c, &c->told.items[i], c->told.items[i].place ^ 1ull << 40);
-		ask(c, &c->told.items[i], WIRE_PYTHON_UNIT(c->told.items[i].place));
+		ask(c, &c->told.items[i], PYTHON_PLACE_UNIT(c->told.items[i].place));
 		c->told.items[i].address += 16;
 		ask(c, &c->told.items[i], c->told.items[i].place);
 	}

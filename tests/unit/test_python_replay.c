@@ -51,7 +51,7 @@ static void walk(struct python_walker *w, const struct python_state *s,
 static bool has_frame(const struct python_walker *w, size_t i, const struct state_frame *f)
 {
 	uint64_t first = (uint64_t)state_frame_tags[f->kind] << WIRE_TAG_SHIFT | f->code;
-	uint64_t second = f->kind == 2 ? 0 : WIRE_PYTHON_PLACE(f->id, f->unit);
+	uint64_t second = f->kind == 2 ? 0 : PYTHON_PLACE(f->id, f->unit);
 
 	return w->words[2 * i] == first && w->words[2 * i + 1] == second;
 }

@@ -169,7 +169,7 @@ static void add(struct symbolizer *s, uint64_t object, int fd)
 static void ask(struct symbolizer *s, uint64_t object, unsigned int number, uint32_t id)
 {
 	ck_assert_int_eq(
-		symbolizer_ask_python(s, object, address_of(number), WIRE_PYTHON_PLACE(id, 0)), 0);
+		symbolizer_ask_python(s, object, address_of(number), PYTHON_PLACE(id, 0)), 0);
 }
 
 static void check_found(const struct answer *a, uint64_t object, unsigned int number)

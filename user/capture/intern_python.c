@@ -100,7 +100,7 @@ void intern_ask_foreseen(struct intern *n, const struct object *o)
 
 static int foresee(struct intern *n, const struct object *o, const struct foreseen *f)
 {
-	uint64_t identity[] = {f->object, f->address, WIRE_PYTHON_ID(f->place)}, none;
+	uint64_t identity[] = {f->object, f->address, PYTHON_PLACE_ID(f->place)}, none;
 	struct cache_key key = cache_hash(identity, sizeof(identity));
 	int ret = 0;
 

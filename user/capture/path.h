@@ -30,7 +30,7 @@ enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON };
 
 struct path_frame {
 	uint64_t address; /* within the call that left the frame; of Python, the code object's */
-	uint64_t place; /* of Python: WIRE_PYTHON_PLACE() */
+	uint64_t place; /* of Python: PYTHON_PLACE() */
 	uint8_t kind; /* enum path_kind */
 	bool loop; /* an evaluation loop */
 };

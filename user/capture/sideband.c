@@ -166,7 +166,6 @@ static const struct perf_event_header *record_at(struct sideband *s, const char 
 	return (const void *)s->record;
 }
 
-/* Take one record; its time in *time. */
 void sideband_foresee(struct sideband *s, sideband_foresight f, void *context)
 {
 	s->foresee = f;
@@ -181,6 +180,7 @@ static void foresee(const struct sideband *s, const struct perf_event_header *h,
 		s->foresee(s->foresee_context, &life, time);
 }
 
+/* Take one record; its time in *time. */
 static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
 		uint64_t *time)
 {
