@@ -142,11 +142,8 @@ class OnDebian12(unittest.TestCase):
                 self.assertLessEqual(abs(row["due"] - told), 1)
 
 
-if live.LONG:
-    @unittest.skipIf(vm.accelerator() == vm.EMULATED,
-                     "Linux 6.12 crashes under the emulation of qemu 7.2 (flags corrupted)")
-    class OnBackports(OnDebian12):
-        suite = "bookworm-backports"
+class OnBackports(OnDebian12):
+    suite = "bookworm-backports"
 
 
 if __name__ == "__main__":

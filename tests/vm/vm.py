@@ -52,10 +52,13 @@ PROBES = (
     ("kvm", "host,-arch-capabilities"),
     ("kvm", "EPYC,-arch-capabilities"),
 )
-EMULATED = ("tcg,thread=multi", "max")
+# The cmpxchg16b of qemu 7.2 takes flags for known that are not, and leaves half a pointer in
+# EFLAGS (its nested-task bit, or its direction bit): Linux 6.12 crashes while it starts.
+EMULATED = ("tcg,thread=multi", "max,-cx16")
 
-# An emulated TSC is taken for unstable, and then the kernel's two clocks differ by percents.
-KERNEL_OPTIONS = "panic=-1 oops=panic tsc=reliable"
+# An emulated TSC is taken for unstable, and then the kernel's two clocks differ by percents;
+# on a busy host the timer's interrupts come too late for the kernel's test of their wiring.
+KERNEL_OPTIONS = "panic=-1 oops=panic tsc=reliable no_timer_check"
 
 
 class Failed(Exception):
