@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The command table: find the command, run it. */
+/* Find the command, run it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "cmd/commands.h"
 
-static const struct command *const commands[] = {
-	&record_command,
-	&report_command,
-	&export_command,
-	&query_command,
-};
-
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
-
 static int usage(FILE *out, int status)
 {
 	fprintf(out, "skein: a profiler for a whole Linux machine\n\n"
 		     "usage: skein COMMAND [OPTIONS]\n\n");
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
+	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\n  sudo skein record -d 10s     where does this machine's time go?\n"
 		     "  skein report                 ... read the answer\n"
@@ -36,7 +27,7 @@ int main(int argc, char **argv)
 		return usage(stdout, 0);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version"))
 		return printf("skein %s\n", SKEIN_VERSION) < 0;
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
+	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			return commands[i]->run(argc - 1, argv + 1);
 	return log_error(2, "there is no command '%s'; 'skein --help' lists them", argv[1]);

@@ -38,16 +38,32 @@ static int set_call(void *options, const char *value, struct error *err)
 
 static const struct option_spec specs[] = {
 	{.name = "What", .type = OPTION_HEADING},
-	{"all", 'a', OPTION_FLAG, NULL, "Everything.", AT(all), NULL},
-	{"output", 'o', OPTION_TEXT, "FILE", MORE, AT(output), NULL},
-	{"event", 'e', OPTION_CALL, "NAME", "Which event.", 0, set_event},
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG,
+	 .help = "Everything.",
+	 .offset = AT(all)},
+	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	 .help = MORE,
+	 .offset = AT(output)},
+	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "NAME", .set = set_event,
+	 .help = "Which event."},
 	{.name = "How", .type = OPTION_HEADING},
-	{"frequency", 'F', OPTION_COUNT, "HZ", "How often.", AT(frequency), NULL},
-	{"buffer", 0, OPTION_BYTES, "SIZE", MORE, AT(buffer), NULL},
-	{"duration", 'd', OPTION_DURATION, "TIME", "How long.", AT(duration), NULL},
-	{"kernel", 'K', OPTION_FLAG, NULL, "The kernel's side.", AT(kernel), NULL},
-	{"call", 0, OPTION_CALL, NULL, "Counts.", 0, set_call},
-	{"something-with-a-long-name", 0, OPTION_TEXT, "ARGUMENT", MORE, AT(output), NULL},
+	{.name = "frequency", .letter = 'F', .type = OPTION_COUNT, .arg = "HZ",
+	 .help = "How often.",
+	 .offset = AT(frequency)},
+	{.name = "buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = MORE,
+	 .offset = AT(buffer)},
+	{.name = "duration", .letter = 'd', .type = OPTION_DURATION, .arg = "TIME",
+	 .help = "How long.",
+	 .offset = AT(duration)},
+	{.name = "kernel", .letter = 'K', .type = OPTION_FLAG,
+	 .help = "The kernel's side.",
+	 .offset = AT(kernel)},
+	{.name = "call", .type = OPTION_CALL, .set = set_call,
+	 .help = "Counts."},
+	{.name = "something-with-a-long-name", .type = OPTION_TEXT, .arg = "ARGUMENT",
+	 .help = MORE,
+	 .offset = AT(output)},
 	{.name = NULL},
 };
 
@@ -279,7 +295,9 @@ START_TEST(help_tells_everything)
 END_TEST
 
 static const struct option_spec plain_specs[] = {
-	{"height", 'h', OPTION_TEXT, "N", "How high.", AT(output), NULL},
+	{.name = "height", .letter = 'h', .type = OPTION_TEXT, .arg = "N",
+	 .help = "How high.",
+	 .offset = AT(output)},
 	{.name = NULL},
 };
 

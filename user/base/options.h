@@ -32,6 +32,17 @@ struct option_spec {
 	size_t offset; /* of the member in the command's option struct */
 	/* for OPTION_CALL: take value (NULL for a flag) into options */
 	int (*set)(void *options, const char *value, struct error *err);
+	/* the words that the argument may be, one by one until NULL; no function: free text */
+	const char *(*values)(unsigned int index);
+	bool list; /* several of them, with commas */
+};
+
+/* Under which heading the help lists a command. */
+enum command_group {
+	COMMANDS_READING, /* of traces */
+	COMMANDS_RECORDING,
+	COMMANDS_OTHER,
+	COMMAND_GROUPS, /* how many */
 };
 
 struct command {
@@ -42,6 +53,11 @@ struct command {
 	const char *examples; /* lines "command\tfor what", or NULL */
 	const struct option_spec *options; /* ends with a NULL name */
 	size_t options_size; /* of the struct that the options are parsed into */
+	enum command_group group;
+	/* the words that the first operand may be, as in option_spec; none: what usage names */
+	const char *(*values)(unsigned int index);
+	/* for the man page, beside what holds for all commands: lines "name\ttext", or NULL */
+	const char *exits, *environment, *files;
 	/* argv[0] is the command's name; returns the exit status */
 	int (*run)(int argc, char **argv);
 };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands: one file each in this folder, one line each in user/main.c. */
+/* The commands: one file each in this folder, one line each in commands.c. */
 #ifndef SKEIN_CMD_COMMANDS_H
 #define SKEIN_CMD_COMMANDS_H
 
 #include "base/options.h"
+
+/* Ends with NULL. */
+extern const struct command *const commands[];
 
 extern const struct command record_command;
 extern const struct command report_command;

@@ -159,79 +159,92 @@ static int set_period(void *options, const char *value, struct error *err)
 
 static const struct option_spec record_options[] = {
 	{.name = "Whom to sample (all that is given must hold)", .type = OPTION_HEADING},
-	{"all-cpus", 'a', OPTION_FLAG, NULL,
-	 "Every process on all CPUs. The default without a COMMAND.", MEMBER(all), NULL},
-	{"pid", 'p', OPTION_CALL, "PIDS",
-	 "These processes with all their threads and children, those born later too.", 0, set_pids},
-	{"tid", 't', OPTION_CALL, "TIDS", "These threads only.", 0, set_tids},
-	{"comm", 0, OPTION_TEXT, "GLOB",
-	 "Threads whose name, or whose process's name, fits the pattern.", MEMBER(comm), NULL},
-	{"cgroup", 0, OPTION_TEXT, "PATH",
-	 "A control group and all below it: its directory under /sys/fs/cgroup, or its path as "
-	 "/proc/PID/cgroup shows it.",
-	 MEMBER(cgroup), NULL},
-	{"cpu", 'C', OPTION_TEXT, "CPUS", "These CPUs only, such as 0,2-3.", MEMBER(cpus), NULL},
-	{"include-idle", 0, OPTION_FLAG, NULL, "The idle threads, too.", MEMBER(idle), NULL},
+	{.name = "all-cpus", .letter = 'a', .type = OPTION_FLAG,
+	 .help = "Every process on all CPUs. The default without a COMMAND.",
+	 .offset = MEMBER(all)},
+	{.name = "pid", .letter = 'p', .type = OPTION_CALL, .arg = "PIDS", .set = set_pids,
+	 .help = "These processes with all their threads and children, those born later too."},
+	{.name = "tid", .letter = 't', .type = OPTION_CALL, .arg = "TIDS", .set = set_tids,
+	 .help = "These threads only."},
+	{.name = "comm", .type = OPTION_TEXT, .arg = "GLOB",
+	 .help = "Threads whose name, or whose process's name, fits the pattern.",
+	 .offset = MEMBER(comm)},
+	{.name = "cgroup", .type = OPTION_TEXT, .arg = "PATH",
+	 .help = "A control group and all below it: its directory under /sys/fs/cgroup, or its "
+		 "path as /proc/PID/cgroup shows it.",
+	 .offset = MEMBER(cgroup)},
+	{.name = "cpu", .letter = 'C', .type = OPTION_TEXT, .arg = "CPUS",
+	 .help = "These CPUs only, such as 0,2-3.",
+	 .offset = MEMBER(cpus)},
+	{.name = "include-idle", .type = OPTION_FLAG,
+	 .help = "The idle threads, too.",
+	 .offset = MEMBER(idle)},
 
 	{.name = "How to sample", .type = OPTION_HEADING},
-	{"freq", 'F', OPTION_CALL, "HZ", "Samples per second and CPU. Default: 99.", 0,
-	 set_frequency},
-	{"count", 'c', OPTION_CALL, "PERIOD",
-	 "One sample every PERIOD of the event: nanoseconds for cpu-clock.", 0, set_period},
-	{"event", 'e', OPTION_CALL, "EVENTS",
-	 "What to record, such as cpu,sched. cpu: stacks, by time on the CPU; works everywhere. "
-	 "cycles: stacks, by a hardware counter. sched: every context switch and wake-up, so that "
-	 "it is known who waited, how long and for whom. all: cpu and sched. Default: cpu.",
-	 0, set_event},
-	{"duration", 'd', OPTION_CALL, "TIME",
-	 "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until COMMAND or "
-	 "every process of -p has ended.",
-	 0, set_duration},
-	{"user-stacks", 'U', OPTION_FLAG, NULL, "Leave kernel frames out of the stacks.",
-	 MEMBER(user_only), NULL},
-	{"kernel-stacks", 'K', OPTION_FLAG, NULL, "Leave user frames out of the stacks.",
-	 MEMBER(kernel_only), NULL},
-	{"call-graph", 'g', OPTION_FLAG, NULL, "Accepted for perf's sake: stacks are always taken.",
-	 MEMBER(stacks), NULL},
-	{"buffer", 0, OPTION_BYTES, "SIZE",
-	 "Bytes of each sample ring. Default: half a second of samples.", MEMBER(buffer), NULL},
-	{"switch-buffer", 0, OPTION_BYTES, "SIZE",
-	 "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more than 256M "
-	 "of all CPUs together.",
-	 MEMBER(switch_buffer), NULL},
-	{"unwind-memory", 0, OPTION_BYTES, "SIZE",
-	 "Kernel memory for unwind tables. Beyond it the least used are given up; stacks through "
-	 "their files then need frame pointers. Default: 128M.",
-	 MEMBER(unwind_memory), NULL},
-	{"unwind-cache", 0, OPTION_TEXT, "DIR",
-	 "Where unwind tables are kept between recordings; '' is nowhere. Default: "
-	 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
-	 MEMBER(unwind_cache), NULL},
+	{.name = "freq", .letter = 'F', .type = OPTION_CALL, .arg = "HZ", .set = set_frequency,
+	 .help = "Samples per second and CPU. Default: 99."},
+	{.name = "count", .letter = 'c', .type = OPTION_CALL, .arg = "PERIOD", .set = set_period,
+	 .help = "One sample every PERIOD of the event: nanoseconds for cpu-clock."},
+	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "EVENTS", .set = set_event,
+	 .help = "What to record, such as cpu,sched. cpu: stacks, by time on the CPU; works "
+		 "everywhere. cycles: stacks, by a hardware counter. sched: every context switch "
+		 "and wake-up, so that it is known who waited, how long and for whom. all: cpu "
+		 "and sched. Default: cpu."},
+	{.name = "duration", .letter = 'd', .type = OPTION_CALL, .arg = "TIME", .set = set_duration,
+	 .help = "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until "
+		 "COMMAND or every process of -p has ended."},
+	{.name = "user-stacks", .letter = 'U', .type = OPTION_FLAG,
+	 .help = "Leave kernel frames out of the stacks.",
+	 .offset = MEMBER(user_only)},
+	{.name = "kernel-stacks", .letter = 'K', .type = OPTION_FLAG,
+	 .help = "Leave user frames out of the stacks.",
+	 .offset = MEMBER(kernel_only)},
+	{.name = "call-graph", .letter = 'g', .type = OPTION_FLAG,
+	 .help = "Accepted for perf's sake: stacks are always taken.",
+	 .offset = MEMBER(stacks)},
+	{.name = "buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = "Bytes of each sample ring. Default: half a second of samples.",
+	 .offset = MEMBER(buffer)},
+	{.name = "switch-buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more "
+		 "than 256M of all CPUs together.",
+	 .offset = MEMBER(switch_buffer)},
+	{.name = "unwind-memory", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = "Kernel memory for unwind tables. Beyond it the least used are given up; stacks "
+		 "through their files then need frame pointers. Default: 128M.",
+	 .offset = MEMBER(unwind_memory)},
+	{.name = "unwind-cache", .type = OPTION_TEXT, .arg = "DIR",
+	 .help = "Where unwind tables are kept between recordings; '' is nowhere. Default: "
+		 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
+	 .offset = MEMBER(unwind_cache)},
 
 	{.name = "Output", .type = OPTION_HEADING},
-	{"output", 'o', OPTION_TEXT, "FILE",
-	 "The trace to write; '-' is stdout. Default: skein.skein; an older one becomes "
-	 "skein.skein.old.",
-	 MEMBER(output), NULL},
-	{"format", 'f', OPTION_TEXT, "FORMAT",
-	 "Export at once instead of keeping a trace: see 'skein export --help'. Chosen by the "
-	 "ending of FILE otherwise.",
-	 MEMBER(format), NULL},
-	{"keep", 0, OPTION_CALL, "TIME",
-	 "Record endlessly, and keep only the last TIME: what is older is deleted, and the trace "
-	 "does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to NAME-<UTC>.skein "
-	 "beside the trace, while the recording goes on.",
-	 0, set_keep},
-	{"max-size", 0, OPTION_CALL, "SIZE",
-	 "End the recording before its trace grows beyond SIZE, such as 500M.", 0, set_max_size},
-	{"save-bad-stacks", 0, OPTION_TEXT, "DIR",
-	 "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 at most "
-	 "of one kind in one module, 1000 in all. They contain pieces of the programs' memory, "
-	 "those words that walking their stacks has read, so DIR is made for your eyes only. "
-	 "Sampling costs more meanwhile.",
-	 MEMBER(save_stacks), NULL},
-	{"quiet", 'q', OPTION_FLAG, NULL, "Show errors only.", MEMBER(quiet), NULL},
-	{"verbose", 'v', OPTION_FLAG, NULL, "Tell more.", MEMBER(verbose), NULL},
+	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	 .help = "The trace to write; '-' is stdout. Default: skein.skein; an older one becomes "
+		 "skein.skein.old.",
+	 .offset = MEMBER(output)},
+	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	 .help = "Export at once instead of keeping a trace: see 'skein export --help'. Chosen "
+		 "by the ending of FILE otherwise.",
+	 .offset = MEMBER(format)},
+	{.name = "keep", .type = OPTION_CALL, .arg = "TIME", .set = set_keep,
+	 .help = "Record endlessly, and keep only the last TIME: what is older is deleted, and "
+		 "the trace does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to "
+		 "NAME-<UTC>.skein beside the trace, while the recording goes on."},
+	{.name = "max-size", .type = OPTION_CALL, .arg = "SIZE", .set = set_max_size,
+	 .help = "End the recording before its trace grows beyond SIZE, such as 500M."},
+	{.name = "save-bad-stacks", .type = OPTION_TEXT, .arg = "DIR",
+	 .help = "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 "
+		 "at most of one kind in one module, 1000 in all. They contain pieces of the "
+		 "programs' memory, those words that walking their stacks has read, so DIR is "
+		 "made for your eyes only. Sampling costs more meanwhile.",
+	 .offset = MEMBER(save_stacks)},
+	{.name = "quiet", .letter = 'q', .type = OPTION_FLAG,
+	 .help = "Show errors only.",
+	 .offset = MEMBER(quiet)},
+	{.name = "verbose", .letter = 'v', .type = OPTION_FLAG,
+	 .help = "Tell more.",
+	 .offset = MEMBER(verbose)},
 	{.name = NULL},
 };
 
