@@ -291,8 +291,28 @@ static int chain(struct program *p, struct error *err)
 	return 0;
 }
 
+/* Whether the kernel shows its memory to nobody, root's programs included. */
+static bool keeps_secrets(void)
+{
+	char text[128] = "";
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+
+	if (!file)
+		return false;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return strstr(text, "[confidentiality]");
+}
+
 static int explain_load(int ret, struct error *err)
 {
+	if (keeps_secrets())
+		return error_set(err, -EPERM,
+				 "this kernel is locked down (lockdown=confidentiality), which "
+				 "forbids all profiling: boot with lockdown=integrity or less");
+	if (ret == -EINVAL) /* the kernel's, not the user's words */
+		ret = -EOPNOTSUPP;
 	if (ret == -EPERM || ret == -EACCES)
 		return error_set(err, ret,
 				 "loading BPF programs is not permitted: run with sudo, or give "
