@@ -17,13 +17,12 @@ struct options {
 	struct filter filter;
 };
 
+#define FORMAT_HELP(name, word, suffix, flags, summary) " " word " (" suffix "): " summary "."
+
 static const struct option_spec export_specs[] = {
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
-	 .help = "folded: stacks as lines for flame graphs; the numbers are samples. pprof: "
-		 "profile.proto, for pprof and everything that reads it. perfetto: CPUs, states of "
-		 "threads, who woke whom, and samples, for ui.perfetto.dev. chrome, chrome.gz: the "
-		 "same without samples, as JSON for other viewers. Without this option the ending of "
-		 "FILE decides: .folded, .pb.gz, .pftrace, .json, .json.gz.",
+	 .help = "One of these; without this option the ending of FILE decides." EXPORT_FORMATS(
+		 FORMAT_HELP),
 	 .offset = offsetof(struct options, format)},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",

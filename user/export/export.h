@@ -20,12 +20,31 @@ struct export_options {
 	uint64_t from, to;
 };
 
+/*
+ * X(name, "as it is called", ".ending of files that are in it", flags, "what is in it").
+ * name_sink() makes its sink.
+ */
+#define EXPORT_FORMATS(X) \
+	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
+	X(pprof, "pprof", ".pb.gz", EXPORT_BINARY, "for pprof and everything that reads profile.proto") \
+	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
+	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
+	X(chrome, "chrome", ".json", EXPORT_ONLY_SCHED, \
+	  "CPUs, states of threads, who woke whom, as JSON for other viewers of timelines") \
+	X(chrome_gz, "chrome.gz", ".json.gz", EXPORT_BINARY | EXPORT_ONLY_SCHED, \
+	  "the same, compressed")
+
+enum {
+	EXPORT_BINARY = 1,
+	EXPORT_ONLY_SCHED = 2, /* it shows the scheduler's records and nothing else */
+};
+
 struct export_format {
 	const char *name;
 	const char *suffix; /* file ending that chooses it, such as ".folded" */
 	const char *summary;
 	bool binary;
-	bool only_sched; /* it shows the scheduler's records and nothing else */
+	bool only_sched;
 	/* a sink that writes to out when it is finished (or before); out stays the caller's */
 	int (*sink)(struct sink **ret, FILE *out, const struct export_options *o,
 		    struct error *err);
@@ -44,15 +63,14 @@ typedef int profile_writer(FILE *out, const struct profile *p, const struct expo
 int profile_export(struct sink **ret, profile_writer *write, FILE *out,
 		   const struct export_options *o, struct error *err);
 
-/* By name, or by the ending of a path; NULL if there is none. */
+/* By name, or by the ending of a path (the longest that fits); NULL if there is none. */
 const struct export_format *export_format_named(const char *name);
 const struct export_format *export_format_for_path(const char *path);
 
-int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
-int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
-int perfetto_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
-int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err);
-int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
-		   struct error *err);
+#define EXPORT_SINK(name, word, suffix, flags, summary) \
+	int name##_sink(struct sink **ret, FILE *out, const struct export_options *o, \
+			struct error *err);
+EXPORT_FORMATS(EXPORT_SINK)
+#undef EXPORT_SINK
 
 #endif

@@ -7,31 +7,17 @@
 #include "export/export.h"
 
 const struct export_format export_formats[] = {
-	{.name = "folded",
-	 .suffix = ".folded",
-	 .summary = "stacks as lines for flame graphs, with numbers of samples",
-	 .sink = folded_sink},
-	{.name = "pprof",
-	 .suffix = ".pb.gz",
-	 .summary = "profile.proto, for pprof and everything that reads it",
-	 .binary = true,
-	 .sink = pprof_sink},
-	{.name = "perfetto",
-	 .suffix = ".pftrace",
-	 .summary = "CPUs, states of threads, wakers and samples, for ui.perfetto.dev",
-	 .binary = true,
-	 .sink = perfetto_sink},
-	{.name = "chrome",
-	 .suffix = ".json",
-	 .summary = "CPUs, states of threads and wakers, for other viewers of timelines",
-	 .only_sched = true,
-	 .sink = chrome_sink},
-	{.name = "chrome.gz",
-	 .suffix = ".json.gz",
-	 .summary = "the same, compressed",
-	 .binary = true,
-	 .only_sched = true,
-	 .sink = chrome_gz_sink},
+#define EXPORT_ROW(id, word, ending, flags, what) \
+	{ \
+		.name = word, \
+		.suffix = ending, \
+		.summary = what, \
+		.binary = (flags) & EXPORT_BINARY, \
+		.only_sched = (flags) & EXPORT_ONLY_SCHED, \
+		.sink = id##_sink, \
+	},
+	EXPORT_FORMATS(EXPORT_ROW)
+#undef EXPORT_ROW
 	{0},
 };
 
@@ -45,13 +31,16 @@ const struct export_format *export_format_named(const char *name)
 
 const struct export_format *export_format_for_path(const char *path)
 {
+	const struct export_format *longest = NULL;
+
 	for (const struct export_format *f = export_formats; f->name; f++) {
 		size_t path_size = strlen(path), suffix_size = strlen(f->suffix);
 
-		if (path_size > suffix_size && !strcmp(path + path_size - suffix_size, f->suffix))
-			return f;
+		if (path_size > suffix_size && !strcmp(path + path_size - suffix_size, f->suffix) &&
+		    (!longest || suffix_size > strlen(longest->suffix)))
+			longest = f;
 	}
-	return NULL;
+	return longest;
 }
 
 /* A sink around a profile's sink, which knows where the profile goes. */
