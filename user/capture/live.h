@@ -27,6 +27,15 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 
 struct parked;
 
+/* A mapping that is not in order yet, of a file that may turn out to be an interpreter. */
+struct foreseen {
+	uint64_t object; /* its id */
+	uint32_t pid;
+	uint64_t start, offset, time;
+};
+
+#define LIVE_FORESEEN_MAX 64
+
 struct live {
 	struct source source;
 	struct capture_options options;
@@ -49,6 +58,8 @@ struct live {
 	struct process_table *table;
 	struct intern *intern;
 	struct pythons pythons;
+	struct foreseen foreseen[LIVE_FORESEEN_MAX]; /* the last ones; object 0: none */
+	unsigned int foreseen_count; /* ever */
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
@@ -74,6 +85,17 @@ struct live {
 
 /* Fork the helper processes, with the callbacks of live_records.c. */
 int live_start_helpers(struct live *l, struct error *err);
+
+/* live_foresee.c. What program_foresee() and sideband_foresee() call. */
+void live_foresee(void *context, const struct wire_sample *s, uint32_t size);
+void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time);
+/* It is known now whether an object is an interpreter: tell the walkers of who was foreseen. */
+void live_foreseen(struct live *l, const struct object *o);
+
+/* Whether a record of a sample ring is a whole sample. */
+bool live_is_sample(const struct wire_sample *s, uint32_t size);
+/* The first failure in a callback that cannot return it, for whoever can. */
+void live_keep_error(struct live *l, int ret);
 
 /* An object_context's renewed(). */
 void live_renewed(void *context, struct object *o, bool changed);

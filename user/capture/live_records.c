@@ -6,7 +6,7 @@
 #include "capture/clock.h"
 #include "capture/live.h"
 
-static void keep_error(struct live *l, int ret)
+void live_keep_error(struct live *l, int ret)
 {
 	if (ret < 0 && !l->error)
 		l->error = error_errno(&l->why, ret, "process table");
@@ -23,21 +23,21 @@ static void on_scanned_process(void *context, const struct scanned_process *p)
 {
 	struct live *l = context;
 
-	keep_error(l, process_table_scanned(l->table, p));
+	live_keep_error(l, process_table_scanned(l->table, p));
 }
 
 static void on_scanned_thread(void *context, const struct scanned_thread *t)
 {
 	struct live *l = context;
 
-	keep_error(l, process_table_scanned_thread(l->table, t, boot_now()));
+	live_keep_error(l, process_table_scanned_thread(l->table, t, boot_now()));
 }
 
 static void on_scanned_mapping(void *context, const struct scanned_mapping *m)
 {
 	struct live *l = context;
 
-	keep_error(l, process_table_scanned_mapping(l->table, m, boot_now()));
+	live_keep_error(l, process_table_scanned_mapping(l->table, m, boot_now()));
 }
 
 static void on_scan_done(void *context, uint32_t pid)
@@ -81,6 +81,8 @@ static void on_python(void *context, uint64_t object, const struct python_file *
 
 	if (o && l->table)
 		process_table_remapped(l->table, o);
+	if (o)
+		live_foreseen(l, o);
 	l->remapped = true;
 	if (o && l->intern)
 		intern_renewed(l->intern, o, true);
@@ -98,7 +100,7 @@ static uint32_t words_of(const struct wire_sample *s)
 	return (uint32_t)s->kernel_frames + s->user_frames + s->python_words;
 }
 
-static bool is_sample(const struct wire_sample *s, uint32_t size)
+bool live_is_sample(const struct wire_sample *s, uint32_t size)
 {
 	const uint64_t *words = (const uint64_t *)(s + 1);
 	uint64_t need = sizeof(*s);
@@ -115,41 +117,6 @@ static bool is_sample(const struct wire_sample *s, uint32_t size)
 		return false;
 	}
 	return size >= need;
-}
-
-/*
- * Names of Python code are asked for at once: by the time that the sample is in order, the process
- * may be gone. What is not known of it yet is found out then.
- */
-static void foresee(void *context, const struct wire_sample *s, uint32_t size)
-{
-	struct live *l = context;
-	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
-	struct process_entry *p;
-
-	if (!is_sample(s, size))
-		return;
-	p = process_table_of_pid(l->table, s->pid);
-	keep_error(l, intern_foresee(l->intern, s->pid, p && !p->ended ? p : NULL, words,
-				     s->python_words));
-}
-
-/* An interpreter that is known: its frames are walked from the next sample on. */
-static void foresee_mapping(void *context, const struct life *mapping, uint64_t time)
-{
-	struct live *l = context;
-	const struct object *o = NULL;
-	struct python_process python;
-
-	if (l->pythons.count && mapping->file.inode)
-		o = objects_known(l->objects, &mapping->file);
-	if (!o || !o->python_layout)
-		return;
-	python = pythons_at(o, mapping->start, mapping->offset);
-	/* what cannot be told now is told with its other mappings */
-	if (!program_set_python(l->program, mapping->pid, &python, time))
-		keep_error(l, intern_foresee_memory(l->intern, mapping->pid, o->python,
-						    python.code_type, time));
 }
 
 void live_renewed(void *context, struct object *o, bool changed)
@@ -266,7 +233,7 @@ static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
 {
 	const struct wire_sample *s = data;
 
-	if (!is_sample(s, size)) {
+	if (!live_is_sample(s, size)) {
 		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
@@ -405,8 +372,8 @@ int live_begin_tables(struct live *l, struct error *err)
 	if (!ret)
 		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
 	if (!ret && live_walks(l)) {
-		program_foresee(l->program, foresee, l);
-		sideband_foresee(l->sideband, foresee_mapping, l);
+		program_foresee(l->program, live_foresee, l);
+		sideband_foresee(l->sideband, live_foresee_mapping, l);
 	}
 	return ret;
 }

@@ -104,8 +104,9 @@ static int give(struct objects *o, struct object *object, enum object_kind kind,
 
 	object->read = false;
 	if (!rc && kind == OBJECT_ELF) {
-		ask_for_table(o, object);
+		/* first: native stacks that lack their table are finished later, Python's are not */
 		inspect(o, object);
+		ask_for_table(o, object);
 	}
 	if (!rc && (kind != OBJECT_ELF || object->wanted))
 		rc = read_symbols(o, object);
@@ -305,11 +306,6 @@ static struct object *find_file(struct objects *o, const struct file_id *id)
 	return object;
 }
 
-const struct object *objects_known(struct objects *o, const struct file_id *id)
-{
-	return find_file(o, id);
-}
-
 static struct object *new_file(struct objects *o, const struct mapped *m)
 {
 	struct object *object = new_object(o, MAPPING_FILE, m->path);
@@ -325,6 +321,30 @@ static struct object *new_file(struct objects *o, const struct mapped *m)
 	return object;
 }
 
+bool mapped_is_file(const struct mapped *m)
+{
+	const char *path = m->path;
+
+	return path[0] == '/' && path[1] != '/' && m->file.inode &&
+	       strncmp(path, "/dev/zero", 9) && strncmp(path, "/anon_hugepage", 14) &&
+	       strncmp(path, "/SYSV", 5);
+}
+
+const struct object *objects_foresee(struct objects *o, const struct mapped *m)
+{
+	struct object *object = mapped_is_file(m) ? find_file(o, &m->file) : NULL;
+
+	if (object || !mapped_is_file(m))
+		return object;
+	object = new_file(o, m);
+	if (!object)
+		return NULL;
+	set_mapped(object, m);
+	object->checked = m->seen;
+	open_object(o, object);
+	return object;
+}
+
 struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now)
 {
 	struct object *object = find_file(o, &m->file);
@@ -335,7 +355,7 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 	if (!object)
 		return NULL;
 	stale = m->seen >= object->checked + CHECK_INTERVAL;
-	if (object->state == OBJECT_UNREADABLE && stale)
+	if (object->state == OBJECT_UNREADABLE && (stale || (m->parent && !object->parent)))
 		object->state = OBJECT_UNSEEN; /* through this process it may be readable */
 	if (object->state == OBJECT_UNSEEN) {
 		set_mapped(object, m);

@@ -110,6 +110,8 @@ struct mapped {
 	const char *path;
 };
 
+/* Whether it is a file: the rest is memory in which only the process knows what it runs. */
+bool mapped_is_file(const struct mapped *m);
 /*
  * The object of an executable mapping of a file, a new one if none is known.
  * open_now: its file may be gone when the first sample comes. NULL without memory.
@@ -120,8 +122,11 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 /* The memory of a process whose interpreter is that; code_type: address of its PyCode_Type. */
 struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type);
-/* The object of a file that is known already; NULL: none. */
-const struct object *objects_known(struct objects *o, const struct file_id *id);
+/*
+ * The object of a file whose mapping has been told but is not in order yet: a new one is opened at
+ * once, since its process may be gone by then. NULL: no file, or no memory.
+ */
+const struct object *objects_foresee(struct objects *o, const struct mapped *m);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
 /* A sample has met it: have it opened if it is not. */

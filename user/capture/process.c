@@ -515,13 +515,6 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 	return ret;
 }
 
-/* Files have a path; the rest is memory in which only the process knows what it runs. */
-static bool is_file(const char *path, const struct file_id *id)
-{
-	return path[0] == '/' && path[1] != '/' && id->inode && strncmp(path, "/dev/zero", 9) &&
-	       strncmp(path, "/anon_hugepage", 14) && strncmp(path, "/SYSV", 5);
-}
-
 static int map(struct process_table *t, struct process_entry *p, const struct mapped *m,
 	       uint64_t offset, bool open_now)
 {
@@ -530,7 +523,7 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	if (!strcmp(m->path, "[vdso]")) {
 		s.object = objects_vdso(t->context.objects, m->end - m->start);
 		s.offset = 0;
-	} else if (is_file(m->path, &m->file)) {
+	} else if (mapped_is_file(m)) {
 		s.object = objects_file(t->context.objects, m, open_now);
 		if (!s.object)
 			return -ENOMEM;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is done as soon as a record is drained, before its turn in the order comes: by then the
+ * process may be gone, or have run for as long without its Python being seen.
+ */
+#include "bpf/event.h"
+#include "capture/live.h"
+
+/* Names of Python code are asked for. What is not known of it yet is found out in its order. */
+void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
+{
+	struct live *l = context;
+	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
+	struct process_entry *p;
+
+	if (!live_is_sample(s, size))
+		return;
+	p = process_table_of_pid(l->table, s->pid);
+	live_keep_error(l, intern_foresee(l->intern, s->pid, p && !p->ended ? p : NULL, words,
+					  s->python_words));
+}
+
+/* Its frames are walked from the next sample on. */
+static void tell_python(struct live *l, const struct object *o, const struct foreseen *f)
+{
+	struct python_process python = pythons_at(o, f->start, f->offset);
+
+	/* what cannot be told now is told with its other mappings */
+	if (!program_set_python(l->program, f->pid, &python, f->time))
+		live_keep_error(l, intern_foresee_memory(l->intern, f->pid, o->python,
+							 python.code_type, f->time));
+}
+
+void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time)
+{
+	struct live *l = context;
+	const struct mapped m = {
+		.seen = time,
+		.pid = mapping->pid,
+		.start = mapping->start,
+		.end = mapping->end,
+		.file = mapping->file,
+		.path = mapping->text,
+	};
+	const struct object *o = mapping->pid == UINT32_MAX ? NULL
+							    : objects_foresee(l->objects, &m);
+	struct foreseen f = {.pid = m.pid, .start = m.start, .offset = mapping->offset,
+			     .time = time};
+
+	if (!o)
+		return;
+	f.object = o->id;
+	if (o->python_layout)
+		tell_python(l, o, &f);
+	else
+		l->foreseen[l->foreseen_count++ % LIVE_FORESEEN_MAX] = f;
+}
+
+void live_foreseen(struct live *l, const struct object *o)
+{
+	for (unsigned int i = 0; i < LIVE_FORESEEN_MAX; i++) {
+		struct foreseen *f = &l->foreseen[i];
+
+		if (f->object != o->id)
+			continue;
+		if (o->python_layout)
+			tell_python(l, o, f);
+		f->object = 0;
+	}
+}
