@@ -22,53 +22,18 @@
 #include "cmd/export.h"
 #include "cmd/launch.h"
 #include "cmd/record_summary.h"
+#include "cmd/recorder.h"
 #include "export/export.h"
 #include "trace/trace.h"
 
-typedef VECTOR(uint32_t) number_list;
-
 struct record_options {
-	bool all;
-	number_list pids, tids;
-	const char *comm, *cgroup, *cpus, *event, *output, *format, *unwind_cache,
-		*save_stacks;
-	uint64_t frequency, period, duration, buffer, switch_buffer, unwind_memory;
+	struct targets targets;
+	const char *event, *output, *format, *unwind_cache, *save_stacks;
+	uint64_t period, duration, buffer, switch_buffer, unwind_memory;
 	uint64_t keep, max_size;
 	bool sample, sched; /* what is recorded; neither: the default */
-	bool user_only, kernel_only, idle, quiet, verbose, stacks;
+	bool idle, quiet, verbose, stacks;
 };
-
-/* Take a list of numbers such as 12,13 behind those that the list holds. */
-static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
-{
-	const char *at = text;
-
-	do {
-		char *end;
-		unsigned long number;
-
-		errno = 0;
-		number = strtoul(at, &end, 10);
-		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
-		    (*end && *end != ','))
-			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13", text,
-					 what);
-		if (vector_push(list, (uint32_t)number) < 0)
-			return error_errno(err, -ENOMEM, "list of %s", what);
-		at = *end ? end + 1 : end;
-	} while (*at);
-	return 0;
-}
-
-static int set_pids(void *options, const char *value, struct error *err)
-{
-	return take_numbers(&((struct record_options *)options)->pids, value, "processes", err);
-}
-
-static int set_tids(void *options, const char *value, struct error *err)
-{
-	return take_numbers(&((struct record_options *)options)->tids, value, "threads", err);
-}
 
 static int set_duration(void *options, const char *value, struct error *err)
 {
@@ -135,21 +100,6 @@ static int set_max_size(void *options, const char *value, struct error *err)
 	return ret || o->max_size ? ret : error_set(err, -EINVAL, "0 is no size for a trace");
 }
 
-/* 0 stands for "not given" in the options, so it cannot be given. */
-static int take_rate(uint64_t *ret, const char *value, struct error *err)
-{
-	int result = parse_count(value, ret, err);
-
-	if (!result && !*ret)
-		result = error_set(err, -EINVAL, "'%s' samples nothing: at least 1", value);
-	return result;
-}
-
-static int set_frequency(void *options, const char *value, struct error *err)
-{
-	return take_rate(&((struct record_options *)options)->frequency, value, err);
-}
-
 static int set_period(void *options, const char *value, struct error *err)
 {
 	return take_rate(&((struct record_options *)options)->period, value, err);
@@ -158,31 +108,13 @@ static int set_period(void *options, const char *value, struct error *err)
 #define MEMBER(m) offsetof(struct record_options, m)
 
 static const struct option_spec record_options[] = {
-	{.name = "Whom to sample (all that is given must hold)", .type = OPTION_HEADING},
-	{.name = "all-cpus", .letter = 'a', .type = OPTION_FLAG,
-	 .help = "Every process on all CPUs. The default without a COMMAND.",
-	 .offset = MEMBER(all)},
-	{.name = "pid", .letter = 'p', .type = OPTION_CALL, .arg = "PIDS", .set = set_pids,
-	 .help = "These processes with all their threads and children, those born later too."},
-	{.name = "tid", .letter = 't', .type = OPTION_CALL, .arg = "TIDS", .set = set_tids,
-	 .help = "These threads only."},
-	{.name = "comm", .type = OPTION_TEXT, .arg = "GLOB",
-	 .help = "Threads whose name, or whose process's name, fits the pattern.",
-	 .offset = MEMBER(comm)},
-	{.name = "cgroup", .type = OPTION_TEXT, .arg = "PATH",
-	 .help = "A control group and all below it: its directory under /sys/fs/cgroup, or its "
-		 "path as /proc/PID/cgroup shows it.",
-	 .offset = MEMBER(cgroup)},
-	{.name = "cpu", .letter = 'C', .type = OPTION_TEXT, .arg = "CPUS",
-	 .help = "These CPUs only, such as 0,2-3.",
-	 .offset = MEMBER(cpus)},
+	TARGET_OPTIONS("Every process on all CPUs. The default without a COMMAND."),
 	{.name = "include-idle", .type = OPTION_FLAG,
 	 .help = "The idle threads, too.",
 	 .offset = MEMBER(idle)},
 
 	{.name = "How to sample", .type = OPTION_HEADING},
-	{.name = "freq", .letter = 'F', .type = OPTION_CALL, .arg = "HZ", .set = set_frequency,
-	 .help = "Samples per second and CPU. Default: 99."},
+	FREQUENCY_OPTION,
 	{.name = "count", .letter = 'c', .type = OPTION_CALL, .arg = "PERIOD", .set = set_period,
 	 .help = "One sample every PERIOD of the event: nanoseconds for cpu-clock."},
 	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "EVENTS", .set = set_event,
@@ -193,12 +125,7 @@ static const struct option_spec record_options[] = {
 	{.name = "duration", .letter = 'd', .type = OPTION_CALL, .arg = "TIME", .set = set_duration,
 	 .help = "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until "
 		 "COMMAND or every process of -p has ended."},
-	{.name = "user-stacks", .letter = 'U', .type = OPTION_FLAG,
-	 .help = "Leave kernel frames out of the stacks.",
-	 .offset = MEMBER(user_only)},
-	{.name = "kernel-stacks", .letter = 'K', .type = OPTION_FLAG,
-	 .help = "Leave user frames out of the stacks.",
-	 .offset = MEMBER(kernel_only)},
+	STACK_PART_OPTIONS,
 	{.name = "call-graph", .letter = 'g', .type = OPTION_FLAG,
 	 .help = "Accepted for perf's sake: stacks are always taken.",
 	 .offset = MEMBER(stacks)},
@@ -289,23 +216,6 @@ struct recording {
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
-
-/* Where unwind tables are kept; "" nowhere. */
-static void choose_unwind_cache(struct recording *r)
-{
-	const char *given = r->options.unwind_cache, *cache = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	char *path = r->unwind_cache;
-
-	if (given)
-		snprintf(path, PATH_MAX, "%s", given);
-	else if (geteuid() == 0) /* never in a home that sudo left in the environment */
-		snprintf(path, PATH_MAX, "/var/cache/skein");
-	else if (cache && cache[0] == '/')
-		snprintf(path, PATH_MAX, "%s/skein", cache);
-	else if (home && home[0] == '/')
-		snprintf(path, PATH_MAX, "%s/.cache/skein", home);
-}
 
 /* Which format FILE or -f ask for; a trace is none of them. */
 static int choose_format(struct recording *r)
@@ -467,35 +377,20 @@ static bool keep_going(void *context, const struct capture_progress *p)
 
 static int check_options(const struct record_options *o)
 {
-	if (o->frequency && o->period)
+	if (o->targets.frequency && o->period)
 		return log_error(2, "record: -F and -c exclude each other");
-	if (o->user_only && o->kernel_only)
-		return log_error(2, "record: -U and -K exclude each other");
-	if (o->all && (o->pids.count || o->tids.count))
-		return log_error(2, "record: -a excludes -p and -t");
-	return 0;
+	return targets_check(&o->targets, "record");
 }
 
 static struct capture_options capture_options_of(struct recording *r)
 {
 	const struct record_options *o = &r->options;
-
-	return (struct capture_options){
+	struct capture_options ret = {
 		.sample = o->sample || !o->sched,
 		.sched = o->sched,
 		.event = o->event,
-		.frequency = o->period ? 0 : o->frequency ? o->frequency : 99,
 		.period = o->period,
-		.cpus = o->cpus,
-		.pids = o->pids.items,
-		.pid_count = o->pids.count,
-		.command = o->all ? 0 : (uint32_t)r->launch.pid,
-		.tids = o->tids.items,
-		.tid_count = o->tids.count,
-		.comm = o->comm,
-		.cgroup = o->cgroup,
-		.user_only = o->user_only,
-		.kernel_only = o->kernel_only,
+		.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
 		.idle = o->idle,
 		.buffer = o->buffer,
 		.switch_buffer = o->switch_buffer,
@@ -508,21 +403,11 @@ static struct capture_options capture_options_of(struct recording *r)
 		.keep_going = keep_going,
 		.context = r,
 	};
-}
 
-/*
- * On a machine with more to run than CPUs, a recorder that waits for its turn gets neither the
- * mappings of new processes nor the samples in time, and loses both: it goes before them, for the
- * little that it needs. Its helpers do less so, since what they work on may be made to take long.
- * Whoever may not (CAP_SYS_NICE) takes part as all do.
- */
-#define RECORDER_NICE (-10)
-#define HELPERS_NICE (-5)
-
-static void go_first(int nice)
-{
-	if (getpriority(PRIO_PROCESS, 0) > nice)
-		(void)setpriority(PRIO_PROCESS, 0, nice);
+	targets_apply(&o->targets, &ret);
+	if (o->period)
+		ret.frequency = 0;
+	return ret;
 }
 
 static int open_trace(struct recording *r, struct sink **ret, struct error *err)
@@ -546,7 +431,7 @@ static int capture(struct recording *r, struct capture_summary *summary,
 	struct error err = {""};
 	int ret, priority = getpriority(PRIO_PROCESS, 0);
 
-	choose_unwind_cache(r);
+	choose_unwind_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
 	go_first(HELPERS_NICE); /* which are forked now */
 	ret = capture_source(&source, &o, &err);
@@ -627,20 +512,6 @@ static int export_trace(const struct recording *r)
 	return ret ? log_failure(1, &err) : 0;
 }
 
-/*
- * Open files are what symbols are read from: take as many as the system allows.
- * The command is forked before, and keeps the limit that it was given.
- */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static void show_full(const struct recording *r)
 {
 	char size[32];
@@ -661,9 +532,9 @@ static int record(struct recording *r)
 		show_full(r);
 	if (summary.elapsed && !r->options.quiet)
 		summary_show(&summary, &stats, r->spool ? NULL : r->trace);
-	if (!status && r->options.comm && !summary.comm_matched)
+	if (!status && r->options.targets.comm && !summary.comm_matched)
 		status = log_error(1, "record: no running thread or process was called '%s'",
-				   r->options.comm);
+				   r->options.targets.comm);
 	if (!status && r->spool)
 		status = export_trace(r);
 	return status;
@@ -680,7 +551,7 @@ static int prepare_command(struct recording *r, char **argv)
 				 argv[0], strerror(-ret));
 	if (launch_command(&r->launch, argv, &err) < 0)
 		return log_failure(1, &err);
-	if (!r->options.all && vector_push(&r->options.pids, (uint32_t)r->launch.pid) < 0)
+	if (!r->options.targets.all && vector_push(&r->options.targets.pids, (uint32_t)r->launch.pid) < 0)
 		return log_error(1, "out of memory");
 	return 0;
 }
@@ -728,8 +599,7 @@ static int run(int argc, char **argv)
 			status = r.launch.status;
 	}
 out:
-	vector_free(&r.options.pids);
-	vector_free(&r.options.tids);
+	targets_free(&r.options.targets);
 	free(r.spool);
 	free(r.trace);
 	if (r.signals >= 0)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the commands that capture share. */
+#include "cmd/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* Take a list of numbers such as 12,13 behind those that the list holds. */
+static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
+{
+	const char *at = text;
+
+	do {
+		char *end;
+		unsigned long number;
+
+		errno = 0;
+		number = strtoul(at, &end, 10);
+		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
+		    (*end && *end != ','))
+			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13", text,
+					 what);
+		if (vector_push(list, (uint32_t)number) < 0)
+			return error_errno(err, -ENOMEM, "list of %s", what);
+		at = *end ? end + 1 : end;
+	} while (*at);
+	return 0;
+}
+
+int targets_set_pids(void *options, const char *value, struct error *err)
+{
+	return take_numbers(&((struct targets *)options)->pids, value, "processes", err);
+}
+
+int targets_set_tids(void *options, const char *value, struct error *err)
+{
+	return take_numbers(&((struct targets *)options)->tids, value, "threads", err);
+}
+
+int take_rate(uint64_t *ret, const char *value, struct error *err)
+{
+	int result = parse_count(value, ret, err);
+
+	if (!result && !*ret)
+		result = error_set(err, -EINVAL, "'%s' samples nothing: at least 1", value);
+	return result;
+}
+
+int targets_set_frequency(void *options, const char *value, struct error *err)
+{
+	return take_rate(&((struct targets *)options)->frequency, value, err);
+}
+
+int targets_check(const struct targets *t, const char *command)
+{
+	if (t->user_only && t->kernel_only)
+		return log_error(2, "%s: -U and -K exclude each other", command);
+	if (t->all && (t->pids.count || t->tids.count))
+		return log_error(2, "%s: -a excludes -p and -t", command);
+	return 0;
+}
+
+void targets_apply(const struct targets *t, struct capture_options *o)
+{
+	o->frequency = t->frequency ? t->frequency : 99;
+	o->cpus = t->cpus;
+	o->pids = t->pids.items;
+	o->pid_count = t->pids.count;
+	o->tids = t->tids.items;
+	o->tid_count = t->tids.count;
+	o->comm = t->comm;
+	o->cgroup = t->cgroup;
+	o->user_only = t->user_only;
+	o->kernel_only = t->kernel_only;
+}
+
+void targets_free(struct targets *t)
+{
+	vector_free(&t->pids);
+	vector_free(&t->tids);
+}
+
+char *choose_unwind_cache(const char *given, char *buf, size_t size)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (given)
+		snprintf(buf, size, "%s", given);
+	else if (geteuid() == 0) /* never in a home that sudo left in the environment */
+		snprintf(buf, size, "/var/cache/skein");
+	else if (cache && cache[0] == '/')
+		snprintf(buf, size, "%s/skein", cache);
+	else if (home && home[0] == '/')
+		snprintf(buf, size, "%s/.cache/skein", home);
+	else
+		buf[0] = '\0';
+	return buf;
+}
+
+void go_first(int nice)
+{
+	if (getpriority(PRIO_PROCESS, 0) > nice)
+		(void)setpriority(PRIO_PROCESS, 0, nice);
+}
+
+void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
