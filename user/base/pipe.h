@@ -31,8 +31,8 @@ struct sink_ops {
 	/* May be NULL. About once a second from a live source, at the time given (ns). */
 	int (*tick)(struct sink *s, uint64_t time, struct error *err);
 	/*
-	 * May be NULL. The source begins anew with stacks, frames and functions: no record to
-	 * come refers to those put so far.
+	 * May be NULL. The source begins anew with stacks, frames, functions and mappings: no
+	 * record to come refers to those put so far.
 	 */
 	int (*forget)(struct sink *s, struct error *err);
 	/* Everything has been put: complete the output. Called at most once. */

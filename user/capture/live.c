@@ -149,6 +149,7 @@ static int forget(struct live *l, uint64_t now, struct error *err)
 		return 0;
 	l->last_forget = now;
 	intern_forget(l->intern);
+	objects_forget(l->objects);
 	return sink_forget(l->sink, err);
 }
 

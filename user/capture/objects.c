@@ -737,3 +737,11 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 	}
 	return ret;
 }
+
+void objects_forget(struct objects *o)
+{
+	struct object *object, *next;
+
+	HASH_ITER(by_id, o->by_id, object, next)
+		object->met = object->emitted = false;
+}

@@ -157,7 +157,9 @@ void objects_want_table(struct objects *o, uint32_t slot);
 /* Forget files that nobody maps, once there are very many. */
 void objects_trim(struct objects *o);
 
-/* Put the mapping entities that are new or have changed. */
+/* Put the mapping entities that were met and are new or have changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);
+/* Begin anew: those that are met from now on are put again. */
+void objects_forget(struct objects *o);
 
 #endif
