@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-On Debian 12's own kernel, booted in a virtual machine: the programs load, and
-a recording of a known workload is right, read here from the file alone.
+On the kernels that Debian 12 has, booted in a virtual machine: the programs load, and a recording
+of a known workload is right, read here from the file alone. What an administrator restricts is
+either no hindrance or told, with what mends it.
 """
 import json
 import math
@@ -33,6 +34,7 @@ status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
+. /restricted.sh
 exit $status
 """
 
@@ -49,6 +51,7 @@ class Recording:
             "/bin/shares": live.workload("shares"),
             "/raid6_pq.ko": kernel.module("raid6_pq"),
             "/work": file.name,
+            "/restricted.sh": TESTS / "vm/restricted.sh",
         }
         self.run = vm.Run(kernel, JOB, files)
         self.kernel = kernel
@@ -140,6 +143,57 @@ class OnDebian12(unittest.TestCase):
             with self.subTest(row=row, lost=lost):
                 self.assertGreater(row["written"], 0)
                 self.assertLessEqual(abs(row["due"] - told), 1)
+
+    def case(self, name):
+        """(exit status, what was said, path of the trace) of a case of restricted.sh."""
+        out = self.recording.run.out
+        status = int((out / f"{name}.status").read_text())
+        said = (out / f"{name}.err").read_text(errors="replace").replace("\r\033[K", "")
+        return status, said, out / f"{name}.skein"
+
+    def check_recorded(self, name):
+        status, said, path = self.case(name)
+        self.assertEqual(status, 0, said)
+        stacks = live.Trace(path).stacks(comm="shares")
+        self.assertLessEqual({"main", "cycle"}, live.functions(stacks), said)
+        return stacks, said
+
+    def check_refused(self, name, *words):
+        """One line says why, others what mends it and where to read more."""
+        status, said, path = self.case(name)
+        self.assertEqual(status, 1, said)
+        lines = said.splitlines()
+        self.assertLessEqual(len(lines), 3, said)
+        for line in lines:
+            self.assertRegex(line, r"^skein: [^\x00-\x1f]{1,300}$")
+        for word in words:
+            self.assertIn(word, said)
+        self.assertFalse(path.exists(), said)
+
+    def test_paranoid(self):
+        """kernel.perf_event_paranoid binds whoever has no privileges; they cannot load programs."""
+        for level in range(5):
+            with self.subTest(level=level):
+                self.check_recorded(f"paranoid-{level}")
+                self.check_refused(f"paranoid-{level}-nobody", "sudo", "CAP_BPF", "CAP_PERFMON")
+
+    def test_hidden_addresses(self):
+        """With kernel.kptr_restrict=2 the kernel's frames have no names, even for root."""
+        for level in range(3):
+            stacks, _ = self.check_recorded(f"kptr-{level}")
+            named = {n for n in live.functions(stacks) if "syscall" in n or "page" in n}
+            with self.subTest(level=level, named=named):
+                self.assertEqual(bool(named), level < 2)
+
+    def test_no_type_information(self):
+        for name in ("no-btf", "no-btf-sched"):
+            with self.subTest(name):
+                self.check_refused(name, "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF")
+
+    def test_locked_down(self):
+        self.check_recorded("lockdown-integrity")
+        self.assertEqual(self.case("lockdown-integrity-sched")[0], 0)
+        self.check_refused("lockdown-confidentiality", "locked down", "lockdown=integrity")
 
 
 class OnBackports(OnDebian12):

@@ -118,8 +118,9 @@ def install(tree, source, path):
 
 def make_tree(tree, job, files):
     """files: path in the machine -> path here. Programs bring their libraries."""
-    for folder in ("bin", "proc", "sys", "dev", "tmp", "out", "root", "etc"):
-        (tree / folder).mkdir()
+    for folder in ("bin", "proc", "sys", "dev", "tmp", "out", "root", "etc",
+                   "var/cache"):
+        (tree / folder).mkdir(parents=True)
     install(tree, shutil.which("busybox"), "/bin/busybox")
     for applet in subprocess.run([tree / "bin/busybox", "--list"], check=True,
                                  capture_output=True, text=True).stdout.split():
@@ -138,6 +139,7 @@ def make_tree(tree, job, files):
 
 def make_initramfs(path, job, files):
     with tempfile.TemporaryDirectory() as tree:
+        os.chmod(tree, 0o755)
         make_tree(pathlib.Path(tree), job, files)
         names = "\n".join(["."] + sorted(str(p.relative_to(tree))
                                          for p in pathlib.Path(tree).rglob("*")))
