@@ -131,14 +131,16 @@ class Deps(unittest.TestCase):
             self.assertIn("cannot be had from npm: its tests will be skipped", run.stderr)
             self.assertEqual(list((home / "skein/readers").iterdir()), [])
 
-        made = self.state / "package/assets/trace-processor"
-        made.mkdir(parents=True)
-        (made / "engine.mjs").touch()
+        for part in ("assets/trace-processor", "dist/release"):
+            (self.state / "package" / part).mkdir(parents=True)
+            (self.state / "package" / part / "file").touch()
         self.tool("npm", "#!/bin/sh\ntar cf - -C $STATE package | gzip >x.tgz\n")
         self.tool("sha256sum", "#!/bin/sh\nexit 0\n")
         self.assertEqual(self.run_deps("readers")[0].stderr, "")
-        (there,) = (home / "skein/readers").iterdir()
-        self.assertTrue((there / "engine.mjs").exists())
+        there = list((home / "skein/readers").iterdir())
+        self.assertIn("trace-processor-0.25.2", [folder.name for folder in there])
+        for folder in there:
+            self.assertTrue(list(folder.rglob("file")), folder)
         self.assertEqual(self.run_deps("readers")[0].stdout, "")
 
     def test_profilers(self):
