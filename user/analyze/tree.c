@@ -8,14 +8,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "analyze/index.h"
 #include "analyze/tree.h"
 
 struct tree_builder {
-	struct tree tree;
+	struct tree_maker made;
 	const struct profile *profile;
 	const struct tree_view *view;
-	struct index children; /* (parent node, label) -> node */
 	struct index ends;     /* (prefix node, stack) -> node, of stacks that are landmarks */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
@@ -25,22 +23,21 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Go from *node to its child of that label, which is made if there is none. */
-static int descend(struct tree_builder *b, uint32_t *node, uint32_t label)
+int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 {
 	uint64_t key = pair(*node, label);
-	uint32_t child = index_get(&b->children, key);
+	uint32_t child = index_get(&m->children, key);
 	struct tree_node fresh = {.label = label, .parent = *node, .first_child = TREE_NONE};
 
 	if (child == INDEX_NONE) {
-		child = b->tree.nodes.count;
+		child = m->tree.nodes.count;
 		if (child == TREE_NONE)
 			return -EOVERFLOW;
-		fresh.next_sibling = b->tree.nodes.items[*node].first_child;
-		if (vector_push(&b->tree.nodes, fresh) < 0 ||
-		    index_put(&b->children, key, child) < 0)
+		fresh.next_sibling = m->tree.nodes.items[*node].first_child;
+		if (vector_push(&m->tree.nodes, fresh) < 0 ||
+		    index_put(&m->children, key, child) < 0)
 			return -ENOMEM;
-		b->tree.nodes.items[*node].first_child = child;
+		m->tree.nodes.items[*node].first_child = child;
 	}
 	*node = child;
 	return 0;
@@ -52,10 +49,10 @@ static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	uint32_t frame = b->profile->stacks[stack].frame;
 
 	if (frame == PROFILE_NONE)
-		return descend(b, node, b->view->unknown_label);
+		return tree_descend(&b->made, node, b->view->unknown_label);
 	if (b->profile->frames[frame].f.kind == FRAME_END)
 		return 0;
-	return descend(b, node, b->view->frame_labels[frame]);
+	return tree_descend(&b->made, node, b->view->frame_labels[frame]);
 }
 
 /* Few enough to cost no memory, and enough that one is never far. */
@@ -99,13 +96,13 @@ static int add_sum(struct tree_builder *b, const struct profile_sum *s)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < count && !rc; i++)
-		rc = descend(b, &node, labels[i]);
+		rc = tree_descend(&b->made, &node, labels[i]);
 	if (!rc)
 		rc = descend_path(b, &node, s->stack);
 	if (rc < 0)
 		return rc;
-	b->tree.nodes.items[node].self_count += s->count;
-	b->tree.nodes.items[node].self_weight += s->weight;
+	b->made.tree.nodes.items[node].self_count += s->count;
+	b->made.tree.nodes.items[node].self_weight += s->weight;
 	return 0;
 }
 
@@ -123,26 +120,38 @@ static void add_up(struct tree *t)
 	}
 }
 
+int tree_begin(struct tree_maker *m)
+{
+	static const struct tree_node root = {TREE_NONE, TREE_NONE, TREE_NONE, TREE_NONE,
+					      0, 0, 0, 0};
+
+	return vector_push(&m->tree.nodes, root);
+}
+
+int tree_end(struct tree_maker *m, int rc, struct tree *ret)
+{
+	index_free(&m->children);
+	if (rc < 0) {
+		tree_free(&m->tree);
+		return rc;
+	}
+	add_up(&m->tree);
+	*ret = m->tree;
+	return 0;
+}
+
 int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	       const struct tree_view *view)
 {
 	struct tree_builder b = {.profile = p, .view = view};
-	struct tree_node root = {TREE_NONE, TREE_NONE, TREE_NONE, TREE_NONE, 0, 0, 0, 0};
-	int rc = vector_push(&b.tree.nodes, root);
+	int rc = tree_begin(&b.made);
 
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
 			rc = add_sum(&b, &p->sums[i]);
-	index_free(&b.children);
 	index_free(&b.ends);
 	vector_free(&b.path);
-	if (rc < 0) {
-		tree_free(&b.tree);
-		return rc;
-	}
-	add_up(&b.tree);
-	*ret = b.tree;
-	return 0;
+	return tree_end(&b.made, rc, ret);
 }
 
 void tree_free(struct tree *t)

@@ -8,6 +8,7 @@
 #ifndef SKEIN_ANALYZE_TREE_H
 #define SKEIN_ANALYZE_TREE_H
 
+#include "analyze/index.h"
 #include "analyze/profile.h"
 #include "base/vector.h"
 
@@ -43,5 +44,18 @@ struct tree_view {
 int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);
 void tree_free(struct tree *t);
+
+/* A tree in the making, for who has paths that are not stacks. Zeroed: not begun. */
+struct tree_maker {
+	struct tree tree; /* own weights only, until tree_end() */
+	struct index children; /* (parent node, label) -> node */
+};
+
+/* With its root: 0 or -ENOMEM. */
+int tree_begin(struct tree_maker *m);
+/* Go from *node to its child of that label, which is made if there is none. */
+int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label);
+/* Add the weights up. rc: what making it came to; returned, and *ret is untouched unless 0. */
+int tree_end(struct tree_maker *m, int rc, struct tree *ret);
 
 #endif

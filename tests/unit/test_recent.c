@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The window of what was recorded lately: what is in it, what leaves it, what is dropped. */
+#include <string.h>
+
+#include "analyze/recent.h"
+#include "suite.h"
+
+#define SECOND 1000000000ULL
+#define START (1000 * SECOND)
+#define WINDOW (10 * SECOND)
+#define PERIOD (SECOND / 100)
+
+static struct sink *s;
+static struct error err;
+
+#define PUT(kind, ...) ck_assert_int_eq(put_##kind(s, &(struct kind){__VA_ARGS__}, &err), 0)
+
+static void tick(uint64_t time)
+{
+	ck_assert_int_eq(sink_tick(s, time, &err), 0);
+}
+
+/* A process with one thread, under one id. */
+static void put_task(uint64_t id, const char *comm, uint64_t end)
+{
+	PUT(process, .id = id, .host = 1, .pid = id + 100, .comm = comm, .end = end);
+	PUT(thread, .id = id, .process = id, .tid = id + 100, .comm = comm, .end = end);
+}
+
+static void put_function_of(uint64_t id, const char *name)
+{
+	PUT(function, .id = id, .mapping = 1, .name = name);
+	PUT(frame, .id = id, .kind = FRAME_NATIVE, .mapping = 1, .address = id, .function = id);
+}
+
+/* One process, and the stack main: outer: inner. */
+static void begin(void)
+{
+	ck_assert_int_eq(recent_sink(&s, WINDOW, &err), 0);
+	PUT(host, .id = 1, .hostname = "machine", .cpus = 2, .start = START);
+	PUT(event, .id = 1, .host = 1, .name = "cpu-clock", .unit = "ns", .period = PERIOD);
+	put_task(1, "worker", 0);
+	PUT(mapping, .id = 1, .host = 1, .kind = MAPPING_FILE, .path = "/bin/worker");
+	put_function_of(1, "main");
+	put_function_of(2, "outer");
+	put_function_of(3, "inner");
+	for (uint64_t id = 1; id <= 3; id++)
+		PUT(stack, .id = id, .parent = id - 1, .frame = id);
+	tick(START);
+}
+
+static void put_samples(uint64_t time, uint64_t thread, uint64_t stack, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		PUT(sample, .time = time + i, .event = 1, .thread = thread, .stack = stack,
+		    .weight = PERIOD);
+}
+
+static struct recent_window window_at(uint64_t now)
+{
+	struct recent_window w;
+
+	ck_assert_int_eq(recent_window(s, now, &w, &err), 0);
+	return w;
+}
+
+/* Samples in the window at that time. */
+static uint64_t samples_at(uint64_t now)
+{
+	struct recent_window w = window_at(now);
+	uint64_t count = w.profile->total_count;
+
+	ck_assert_uint_eq(w.profile->total_weight, count * PERIOD);
+	ck_assert_uint_eq(w.profile->missing, 0);
+	profile_free(w.profile);
+	return count;
+}
+
+START_TEST(samples_leave_in_time)
+{
+	begin();
+	put_samples(START + SECOND, 1, 3, 5);
+	put_samples(START + 2 * SECOND, 1, 2, 7);
+	ck_assert_uint_eq(samples_at(START + 3 * SECOND), 12);
+	ck_assert_uint_eq(samples_at(START + 10 * SECOND), 12);
+	/* they are not gone before the window is over, and gone a twentieth of it later */
+	ck_assert_uint_eq(samples_at(START + 11 * SECOND), 12);
+	ck_assert_uint_eq(samples_at(START + 11 * SECOND + SECOND / 2), 7);
+	ck_assert_uint_eq(samples_at(START + 12 * SECOND), 7);
+	ck_assert_uint_eq(samples_at(START + 12 * SECOND + SECOND / 2), 0);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(late_samples_and_jumps)
+{
+	begin();
+	put_samples(START + 20 * SECOND, 1, 3, 1);
+	put_samples(START + 15 * SECOND, 1, 3, 1); /* late, but in the window */
+	put_samples(START + SECOND, 1, 3, 1); /* too late */
+	ck_assert_uint_eq(samples_at(START + 20 * SECOND), 2);
+	put_samples(START + 1000000 * SECOND, 1, 3, 1);
+	ck_assert_uint_eq(samples_at(START + 21 * SECOND), 1);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(span_grows_to_the_window)
+{
+	struct recent_window w;
+
+	begin();
+	w = window_at(START + 3 * SECOND);
+	ck_assert_uint_eq(w.span, 3 * SECOND);
+	profile_free(w.profile);
+	w = window_at(START + 300 * SECOND);
+	ck_assert_uint_ge(w.span, WINDOW);
+	ck_assert_uint_le(w.span, WINDOW + WINDOW / 20);
+	profile_free(w.profile);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(equal_samples_are_one_sum)
+{
+	struct recent_window w;
+
+	begin();
+	for (unsigned int i = 0; i < 30; i++)
+		put_samples(START + SECOND, 1, 1 + i % 3, 1000);
+	w = window_at(START + SECOND);
+	ck_assert_uint_eq(w.profile->total_count, 30000);
+	ck_assert_uint_eq(w.profile->sum_count, 3);
+	profile_free(w.profile);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(runtime_flags_stay_apart)
+{
+	struct recent_window w;
+
+	begin();
+	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3,
+	    .weight = PERIOD, .flags = SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL | SAMPLE_FLAG_LATE);
+	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3,
+	    .weight = PERIOD, .flags = SAMPLE_FLAG_PYTHON);
+	w = window_at(START + SECOND);
+	ck_assert_uint_eq(w.profile->sum_count, 2);
+	profile_free(w.profile);
+	sink_free(s);
+}
+END_TEST
+
+static bool has_function(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (!strcmp(p->functions[i].f.name, name))
+			return true;
+	return false;
+}
+
+START_TEST(names_come_late)
+{
+	struct recent_window w;
+
+	begin();
+	PUT(frame, .id = 4, .kind = FRAME_NATIVE, .mapping = 1, .address = 4);
+	PUT(stack, .id = 4, .parent = 1, .frame = 4);
+	put_samples(START + SECOND, 1, 4, 1);
+	w = window_at(START + SECOND);
+	ck_assert(!has_function(w.profile, "at last"));
+	profile_free(w.profile);
+	put_function_of(4, "at last");
+	w = window_at(START + SECOND);
+	ck_assert(has_function(w.profile, "at last"));
+	ck_assert(!has_function(w.profile, "inner")); /* no sample of it is in the window */
+	profile_free(w.profile);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(ended_processes_are_dropped)
+{
+	begin();
+	for (uint64_t id = 2; id <= 500; id++) {
+		put_task(id, "brief", START + SECOND);
+		put_samples(START + SECOND, id, 3, 1);
+	}
+	tick(START + 2 * SECOND);
+	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 500);
+	tick(START + 11 * SECOND);
+	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 500);
+	tick(START + 30 * SECOND);
+	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 1); /* it lives, and may be sampled again */
+	ck_assert_uint_eq(recent_count(s, KIND_THREAD), 1);
+	put_samples(START + 30 * SECOND, 1, 3, 1);
+	ck_assert_uint_eq(samples_at(START + 30 * SECOND), 1);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(forgotten_stacks_are_dropped)
+{
+	begin();
+	put_samples(START + SECOND, 1, 2, 1);
+	tick(START + 100 * SECOND); /* the source may still refer to them */
+	ck_assert_uint_eq(recent_count(s, KIND_STACK), 3);
+	put_samples(START + 100 * SECOND, 1, 2, 1);
+	ck_assert_int_eq(sink_forget(s, &err), 0);
+	tick(START + 101 * SECOND); /* what the window needs stays */
+	ck_assert_uint_eq(recent_count(s, KIND_STACK), 2);
+	ck_assert_uint_eq(recent_count(s, KIND_FRAME), 2);
+	ck_assert_uint_eq(recent_count(s, KIND_MAPPING), 1);
+	ck_assert_uint_eq(samples_at(START + 101 * SECOND), 1);
+	tick(START + 200 * SECOND);
+	ck_assert_uint_eq(recent_count(s, KIND_STACK), 0);
+	ck_assert_uint_eq(recent_count(s, KIND_FRAME), 0);
+	ck_assert_uint_eq(recent_count(s, KIND_FUNCTION), 0);
+	ck_assert_uint_eq(recent_count(s, KIND_MAPPING), 0);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(accounts_of_the_window)
+{
+	struct recent_window w;
+
+	begin();
+	for (uint64_t i = 1; i <= 60; i++) {
+		uint64_t now = START + i * SECOND;
+
+		/* one CPU is busy; the other one sleeps, and loses all of its half minute of work */
+		PUT(account, .event = 1, .cpu = 0, .due = i * 100, .written = i * 100);
+		PUT(account, .event = 1, .cpu = 1, .due = i * 100,
+		    .idle = i < 30 ? i * 100 : 30 * 100);
+		if (i == 59)
+			PUT(loss, .id = 1, .event = 1, .cpu = 2, .reason = LOSS_RING_FULL,
+			    .time = now - SECOND, .end = now, .count = 40);
+		tick(now);
+		if (i != 20 && i != 60)
+			continue;
+		w = window_at(now);
+		ck_assert_uint_eq(w.account.cpus, 2);
+		ck_assert_uint_ge(w.account.span, WINDOW);
+		ck_assert_uint_eq(w.account.total.due, w.account.span / SECOND * 200);
+		ck_assert_uint_eq(w.account.total.idle, i == 20 ? w.account.total.due / 2 : 0);
+		ck_assert_uint_eq(w.account.lost[LOSS_RING_FULL], i == 20 ? 0 : 40);
+		ck_assert_uint_eq(w.account.lost[LOSS_NOT_DELIVERED],
+				  i == 20 ? 0 : w.account.total.due / 2 - 40);
+		profile_free(w.profile);
+	}
+	sink_free(s);
+}
+END_TEST
+
+SUITE("recent", samples_leave_in_time, late_samples_and_jumps, span_grows_to_the_window,
+      equal_samples_are_one_sum, runtime_flags_stay_apart, names_come_late,
+      ended_processes_are_dropped, forgotten_stacks_are_dropped, accounts_of_the_window)

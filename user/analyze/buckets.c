@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples of a time that moves on, see buckets.h. */
+#include <stdlib.h>
+
+#include "analyze/buckets.h"
+
+/* Sums are merged when there are twice as many as were different, and so many more. */
+#define SPARE 4096
+
+void buckets_init(struct buckets *b, uint64_t window)
+{
+	*b = (struct buckets){.width = window / (BUCKETS - 1)};
+	if (!b->width)
+		b->width = 1;
+}
+
+static void empty(struct bucket *b)
+{
+	vector_free(&b->sums);
+	b->merged = 0;
+}
+
+void buckets_free(struct buckets *b)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		empty(&b->ring[i]);
+}
+
+static bool in_window(const struct buckets *b, uint64_t number)
+{
+	return number + BUCKETS > b->last;
+}
+
+void buckets_advance(struct buckets *b, uint64_t now)
+{
+	uint64_t number = now / b->width;
+
+	if (number <= b->last)
+		return;
+	b->last = number;
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		if (!in_window(b, b->ring[i].number))
+			empty(&b->ring[i]);
+}
+
+uint64_t buckets_begin(const struct buckets *b)
+{
+	return b->last >= BUCKETS ? (b->last - BUCKETS + 1) * b->width : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return (x->flags > y->flags) - (x->flags < y->flags);
+}
+
+static void merge(struct bucket *b)
+{
+	struct sum *sums = b->sums.items;
+	size_t kept = 0;
+
+	if (b->merged == b->sums.count)
+		return;
+	qsort(sums, b->sums.count, sizeof(*sums), compare);
+	for (size_t i = 1; i < b->sums.count; i++) {
+		if (compare(&sums[kept], &sums[i])) {
+			sums[++kept] = sums[i];
+			continue;
+		}
+		sums[kept].count += sums[i].count;
+		sums[kept].weight += sums[i].weight;
+	}
+	b->sums.count = b->merged = kept + 1;
+}
+
+int buckets_add(struct buckets *b, const struct sample *s)
+{
+	uint64_t number = s->time / b->width;
+	struct bucket *to = &b->ring[number % BUCKETS];
+	const struct sum one = {
+		.event = s->event,
+		.thread = s->thread,
+		.stack = s->stack,
+		.count = 1,
+		.weight = s->weight,
+		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+	};
+
+	buckets_advance(b, s->time);
+	if (!in_window(b, number))
+		return 0;
+	if (to->number != number)
+		empty(to);
+	to->number = number;
+	if (to->sums.count >= 2 * to->merged + SPARE)
+		merge(to);
+	return vector_push(&to->sums, one);
+}
+
+const struct bucket *buckets_at(struct buckets *b, unsigned int place)
+{
+	struct bucket *at = &b->ring[place];
+
+	if (!at->sums.count || !in_window(b, at->number))
+		return NULL;
+	merge(at);
+	return at;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One function among its callers and callees, see callers.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/callers.h"
+
+static const struct tree_node *node_at(const struct tree *t, uint32_t node)
+{
+	return &t->nodes.items[node];
+}
+
+static void add_self(struct tree_maker *m, uint32_t node, uint64_t count, uint64_t weight)
+{
+	m->tree.nodes.items[node].self_count += count;
+	m->tree.nodes.items[node].self_weight += weight;
+}
+
+/* By node: what stands for it in the tree of callees; TREE_NONE: it is not below the function. */
+static int follow(struct tree_maker *m, const struct tree *t, uint32_t label, uint32_t *to)
+{
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
+		const struct tree_node *n = node_at(t, i);
+
+		to[i] = i ? to[n->parent] : TREE_NONE; /* parents come first */
+		if (to[i] != TREE_NONE && tree_descend(m, &to[i], n->label) < 0)
+			return -ENOMEM;
+		if (to[i] == TREE_NONE && n->label == label)
+			to[i] = 0;
+		if (to[i] != TREE_NONE)
+			add_self(m, to[i], n->self_count, n->self_weight);
+	}
+	return 0;
+}
+
+int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
+{
+	uint32_t *to = calloc(t->nodes.count + 1, sizeof(*to));
+	struct tree_maker m = {0};
+	int rc = to ? tree_begin(&m) : -ENOMEM;
+
+	if (!rc)
+		rc = follow(&m, t, label, to);
+	free(to);
+	return tree_end(&m, rc, ret);
+}
+
+/* From a node of the function upwards, root excluded. */
+static int climb(struct tree_maker *m, const struct tree *t, uint32_t from)
+{
+	const struct tree_node *n = node_at(t, from);
+	uint32_t to = 0;
+
+	for (uint32_t at = n->parent; at; at = node_at(t, at)->parent)
+		if (tree_descend(m, &to, node_at(t, at)->label) < 0)
+			return -ENOMEM;
+	add_self(m, to, n->count, n->weight);
+	return 0;
+}
+
+int callers_of(struct tree *ret, const struct tree *t, uint32_t label)
+{
+	/* by node: the function stands there or above */
+	bool *within = calloc(t->nodes.count + 1, sizeof(*within));
+	struct tree_maker m = {0};
+	int rc = within ? tree_begin(&m) : -ENOMEM;
+
+	for (uint32_t i = 1; i < t->nodes.count && !rc; i++) {
+		const struct tree_node *n = node_at(t, i);
+
+		within[i] = within[n->parent] || n->label == label;
+		if (within[i] && !within[n->parent])
+			rc = climb(&m, t, i);
+	}
+	free(within);
+	return tree_end(&m, rc, ret);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The window of what was recorded lately, see recent.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/buckets.h"
+#include "analyze/recent.h"
+#include "analyze/shelf.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+/* Samples of a thread may come so long after its end. */
+#define GRACE (10 * NSEC_PER_SEC)
+/* Samples that are on their way when the accounts are read are not lost: those of so long. */
+#define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
+
+/* What is kept, parents before children, as a source puts it. X(KIND) */
+#define SHELVES(X) X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
+
+/* The accounts of all CPUs added up, as they stood at a tick. */
+struct snapshot {
+	uint64_t time;
+	struct account total;
+};
+
+struct recent {
+	struct sink sink;
+	struct source source; /* of what is in the window, for recent_window() */
+	struct buckets buckets;
+	struct shelf shelves[KIND_COUNT];
+	uint32_t epoch; /* counts what the source has forgotten */
+	uint64_t started, ticked; /* ns; 0: not yet */
+	VECTOR(struct account) accounts; /* the last one of each CPU */
+	VECTOR(struct snapshot) snapshots; /* oldest first; the first was before the window */
+	VECTOR(struct loss) losses; /* that reach into the window */
+};
+
+static struct recent *recent_of_source(struct source *s)
+{
+	return (struct recent *)((char *)s - offsetof(struct recent, source));
+}
+
+/* Marks. */
+
+static void *use(struct recent *r, enum record_kind kind, uint64_t id)
+{
+	struct shelf_item *i = id ? shelf_find(&r->shelves[kind], id) : NULL;
+
+	if (!i || i->used)
+		return NULL;
+	i->used = true;
+	return shelf_record(i);
+}
+
+static void use_thread(struct recent *r, uint64_t id)
+{
+	const struct thread *t = use(r, KIND_THREAD, id);
+
+	if (t)
+		use(r, KIND_PROCESS, t->process);
+}
+
+static void use_mapping(struct recent *r, uint64_t id)
+{
+	const struct mapping *m = use(r, KIND_MAPPING, id);
+
+	if (m)
+		use(r, KIND_PROCESS, m->process);
+}
+
+static void use_frame(struct recent *r, uint64_t id)
+{
+	const struct frame *f = use(r, KIND_FRAME, id);
+	const struct function *of = f ? use(r, KIND_FUNCTION, f->function) : NULL;
+
+	if (f)
+		use_mapping(r, f->mapping);
+	if (of)
+		use_mapping(r, of->mapping);
+}
+
+static void use_stack(struct recent *r, uint64_t id)
+{
+	const struct stack *s;
+
+	for (; (s = use(r, KIND_STACK, id)); id = s->parent)
+		use_frame(r, s->frame);
+}
+
+static void clear_marks(struct recent *r)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (size_t i = 0; r->shelves[kind].kind && i < r->shelves[kind].count; i++)
+			shelf_at(&r->shelves[kind], i)->used = kind == KIND_HOST ||
+							       kind == KIND_EVENT;
+}
+
+/* Mark everything that samples of the window refer to. */
+static void mark(struct recent *r)
+{
+	clear_marks(r);
+	for (unsigned int place = 0; place < BUCKETS; place++) {
+		const struct bucket *b = buckets_at(&r->buckets, place);
+
+		for (size_t i = 0; b && i < b->sums.count; i++) {
+			use_thread(r, b->sums.items[i].thread);
+			use_stack(r, b->sums.items[i].stack);
+		}
+	}
+}
+
+/* Dropping. */
+
+static bool keep_unforgotten(void *context, struct shelf_item *i)
+{
+	const struct recent *r = context;
+
+	return i->used || i->epoch == r->epoch;
+}
+
+static bool may_come(const struct recent *r, uint64_t ended)
+{
+	return !ended || ended + GRACE > r->ticked;
+}
+
+static bool keep_process(void *context, struct shelf_item *i)
+{
+	const struct recent *r = context;
+	const struct process *p = shelf_record(i);
+
+	return i->used || may_come(r, p->end);
+}
+
+/* The end of a thread whose exit was lost is not told, but that of its process is. */
+static bool keep_thread(void *context, struct shelf_item *i)
+{
+	const struct recent *r = context;
+	const struct thread *t = shelf_record(i);
+
+	return i->used ||
+	       (may_come(r, t->end) && shelf_find(&r->shelves[KIND_PROCESS], t->process));
+}
+
+static int sweep(struct recent *r)
+{
+	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
+						     KIND_MAPPING};
+	int rc = shelf_sweep(&r->shelves[KIND_PROCESS], keep_process, r);
+
+	if (!rc)
+		rc = shelf_sweep(&r->shelves[KIND_THREAD], keep_thread, r);
+	for (unsigned int i = 0; !rc && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
+		rc = shelf_sweep(&r->shelves[forgotten[i]], keep_unforgotten, r);
+	return rc;
+}
+
+/* Accounts and losses. */
+
+static int take_account(struct recent *r, const struct account *a)
+{
+	for (size_t i = 0; i < r->accounts.count; i++)
+		if (r->accounts.items[i].cpu == a->cpu && r->accounts.items[i].event == a->event) {
+			r->accounts.items[i] = *a;
+			return 0;
+		}
+	return vector_push(&r->accounts, *a);
+}
+
+/* One that lasts grows: it comes again under its id. */
+static int take_loss(struct recent *r, const struct loss *l)
+{
+	for (size_t i = 0; i < r->losses.count; i++)
+		if (r->losses.items[i].id == l->id) {
+			r->losses.items[i] = *l;
+			return 0;
+		}
+	return vector_push(&r->losses, *l);
+}
+
+static int take_snapshot(struct recent *r, uint64_t time)
+{
+	struct snapshot s = {.time = time};
+
+	for (size_t i = 0; i < r->accounts.count; i++) {
+		const struct account *a = &r->accounts.items[i];
+
+		s.total.due += a->due;
+		s.total.written += a->written;
+		s.total.filtered += a->filtered;
+		s.total.idle += a->idle;
+		s.total.late += a->late;
+	}
+	return vector_push(&r->snapshots, s);
+}
+
+static void drop_old(struct recent *r)
+{
+	uint64_t begin = buckets_begin(&r->buckets);
+	struct snapshot *snapshots = r->snapshots.items;
+	size_t kept = 0, old = 0;
+
+	while (old + 1 < r->snapshots.count && snapshots[old + 1].time <= begin)
+		old++;
+	for (size_t i = old; i < r->snapshots.count; i++)
+		snapshots[i - old] = snapshots[i];
+	r->snapshots.count -= old;
+	for (size_t i = 0; i < r->losses.count; i++)
+		if (r->losses.items[i].end > begin)
+			r->losses.items[kept++] = r->losses.items[i];
+	r->losses.count = kept;
+}
+
+/* What is due beyond all that is known, and not just under way. */
+static uint64_t not_delivered(const struct recent_account *a)
+{
+	uint64_t known = a->total.written + a->total.filtered + a->total.idle +
+			 a->lost[LOSS_RING_FULL];
+	uint64_t rest = a->total.due > known ? a->total.due - known : 0;
+	uint64_t tolerated = a->span ? (uint64_t)((double)a->total.due * UNDER_WAY / a->span) : 0;
+
+	return rest > tolerated ? rest : 0;
+}
+
+static void fill_account(const struct recent *r, struct recent_account *ret)
+{
+	const struct snapshot *first = r->snapshots.items;
+	const struct snapshot *last = first + r->snapshots.count - 1;
+
+	*ret = (struct recent_account){.cpus = (unsigned int)r->accounts.count};
+	for (size_t i = 0; i < r->losses.count; i++)
+		if (r->losses.items[i].reason < LOSS_COUNT)
+			ret->lost[r->losses.items[i].reason] += r->losses.items[i].count;
+	if (!r->snapshots.count)
+		return;
+	ret->span = last->time - first->time;
+	ret->total = (struct account){
+		.due = last->total.due - first->total.due,
+		.written = last->total.written - first->total.written,
+		.filtered = last->total.filtered - first->total.filtered,
+		.idle = last->total.idle - first->total.idle,
+		.late = last->total.late - first->total.late,
+	};
+	ret->lost[LOSS_NOT_DELIVERED] += not_delivered(ret);
+}
+
+/* As a sink. */
+
+static int take(struct recent *r, enum record_kind kind, const void *record)
+{
+	if (kind == KIND_SAMPLE)
+		return buckets_add(&r->buckets, record);
+	if (kind == KIND_ACCOUNT)
+		return take_account(r, record);
+	if (kind == KIND_LOSS)
+		return take_loss(r, record);
+	return r->shelves[kind].kind ? shelf_put(&r->shelves[kind], record, r->epoch) : 0;
+}
+
+static int recent_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	int rc = take((struct recent *)s, kind, record);
+
+	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
+}
+
+static int recent_tick(struct sink *s, uint64_t time, struct error *err)
+{
+	struct recent *r = (struct recent *)s;
+	int rc;
+
+	r->started = r->started ? r->started : time;
+	r->ticked = time;
+	buckets_advance(&r->buckets, time);
+	rc = take_snapshot(r, time);
+	drop_old(r);
+	mark(r);
+	if (!rc)
+		rc = sweep(r);
+	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
+}
+
+static int recent_forget(struct sink *s, struct error *err)
+{
+	(void)err;
+	((struct recent *)s)->epoch++;
+	return 0;
+}
+
+static int recent_finish(struct sink *s, struct error *err)
+{
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+static void recent_free(struct sink *s)
+{
+	struct recent *r = (struct recent *)s;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (r->shelves[kind].kind)
+			shelf_free(&r->shelves[kind]);
+	buckets_free(&r->buckets);
+	vector_free(&r->accounts);
+	vector_free(&r->snapshots);
+	vector_free(&r->losses);
+	free(r);
+}
+
+/* As a source. */
+
+static int put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
+{
+	struct shelf *shelf = &r->shelves[kind];
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < shelf->count; i++)
+		if (shelf_at(shelf, i)->used)
+			rc = sink_put(to, kind, shelf_record(shelf_at(shelf, i)), err);
+	return rc;
+}
+
+static int put_sums(struct recent *r, struct sink *to, struct error *err)
+{
+	int rc = 0;
+
+	for (unsigned int place = 0; !rc && place < BUCKETS; place++) {
+		const struct bucket *b = buckets_at(&r->buckets, place);
+
+		for (size_t i = 0; !rc && b && i < b->sums.count; i++)
+			rc = put_sum(to, &b->sums.items[i], err);
+	}
+	return rc;
+}
+
+static int run(struct source *s, struct sink *to, struct error *err)
+{
+	struct recent *r = recent_of_source(s);
+	int rc = 0;
+
+	mark(r);
+#define PUT_USED(KIND) \
+	if (!rc) \
+		rc = put_used(r, KIND_##KIND, to, err);
+	SHELVES(PUT_USED)
+#undef PUT_USED
+	return rc ? rc : put_sums(r, to, err);
+}
+
+static const struct sink_ops sink_ops = {
+	.put = recent_put,
+	.tick = recent_tick,
+	.forget = recent_forget,
+	.finish = recent_finish,
+	.free = recent_free,
+};
+
+static const struct source_ops source_ops = {.run = run};
+
+int recent_sink(struct sink **ret, uint64_t window, struct error *err)
+{
+	struct recent *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return error_errno(err, -ENOMEM, "cannot begin a window");
+	r->sink = (struct sink){.ops = &sink_ops, .wants = WANTS(WANT(SAMPLE))};
+	r->source = (struct source){.ops = &source_ops};
+	buckets_init(&r->buckets, window);
+#define INIT_SHELF(KIND) \
+	shelf_init(&r->shelves[KIND_##KIND], KIND_##KIND); \
+	r->sink.wants |= WANT(KIND);
+	SHELVES(INIT_SHELF)
+#undef INIT_SHELF
+	*ret = &r->sink;
+	return 0;
+}
+
+int recent_window(struct sink *s, uint64_t now, struct recent_window *ret, struct error *err)
+{
+	struct recent *r = (struct recent *)s;
+	struct recent_window w = {.profile = NULL};
+	uint64_t begin;
+	int rc;
+
+	buckets_advance(&r->buckets, now);
+	drop_old(r);
+	begin = buckets_begin(&r->buckets);
+	begin = r->started > begin ? r->started : begin;
+	w.span = now > begin ? now - begin : 0;
+	rc = profile_read(&w.profile, &r->source, NULL, err);
+	if (rc)
+		return rc;
+	fill_account(r, &w.account);
+	*ret = w;
+	return 0;
+}
+
+size_t recent_count(const struct sink *s, enum record_kind kind)
+{
+	return ((const struct recent *)s)->shelves[kind].count;
+}
