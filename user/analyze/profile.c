@@ -379,7 +379,7 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 	*ret = &b->sink;
 	return 0;
 out:
-	free(made);
+	profile_free(made ? &made->profile : NULL);
 	free(b);
 	return error_errno(err, -ENOMEM, "cannot begin a profile");
 }

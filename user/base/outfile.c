@@ -87,7 +87,7 @@ static int open_path(const char *path, char **temporary, struct error *err)
 	}
 	if (asprintf(temporary, "%s.XXXXXX", path) < 0) {
 		*temporary = NULL;
-		return -ENOMEM;
+		return error_errno(err, -ENOMEM, "cannot create %s", path);
 	}
 	fd = mkostemp(*temporary, O_CLOEXEC);
 	if (fd >= 0)

@@ -99,6 +99,10 @@ static int run_export(const char *path, const struct options *o,
 	how.to = o->filter.to;
 	if (!rc)
 		rc = export_to(in.source, format, o->out ? o->out : "-", &how, &err);
+	if (!rc && trace_left_out(in.trace))
+		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
+			 "written",
+			 path);
 	input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;
 }

@@ -16,6 +16,7 @@ struct trace {
 	bool truncated;		     /* the file is shorter than it says */
 	uint64_t dense;		     /* above this id no chunk is missing without being lost */
 	struct cast *cast;	     /* of cast_of(); NULL before */
+	uint64_t left_out;	     /* records that its sources could not read */
 };
 
 /* Whether the file has that table, or that column of it. */

@@ -37,6 +37,7 @@ static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_
 {
 	struct loss *l;
 
+	s->trace->left_out += count;
 	if (s->loss_count == LOSSES_MAX) {
 		l = &s->losses[LOSSES_MAX - 1];
 		l->time = time < l->time ? time : l->time;
@@ -265,6 +266,11 @@ static void file_free(struct source *source)
 }
 
 static const struct source_ops file_ops = {.run = file_run, .free = file_free};
+
+uint64_t trace_left_out(const struct trace *t)
+{
+	return t->left_out;
+}
 
 int trace_source(struct source **ret, struct trace *t, struct error *err)
 {

@@ -63,6 +63,9 @@ void trace_close(struct trace *t);
  */
 int trace_source(struct source **ret, struct trace *t, struct error *err);
 
+/* About how many records its sources have left out so far, because they are damaged. */
+uint64_t trace_left_out(const struct trace *t);
+
 /* How many of a kind there are; of sums, how many keys. */
 int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err);
 
