@@ -33,6 +33,13 @@ static int set_call(void *options, const char *value, struct error *err)
 	return 0;
 }
 
+static const char *event_word(unsigned int index)
+{
+	static const char *const words[] = {"cpu", "cycles", NULL};
+
+	return words[index];
+}
+
 #define AT(member) offsetof(struct settings, member)
 #define MORE "Text that is long enough to be wrapped at the right edge of the page, twice or so."
 
@@ -45,6 +52,7 @@ static const struct option_spec specs[] = {
 	 .help = MORE,
 	 .offset = AT(output)},
 	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "NAME", .set = set_event,
+	 .values = event_word,
 	 .help = "Which event."},
 	{.name = "How", .type = OPTION_HEADING},
 	{.name = "frequency", .letter = 'F', .type = OPTION_COUNT, .arg = "HZ",
@@ -156,6 +164,7 @@ START_TEST(errors_name_the_option)
 		     "record: there is no option '--foo'; 'skein record --help' lists them");
 	expect_error("x --foo=3 y",
 		     "record: there is no option '--foo'; 'skein record --help' lists them");
+	expect_error("--otuput=x", "record: there is no option '--otuput'; is '--output' meant?");
 	expect_error("-ax", "record: there is no option '-x'; 'skein record --help' lists them");
 	expect_error("-a -F", "record: option '-F' needs an argument: HZ");
 	expect_error("--freq", "record: option '--frequency' needs an argument: HZ");
@@ -288,9 +297,25 @@ START_TEST(help_tells_everything)
 	ck_assert_ptr_nonnull(strstr(text, "\n\nExamples:\n"
 					   "  sudo skein record -d 10s\n      Text"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  skein record -- make\n      a command\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n  -e, --event NAME     Which event.\n"
+					   "                       One of cpu, cycles.\n"));
 	for (const struct option_spec *o = specs; o->name; o++)
 		ck_assert_ptr_nonnull(strstr(text, o->name));
 	free(text);
+}
+END_TEST
+
+START_TEST(words_are_told_unless_the_help_does)
+{
+	struct option_spec o = {.name = "event", .help = "Which.", .values = event_word};
+	char words[64], few[8];
+
+	ck_assert_str_eq(option_words(&o, words, sizeof(words)), "One of cpu, cycles.");
+	ck_assert_str_eq(option_words(&o, few, sizeof(few)), "One of ");
+	o.help = "cpu or cycles.";
+	ck_assert_str_eq(option_words(&o, words, sizeof(words)), "");
+	o.values = NULL;
+	ck_assert_str_eq(option_words(&o, words, sizeof(words)), "");
 }
 END_TEST
 
@@ -350,5 +375,5 @@ END_TEST
 
 SUITE("options", every_type, all_the_ways_to_write_them, operands, errors_name_the_option,
       hostile_words_stay_in_one_line, quantities, no_quantities, help_keeps_to_the_width,
-      help_tells_everything, a_letter_of_the_command_goes_before_help,
-      help_is_an_option_of_every_command)
+      help_tells_everything, words_are_told_unless_the_help_does,
+      a_letter_of_the_command_goes_before_help, help_is_an_option_of_every_command)

@@ -38,7 +38,13 @@ static const struct python_word {
 	{"no-gil", SAMPLE_FLAG_PYTHON, SAMPLE_FLAG_GIL},
 	{"gc", SAMPLE_FLAG_COLLECTING, 0},
 	{"unread", SAMPLE_FLAG_UNREAD, 0},
+	{NULL, 0, 0},
 };
+
+const char *filter_python_word(unsigned int index)
+{
+	return python_words[index].word;
+}
 
 #define CONDITION_ENUM(NAME, member, what, option) CONDITION_##NAME,
 enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
@@ -440,7 +446,7 @@ static const struct source_ops filter_ops = {.run = filter_run, .free = filter_f
 
 static int find_python_word(struct filter_source *s, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(python_words) / sizeof(python_words[0]); i++) {
+	for (size_t i = 0; python_words[i].word; i++) {
 		if (strcmp(python_words[i].word, s->f.python))
 			continue;
 		s->python = &python_words[i];

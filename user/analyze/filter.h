@@ -44,4 +44,7 @@ int filter_source(struct source **ret, struct source *inner, const struct filter
  */
 bool filter_holds(const struct source *s, const struct process *p, const struct thread *t);
 
+/* The words that filter.python may be, one by one until NULL. */
+const char *filter_python_word(unsigned int index);
+
 #endif

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The help of a command, laid out from its table. */
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/options.h"
 #include "base/text.h"
 
 #define WIDEST_LABEL 28 /* columns; the help of an option with a wider one begins below it */
 #define LABEL_SIZE 128
+#define WORDS_SIZE 512
+
+static unsigned int terminal_width(FILE *out)
+{
+	struct winsize w;
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
+		return 80;
+	/* longer lines are hard to read */
+	return w.ws_col < 100 ? w.ws_col : 100;
+}
 
 /* A text that is being filled into lines: where the next word goes. */
 struct page {
@@ -118,30 +130,65 @@ static void put_heading(struct page *p, const char *heading)
 	end_line(p);
 }
 
+const struct option_spec *option_of_help(const struct option_spec *options)
+{
+	static const struct option_spec help = {
+		.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "Show this help."};
+	static const struct option_spec long_help = {
+		.name = "help", .type = OPTION_FLAG, .help = "Show this help."};
+
+	for (const struct option_spec *o = options; o->name; o++)
+		if (o->letter == 'h')
+			return &long_help;
+	return &help;
+}
+
+char *option_words(const struct option_spec *o, char *buf, size_t size)
+{
+	const char *word;
+	bool told = true;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; o->values && (word = o->values(i)) && used < size; i++) {
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "One of ",
+					 word);
+		told &= strstr(o->help, word) != NULL;
+	}
+	if (told)
+		buf[0] = '\0';
+	else if (used < size)
+		snprintf(buf + used, size - used, ".");
+	return buf;
+}
+
+static void put_option(struct page *p, const struct option_spec *o, unsigned int column)
+{
+	char label[LABEL_SIZE], words[WORDS_SIZE];
+
+	put_pair(p, label_of(o, label), o->help, column);
+	if (*option_words(o, words, sizeof(words)))
+		put_filled(p, words, strlen(words), column);
+}
+
 static void put_options(struct page *p, const struct option_spec *options)
 {
-	static const struct option_spec help = {.name = "help", .letter = 'h'};
-	static const struct option_spec long_help = {.name = "help"};
 	unsigned int column = help_column(options);
-	const struct option_spec *own_help = &help;
 	bool headings = false;
-	char label[LABEL_SIZE];
 
 	if (!options->name || options->type != OPTION_HEADING)
 		put_heading(p, "Options");
 	for (const struct option_spec *o = options; o->name; o++) {
-		if (o->letter == 'h')
-			own_help = &long_help;
 		if (o->type == OPTION_HEADING) {
 			put_heading(p, o->name);
 			headings = true;
 		} else {
-			put_pair(p, label_of(o, label), o->help, column);
+			put_option(p, o, column);
 		}
 	}
 	if (headings)
 		put_heading(p, "Other");
-	put_pair(p, label_of(own_help, label), "Show this help.", column);
+	put_option(p, option_of_help(options), column);
 }
 
 /* Examples are lines "command\tfor what". What they are for stands below them. */
@@ -161,7 +208,7 @@ static void put_examples(struct page *p, const char *examples)
 
 void options_help(const struct command *c, FILE *out, unsigned int width)
 {
-	struct page p = {.out = out, .width = width};
+	struct page p = {.out = out, .width = width ? width : terminal_width(out)};
 
 	fprintf(out, "usage: skein %s %s\n\n", c->name, c->usage);
 	put_filled(&p, c->description, strlen(c->description), 0);

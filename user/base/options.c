@@ -4,9 +4,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/options.h"
 
 /*
@@ -31,7 +30,7 @@ static size_t count_specs(const struct option_spec *specs)
 	return n;
 }
 
-static bool takes_argument(const struct option_spec *o)
+bool option_takes_argument(const struct option_spec *o)
 {
 	return o->type == OPTION_CALL ? o->arg != NULL : o->type != OPTION_FLAG;
 }
@@ -56,13 +55,13 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 			continue;
 		t->names[names++] = (struct option){
 			.name = o->name,
-			.has_arg = takes_argument(o) ? required_argument : no_argument,
+			.has_arg = option_takes_argument(o) ? required_argument : no_argument,
 			.val = LONG_BASE + (int)i,
 		};
 		if (!o->letter)
 			continue;
 		*letter++ = o->letter;
-		if (takes_argument(o))
+		if (option_takes_argument(o))
 			*letter++ = ':';
 	}
 	t->names[names] = (struct option){.name = "help", .val = LONG_BASE + (int)count};
@@ -95,12 +94,14 @@ static int bad_long(const struct command *c, const struct getopt_tables *t, cons
 		    struct error *err)
 {
 	int length = (int)strcspn(word, "=");
+	struct nearest near = {.word = word + 2, .length = (size_t)length - 2};
 	size_t matches = 0;
 	char list[256] = "";
 
 	for (const struct option *o = t->names; o->name; o++) {
 		size_t used = strlen(list);
 
+		nearest_try(&near, o->name);
 		if (strncmp(o->name, word + 2, (size_t)length - 2) != 0)
 			continue;
 		matches++;
@@ -109,6 +110,9 @@ static int bad_long(const struct command *c, const struct getopt_tables *t, cons
 	if (matches > 1)
 		return error_set(err, -EINVAL, "%s: '%.*s' could be each of %s", c->name, length,
 				 word, list);
+	if (near.best)
+		return error_set(err, -EINVAL, "%s: there is no option '%.*s'; is '--%s' meant?",
+				 c->name, length, word, near.best);
 	return error_set(err, -EINVAL,
 			 "%s: there is no option '%.*s'; 'skein %s --help' lists them", c->name,
 			 length, word, c->name);
@@ -158,16 +162,6 @@ static int take(const struct option_spec *o, void *options, const char *value, s
 	return -EINVAL;
 }
 
-static unsigned int terminal_width(int fd)
-{
-	struct winsize w;
-
-	if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
-		return 80;
-	/* longer lines are hard to read */
-	return w.ws_col < 100 ? w.ws_col : 100;
-}
-
 static int parse(const struct command *c, const struct getopt_tables *t, int argc, char **argv,
 		 void *options, struct error *err)
 {
@@ -186,7 +180,7 @@ static int parse(const struct command *c, const struct getopt_tables *t, int arg
 			return bad_option(c, t, found, argv[optind - 1], err);
 		o = spec_of(c, t, found);
 		if (!o) {
-			options_help(c, stdout, terminal_width(STDOUT_FILENO));
+			options_help(c, stdout, 0);
 			return fflush(stdout) ? -errno : -ECANCELED;
 		}
 		r = take(o, options, optarg, err);

@@ -73,8 +73,19 @@ struct command {
 int options_parse(const struct command *c, int argc, char **argv, void *options,
 		  bool stop_at_operand, struct error *err);
 
-/* The help text, wrapped at width columns. */
+/* The help text, wrapped at width columns; 0: at those of the terminal. */
 void options_help(const struct command *c, FILE *out, unsigned int width);
+
+bool option_takes_argument(const struct option_spec *o);
+
+/*
+ * The option --help (-h) that every command has beside those of its table;
+ * without the letter, if the table has it.
+ */
+const struct option_spec *option_of_help(const struct option_spec *options);
+
+/* How its argument may be: "One of a, b, c.", cut if buf is too small. "" if the help says it. */
+char *option_words(const struct option_spec *o, char *buf, size_t size);
 
 /* Each: 0 or -EINVAL with a line in *err that names what; *ret untouched on failure. */
 int parse_count(const char *text, uint64_t *ret, struct error *err);

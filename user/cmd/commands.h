@@ -12,5 +12,14 @@ extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command export_command;
 extern const struct command query_command;
+extern const struct command completions_command;
+extern const struct command help_command;
+extern const struct command version_command;
+
+/* NULL: there is none of that name. */
+const struct command *command_named(const char *name);
+
+/* What 'skein --help' shows. */
+void help_overview(FILE *out);
 
 #endif

@@ -19,8 +19,14 @@ struct options {
 
 #define FORMAT_HELP(name, word, suffix, flags, summary) " " word " (" suffix "): " summary "."
 
+const char *format_word(unsigned int index)
+{
+	return export_formats[index].name;
+}
+
 static const struct option_spec export_specs[] = {
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	 .values = format_word,
 	 .help = "One of these; without this option the ending of FILE decides." EXPORT_FORMATS(
 		 FORMAT_HELP),
 	 .offset = offsetof(struct options, format)},
@@ -144,5 +150,6 @@ const struct command export_command = {
 		    "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n",
 	.options = export_specs,
 	.options_size = sizeof(struct options),
+	.files = "skein.skein\tThe trace that is read when none is named.",
 	.run = export_main,
 };

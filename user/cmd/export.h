@@ -14,4 +14,7 @@
 int export_to(struct source *source, const struct export_format *format, const char *path,
 	      const struct export_options *options, struct error *err);
 
+/* The names of formats, one by one until NULL. */
+const char *format_word(unsigned int index);
+
 #endif

@@ -34,7 +34,7 @@
 	{.name = "event", .letter = 'e', .type = OPTION_TEXT, .arg = "NAME", \
 	 .help = "Of this event, when several were recorded.", \
 	 .offset = offsetof(in, member.event)}, \
-	{.name = "python", .type = OPTION_TEXT, .arg = "WHAT", \
+	{.name = "python", .type = OPTION_TEXT, .arg = "WHAT", .values = filter_python_word, \
 	 .help = "Of threads of Python's interpreters: any; gil, no-gil: that held the " \
 		 "interpreter's lock or did not; gc: that collected garbage; unread: before the " \
 		 "interpreter was known.", \

@@ -43,21 +43,24 @@ static int set_duration(void *options, const char *value, struct error *err)
 	return ret || o->duration ? ret : error_set(err, -EINVAL, "0 is no duration to record");
 }
 
+static const struct event_word {
+	const char *word, *event; /* event: that is sampled; NULL: none */
+	bool sched;
+} event_words[] = {
+	{"cpu", "cpu-clock", false},  {"cpu-clock", "cpu-clock", false},
+	{"cycles", "cycles", false},  {"sched", NULL, true},
+	{"all", "cpu-clock", true},   {NULL, NULL, false},
+};
+
+static const char *event_word(unsigned int index)
+{
+	return event_words[index].word;
+}
+
 /* One word of -e. */
 static int take_event(struct record_options *o, const char *word, size_t size, struct error *err)
 {
-	static const struct event_word {
-		const char *word, *event; /* event: that is sampled; NULL: none */
-		bool sched;
-	} words[] = {
-		{"cpu", "cpu-clock", false},  {"cpu-clock", "cpu-clock", false},
-		{"cycles", "cycles", false},  {"sched", NULL, true},
-		{"all", "cpu-clock", true},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const struct event_word *w = &words[i];
-
+	for (const struct event_word *w = event_words; w->word; w++) {
 		if (strlen(w->word) != size || strncmp(w->word, word, size))
 			continue;
 		if (w->event)
@@ -118,10 +121,11 @@ static const struct option_spec record_options[] = {
 	{.name = "count", .letter = 'c', .type = OPTION_CALL, .arg = "PERIOD", .set = set_period,
 	 .help = "One sample every PERIOD of the event: nanoseconds for cpu-clock."},
 	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "EVENTS", .set = set_event,
-	 .help = "What to record, such as cpu,sched. cpu: stacks, by time on the CPU; works "
-		 "everywhere. cycles: stacks, by a hardware counter. sched: every context switch "
-		 "and wake-up, so that it is known who waited, how long and for whom. all: cpu "
-		 "and sched. Default: cpu."},
+	 .values = event_word, .list = true,
+	 .help = "What to record, such as cpu,sched. cpu, or cpu-clock: stacks, by time on the "
+		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
+		 "context switch and wake-up, so that it is known who waited, how long and for "
+		 "whom. all: cpu and sched. Default: cpu."},
 	{.name = "duration", .letter = 'd', .type = OPTION_CALL, .arg = "TIME", .set = set_duration,
 	 .help = "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until "
 		 "COMMAND or every process of -p has ended."},
@@ -151,6 +155,7 @@ static const struct option_spec record_options[] = {
 		 "skein.skein.old.",
 	 .offset = MEMBER(output)},
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	 .values = format_word,
 	 .help = "Export at once instead of keeping a trace: see 'skein export --help'. Chosen "
 		 "by the ending of FILE otherwise.",
 	 .offset = MEMBER(format)},
@@ -197,6 +202,15 @@ const struct command record_command = {
 		    "sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
 	.options = record_options,
 	.options_size = sizeof(struct record_options),
+	.group = COMMANDS_RECORDING,
+	.exits = "other\tthe exit status of COMMAND, or 128 and the number of the signal that "
+		 "ended it",
+	.environment = "SUDO_UID, SUDO_GID\tTo whom files are given that root writes.\n"
+		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, unless for root.",
+	.files = "skein.skein\tThe trace, when -o names no other.\n"
+		 "/var/cache/skein\tUnwind tables, kept between recordings; of users without rights "
+		 "in their own cache.\n"
+		 "/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
 	.run = run,
 };
 

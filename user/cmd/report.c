@@ -37,6 +37,11 @@ static int set_by(void *options, const char *value, struct error *err)
 			 "cgroup, module", value);
 }
 
+static const char *by_word(unsigned int index)
+{
+	return index <= BY_FUNCTION ? group_words[index] : NULL;
+}
+
 static int set_least(void *options, const char *value, struct error *err)
 {
 	char *end;
@@ -48,13 +53,24 @@ static int set_least(void *options, const char *value, struct error *err)
 	return 0;
 }
 
+static const char *color_word(unsigned int index)
+{
+	static const char *const words[] = {"auto", "always", "never", NULL};
+
+	return words[index];
+}
+
 static int set_color(void *options, const char *value, struct error *err)
 {
-	if (strcmp(value, "auto") && strcmp(value, "always") && strcmp(value, "never"))
-		return error_set(err, -EINVAL, "'%s' is none of auto, always, never",
-				 value);
-	((struct report_options *)options)->color = value;
-	return 0;
+	const char *word;
+
+	for (unsigned int i = 0; (word = color_word(i)); i++) {
+		if (strcmp(value, word))
+			continue;
+		((struct report_options *)options)->color = word;
+		return 0;
+	}
+	return error_set(err, -EINVAL, "'%s' is none of auto, always, never", value);
 }
 
 static const struct option_spec report_specs[] = {
@@ -74,6 +90,7 @@ static const struct option_spec report_specs[] = {
 	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = set_least,
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
 	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
+	 .values = by_word,
 	 .help = "One table only: by function, program, process, thread, container, cgroup or "
 		 "module."},
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
@@ -91,6 +108,7 @@ static const struct option_spec report_specs[] = {
 	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct report_options, json)},
 	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = set_color,
+	 .values = color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never."},
 	FILTER_OPTIONS(struct report_options, filter),
 	{.name = NULL},
@@ -345,5 +363,9 @@ const struct command report_command = {
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),
+	.environment = "NO_COLOR\tNo colours, unless --color always asks for them.\n"
+		       "COLUMNS\tHow wide tables and timelines are where there is no terminal.\n"
+		       "TZ\tThe time zone of the recording's date.",
+	.files = "skein.skein\tThe trace that is read when none is named.",
 	.run = report_main,
 };

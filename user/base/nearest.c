@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The distance of two words as typing errors, row by row of the usual matrix. */
+#include "base/nearest.h"
+
+#include <string.h>
+
+#define LONGEST 48 /* letters of a word that anything is suggested for */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* One row: a's letter at i against all of b; before and earlier are the two rows above. */
+static void fill_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
+		     const size_t *before, const size_t *earlier)
+{
+	row[0] = i + 1;
+	for (size_t j = 0; j < b_length; j++) {
+		row[j + 1] = least(least(before[j + 1], row[j]) + 1, before[j] + (a[i] != b[j]));
+		if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
+			row[j + 1] = least(row[j + 1], earlier[j - 1] + 1);
+	}
+}
+
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t rows[3][LONGEST + 1];
+
+	for (size_t j = 0; j <= b_length; j++)
+		rows[0][j] = j;
+	for (size_t i = 0; i < a_length; i++)
+		fill_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3], rows[(i + 2) % 3]);
+	return rows[a_length % 3][b_length];
+}
+
+void nearest_try(struct nearest *n, const char *candidate)
+{
+	size_t length = strlen(candidate), far, allowed;
+
+	if (n->length < 2 || n->length > LONGEST || length > LONGEST)
+		return;
+	allowed = n->length < 3 ? 1 : n->length / 3;
+	far = distance(n->word, n->length, candidate, length);
+	if (far > allowed || (n->best && far >= n->distance))
+		return;
+	n->best = candidate;
+	n->distance = far;
+}

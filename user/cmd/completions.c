@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein completions: scripts that teach a shell skein's commands and options. */
+#include "cmd/completions.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cmd/commands.h"
+
+/* What the names of arguments in the help stand for; all others are text. */
+static const struct {
+	const char *arg;
+	enum completion_kind kind;
+} argument_kinds[] = {
+	{"FILE", COMPLETE_FILES},
+	{"DIR", COMPLETE_FOLDERS},
+	{"PATH", COMPLETE_FOLDERS},
+	{"PIDS", COMPLETE_PIDS},
+};
+
+enum completion_kind completion_of_option(const struct option_spec *o)
+{
+	if (!option_takes_argument(o))
+		return COMPLETE_NOTHING;
+	if (o->values)
+		return COMPLETE_WORDS;
+	for (size_t i = 0; i < sizeof(argument_kinds) / sizeof(argument_kinds[0]); i++)
+		if (!strcmp(o->arg, argument_kinds[i].arg))
+			return argument_kinds[i].kind;
+	return COMPLETE_TEXT;
+}
+
+enum completion_kind completion_of_operands(const struct command *c)
+{
+	if (c->values)
+		return COMPLETE_WORDS;
+	if (strstr(c->usage, "COMMAND"))
+		return COMPLETE_COMMAND;
+	return strcmp(c->usage, "[OPTIONS]") ? COMPLETE_TRACES : COMPLETE_NOTHING;
+}
+
+/* Up to the first of these, without the full stop; all of it, if there is none. */
+static size_t size_until(const char *text, const char *mark)
+{
+	const char *end = strstr(text, mark);
+	size_t size = end ? (size_t)(end - text) : strlen(text);
+
+	return size && text[size - 1] == '.' ? size - 1 : size;
+}
+
+char *completion_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY])
+{
+	size_t size = size_until(o->help, ". "), clause = size_until(o->help, ": ");
+	char sentence[1024];
+
+	if (size > COMPLETION_SUMMARY && clause < size)
+		size = clause;
+	snprintf(sentence, sizeof(sentence), "%.*s", (int)size, o->help);
+	return text_fit(sentence, COMPLETION_SUMMARY, false, buf, 4 * COMPLETION_SUMMARY);
+}
+
+void put_words(FILE *out, const char *(*values)(unsigned int index))
+{
+	const char *word;
+
+	for (unsigned int i = 0; (word = values(i)); i++)
+		fprintf(out, "%s%s", i ? " " : "", word);
+}
+
+const struct option_spec *next_option(const struct command *c, const struct option_spec *o)
+{
+	const struct option_spec *help = option_of_help(c->options);
+
+	if (o == help)
+		return NULL;
+	o = o ? o + 1 : c->options;
+	while (o->name && o->type == OPTION_HEADING)
+		o++;
+	return o->name ? o : help;
+}
+
+static const struct option_spec completions_specs[] = {
+	{.name = NULL},
+};
+
+static const struct shell {
+	const char *name;
+	void (*write)(FILE *out);
+} shells[] = {
+	{"bash", completions_bash},
+	{"zsh", completions_zsh},
+	{"fish", completions_fish},
+};
+
+#define SHELL_COUNT (sizeof(shells) / sizeof(shells[0]))
+
+static const char *shell_words(unsigned int index)
+{
+	return index < SHELL_COUNT ? shells[index].name : NULL;
+}
+
+static int write_for(const char *name)
+{
+	for (size_t i = 0; i < SHELL_COUNT; i++) {
+		if (strcmp(name, shells[i].name))
+			continue;
+		shells[i].write(stdout);
+		return fflush(stdout) ? log_error(1, "cannot write: %s", strerror(errno)) : 0;
+	}
+	return log_error(2, "completions: '%s' is none of bash, zsh, fish", name);
+}
+
+static int completions_main(int argc, char **argv)
+{
+	struct error err = {""};
+	int first = options_parse(&completions_command, argc, argv, NULL, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (argc - first != 1)
+		return log_error(2, "completions: for which shell? bash, zsh or fish");
+	return write_for(argv[first]);
+}
+
+const struct command completions_command = {
+	.name = "completions",
+	.summary = "teach a shell to complete skein's words",
+	.usage = "bash|zsh|fish",
+	.description = "Print a script that makes the shell complete skein's commands, options and "
+		       "their values, and traces. Packages install it; otherwise see the examples.",
+	.examples = "source <(skein completions bash)\tin ~/.bashrc\n"
+		    "source <(skein completions zsh)\tin ~/.zshrc, after compinit\n"
+		    "skein completions fish | source\tin ~/.config/fish/config.fish\n",
+	.options = completions_specs,
+	.group = COMMANDS_OTHER,
+	.values = shell_words,
+	.run = completions_main,
+};

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein help: the commands, what they are good for together, and each as text or manual page. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/man.h"
+
+struct help_options {
+	bool man;
+};
+
+static const struct option_spec help_specs[] = {
+	{.name = "man", .type = OPTION_FLAG,
+	 .help = "Print a manual page in the language of man: skein(1), or that of COMMAND. Its "
+		 "date is today's, or that of $SOURCE_DATE_EPOCH.",
+	 .offset = offsetof(struct help_options, man)},
+	{.name = NULL},
+};
+
+/* In the order of the help. */
+const struct group_title group_titles[] = {
+	{COMMANDS_RECORDING, "Record"},
+	{COMMANDS_READING, "Read what was recorded"},
+	{COMMANDS_OTHER, "More"},
+	{0, NULL},
+};
+
+const struct task tasks[] = {
+	{"Where does this machine's time go?",
+	 "sudo skein record -d 10s\tsample everything for ten seconds\n"
+	 "skein report\tread the answer\n"},
+	{"Why is this program slow?",
+	 "sudo skein record -- make -j4\trun it, sample it and its children\n"
+	 "skein report --tree\twho calls what\n"},
+	{"What does it wait for?",
+	 "sudo skein record -e all -d 10s\trecord every switch and wake-up, too\n"
+	 "skein report --sched\twho ran, who waited, who woke whom\n"},
+	{"What happened just before?",
+	 "sudo skein record -e all --keep 30s\trecord endlessly, keep the last 30 s\n"},
+	{"Look at it elsewhere",
+	 "skein export -o out.folded\tstacks, for flame graphs\n"
+	 "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n"
+	 "skein query skein.skein\tas a database, in SQL\n"},
+	{NULL, NULL},
+};
+
+/* Lines "command\tfor what", in two columns. */
+static void put_lines(FILE *out, const char *lines)
+{
+	while (*lines) {
+		int command = (int)strcspn(lines, "\t"), rest = (int)strcspn(lines, "\n");
+
+		fprintf(out, "  %-36.*s %.*s\n", command, lines, rest - command - 1,
+			lines + command + 1);
+		lines += rest + 1;
+	}
+}
+
+void help_overview(FILE *out)
+{
+	fprintf(out, "skein: where did the time go, on this whole Linux machine?\n\n"
+		     "usage: skein COMMAND [OPTIONS]\n");
+	for (const struct group_title *g = group_titles; g->title; g++) {
+		fprintf(out, "\n%s:\n", g->title);
+		for (size_t i = 0; commands[i]; i++)
+			if (commands[i]->group == g->group)
+				fprintf(out, "  %-12s %s\n", commands[i]->name,
+					commands[i]->summary);
+	}
+	for (const struct task *t = tasks; t->title; t++) {
+		fprintf(out, "\n%s\n", t->title);
+		put_lines(out, t->lines);
+	}
+	fprintf(out, "\n'skein COMMAND --help' tells all about a command; 'skein --version' which "
+		     "skein this is.\n");
+}
+
+static const char *command_words(unsigned int index)
+{
+	return commands[index] ? commands[index]->name : NULL;
+}
+
+static int show(const char *name, bool man)
+{
+	const struct command *c = name ? command_named(name) : NULL;
+
+	if (name && !c)
+		return log_error(2, "help: there is no command '%s'; 'skein help' lists them",
+				 name);
+	if (man && c)
+		man_command(c, stdout);
+	else if (man)
+		man_overview(stdout);
+	else if (c)
+		options_help(c, stdout, 0);
+	else
+		help_overview(stdout);
+	return fflush(stdout) ? log_error(1, "cannot write the help: %s", strerror(errno)) : 0;
+}
+
+static int help_main(int argc, char **argv)
+{
+	struct help_options o = {0};
+	struct error err = {""};
+	int first;
+
+	if (argv[0][0] == '-') /* skein --help */
+		return show(NULL, false);
+	first = options_parse(&help_command, argc, argv, &o, false, &err);
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (argc - first > 1)
+		return log_error(2, "help: about one command at a time; '%s' is too many",
+				 argv[first + 1]);
+	return show(first < argc ? argv[first] : NULL, o.man);
+}
+
+const struct command help_command = {
+	.name = "help",
+	.summary = "explain a command",
+	.usage = "[OPTIONS] [COMMAND]",
+	.description = "Explain a command, as its --help does; without one, list all and show what "
+		       "they are good for.",
+	.examples = "skein help record\tall about recording\n"
+		    "skein help record --man | man -l -\tthe same as a manual page\n",
+	.options = help_specs,
+	.options_size = sizeof(struct help_options),
+	.group = COMMANDS_OTHER,
+	.values = command_words,
+	.environment = "SOURCE_DATE_EPOCH\tthe date of manual pages, in seconds since 1970",
+	.run = help_main,
+};

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Manual pages in roff, with the macros of man(7). All text goes through
+ * put_text(), since roff takes dots, quotes, backslashes and dashes as its own.
+ */
+#include "cmd/man.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "cmd/commands.h"
+
+#define WORDS_SIZE 512
+#define LINE 64 /* characters of filled text; escapes make more of them */
+
+static void put_character(FILE *out, uint32_t c, bool line_begins)
+{
+	switch (c) {
+	case '\\':
+		fputs("\\e", out);
+		break;
+	case '-':
+		fputs("\\-", out);
+		break;
+	case '^':
+		fputs("\\(ha", out);
+		break;
+	case '~':
+		fputs("\\(ti", out);
+		break;
+	case '`':
+		fputs("\\(ga", out);
+		break;
+	case '\'':
+		fputs("\\(aq", out);
+		break;
+	case '"':
+		fputs("\\(dq", out);
+		break;
+	case '.':
+		fputs(line_begins ? "\\&." : ".", out);
+		break;
+	default:
+		if (c < 0x80)
+			fputc((int)c, out);
+		else
+			fprintf(out, "\\[u%04X]", c);
+	}
+}
+
+/* Where text stands that is being put. */
+struct place {
+	FILE *out;
+	unsigned int column; /* characters in this line */
+	bool filled; /* lines may be broken where a blank is */
+};
+
+/* Characters up to the next blank or end of line. */
+static size_t word_size(const char *at, const char *end)
+{
+	size_t size = strcspn(at, " \n");
+
+	return size < (size_t)(end - at) ? size : (size_t)(end - at);
+}
+
+/* At a blank or newline: put it, or what it becomes; returns what follows. */
+static const char *put_space(struct place *p, const char *at, const char *end)
+{
+	const char *next = at + strspn(at, " ");
+
+	if (*next == '\n' && next < end) {
+		size_t breaks = strspn(next, "\n");
+
+		next += breaks;
+		if (next < end)
+			fprintf(p->out, "\n.%s\n", breaks > 1 ? "PP" : "br");
+		p->column = 0;
+	} else if (p->filled && next < end && p->column + word_size(next, end) >= LINE) {
+		fputc('\n', p->out);
+		p->column = 0;
+	} else {
+		next = at + 1;
+		fputc(' ', p->out);
+		p->column++;
+	}
+	return next;
+}
+
+/*
+ * Text of a given size, at the beginning of a line or (continued) in one. A
+ * line's end ends the line, an empty line the paragraph, and no line begins or
+ * ends with blanks.
+ */
+static void put_text(struct place *p, const char *text, size_t size)
+{
+	const char *at = text, *end = text + size;
+
+	while (at < end) {
+		if (*at == ' ' || *at == '\n') {
+			at = put_space(p, at, end);
+			continue;
+		}
+		put_character(p->out, text_next(&at), !p->column);
+		p->column++;
+	}
+}
+
+/* In the middle of a line, which is not broken. */
+static void put_words_of(FILE *out, const char *text, size_t size)
+{
+	struct place p = {.out = out, .column = 1};
+
+	put_text(&p, text, size);
+}
+
+/* Lines of their own. */
+static void put_lines(FILE *out, const char *text, size_t size, bool filled)
+{
+	struct place p = {.out = out, .filled = filled};
+
+	put_text(&p, text, size);
+	fputc('\n', out);
+}
+
+static void put_line(FILE *out, const char *text)
+{
+	put_lines(out, text, strlen(text), true);
+}
+
+static void put_section(FILE *out, const char *title)
+{
+	fprintf(out, ".SH %s\n", title);
+}
+
+static void put_date(FILE *out)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+	struct tm tm = {0};
+
+	gmtime_r(&now, &tm);
+	fprintf(out, "%d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+}
+
+/* name: "skein" or "skein-record". */
+static void put_head(FILE *out, const char *name, const char *summary)
+{
+	fputs(".\\\" Made by 'skein help --man' from the tables of options.\n.TH ", out);
+	for (const char *c = name; *c; c++)
+		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out);
+	fputs(" 1 ", out);
+	put_date(out);
+	fprintf(out, " \"skein %s\" \"User Commands\"\n", SKEIN_VERSION);
+	put_section(out, "NAME");
+	put_words_of(out, name, strlen(name));
+	fputs(" \\- ", out);
+	put_words_of(out, summary, strlen(summary));
+	fputc('\n', out);
+}
+
+/* A bold name, and below it, indented, what it is. */
+static void put_entry(FILE *out, const char *name, size_t name_size, const char *text,
+		      size_t size)
+{
+	fputs(".TP\n\\fB", out);
+	put_words_of(out, name, name_size);
+	fputs("\\fR\n", out);
+	put_lines(out, text, size, true);
+}
+
+/* Lines "name\ttext". */
+static void put_entries(FILE *out, const char *lines)
+{
+	while (lines && *lines) {
+		size_t line = strcspn(lines, "\n"), name = strcspn(lines, "\t\n");
+
+		put_entry(out, lines, name, lines + name + (name < line),
+			  line - name - (name < line));
+		lines += line + (lines[line] == '\n');
+	}
+}
+
+static void put_option(FILE *out, const struct option_spec *o)
+{
+	char words[WORDS_SIZE];
+
+	fputs(".TP\n", out);
+	if (o->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+	fputs("\\fB\\-\\-", out);
+	put_words_of(out, o->name, strlen(o->name));
+	fputs("\\fR", out);
+	if (o->arg) {
+		fputs(" \\fI", out);
+		put_words_of(out, o->arg, strlen(o->arg));
+		fputs("\\fR", out);
+	}
+	fputc('\n', out);
+	put_line(out, o->help);
+	if (*option_words(o, words, sizeof(words)))
+		put_line(out, words);
+}
+
+static void put_options(FILE *out, const struct option_spec *options)
+{
+	bool headings = false;
+
+	put_section(out, "OPTIONS");
+	for (const struct option_spec *o = options; o->name; o++) {
+		if (o->type != OPTION_HEADING) {
+			put_option(out, o);
+			continue;
+		}
+		headings = true;
+		fputs(".SS ", out);
+		put_line(out, o->name);
+	}
+	if (headings)
+		fputs(".SS Other\n", out);
+	put_option(out, option_of_help(options));
+}
+
+/* Commands to be copied, with what they are for. */
+static void put_examples(FILE *out, const char *lines)
+{
+	for (const char *first = lines; *lines;) {
+		size_t line = strcspn(lines, "\n"), command = strcspn(lines, "\t\n");
+
+		fprintf(out, "%s.nf\n.RS 4\n", lines == first ? "" : ".PP\n");
+		put_lines(out, lines, command, false);
+		fputs(".RE\n.fi\n", out);
+		if (command < line) {
+			fputs(".RS 8\n", out);
+			put_lines(out, lines + command + 1, line - command - 1, true);
+			fputs(".RE\n", out);
+		}
+		lines += line + (lines[line] == '\n');
+	}
+}
+
+static void put_exits(FILE *out, const char *own)
+{
+	put_section(out, "EXIT STATUS");
+	put_entries(out, "0\tAll went well.\n"
+			 "1\tIt did not; one line on stderr says what and why.\n"
+			 "2\tThe options or operands make no sense.");
+	put_entries(out, own);
+}
+
+static void put_optional(FILE *out, const char *title, const char *lines)
+{
+	if (!lines)
+		return;
+	put_section(out, title);
+	put_entries(out, lines);
+}
+
+static void put_reference(FILE *out, const char *name, bool last)
+{
+	fputs(".BR skein", out);
+	if (*name)
+		fputs("\\-", out);
+	put_words_of(out, name, strlen(name));
+	fprintf(out, " (1)%s\n", last ? "" : ",");
+}
+
+/* skein(1) and the other commands of the group; from skein(1) (c is NULL) other programs. */
+static void put_see_also(FILE *out, const struct command *c)
+{
+	put_section(out, "SEE ALSO");
+	if (!c) {
+		fputs(".BR perf (1),\n.BR sqlite3 (1),\n.BR bpf (2),\n.BR perf_event_open (2)\n",
+		      out);
+		return;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i] != c && commands[i]->group != COMMANDS_OTHER)
+			put_reference(out, commands[i]->name, false);
+	put_reference(out, "", true);
+}
+
+void man_command(const struct command *c, FILE *out)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "skein-%s", c->name);
+	put_head(out, name, c->summary);
+	put_section(out, "SYNOPSIS");
+	fprintf(out, ".B skein %s\n", c->name);
+	put_line(out, c->usage);
+	put_section(out, "DESCRIPTION");
+	put_line(out, c->description);
+	put_options(out, c->options);
+	put_exits(out, c->exits);
+	put_optional(out, "ENVIRONMENT", c->environment);
+	put_optional(out, "FILES", c->files);
+	if (c->examples) {
+		put_section(out, "EXAMPLES");
+		put_examples(out, c->examples);
+	}
+	put_see_also(out, c);
+}
+
+static void put_commands(FILE *out)
+{
+	put_section(out, "COMMANDS");
+	for (const struct group_title *g = group_titles; g->title; g++) {
+		fputs(".SS ", out);
+		put_line(out, g->title);
+		for (size_t i = 0; commands[i]; i++) {
+			if (commands[i]->group != g->group)
+				continue;
+			fputs(".TP\n", out);
+			put_reference(out, commands[i]->name, true);
+			put_line(out, commands[i]->summary);
+		}
+	}
+}
+
+void man_overview(FILE *out)
+{
+	put_head(out, "skein", "where did the time go, on this whole Linux machine?");
+	put_section(out, "SYNOPSIS");
+	fputs(".B skein\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n", out);
+	put_section(out, "DESCRIPTION");
+	put_line(out, "skein samples the stacks of everything that runs (kernel, native programs, "
+		      "generated code, Python) through eBPF, and records every context switch "
+		      "and wake-up if asked to, without an agent, a restart or a recompilation. "
+		      "It writes one file, a trace, that holds all names and so can be read on "
+		      "any machine.\n\n"
+		      "Nothing is lost in silence: every sample that was due is accounted for, "
+		      "and every stack that does not reach the first function of its thread "
+		      "says so.");
+	put_commands(out);
+	put_exits(out, NULL);
+	put_section(out, "FILES");
+	put_entries(out, "skein.skein\tThe trace that is written and read when none is named. It "
+			 "is an SQLite database.\n"
+			 "/var/cache/skein\tUnwind tables, kept between recordings.");
+	put_section(out, "EXAMPLES");
+	for (const struct task *t = tasks; t->title; t++) {
+		fputs(".SS ", out);
+		put_line(out, t->title);
+		put_examples(out, t->lines);
+	}
+	put_see_also(out, NULL);
+}
