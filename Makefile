@@ -23,7 +23,7 @@ SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 CPPFLAGS += -D_GNU_SOURCE -DSKEIN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL -Iuser -I. -I$(O)
 CFLAGS += -std=gnu11 -O2 -g $(WARN) $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
-LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap
+LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap -lm
 
 # Everything but main() is a library, so that tests link the same objects.
 SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c))

@@ -44,7 +44,7 @@ static const struct option_spec export_specs[] = {
 		 "for the C functions that do nothing but run it; built-in functions and "
 		 "extensions in C are always shown.",
 	 .offset = offsetof(struct options, how.view.native)},
-	{.name = "Frames above the stacks (folded)", .type = OPTION_HEADING},
+	{.name = "Frames above the stacks (folded, svg)", .type = OPTION_HEADING},
 	{.name = "threads", .type = OPTION_FLAG,
 	 .help = "One for each thread, below that of its process.",
 	 .offset = offsetof(struct options, how.threads)},
@@ -57,6 +57,12 @@ static const struct option_spec export_specs[] = {
 	{.name = "annotate", .type = OPTION_FLAG,
 	 .help = "Mark kernel frames with _[k] and generated code with _[j], for palettes.",
 	 .offset = offsetof(struct options, how.annotate)},
+	{.name = "Pictures (svg)", .type = OPTION_HEADING},
+	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",
+	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left out.",
+	 .offset = offsetof(struct options, how.width)},
+	{.name = "icicle", .type = OPTION_FLAG, .help = "The root at the top, callees below it.",
+	 .offset = offsetof(struct options, how.icicle)},
 	FILTER_OPTIONS(struct options, filter),
 	{.name = NULL},
 };

@@ -15,6 +15,8 @@ struct export_options {
 	bool pids; /* tell processes of one name apart */
 	bool containers; /* a root frame per container or cgroup */
 	bool annotate; /* folded: _[k], _[j] suffixes */
+	bool icicle; /* svg: the root stands at the top */
+	uint64_t width; /* svg: px; 0: what suits */
 	struct profile_view view; /* of formats that show stacks */
 	/* Of formats that show time, ns since the recording began; to 0: to the end. */
 	uint64_t from, to;
@@ -26,6 +28,7 @@ struct export_options {
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
+	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
 	X(pprof, "pprof", ".pb.gz", EXPORT_BINARY, "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
 	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
@@ -72,5 +75,12 @@ const struct export_format *export_format_for_path(const char *path);
 			struct error *err);
 EXPORT_FORMATS(EXPORT_SINK)
 #undef EXPORT_SINK
+
+/*
+ * A flame graph as an SVG picture. before: NULL, or the profile that it is compared with: colours
+ * then tell whose share of all samples grew (red) or shrank (blue).
+ */
+int svg_write(FILE *out, const struct profile *p, const struct profile *before,
+	      const struct export_options *o, struct error *err);
 
 #endif

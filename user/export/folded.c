@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/groups.h"
 #include "analyze/names.h"
 #include "analyze/tree.h"
 #include "base/text.h"
 #include "export/export.h"
+#include "export/roots.h"
 
 struct folding {
 	const struct profile *profile;
@@ -110,55 +110,29 @@ static int name_frames(struct folding *f)
 	return rc;
 }
 
-static int name_container(struct folding *f, const struct process *p, uint32_t *ret)
+/* The frames above a thread's stacks, by its index, PROFILE_NONE: no thread. */
+static int name_thread(struct folding *f, uint32_t thread, uint32_t *names)
 {
-	const char *name = *p->container ? p->container : *p->cgroup ? p->cgroup : "[no_cgroup]";
-
-	return number_name(f, name, true, "", ret);
-}
-
-/* The frames above a thread's stacks: [container;] comm[-pid] [;thread[-tid]]. */
-static int name_thread(struct folding *f, const struct process *p, const struct thread *t,
-		       uint32_t *names)
-{
-	char suffix[32] = "";
-	unsigned int depth = 0;
+	struct root roots[ROOTS_MAX];
 	int rc = 0;
 
-	if (f->options->containers)
-		rc = name_container(f, p, &names[depth++]);
-	if (f->options->pids)
-		snprintf(suffix, sizeof(suffix), "-%" PRIu64, p->pid);
-	if (!rc)
-		rc = number_name(f, process_name(p), true, suffix, &names[depth++]);
-	if (f->options->pids)
-		snprintf(suffix, sizeof(suffix), "-%" PRIu64, t->tid);
-	if (!rc && f->options->threads)
-		rc = number_name(f, *t->comm ? t->comm : process_name(p), true, suffix,
-				 &names[depth++]);
-	f->thread_depth = depth;
+	f->thread_depth = roots_of(roots, f->profile, thread, f->options);
+	for (unsigned int i = 0; i < f->thread_depth && !rc; i++)
+		rc = number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
 	return rc;
 }
 
 static int name_threads(struct folding *f)
 {
-	static const struct process no_process = {
-		.comm = "", .exe = "", .cgroup = "", .container = ""};
-	static const struct thread no_thread = {.comm = ""};
 	const struct profile *p = f->profile;
 	int rc = 0;
 
 	f->thread_names = calloc(p->thread_count + 1, sizeof(*f->thread_names));
 	if (!f->thread_names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->thread_count && !rc; i++) {
-		uint32_t process = p->threads[i].process;
-
-		rc = name_thread(f,
-				 process == PROFILE_NONE ? &no_process : &p->processes[process].p,
-				 &p->threads[i].t, f->thread_names[i]);
-	}
-	return rc ? rc : name_thread(f, &no_process, &no_thread, f->thread_names[p->thread_count]);
+	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
+		rc = name_thread(f, i, f->thread_names[i]);
+	return rc ? rc : name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
 }
 
 static int name_rest(struct folding *f)
@@ -178,14 +152,6 @@ static int name_rest(struct folding *f)
 	for (uint32_t i = 0; i < f->profile->event_count && !rc; i++)
 		rc = number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
 	return rc;
-}
-
-static bool several_events(const struct profile *p)
-{
-	for (uint32_t i = 1; i < p->sum_count; i++)
-		if (p->sums[i].event != p->sums[0].event)
-			return true;
-	return false;
 }
 
 static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
@@ -332,7 +298,8 @@ static int write_tree(struct folding *f, FILE *out)
 static int folded_write(FILE *out, const struct profile *p, const struct export_options *o,
 			struct error *err)
 {
-	struct folding f = {.profile = p, .options = o, .several_events = several_events(p)};
+	struct folding f = {
+		.profile = p, .options = o, .several_events = profile_has_several_events(p)};
 	int rc = name_frames(&f);
 
 	if (!rc)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Escaping for XML. */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/xml.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+static const char *escape_of(uint32_t c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	case 0xfffd: /* also what text_next() makes of bytes that are no UTF-8 */
+	case 0xfffe:
+	case 0xffff:
+		return REPLACEMENT;
+	default:
+		return c < 0x20 && c != '\t' && c != '\n' ? REPLACEMENT : NULL;
+	}
+}
+
+/* One character as it is written: its bytes, and how many, which are stepped past in *text. */
+static const char *next(const char **text, size_t *size)
+{
+	const char *from = *text;
+	uint32_t c = text_next(text);
+	const char *escape = c ? escape_of(c) : "";
+
+	*size = escape ? strlen(escape) : (size_t)(*text - from);
+	return escape ? escape : from;
+}
+
+void xml_put(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t size;
+		const char *bytes = next(&text, &size);
+
+		fwrite(bytes, 1, size, out);
+	}
+}
+
+size_t xml_size(const char *text)
+{
+	size_t all = 0, size;
+
+	while (*text) {
+		next(&text, &size);
+		all += size;
+	}
+	return all;
+}

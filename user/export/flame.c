@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Building the tree of a flame graph. A label is a kind, a name and a module; two profiles share
+ * their labels, so that what is equal in both meets in one node.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/diff_names.h"
+#include "analyze/index.h"
+#include "analyze/tree.h"
+#include "export/flame.h"
+#include "export/roots.h"
+
+#define ALL "all"
+
+/* The labels of one profile. */
+struct labelling {
+	struct names *labels;
+	const struct profile *profile;
+	const struct export_options *options;
+	bool common; /* names that two profiles have in common */
+	bool several_events;
+	uint32_t *of_frame;
+	uint32_t (*of_thread)[ROOTS_MAX]; /* by index of thread, last: no thread */
+	uint32_t *of_event;
+	uint32_t ends[END_COUNT], no_stack, unknown;
+	unsigned int thread_depth;
+};
+
+const char *flame_kind_word(enum flame_kind kind)
+{
+	static const char *const words[] = {
+#define WORD(NAME, word) [FLAME_##NAME] = word,
+		FLAME_KINDS(WORD)
+#undef WORD
+	};
+
+	return words[kind];
+}
+
+static int label(struct labelling *l, enum flame_kind kind, const char *name, const char *suffix,
+		 const char *module, uint32_t *ret)
+{
+	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
+	char *bytes = malloc(size + 1), *to;
+	int rc;
+
+	if (!bytes)
+		return -ENOMEM;
+	*bytes = (char)kind;
+	to = stpcpy(stpcpy(bytes + 1, name), suffix);
+	strcpy(to + 1, module);
+	rc = names_intern(l->labels, bytes, size, ret);
+	free(bytes);
+	return rc;
+}
+
+static enum flame_kind kind_of(const struct frame *f)
+{
+	switch (f->kind) {
+	case FRAME_KERNEL:
+		return FLAME_KERNEL;
+	case FRAME_JIT:
+	case FRAME_JAVA:
+		return FLAME_JIT;
+	case FRAME_PYTHON:
+		return FLAME_PYTHON;
+	case FRAME_NATIVE:
+		return FLAME_NATIVE;
+	default:
+		return FLAME_BROKEN;
+	}
+}
+
+static int label_frame(struct labelling *l, uint32_t frame)
+{
+	const struct profile_frame *f = &l->profile->frames[frame];
+	const char *module = profile_module_name(l->profile, f->mapping);
+	char buf[512], *common = NULL;
+	int rc;
+
+	if (l->common) {
+		common = diff_frame_name(l->profile, frame);
+		if (!common)
+			return -ENOMEM;
+	}
+	rc = label(l, kind_of(&f->f),
+		   common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf)), "",
+		   module, &l->of_frame[frame]);
+	free(common);
+	return rc;
+}
+
+static int label_thread(struct labelling *l, uint32_t thread, uint32_t *labels)
+{
+	struct root roots[ROOTS_MAX];
+	int rc = 0;
+
+	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
+	for (unsigned int i = 0; i < l->thread_depth && !rc; i++)
+		rc = label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
+	return rc;
+}
+
+static int label_rest(struct labelling *l)
+{
+	const struct profile *p = l->profile;
+	int rc = label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
+
+	if (!rc)
+		rc = label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
+	for (int end = 0; end < END_COUNT && !rc; end++) {
+		char text[PROFILE_END_SIZE];
+
+		rc = label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
+	}
+	for (uint32_t i = 0; i < p->event_count && !rc; i++)
+		rc = label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
+	return rc;
+}
+
+static int label_all(struct labelling *l)
+{
+	const struct profile *p = l->profile;
+	int rc = 0;
+
+	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
+	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
+	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
+	if (!l->of_frame || !l->of_thread || !l->of_event)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
+		rc = label_frame(l, i);
+	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
+		rc = label_thread(l, i, l->of_thread[i]);
+	if (!rc)
+		rc = label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	return rc ? rc : label_rest(l);
+}
+
+static void free_labelling(struct labelling *l)
+{
+	free(l->of_frame);
+	free(l->of_thread);
+	free(l->of_event);
+}
+
+static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct labelling *l = context;
+	const struct profile *p = l->profile;
+	uint32_t thread = s->thread == PROFILE_NONE ? p->thread_count : s->thread;
+	enum stack_end end = profile_stack_end(p, s->stack);
+	unsigned int depth = 0;
+
+	if (l->several_events)
+		labels[depth++] = l->of_event[s->event];
+	for (unsigned int i = 0; i < l->thread_depth; i++)
+		labels[depth++] = l->of_thread[thread][i];
+	if (s->stack == PROFILE_NONE)
+		labels[depth++] = l->no_stack;
+	else if (end != END_WALKED)
+		labels[depth++] = l->ends[end];
+	return depth;
+}
+
+static int tree_of(struct tree *ret, struct labelling *l)
+{
+	struct tree_view view = {.prefix = prefix, .context = l};
+	int rc = label_all(l);
+
+	view.frame_labels = l->of_frame;
+	view.unknown_label = l->unknown;
+	if (!rc)
+		rc = tree_build(ret, l->profile, TREE_ALL_EVENTS, &view);
+	free_labelling(l);
+	return rc;
+}
+
+/* The child of a node with a label, which is made if there is none. */
+static int child_of(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
+		    uint32_t *ret)
+{
+	uint64_t key = (uint64_t)parent << 32 | label;
+	struct flame_node fresh = {.label = label, .parent = parent, .first_child = FLAME_NONE};
+
+	*ret = index_get(children, key);
+	if (*ret != INDEX_NONE)
+		return 0;
+	*ret = f->nodes.count;
+	fresh.depth = f->nodes.items[parent].depth + 1;
+	fresh.next_sibling = f->nodes.items[parent].first_child;
+	if (vector_push(&f->nodes, fresh) < 0)
+		return -ENOMEM;
+	f->nodes.items[parent].first_child = *ret;
+	return index_put(children, key, *ret);
+}
+
+/* Lay a tree over what is there. */
+static int add_tree(struct flame *f, struct index *children, const struct tree *t,
+		    enum flame_side side)
+{
+	uint32_t *place = calloc(t->nodes.count, sizeof(*place)); /* of the tree's nodes */
+	int rc = place ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < t->nodes.count && !rc; i++) {
+		const struct tree_node *n = &t->nodes.items[i];
+
+		if (i)
+			rc = child_of(f, children, place[n->parent], n->label, &place[i]);
+		if (!rc)
+			f->nodes.items[place[i]].count[side] += n->count;
+	}
+	free(place);
+	return rc;
+}
+
+static int add_profile(struct flame *f, struct index *children, struct labelling *l,
+		       enum flame_side side)
+{
+	struct tree tree = {0};
+	int rc = tree_of(&tree, l);
+
+	if (!rc)
+		rc = add_tree(f, children, &tree, side);
+	tree_free(&tree);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b, void *flame)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = strcmp(flame_name(flame, x), flame_name(flame, y));
+
+	if (!order)
+		order = strcmp(flame_module(flame, x), flame_module(flame, y));
+	return order ? order : (int)flame_kind(flame, x) - (int)flame_kind(flame, y);
+}
+
+/* Link the children of a node in the order of their names; list is for use in between. */
+static int sort_children(struct flame *f, uint32_t node, uint32_t **list, size_t *capacity)
+{
+	struct flame_node *nodes = f->nodes.items;
+	size_t count = 0;
+
+	for (uint32_t at = nodes[node].first_child; at != FLAME_NONE; at = nodes[at].next_sibling) {
+		if (vector_grow(list, capacity, count, 1, sizeof(**list)) < 0)
+			return -ENOMEM;
+		(*list)[count++] = at;
+	}
+	if (!count)
+		return 0;
+	qsort_r(*list, count, sizeof(**list), by_name, f);
+	nodes[node].first_child = (*list)[0];
+	for (size_t i = 0; i < count; i++)
+		nodes[(*list)[i]].next_sibling = i + 1 < count ? (*list)[i + 1] : FLAME_NONE;
+	return 0;
+}
+
+static int sort_all(struct flame *f)
+{
+	uint32_t *list = NULL;
+	size_t capacity = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < f->nodes.count && !rc; i++)
+		rc = sort_children(f, i, &list, &capacity);
+	free(list);
+	return rc;
+}
+
+static int begin(struct flame *f, struct labelling *l)
+{
+	struct flame_node root = {
+		.parent = FLAME_NONE, .first_child = FLAME_NONE, .next_sibling = FLAME_NONE};
+	int rc = label(l, FLAME_ROOT, ALL, "", "", &root.label);
+
+	return rc ? rc : vector_push(&f->nodes, root);
+}
+
+int flame_build(struct flame *ret, const struct profile *p, const struct profile *before,
+		const struct export_options *o)
+{
+	struct flame f = {0};
+	struct index children = {0};
+	bool several = profile_has_several_events(p) ||
+		       (before && profile_has_several_events(before));
+	struct labelling now = {.labels = &f.labels,
+				.profile = p,
+				.options = o,
+				.common = before != NULL,
+				.several_events = several};
+	struct labelling then = now;
+	int rc = begin(&f, &now);
+
+	then.profile = before;
+	if (!rc)
+		rc = add_profile(&f, &children, &now, FLAME_NOW);
+	if (!rc && before)
+		rc = add_profile(&f, &children, &then, FLAME_BEFORE);
+	if (!rc)
+		rc = sort_all(&f);
+	index_free(&children);
+	if (rc < 0)
+		flame_free(&f);
+	else
+		*ret = f;
+	return rc;
+}
+
+void flame_free(struct flame *f)
+{
+	names_free(&f->labels);
+	vector_free(&f->nodes);
+}
+
+static const char *label_of(const struct flame *f, uint32_t node)
+{
+	return names_text(&f->labels, f->nodes.items[node].label);
+}
+
+const char *flame_name(const struct flame *f, uint32_t node)
+{
+	return label_of(f, node) + 1;
+}
+
+const char *flame_module(const struct flame *f, uint32_t node)
+{
+	const char *name = flame_name(f, node);
+
+	return name + strlen(name) + 1;
+}
+
+enum flame_kind flame_kind(const struct flame *f, uint32_t node)
+{
+	return (enum flame_kind)label_of(f, node)[0];
+}

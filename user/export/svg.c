@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A flame graph as one static picture, for a page or a mail: no script, nothing to load, names as
+ * tooltips. What it shows is what `folded` says: frames are as wide as their samples.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
+#include "export/svg.h"
+
+#define DEFAULT_WIDTH 1200
+#define LEAST_WIDTH 400
+#define MOST_WIDTH 20000
+#define TITLE_SIZE 14 /* px of letters */
+#define TEXT_SIZE 11
+#define NAME_BYTES 400 /* of a name, cleaned, in a tooltip */
+#define LEAST_COLUMNS 3 /* of a name on a frame */
+#define GONE_ROWS 8
+
+struct picture {
+	FILE *out;
+	const struct profile *profile, *before;
+	const struct export_options *options;
+	const struct flame *flame;
+	struct svg_layout layout;
+	struct svg_scale scale;
+	unsigned int width; /* px of the whole */
+	double y; /* where the next line of text has its foot, or the next part its top */
+	uint32_t *gone; /* nodes below which nothing is left, largest first */
+	size_t gone_count;
+};
+
+static unsigned int chosen_width(const struct export_options *o)
+{
+	uint64_t width = o->width ? o->width : DEFAULT_WIDTH;
+
+	return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+}
+
+/* Cleaned text cut to px, as content of an element. */
+static void put_fitted(FILE *out, const char *text, double px, unsigned int size)
+{
+	char clean[4096], fitted[4096];
+
+	text_clean(text, clean, sizeof(clean));
+	xml_put(out, text_fit(clean, (unsigned int)(px / (size * SVG_CHARACTER)), false, fitted,
+			      sizeof(fitted)));
+}
+
+static void put_line(struct picture *p, const char *class, unsigned int size, const char *text)
+{
+	p->y += size + 5;
+	fprintf(p->out, "<text class=\"%s\" x=\"%d\" y=\"%.0f\">", class, SVG_MARGIN, p->y);
+	put_fitted(p->out, text, p->width - 2 * SVG_MARGIN, size);
+	fputs("</text>\n", p->out);
+}
+
+/* Where a recording was made, then how much it has and lacks. */
+static void put_recording(struct picture *p, const struct profile *of, const char *label)
+{
+	char part[SVG_LINE], line[2 * SVG_LINE];
+	int used = snprintf(line, sizeof(line), "%s", label);
+
+	svg_show_host(of, part);
+	snprintf(line + used, sizeof(line) - used, "%s", part);
+	put_line(p, "t", TITLE_SIZE, line);
+	svg_show_samples(of, p->options, part);
+	used = snprintf(line, sizeof(line), "%s; ", part);
+	svg_show_missing(of, part);
+	snprintf(line + used, sizeof(line) - used, "%s", part);
+	put_line(p, "s", TEXT_SIZE, line);
+}
+
+static void put_caption(struct picture *p)
+{
+	put_recording(p, p->profile, p->before ? "After: " : "");
+	if (!p->before)
+		return;
+	put_recording(p, p->before, "Before: ");
+	put_line(p, "s", TEXT_SIZE,
+		 "Widths are shares of the samples after. Red: a larger share than before, blue: a "
+		 "smaller one.");
+}
+
+/* What is left out of the picture, if anything is. */
+static void put_omitted(struct picture *p)
+{
+	uint64_t all = p->flame->nodes.items[0].count[FLAME_NOW];
+	char frames[32], samples[32], share[16], text[256];
+
+	if (!all)
+		put_line(p, "s", TEXT_SIZE, "There are no samples.");
+	if (!p->layout.omitted)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s small frames are not drawn: there the stacks of %s samples (%s) go on.",
+		 show_count(p->layout.omitted, frames, sizeof(frames)),
+		 show_count(p->layout.cut, samples, sizeof(samples)),
+		 show_percent(p->layout.cut, all, share, sizeof(share)));
+	put_line(p, "s", TEXT_SIZE, text);
+}
+
+/* "name (module)", cleaned. */
+static char *show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
+{
+	const char *module = flame_module(f, node);
+	char name[NAME_BYTES - 100], clean[96];
+
+	text_clean(flame_name(f, node), name, sizeof(name));
+	if (*module && *module != '[')
+		snprintf(buf, NAME_BYTES, "%s (%s)", name,
+			 text_clean(module, clean, sizeof(clean)));
+	else
+		snprintf(buf, NAME_BYTES, "%s", name);
+	return buf;
+}
+
+static void put_tooltip(struct picture *p, uint32_t node)
+{
+	const struct flame_node *n = &p->flame->nodes.items[node];
+	double now = 100 * svg_share(p->flame, node, FLAME_NOW);
+	double before = 100 * svg_share(p->flame, node, FLAME_BEFORE);
+	char name[NAME_BYTES], count[32];
+
+	fputs("<title>", p->out);
+	xml_put(p->out, show_name(p->flame, node, name));
+	fprintf(p->out, ": %s sample%s, %.2f %%",
+		show_count(n->count[FLAME_NOW], count, sizeof(count)),
+		n->count[FLAME_NOW] == 1 ? "" : "s", now);
+	if (p->before)
+		fprintf(p->out, "; before %.2f %%, change %+.2f points", before, now - before);
+	fputs("</title>", p->out);
+}
+
+static void put_one(struct picture *p, uint32_t node)
+{
+	const struct flame_node *n = &p->flame->nodes.items[node];
+	double x = SVG_MARGIN + (double)p->layout.begins[node] * p->layout.scale;
+	double width = svg_width(&p->layout, node);
+	uint32_t row = p->options->icicle ? n->depth : p->layout.deepest - n->depth;
+	double y = p->y + (double)row * SVG_ROW;
+	char class[8];
+
+	svg_class(p->flame, node, p->before ? &p->scale : NULL, class);
+	fprintf(p->out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\">",
+		class, x, y, width, SVG_BOX);
+	put_tooltip(p, node);
+	fputs("</rect>", p->out);
+	if ((width - 6) / (TEXT_SIZE * SVG_CHARACTER) >= LEAST_COLUMNS) {
+		fprintf(p->out, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + SVG_BOX - 4);
+		put_fitted(p->out, flame_name(p->flame, node), width - 6, TEXT_SIZE);
+		fputs("</text>", p->out);
+	}
+	fputc('\n', p->out);
+}
+
+static void put_stacks(struct picture *p)
+{
+	p->y += 8;
+	fputs("<g class=\"f\">\n", p->out);
+	for (size_t i = 0; i < p->flame->nodes.count; i++)
+		if (p->layout.drawn[i])
+			put_one(p, i);
+	fputs("</g>\n", p->out);
+	if (p->flame->nodes.items[0].count[FLAME_NOW])
+		p->y += ((double)p->layout.deepest + 1) * SVG_ROW;
+}
+
+static int was_larger(const void *a, const void *b, void *flame)
+{
+	const struct flame_node *nodes = ((const struct flame *)flame)->nodes.items;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	uint64_t x = nodes[i].count[FLAME_BEFORE], y = nodes[k].count[FLAME_BEFORE];
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (i > k) - (i < k);
+}
+
+/* Frames that were there before, and whose caller is still there. */
+static int find_gone(struct picture *p)
+{
+	const struct flame_node *nodes = p->flame->nodes.items;
+	size_t count = p->flame->nodes.count;
+
+	p->gone = calloc(count, sizeof(*p->gone));
+	if (!p->gone)
+		return -ENOMEM;
+	for (size_t i = 1; i < count; i++)
+		if (!nodes[i].count[FLAME_NOW] && nodes[nodes[i].parent].count[FLAME_NOW])
+			p->gone[p->gone_count++] = i;
+	if (p->gone_count)
+		qsort_r(p->gone, p->gone_count, sizeof(*p->gone), was_larger, (void *)p->flame);
+	return 0;
+}
+
+static void put_gone(struct picture *p)
+{
+	char name[NAME_BYTES], caller[NAME_BYTES], text[2 * NAME_BYTES + 64];
+	double rest = 0;
+
+	if (!p->gone_count)
+		return;
+	p->y += 4;
+	put_line(p, "t", TITLE_SIZE, "Gone: what was there before and is not any more");
+	for (size_t i = 0; i < p->gone_count; i++) {
+		double share = 100 * svg_share(p->flame, p->gone[i], FLAME_BEFORE);
+
+		if (i >= GONE_ROWS) {
+			rest += share;
+			continue;
+		}
+		snprintf(text, sizeof(text), "-%.2f %%  %s, called by %s", share,
+			 show_name(p->flame, p->gone[i], name),
+			 show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent, caller));
+		put_line(p, "s", TEXT_SIZE, text);
+	}
+	if (p->gone_count > GONE_ROWS) {
+		snprintf(text, sizeof(text), "-%.2f %%  in %zu others", rest,
+			 p->gone_count - GONE_ROWS);
+		put_line(p, "s", TEXT_SIZE, text);
+	}
+}
+
+/* The picture stands on a card of its own, so that it can be read on any page. */
+static void put_head(FILE *out, unsigned int width, double height)
+{
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" "
+		"viewBox=\"0 0 %u %.0f\" font-size=\"%d\" font-family=\"ui-monospace,"
+		"'DejaVu Sans Mono',Menlo,Consolas,monospace\">\n",
+		width, height, width, height, TEXT_SIZE);
+	fputs("<style>\n"
+	      ".c{fill:#fff;stroke:#d0d7de}\n"
+	      "text{fill:#1f2328;white-space:pre}\n"
+	      ".t{font-size:14px;font-weight:bold}\n"
+	      ".f rect{stroke:#fff;stroke-width:.4}\n"
+	      ".f text{pointer-events:none}\n",
+	      out);
+	svg_put_style(out);
+	fputs("@media (prefers-color-scheme:dark){.c{fill:#1c2128;stroke:#444c56}.f rect{stroke:#1c2128}"
+	      ".t,.s{fill:#dde3ea}}\n"
+	      "</style>\n",
+	      out);
+	fprintf(out,
+		"<rect class=\"c\" x=\".5\" y=\".5\" width=\"%u\" height=\"%.0f\" rx=\"6\"/>\n",
+		width - 1, height - 1);
+}
+
+/* Everything but the head, which tells how high it is. */
+static void put_body(struct picture *p)
+{
+	p->y = SVG_MARGIN - 4;
+	put_caption(p);
+	put_omitted(p);
+	put_stacks(p);
+	p->y += 6;
+	svg_put_legend(p->out, p->before ? &p->scale : NULL, p->y);
+	p->y += 14;
+	put_gone(p);
+	p->y += SVG_MARGIN;
+}
+
+/* The body is made first, since it tells how high the picture is. */
+static int put_picture(struct picture *p)
+{
+	FILE *out = p->out;
+	char *body = NULL;
+	size_t size = 0;
+	int rc = 0;
+
+	p->out = open_memstream(&body, &size);
+	if (!p->out)
+		return -ENOMEM;
+	put_body(p);
+	if (fclose(p->out))
+		rc = -ENOMEM;
+	p->out = out;
+	if (!rc) {
+		put_head(out, p->width, p->y);
+		fwrite(body, 1, size, out);
+		fputs("</svg>\n", out);
+	}
+	free(body);
+	return rc;
+}
+
+static int draw(struct picture *p)
+{
+	int rc = svg_layout(&p->layout, p->flame, p->width - 2 * SVG_MARGIN);
+
+	if (rc < 0)
+		return rc;
+	p->scale = svg_scale_of(&p->layout);
+	if (p->before)
+		rc = find_gone(p);
+	if (!rc)
+		rc = put_picture(p);
+	free(p->gone);
+	svg_layout_free(&p->layout);
+	return rc;
+}
+
+int svg_write(FILE *out, const struct profile *p, const struct profile *before,
+	      const struct export_options *o, struct error *err)
+{
+	struct flame flame = {0};
+	struct picture picture = {.out = out,
+				  .profile = p,
+				  .before = before,
+				  .options = o,
+				  .flame = &flame,
+				  .width = chosen_width(o)};
+	int rc = flame_build(&flame, p, before, o);
+
+	if (!rc)
+		rc = draw(&picture);
+	flame_free(&flame);
+	return rc < 0 ? error_errno(err, rc, "cannot draw the flame graph") : 0;
+}
+
+static int svg_write_one(FILE *out, const struct profile *p, const struct export_options *o,
+			 struct error *err)
+{
+	return svg_write(out, p, NULL, o, err);
+}
+
+int svg_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return profile_export(ret, svg_write_one, out, o, err);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a picture says about the recording that it shows. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/broken.h"
+#include "analyze/groups.h"
+#include "base/units.h"
+#include "export/roots.h"
+#include "export/svg.h"
+
+/* In UTC: a picture is the same wherever it is made. */
+void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
+{
+	const struct host *h = &p->host;
+	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
+	char when[64] = "";
+	struct tm tm;
+
+	if (gmtime_r(&start, &tm))
+		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S UTC", &tm);
+	snprintf(buf, SVG_LINE, "%.128s%s, Linux %.64s %.32s, %" PRIu64 " CPU%s",
+		 *h->hostname ? h->hostname : "unknown host", when, h->kernel, h->arch, h->cpus,
+		 h->cpus == 1 ? "" : "s");
+}
+
+/* " of cpu-clock at 99 Hz", or how many events there are. */
+static int show_events(const struct profile *p, char *buf, size_t size)
+{
+	uint32_t main_event = profile_main_event(p);
+	const struct event *e;
+
+	if (profile_has_several_events(p))
+		return snprintf(buf, size, " of several events");
+	if (main_event >= p->event_count)
+		return 0;
+	e = &p->events[main_event];
+	if (!e->frequency)
+		return snprintf(buf, size, " of %.64s", e->name);
+	return snprintf(buf, size, " of %.64s at %" PRIu64 " Hz", e->name, e->frequency);
+}
+
+void svg_show_samples(const struct profile *p, const struct export_options *o,
+		      char buf[static SVG_LINE])
+{
+	uint64_t length = p->host.end > p->host.start ? p->host.end - p->host.start : 0;
+	uint64_t count = 0;
+	char text[32], from[32];
+	int used;
+
+	for (uint32_t i = 0; i < p->sum_count; i++)
+		count += p->sums[i].count;
+	used = snprintf(buf, SVG_LINE, "%s samples", show_count(count, text, sizeof(text)));
+	used += show_events(p, buf + used, SVG_LINE - used);
+	if (o->to)
+		length = length && length < o->to ? length : o->to;
+	if (o->from || o->to)
+		snprintf(buf + used, SVG_LINE - used, ", from %s to %s",
+			 show_duration(o->from, from, sizeof(from)),
+			 length ? show_duration(length, text, sizeof(text)) : "the end");
+	else if (length)
+		snprintf(buf + used, SVG_LINE - used, " in %s",
+			 show_duration(length, text, sizeof(text)));
+}
+
+static int show_losses(const struct losses *l, char *buf, size_t size)
+{
+	const char *before = "; lost: ";
+	int used = 0;
+
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		char count[32];
+
+		if (!l->by_reason[reason])
+			continue;
+		used += snprintf(buf + used, size - used, "%s%s %s", before,
+				 show_count(l->by_reason[reason], count, sizeof(count)),
+				 loss_reason_word(reason));
+		before = ", ";
+	}
+	if (!used && !l->unknown_reason)
+		return snprintf(buf, size, "; nothing lost");
+	if (l->unknown_reason)
+		used += snprintf(buf + used, size - used, "%s%" PRIu64 " for unknown reasons",
+				 before, l->unknown_reason);
+	return used;
+}
+
+void svg_show_missing(const struct profile *p, char buf[static SVG_LINE])
+{
+	uint32_t event = profile_main_event(p);
+	struct completeness c;
+	struct losses l;
+	char share[16];
+	int used;
+
+	completeness_of(&c, p, event);
+	losses_of(&l, p, event);
+	if (c.due)
+		used = snprintf(buf, SVG_LINE, "%s of user stacks complete",
+				show_percent(c.complete, c.due, share, sizeof(share)));
+	else
+		used = snprintf(buf, SVG_LINE, "no user stacks");
+	used += show_losses(&l, buf + used, SVG_LINE - used);
+	if (!p->host.end)
+		snprintf(buf + used, SVG_LINE - used, "; the recording was not finished");
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The colours of a flame graph: by what a frame is, in shades so that neighbours can be told
+ * apart; or by how it changed. All are light, with dark words on them, on light pages and dark.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "export/svg.h"
+
+#define SHADES 3
+#define STEPS 4 /* of growing, and of shrinking */
+#define STILL 0.0625 /* of the largest change: less is none */
+#define LEGEND_BOX 12 /* px */
+
+static const char *const fills[FLAME_KIND_COUNT][SHADES] = {
+	[FLAME_ROOT] = {"#d3d7dc", "#c8cdd3", "#dee1e5"},
+	[FLAME_NATIVE] = {"#fbc57c", "#f9b95f", "#fdd199"},
+	[FLAME_KERNEL] = {"#f09a8b", "#ee8775", "#f3ada0"},
+	[FLAME_JIT] = {"#9fd69b", "#8acc86", "#b4dfb0"},
+	[FLAME_PYTHON] = {"#8fc1f0", "#78b3ec", "#a6cef4"},
+	[FLAME_BROKEN] = {"#d7b3ea", "#cba0e4", "#e1c6f0"},
+};
+
+/* From shrunk most to grown most; no change in the middle. */
+static const char *const changes[2 * STEPS + 1] = {
+	"#5596cf", "#82b4de", "#b3d2ec", "#dbe9f6", "#f1f1f1",
+	"#fde0d5", "#fbbfa8", "#f5957a", "#ea6a52",
+};
+
+void svg_put_style(FILE *out)
+{
+	for (int kind = 0; kind < FLAME_KIND_COUNT; kind++)
+		for (int shade = 0; shade < SHADES; shade++)
+			fprintf(out, ".k%d%d{fill:%s}\n", kind, shade, fills[kind][shade]);
+	for (int step = 0; step < 2 * STEPS + 1; step++)
+		fprintf(out, ".d%d{fill:%s}\n", step, changes[step]);
+}
+
+/* FNV-1a, so that a function has one shade in every picture. */
+static unsigned int shade_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return (hash >> 8) % SHADES;
+}
+
+static double change_of(const struct flame *f, uint32_t node)
+{
+	return svg_share(f, node, FLAME_NOW) - svg_share(f, node, FLAME_BEFORE);
+}
+
+struct svg_scale svg_scale_of(const struct svg_layout *l)
+{
+	struct svg_scale scale = {0};
+
+	for (size_t i = 0; i < l->flame->nodes.count; i++)
+		if (l->drawn[i])
+			scale.most = fmax(scale.most, fabs(change_of(l->flame, i)));
+	return scale;
+}
+
+/* The part of the largest change from which on a step is taken: 1/16, 1/8, 1/4, 1/2. */
+static double bound_of(int step)
+{
+	return STILL * (double)(1 << (step - 1));
+}
+
+const char *svg_class(const struct flame *f, uint32_t node, const struct svg_scale *scale,
+		      char buf[static 8])
+{
+	double change;
+	int step = 0;
+
+	if (!scale) {
+		snprintf(buf, 8, "k%u%u", flame_kind(f, node), shade_of(flame_name(f, node)));
+		return buf;
+	}
+	change = change_of(f, node);
+	while (step < STEPS && scale->most > 0 &&
+	       fabs(change) >= bound_of(step + 1) * scale->most)
+		step++;
+	snprintf(buf, 8, "d%d", change < 0 ? STEPS - step : STEPS + step);
+	return buf;
+}
+
+/* A box with a word; returns how wide both are. */
+static double put_box(FILE *out, const char *class, const char *words, double x, double y)
+{
+	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
+		class, x, y, LEGEND_BOX, LEGEND_BOX);
+	fprintf(out, "<text class=\"s\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+		x + LEGEND_BOX + 4, y + LEGEND_BOX - 2, words);
+	return LEGEND_BOX + 20 + 11 * SVG_CHARACTER * (double)strlen(words);
+}
+
+static void put_changes(FILE *out, const struct svg_scale *scale, double y)
+{
+	double x = SVG_MARGIN;
+
+	for (int step = 0; step < 2 * STEPS + 1; step++) {
+		int size = step < STEPS ? STEPS - step : step - STEPS;
+		double points = 100 * scale->most * (size ? bound_of(size) : 0);
+		char class[8], words[48];
+
+		if (size)
+			snprintf(words, sizeof(words), "%s%.*f", step < STEPS ? "-" : "+",
+				 points < 0.995 ? 2 : 1, points);
+		else
+			snprintf(words, sizeof(words), "same");
+		if (step == 0)
+			strcat(words, " and more");
+		if (step == 2 * STEPS)
+			strcat(words, " and more percentage points of all samples");
+		snprintf(class, sizeof(class), "d%d", step);
+		x += put_box(out, class, words, x, y);
+	}
+}
+
+void svg_put_legend(FILE *out, const struct svg_scale *scale, double y)
+{
+	double x = SVG_MARGIN;
+
+	if (scale) {
+		put_changes(out, scale, y);
+		return;
+	}
+	for (int kind = 0; kind < FLAME_KIND_COUNT; kind++) {
+		char class[8];
+
+		snprintf(class, sizeof(class), "k%d0", kind);
+		x += put_box(out, class, flame_kind_word(kind), x, y);
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which frames of a flame graph are drawn. A reader of the picture, and a mail server, has a
+ * bound: frames that nobody could see are left out, the tops of thin towers, too, and of the others
+ * the largest are taken until there are enough.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xml.h"
+#include "export/svg.h"
+
+#define LEAST_WIDTH 0.5	    /* px of a frame */
+#define MOST_BYTES 900000   /* of all frames, about */
+#define FRAME_BYTES 150	    /* of one, without its name */
+#define LOW 30		    /* rows that are drawn however thin they are */
+#define LEAST_ROW 0.02	    /* of all samples, in those above: towers make a picture of sky */
+#define MOST_DEPTH 2000	    /* rows: what browsers still draw */
+
+double svg_share(const struct flame *f, uint32_t node, enum flame_side side)
+{
+	uint64_t all = f->nodes.items[0].count[side];
+
+	return all ? (double)f->nodes.items[node].count[side] / (double)all : 0;
+}
+
+double svg_width(const struct svg_layout *l, uint32_t node)
+{
+	return (double)l->flame->nodes.items[node].count[FLAME_NOW] * l->scale;
+}
+
+/* Parents come before their children. */
+static void place(struct svg_layout *l)
+{
+	const struct flame_node *nodes = l->flame->nodes.items;
+
+	for (size_t i = 0; i < l->flame->nodes.count; i++) {
+		uint64_t begin = l->begins[i];
+
+		for (uint32_t at = nodes[i].first_child; at != FLAME_NONE;
+		     at = nodes[at].next_sibling) {
+			l->begins[at] = begin;
+			begin += nodes[at].count[FLAME_NOW];
+		}
+	}
+}
+
+/* Larger ones first; of equal ones those nearer to the root: parents before their children. */
+static int larger(const void *a, const void *b, void *flame)
+{
+	const struct flame_node *nodes = ((const struct flame *)flame)->nodes.items;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct flame_node *x = &nodes[i], *y = &nodes[k];
+
+	if (x->count[FLAME_NOW] != y->count[FLAME_NOW])
+		return x->count[FLAME_NOW] < y->count[FLAME_NOW] ? 1 : -1;
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+/* The name stands in the tooltip and, where there is room, on the frame. */
+static size_t bytes_of(const struct flame *f, uint32_t node)
+{
+	return FRAME_BYTES + 2 * xml_size(flame_name(f, node)) + xml_size(flame_module(f, node));
+}
+
+static void draw_largest(struct svg_layout *l, const uint32_t *order, size_t count)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = order[i];
+
+		if (l->flame->nodes.items[node].depth > l->deepest)
+			continue;
+		bytes += bytes_of(l->flame, node);
+		if (bytes > MOST_BYTES)
+			break;
+		l->drawn[node] = true;
+	}
+}
+
+/* How deep the rows go that hold enough. A row holds no more than the one below it. */
+static uint32_t deepest_row(const struct svg_layout *l, const uint32_t *order, size_t count)
+{
+	uint64_t rows[MOST_DEPTH + 1] = {0};
+	const struct flame_node *nodes = l->flame->nodes.items;
+	double least = LEAST_ROW * (double)nodes[0].count[FLAME_NOW];
+	uint32_t deepest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (nodes[order[i]].depth <= MOST_DEPTH)
+			rows[nodes[order[i]].depth] += nodes[order[i]].count[FLAME_NOW];
+	while (deepest < MOST_DEPTH && rows[deepest + 1] &&
+	       (deepest < LOW || (double)rows[deepest + 1] >= least))
+		deepest++;
+	return deepest;
+}
+
+static void add_omitted(struct svg_layout *l)
+{
+	const struct flame_node *nodes = l->flame->nodes.items;
+
+	for (size_t i = 1; i < l->flame->nodes.count; i++) {
+		if (l->drawn[i] || !nodes[i].count[FLAME_NOW])
+			continue;
+		l->omitted++;
+		if (l->drawn[nodes[i].parent])
+			l->cut += nodes[i].count[FLAME_NOW];
+	}
+}
+
+static int choose(struct svg_layout *l)
+{
+	size_t count = l->flame->nodes.count, candidates = 0;
+	uint32_t *order = calloc(count, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (l->flame->nodes.items[i].count[FLAME_NOW] && svg_width(l, i) >= LEAST_WIDTH)
+			order[candidates++] = i;
+	qsort_r(order, candidates, sizeof(*order), larger, (void *)l->flame);
+	l->deepest = deepest_row(l, order, candidates);
+	draw_largest(l, order, candidates);
+	free(order);
+	add_omitted(l);
+	return 0;
+}
+
+int svg_layout(struct svg_layout *ret, const struct flame *f, double width)
+{
+	uint64_t all = f->nodes.items[0].count[FLAME_NOW];
+	struct svg_layout l = {.flame = f, .scale = all ? width / (double)all : 0};
+	int rc;
+
+	l.begins = calloc(f->nodes.count, sizeof(*l.begins));
+	l.drawn = calloc(f->nodes.count, sizeof(*l.drawn));
+	rc = l.begins && l.drawn ? 0 : -ENOMEM;
+	if (!rc) {
+		place(&l);
+		rc = choose(&l);
+	}
+	if (rc < 0)
+		svg_layout_free(&l);
+	else
+		*ret = l;
+	return rc;
+}
+
+void svg_layout_free(struct svg_layout *l)
+{
+	free(l->begins);
+	free(l->drawn);
+}
