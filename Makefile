@@ -118,6 +118,15 @@ $(LIBRARY): $(OBJECTS)
 
 $(filter $(O)/user/capture/% $(O)/user/cmd/%,$(OBJECTS)): | $(SKELETONS)
 
+# The page in one piece; in a browser's eyes its scripts are one script, in this order.
+PAGE := $(addprefix user/view/,page.html page.css $(addsuffix .js,text data tree views state \
+	colours canvas search panes table header keys main))
+$(O)/view/page.h: tools/page $(PAGE)
+	$(call say,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/page $(PAGE) >$@.tmp && mv $@.tmp $@
+$(O)/user/export/html.o: | $(O)/view/page.h
+
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)

@@ -14,6 +14,8 @@ struct tree_builder {
 	struct tree_maker made;
 	const struct profile *profile;
 	const struct tree_view *view;
+	tree_placed *placed;
+	void *receiver;
 	struct index ends;     /* (prefix node, stack) -> node, of stacks that are landmarks */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
@@ -103,7 +105,7 @@ static int add_sum(struct tree_builder *b, const struct profile_sum *s)
 		return rc;
 	b->made.tree.nodes.items[node].self_count += s->count;
 	b->made.tree.nodes.items[node].self_weight += s->weight;
-	return 0;
+	return b->placed ? b->placed(b->receiver, s, node) : 0;
 }
 
 static void add_up(struct tree *t)
@@ -140,10 +142,11 @@ int tree_end(struct tree_maker *m, int rc, struct tree *ret)
 	return 0;
 }
 
-int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
-	       const struct tree_view *view)
+int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
+		       const struct tree_view *view, tree_placed *placed, void *receiver)
 {
-	struct tree_builder b = {.profile = p, .view = view};
+	struct tree_builder b = {
+		.profile = p, .view = view, .placed = placed, .receiver = receiver};
 	int rc = tree_begin(&b.made);
 
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
@@ -152,6 +155,12 @@ int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	index_free(&b.ends);
 	vector_free(&b.path);
 	return tree_end(&b.made, rc, ret);
+}
+
+int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
+	       const struct tree_view *view)
+{
+	return tree_build_placing(ret, p, event, view, NULL, NULL);
 }
 
 void tree_free(struct tree *t)

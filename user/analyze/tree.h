@@ -43,6 +43,13 @@ struct tree_view {
 /* The tree of the sums of an event, or of all: 0 or -ENOMEM. Free it with tree_free(). */
 int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);
+/*
+ * The same, and placed() is told the node of each sum in turn; what it returns, 0 or a negative
+ * errno, ends the building if it is not 0.
+ */
+typedef int tree_placed(void *receiver, const struct profile_sum *s, uint32_t node);
+int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
+		       const struct tree_view *view, tree_placed *placed, void *receiver);
 void tree_free(struct tree *t);
 
 /* A tree in the making, for who has paths that are not stacks. Zeroed: not begun. */

@@ -28,6 +28,7 @@ struct export_options {
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
+	X(html, "html", ".html", 0, "a flame graph page that needs nothing but a browser") \
 	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
 	X(pprof, "pprof", ".pb.gz", EXPORT_BINARY, "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
@@ -75,6 +76,13 @@ const struct export_format *export_format_for_path(const char *path);
 			struct error *err);
 EXPORT_FORMATS(EXPORT_SINK)
 #undef EXPORT_SINK
+
+/*
+ * The flame graph page. before: NULL, or the profile that p is compared with, each as shares of
+ * its own total. Errors of out stay with it.
+ */
+int html_write(FILE *out, const struct profile *p, const struct profile *before,
+	       const struct export_options *o, struct error *err);
 
 /*
  * A flame graph as an SVG picture. before: NULL, or the profile that it is compared with: colours

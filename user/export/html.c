@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The flame graph page: one HTML file that holds everything and fetches nothing. The page itself is
+ * made from user/view/ when skein is built (tools/page); here goes in what it shows, as JSON in a
+ * script element that no browser runs. Every text is cleaned and escaped, and the page only ever
+ * uses it as text.
+ *
+ * Of each profile (the page compares two): a calling-context tree as columns, and the sums of every
+ * node and thread, so that the page itself can merge, split, hide and turn it around.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/broken.h"
+#include "analyze/functions.h"
+#include "analyze/groups.h"
+#include "analyze/tree.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/html_columns.h"
+#include "view/page.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+#define BREAKAGES_TOLD 20 /* at most */
+
+/* The samples of one thread and event at one node. */
+struct place {
+	uint32_t node, thread, event;
+	uint64_t count, weight;
+};
+
+/* One of the page's profiles while it is being written. */
+struct side {
+	const struct profile *profile;
+	struct symbols symbols;
+	uint32_t ends[END_COUNT], no_stack; /* symbols */
+	struct tree tree; /* its labels are symbols */
+	VECTOR(struct place) places;
+	uint32_t *label_of; /* by symbol: number in the page; INDEX_NONE: not used */
+	VECTOR(uint32_t) labels; /* symbols, by number */
+};
+
+struct page {
+	struct json json;
+	struct names strings; /* cleaned; by number */
+	int error; /* sticky, the first */
+};
+
+static uint32_t fail(struct page *p, int rc)
+{
+	if (rc < 0 && !p->error)
+		p->error = rc;
+	return 0;
+}
+
+/* The number of a text in the page's table; 0 after a failure, which is kept. */
+static uint32_t string(struct page *p, const char *text)
+{
+	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	char *clean = malloc(size);
+	uint32_t ret = 0;
+
+	if (!clean)
+		return fail(p, -ENOMEM);
+	text_clean(text, clean, size);
+	fail(p, names_intern_text(&p->strings, clean, &ret));
+	free(clean);
+	return ret;
+}
+
+static void put_string(struct page *p, const char *text)
+{
+	json_uint(&p->json, string(p, text));
+}
+
+/* As the value of a key, for what is told once. */
+static void put_text(struct page *p, const char *key, const char *text)
+{
+	json_key(&p->json, key);
+	put_string(p, text);
+}
+
+static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct side *side = context;
+	enum stack_end end = profile_stack_end(side->profile, s->stack);
+
+	labels[0] = s->stack == PROFILE_NONE ? side->no_stack : side->ends[end];
+	return s->stack == PROFILE_NONE || end != END_WALKED;
+}
+
+static int placed(void *receiver, const struct profile_sum *s, uint32_t node)
+{
+	struct side *side = receiver;
+	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->thread_count : s->thread;
+	struct place place = {node, thread, s->event, s->count, s->weight};
+
+	return vector_push(&side->places, place);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* One place for each node, thread and event. */
+static void merge_places(struct side *side)
+{
+	struct place *to = side->places.items;
+
+	if (!side->places.count)
+		return;
+	qsort(to, side->places.count, sizeof(*to), by_node);
+	for (size_t i = 1; i < side->places.count; i++) {
+		const struct place *from = &side->places.items[i];
+
+		if (by_node(to, from)) {
+			*++to = *from;
+			continue;
+		}
+		to->count += from->count;
+		to->weight += from->weight;
+	}
+	side->places.count = (size_t)(to - side->places.items) + 1;
+}
+
+static int number_labels(struct side *side)
+{
+	size_t symbols = side->symbols.names.texts.count;
+	int rc = 0;
+
+	side->label_of = malloc(symbols * sizeof(uint32_t));
+	if (!side->label_of)
+		return -ENOMEM;
+	memset(side->label_of, 0xff, symbols * sizeof(uint32_t));
+	for (size_t i = 1; i < side->tree.nodes.count && !rc; i++) {
+		uint32_t symbol = side->tree.nodes.items[i].label;
+
+		if (side->label_of[symbol] != INDEX_NONE)
+			continue;
+		side->label_of[symbol] = side->labels.count;
+		rc = vector_push(&side->labels, symbol);
+	}
+	return rc;
+}
+
+static int make_side(struct side *side, const struct profile *p)
+{
+	struct tree_view view = {.prefix = prefix, .context = side};
+	int rc = symbols_of(&side->symbols, p);
+
+	side->profile = p;
+	if (!rc)
+		rc = symbols_add(&side->symbols, "[no stack]", &side->no_stack);
+	for (int end = 0; end < END_COUNT && !rc; end++) {
+		char text[PROFILE_END_SIZE];
+
+		rc = symbols_add(&side->symbols, profile_end_name(end, text), &side->ends[end]);
+	}
+	view.frame_labels = side->symbols.of_frame;
+	view.unknown_label = side->symbols.unknown;
+	if (!rc)
+		rc = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, placed, side);
+	if (!rc)
+		rc = number_labels(side);
+	merge_places(side);
+	return rc;
+}
+
+static void free_side(struct side *side)
+{
+	symbols_free(&side->symbols);
+	tree_free(&side->tree);
+	vector_free(&side->places);
+	vector_free(&side->labels);
+	free(side->label_of);
+}
+
+static void write_host(struct page *p, const struct host *h)
+{
+	struct json *j = &p->json;
+
+	json_key(j, "host");
+	json_object(j);
+	put_text(p, "name", h->hostname);
+	put_text(p, "kernel", h->kernel);
+	put_text(p, "arch", h->arch);
+	json_key_uint(j, "cpus", h->cpus);
+	json_key_int(j, "utc", (int64_t)(h->start + (uint64_t)h->realtime_offset));
+	json_key_uint(j, "duration", h->end > h->start ? h->end - h->start : 0);
+	json_object_end(j);
+}
+
+static void write_infos(struct page *p, const struct profile *profile)
+{
+	json_key(&p->json, "infos");
+	json_array(&p->json);
+	for (uint32_t i = 0; i < profile->info_count; i++) {
+		put_string(p, profile->infos[i].key);
+		put_string(p, profile->infos[i].value);
+	}
+	json_array_end(&p->json);
+}
+
+/* What is known of the stacks of an event, and what breaks most of those that are not whole. */
+static void write_stacks(struct page *p, const struct profile *profile, uint32_t event)
+{
+	struct json *j = &p->json;
+	struct completeness c;
+	struct breakages broken = {0};
+
+	completeness_of(&c, profile, event);
+	fail(p, breakages_of(&broken, profile, event));
+	json_key_uint(j, "due", c.due);
+	json_key_uint(j, "complete", c.complete);
+	json_key(j, "broken");
+	json_array(j);
+	for (size_t i = 0; i < broken.list.count && i < BREAKAGES_TOLD; i++) {
+		put_string(p, broken.list.items[i].reason);
+		put_string(p, module_short_name(broken.list.items[i].module));
+		json_uint(j, broken.list.items[i].count);
+	}
+	json_array_end(j);
+	breakages_free(&broken);
+}
+
+static void write_losses(struct page *p, const struct profile *profile, uint32_t event)
+{
+	struct json *j = &p->json;
+	struct losses losses;
+
+	losses_of(&losses, profile, event);
+	json_key_uint(j, "expected", losses.total.due);
+	json_key_uint(j, "idle", losses.total.idle);
+	json_key(j, "losses");
+	json_array(j);
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		if (!losses.by_reason[reason])
+			continue;
+		put_string(p, loss_reason_word(reason));
+		put_string(p, loss_reason_text(reason));
+		json_uint(j, losses.by_reason[reason]);
+	}
+	json_array_end(j);
+}
+
+static void write_events(struct page *p, const struct profile *profile)
+{
+	struct json *j = &p->json;
+
+	json_key(j, "events");
+	json_array(j);
+	for (uint32_t i = 0; i < profile->event_count; i++) {
+		const struct event *e = &profile->events[i];
+
+		json_object(j);
+		put_text(p, "name", e->name);
+		put_text(p, "unit", e->unit);
+		json_key_uint(j, "period", e->period);
+		json_key_uint(j, "frequency", e->frequency);
+		write_stacks(p, profile, i);
+		write_losses(p, profile, i);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* name, pid, container, control group, program: five numbers each. */
+static void write_processes(struct page *p, const struct profile *profile)
+{
+	json_key(&p->json, "processes");
+	json_array(&p->json);
+	for (uint32_t i = 0; i < profile->process_count; i++) {
+		const struct process *of = &profile->processes[i].p;
+
+		put_string(p, process_name(of));
+		json_uint(&p->json, of->pid);
+		put_string(p, of->container);
+		put_string(p, of->cgroup);
+		put_string(p, of->exe);
+	}
+	json_array_end(&p->json);
+}
+
+/* name, tid, number of the process (-1: none): three numbers each. The last is no thread. */
+static void write_threads(struct page *p, const struct profile *profile)
+{
+	json_key(&p->json, "threads");
+	json_array(&p->json);
+	for (uint32_t i = 0; i < profile->thread_count; i++) {
+		const struct profile_thread *t = &profile->threads[i];
+
+		put_string(p, t->t.comm);
+		json_uint(&p->json, t->t.tid);
+		json_int(&p->json, t->process == PROFILE_NONE ? -1 : (int64_t)t->process);
+	}
+	put_string(p, "[unknown]");
+	json_uint(&p->json, 0);
+	json_int(&p->json, -1);
+	json_array_end(&p->json);
+}
+
+/* A frame of each symbol that has some, to tell its kind and where it stands. */
+static uint32_t *frames_of_symbols(const struct side *side)
+{
+	size_t symbols = side->symbols.names.texts.count;
+	uint32_t *frames = malloc(symbols * sizeof(uint32_t));
+
+	if (!frames)
+		return NULL;
+	memset(frames, 0xff, symbols * sizeof(uint32_t));
+	for (uint32_t i = side->profile->frame_count; i-- > 0;)
+		if (side->profile->frames[i].f.kind != FRAME_END)
+			frames[side->symbols.of_frame[i]] = i;
+	return frames;
+}
+
+/* name, module, kind, file, line: five numbers. */
+static void write_label(struct page *p, const struct side *side, uint32_t symbol, uint32_t frame)
+{
+	const struct profile *profile = side->profile;
+	uint32_t function = frame == INDEX_NONE ? PROFILE_NONE : profile->frames[frame].function;
+	const struct function *f =
+		function == PROFILE_NONE ? NULL : &profile->functions[function].f;
+
+	put_string(p, symbol_name(&side->symbols, symbol));
+	put_string(p, symbol_module(&side->symbols, symbol));
+	json_uint(&p->json, frame == INDEX_NONE ? FRAME_END : profile->frames[frame].f.kind);
+	put_string(p, f ? f->file : "");
+	json_uint(&p->json, f ? f->line : 0);
+}
+
+static void write_labels(struct page *p, const struct side *side)
+{
+	uint32_t *frames = frames_of_symbols(side);
+
+	json_key(&p->json, "labels");
+	json_array(&p->json);
+	for (size_t i = 0; i < side->labels.count && frames; i++)
+		write_label(p, side, side->labels.items[i], frames[side->labels.items[i]]);
+	json_array_end(&p->json);
+	if (!frames)
+		fail(p, -ENOMEM);
+	free(frames);
+}
+
+/* Without the root; a parent is told by how far it lies back. */
+static void write_nodes(struct page *p, const struct side *side)
+{
+	struct html_column parents = {0}, labels = {0};
+
+	for (uint32_t i = 1; i < side->tree.nodes.count; i++) {
+		const struct tree_node *n = &side->tree.nodes.items[i];
+
+		html_column_put(&parents, i - n->parent);
+		html_column_put(&labels, side->label_of[n->label]);
+	}
+	json_key(&p->json, "nodes");
+	json_object(&p->json);
+	json_key_uint(&p->json, "count", side->tree.nodes.count - 1);
+	fail(p, html_column_end(&parents, &p->json, "parents"));
+	fail(p, html_column_end(&labels, &p->json, "labels"));
+	json_object_end(&p->json);
+}
+
+/* Weights as what is beyond a period for every sample: mostly nothing. */
+static void write_sums(struct page *p, const struct side *side)
+{
+	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0};
+
+	for (size_t i = 0; i < side->places.count; i++) {
+		const struct place *s = &side->places.items[i];
+
+		html_column_delta(&nodes, s->node);
+		html_column_delta(&threads, s->thread);
+		html_column_put(&events, s->event);
+		html_column_put(&counts, s->count);
+		weights.last = s->count * side->profile->events[s->event].period;
+		html_column_delta(&weights, s->weight);
+	}
+	json_key(&p->json, "sums");
+	json_object(&p->json);
+	json_key_uint(&p->json, "count", side->places.count);
+	fail(p, html_column_end(&nodes, &p->json, "nodes"));
+	fail(p, html_column_end(&threads, &p->json, "threads"));
+	fail(p, html_column_end(&events, &p->json, "events"));
+	fail(p, html_column_end(&counts, &p->json, "counts"));
+	fail(p, html_column_end(&weights, &p->json, "weights"));
+	json_object_end(&p->json);
+}
+
+static void write_side(struct page *p, const struct profile *profile)
+{
+	struct side side = {0};
+
+	fail(p, make_side(&side, profile));
+	if (!p->error) {
+		json_object(&p->json);
+		write_host(p, &profile->host);
+		write_infos(p, profile);
+		write_events(p, profile);
+		write_processes(p, profile);
+		write_threads(p, profile);
+		write_labels(p, &side);
+		write_nodes(p, &side);
+		write_sums(p, &side);
+		json_object_end(&p->json);
+	}
+	free_side(&side);
+}
+
+static void write_data(struct page *p, const struct profile *profile, const struct profile *before,
+		       const struct export_options *o)
+{
+	struct json *j = &p->json;
+
+	json_object(j);
+	json_key_text(j, "skein", SKEIN_VERSION);
+	json_key_uint(j, "from", o->from);
+	json_key_uint(j, "to", o->to);
+	json_key(j, "kinds");
+	json_array(j);
+	for (int kind = 0; kind <= FRAME_END; kind++)
+		json_text(j, frame_kind_word(kind));
+	json_array_end(j);
+	json_key(j, "profiles");
+	json_array(j);
+	write_side(p, profile);
+	if (before)
+		write_side(p, before);
+	json_array_end(j);
+	json_key(j, "strings");
+	json_array(j);
+	for (size_t i = 0; i < p->strings.texts.count; i++)
+		json_text(j, p->strings.texts.items[i]);
+	json_array_end(j);
+	json_object_end(j);
+}
+
+int html_write(FILE *out, const struct profile *profile, const struct profile *before,
+	       const struct export_options *o, struct error *err)
+{
+	struct page p = {.error = 0};
+
+	json_begin(&p.json, out, false);
+	fwrite(page_head, 1, sizeof(page_head), out);
+	write_data(&p, profile, before, o);
+	names_free(&p.strings);
+	fwrite(page_tail, 1, sizeof(page_tail), out);
+	return p.error ? error_errno(err, p.error, "cannot write the page") : 0;
+}
+
+static int write_one(FILE *out, const struct profile *p, const struct export_options *o,
+		     struct error *err)
+{
+	return html_write(out, p, NULL, o, err);
+}
+
+int html_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return profile_export(ret, write_one, out, o, err);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Columns of integers as text: see html_columns.h. */
+#include <errno.h>
+
+#include "export/html_columns.h"
+
+#define VARINT_BYTES 10 /* of 64 bits, at most */
+
+void html_column_put(struct html_column *c, uint64_t value)
+{
+	if (c->error || vector_reserve(&c->bytes, VARINT_BYTES) < 0) {
+		c->error = -ENOMEM;
+		return;
+	}
+	for (; value >= 0x80; value >>= 7)
+		c->bytes.items[c->bytes.count++] = (uint8_t)(value | 0x80);
+	c->bytes.items[c->bytes.count++] = (uint8_t)value;
+}
+
+void html_column_delta(struct html_column *c, uint64_t value)
+{
+	uint64_t difference = value - c->last;
+
+	html_column_put(c, difference << 1 ^ -(difference >> 63));
+	c->last = value;
+}
+
+/* Four characters from up to three bytes. */
+static void put_group(const uint8_t *bytes, size_t count, char *text)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t bits = (uint32_t)bytes[0] << 16;
+
+	if (count > 1)
+		bits |= (uint32_t)bytes[1] << 8;
+	if (count > 2)
+		bits |= bytes[2];
+	for (size_t i = 0; i < 4; i++)
+		text[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
+}
+
+int html_column_end(struct html_column *c, struct json *j, const char *key)
+{
+	char *text = malloc(c->bytes.count / 3 * 4 + 5), *end = text;
+	int rc = c->error ? c->error : text ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < c->bytes.count && !rc; i += 3, end += 4)
+		put_group(c->bytes.items + i, c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
+	if (!rc) {
+		*end = '\0';
+		json_key_text(j, key, text);
+	}
+	free(text);
+	vector_free(&c->bytes);
+	return rc;
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The flame graph itself. Only what can be seen is drawn: rows within the window, and of a node's
+ * children those that are at least a pixel wide; the others become one thin strip, so that no time
+ * seems to be missing.
+ */
+
+const ROW = 20; // px, with the gap
+const NARROW = 0.7; // px: what is less is not drawn by itself
+const TEXT_FROM = 26; // px: from here on there is a name
+const ZOOM_TIME = 160; // ms
+const LONGEST = 400; // characters of a name that are ever drawn
+
+class Graph {
+	constructor(canvas, labels, palette) {
+		this.canvas = canvas;
+		this.labels = labels;
+		this.palette = palette;
+		this.pen = canvas.getContext("2d", { alpha: false });
+		this.scroller = byId("scroll");
+		this.widths = [];
+		this.upward = false;
+		this.zoomed = this.selected = this.pointed = 0;
+		this.matches = null; // by label, if there is a search
+		this.from = 0;
+		this.span = 1;
+		this.drawn = 0; // rectangles, of the last drawing
+		this.printing = false;
+		this.scroller.addEventListener("scroll", () => this.ask());
+		new ResizeObserver(() => this.ask(true)).observe(this.scroller);
+	}
+
+	/* Another tree. The range of the zoomed node is shown at once. */
+	show(view, zoomed) {
+		this.view = view;
+		this.zoomed = zoomed;
+		this.from = view.left[zoomed];
+		this.span = view.width[zoomed] || 1;
+		this.rows = view.deepest + 1;
+		this.most = 0;
+		for (let i = 1; view.before && i < view.count; i++)
+			this.most = Math.max(this.most, Math.abs(change(view, i)));
+		this.ask(true);
+	}
+
+	zoom(node) {
+		const view = this.view, from = this.from, span = this.span;
+		const toSpan = view.width[node] || 1, to = view.left[node];
+
+		this.zoomed = node;
+		cancelAnimationFrame(this.moving);
+		const still = this.printing || matchMedia("(prefers-reduced-motion: reduce)").matches;
+		const began = performance.now();
+		const step = (now) => {
+			const t = still ? 1 : Math.min(1, (now - began) / ZOOM_TIME), eased = 1 - (1 - t) ** 3;
+
+			this.from = from + (to - from) * eased;
+			this.span = span + (toSpan - span) * eased;
+			if (t < 1)
+				this.moving = requestAnimationFrame(step);
+			this.draw();
+		};
+
+		step(began);
+		this.reveal(node);
+	}
+
+	/* Draw with the next frame of the screen. */
+	ask(resized = false) {
+		this.resized ||= resized;
+		this.asked ??= requestAnimationFrame(() => this.draw());
+	}
+
+	resize() {
+		const scale = this.scale = this.printing ? 2 : devicePixelRatio || 1;
+		const height = this.rows * ROW + 1;
+
+		byId("sheet").style.height = `${height}px`;
+		this.wide = this.printing || this.scroller.clientWidth;
+		this.high = this.printing ? height : Math.min(height, this.scroller.clientHeight);
+		this.canvas.style.height = `${this.high}px`;
+		this.canvas.width = Math.round(this.wide * scale);
+		this.canvas.height = Math.round(this.high * scale);
+		this.resized = false;
+	}
+
+	/* The top of a row, px below the top of the window. */
+	top(depth) {
+		const row = this.upward ? this.rows - 1 - depth : depth;
+
+		return row * ROW - this.scrolled;
+	}
+
+	draw() {
+		cancelAnimationFrame(this.asked);
+		this.asked = undefined;
+		if (!this.view)
+			return;
+		if (this.resized || !this.wide)
+			this.resize();
+		const pen = this.pen, theme = this.palette.theme;
+
+		this.scrolled = this.printing ? 0 : this.scroller.scrollTop;
+		pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+		pen.fillStyle = theme.paper;
+		pen.fillRect(0, 0, this.wide, this.high);
+		pen.font = "12px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
+		pen.textBaseline = "middle";
+		pen.direction = "ltr";
+		this.drawn = 0;
+		this.drawNodes();
+		this.outline(this.pointed, 1);
+		this.outline(this.selected, 2);
+	}
+
+	drawNodes() {
+		const { end, left, width, depth, count } = this.view;
+		const pixels = this.wide / this.span, last = this.from + this.span;
+		const strips = new Float64Array(2 * this.rows + 2).fill(-1); // begin and end by depth
+
+		for (let node = 0; node < count;) {
+			const begin = left[node];
+
+			if (begin >= last && node > 0 || begin + width[node] <= this.from) {
+				node = end[node];
+				continue;
+			}
+			if (width[node] * pixels < NARROW) {
+				this.strip(strips, depth[node], begin, width[node], pixels);
+				node = end[node];
+				continue;
+			}
+			this.drawNode(node, begin, pixels);
+			node++;
+		}
+		for (let d = 0; d < this.rows; d++)
+			this.drawStrip(strips, d);
+	}
+
+	/* Narrow neighbours become one strip. */
+	strip(strips, depth, begin, width, pixels) {
+		const x = (begin - this.from) * pixels, end = x + width * pixels;
+
+		if (x - strips[2 * depth + 1] > 1) {
+			this.drawStrip(strips, depth);
+			strips[2 * depth] = x;
+		}
+		strips[2 * depth + 1] = end;
+	}
+
+	drawStrip(strips, depth) {
+		const x = strips[2 * depth], end = strips[2 * depth + 1];
+
+		if (end < 0 || end - x < 0.25)
+			return;
+		this.pen.fillStyle = this.palette.theme.cut;
+		this.pen.fillRect(x, this.top(depth), Math.max(0.5, end - x), ROW - 1);
+	}
+
+	fill(node) {
+		const view = this.view, label = view.label[node];
+
+		if (this.matches?.[label])
+			return this.palette.theme.match;
+		if (node === 0)
+			return this.palette.kind(KIND.group);
+		if (view.before) {
+			const difference = change(view, node);
+
+			return this.palette.change(difference, strength(difference, this.most));
+		}
+		return this.palette.fill(label);
+	}
+
+	drawNode(node, begin, pixels) {
+		const pen = this.pen, y = this.top(this.view.depth[node]);
+
+		if (y > this.high || y + ROW < 0)
+			return;
+		const x = Math.max(0, (begin - this.from) * pixels);
+		const right = Math.min(this.wide, (begin - this.from + this.view.width[node]) * pixels);
+		const gap = right - x > 3 ? 0.8 : 0;
+		const above = this.view.depth[node] < this.view.depth[this.zoomed];
+		const dim = above || this.matches && !this.matches[this.view.label[node]];
+
+		pen.globalAlpha = dim ? 0.5 : 1;
+		pen.fillStyle = this.fill(node);
+		pen.fillRect(x, y, right - x - gap, ROW - 1);
+		pen.globalAlpha = 1;
+		if (right - x >= TEXT_FROM)
+			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2, right - x - 8);
+		this.drawn++;
+	}
+
+	nameOf(node) {
+		return node === 0 ? "all" : this.labels.name[this.view.label[node]];
+	}
+
+	/* A name, cut to the room that there is. maxWidth keeps whatever a font does within it. */
+	write(name, label, x, y, room) {
+		const pen = this.pen, whole = name.length > LONGEST ? name.slice(0, LONGEST) : name;
+		const wide = label < 0 ? 16 : this.widths[label] ??= pen.measureText(whole).width;
+		let text = whole;
+
+		if (wide > room) {
+			let fits = Math.floor(whole.length * room / wide) - 1;
+
+			if (fits > 0 && (whole.charCodeAt(fits - 1) & 0xfc00) === 0xd800)
+				fits--;
+			if (fits < 2)
+				return;
+			text = `${whole.slice(0, fits)}…`;
+		}
+		pen.fillStyle = this.palette.theme.text;
+		pen.fillText(text, x, y, room);
+	}
+
+	outline(node, thickness) {
+		if (!(node > 0) || node >= this.view.count)
+			return;
+		const { x, y, width } = this.box(node);
+
+		if (x + width < 0 || x > this.wide)
+			return;
+		const left = Math.max(0, x), right = Math.min(this.wide, x + Math.max(width, 2));
+
+		this.pen.strokeStyle = this.palette.theme.edge;
+		this.pen.lineWidth = thickness;
+		this.pen.strokeRect(left + thickness / 2, y + thickness / 2,
+			Math.max(1, right - left - thickness), ROW - 1 - thickness);
+	}
+
+	/* Where a node is, px from the window's corner; also where it cannot be seen. */
+	box(node) {
+		const pixels = this.wide / this.span, view = this.view;
+
+		return { x: (view.left[node] - this.from) * pixels, y: this.top(view.depth[node]),
+			width: view.width[node] * pixels, height: ROW };
+	}
+
+	/* The node at a place of the window; -1 if there is none. */
+	at(x, y) {
+		const { end, left, width, depth } = this.view;
+		const row = Math.floor((y + this.scrolled) / ROW);
+		const wanted = this.upward ? this.rows - 1 - row : row;
+		const value = this.from + x * this.span / this.wide;
+		let node = 0;
+
+		if (wanted < 0 || wanted >= this.rows)
+			return -1;
+		while (depth[node] < wanted) {
+			let child = node + 1;
+
+			while (child < end[node] && left[child] + width[child] <= value)
+				child = end[child];
+			if (child >= end[node] || left[child] > value)
+				return -1;
+			node = child;
+		}
+		return node;
+	}
+
+	/* Scroll so that a node's row can be seen. */
+	reveal(node) {
+		const row = this.upward ? this.rows - 1 - this.view.depth[node] : this.view.depth[node];
+		const top = row * ROW, high = this.scroller.clientHeight;
+
+		if (top < this.scroller.scrollTop + ROW)
+			this.scroller.scrollTop = top - 2 * ROW;
+		else if (top + 3 * ROW > this.scroller.scrollTop + high)
+			this.scroller.scrollTop = top + 3 * ROW - high;
+	}
+
+	/* To the root's end, where an upward graph begins. */
+	home() {
+		this.scroller.scrollTop = this.upward ? this.rows * ROW : 0;
+	}
+
+	/* Whether a node is wide enough to be seen now. */
+	visible(node) {
+		return this.view.width[node] * this.wide / this.span >= NARROW;
+	}
+}

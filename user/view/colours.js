@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which colour says what. Every fill is light or dark enough for its text. */
+
+/* Of each kind: its name, hue, saturation, and how far the hue of a function may lie from it. */
+const KINDS = {
+	[KIND.native]: { name: "Native", hue: 34, saturation: 92, spread: 13 },
+	[KIND.kernel]: { name: "Kernel", hue: 212, saturation: 72, spread: 11 },
+	[KIND.python]: { name: "Python", hue: 158, saturation: 52, spread: 12 },
+	[KIND.java]: { name: "Java", hue: 100, saturation: 50, spread: 10 },
+	[KIND.jit]: { name: "JIT", hue: 282, saturation: 58, spread: 12 },
+	[KIND.mark]: { name: "Truncated", hue: 0, saturation: 0, spread: 0 },
+	[KIND.none]: { name: "Other", hue: 0, saturation: 12, spread: 0 },
+	[KIND.group]: { name: "Group", hue: 228, saturation: 14, spread: 0 },
+};
+
+const THEMES = {
+	light: { lightness: 74, group: 84, text: "#1c1a17", faint: "#8a8580", paper: "#ffffff",
+		match: "hsl(312 88% 72%)", edge: "#111827", cut: "hsl(30 10% 80%)", factor: 1 },
+	dark: { lightness: 37, group: 29, text: "#ffffff", faint: "#8f8a86", paper: "#17181c",
+		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", factor: 0.68 },
+};
+
+class Palette {
+	constructor(labels) {
+		this.labels = labels;
+		this.set("light");
+	}
+
+	set(theme) {
+		this.name = theme;
+		this.theme = THEMES[theme];
+		this.fills = [];
+	}
+
+	/* Functions of one module are alike, and no two neighbours the same. */
+	make(label) {
+		const kind = this.labels.kind[label], of = KINDS[kind];
+		const seed = parseInt(shortHash(this.labels.name[label]), 36);
+		const module = parseInt(shortHash(this.labels.module[label]), 36);
+		const hue = of.hue + of.spread * ((module % 64) / 32 - 1) * 0.7 + of.spread * ((seed % 32) / 16 - 1) * 0.3;
+		const lightness = kind === KIND.group ? this.theme.group
+			: this.theme.lightness + ((seed >>> 8) % 9 - 4) * (this.name === "light" ? 1.1 : 0.7);
+
+		return `hsl(${hue.toFixed(0)} ${(of.saturation * this.theme.factor).toFixed(0)}% ${lightness.toFixed(0)}%)`;
+	}
+
+	fill(label) {
+		return this.fills[label] ??= this.make(label);
+	}
+
+	/* Of a legend. */
+	kind(kind) {
+		const of = KINDS[kind], lightness = kind === KIND.group ? this.theme.group : this.theme.lightness;
+
+		return `hsl(${of.hue} ${of.saturation * this.theme.factor}% ${lightness}%)`;
+	}
+
+	/* Red grew, blue shrank; strength 0 to 1. */
+	change(difference, strength) {
+		const hue = difference > 0 ? 4 : 214, pale = this.name === "light" ? 93 : 27;
+		const strong = this.name === "light" ? 66 : 43;
+
+		if (strength < 0.02)
+			return `hsl(40 6% ${pale}%)`;
+		return `hsl(${hue} ${(40 + 45 * strength) * this.theme.factor}% ${pale + (strong - pale) * strength}%)`;
+	}
+}
+
+/* How strong a change of share is shown, where the largest is `most`. */
+const strength = (difference, most) => most > 0 ? Math.sqrt(Math.min(1, Math.abs(difference) / most)) : 0;

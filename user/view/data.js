@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What user/export/html.c wrote, as typed arrays; of two profiles, in one numbering. */
+
+/* Kinds of frames, as base/record.h numbers them; a group is a process, thread or container. */
+const KIND = { none: 0, native: 1, kernel: 2, jit: 3, python: 4, java: 5, mark: 6, group: 7 };
+
+/* One varint after the other, 7 bits a byte, low ones first. */
+function column(text, into) {
+	const bytes = atob(text);
+	let at = 0;
+
+	for (let i = 0; i < into.length; i++) {
+		let value = 0, factor = 1, byte;
+
+		do {
+			byte = bytes.charCodeAt(at++);
+			value += (byte & 127) * factor;
+			factor *= 128;
+		} while (byte > 127);
+		into[i] = value;
+	}
+	return into;
+}
+
+const unzigzag = (value) => value % 2 ? -(value + 1) / 2 : value / 2;
+
+/* A column of differences. */
+function deltas(text, into) {
+	const steps = column(text, new Float64Array(into.length));
+	let last = 0;
+
+	for (let i = 0; i < into.length; i++) {
+		last += unzigzag(steps[i]);
+		into[i] = last;
+	}
+	return into;
+}
+
+/* All labels: functions in modules, and groups as they come up. */
+class Labels {
+	constructor() {
+		this.name = [];
+		this.module = [];
+		this.kind = [];
+		this.file = [];
+		this.line = [];
+		this.numbers = new Map();
+	}
+
+	number(name, module, kind, file = "", line = 0) {
+		const key = `${name}\0${module}\0${kind}`;
+		let number = this.numbers.get(key);
+
+		if (number === undefined) {
+			number = this.name.length;
+			this.numbers.set(key, number);
+			this.name.push(name);
+			this.module.push(module);
+			this.kind.push(kind);
+			this.file.push(file);
+			this.line.push(line);
+		}
+		return number;
+	}
+
+	/* Without its folders. */
+	shortModule(label) {
+		const module = this.module[label];
+
+		return module.startsWith("[") ? module : module.slice(module.lastIndexOf("/") + 1);
+	}
+
+	/* The place of each label in the order of names. */
+	ranks() {
+		if (this.ranked?.length === this.name.length)
+			return this.ranked;
+		const order = Array.from(this.name, (_, i) => i);
+
+		order.sort((a, b) => this.name[a] < this.name[b] ? -1 : this.name[a] > this.name[b] ? 1 : a - b);
+		this.ranked = new Int32Array(order.length);
+		order.forEach((label, rank) => { this.ranked[label] = rank; });
+		return this.ranked;
+	}
+
+	hash(label) {
+		this.hashes ??= [];
+		return this.hashes[label] ??= shortHash(`${this.name[label]}\0${this.shortModule(label)}`);
+	}
+}
+
+function readLabels(raw, strings, labels) {
+	const numbers = new Int32Array(raw.length / 5);
+
+	for (let i = 0; i < numbers.length; i++) {
+		const [name, module, kind, file, line] = raw.slice(5 * i, 5 * i + 5);
+
+		numbers[i] = labels.number(visible(strings[name]), strings[module], kind > KIND.mark ? 0 : kind,
+			strings[file], line);
+	}
+	return numbers;
+}
+
+/* Node 0 is the root; parents come before their children. */
+function readNodes(raw, numbers) {
+	const parent = new Int32Array(raw.count + 1), label = new Int32Array(raw.count + 1);
+	const back = column(raw.parents, new Float64Array(raw.count));
+	const own = column(raw.labels, new Float64Array(raw.count));
+
+	parent[0] = label[0] = -1;
+	for (let i = 1; i <= raw.count; i++) {
+		parent[i] = i - back[i - 1];
+		label[i] = numbers[own[i - 1]];
+	}
+	return { parent, label };
+}
+
+function readSums(raw, events) {
+	const sums = {
+		node: deltas(raw.nodes, new Int32Array(raw.count)),
+		thread: deltas(raw.threads, new Int32Array(raw.count)),
+		event: column(raw.events, new Int32Array(raw.count)),
+		count: column(raw.counts, new Float64Array(raw.count)),
+		weight: column(raw.weights, new Float64Array(raw.count)),
+	};
+
+	for (let i = 0; i < raw.count; i++)
+		sums.weight[i] = unzigzag(sums.weight[i]) + sums.count[i] * events[sums.event[i]].period;
+	return sums;
+}
+
+function readThreads(raw, strings) {
+	const processes = [], threads = [];
+
+	for (let i = 0; i < raw.processes.length; i += 5) {
+		const [name, pid, container, cgroup, exe] = raw.processes.slice(i, i + 5);
+
+		processes.push({ name: visible(strings[name]), pid, container: strings[container],
+			cgroup: strings[cgroup], exe: strings[exe] });
+	}
+	for (let i = 0; i < raw.threads.length; i += 3) {
+		const [name, tid, process] = raw.threads.slice(i, i + 3);
+
+		threads.push({ name: visible(strings[name]), tid, process: processes[process] });
+	}
+	return threads;
+}
+
+function readEvents(raw, strings) {
+	const triples = (list) => {
+		const found = [];
+
+		for (let i = 0; i < list.length; i += 3)
+			found.push(list.slice(i, i + 3));
+		return found;
+	};
+
+	return raw.map((event) => ({ ...event, name: visible(strings[event.name]), unit: strings[event.unit],
+		broken: triples(event.broken).map(([reason, module, n]) =>
+			({ reason: strings[reason], module: visible(strings[module]), count: n })),
+		losses: triples(event.losses).map(([word, text, n]) =>
+			({ word: strings[word], text: strings[text], count: n })) }));
+}
+
+function readInfos(raw, strings) {
+	const infos = new Map();
+
+	for (let i = 0; i < raw.length; i += 2)
+		infos.set(strings[raw[i]], visible(strings[raw[i + 1]]));
+	return infos;
+}
+
+function readHost(raw, strings) {
+	return { ...raw, name: strings[raw.name] && visible(strings[raw.name]),
+		kernel: strings[raw.kernel], arch: strings[raw.arch] };
+}
+
+function readSide(raw, strings, labels) {
+	const events = readEvents(raw.events, strings);
+	const { parent, label } = readNodes(raw.nodes, readLabels(raw.labels, strings, labels));
+
+	return { host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
+		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, events) };
+}
+
+function readData() {
+	const element = byId("data"), raw = JSON.parse(element.textContent);
+	const labels = new Labels();
+	const sides = raw.profiles.map((side) => readSide(side, raw.strings, labels));
+
+	element.remove(); // its text is the largest thing on the page
+	return { skein: raw.skein, from: raw.from, to: raw.to, labels, sides, now: sides[0],
+		before: sides[1], kinds: raw.kinds };
+}

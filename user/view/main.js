@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The page: its parts, and what happens when something is pressed. */
+
+const WIDTHS = [["", "time"], ["samples", "samples"]];
+const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
+const ORDERS = [["name", "name"], ["weight", "widest first"]];
+const THEME_KEY = "skein-theme";
+
+/* What of a state makes another tree. */
+const treeKey = (s) => [s.event, s.split, s.width, s.order, s.inverted, s.hidden].join();
+
+class Page {
+	constructor() {
+		this.data = readData();
+		this.views = new Views(this.data);
+		this.labels = this.data.labels;
+		this.palette = new Palette(this.labels);
+		this.graph = new Graph(byId("canvas"), this.labels, this.palette);
+		this.panes = new Panes(this);
+		this.legend = new Legend(this);
+		this.table = new Table(this);
+		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
+		this.fillControls();
+		this.history = new History((text) => parseState(text,
+			{ events: this.views.events.length, widths: this.widths.map(([key]) => key) }), (state) => this.show(state));
+		this.listen();
+		this.chooseTheme(this.storedTheme());
+		this.show(this.history.state);
+	}
+
+	get state() {
+		return this.history.state;
+	}
+
+	fillControls() {
+		const fill = (id, pairs) => byId(id).replaceChildren(...pairs.map(([value, text]) => element("option", { value, text })));
+
+		fill("event", this.views.events.map(({ name }, i) => [String(i), name]));
+		fill("split", Object.entries(SPLITS));
+		fill("width", this.widths);
+		fill("order", ORDERS);
+		byId("event-label").hidden = this.views.events.length < 2;
+	}
+
+	/* Show a state: a new tree if it needs one, then the rest. */
+	show(state) {
+		const key = treeKey(state), fresh = key !== this.key;
+
+		if (fresh) {
+			this.view = this.views.view(state);
+			this.key = key;
+			showHead(this.data, this.view);
+			showWarning(this.data, this.view);
+		}
+		const zoomed = nodeAt(this.view, this.labels, state.zoom);
+		const { graph } = this, turned = graph.upward !== state.upward;
+
+		graph.upward = state.upward;
+		graph.selected = nodeAt(this.view, this.labels, state.select);
+		graph.pointed = 0;
+		this.showSearch(state, zoomed);
+		if (fresh || turned)
+			graph.show(this.view, zoomed);
+		else if (zoomed !== graph.zoomed)
+			graph.zoom(zoomed);
+		else
+			graph.ask();
+		if (fresh || turned)
+			graph.home();
+		if (fresh)
+			this.legend.show(state);
+		this.showControls(state);
+		this.showTrail();
+		this.panes.hideTip();
+		this.panes.show(graph.selected);
+		this.showBody(state);
+	}
+
+	showBody(state) {
+		const empty = this.view.count < 2;
+
+		byId("empty").hidden = !empty;
+		byId("empty").textContent = "There are no samples in this profile: nothing that was asked for ran while it was recorded.";
+		byId("graph").hidden = state.table || empty;
+		byId("table").hidden = !state.table || empty;
+		byId("details").hidden = byId("legend").hidden = byId("tools").hidden = empty;
+		if (state.table && !empty)
+			this.table.show();
+	}
+
+	showControls(state) {
+		const set = (id, on) => byId(id).setAttribute("aria-pressed", String(on));
+
+		for (const id of ["event", "split", "width", "order"])
+			byId(id).value = String(state[id]);
+		set("inverted", state.inverted);
+		set("upward", state.upward);
+		set("as-graph", !state.table);
+		set("as-table", state.table);
+		byId("reset").disabled = this.graph.zoomed === 0;
+		if (document.activeElement !== byId("search"))
+			byId("search").value = state.search;
+		byId("canvas").setAttribute("aria-label", `Flame graph of ${plural(this.view.whole[COUNT], "sample")}; arrow keys move, Enter zooms. The same as a table: t`);
+	}
+
+	showTrail() {
+		const { view, graph } = this, path = [];
+
+		for (let node = graph.zoomed; node > 0; node = view.parent[node])
+			path.unshift(node);
+		byId("trail").hidden = !path.length;
+		byId("trail").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
+			element("button", { type: "button", class: "name", "aria-current": node === graph.zoomed ? "true" : false,
+				text: this.panes.name(view.label[node]), onclick: () => this.zoomTo(node) })));
+		byId("trail").scrollLeft = byId("trail").scrollWidth;
+	}
+
+	showSearch(state, zoomed) {
+		const { graph, view } = this, input = byId("search");
+		const matches = state.search ? searchLabels(this.labels, state.search) : null;
+
+		input.setAttribute("aria-invalid", String(Boolean(state.search && !matches)));
+		graph.matches = matches;
+		byId("previous").disabled = byId("next").disabled = !matches;
+		this.matched = matches ? matchingNodes(view, matches, zoomed) : [];
+		byId("matched").textContent = !state.search ? "" : matches ? this.matchedText(zoomed) : "not a regular expression";
+	}
+
+	matchedText(zoomed) {
+		const { view } = this;
+		const share = (column) => percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
+		const inside = zoomed ? " of the zoomed" : "";
+
+		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}` : `${share(0)}${inside} matched`;
+	}
+
+	/* Changes of the state; what makes another tree leaves the zoom and keeps the function. */
+	change(changes, detail = false) {
+		if (treeKey({ ...this.state, ...changes }) === treeKey(this.state))
+			return this.history.change(changes, detail);
+		const label = this.view.label[this.graph.selected];
+
+		this.history.change({ ...changes, zoom: "", select: "" }, detail);
+		const widest = label >= 0 ? outermost(this.view, label)
+			.reduce((best, node) => best < 0 || this.view.width[node] > this.view.width[best] ? node : best, -1) : -1;
+
+		return widest > 0 ? this.select(widest) : undefined;
+	}
+
+	path(node) {
+		return pathOf(this.view, this.labels, node);
+	}
+
+	zoomTo(node) {
+		this.change({ zoom: this.path(node), select: this.path(node) });
+		this.panes.speak(this.graph.zoomed);
+	}
+
+	/* Make a frame the selected one, and see to it that it can be seen. */
+	select(node) {
+		const { graph, view } = this;
+		let zoomed = graph.zoomed;
+
+		while (zoomed > 0 && !(node >= zoomed && node < view.end[zoomed]))
+			zoomed = view.parent[zoomed];
+		while (view.width[node] * graph.wide / (view.width[zoomed] || 1) < 3 && zoomed !== node) {
+			let below = node;
+
+			while (view.parent[below] !== zoomed)
+				below = view.parent[below];
+			zoomed = below;
+		}
+		if (zoomed === graph.zoomed)
+			this.change({ select: this.path(node) }, true);
+		else
+			this.change({ select: this.path(node), zoom: this.path(zoomed) });
+		graph.reveal(node);
+		this.panes.speak(node);
+	}
+
+	back() {
+		if (!this.history.back() && this.graph.zoomed)
+			this.zoomTo(0);
+	}
+
+	/* With the arrow keys, among frames wide enough to be seen. */
+	move(where) {
+		const { view, graph } = this, node = graph.selected;
+		let to = -1;
+
+		if (where === "back")
+			to = view.parent[node];
+		else if (where === "deeper")
+			to = this.widestChild(node);
+		else
+			to = this.neighbour(node, where === "right" ? 1 : -1);
+		if (to >= 0 && to < view.count)
+			this.select(to);
+	}
+
+	widestChild(node) {
+		const { view } = this;
+		let widest = -1;
+
+		for (let child = node + 1; child < view.end[node]; child = view.end[child])
+			if (widest < 0 || view.width[child] > view.width[widest])
+				widest = child;
+		return widest;
+	}
+
+	neighbour(node, step) {
+		const { view, graph } = this;
+
+		for (let at = node + step; at > 0 && at < view.count; at += step)
+			if (view.depth[at] === view.depth[node] && graph.visible(at))
+				return at;
+		return -1;
+	}
+
+	goMatch(step) {
+		const { graph, view } = this;
+
+		if (!graph.matches)
+			return byId("search").select();
+		const node = matchAfter(view, graph.matches, graph.selected || graph.zoomed, step, graph.zoomed);
+
+		return node > 0 ? this.select(node) : undefined;
+	}
+
+	searchFor(name) {
+		this.change({ search: `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$` });
+		byId("search").value = this.state.search;
+	}
+
+	listen() {
+		const on = (id, type, run) => byId(id).addEventListener(type, run);
+
+		for (const id of ["split", "width", "order"])
+			on(id, "change", (event) => this.change({ [id]: event.target.value }));
+		on("event", "change", (event) => this.change({ event: Number(event.target.value) }));
+		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
+		on("upward", "click", () => this.change({ upward: !this.state.upward }));
+		on("as-graph", "click", () => this.change({ table: false }));
+		on("as-table", "click", () => this.change({ table: true }));
+		on("reset", "click", () => this.zoomTo(0));
+		on("next", "click", () => this.goMatch(1));
+		on("previous", "click", () => this.goMatch(-1));
+		on("search", "input", (event) => this.change({ search: event.target.value }, true));
+		on("search", "keydown", (event) => {
+			if (event.key === "Enter")
+				this.goMatch(event.shiftKey ? -1 : 1);
+		});
+		on("link", "click", () => this.copyLink());
+		on("theme", "click", () => this.chooseTheme(this.palette.name === "light" ? "dark" : "light", true));
+		on("help", "click", () => this.showHelp());
+		addEventListener("keydown", (event) => {
+			if (runKey(this, event))
+				event.preventDefault();
+		});
+		this.listenToPointer();
+		this.listenToPrinting();
+	}
+
+	listenToPointer() {
+		const canvas = byId("canvas"), { graph } = this;
+		const point = (node) => {
+			if (node === graph.pointed)
+				return;
+			graph.pointed = node;
+			graph.ask();
+		};
+
+		canvas.addEventListener("pointermove", (event) => {
+			if (event.pointerType === "touch")
+				return;
+			const node = graph.at(event.offsetX, event.offsetY);
+
+			canvas.style.cursor = node < 0 ? "default" : "pointer";
+			point(node);
+			this.panes.showTip(node, event.clientX, event.clientY);
+		});
+		canvas.addEventListener("pointerleave", () => {
+			point(0);
+			this.panes.hideTip();
+		});
+		canvas.addEventListener("click", (event) => {
+			const node = graph.at(event.offsetX, event.offsetY);
+
+			if (node >= 0)
+				this.zoomTo(node);
+		});
+		this.graph.scroller.addEventListener("scroll", () => this.panes.hideTip());
+	}
+
+	/* On paper: light, as wide as the sheet, all rows. */
+	listenToPrinting() {
+		const print = (on) => {
+			if (Boolean(this.graph.printing) === on)
+				return;
+			if (on)
+				this.shownTheme = this.palette.name;
+			this.graph.printing = on && 1400;
+			this.chooseTheme(on ? "light" : this.shownTheme);
+			this.graph.resized = true;
+			this.graph.draw();
+		};
+
+		addEventListener("beforeprint", () => print(true));
+		addEventListener("afterprint", () => print(false));
+		matchMedia("print").addEventListener("change", (event) => print(event.matches));
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.chooseTheme(this.storedTheme()));
+	}
+
+	storedTheme() {
+		try {
+			const kept = localStorage.getItem(THEME_KEY);
+
+			if (Object.hasOwn(THEMES, kept))
+				return kept;
+		} catch {
+			// a browser may keep nothing for files
+		}
+		return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	}
+
+	chooseTheme(theme, keep = false) {
+		document.documentElement.dataset.theme = theme;
+		byId("theme").textContent = theme === "light" ? "Dark" : "Light";
+		this.palette.set(theme);
+		try {
+			if (keep)
+				localStorage.setItem(THEME_KEY, theme);
+		} catch {
+			// then it lasts as long as the page
+		}
+		if (!this.view)
+			return;
+		this.legend.show(this.state);
+		this.panes.show(this.graph.selected);
+		this.showBody(this.state);
+		this.graph.ask();
+	}
+
+	async copyLink() {
+		const button = byId("link");
+		let done = true;
+
+		try {
+			await navigator.clipboard.writeText(location.href);
+		} catch {
+			const field = element("textarea", { class: "unseen", text: location.href });
+
+			document.body.append(field);
+			field.select();
+			done = document.execCommand("copy");
+			field.remove();
+		}
+		button.textContent = done ? "Copied" : "Copy the address";
+		setTimeout(() => { button.textContent = "Copy link"; }, 1500);
+	}
+
+	showHelp() {
+		byId("manual").replaceChildren(...helpParts(this));
+		byId("manual").showModal();
+	}
+}
+
+window.skeinPage = new Page(); // for the console, and for tests

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is told of a frame: beside the pointer, in the pane below the graph, and aloud. */
+
+const LISTED = 12; // callers or callees that are shown at once
+
+/* All nodes of a function that are not below another one of it: recursion counts once. */
+function outermost(view, label) {
+	const found = [];
+
+	for (let node = 1; node < view.count; node++)
+		if (view.label[node] === label) {
+			found.push(node);
+			node = view.end[node] - 1;
+		}
+	return found;
+}
+
+/* Self and total of a function wherever it stands, by column. */
+function functionCost(view, label) {
+	const nodes = outermost(view, label);
+	const cost = { nodes, self: view.self.map(() => 0), total: view.self.map(() => 0) };
+
+	for (let column = 0; column < view.self.length; column++) {
+		for (const node of nodes)
+			cost.total[column] += view.total[column][node];
+		for (let node = 1; node < view.count; node++)
+			if (view.label[node] === label)
+				cost.self[column] += view.self[column][node];
+	}
+	return cost;
+}
+
+/* Labels with what they stand for, most first; of each its widest node. */
+class Tally {
+	constructor(view) {
+		this.view = view;
+		this.byLabel = new Map();
+	}
+
+	add(label, node, share) {
+		const found = this.byLabel.get(label) ?? { label, node, share: 0 };
+
+		found.share += share;
+		if (this.view.width[node] > this.view.width[found.node])
+			found.node = node;
+		this.byLabel.set(label, found);
+	}
+
+	list() {
+		return [...this.byLabel.values()].sort((a, b) => b.share - a.share || a.label - b.label);
+	}
+}
+
+/* In a comparison, whichever of both shares is larger: what is gone has callers, too. */
+const weightIn = (view, node) => view.before
+	? Math.max(shareOf(view, node), shareOf(view, node, BEFORE)) : shareOf(view, node);
+
+/* Who stands above and below a function, in the tree as it is shown. */
+function neighbours(view, label) {
+	const above = new Tally(view), below = new Tally(view);
+
+	for (const node of outermost(view, label)) {
+		above.add(view.label[view.parent[node]], view.parent[node], weightIn(view, node));
+		for (let inner = node; inner < view.end[node]; inner++) {
+			if (view.label[inner] !== label)
+				continue;
+			for (let child = inner + 1; child < view.end[inner]; child = view.end[child])
+				if (view.label[child] !== label)
+					below.add(view.label[child], child, weightIn(view, child));
+		}
+	}
+	return view.inverted ? { callers: below.list(), callees: above.list() }
+		: { callers: above.list(), callees: below.list() };
+}
+
+class Panes {
+	constructor(page) {
+		this.page = page;
+		this.labels = page.data.labels;
+		this.tip = byId("tip");
+		this.details = byId("details");
+	}
+
+	name(label) {
+		return label < 0 ? "all" : this.labels.name[label];
+	}
+
+	/* "12.3 %, 1.23 s, 123 samples" of values by column. */
+	amount(values, column = 0) {
+		const { view } = this.page, whole = view.whole[column + view.unit];
+		const samples = plural(values[column + COUNT], "sample");
+		const share = percent(values[column + view.unit], whole);
+
+		return view.unit === COUNT ? `${share}, ${samples}`
+			: `${share}, ${weight(values[column + WEIGHT], view.event)}, ${samples}`;
+	}
+
+	valuesOf(node, of = "total") {
+		return this.page.view[of].map((column) => column[node]);
+	}
+
+	/* What became of a share. */
+	changed(now, before) {
+		if (!before)
+			return now ? "new" : "±0.00 pp";
+		return now ? points(now - before) : `gone (${points(-before)})`;
+	}
+
+	showTip(node, x, y) {
+		const { view, labels } = { view: this.page.view, labels: this.labels };
+
+		if (node < 0) {
+			this.tip.hidden = true;
+			return;
+		}
+		const label = view.label[node], lines = [];
+
+		lines.push(element("strong", { class: "name", text: this.name(label) }));
+		if (label >= 0 && labels.module[label])
+			lines.push(element("span", { class: "name faint", text: labels.shortModule(label) }));
+		lines.push(element("span", { text: this.amount(this.valuesOf(node)) }));
+		if (view.before) {
+			lines.push(element("span", { text: `before: ${this.amount(this.valuesOf(node), BEFORE)}` }));
+			lines.push(element("span", { class: "strong",
+				text: this.changed(shareOf(view, node), shareOf(view, node, BEFORE)) }));
+		} else if (this.page.graph.zoomed) {
+			const zoomed = view.total[view.unit][this.page.graph.zoomed];
+
+			if (view.depth[node] >= view.depth[this.page.graph.zoomed])
+				lines.push(element("span", { class: "faint",
+					text: `${percent(view.total[view.unit][node], zoomed)} of what is zoomed into` }));
+		}
+		this.tip.replaceChildren(...lines);
+		this.tip.hidden = false;
+		const box = this.tip.getBoundingClientRect();
+
+		this.tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - box.width - 6))}px`;
+		this.tip.style.top = `${y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18}px`;
+	}
+
+	hideTip() {
+		this.tip.hidden = true;
+	}
+
+	/* For who does not see the graph. */
+	speak(node) {
+		const label = this.page.view.label[node];
+
+		byId("spoken").textContent = `${this.name(label)}, ${this.amount(this.valuesOf(node))}, depth ${this.page.view.depth[node]}`;
+	}
+
+	row(key, text) {
+		return [element("dt", { text: key }), element("dd", { text })];
+	}
+
+	numbers(self, total, title) {
+		const { view } = this.page, parts = [];
+
+		for (const column of view.before ? [0, BEFORE] : [0]) {
+			const when = view.before ? column ? ", before" : ", after" : "";
+
+			parts.push(...this.row(`Total${when}`, this.amount(total, column)));
+			parts.push(...this.row(`Self${when}`, this.amount(self, column)));
+		}
+		if (view.before) {
+			const [now, old] = [0, BEFORE].map((c) => view.whole[c + view.unit] ? total[c + view.unit] / view.whole[c + view.unit] : 0);
+
+			parts.push(...this.row("Change", this.changed(now, old)));
+		}
+		return element("div", { class: "numbers" }, element("h3", { text: title }), element("dl", {}, ...parts));
+	}
+
+	/* Callers or callees: each a button that goes there. */
+	list(title, entries, none) {
+		const whole = entries.reduce((sum, entry) => sum + entry.share, 0);
+		const items = entries.slice(0, LISTED).map((entry) => {
+			const bar = element("span", { class: "bar", "aria-hidden": "true" });
+
+			bar.style.setProperty("--share", whole ? entry.share / whole : 0);
+			return element("li", {}, element("button", { type: "button", class: "go",
+				onclick: () => this.page.select(entry.node) }, bar,
+			element("span", { class: "share", text: percent(entry.share, 1) }),
+			element("span", { class: "name", text: this.name(entry.label) })));
+		});
+		const rest = entries.slice(LISTED).reduce((sum, entry) => sum + entry.share, 0);
+
+		if (entries.length > LISTED)
+			items.push(element("li", { class: "faint", text: `${count(entries.length - LISTED)} more: ${percent(rest, 1)}` }));
+		if (!entries.length)
+			items.push(element("li", { class: "faint", text: none }));
+		return element("div", { class: "list" }, element("h3", { text: title }), element("ul", {}, ...items));
+	}
+
+	/* Module, kind and place of a function. */
+	origin(label) {
+		const { kind, module, file, line } = this.labels, parts = [];
+		const of = KINDS[kind[label]] ?? KINDS[KIND.none];
+
+		parts.push(element("span", { class: "kind" }, this.page.legend.swatch(kind[label]), of.name));
+		if (module[label])
+			parts.push(element("span", { class: "name", text: visible(module[label]) }));
+		if (file[label])
+			parts.push(element("span", { class: "name",
+				text: visible(file[label]) + (line[label] ? `:${line[label]}` : "") }));
+		return element("p", { class: "origin" }, ...parts);
+	}
+
+	showRoot() {
+		const { view } = this.page;
+
+		this.details.replaceChildren(
+			element("h2", {}, element("span", { class: "name", text: "all" })),
+			element("p", { class: "faint", text: "Click a frame to zoom into it, or move with the arrow keys. ? shows all keys." }),
+			element("div", { class: "columns" },
+				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0), "The whole view"),
+				this.list(view.inverted ? "Ends in" : "Begins with", this.childrenOf(0), "nothing")));
+	}
+
+	childrenOf(node) {
+		const { view } = this.page, tally = new Tally(view);
+
+		for (let child = node + 1; child < view.end[node]; child = view.end[child])
+			tally.add(view.label[child], child, weightIn(view, child));
+		return tally.list();
+	}
+
+	show(node) {
+		const { view } = this.page, label = view.label[node];
+
+		if (node <= 0)
+			return this.showRoot();
+		const cost = functionCost(view, label), { callers, callees } = neighbours(view, label);
+		const group = this.labels.kind[label] === KIND.group;
+		const columns = [this.numbers(this.valuesOf(node, "self"), this.valuesOf(node), "This frame")];
+
+		if (cost.nodes.length > 1)
+			columns.push(this.numbers(cost.self, cost.total, "The function, everywhere"));
+		if (!group)
+			columns.push(this.list("Called by", callers, "nobody"));
+		columns.push(this.list(group ? "Begins with" : "Calls", callees, "nothing that was seen"));
+		this.details.replaceChildren(
+			element("h2", {}, element("span", { class: "name", text: this.name(label) }),
+				element("button", { type: "button", text: "Zoom", title: "Show it in full width (Enter)",
+					onclick: () => this.page.zoomTo(node) }),
+				element("button", { type: "button", text: "Find all", title: "Search for it",
+					onclick: () => this.page.searchFor(this.name(label)) })),
+			this.origin(label), element("div", { class: "columns" }, ...columns));
+		return undefined;
+	}
+}

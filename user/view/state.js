@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is shown, as the part of the address behind '#', so that the browser's history goes through
+ * views and a link restores one. Frames are told by hashes of their names, from the root: a link
+ * fits another recording as far as its functions are the same.
+ */
+
+const DEFAULTS = {
+	event: 0, split: "program", width: "", order: "name", inverted: false, upward: false,
+	table: false, hidden: 0, search: "", zoom: "", select: "",
+};
+
+/* Only what is not as usual. */
+function stateText(state) {
+	const parts = new URLSearchParams();
+
+	for (const [key, usual] of Object.entries(DEFAULTS))
+		if (state[key] !== usual)
+			parts.set(key, state[key] === true ? "1" : state[key]);
+	return parts.toString();
+}
+
+function parseState(text, { events, widths }) {
+	const parts = new URLSearchParams(text.replace(/^#/, "")), state = { ...DEFAULTS };
+
+	for (const [key, usual] of Object.entries(DEFAULTS)) {
+		const value = parts.get(key);
+
+		if (value === null)
+			continue;
+		state[key] = typeof usual === "boolean" ? value === "1"
+			: typeof usual === "number" ? Math.max(0, parseInt(value, 10) || 0) : value;
+	}
+	if (state.event >= events)
+		state.event = 0;
+	if (!Object.hasOwn(SPLITS, state.split))
+		state.split = DEFAULTS.split;
+	if (!widths.includes(state.width))
+		state.width = "";
+	state.hidden &= (1 << KIND.group) - 1;
+	return state;
+}
+
+/* The path to a node; "" for the root. */
+function pathOf(view, labels, node) {
+	const path = [];
+
+	for (; node > 0; node = view.parent[node])
+		path.push(labels.hash(view.label[node]));
+	return path.reverse().join(".");
+}
+
+/* The node that a path leads to, as far as it is there. */
+function nodeAt(view, labels, path) {
+	let node = 0;
+
+	for (const hash of path ? path.split(".") : []) {
+		let child = node + 1;
+
+		while (child < view.end[node] && labels.hash(view.label[child]) !== hash)
+			child = view.end[child];
+		if (child >= view.end[node])
+			break;
+		node = child;
+	}
+	return node;
+}
+
+/* The state in the address. change() makes a new entry of the history, unless it is a detail. */
+class History {
+	constructor(parse, show) {
+		this.parse = parse;
+		this.show = show;
+		this.depth = history.state?.depth ?? 0; // entries of this page behind the current one
+		this.state = parse(location.hash);
+		addEventListener("hashchange", () => this.follow());
+	}
+
+	follow() {
+		const state = this.parse(location.hash);
+
+		if (stateText(state) === stateText(this.state))
+			return;
+		this.depth = history.state?.depth ?? 0;
+		this.state = state;
+		this.show(state);
+	}
+
+	change(changes, detail = false) {
+		const state = { ...this.state, ...changes }, text = stateText(state);
+
+		if (text === stateText(this.state))
+			return;
+		this.state = state;
+		if (detail) {
+			location.replace(`#${text}`);
+		} else {
+			location.hash = text;
+			this.depth++;
+		}
+		history.replaceState({ depth: this.depth }, "");
+		this.show(state);
+	}
+
+	/* To the view before; false if there is none. */
+	back() {
+		if (this.depth === 0)
+			return false;
+		history.back();
+		return true;
+	}
+}

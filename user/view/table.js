@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The hottest functions as a table: the same in words and numbers. */
+
+const ROWS = 200; // that are shown at once
+
+/* Self and total of every function in a node, by column; recursion counts once. */
+function functionCosts(view, labels, within) {
+	const size = labels.name.length, columns = view.self.length;
+	const table = () => Array.from({ length: columns }, () => new Float64Array(size));
+	const self = table(), total = table(), until = new Int32Array(size), node = new Int32Array(size);
+
+	for (let at = within || 1; at < view.end[within]; at++) {
+		const label = view.label[at], inner = at < until[label];
+
+		for (let c = 0; c < columns; c++) {
+			self[c][label] += view.self[c][at];
+			if (!inner)
+				total[c][label] += view.total[c][at];
+		}
+		if (!inner)
+			until[label] = view.end[at];
+		if (!node[label] || view.width[at] > view.width[node[label]])
+			node[label] = at;
+	}
+	return { self, total, node };
+}
+
+class Table {
+	constructor(page) {
+		this.page = page;
+		this.labels = page.data.labels;
+		this.sort = "self";
+		this.descending = true;
+		this.rows = ROWS;
+		this.host = byId("table");
+	}
+
+	/* The columns of this view: [key, title, text of a row, number]. */
+	columns() {
+		const { view } = this.page, unit = view.unit;
+		const share = (column) => (row) => view.whole[column] ? row[column] / view.whole[column] : 0;
+		const amount = (values) => view.unit === COUNT ? count(values) : weight(values, view.event);
+
+		if (view.before)
+			return [
+				["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.selfShare],
+				["selfOld", "before", (r) => percent(r.selfOld, 1), (r) => r.selfOld],
+				["selfChange", "change", (r) => points(r.selfShare - r.selfOld), (r) => r.selfShare - r.selfOld],
+				["total", "Total", (r) => percent(r.share, 1), (r) => r.share],
+				["totalOld", "before", (r) => percent(r.old, 1), (r) => r.old],
+				["change", "change", (r) => this.page.panes.changed(r.share, r.old), (r) => r.share - r.old],
+			];
+		return [
+			["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.self],
+			["selfTime", unit === COUNT ? "Self samples" : "Self time", (r) => amount(r.self), (r) => r.self],
+			["total", "Total", (r) => percent(r.share, 1), (r) => r.total],
+			["totalTime", unit === COUNT ? "Total samples" : "Total time", (r) => amount(r.total), (r) => r.total],
+		];
+	}
+
+	collect() {
+		const { view, graph } = this.page, unit = view.unit, found = [];
+		const { self, total, node } = functionCosts(view, this.labels, graph.zoomed);
+		const part = (values, column, label) => view.before || column < BEFORE
+			? view.whole[column] ? values[column][label] / view.whole[column] : 0 : 0;
+
+		for (let label = 0; label < node.length; label++) {
+			if (!node[label] || graph.matches && !graph.matches[label] || this.labels.kind[label] === KIND.group)
+				continue;
+			found.push({ label, node: node[label], self: self[unit][label], total: total[unit][label],
+				selfShare: part(self, unit, label), share: part(total, unit, label),
+				selfOld: part(self, BEFORE + unit, label), old: part(total, BEFORE + unit, label) });
+		}
+		return found;
+	}
+
+	order(rows, columns) {
+		const { name } = this.labels;
+		const number = columns.find(([key]) => key === this.sort)?.[3];
+		const text = this.sort === "module" ? (r) => this.labels.shortModule(r.label) : (r) => name[r.label];
+		const direction = this.descending ? -1 : 1;
+
+		return rows.sort((a, b) => {
+			const x = number ? number(a) : text(a), y = number ? number(b) : text(b);
+
+			return (x < y ? -1 : x > y ? 1 : 0) * direction || b.total - a.total ||
+				(name[a.label] < name[b.label] ? -1 : 1);
+		});
+	}
+
+	heading(key, title, numeric) {
+		const sorted = this.sort === key;
+		const click = () => {
+			this.descending = sorted ? !this.descending : numeric;
+			this.sort = key;
+			this.show();
+			this.host.querySelector(`[data-key="${key}"]`).focus();
+		};
+
+		return element("th", { scope: "col", class: numeric ? "number" : "",
+			"aria-sort": sorted ? this.descending ? "descending" : "ascending" : "none" },
+		element("button", { type: "button", "data-key": key, onclick: click,
+			text: sorted ? `${title} ${this.descending ? "▼" : "▲"}` : title }));
+	}
+
+	row(row, columns, most) {
+		const cells = columns.map(([key, , text], i) => {
+			const cell = element("td", { class: "number", text: text(row) });
+
+			if (i === 0) {
+				cell.classList.add("bar");
+				cell.style.setProperty("--share", most ? row.selfShare / most : 0);
+			}
+			return cell;
+		});
+		const name = element("button", { type: "button", class: "go name", text: this.labels.name[row.label],
+			onclick: () => this.page.select(row.node) });
+
+		return element("tr", { "aria-selected": this.page.graph.selected === row.node },
+			...cells, element("td", { class: "function" }, this.page.legend.swatch(this.labels.kind[row.label]), name),
+			element("td", { class: "name faint", text: this.labels.shortModule(row.label) }));
+	}
+
+	show() {
+		const columns = this.columns(), rows = this.order(this.collect(), columns);
+		const most = rows.reduce((largest, row) => Math.max(largest, row.selfShare), 0);
+		const head = element("tr", {}, ...columns.map(([key, title]) => this.heading(key, title, true)),
+			this.heading("function", "Function", false), this.heading("module", "Module", false));
+		const body = rows.slice(0, this.rows).map((row) => this.row(row, columns, most));
+		const { view, graph, panes } = this.page;
+		const where = graph.zoomed ? ` in ${panes.name(view.label[graph.zoomed])}` : "";
+		const caption = `${plural(rows.length, "function")}${where}${graph.matches ? " that fit the search" : ""}`;
+		const parts = [element("table", {}, element("caption", { class: "name", text: caption }),
+			element("thead", {}, head), element("tbody", {}, ...body))];
+
+		if (rows.length > this.rows)
+			parts.push(element("button", { type: "button", class: "more",
+				text: `Show more (${count(rows.length - this.rows)})`,
+				onclick: () => { this.rows *= 4; this.show(); } }));
+		this.host.replaceChildren(...parts);
+	}
+}

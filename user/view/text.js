@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Elements and numbers as text. Names become text nodes and nothing else. */
+
+const byId = (id) => document.getElementById(id);
+
+/* An element; properties are set as attributes, but for text, class and on... (listeners). */
+function element(tag, properties = {}, ...children) {
+	const made = document.createElement(tag);
+
+	for (const [key, value] of Object.entries(properties)) {
+		if (key === "text")
+			made.textContent = value;
+		else if (key.startsWith("on"))
+			made.addEventListener(key.slice(2), value);
+		else if (value !== false && value !== undefined)
+			made.setAttribute(key, value === true ? "" : value);
+	}
+	made.append(...children);
+	return made;
+}
+
+/* What has no width, or turns the direction of text around, would show another name. */
+const UNSEEN = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]/g;
+
+function visible(text) {
+	const shown = text.replace(UNSEEN, "\ufffd");
+
+	return shown.trim() ? shown : "[no name]";
+}
+
+function percent(part, whole) {
+	const share = whole ? 100 * part / whole : 0;
+
+	return share > 0 && share < 0.01 ? "< 0.01 %" : `${share.toFixed(share < 10 ? 2 : 1)} %`;
+}
+
+/* A difference of shares, in percentage points. */
+function points(difference) {
+	const sign = difference > 0 ? "+" : difference < 0 ? "−" : "±";
+
+	return `${sign}${(100 * Math.abs(difference)).toFixed(2)} pp`;
+}
+
+const count = (n) => n.toLocaleString("en-US", { maximumFractionDigits: 0 });
+
+function plural(n, word, words = `${word}s`) {
+	return `${count(n)} ${n === 1 ? word : words}`;
+}
+
+function duration(ns) {
+	for (const [size, unit] of [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]])
+		if (ns >= size)
+			return `${(ns / size).toPrecision(ns / size >= 100 ? Math.ceil(Math.log10(ns / size + 1)) : 3)} ${unit}`;
+	return `${count(ns)} ns`;
+}
+
+/* A weight in the unit of its event. */
+function weight(value, event) {
+	return event.unit === "ns" ? duration(value) : count(value);
+}
+
+/* A stamp, ns since 1970, as text of UTC. */
+function utc(ns) {
+	const when = new Date(ns / 1e6);
+
+	return Number.isNaN(when.getTime()) ? "unknown" : `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/* FNV-1a, 32 bits, in few characters: what links name frames by. */
+function shortHash(text) {
+	let hash = 0x811c9dc5;
+
+	for (let i = 0; i < text.length; i++)
+		hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return (hash >>> 0).toString(36);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Trees in typed arrays. A Builder grows one by (parent, label); arranged, nodes stand in the order
+ * in which they are drawn: a node, then all below it, up to end[node]. Values are columns: weight
+ * and count, and of a comparison the same of before.
+ */
+
+class Builder {
+	constructor(capacity, columns) {
+		this.count = 1;
+		this.parent = new Int32Array(capacity);
+		this.label = new Int32Array(capacity);
+		this.self = Array.from({ length: columns }, () => new Float64Array(capacity));
+		this.parent[0] = this.label[0] = -1;
+		this.slots = null;
+	}
+
+	grow() {
+		const wider = (old) => {
+			const fresh = new old.constructor(2 * old.length);
+
+			fresh.set(old);
+			return fresh;
+		};
+
+		this.parent = wider(this.parent);
+		this.label = wider(this.label);
+		this.self = this.self.map(wider);
+	}
+
+	/* A child that is known to be new. */
+	add(parent, label) {
+		if (this.count === this.parent.length)
+			this.grow();
+		this.parent[this.count] = parent;
+		this.label[this.count] = label;
+		return this.count++;
+	}
+
+	slot(parent, label) {
+		const mask = this.slots.length - 1;
+		let at = Math.imul(parent, 0x9e3779b1) ^ Math.imul(label, 0x85ebca6b);
+
+		at = (at ^ at >>> 15) & mask;
+		for (let node; (node = this.slots[at]) !== 0; at = at + 1 & mask)
+			if (this.parent[node] === parent && this.label[node] === label)
+				break;
+		return at;
+	}
+
+	rehash(size) {
+		this.slots = new Int32Array(size); // 0, the root, is nobody's child
+		for (let node = 1; node < this.count; node++)
+			this.slots[this.slot(this.parent[node], this.label[node])] = node;
+	}
+
+	/* The child of that label, which is made if there is none. */
+	child(parent, label) {
+		if (!this.slots || 2 * this.count > this.slots.length)
+			this.rehash(2 ** Math.ceil(Math.log2(4 * this.count + 1024)));
+		const at = this.slot(parent, label);
+
+		return this.slots[at] || (this.slots[at] = this.add(parent, label));
+	}
+}
+
+/* What nodes have with all below them. */
+function totals(tree) {
+	return tree.self.map((self) => {
+		const total = self.slice(0, tree.count);
+
+		for (let node = tree.count - 1; node > 0; node--)
+			total[tree.parent[node]] += total[node];
+		return total;
+	});
+}
+
+/* Nodes in the order of numbers from 0 to limit, without comparing any two. */
+function countingSort(tree, numbers, limit) {
+	const starts = new Int32Array(limit + 1), order = new Int32Array(tree.count - 1);
+
+	for (let node = 1; node < tree.count; node++)
+		starts[numbers[tree.label[node]] + 1]++;
+	for (let i = 1; i <= limit; i++)
+		starts[i] += starts[i - 1];
+	for (let node = 1; node < tree.count; node++)
+		order[starts[numbers[tree.label[node]]]++] = node;
+	return order;
+}
+
+function byWidth(tree, width) {
+	const order = new Int32Array(tree.count - 1);
+
+	for (let i = 0; i < order.length; i++)
+		order[i] = i + 1;
+	return order.sort((a, b) => width[b] - width[a] || a - b);
+}
+
+/* Lists of children in the given order of all nodes. */
+function siblings(tree, order) {
+	const first = new Int32Array(tree.count).fill(-1), next = new Int32Array(tree.count).fill(-1);
+
+	for (let i = order.length - 1; i >= 0; i--) {
+		next[order[i]] = first[tree.parent[order[i]]];
+		first[tree.parent[order[i]]] = order[i];
+	}
+	return { first, next };
+}
+
+/* Every node's place: depth first. */
+function preorder(tree, { first, next }) {
+	const order = new Int32Array(tree.count), end = new Int32Array(tree.count);
+	const place = new Int32Array(tree.count);
+	let node = 0, placed = 0;
+
+	for (;;) {
+		place[node] = placed;
+		order[placed++] = node;
+		if (first[node] >= 0) {
+			node = first[node];
+			continue;
+		}
+		while (node > 0 && next[node] < 0) {
+			end[place[node]] = placed;
+			node = tree.parent[node];
+		}
+		end[place[node]] = placed;
+		if (node === 0)
+			return { order, end, place };
+		node = next[node];
+	}
+}
+
+/*
+ * The tree as it is drawn: left and width in the unit of the width that is asked for,
+ * self and total by column.
+ */
+function arrange(tree, { widthOf, ranks, heaviest }) {
+	const all = totals(tree), wide = widthOf(all, tree.count);
+	const sorted = heaviest ? byWidth(tree, wide) : countingSort(tree, ranks, ranks.length);
+	const { order, end, place } = preorder(tree, siblings(tree, sorted));
+	const gather = (from) => {
+		const to = new from.constructor(order.length);
+
+		for (let i = 0; i < order.length; i++)
+			to[i] = from[order[i]];
+		return to;
+	};
+	const n = tree.count, parent = new Int32Array(n), depth = new Int32Array(n);
+	const left = new Float64Array(n), cursor = new Float64Array(n);
+	const width = gather(wide);
+	let deepest = 0;
+
+	parent[0] = -1;
+	for (let i = 1; i < n; i++) {
+		const above = place[tree.parent[order[i]]];
+
+		parent[i] = above;
+		depth[i] = depth[above] + 1;
+		deepest = Math.max(deepest, depth[i]);
+		left[i] = cursor[i] = cursor[above];
+		cursor[above] += width[i];
+	}
+	return { count: n, parent, depth, end, left, width, deepest,
+		label: gather(tree.label),
+		self: tree.self.map(gather),
+		total: all.map(gather) };
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From the profile and what is asked for to the tree that is drawn. */
+
+/* Which column of values: of before, in a comparison, they come behind those of now. */
+const WEIGHT = 0, COUNT = 1, BEFORE = 2;
+
+const SPLITS = {
+	none: "nothing",
+	program: "program",
+	process: "process",
+	thread: "thread",
+	container: "container",
+};
+
+/* Numbers of processes and threads tell nothing when two recordings are compared. */
+function groupName(thread, split, numbered) {
+	const process = thread.process;
+	const program = process?.name ?? "[unknown]";
+	const of = (name, number) => numbered && process ? `${name} (${number})` : name;
+
+	if (split === "container")
+		return process?.container || process?.cgroup || "[no container]";
+	if (split === "thread")
+		return of(thread.name === program ? program : `${program} / ${thread.name}`, thread.tid);
+	return split === "process" ? of(program, process?.pid) : program;
+}
+
+class Views {
+	constructor(data) {
+		this.data = data;
+		this.labels = data.labels;
+		this.columns = data.before ? 4 : 2;
+		this.hiddenLabel = this.labels.number("[hidden]", "", KIND.mark);
+		this.events = this.eventsWithSamples();
+		this.groups = new Map();
+		this.base = this.unite();
+	}
+
+	/* Numbers of an event on each side, by its name. */
+	eventsWithSamples() {
+		const found = new Map();
+
+		this.data.sides.forEach((side, which) => {
+			for (const number of new Set(side.sums.event)) {
+				const event = side.events[number];
+
+				if (!found.has(event.name))
+					found.set(event.name, { ...event, numbers: [-1, -1] });
+				found.get(event.name).numbers[which] = number;
+			}
+		});
+		return [...found.values()];
+	}
+
+	/* Both sides' trees as one; what is put where on each side. */
+	unite() {
+		const { now, before } = this.data;
+
+		if (!before)
+			return { parent: now.parent, label: now.label, count: now.parent.length, place: [null] };
+		const tree = new Builder(now.parent.length + 1024, 0);
+		const place = this.data.sides.map((side) => {
+			const nodes = new Int32Array(side.parent.length);
+
+			for (let i = 1; i < nodes.length; i++)
+				nodes[i] = tree.child(nodes[side.parent[i]], side.label[i]);
+			return nodes;
+		});
+
+		return { parent: tree.parent, label: tree.label, count: tree.count, place };
+	}
+
+	/* The label that stands above all stacks of each thread; -1 for none. */
+	groupLabels(which, split) {
+		const key = `${which} ${split}`;
+
+		if (!this.groups.has(key))
+			this.groups.set(key, Int32Array.from(this.data.sides[which].threads, (thread) =>
+				split === "none" ? -1
+					: this.labels.number(visible(groupName(thread, split, !this.data.before)), "", KIND.group)));
+		return this.groups.get(key);
+	}
+
+	/* Samples of the event, one group after the other: [side, sum, group] as parallel arrays. */
+	chosen(event, split) {
+		const byGroup = new Map();
+
+		this.data.sides.forEach((side, which) => {
+			const groups = this.groupLabels(which, split);
+
+			for (let i = 0; i < side.sums.node.length; i++) {
+				if (side.sums.event[i] !== event.numbers[which])
+					continue;
+				const group = groups[side.sums.thread[i]];
+				let list = byGroup.get(group);
+
+				if (!list)
+					byGroup.set(group, list = []);
+				list.push(which === 0 ? i : -i - 1);
+			}
+		});
+		return byGroup;
+	}
+
+	/* As it was recorded: callers above callees; hidden kinds left out, their time with their callers. */
+	plain(tree, byGroup, hidden) {
+		const { parent, label } = this.base, kinds = this.labels.kind;
+		const stamp = new Int32Array(this.base.count), place = new Int32Array(this.base.count);
+		const path = [];
+		let turn = 0, top = 0;
+
+		/* The node of a path; known ones are not walked again. */
+		const placed = (node) => {
+			for (; node > 0 && stamp[node] !== turn; node = parent[node])
+				path.push(node);
+			let at = node > 0 ? place[node] : top;
+
+			while (path.length) {
+				const next = path.pop();
+
+				if (!(hidden >> kinds[label[next]] & 1))
+					at = hidden ? tree.child(at, label[next]) : tree.add(at, label[next]);
+				stamp[next] = turn;
+				place[next] = at;
+			}
+			return at;
+		};
+
+		for (const [group, list] of byGroup) {
+			turn++;
+			top = group < 0 ? 0 : hidden ? tree.child(0, group) : tree.add(0, group);
+			for (const which of list) {
+				const node = placed(this.nodeOf(which));
+
+				this.put(tree, node === top && hidden ? tree.child(top, this.hiddenLabel) : node, which);
+			}
+		}
+	}
+
+	/* From the leaves: each function that took time, below it who called it. */
+	inverted(tree, byGroup, hidden) {
+		const { parent, label } = this.base, kinds = this.labels.kind;
+
+		for (const [group, list] of byGroup) {
+			const top = group < 0 ? 0 : tree.child(0, group);
+
+			for (const which of list) {
+				let at = top;
+
+				for (let node = this.nodeOf(which); node > 0; node = parent[node])
+					if (!(hidden >> kinds[label[node]] & 1))
+						at = tree.child(at, label[node]);
+				this.put(tree, at === top ? tree.child(top, this.hiddenLabel) : at, which);
+			}
+		}
+	}
+
+	/* A sum of the first side is told by its number, one of the second by a negative one. */
+	nodeOf(which) {
+		const place = this.base.place[which < 0 ? 1 : 0];
+		const node = which < 0 ? this.data.before.sums.node[-which - 1] : this.data.now.sums.node[which];
+
+		return place ? place[node] : node;
+	}
+
+	put(tree, node, which) {
+		const sums = which < 0 ? this.data.before.sums : this.data.now.sums;
+		const column = which < 0 ? BEFORE : 0, i = which < 0 ? -which - 1 : which;
+
+		tree.self[column + WEIGHT][node] += sums.weight[i];
+		tree.self[column + COUNT][node] += sums.count[i];
+	}
+
+	/*
+	 * The tree of a state (state.js), arranged; unit is the column that shares are made of. Where an
+	 * event has no weights, samples are all there is.
+	 */
+	view(state) {
+		const event = this.events[state.event] ?? this.events[0];
+		const tree = new Builder(Math.max(1024, this.base.count + 64), this.columns);
+		const byGroup = event ? this.chosen(event, state.split) : new Map();
+
+		this[state.inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
+		const whole = tree.self.map((self) => self.subarray(0, tree.count).reduce((a, b) => a + b, 0));
+		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT : WEIGHT;
+		const arranged = arrange(tree, { widthOf: widths(state.width, unit, whole),
+			ranks: this.labels.ranks(), heaviest: state.order === "weight" });
+
+		return Object.assign(arranged, { event, unit, whole, inverted: state.inverted,
+			before: Boolean(this.data.before) });
+	}
+}
+
+/* How wide nodes are: by now, by before, or by both so that nothing is missing. */
+function widths(which, unit, whole) {
+	const share = (total, column) => {
+		const factor = whole[column] ? 1 / whole[column] : 0;
+
+		return total[column].map((value) => value * factor);
+	};
+
+	return (total) => {
+		if (total.length === 2)
+			return total[unit];
+		const now = share(total, unit), before = share(total, BEFORE + unit);
+
+		if (which === "both")
+			return now.map((value, i) => (value + before[i]) / 2);
+		return which === "before" ? before : now;
+	};
+}
+
+/* Shares of the whole, now and before. */
+function shareOf(view, node, column = 0) {
+	const whole = view.whole[column + view.unit];
+
+	return whole ? view.total[column + view.unit][node] / whole : 0;
+}
+
+const change = (view, node) => shareOf(view, node) - shareOf(view, node, BEFORE);
