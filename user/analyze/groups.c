@@ -45,8 +45,7 @@ const char *process_place(const struct process *p, char *buf, size_t size)
 	return buf;
 }
 
-/* The module of the innermost frame of a stack. */
-static const char *leaf_module(const struct profile *p, uint32_t stack)
+const char *group_module(const struct profile *p, uint32_t stack)
 {
 	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].frame;
 	uint32_t mapping = frame == PROFILE_NONE ? PROFILE_NONE : p->frames[frame].mapping;
@@ -128,7 +127,7 @@ static int add(struct grouping *g, const struct profile_sum *s)
 	struct group_key key;
 	uint64_t member;
 
-	key_of(g->by, g->by == GROUP_MODULE ? leaf_module(p, s->stack) : "", fresh.process,
+	key_of(g->by, g->by == GROUP_MODULE ? group_module(p, s->stack) : "", fresh.process,
 	       t ? &t->t : NULL, &key);
 	fresh.name = key.name;
 	fresh.thread = g->by == GROUP_THREAD && t ? &t->t : NULL;

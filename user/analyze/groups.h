@@ -44,6 +44,9 @@ void groups_free(struct groups *g);
 int group_number(struct names *keys, enum group_by by, const struct process *p,
 		 const struct thread *t, const char **name, uint32_t *ret);
 
+/* The name of the group that a stack belongs to by module: that of its innermost frame. */
+const char *group_module(const struct profile *p, uint32_t stack);
+
 /* The name of a process: its comm, else the file name of its program, else "[unknown]". */
 const char *process_name(const struct process *p);
 /*
