@@ -85,6 +85,25 @@ static void expect(const char *text)
 	ck_assert_str_eq(got, text);
 }
 
+START_TEST(hints_are_lines_behind_what_was_said)
+{
+	struct error err = {""};
+
+	error_set(&err, -EIO, "it broke");
+	error_hint(&err, "mend %s", "this\nnow");
+	error_hint(&err, "or ask");
+	ck_assert_str_eq(err.text, "it broke\nmend this?now\nor ask");
+	error_wrap(&err, -EIO, "record");
+	ck_assert_str_eq(err.text, "record: it broke\nmend this?now\nor ask");
+	capture();
+	ck_assert_int_eq(log_failure(1, &err), 1);
+	expect("skein: record: it broke\nskein: mend this?now\nskein: or ask\n");
+	error_set(&err, -EIO, "again");
+	ck_assert_str_eq(err.text, "again");
+	error_hint(NULL, "nobody hears");
+}
+END_TEST
+
 START_TEST(messages_are_lines_of_skein)
 {
 	struct error err = {"it broke"};
@@ -117,4 +136,5 @@ START_TEST(levels_choose)
 END_TEST
 
 SUITE("error", says_and_returns, arguments_may_be_the_old_text, nothing_said_is_told_by_the_code,
-      hostile_names_stay_in_one_line, messages_are_lines_of_skein, levels_choose)
+      hostile_names_stay_in_one_line,
+      hints_are_lines_behind_what_was_said, messages_are_lines_of_skein, levels_choose)

@@ -2,7 +2,7 @@
 /*
  * Filling struct error. The text is put together beside its place and then
  * cleaned into it, so that arguments may point into the old text, and a
- * hostile path cannot make a second line.
+ * hostile path cannot make a second line: only error_hint() does.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,14 +72,43 @@ int error_errno(struct error *err, int code, const char *format, ...)
 	return code;
 }
 
+/* Add a clean line behind what is there. */
+static void append(struct error *err, const char *line)
+{
+	size_t used = strlen(err->text);
+
+	snprintf(err->text + used, sizeof(err->text) - used, "\n%s", line);
+}
+
 int error_wrap(struct error *err, int code, const char *format, ...)
 {
+	struct error before;
+	char *hints;
 	va_list args;
 
 	if (!err)
 		return code;
+	before = *err;
+	hints = strchr(before.text, '\n');
+	if (hints)
+		*hints++ = '\0';
 	va_start(args, format);
-	say(err, err->text[0] ? err->text : strerror(-code), format, args);
+	say(err, before.text[0] ? before.text : strerror(-code), format, args);
 	va_end(args);
+	if (hints)
+		append(err, hints);
 	return code;
+}
+
+void error_hint(struct error *err, const char *format, ...)
+{
+	struct error hint = {""};
+	va_list args;
+
+	if (!err)
+		return;
+	va_start(args, format);
+	say(&hint, NULL, format, args);
+	va_end(args);
+	append(err, hint.text);
 }

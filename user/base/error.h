@@ -8,7 +8,7 @@
 #define SKEIN_BASE_ERROR_H
 
 struct error {
-	char text[512]; /* one line, without a newline; "" if nothing was said */
+	char text[1024]; /* one line, and hints behind newlines, a line each; "" if nothing was said */
 };
 
 /*
@@ -27,5 +27,11 @@ int error_errno(struct error *err, int code, const char *format, ...)
 /* Put "context: " in front of what was said, and return code. */
 int error_wrap(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Add a line that helps, such as the command that mends it. It stays behind what error_wrap() says
+ * later, and goes with the next error_set() or error_errno().
+ */
+void error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -38,9 +38,17 @@ int log_error(int code, const char *format, ...)
 
 int log_failure(int code, const struct error *err)
 {
-	if (err && err->text[0])
-		return log_error(code, "%s", err->text);
-	return log_error(code, "%s", code < 0 ? strerror(-code) : "failed");
+	const char *at = err ? err->text : "";
+
+	if (!*at)
+		return log_error(code, "%s", code < 0 ? strerror(-code) : "failed");
+	while (*at) {
+		int length = (int)strcspn(at, "\n");
+
+		log_error(code, "%.*s", length, at);
+		at += length + (at[length] == '\n');
+	}
+	return code;
 }
 
 void log_warn(const char *format, ...)

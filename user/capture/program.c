@@ -17,6 +17,7 @@
 #include "bpf/sample.skel.h"
 #include "bpf/unwind/state.h"
 #include "capture/clock.h"
+#include "capture/needs.h"
 
 /* More rings than this would not be faster, only more memory. */
 #define MAX_RINGS 16
@@ -104,10 +105,8 @@ static void unshare(void *memory, size_t bytes)
 /* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (getenv("SKEIN_DEBUG_BPF"))
-		return vfprintf(stderr, format, args);
-	(void)level;
-	return 0;
+	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
+								   0;
 }
 
 /* The kernel's number for a v1 controller, -1 for the unified hierarchy. */
@@ -151,7 +150,7 @@ static int choose_selection(struct wire_selection *ret, const struct program_opt
 		return 0;
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
-		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
+		return need_failed(err, -errno, NEED_BTF, "reading the kernel's types");
 	ret->shown_subsys = subsys_number(btf, o->cgroup_subsys, err);
 	if (ret->shown_subsys >= -1)
 		ret->cgroup_subsys = subsys_number(btf, o->selected_subsys, err);
@@ -291,39 +290,10 @@ static int chain(struct program *p, struct error *err)
 	return 0;
 }
 
-/* Whether the kernel shows its memory to nobody, root's programs included. */
-static bool keeps_secrets(void)
-{
-	char text[128] = "";
-	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
-
-	if (!file)
-		return false;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
-	return strstr(text, "[confidentiality]");
-}
-
+/* Why the kernel refused a program; only want of something is worth more words than its own. */
 static int explain_load(int ret, struct error *err)
 {
-	if (keeps_secrets())
-		return error_set(err, -EPERM,
-				 "this kernel is locked down (lockdown=confidentiality), which "
-				 "forbids all profiling: boot with lockdown=integrity or less");
-	if (ret == -EINVAL) /* the kernel's, not the user's words */
-		ret = -EOPNOTSUPP;
-	if (ret == -EPERM || ret == -EACCES)
-		return error_set(err, ret,
-				 "loading BPF programs is not permitted: run with sudo, or give "
-				 "skein CAP_BPF and CAP_PERFMON");
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return error_set(err, ret,
-				 "this kernel has no type information: /sys/kernel/btf/vmlinux is "
-				 "missing (CONFIG_DEBUG_INFO_BTF)");
-	return error_errno(err, ret,
-			   "the kernel refused the sampling program (set SKEIN_DEBUG_BPF=1 to see "
-			   "why)");
+	return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling program");
 }
 
 int program_load(struct program **ret, const struct program_options *o, struct order *order,
@@ -389,7 +359,7 @@ int program_attach(struct program *p, struct error *err)
 	/* attaches what was loaded; the perf_event program has no place of its own */
 	int ret = sample_bpf__attach(p->skeleton);
 
-	return ret ? error_errno(err, ret, "attaching to the scheduler's tracepoints") : 0;
+	return ret ? need_failed(err, ret, NEED_COUNT, "attaching to the kernel's tracepoints") : 0;
 }
 
 int program_fd(const struct program *p)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/needs.h"
 #include "capture/pulse.h"
 
 struct clock_event {
@@ -157,14 +158,9 @@ static int open_event(const struct sampled_event *e, unsigned int cpu)
 static int explain_open(const struct sampler *s, unsigned int cpu, int ret, struct error *err)
 {
 	if (ret == -EPERM || ret == -EACCES)
-		return error_set(err, ret,
-				 "sampling all CPUs is not permitted: run with sudo, or give skein "
-				 "CAP_PERFMON");
+		return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling event");
 	if (ret == -ENOENT || ret == -EOPNOTSUPP)
-		return error_set(err, ret,
-				 "this machine has no hardware counter for '%s': leave -e out to "
-				 "use cpu-clock",
-				 s->event.name);
+		return need_failed(err, ret, NEED_COUNTER, "-e cycles");
 	return error_errno(err, ret, "sampling event %s on CPU %u", s->event.name, cpu);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/vector.h"
 #include "capture/clock.h"
+#include "capture/needs.h"
 #include "capture/pulse.h"
 
 /* What follows every record because of sample_id_all. */
@@ -111,6 +112,14 @@ static int grow_to(struct sideband *s, unsigned int cpu)
 	return 0;
 }
 
+/* -EPERM: other rings of this user have taken what may be locked without CAP_IPC_LOCK. */
+static int explain_ring(int ret, unsigned int cpu, struct error *err)
+{
+	if (ret == -EPERM)
+		return need_failed(err, ret, NEED_RING_MEMORY, "the side-band ring");
+	return error_errno(err, ret, "side-band ring of CPU %u", cpu);
+}
+
 int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 {
 	struct channel *c;
@@ -123,11 +132,13 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	if (c->fd >= 0)
 		return 0;
 	c->fd = open_event(s, cpu);
+	if (c->fd < 0 && (errno == EPERM || errno == EACCES))
+		return need_failed(err, -errno, NEED_COUNT, "the kernel refused the side-band event");
 	if (c->fd < 0)
 		return error_errno(err, -errno, "side-band event of CPU %u", cpu);
 	page = mmap(NULL, mapping_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
 	if (page == MAP_FAILED) {
-		ret = error_errno(err, -errno, "side-band ring of CPU %u", cpu);
+		ret = explain_ring(-errno, cpu, err);
 		close_channel(s, c);
 		return ret;
 	}

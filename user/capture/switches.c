@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bpf/sched.skel.h"
+#include "capture/needs.h"
 
 /* Half a second of the fastest switching, and not more of all CPUs than this together. */
 #define BYTES_OF_CPU (8UL << 20)
@@ -78,7 +79,7 @@ static int configure(struct switches *s, const struct program *program, struct e
 	int ret;
 
 	if (!btf)
-		return error_errno(err, -errno, "kernel type information (/sys/kernel/btf/vmlinux)");
+		return need_failed(err, -errno, NEED_BTF, "reading the kernel's types");
 	choose_hooks(k, btf);
 	btf__free(btf);
 	k->rodata->slots = (uint32_t)s->slots;
@@ -134,9 +135,7 @@ static int load(struct switches *s, const struct program *program, struct error 
 		return ret;
 	ret = sched_bpf__load(s->skeleton);
 	if (ret)
-		return error_errno(err, ret,
-				   "the kernel refused the scheduler's programs (set "
-				   "SKEIN_DEBUG_BPF=1 to see why)");
+		return need_failed(err, ret, NEED_COUNT, "the kernel refused the scheduler's programs");
 	ret = share(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s), &s->records);
 	if (!ret)
 		ret = share(bpf_map__fd(s->skeleton->maps.switch_cpus),

@@ -447,6 +447,8 @@ static int capture(struct recording *r, struct capture_summary *summary,
 
 	choose_unwind_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
+	if (r->options.verbose) /* what the kernel says of programs that it refuses */
+		setenv("SKEIN_DEBUG_BPF", "1", true);
 	go_first(HELPERS_NICE); /* which are forked now */
 	ret = capture_source(&source, &o, &err);
 	if (ret) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of needs, and the lines that mend. */
+#include "capture/needs.h"
+
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define CAPABILITY_ENTRY(NAME, what, lost) {"CAP_" #NAME, CAP_##NAME, what, lost, NULL, {NULL}},
+#define FEATURE_ENTRY(NAME, name, what, lost, lacking, ...) \
+	{name, -1, what, lost, lacking, {__VA_ARGS__}},
+
+const struct need_entry need_table[NEED_COUNT] = {
+	NEED_CAPABILITIES(CAPABILITY_ENTRY)
+	NEED_FEATURES(FEATURE_ENTRY)
+};
+
+#define SETTING_TEXT(NAME, text, place) text,
+#define SETTING_PLACE(NAME, text, place) place,
+static const char *const setting_texts[] = {NEED_SETTINGS(SETTING_TEXT)};
+static const char *const setting_places[] = {NEED_SETTINGS(SETTING_PLACE)};
+
+const char *setting_text(enum setting s)
+{
+	return setting_texts[s];
+}
+
+const char *setting_place(enum setting s)
+{
+	return setting_places[s];
+}
+
+struct text {
+	char *buf;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(t->buf + t->used, t->size - t->used, format, args);
+	va_end(args);
+	t->used += n > 0 ? (size_t)n : 0;
+	if (t->used >= t->size)
+		t->used = t->size - 1;
+}
+
+/* The names of needs, from their skip-th character on, between separators. */
+static void add_names(struct text *t, uint64_t needs, size_t skip, const char *between,
+		      const char *last)
+{
+	for (unsigned int i = 0, begun = 0; i < NEED_COUNT; i++) {
+		if (!(needs & NEED_BIT(i)))
+			continue;
+		needs &= ~NEED_BIT(i);
+		add(t, "%s%s", !begun++ ? "" : needs ? between : last, need_table[i].name + skip);
+	}
+}
+
+const char *need_names(uint64_t needs, char *buf, size_t size)
+{
+	struct text t = {buf, size, 0};
+
+	buf[0] = '\0';
+	add_names(&t, needs, 0, ", ", " and ");
+	return buf;
+}
+
+/*
+ * setcap(8) replaces what a file has: the whole set is named, whatever is missing. It is "+ep",
+ * without inheritance: what skein starts has none of them.
+ */
+static void add_setcap(struct text *t)
+{
+	char path[512];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	size_t begin;
+
+	path[n > 0 ? n : 0] = '\0';
+	add(t, "run it with sudo, or once: sudo setcap ");
+	begin = t->used;
+	add_names(t, NEEDS_CAPABILITIES, 0, ",", ",");
+	for (char *c = t->buf + begin; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+	add(t, "=ep %s", n > 0 ? path : "skein");
+}
+
+static void add_capabilities(struct text *t, uint64_t needs, enum setting s)
+{
+	const size_t prefix = strlen("CAP_");
+
+	switch (s) {
+	case SETTING_ROOT:
+		add(t, "start it from a root shell that has ");
+		add_names(t, needs, 0, ", ", " and ");
+		add(t, " ('capsh --print' shows what this one has)");
+		break;
+	case SETTING_USER:
+		add_setcap(t);
+		break;
+	case SETTING_SYSTEMD:
+		add(t, "AmbientCapabilities=");
+		add_names(t, needs, 0, " ", " ");
+		break;
+	case SETTING_CONTAINER:
+		add(t, "--user 0 --cap-add ");
+		add_names(t, needs, prefix, " --cap-add ", " --cap-add ");
+		break;
+	case SETTING_KUBERNETES:
+	case SETTING_COUNT:
+		add(t, "securityContext: {runAsUser: 0, capabilities: {add: [");
+		add_names(t, needs, prefix, ", ", ", ");
+		add(t, "]}}");
+		break;
+	}
+}
+
+const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size)
+{
+	struct text t = {buf, size, 0};
+	uint64_t others = needs & ~NEEDS_CAPABILITIES;
+
+	buf[0] = '\0';
+	if (others)
+		add(&t, "%s", need_table[ffsll((long long)others) - 1].mends[s]);
+	else if (needs)
+		add_capabilities(&t, needs, s);
+	return buf;
+}

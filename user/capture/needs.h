@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What recording needs of the machine: one table. Doctor, the words of failures and
+ * docs/privileges.md are made from it.
+ */
+#ifndef SKEIN_CAPTURE_NEEDS_H
+#define SKEIN_CAPTURE_NEEDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * X(NAME, capability, "for what", "what is lost without it"): in the order of the documents.
+ * REQUIRED: those without which nothing is recorded.
+ */
+#define NEED_CAPABILITIES(X) \
+	X(BPF, "loading the programs that take samples and switches", "no recording") \
+	X(PERFMON, "events on all CPUs, and programs that read the kernel's memory", \
+	  "no recording") \
+	X(SYS_PTRACE, "mappings, memory and files of other users' processes", \
+	  "of other users' processes: no stacks of those that ran before, no Python names, nothing " \
+	  "that only their own root directory holds") \
+	X(DAC_READ_SEARCH, "files and memory that only their owners may read", \
+	  "of other users' processes: no Python names, no names of programs that not everybody " \
+	  "may read") \
+	X(SYSLOG, "addresses of kernel symbols", "kernel functions without names") \
+	X(CHECKPOINT_RESTORE, "/proc/PID/map_files: binaries that were deleted or replaced", \
+	  "deleted and replaced binaries without names, and stacks that end in them") \
+	X(SYS_NICE, "going before what is recorded", \
+	  "on an overloaded machine more samples are lost, which is counted")
+
+/*
+ * X(NAME, "what it is called", "for what", "what is lost without it", "what an error says",
+ *   and what mends it: as root, as another user, in a systemd unit, for a container engine, in a
+ *   Kubernetes manifest)
+ */
+#define NEED_FEATURES(X) \
+	X(KERNEL, "Linux 6.1 or newer", "what the programs ask of the kernel", "no recording", \
+	  "this kernel cannot run the programs", "boot a newer kernel", "boot a newer kernel", \
+	  "boot a newer kernel", "boot a newer kernel on the host", \
+	  "nodeSelector: a node with a newer kernel") \
+	X(BTF, "/sys/kernel/btf/vmlinux", "the layout of the kernel's structures", "no recording", \
+	  "this kernel has no type information: /sys/kernel/btf/vmlinux is missing", \
+	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "--volume /sys/kernel/btf:/sys/kernel/btf:ro", \
+	  "hostPath: {path: /sys/kernel/btf}, mounted there with readOnly: true") \
+	X(LOCKDOWN, "lockdown below confidentiality", "programs that read the kernel's memory", \
+	  "no recording", \
+	  "the kernel is locked down (confidentiality): it lets no program read its memory", \
+	  "boot with lockdown=integrity, or without lockdown", \
+	  "boot with lockdown=integrity, or without lockdown", \
+	  "boot with lockdown=integrity, or without lockdown", \
+	  "boot the host with lockdown=integrity, or without lockdown", \
+	  "boot the node with lockdown=integrity, or without lockdown") \
+	X(PARANOID, "kernel.perf_event_paranoid below 3", \
+	  "events without CAP_SYS_ADMIN, on kernels that know such levels", "no recording", \
+	  "kernel.perf_event_paranoid lets only CAP_SYS_ADMIN open events on this kernel", \
+	  "sysctl kernel.perf_event_paranoid=2", "sudo sysctl kernel.perf_event_paranoid=2", \
+	  "ExecStartPre=+sysctl kernel.perf_event_paranoid=2", \
+	  "on the host: sysctl kernel.perf_event_paranoid=2", \
+	  "on the node: sysctl kernel.perf_event_paranoid=2") \
+	X(USER_NAMESPACE, "the initial user namespace", "capabilities that count", \
+	  "no recording: a rootless container cannot work", \
+	  "in a user namespace of its own (a rootless container) recording cannot work: the kernel " \
+	  "asks for capabilities of the machine's root", \
+	  "sudo skein record, outside of this namespace", \
+	  "sudo skein record, outside of this namespace", "PrivateUsers=no", \
+	  "--userns=host, with a container engine that runs as root", "hostUsers: true") \
+	X(SECCOMP, "the system calls bpf and perf_event_open", "loading programs, opening events", \
+	  "no recording", "a system call filter (seccomp) forbids it", \
+	  "start skein outside of that filter", "start skein outside of that filter", \
+	  "SystemCallFilter=@system-service bpf perf_event_open", \
+	  "--security-opt seccomp=unconfined", "seccompProfile: {type: Unconfined}") \
+	X(APPARMOR, "no AppArmor profile that forbids it", \
+	  "files and memory of processes under other profiles", \
+	  "names and Python frames of other processes", "an AppArmor profile forbids it", \
+	  "aa-exec -p unconfined skein record", "aa-exec -p unconfined skein record", \
+	  "AppArmorProfile=unconfined", "--security-opt apparmor=unconfined", \
+	  "appArmorProfile: {type: Unconfined}") \
+	X(RING_MEMORY, "memory for rings", "what the kernel tells of processes", "no recording", \
+	  "the memory that events may lock is used up", "sysctl kernel.perf_event_mlock_kb=4096", \
+	  "sudo sysctl kernel.perf_event_mlock_kb=4096", "LimitMEMLOCK=infinity", \
+	  "--ulimit memlock=-1", "capabilities: {add: [IPC_LOCK]}") \
+	X(KPTR, "kernel.kptr_restrict below 2", "addresses of kernel symbols", \
+	  "kernel functions without names", "the kernel hides its addresses from everybody", \
+	  "sysctl kernel.kptr_restrict=1", "sudo sysctl kernel.kptr_restrict=1", \
+	  "ExecStartPre=+sysctl kernel.kptr_restrict=1", \
+	  "on the host: sysctl kernel.kptr_restrict=1", \
+	  "on the node: sysctl kernel.kptr_restrict=1") \
+	X(PID_NAMESPACE, "the machine's pid namespace", "processes outside of the own container", \
+	  "only processes of the own pid namespace have names", \
+	  "this is a pid namespace of its own", "run skein outside of it", \
+	  "run skein outside of it", "PrivatePIDs=no", "--pid=host", "hostPID: true") \
+	X(COUNTER, "a hardware counter", "-e cycles", \
+	  "no -e cycles; cpu-clock, the default, works without", \
+	  "this machine has no hardware counter for cycles", \
+	  "leave -e cycles out, or give the virtual machine a PMU", \
+	  "leave -e cycles out, or give the virtual machine a PMU", \
+	  "leave -e cycles out, or give the virtual machine a PMU", \
+	  "leave -e cycles out, or give the virtual machine a PMU", \
+	  "leave -e cycles out, or give the virtual machine a PMU") \
+	X(CACHE, "a folder for unwind tables", "tables that are made once", \
+	  "unwind tables are made anew for every recording", "the cache cannot be used", \
+	  "install -d -m 700 /var/cache/skein", "mkdir -p -m 700 ~/.cache", "CacheDirectory=skein", \
+	  "--volume skein-cache:/var/cache/skein", \
+	  "emptyDir: {}, mounted at /var/cache/skein")
+
+#define NEED_OF_CAPABILITY(NAME, what, lost) NEED_CAP_##NAME,
+#define NEED_OF_FEATURE(NAME, ...) NEED_##NAME,
+enum need {
+	NEED_CAPABILITIES(NEED_OF_CAPABILITY)
+	NEED_FEATURES(NEED_OF_FEATURE)
+	NEED_COUNT
+};
+
+/* X(NAME, "where skein runs", "where the line that mends something goes") */
+#define NEED_SETTINGS(X) \
+	X(ROOT, "a root shell", "") \
+	X(USER, "a user's shell", "") \
+	X(SYSTEMD, "a systemd unit", ", in the unit") \
+	X(CONTAINER, "a container", ", as options of docker run or podman run") \
+	X(KUBERNETES, "Kubernetes", ", in the manifest")
+#define NEED_SETTING_ENUM(NAME, text, place) SETTING_##NAME,
+enum setting { NEED_SETTINGS(NEED_SETTING_ENUM) SETTING_COUNT };
+
+struct need_entry {
+	const char *name; /* CAP_BPF, or what it is called */
+	int capability; /* its number; -1: it is none */
+	const char *what, *lost;
+	const char *lacking; /* what an error says; of a capability NULL */
+	const char *mends[SETTING_COUNT]; /* NULL: made from the capability */
+};
+
+extern const struct need_entry need_table[NEED_COUNT];
+
+#define NEED_BIT(need) (1ULL << (need))
+/* Those capabilities without which nothing is recorded, and all of them. */
+#define NEEDS_REQUIRED (NEED_BIT(NEED_CAP_BPF) | NEED_BIT(NEED_CAP_PERFMON))
+#define NEEDS_CAPABILITIES (NEED_BIT(NEED_KERNEL) - 1)
+
+const char *setting_text(enum setting s);
+const char *setting_place(enum setting s);
+
+/*
+ * The line that mends the lack of some capabilities, or of one other need: a command, or a line of
+ * a unit or a manifest. Returns buf.
+ */
+const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size);
+
+/* Names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
+const char *need_names(uint64_t needs, char *buf, size_t size);
+
+/* needs_here.c: where this process runs. */
+enum setting setting_here(void);
+/*
+ * Which capabilities of the table this process does not have in effect. CAP_SYS_ADMIN stands for
+ * the first two.
+ */
+uint64_t needs_missing(void);
+
+/* What forbids: each true only if it is certain. */
+bool here_in_user_namespace(void);
+bool here_in_pid_namespace(void);
+bool here_locked_down(void); /* confidentiality */
+bool here_filtered(void); /* seccomp */
+bool here_apparmor(char *profile, size_t size); /* confined by a profile, and by which */
+bool here_has_btf(void);
+/* A number of /proc/sys, such as kernel/kptr_restrict; -1: not known. */
+long here_sysctl(const char *name);
+
+/*
+ * Say that an act failed with code, for want of what: one line what is lacking, one what mends it,
+ * one that names the doctor. need: what it must be, or NEED_COUNT: the likeliest of what is missing
+ * here for an act that the kernel refused. Returns code; *err says "ACT: strerror" if nothing is
+ * known to be missing.
+ */
+int need_failed(struct error *err, int code, enum need need, const char *act);
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What this process has, where it runs, and why it was refused something. */
+#include <ctype.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/needs.h"
+
+/* Inode numbers that the kernel gives its first namespaces (include/linux/proc_ns.h). */
+#define FIRST_IPC_NAMESPACE 0xEFFFFFFFU
+#define FIRST_UTS_NAMESPACE 0xEFFFFFFEU
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDU
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCU
+
+/* Text of a small file, "" if it cannot be read. */
+static const char *text_of(const char *path, char *buf, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(buf, 1, size - 1, f) : 0;
+
+	buf[n] = '\0';
+	if (f)
+		fclose(f);
+	return buf;
+}
+
+static uint64_t effective(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+uint64_t needs_missing(void)
+{
+	uint64_t held = effective(), missing = 0;
+
+	if (held & 1ULL << CAP_SYS_ADMIN)
+		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_CHECKPOINT_RESTORE;
+	for (unsigned int i = 0; i < NEED_COUNT && need_table[i].capability >= 0; i++)
+		if (!(held & 1ULL << need_table[i].capability))
+			missing |= NEED_BIT(i);
+	return missing;
+}
+
+static bool in_namespace(const char *path, ino_t first)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_ino != first;
+}
+
+bool here_in_user_namespace(void)
+{
+	return in_namespace("/proc/self/ns/user", FIRST_USER_NAMESPACE);
+}
+
+bool here_in_pid_namespace(void)
+{
+	return in_namespace("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+}
+
+bool here_locked_down(void)
+{
+	char text[128];
+
+	return strstr(text_of("/sys/kernel/security/lockdown", text, sizeof(text)),
+		      "[confidentiality]");
+}
+
+bool here_filtered(void)
+{
+	char text[4096];
+
+	return strstr(text_of("/proc/self/status", text, sizeof(text)), "\nSeccomp:\t2");
+}
+
+bool here_apparmor(char *profile, size_t size)
+{
+	struct stat st;
+
+	profile[0] = '\0';
+	if (stat("/sys/kernel/security/apparmor", &st) && stat("/proc/self/attr/apparmor", &st))
+		return false;
+	text_of("/proc/self/attr/current", profile, size);
+	profile[strcspn(profile, "\n")] = '\0';
+	return profile[0] && strcmp(profile, "unconfined");
+}
+
+bool here_has_btf(void)
+{
+	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+}
+
+long here_sysctl(const char *name)
+{
+	char path[128], text[32], *end;
+	long value;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	text_of(path, text, sizeof(text));
+	value = strtol(text, &end, 10);
+	return end == text ? -1 : value;
+}
+
+static bool in_kubernetes(void)
+{
+	char text[4096];
+
+	return getenv("KUBERNETES_SERVICE_HOST") ||
+	       strstr(text_of("/proc/self/cgroup", text, sizeof(text)), "kubepods");
+}
+
+/* The marks of containers alone do not count: virtual machines are made of their images, too. */
+static bool in_container(void)
+{
+	char text[4096];
+
+	if (!here_in_pid_namespace() && !here_in_user_namespace() &&
+	    !in_namespace("/proc/self/ns/uts", FIRST_UTS_NAMESPACE) &&
+	    !in_namespace("/proc/self/ns/ipc", FIRST_IPC_NAMESPACE))
+		return false;
+	if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
+	    getenv("container"))
+		return true;
+	text_of("/proc/self/cgroup", text, sizeof(text));
+	return strstr(text, "/docker") || strstr(text, "libpod-") || strstr(text, "cri-containerd");
+}
+
+/* A unit of the system's own manager, not of a user's. */
+static bool in_unit(void)
+{
+	char text[4096];
+
+	text_of("/proc/self/cgroup", text, sizeof(text));
+	return getenv("INVOCATION_ID") && strstr(text, ".service") && !strstr(text, "user.slice");
+}
+
+enum setting setting_here(void)
+{
+	if (in_kubernetes())
+		return SETTING_KUBERNETES;
+	if (in_container())
+		return SETTING_CONTAINER;
+	if (in_unit())
+		return SETTING_SYSTEMD;
+	return geteuid() == 0 ? SETTING_ROOT : SETTING_USER;
+}
+
+/* What keeps the kernel from letting this process load programs and open events. */
+static uint64_t refused_for(int code)
+{
+	uint64_t missing = needs_missing() & NEEDS_REQUIRED;
+	bool permission = code == -EPERM || code == -EACCES;
+	char profile[256];
+
+	if (permission && here_in_user_namespace())
+		return NEED_BIT(NEED_USER_NAMESPACE);
+	if (!here_has_btf())
+		return NEED_BIT(NEED_BTF);
+	if (permission && missing)
+		return missing;
+	if (here_locked_down())
+		return NEED_BIT(NEED_LOCKDOWN);
+	if (permission && here_sysctl("kernel/perf_event_paranoid") > 2 &&
+	    !(effective() & 1ULL << CAP_SYS_ADMIN))
+		return NEED_BIT(NEED_PARANOID);
+	if ((permission || code == -ENOSYS) && here_filtered())
+		return NEED_BIT(NEED_SECCOMP);
+	if (permission && here_apparmor(profile, sizeof(profile)))
+		return NEED_BIT(NEED_APPARMOR);
+	return 0;
+}
+
+/* "CAP_BPF is missing", or what an error says of another need. */
+static const char *lacking(uint64_t needs, char *buf, size_t size)
+{
+	char names[128];
+
+	for (unsigned int i = 0; i < NEED_COUNT; i++)
+		if (needs & NEED_BIT(i) && need_table[i].lacking)
+			return need_table[i].lacking;
+	snprintf(buf, size, "%s %s missing", need_names(needs, names, sizeof(names)),
+		 needs & (needs - 1) ? "are" : "is");
+	return buf;
+}
+
+int need_failed(struct error *err, int code, enum need need, const char *act)
+{
+	uint64_t needs = need < NEED_COUNT ? NEED_BIT(need) : refused_for(code);
+	char why[192], mend[512];
+
+	if (code == -EINVAL) /* the kernel's words, not the user's */
+		code = -EOPNOTSUPP;
+	if (needs) {
+		error_set(err, code, "%s: %s", act, lacking(needs, why, sizeof(why)));
+		error_hint(err, "to mend it%s: %s", setting_place(setting_here()),
+			   need_mend(needs, setting_here(), mend, sizeof(mend)));
+	} else {
+		error_errno(err, code, "%s", act);
+	}
+	error_hint(err, "'skein doctor' tells more");
+	return code;
+}
