@@ -20,6 +20,7 @@ struct grouping {
 	enum group_by by;
 	struct names keys;    /* of groups: number = index in list */
 	struct index members; /* (group, process) -> seen */
+	uint32_t *of_thread;  /* its group, by index of thread, last: no thread; INDEX_NONE: see */
 	struct groups groups;
 };
 
@@ -117,7 +118,8 @@ int group_number(struct names *keys, enum group_by by, const struct process *p,
 	return intern_key(keys, &key, ret);
 }
 
-static int add(struct grouping *g, const struct profile_sum *s)
+/* The group that a sum belongs to, with its process as a member. */
+static int enter(struct grouping *g, const struct profile_sum *s, uint32_t *ret)
 {
 	const struct profile *p = g->profile;
 	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
@@ -135,13 +137,27 @@ static int add(struct grouping *g, const struct profile_sum *s)
 		return -ENOMEM;
 	if (number == g->groups.list.count && vector_push(&g->groups.list, fresh) < 0)
 		return -ENOMEM;
-	g->groups.list.items[number].count += s->count;
-	g->groups.list.items[number].weight += s->weight;
+	*ret = number;
 	member = (uint64_t)number << 32 | process;
 	if (index_get(&g->members, member) != INDEX_NONE)
 		return 0;
 	g->groups.list.items[number].processes++;
 	return index_put(&g->members, member, 1);
+}
+
+static int add(struct grouping *g, const struct profile_sum *s)
+{
+	uint32_t thread = s->thread == PROFILE_NONE ? g->profile->thread_count : s->thread;
+	uint32_t number = g->of_thread[thread];
+	int rc = number == INDEX_NONE ? enter(g, s, &number) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (g->by != GROUP_MODULE)
+		g->of_thread[thread] = number;
+	g->groups.list.items[number].count += s->count;
+	g->groups.list.items[number].weight += s->weight;
+	return 0;
 }
 
 static int heavier(const void *a, const void *b)
@@ -162,11 +178,17 @@ static int heavier(const void *a, const void *b)
 int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by)
 {
 	struct grouping g = {.profile = p, .by = by};
+	size_t threads = (size_t)p->thread_count + 1;
 	int rc = 0;
 
+	g.of_thread = malloc(threads * sizeof(*g.of_thread));
+	if (!g.of_thread)
+		return -ENOMEM;
+	memset(g.of_thread, 0xff, threads * sizeof(*g.of_thread));
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (p->sums[i].event == event)
 			rc = add(&g, &p->sums[i]);
+	free(g.of_thread);
 	names_free(&g.keys);
 	index_free(&g.members);
 	if (rc < 0) {

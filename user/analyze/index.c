@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A map from ids to dense indexes, see index.h. */
+/* A map from ids to indexes, see index.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -26,68 +27,90 @@ static struct index_slot *find(const struct index *x, uint64_t key)
 	return &x->slots[at];
 }
 
-static int grow(struct index *x)
+/* Hash what is hashed anew, into so many slots, but for what has become a position. */
+static int rehash(struct index *x, size_t capacity)
 {
-	struct index bigger = {
-		.small = x->small,
-		.small_count = x->small_count,
-		.count = x->count,
-		.capacity = x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY,
-		.seed = x->seed,
-	};
+	struct index fresh = *x;
 
 	/* Without random bytes the index works as well, only predictably. */
-	if (!x->capacity && getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) < 0)
-		bigger.seed = 0;
-	bigger.slots = malloc(bigger.capacity * sizeof(*bigger.slots));
-	if (!bigger.slots)
+	if (!x->capacity && getrandom(&fresh.seed, sizeof(fresh.seed), GRND_NONBLOCK) < 0)
+		fresh.seed = 0;
+	fresh.capacity = capacity;
+	fresh.count = 0;
+	fresh.slots = malloc(capacity * sizeof(*fresh.slots));
+	if (!fresh.slots)
 		return -ENOMEM;
-	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
-	for (size_t i = 0; i < x->capacity; i++)
-		if (x->slots[i].value != INDEX_NONE)
-			*find(&bigger, x->slots[i].key) = x->slots[i];
+	memset(fresh.slots, 0xff, capacity * sizeof(*fresh.slots));
+	for (size_t i = 0; i < x->capacity; i++) {
+		const struct index_slot *s = &x->slots[i];
+
+		if (s->value == INDEX_NONE)
+			continue;
+		if (s->key < x->dense_count) {
+			x->dense[s->key] = s->value;
+			fresh.dense_used++;
+		} else {
+			*find(&fresh, s->key) = *s;
+			fresh.count++;
+		}
+	}
 	free(x->slots);
-	*x = bigger;
+	*x = fresh;
 	return 0;
 }
 
-uint32_t index_get_large(const struct index *x, uint64_t key)
+uint32_t index_get_hashed(const struct index *x, uint64_t key)
 {
-	return x->capacity && key >= INDEX_SMALL ? find(x, key)->value : INDEX_NONE;
+	return x->capacity ? find(x, key)->value : INDEX_NONE;
 }
 
-static int grow_small(struct index *x, uint64_t key)
+/* A quarter of the positions is used then, at least. */
+static bool is_dense(const struct index *x, uint64_t key)
 {
-	size_t count = x->small_count ? x->small_count : INDEX_FIRST_CAPACITY;
+	return key < INDEX_SMALL || key / 4 < x->dense_used;
+}
+
+static int grow_dense(struct index *x, uint64_t key)
+{
+	size_t count = x->dense_count ? x->dense_count : INDEX_FIRST_CAPACITY, had = x->dense_count;
 	uint32_t *bigger;
 
 	while (count <= key)
 		count *= 2;
-	bigger = realloc(x->small, count * sizeof(*bigger));
+	bigger = realloc(x->dense, count * sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
-	memset(bigger + x->small_count, 0xff, (count - x->small_count) * sizeof(*bigger));
-	x->small = bigger;
-	x->small_count = count;
+	memset(bigger + had, 0xff, (count - had) * sizeof(*bigger));
+	x->dense = bigger;
+	x->dense_count = count;
+	if (!x->count || !rehash(x, x->capacity))
+		return 0;
+	x->dense_count = had; /* the hashed ones stay where they are */
+	return -ENOMEM;
+}
+
+static int put_hashed(struct index *x, uint64_t key, uint32_t value)
+{
+	struct index_slot *slot;
+
+	/* At most two thirds full, so that probes stay short. */
+	if (3 * (x->count + 1) > 2 * x->capacity &&
+	    rehash(x, x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY) < 0)
+		return -ENOMEM;
+	slot = find(x, key);
+	x->count += slot->value == INDEX_NONE;
+	*slot = (struct index_slot){.key = key, .value = value};
 	return 0;
 }
 
 int index_put(struct index *x, uint64_t key, uint32_t value)
 {
-	struct index_slot *slot;
-
-	if (key < INDEX_SMALL) {
-		if (key >= x->small_count && grow_small(x, key) < 0)
-			return -ENOMEM;
-		x->small[key] = value;
-		return 0;
-	}
-	/* At most two thirds full, so that probes stay short. */
-	if (3 * (x->count + 1) > 2 * x->capacity && grow(x) < 0)
+	if (key >= x->dense_count && !is_dense(x, key))
+		return put_hashed(x, key, value);
+	if (key >= x->dense_count && grow_dense(x, key) < 0)
 		return -ENOMEM;
-	slot = find(x, key);
-	x->count += slot->value == INDEX_NONE;
-	*slot = (struct index_slot){.key = key, .value = value};
+	x->dense_used += x->dense[key] == INDEX_NONE;
+	x->dense[key] = value;
 	return 0;
 }
 
@@ -96,9 +119,12 @@ void index_remove(struct index *x, uint64_t key)
 {
 	size_t mask = x->capacity - 1, hole, at;
 
-	if (key < x->small_count)
-		x->small[key] = INDEX_NONE;
-	if (key < INDEX_SMALL || !x->capacity || find(x, key)->value == INDEX_NONE)
+	if (key < x->dense_count) {
+		x->dense_used -= x->dense[key] != INDEX_NONE;
+		x->dense[key] = INDEX_NONE;
+		return;
+	}
+	if (!x->capacity || find(x, key)->value == INDEX_NONE)
 		return;
 	hole = (size_t)(find(x, key) - x->slots);
 	for (at = (hole + 1) & mask; x->slots[at].value != INDEX_NONE; at = (at + 1) & mask) {
@@ -113,7 +139,7 @@ void index_remove(struct index *x, uint64_t key)
 
 void index_free(struct index *x)
 {
-	free(x->small);
+	free(x->dense);
 	free(x->slots);
 	*x = (struct index){0};
 }

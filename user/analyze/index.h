@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A map from 64-bit keys to 32-bit values. Ids of a trace become dense indexes
- * by it. They begin at 1 and grow, so small ones are positions in an array; the
- * others are hashed: open addressing, linear probing.
+ * by it. They begin at 1 and grow, so most are positions in an array, as long as
+ * a quarter of it is used; the others are hashed: open addressing, linear probing.
  *
  * Keys come from files that anybody may have written, so they are hashed
  * under a random seed. Zeroed memory is an empty index.
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define INDEX_NONE UINT32_MAX
-#define INDEX_SMALL 65536 /* keys below this are positions */
+#define INDEX_SMALL 65536 /* keys below this are positions in any case */
 
 struct index_slot {
 	uint64_t key;
@@ -22,21 +22,22 @@ struct index_slot {
 };
 
 struct index {
-	uint32_t *small; /* values of the smallest keys */
-	size_t small_count; /* 0 or a power of two */
+	uint32_t *dense; /* values of the smallest keys */
+	size_t dense_count; /* 0 or a power of two */
+	size_t dense_used; /* of them */
 	struct index_slot *slots; /* of the others */
 	size_t count; /* in slots */
 	size_t capacity; /* 0 or a power of two */
 	uint64_t seed;
 };
 
-/* The same of a key that is not small. */
-uint32_t index_get_large(const struct index *x, uint64_t key);
+/* The same of a key that is no position. */
+uint32_t index_get_hashed(const struct index *x, uint64_t key);
 
 /* The value of a key, or INDEX_NONE. */
 static inline uint32_t index_get(const struct index *x, uint64_t key)
 {
-	return key < x->small_count ? x->small[key] : index_get_large(x, key);
+	return key < x->dense_count ? x->dense[key] : index_get_hashed(x, key);
 }
 
 /* Set or replace the value of a key (not to INDEX_NONE): 0 or -ENOMEM. */

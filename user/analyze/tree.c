@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merging stacks into a tree by label. Where the path of a stack ends under a
- * prefix is remembered for some of the stacks, so that a path is not walked
- * from its root again and again, however deep a forged trace makes it.
+ * Merging stacks into a tree by label. Where the path of a stack ends is remembered,
+ * of all stacks under one prefix and of some under every prefix, so that a path is not
+ * walked from its root again and again, however deep a forged trace makes it.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/tree.h"
+
+struct last {
+	uint32_t prefix, node; /* node TREE_NONE: not met yet */
+};
 
 struct tree_builder {
 	struct tree_maker made;
@@ -17,6 +22,7 @@ struct tree_builder {
 	tree_placed *placed;
 	void *receiver;
 	struct index ends;     /* (prefix node, stack) -> node, of stacks that are landmarks */
+	struct last *last;     /* by stack: where it ended under the prefix it was last met under */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
 
@@ -70,7 +76,9 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 
 	b->path.count = 0;
 	for (; stack != PROFILE_NONE; stack = b->profile->stacks[stack].parent) {
-		if (is_landmark(stack))
+		if (b->last[stack].node != TREE_NONE && b->last[stack].prefix == prefix)
+			known = b->last[stack].node;
+		else if (is_landmark(stack))
 			known = index_get(&b->ends, pair(prefix, stack));
 		if (known != INDEX_NONE)
 			break;
@@ -82,6 +90,7 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	for (size_t i = b->path.count; i-- > 0;) {
 		int rc = descend_stack(b, node, b->path.items[i]);
 
+		b->last[b->path.items[i]] = (struct last){prefix, *node};
 		if (!rc && is_landmark(b->path.items[i]))
 			rc = index_put(&b->ends, pair(prefix, b->path.items[i]), *node);
 		if (rc < 0)
@@ -147,11 +156,18 @@ int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event
 {
 	struct tree_builder b = {
 		.profile = p, .view = view, .placed = placed, .receiver = receiver};
+	size_t stacks = (size_t)p->stack_count + 1;
 	int rc = tree_begin(&b.made);
 
+	b.last = malloc(stacks * sizeof(*b.last));
+	if (b.last)
+		memset(b.last, 0xff, stacks * sizeof(*b.last));
+	else if (!rc)
+		rc = -ENOMEM;
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
 			rc = add_sum(&b, &p->sums[i]);
+	free(b.last);
 	index_free(&b.ends);
 	vector_free(&b.path);
 	return tree_end(&b.made, rc, ret);
