@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), or
- * that of timeline_scene.h with losses (timeline) or without (whole), as a .skein file, so that
- * readers and golden tests have a trace that is the same everywhere.
+ * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), that
+ * of timeline_scene.h with losses (timeline) or without (whole), or that of mixed_scene.h with
+ * samples (mixed) or without (empty), as a .skein file, so that readers and golden tests have a
+ * trace that is the same everywhere.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "mixed_scene.h"
 #include "python_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
@@ -20,6 +22,8 @@ static struct source *scene_named(const char *name)
 		return python_scene_source();
 	if (!strcmp(name, "timeline") || !strcmp(name, "whole"))
 		return timeline_scene_source(!strcmp(name, "whole"));
+	if (!strcmp(name, "mixed") || !strcmp(name, "empty"))
+		return mixed_scene_source(!strcmp(name, "mixed"));
 	return NULL;
 }
 
@@ -32,7 +36,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!source)
-		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole]");
+		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

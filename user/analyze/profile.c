@@ -23,6 +23,7 @@ static const struct array {
 		offsetof(struct profile, member), offsetof(struct profile, number), \
 			sizeof(*((struct profile *)0)->member) \
 	}
+	[KIND_HOST] = ARRAY(hosts, host_count),
 	[KIND_EVENT] = ARRAY(events, event_count),
 	[KIND_INFO] = ARRAY(infos, info_count),
 	[KIND_PROCESS] = ARRAY(processes, process_count),
@@ -249,9 +250,12 @@ static int take_account(struct builder *b, const struct account *a)
 
 static int take_host(struct builder *b, const struct host *h)
 {
-	struct host *first = &b->made->profile.host;
+	struct profile *p = &b->made->profile;
+	int rc = take_entity(b, KIND_HOST, h);
 
-	return !first->id || first->id == h->id ? adopt(b, KIND_HOST, first, h) : 0;
+	if (!rc)
+		p->host = p->hosts[0];
+	return rc;
 }
 
 static int take(struct builder *b, enum record_kind kind, const void *record)

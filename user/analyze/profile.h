@@ -48,7 +48,8 @@ struct profile_sum {
 };
 
 struct profile {
-	struct host host; /* the first; traces of several hosts are told apart by process.host */
+	struct host host; /* the first, also if there is none: then with nothing in it */
+	struct host *hosts; /* all; whose a process is, process.host tells */
 	struct event *events;
 	struct info *infos;
 	struct profile_process *processes;
@@ -60,7 +61,7 @@ struct profile {
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
-	uint32_t event_count, info_count, process_count, thread_count, mapping_count,
+	uint32_t host_count, event_count, info_count, process_count, thread_count, mapping_count,
 		function_count, frame_count, stack_count, sum_count, account_count, loss_count;
 	uint64_t total_count, total_weight; /* of all sums of event 0 (the first event) */
 	uint64_t missing; /* entities that were referred to and never came */

@@ -17,7 +17,7 @@ struct options {
 	struct filter filter;
 };
 
-#define FORMAT_HELP(name, word, suffix, flags, summary) " " word " (" suffix "): " summary "."
+#define FORMAT_HELP(name, word, suffix, flags, summary) "\n" word " (" suffix "): " summary "."
 
 const char *format_word(unsigned int index)
 {

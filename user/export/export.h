@@ -33,10 +33,20 @@ struct export_options {
 	X(pprof, "pprof", ".pb.gz", EXPORT_BINARY, "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
 	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
+	X(speedscope, "speedscope", ".speedscope.json", 0, \
+	  "each thread's samples in the order of time, for www.speedscope.app") \
+	X(firefox, "firefox", ".firefox.json", 0, \
+	  "each sample with its time, and losses, for profiler.firefox.com") \
+	X(firefox_gz, "firefox.gz", ".firefox.json.gz", EXPORT_BINARY, \
+	  "the same as firefox, compressed") \
+	X(perf_script, "perf-script", ".perf.txt", 0, \
+	  "each sample as text, for what reads the output of perf script") \
+	X(json, "json", ".skein.json", 0, \
+	  "the profile for scripts: stacks, sums, accounts, losses") \
 	X(chrome, "chrome", ".json", EXPORT_ONLY_SCHED, \
 	  "CPUs, states of threads, who woke whom, as JSON for other viewers of timelines") \
 	X(chrome_gz, "chrome.gz", ".json.gz", EXPORT_BINARY | EXPORT_ONLY_SCHED, \
-	  "the same, compressed")
+	  "the same as chrome, compressed")
 
 enum {
 	EXPORT_BINARY = 1,

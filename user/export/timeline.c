@@ -229,7 +229,7 @@ static int timeline_put(struct sink *s, enum record_kind kind, const void *recor
 		return failed(t, vector_push(&t->losses, *(const struct loss *)record), err);
 	if (kind == KIND_LANE)
 		rc = failed(t, take_lane(t, record), err);
-	if (!rc && (kind == KIND_LANE || kind == KIND_THREAD))
+	if (!rc && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
 		rc = states_put(t->states, kind, record, err);
 	return rc || t->begun ? rc : sink_put(t->entities, kind, record, err);
 }
@@ -273,7 +273,7 @@ static int timeline_finish(struct sink *s, struct error *err)
 						"is no timeline: record with -e sched");
 	if (t->profile->host.end > t->end)
 		t->end = t->profile->host.end;
-	for (size_t i = 0; i < t->lanes.count && !rc; i++)
+	for (size_t i = 0; i < t->lanes.count && !rc && !t->ops->no_lanes; i++)
 		if (t->lanes.items[i].lane.kind == LANE_CPU &&
 		    t->end - t->lanes.items[i].last.end > ROUNDING_NS)
 			rc = failed(t, put_hole(t, &t->lanes.items[i], t->end), err);
@@ -330,7 +330,9 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 	t->to = o->to;
 	t->cut = o->from;
 	t->sink.ops = &timeline_sink_ops;
-	t->sink.wants = WANTS(WANT_ENTITIES | WANT(SLICE) | WANT(EDGE));
+	t->sink.wants = WANTS(WANT_ENTITIES);
+	if (!ops->no_lanes)
+		t->sink.wants |= WANT(SLICE) | WANT(EDGE);
 	if (!ops->no_samples)
 		t->sink.wants |= WANT(SAMPLE);
 	return 0;

@@ -39,6 +39,7 @@ struct timeline;
 struct timeline_ops {
 	const char *what; /* is written: "a Perfetto trace" */
 	bool no_samples; /* it has no place for them, and is nothing without the scheduler's records */
+	bool no_lanes; /* it shows samples and nothing else: tile and stretch are not there */
 	int (*begin)(struct timeline *t); /* the entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
 	/* Of one CPU in order; of several, mixed. Stretches of a lane as well. */

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The processed profile of the Firefox Profiler (profiler.firefox.com), version 65: what comes
+ * later is made from it by all readers, and the first of the later ones is not known to all.
+ *
+ * Times are ms since the recording began; what was lost are markers of a thread of that name.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "base/text.h"
+#include "export/facts.h"
+#include "export/firefox.h"
+#include "export/gzip.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+#define FORMAT_VERSION 65
+#define NS_DIGITS 6 /* of a ms */
+
+static int firefox_begin(struct timeline *t)
+{
+	struct firefox *f = (struct firefox *)t;
+
+	return gather_begin(&f->gather, t, f->lines);
+}
+
+static int firefox_sample(struct timeline *t, const struct sample *sample)
+{
+	return gather_sample(&((struct firefox *)t)->gather, t, sample);
+}
+
+/* A time as ms since the recording began. */
+static void write_time(struct firefox *f, uint64_t time)
+{
+	json_decimal(&f->json, (int64_t)(time - f->timeline.profile->host.start), NS_DIGITS);
+}
+
+static void write_key_time(struct firefox *f, const char *key, uint64_t time)
+{
+	json_key(&f->json, key);
+	if (time)
+		write_time(f, time);
+	else
+		json_null(&f->json);
+}
+
+static void write_categories(struct firefox *f)
+{
+	struct json *j = firefox_column(f, "categories");
+
+#define WRITE_CATEGORY(NAME, text, colour) \
+	json_object(j); \
+	json_key_text(j, "name", text); \
+	json_key_text(j, "color", colour); \
+	json_key(j, "subcategories"); \
+	json_array(j); \
+	json_text(j, "Other"); \
+	json_array_end(j); \
+	json_object_end(j);
+	CATEGORIES(WRITE_CATEGORY)
+#undef WRITE_CATEGORY
+	json_array_end(j);
+}
+
+static void write_field(struct json *j, const char *key, const char *label, const char *format)
+{
+	json_object(j);
+	json_key_text(j, "key", key);
+	json_key_text(j, "label", label);
+	json_key_text(j, "format", format);
+	json_object_end(j);
+}
+
+/* How the viewer shows losses. */
+static void write_marker_schema(struct firefox *f)
+{
+	struct json *j = firefox_column(f, "markerSchema");
+
+	json_object(j);
+	json_key_text(j, "name", "Loss");
+	json_key_text(j, "tableLabel", "{marker.data.count} {marker.data.reason}");
+	json_key_text(j, "chartLabel", "{marker.data.reason}");
+	firefox_column(f, "display");
+	json_text(j, "marker-chart");
+	json_text(j, "marker-table");
+	json_text(j, "timeline-overview");
+	json_array_end(j);
+	firefox_column(f, "fields");
+	write_field(j, "reason", "what happened", "string");
+	write_field(j, "count", "records", "integer");
+	write_field(j, "cpu", "CPU", "string");
+	json_array_end(j);
+	json_object_end(j);
+	json_array_end(j);
+}
+
+static void write_extensions(struct json *j)
+{
+	static const char *const columns[] = {"id", "name", "baseURL"};
+
+	json_key(j, "extensions");
+	json_object(j);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		json_key(j, columns[i]);
+		json_array(j);
+		json_array_end(j);
+	}
+	json_key_uint(j, "length", 0);
+	json_object_end(j);
+}
+
+/* In which units samples are: their times, and what else there may be of each. */
+static void write_units(struct json *j)
+{
+	json_key(j, "sampleUnits");
+	json_object(j);
+	json_key_text(j, "time", "ms");
+	json_key_text(j, "eventDelay", "ms");
+	json_key_text(j, "threadCPUDelta", "µs");
+	json_object_end(j);
+}
+
+/* ms between samples of a CPU. */
+static void write_interval(struct firefox *f)
+{
+	const struct profile *p = f->timeline.profile;
+	const struct event *e = p->event_count ? &p->events[0] : NULL;
+
+	json_key(&f->json, "interval");
+	if (e && !strcmp(e->unit, "ns") && e->period)
+		json_decimal(&f->json, (int64_t)e->period, NS_DIGITS);
+	else
+		json_real(&f->json, e && e->frequency ? 1000.0 / (double)e->frequency : 1);
+}
+
+static void write_meta(struct firefox *f)
+{
+	const struct host *h = &f->timeline.profile->host;
+	struct json *j = &f->json;
+	char origin[FACTS_SIZE], losses[FACTS_SIZE], text[2 * FACTS_SIZE + 4], clean[3 * sizeof(text)];
+
+	facts_losses(&f->timeline, losses);
+	snprintf(text, sizeof(text), "%s%s%s", facts_origin(&f->timeline, origin),
+		 *losses ? "; " : "", losses);
+	json_key(j, "meta");
+	json_object(j);
+	write_interval(f);
+	json_key(j, "startTime");
+	json_decimal(j, (int64_t)(h->start + (uint64_t)h->realtime_offset), NS_DIGITS);
+	json_key_text(j, "product", text_clean(text, clean, sizeof(clean)));
+	json_key_text(j, "importedFrom", "skein " SKEIN_VERSION);
+	json_key_text(j, "oscpu", "Linux");
+	json_key_uint(j, "logicalCPUs", h->cpus);
+	json_key_uint(j, "processType", 0);
+	json_key_uint(j, "version", 24);
+	json_key_uint(j, "preprocessedProfileVersion", FORMAT_VERSION);
+	json_key_uint(j, "stackwalk", 1);
+	json_key(j, "symbolicated");
+	json_bool(j, true);
+	json_key(j, "debug");
+	json_bool(j, false);
+	firefox_column(f, "pausedRanges");
+	json_array_end(j);
+	write_categories(f);
+	write_marker_schema(f);
+	write_extensions(j);
+	write_units(j);
+	json_object_end(j);
+}
+
+/*
+ * A pid as readers tell processes apart: of the programs that one pid ran (and of processes of
+ * other hosts) those behind the first are 100.1, 100.2, ...
+ */
+static int write_pid(struct firefox *f, uint32_t process)
+{
+	uint64_t pid = process == PROFILE_NONE ? 0 : f->timeline.profile->processes[process].p.pid;
+	uint32_t turn = index_get(&f->turns, process), seen;
+	char text[48];
+
+	if (turn == INDEX_NONE) {
+		seen = index_get(&f->pids, pid);
+		turn = seen == INDEX_NONE ? 0 : seen;
+		if (index_put(&f->turns, process, turn) < 0 ||
+		    index_put(&f->pids, pid, turn + 1) < 0)
+			return -ENOMEM;
+	}
+	snprintf(text, sizeof(text), turn ? "%" PRIu64 ".%" PRIu32 : "%" PRIu64, pid, turn);
+	json_key_text(&f->json, "pid", text);
+	return 0;
+}
+
+/* Text from a process, made clean. */
+static void write_clean(struct firefox *f, const char *key, const char *text)
+{
+	char clean[256];
+
+	json_key_text(&f->json, key, text_clean(text, clean, sizeof(clean)));
+}
+
+static void begin_thread(struct firefox *f)
+{
+	struct json *j = &f->json;
+
+	json_object(j);
+	json_key_text(j, "processType", "default");
+	firefox_column(f, "pausedRanges");
+	json_array_end(j);
+}
+
+/* Whose samples come: with their event, if there are several. */
+static int write_whose(struct firefox *f, const struct gathered *g, bool several_events)
+{
+	static const struct process no_process = {.comm = "", .exe = ""};
+	static const struct thread no_thread = {.comm = ""};
+	const struct profile *p = f->timeline.profile;
+	const struct track *track = &f->gather.tracks.items[g->track];
+	const struct process *process = track->process == PROFILE_NONE
+						? &no_process
+						: &p->processes[track->process].p;
+	const struct thread *thread =
+		track->thread == PROFILE_NONE ? &no_thread : &p->threads[track->thread].t;
+	char name[160];
+
+	snprintf(name, sizeof(name), several_events ? "%.64s [%.64s]" : "%.64s",
+		 *thread->comm ? thread->comm : process_name(process),
+		 gather_event(&f->timeline, g)->name);
+	write_clean(f, "name", name);
+	write_clean(f, "processName", process_name(process));
+	json_key_uint(&f->json, "tid", thread->tid);
+	json_key(&f->json, "isMainThread");
+	json_bool(&f->json, thread->tid == process->pid);
+	write_key_time(f, "processStartupTime", f->timeline.from);
+	write_key_time(f, "processShutdownTime", process->end);
+	write_key_time(f, "registerTime", f->timeline.from);
+	write_key_time(f, "unregisterTime", thread->end);
+	return write_pid(f, track->process);
+}
+
+/*
+ * Weights are time where the event is a clock, else numbers. What a thread's clock ran is also the
+ * CPU time that it took, in us.
+ */
+static void write_weights(struct firefox *f, size_t from, size_t to)
+{
+	const struct gathered *samples = f->gather.samples.items;
+	bool clock = from < to && !strcmp(gather_event(&f->timeline, &samples[from])->unit, "ns");
+	struct json *j = &f->json;
+
+	json_key_text(j, "weightType", clock ? "tracing-ms" : "samples");
+	firefox_column(f, "weight");
+	for (size_t i = from; i < to; i++)
+		json_decimal(j, (int64_t)samples[i].weight, clock ? NS_DIGITS : 0);
+	json_array_end(j);
+	if (!clock)
+		return;
+	firefox_column(f, "threadCPUDelta");
+	for (size_t i = from; i < to; i++)
+		json_decimal(j, (int64_t)samples[i].weight, 3);
+	json_array_end(j);
+}
+
+static void write_samples(struct firefox *f, size_t from, size_t to)
+{
+	const struct gathered *samples = f->gather.samples.items;
+	struct json *j = &f->json;
+
+	firefox_table(f, "samples", to - from);
+	firefox_column(f, "stack");
+	for (size_t i = from; i < to; i++)
+		json_uint(j, samples[i].node);
+	json_array_end(j);
+	firefox_column(f, "time");
+	for (size_t i = from; i < to; i++)
+		write_time(f, samples[i].time);
+	json_array_end(j);
+	write_weights(f, from, to);
+	json_object_end(j);
+}
+
+static void write_no_markers(struct firefox *f)
+{
+	static const char *const columns[] = {"data", "name", "startTime", "endTime", "phase",
+					      "category"};
+
+	firefox_table(f, "markers", 0);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		firefox_column(f, columns[i]);
+		json_array_end(&f->json);
+	}
+	json_object_end(&f->json);
+}
+
+static void write_loss_data(struct firefox *f, const struct loss *l)
+{
+	struct json *j = &f->json;
+	char cpu[24] = "all";
+
+	if (l->cpu)
+		snprintf(cpu, sizeof(cpu), "%" PRIu64, l->cpu - 1);
+	json_object(j);
+	json_key_text(j, "type", "Loss");
+	json_key_text(j, "reason", loss_reason_word(l->reason));
+	json_key_uint(j, "count", l->count);
+	json_key_text(j, "cpu", cpu);
+	json_object_end(j);
+}
+
+/* A marker of each loss: where it is, by its reason. */
+static int write_loss_markers(struct firefox *f)
+{
+	const struct loss *losses = f->timeline.losses.items;
+	size_t count = f->timeline.losses.count;
+	struct json *j = &f->json;
+	uint32_t name;
+	int rc = 0;
+
+	firefox_table(f, "markers", count);
+	firefox_column(f, "data");
+	for (size_t i = 0; i < count; i++)
+		write_loss_data(f, &losses[i]);
+	json_array_end(j);
+	firefox_column(f, "name");
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = stacks_string(&f->gather.stacks, loss_reason_word(losses[i].reason), &name);
+		json_uint(j, name);
+	}
+	json_array_end(j);
+	firefox_column(f, "startTime");
+	for (size_t i = 0; i < count; i++)
+		write_time(f, losses[i].time);
+	json_array_end(j);
+	firefox_column(f, "endTime");
+	for (size_t i = 0; i < count; i++)
+		write_time(f, losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
+	json_array_end(j);
+	firefox_numbers(f, "phase", 1, count); /* from one time to another */
+	firefox_numbers(f, "category", CATEGORY_OTHER, count);
+	json_object_end(j);
+	return rc;
+}
+
+/* A thread that has nothing but what was lost. */
+static int write_losses(struct firefox *f)
+{
+	struct json *j = &f->json;
+	int rc;
+
+	begin_thread(f);
+	json_key_text(j, "name", "lost records");
+	json_key_text(j, "processName", "lost records");
+	json_key_text(j, "pid", "lost");
+	json_key_uint(j, "tid", 0);
+	json_key(j, "isMainThread");
+	json_bool(j, true);
+	write_key_time(f, "processStartupTime", f->timeline.from);
+	write_key_time(f, "processShutdownTime", 0);
+	write_key_time(f, "registerTime", f->timeline.from);
+	write_key_time(f, "unregisterTime", 0);
+	write_samples(f, 0, 0);
+	rc = write_loss_markers(f);
+	json_object_end(j);
+	return rc;
+}
+
+static int write_threads(struct firefox *f)
+{
+	const struct gathered *samples;
+	size_t count = f->gather.samples.count;
+	int rc = 0;
+
+	gather_by_time(&f->gather);
+	samples = f->gather.samples.items;
+	firefox_column(f, "threads");
+	for (size_t from = 0, to; from < count && !rc; from = to) {
+		to = gather_row(&f->gather, from);
+		begin_thread(f);
+		rc = write_whose(f, &samples[from], samples[0].event != samples[count - 1].event);
+		write_samples(f, from, to);
+		write_no_markers(f);
+		json_object_end(&f->json);
+	}
+	if (!rc && (f->timeline.losses.count || !count))
+		rc = write_losses(f);
+	json_array_end(&f->json);
+	return rc;
+}
+
+static int end_stream(struct firefox *f)
+{
+	FILE *stream = f->gzip;
+
+	f->gzip = NULL;
+	if (stream && fclose(stream))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static int firefox_end(struct timeline *t)
+{
+	struct firefox *f = (struct firefox *)t;
+	int rc;
+
+	json_object(&f->json);
+	write_meta(f);
+	firefox_column(f, "libs");
+	json_array_end(&f->json);
+	rc = write_threads(f);
+	if (!rc)
+		rc = firefox_shared(f);
+	json_object_end(&f->json);
+	if (!rc)
+		rc = json_end(&f->json);
+	return rc ? rc : end_stream(f);
+}
+
+static void firefox_free(struct timeline *t)
+{
+	struct firefox *f = (struct firefox *)t;
+
+	(void)end_stream(f);
+	firefox_shared_free(f);
+	gather_free(&f->gather);
+	index_free(&f->pids);
+	index_free(&f->turns);
+}
+
+static const struct timeline_ops firefox_ops = {
+	.what = "a profile for the Firefox Profiler",
+	.no_lanes = true,
+	.begin = firefox_begin,
+	.sample = firefox_sample,
+	.end = firefox_end,
+	.free = firefox_free,
+};
+
+static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+		    struct error *err)
+{
+	struct firefox *f = calloc(1, sizeof(*f));
+	int rc = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
+		   : error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
+
+	if (rc < 0) {
+		free(f);
+		return rc;
+	}
+	f->gzip = gzip;
+	f->lines = o->view.lines;
+	json_begin(&f->json, out, false);
+	*ret = &f->timeline.sink;
+	return 0;
+}
+
+int firefox_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return new_sink(ret, out, NULL, o, err);
+}
+
+int firefox_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
+		    struct error *err)
+{
+	FILE *gzip = gzip_stream(out);
+	int rc;
+
+	if (!gzip)
+		return error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
+	rc = new_sink(ret, gzip, gzip, o, err);
+	if (rc < 0)
+		fclose(gzip);
+	return rc;
+}

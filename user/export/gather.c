@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples, kept until all have come, then sorted. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "export/gather.h"
+
+int gather_begin(struct gather *g, const struct timeline *t, bool lines)
+{
+	return stacks_begin(&g->stacks, t->profile, lines);
+}
+
+void gather_free(struct gather *g)
+{
+	stacks_free(&g->stacks);
+	vector_free(&g->samples);
+	vector_free(&g->tracks);
+	index_free(&g->track_of);
+}
+
+/* A tid fits into 32 bits; one that does not is as good as another. */
+static int track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *ret)
+{
+	struct track fresh = {PROFILE_NONE, thread};
+	uint64_t tid = 0;
+	uint32_t at;
+
+	if (thread != PROFILE_NONE) {
+		fresh.process = p->threads[thread].process;
+		tid = p->threads[thread].t.tid & UINT32_MAX;
+	}
+	at = index_get(&g->track_of, (uint64_t)fresh.process << 32 | tid);
+	if (at == INDEX_NONE) {
+		at = (uint32_t)g->tracks.count;
+		if (vector_push(&g->tracks, fresh) < 0 ||
+		    index_put(&g->track_of, (uint64_t)fresh.process << 32 | tid, at) < 0)
+			return -ENOMEM;
+	}
+	if (thread != PROFILE_NONE &&
+	    p->threads[thread].t.id > p->threads[g->tracks.items[at].thread].t.id)
+		g->tracks.items[at].thread = thread;
+	*ret = at;
+	return 0;
+}
+
+int gather_sample(struct gather *g, const struct timeline *t, const struct sample *s)
+{
+	struct gathered kept = {.time = s->time,
+				.weight = s->weight,
+				.event = index_get(&t->event_of, s->event),
+				.order = (uint32_t)g->samples.count};
+	int rc = track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
+
+	if (!rc)
+		rc = stacks_node(&g->stacks, index_get(&t->stack_of, s->stack), &kept.node);
+	return rc ? rc : vector_push(&g->samples, kept);
+}
+
+static int compare(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int by_row(const struct gathered *x, const struct gathered *y)
+{
+	return x->event != y->event ? compare(x->event, y->event) : compare(x->track, y->track);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct gathered *x = a, *y = b;
+	int rc = by_row(x, y);
+
+	if (!rc)
+		rc = compare(x->time, y->time);
+	return rc ? rc : compare(x->order, y->order);
+}
+
+static int by_stack(const void *a, const void *b)
+{
+	const struct gathered *x = a, *y = b;
+	int rc = by_row(x, y);
+
+	return rc ? rc : compare(x->node, y->node);
+}
+
+void gather_by_time(struct gather *g)
+{
+	if (g->samples.count)
+		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_time);
+}
+
+void gather_by_stack(struct gather *g)
+{
+	if (g->samples.count)
+		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_stack);
+}
+
+size_t gather_row(const struct gather *g, size_t from)
+{
+	size_t to = from;
+
+	while (to < g->samples.count && !by_row(&g->samples.items[from], &g->samples.items[to]))
+		to++;
+	return to;
+}
+
+const struct event *gather_event(const struct timeline *t, const struct gathered *s)
+{
+	static const struct event lost = {.name = "[unknown]", .unit = ""};
+
+	return s->event == INDEX_NONE ? &lost : &t->profile->events[s->event];
+}
+
+char *track_name(const struct profile *p, const struct track *t, char *buf)
+{
+	const struct process *of = t->process == PROFILE_NONE ? NULL : &p->processes[t->process].p;
+	const struct thread *thread = t->thread == PROFILE_NONE ? NULL : &p->threads[t->thread].t;
+	size_t used;
+
+	if (!of)
+		return strcpy(buf, "[unknown]");
+	used = (size_t)snprintf(buf, TRACK_NAME_SIZE, "%.64s (%" PRIu64 ")", process_name(of),
+				of->pid);
+	if (thread && (thread->tid != of->pid || strcmp(thread->comm, process_name(of))))
+		snprintf(buf + used, TRACK_NAME_SIZE - used, ": %.64s (%" PRIu64 ")",
+			 *thread->comm ? thread->comm : "[unknown]", thread->tid);
+	return buf;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The profile as JSON for scripts: entities, stacks as a tree, sums, accounts and losses, in the
+ * words of docs/export.md. What refers to another thing does so by its position in the array of
+ * its kind; null is nothing, or not known.
+ */
+#include "base/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/stacks.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+#define FORMAT_VERSION 1 /* changes when a reader would have to */
+
+/* A sum as it is written; what is equal but in the last two is one. */
+struct shown_sum {
+	uint32_t event, thread, node, flags;
+	uint64_t count, weight;
+};
+
+struct writer {
+	const struct profile *profile;
+	struct json json;
+	struct stacks stacks;
+	struct names keys; /* the first four words of sums */
+	VECTOR(struct shown_sum) sums;
+};
+
+static void write_position(struct json *j, const char *key, uint32_t index)
+{
+	json_key(j, key);
+	if (index == PROFILE_NONE)
+		json_null(j);
+	else
+		json_uint(j, index);
+}
+
+static uint32_t host_index(const struct profile *p, uint64_t id)
+{
+	for (uint32_t i = 0; i < p->host_count; i++)
+		if (p->hosts[i].id == id)
+			return i;
+	return PROFILE_NONE;
+}
+
+static uint32_t event_index(const struct profile *p, uint64_t id)
+{
+	for (uint32_t i = 0; i < p->event_count; i++)
+		if (p->events[i].id == id)
+			return i;
+	return PROFILE_NONE;
+}
+
+/* Fields that are written as something else, or mean nothing outside a trace. */
+static bool is_plain(const char *name)
+{
+	static const char *const others[] = {"id", "host", "event", "process", "lane", "reason"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(name, others[i]))
+			return false;
+	return true;
+}
+
+/* The fields of a record that are what they are, but a CPU that may be none. */
+static void write_fields(struct json *j, enum record_kind kind, const void *record)
+{
+	for (unsigned int i = 0; i < kinds[kind].field_count; i++) {
+		const struct field *f = &kinds[kind].fields[i];
+
+		if (!is_plain(f->name) || (kind == KIND_LOSS && !strcmp(f->name, "cpu")))
+			continue;
+		if (f->type == FIELD_TEXT)
+			json_key_text(j, f->name, field_text(f, record));
+		else if (f->type == FIELD_SIGNED)
+			json_key_int(j, f->name, (int64_t)field_int(f, record));
+		else
+			json_key_uint(j, f->name, field_int(f, record));
+	}
+}
+
+static void begin_list(struct writer *w, const char *name)
+{
+	json_key(&w->json, name);
+	json_array(&w->json);
+}
+
+static void write_hosts(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	struct json *j = &w->json;
+
+	begin_list(w, "hosts");
+	for (uint32_t i = 0; i < p->host_count; i++) {
+		json_object(j);
+		write_fields(j, KIND_HOST, &p->hosts[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	begin_list(w, "infos");
+	for (uint32_t i = 0; i < p->info_count; i++) {
+		json_object(j);
+		write_position(j, "host", host_index(p, p->infos[i].host));
+		write_fields(j, KIND_INFO, &p->infos[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_events(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	struct json *j = &w->json;
+	uint64_t count, weight;
+
+	begin_list(w, "events");
+	for (uint32_t i = 0; i < p->event_count; i++) {
+		profile_event_total(p, i, &count, &weight);
+		json_object(j);
+		write_position(j, "host", host_index(p, p->events[i].host));
+		write_fields(j, KIND_EVENT, &p->events[i]);
+		json_key_uint(j, "samples", count);
+		json_key_uint(j, "weight", weight);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_processes(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	struct json *j = &w->json;
+
+	begin_list(w, "processes");
+	for (uint32_t i = 0; i < p->process_count; i++) {
+		json_object(j);
+		write_position(j, "host", host_index(p, p->processes[i].p.host));
+		write_fields(j, KIND_PROCESS, &p->processes[i].p);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	begin_list(w, "threads");
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		json_object(j);
+		write_position(j, "process", p->threads[i].process);
+		write_fields(j, KIND_THREAD, &p->threads[i].t);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* The words of flags that are set. */
+static void write_flags(struct json *j, uint64_t flags)
+{
+	json_key(j, "flags");
+	json_array(j);
+#define WRITE_FLAG(NAME, text, bit) \
+	if (flags & (bit)) \
+		json_text(j, text);
+	SAMPLE_FLAGS(WRITE_FLAG)
+#undef WRITE_FLAG
+	json_array_end(j);
+}
+
+static int add_sum(struct writer *w, const struct profile_sum *s)
+{
+	struct shown_sum shown = {
+		.event = s->event, .thread = s->thread, .flags = (uint32_t)s->flags};
+	uint32_t number;
+	int rc = stacks_node(&w->stacks, s->stack, &shown.node);
+
+	if (!rc)
+		rc = names_intern(&w->keys, &shown, 4 * sizeof(uint32_t), &number);
+	if (!rc && number == w->sums.count)
+		rc = vector_push(&w->sums, shown);
+	if (rc < 0)
+		return rc;
+	w->sums.items[number].count += s->count;
+	w->sums.items[number].weight += s->weight;
+	return 0;
+}
+
+static void write_frames(struct writer *w)
+{
+	const struct stacks *s = &w->stacks;
+	struct json *j = &w->json;
+
+	begin_list(w, "frames");
+	for (uint32_t i = 0; i < s->frames.texts.count; i++) {
+		struct shown_frame f = stacks_frame(s, i);
+
+		json_object(j);
+		json_key_text(j, "name", stacks_text(s, f.name));
+		json_key_text(j, "kind", f.kind ? frame_kind_word(f.kind) : "unknown");
+		json_key_text(j, "module", stacks_text(s, f.module));
+		json_key_text(j, "file", stacks_text(s, f.file));
+		json_key_uint(j, "line", f.at ? f.at : f.line);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_stacks(struct writer *w)
+{
+	struct json *j = &w->json;
+
+	begin_list(w, "stacks");
+	for (size_t i = 0; i < w->stacks.nodes.count; i++) {
+		json_object(j);
+		write_position(j, "parent", w->stacks.nodes.items[i].parent);
+		json_key_uint(j, "frame", w->stacks.nodes.items[i].frame);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static int write_sums(struct writer *w)
+{
+	struct json *j = &w->json;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->profile->sum_count && !rc; i++)
+		rc = add_sum(w, &w->profile->sums[i]);
+	if (rc < 0)
+		return rc;
+	write_frames(w);
+	write_stacks(w);
+	begin_list(w, "sums");
+	for (size_t i = 0; i < w->sums.count; i++) {
+		const struct shown_sum *s = &w->sums.items[i];
+
+		json_object(j);
+		write_position(j, "event", s->event);
+		write_position(j, "thread", s->thread);
+		json_key_uint(j, "stack", s->node);
+		json_key_uint(j, "samples", s->count);
+		json_key_uint(j, "weight", s->weight);
+		write_flags(j, s->flags);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	return 0;
+}
+
+static void write_losses(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	struct json *j = &w->json;
+
+	begin_list(w, "accounts");
+	for (uint32_t i = 0; i < p->account_count; i++) {
+		json_object(j);
+		write_position(j, "event", event_index(p, p->accounts[i].event));
+		write_fields(j, KIND_ACCOUNT, &p->accounts[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	begin_list(w, "losses");
+	for (uint32_t i = 0; i < p->loss_count; i++) {
+		const struct loss *l = &p->losses[i];
+
+		json_object(j);
+		write_position(j, "host", host_index(p, l->host));
+		write_position(j, "event", event_index(p, l->event));
+		json_key_text(j, "reason", loss_reason_word(l->reason));
+		json_key(j, "cpu");
+		if (l->cpu)
+			json_uint(j, l->cpu - 1);
+		else
+			json_null(j);
+		write_fields(j, KIND_LOSS, l);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static int write_all(struct writer *w)
+{
+	struct json *j = &w->json;
+	int rc;
+
+	json_object(j);
+	json_key_text(j, "format", "skein profile");
+	json_key_uint(j, "version", FORMAT_VERSION);
+	json_key_text(j, "producer", "skein " SKEIN_VERSION);
+	json_key_uint(j, "missing", w->profile->missing);
+	write_hosts(w);
+	write_events(w);
+	write_processes(w);
+	rc = write_sums(w);
+	if (rc < 0)
+		return rc;
+	write_losses(w);
+	json_object_end(j);
+	return json_end(j);
+}
+
+static int json_write(FILE *out, const struct profile *p, const struct export_options *o,
+		      struct error *err)
+{
+	struct writer w = {.profile = p};
+	int rc = stacks_begin(&w.stacks, p, o->view.lines);
+
+	json_begin(&w.json, out, false);
+	if (!rc)
+		rc = write_all(&w);
+	stacks_free(&w.stacks);
+	names_free(&w.keys);
+	vector_free(&w.sums);
+	return rc < 0 ? error_errno(err, rc, "cannot write a profile as JSON") : 0;
+}
+
+int json_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+{
+	return profile_export(ret, json_write, out, o, err);
+}

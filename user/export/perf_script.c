@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The text of perf script, which many tools read: for each sample a line that tells whose it is,
+ * one for each frame, innermost first, and an empty one. PERIOD is the weight, of every sample.
+ *
+ *	worker  100/110 [000]     1.020000:   10000000 cpu-clock:
+ *	                1200 fib (/usr/bin/worker)
+ *
+ * Readers take lines apart by regular expressions, so what separates the parts of a line is not
+ * in a part: names of threads, events and objects have no white space and no brackets, and none
+ * begins like a comment. There are no comments, since Perfetto refuses them, and so no place for
+ * what was lost.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "base/text.h"
+#include "export/timeline.h"
+
+struct perf_script {
+	struct timeline timeline;
+	FILE *out;
+	struct names texts;
+	uint32_t *comms; /* text + 1 by index of thread; 0: not made yet */
+	uint32_t *symbols, *objects; /* the same by index of frame */
+};
+
+static int check(const struct perf_script *s)
+{
+	if (!ferror(s->out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+/* The length of the white space that begins at s, also beyond ASCII. */
+static size_t space_at(const char *s)
+{
+	const char *end = s;
+	uint32_t c = text_next(&end);
+
+	return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+			       c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000
+		       ? (size_t)(end - s)
+		       : 0;
+}
+
+/* Make clean text one word, in place, without what parts an object from its symbol. */
+static void make_word(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		size_t space = space_at(from);
+
+		*to = space || *from == '(' || *from == ')' ? '_' : *from;
+		from += space ? space : 1;
+	}
+	*to = '\0';
+	if (*text == '#')
+		*text = '_';
+}
+
+/* A clean text without white space in front, which readers take for what parts it from others. */
+static char *skip_space(char *text)
+{
+	for (size_t space; *text && (space = space_at(text)) > 0;)
+		text += space;
+	return text;
+}
+
+/* What readers take for the offset in a function, and cut off, becomes part of its name. */
+static void keep_offset(char *text)
+{
+	for (char *at = text; (at = strstr(at, "+0x"));)
+		*at = '_';
+}
+
+/* A text made clean, and one word if that is asked for; its number + 1 is kept in *known. */
+static const char *tamed(struct perf_script *s, const char *text, bool word, uint32_t *known)
+{
+	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	char *clean = malloc(size), *begin;
+	uint32_t number;
+	int rc;
+
+	if (!clean)
+		return NULL;
+	begin = skip_space(text_clean(text, clean, size));
+	if (word)
+		make_word(begin);
+	else
+		keep_offset(begin);
+	rc = names_intern_text(&s->texts, *begin ? begin : "[unknown]", &number);
+	free(clean);
+	if (rc < 0)
+		return NULL;
+	*known = number + 1;
+	return names_text(&s->texts, number);
+}
+
+static const char *comm_of(struct perf_script *s, uint32_t thread)
+{
+	const struct profile *p = s->timeline.profile;
+	const struct profile_thread *t;
+
+	if (thread == PROFILE_NONE)
+		return "[unknown]";
+	if (s->comms[thread])
+		return names_text(&s->texts, s->comms[thread] - 1);
+	t = &p->threads[thread];
+	return tamed(s,
+		     *t->t.comm || t->process == PROFILE_NONE
+			     ? t->t.comm
+			     : process_name(&p->processes[t->process].p),
+		     true, &s->comms[thread]);
+}
+
+/* The object of a frame by the names that readers know. */
+static const char *object_name(const struct profile *p, const struct profile_frame *f, char *buf,
+			       size_t size)
+{
+	const struct profile_mapping *m = f->mapping == PROFILE_NONE ? NULL
+								     : &p->mappings[f->mapping];
+	uint64_t kind = m ? m->m.kind : MAPPING_NONE;
+
+	if (f->f.kind == FRAME_PYTHON && f->function != PROFILE_NONE)
+		return p->functions[f->function].f.file;
+	if (!m)
+		return "";
+	if (kind == MAPPING_KERNEL && (!*m->m.path || !strcmp(m->m.path, "[kernel]")))
+		return "[kernel.kallsyms]";
+	if (kind == MAPPING_KERNEL && *m->m.path != '[')
+		snprintf(buf, size, "[%.128s]", m->m.path);
+	else if (kind == MAPPING_JIT && m->process != PROFILE_NONE)
+		snprintf(buf, size, "/tmp/perf-%" PRIu64 ".map", p->processes[m->process].p.pid);
+	else
+		return m->m.path;
+	return buf;
+}
+
+static const char *symbol_name(const struct profile *p, uint32_t frame)
+{
+	const char *name = profile_function_name(p, frame);
+
+	return name ? name : "";
+}
+
+static int write_frame(struct perf_script *s, uint32_t frame)
+{
+	const struct profile *p = s->timeline.profile;
+	const struct profile_frame *f = &p->frames[frame];
+	char buf[160];
+
+	if ((!s->symbols[frame] && !tamed(s, symbol_name(p, frame), false, &s->symbols[frame])) ||
+	    (!s->objects[frame] && !tamed(s, object_name(p, f, buf, sizeof(buf)), true,
+					  &s->objects[frame])))
+		return -ENOMEM;
+	fprintf(s->out, "\t%16" PRIx64 " %s (%s)\n", f->f.address,
+		names_text(&s->texts, s->symbols[frame] - 1),
+		names_text(&s->texts, s->objects[frame] - 1));
+	return 0;
+}
+
+static void write_mark(struct perf_script *s, const char *mark)
+{
+	fprintf(s->out, "\t%16x %s ([unknown])\n", 0, mark);
+}
+
+/* Frames from the innermost to the root, where a stack that is not whole has its mark. */
+static int write_stack(struct perf_script *s, uint32_t stack)
+{
+	const struct profile *p = s->timeline.profile;
+	enum stack_end end = profile_stack_end(p, stack);
+	char text[PROFILE_END_SIZE];
+	int rc = 0;
+
+	if (stack == PROFILE_NONE) {
+		write_mark(s, "[no stack]");
+		return 0;
+	}
+	for (; stack != PROFILE_NONE && !rc; stack = p->stacks[stack].parent) {
+		uint32_t frame = p->stacks[stack].frame;
+
+		if (frame == PROFILE_NONE)
+			write_mark(s, "[unknown]");
+		else if (p->frames[frame].f.kind != FRAME_END)
+			rc = write_frame(s, frame);
+	}
+	if (end != END_WALKED)
+		write_mark(s, profile_end_name(end, text));
+	return rc;
+}
+
+static int perf_script_sample(struct timeline *t, const struct sample *sample)
+{
+	struct perf_script *s = (struct perf_script *)t;
+	uint32_t thread = index_get(&t->thread_of, sample->thread);
+	uint32_t event = index_get(&t->event_of, sample->event), known;
+	struct timeline_who who = {0};
+	const char *comm = comm_of(s, thread);
+	const char *name = tamed(s, event == INDEX_NONE ? "" : t->profile->events[event].name, true,
+				 &known);
+	int rc;
+
+	if (!comm || !name)
+		return -ENOMEM;
+	if (thread != PROFILE_NONE)
+		who = timeline_who(t, thread);
+	fprintf(s->out,
+		"%s  %" PRIu64 "/%" PRIu64 " [%03" PRIu64 "] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64
+		" %s:\n",
+		comm, who.pid, who.tid, sample->cpu, sample->time / 1000000000,
+		sample->time / 1000 % 1000000, sample->weight, name);
+	rc = write_stack(s, index_get(&t->stack_of, sample->stack));
+	fputc('\n', s->out);
+	return rc ? rc : check(s);
+}
+
+static int perf_script_begin(struct timeline *t)
+{
+	struct perf_script *s = (struct perf_script *)t;
+
+	s->comms = calloc(t->profile->thread_count + 1, sizeof(uint32_t));
+	s->symbols = calloc(t->profile->frame_count + 1, sizeof(uint32_t));
+	s->objects = calloc(t->profile->frame_count + 1, sizeof(uint32_t));
+	if (!s->comms || !s->symbols || !s->objects)
+		return -ENOMEM;
+	return 0;
+}
+
+static int perf_script_end(struct timeline *t)
+{
+	struct perf_script *s = (struct perf_script *)t;
+
+	errno = 0;
+	fflush(s->out);
+	return check(s);
+}
+
+static void perf_script_free(struct timeline *t)
+{
+	struct perf_script *s = (struct perf_script *)t;
+
+	names_free(&s->texts);
+	free(s->comms);
+	free(s->symbols);
+	free(s->objects);
+}
+
+static const struct timeline_ops perf_script_ops = {
+	.what = "the text of perf script",
+	.no_lanes = true,
+	.begin = perf_script_begin,
+	.sample = perf_script_sample,
+	.end = perf_script_end,
+	.free = perf_script_free,
+};
+
+int perf_script_sink(struct sink **ret, FILE *out, const struct export_options *o,
+		     struct error *err)
+{
+	struct perf_script *s = calloc(1, sizeof(*s));
+	int rc = s ? timeline_init(&s->timeline, &perf_script_ops, o, err)
+		   : error_errno(err, -ENOMEM, "cannot write %s", perf_script_ops.what);
+
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->out = out;
+	*ret = &s->timeline.sink;
+	return 0;
+}

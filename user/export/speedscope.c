@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * speedscope: https://www.speedscope.app/file-format-schema.json. A profile of each thread, whose
+ * stacks stand in the order of time; equal ones in a row are one, with their weights added up. In
+ * front of them one of all threads together, in which equal stacks of a thread are one.
+ *
+ * The format has no place for what was lost: it stands in the name of the file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "export/facts.h"
+#include "export/gather.h"
+
+#ifndef SKEIN_VERSION
+#define SKEIN_VERSION "unknown"
+#endif
+
+struct speedscope {
+	struct timeline timeline;
+	struct gather gather;
+	struct json json;
+	bool lines;
+	bool several_events;
+	uint32_t track_frames; /* number of the frame of the first track; the others follow */
+	VECTOR(uint32_t) path;
+};
+
+static int speedscope_begin(struct timeline *t)
+{
+	struct speedscope *s = (struct speedscope *)t;
+
+	return gather_begin(&s->gather, t, s->lines);
+}
+
+static int speedscope_sample(struct timeline *t, const struct sample *sample)
+{
+	return gather_sample(&((struct speedscope *)t)->gather, t, sample);
+}
+
+static void write_frame(struct speedscope *s, const struct shown_frame *f)
+{
+	const struct stacks *stacks = &s->gather.stacks;
+	const char *file = stacks_text(stacks, f->file);
+	uint32_t line = f->at ? f->at : f->line;
+
+	json_object(&s->json);
+	json_key_text(&s->json, "name", stacks_text(stacks, f->name));
+	if (!*file)
+		file = stacks_text(stacks, f->module);
+	if (*file)
+		json_key_text(&s->json, "file", file);
+	if (line)
+		json_key_uint(&s->json, "line", line);
+	json_object_end(&s->json);
+}
+
+/* The name of a track, made clean. */
+static int track_string(struct speedscope *s, size_t track, const char **ret)
+{
+	char name[TRACK_NAME_SIZE];
+	uint32_t string;
+	int rc = stacks_string(&s->gather.stacks,
+			       track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
+			       &string);
+
+	if (!rc)
+		*ret = stacks_text(&s->gather.stacks, string);
+	return rc;
+}
+
+static int write_frames(struct speedscope *s)
+{
+	const struct stacks *stacks = &s->gather.stacks;
+	const char *name;
+	int rc = 0;
+
+	s->track_frames = (uint32_t)stacks->frames.texts.count;
+	json_key(&s->json, "shared");
+	json_object(&s->json);
+	json_key(&s->json, "frames");
+	json_array(&s->json);
+	for (uint32_t i = 0; i < s->track_frames; i++) {
+		struct shown_frame f = stacks_frame(stacks, i);
+
+		write_frame(s, &f);
+	}
+	for (size_t i = 0; i < s->gather.tracks.count && !rc; i++) {
+		rc = track_string(s, i, &name);
+		if (rc < 0)
+			break;
+		json_object(&s->json);
+		json_key_text(&s->json, "name", name);
+		json_object_end(&s->json);
+	}
+	json_array_end(&s->json);
+	json_object_end(&s->json);
+	return rc;
+}
+
+/* A stack, outermost frame first; below the frame of its track if there are several. */
+static int write_stack(struct speedscope *s, const struct gathered *g, bool with_track)
+{
+	const struct stack_node *nodes = s->gather.stacks.nodes.items;
+
+	s->path.count = 0;
+	for (uint32_t at = g->node; at != STACKS_NONE; at = nodes[at].parent)
+		if (vector_push(&s->path, nodes[at].frame) < 0)
+			return -ENOMEM;
+	json_array(&s->json);
+	if (with_track)
+		json_uint(&s->json, s->track_frames + g->track);
+	while (s->path.count)
+		json_uint(&s->json, s->path.items[--s->path.count]);
+	json_array_end(&s->json);
+	return 0;
+}
+
+static bool is_same(const struct gathered *a, const struct gathered *b)
+{
+	return a->node == b->node && a->track == b->track;
+}
+
+/* One profile of the samples in [from, to), equal neighbours as one; of none, an empty one. */
+static int write_profile(struct speedscope *s, const char *name, size_t from, size_t to,
+			 bool merged)
+{
+	const struct gathered *samples = s->gather.samples.items;
+	uint64_t total = 0;
+	int rc = 0;
+
+	json_object(&s->json);
+	json_key_text(&s->json, "type", "sampled");
+	json_key_text(&s->json, "name", name);
+	json_key_text(&s->json, "unit",
+		      from < to && strcmp(gather_event(&s->timeline, &samples[from])->unit, "ns")
+			      ? "none"
+			      : "nanoseconds");
+	json_key(&s->json, "samples");
+	json_array(&s->json);
+	for (size_t i = from; i < to && !rc; i++)
+		if (i == from || !is_same(&samples[i], &samples[i - 1]))
+			rc = write_stack(s, &samples[i], merged);
+	json_array_end(&s->json);
+	json_key(&s->json, "weights");
+	json_array(&s->json);
+	for (size_t i = from; i < to;) {
+		uint64_t weight = 0;
+		size_t first = i;
+
+		for (; i < to && is_same(&samples[i], &samples[first]); i++)
+			weight += samples[i].weight;
+		json_uint(&s->json, weight);
+		total += weight;
+	}
+	json_array_end(&s->json);
+	json_key_uint(&s->json, "startValue", 0);
+	json_key_uint(&s->json, "endValue", total);
+	json_object_end(&s->json);
+	return rc;
+}
+
+/* The same, with its event in its name if there are several. */
+static int write_named(struct speedscope *s, const char *whose, size_t from, size_t to, bool merged)
+{
+	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);
+	char name[TRACK_NAME_SIZE + 80], clean[3 * sizeof(name)];
+
+	snprintf(name, sizeof(name), "%s%s%.64s", whose, s->several_events ? ", " : "",
+		 s->several_events ? e->name : "");
+	return write_profile(s, text_clean(name, clean, sizeof(clean)), from, to, merged);
+}
+
+/* For each event one of all threads. */
+static int write_merged(struct speedscope *s)
+{
+	const struct gathered *samples = s->gather.samples.items;
+	size_t count = s->gather.samples.count;
+	int rc = 0;
+
+	gather_by_stack(&s->gather);
+	s->several_events = count && samples[0].event != samples[count - 1].event;
+	if (!count)
+		rc = write_profile(s, "no samples", 0, 0, true);
+	for (size_t from = 0, to = 0; from < count && !rc; from = to) {
+		while (to < count && samples[to].event == samples[from].event)
+			to++;
+		rc = write_named(s, "all threads (not in the order of time)", from, to, true);
+	}
+	return rc;
+}
+
+static int write_threads(struct speedscope *s)
+{
+	const struct gather *g = &s->gather;
+	const char *name;
+	int rc = 0;
+
+	gather_by_time(&s->gather);
+	for (size_t from = 0, to; from < g->samples.count && !rc; from = to) {
+		to = gather_row(g, from);
+		rc = track_string(s, g->samples.items[from].track, &name);
+		if (!rc)
+			rc = write_named(s, name, from, to, false);
+	}
+	return rc;
+}
+
+static void write_facts(struct speedscope *s)
+{
+	char origin[FACTS_SIZE], losses[FACTS_SIZE], text[2 * FACTS_SIZE + 4];
+	char clean[3 * sizeof(text)];
+
+	facts_origin(&s->timeline, origin);
+	facts_losses(&s->timeline, losses);
+	snprintf(text, sizeof(text), "%s%s%s", origin, *losses ? "; " : "", losses);
+	json_key_text(&s->json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_key_text(&s->json, "exporter", "skein@" SKEIN_VERSION);
+	json_key_text(&s->json, "name", text_clean(text, clean, sizeof(clean)));
+	json_key_uint(&s->json, "activeProfileIndex", 0);
+}
+
+static int speedscope_end(struct timeline *t)
+{
+	struct speedscope *s = (struct speedscope *)t;
+	int rc;
+
+	json_object(&s->json);
+	write_facts(s);
+	rc = write_frames(s);
+	json_key(&s->json, "profiles");
+	json_array(&s->json);
+	if (!rc)
+		rc = write_merged(s);
+	if (!rc)
+		rc = write_threads(s);
+	json_array_end(&s->json);
+	json_object_end(&s->json);
+	return rc ? rc : json_end(&s->json);
+}
+
+static void speedscope_free(struct timeline *t)
+{
+	struct speedscope *s = (struct speedscope *)t;
+
+	gather_free(&s->gather);
+	vector_free(&s->path);
+}
+
+static const struct timeline_ops speedscope_ops = {
+	.what = "a profile for speedscope",
+	.no_lanes = true,
+	.begin = speedscope_begin,
+	.sample = speedscope_sample,
+	.end = speedscope_end,
+	.free = speedscope_free,
+};
+
+int speedscope_sink(struct sink **ret, FILE *out, const struct export_options *o,
+		    struct error *err)
+{
+	struct speedscope *s = calloc(1, sizeof(*s));
+	int rc = s ? timeline_init(&s->timeline, &speedscope_ops, o, err)
+		   : error_errno(err, -ENOMEM, "cannot write %s", speedscope_ops.what);
+
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->lines = o->view.lines;
+	json_begin(&s->json, out, false);
+	*ret = &s->timeline.sink;
+	return 0;
+}

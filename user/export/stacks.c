@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks become nodes when they are first asked for, from the nearest known caller on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "export/stacks.h"
+
+int stacks_begin(struct stacks *s, const struct profile *p, bool lines)
+{
+	uint32_t nothing;
+
+	*s = (struct stacks){.profile = p, .lines = lines};
+	s->frame_of = malloc((p->frame_count + 1) * sizeof(uint32_t));
+	s->node_of = malloc((p->stack_count + 1) * sizeof(uint32_t));
+	if (!s->frame_of || !s->node_of)
+		return -ENOMEM;
+	memset(s->frame_of, 0xff, (p->frame_count + 1) * sizeof(uint32_t));
+	memset(s->node_of, 0xff, (p->stack_count + 1) * sizeof(uint32_t));
+	return stacks_string(s, "", &nothing); /* number 0 */
+}
+
+void stacks_free(struct stacks *s)
+{
+	names_free(&s->strings);
+	names_free(&s->frames);
+	vector_free(&s->nodes);
+	vector_free(&s->path);
+	index_free(&s->children);
+	free(s->frame_of);
+	free(s->node_of);
+}
+
+int stacks_string(struct stacks *s, const char *text, uint32_t *ret)
+{
+	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	char small[256];
+	char *clean = size <= sizeof(small) ? small : malloc(size);
+	int rc;
+
+	if (!clean)
+		return -ENOMEM;
+	rc = names_intern_text(&s->strings, text_clean(text, clean, size), ret);
+	if (clean != small)
+		free(clean);
+	return rc;
+}
+
+const char *stacks_text(const struct stacks *s, uint32_t string)
+{
+	return names_text(&s->strings, string);
+}
+
+struct shown_frame stacks_frame(const struct stacks *s, uint32_t number)
+{
+	struct shown_frame f;
+
+	memcpy(&f, names_text(&s->frames, number), sizeof(f));
+	return f;
+}
+
+/* Go from *node to its child of that frame, which is made if there is none. */
+static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
+{
+	const struct stack_node fresh = {*node, frame};
+	uint64_t key = (uint64_t)*node << 32 | frame;
+	uint32_t child = index_get(&s->children, key);
+
+	if (child == INDEX_NONE) {
+		child = (uint32_t)s->nodes.count;
+		if (child == STACKS_NONE)
+			return -EOVERFLOW;
+		if (vector_push(&s->nodes, fresh) < 0 || index_put(&s->children, key, child) < 0)
+			return -ENOMEM;
+	}
+	*node = child;
+	return 0;
+}
+
+int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
+{
+	struct shown_frame f = {.kind = FRAME_END};
+	uint32_t frame, node = parent;
+	int rc = stacks_string(s, name, &f.name);
+
+	if (!rc)
+		rc = names_intern(&s->frames, &f, sizeof(f), &frame);
+	if (!rc)
+		rc = descend(s, &node, frame);
+	if (!rc)
+		*ret = node;
+	return rc;
+}
+
+static uint32_t line_number(uint64_t line)
+{
+	return line < UINT32_MAX ? (uint32_t)line : 0;
+}
+
+static int show_frame(struct stacks *s, uint32_t index, uint32_t *ret)
+{
+	const struct profile *p = s->profile;
+	const struct profile_frame *f = &p->frames[index];
+	const struct function *named =
+		f->function == PROFILE_NONE ? NULL : &p->functions[f->function].f;
+	struct shown_frame shown = {.kind = (uint32_t)f->f.kind};
+	char buf[512];
+	int rc = stacks_string(s, profile_frame_name(p, index, buf, sizeof(buf)), &shown.name);
+
+	if (!rc && named)
+		rc = stacks_string(s, named->file, &shown.file);
+	if (!rc)
+		rc = stacks_string(s, profile_module_path(p, f->mapping), &shown.module);
+	shown.line = named ? line_number(named->line) : 0;
+	shown.at = s->lines ? line_number(f->f.line) : 0;
+	return rc ? rc : names_intern(&s->frames, &shown, sizeof(shown), ret);
+}
+
+/* The number of a frame of the profile, which PROFILE_NONE has lost. */
+static int frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
+{
+	struct shown_frame lost = {0};
+	int rc = 0;
+
+	if (index == PROFILE_NONE) {
+		rc = stacks_string(s, "[unknown]", &lost.name);
+		return rc ? rc : names_intern(&s->frames, &lost, sizeof(lost), ret);
+	}
+	if (s->frame_of[index] == STACKS_NONE)
+		rc = show_frame(s, index, &s->frame_of[index]);
+	*ret = s->frame_of[index];
+	return rc;
+}
+
+static bool is_end(const struct profile *p, uint32_t stack)
+{
+	uint32_t frame = p->stacks[stack].frame;
+
+	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_END;
+}
+
+/* Where the frames of a stack begin: above all, or below the mark that tells how it ended. */
+static int begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
+{
+	enum stack_end end = profile_stack_end(s->profile, stack);
+	char text[PROFILE_END_SIZE];
+
+	*node = STACKS_NONE;
+	return end == END_WALKED ? 0 : stacks_mark(s, *node, profile_end_name(end, text), node);
+}
+
+/* The nodes of all stacks in path, which are not known yet, below that of a known one. */
+static int descend_path(struct stacks *s, uint32_t *node)
+{
+	const struct profile *p = s->profile;
+	int rc = 0;
+
+	for (size_t i = s->path.count; i-- > 0 && !rc;) {
+		uint32_t stack = s->path.items[i], frame;
+
+		if (is_end(p, stack))
+			continue;
+		if (*node == STACKS_NONE)
+			rc = begin_path(s, stack, node);
+		if (!rc)
+			rc = frame_number(s, p->stacks[stack].frame, &frame);
+		if (!rc)
+			rc = descend(s, node, frame);
+		if (!rc)
+			s->node_of[stack] = *node;
+	}
+	return rc;
+}
+
+int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
+{
+	uint32_t node = STACKS_NONE, at = stack;
+	int rc = 0;
+
+	if (stack == PROFILE_NONE)
+		return stacks_mark(s, STACKS_NONE, "[no stack]", ret);
+	s->path.count = 0;
+	for (; at != PROFILE_NONE && s->node_of[at] == STACKS_NONE;
+	     at = s->profile->stacks[at].parent)
+		if (vector_push(&s->path, at) < 0)
+			return -ENOMEM;
+	if (at != PROFILE_NONE)
+		node = s->node_of[at];
+	rc = descend_path(s, &node);
+	if (!rc && node == STACKS_NONE) /* nothing but a mark is known */
+		rc = begin_path(s, stack, &node);
+	if (!rc)
+		*ret = node;
+	return rc;
+}
