@@ -8,7 +8,9 @@
  *
  *   bench_load mix SECONDS   interpret: computing, and system calls in some leaves
  *   bench_load fixed CHUNKS  compute at the bottom of 30 functions, a fixed amount of work:
- *                            prints ns of wall and of CPU time
+ *                            prints ns of wall and of CPU time, chunk by chunk
+ *   bench_load calls CHUNKS  the same of short system calls
+ *   bench_load forks CHUNKS  the same of processes that run another program
  *   bench_load crowd COUNT   fork so many processes that sleep
  */
 #include <fcntl.h>
@@ -17,13 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NODES 4096
 #define NEST 22	 /* how deep expressions nest: two functions for each level, at most */
 #define DEPTH 30 /* functions on the stack of `fixed`, libc's and main included */
-#define CHUNK 2000
 
 struct node {
 	uint8_t kind;
@@ -171,25 +174,68 @@ static void mix(struct machine *m, uint64_t until)
 	}
 }
 
-static uint64_t descend(struct machine *m, unsigned int depth, leaf *work, uint64_t value)
+static uint64_t enter(struct machine *m, uint64_t value)
 {
-	if (depth)
-		return descend(m, depth - 1, work, value) + 1;
-	for (unsigned int i = 0; i < CHUNK; i++)
-		value = work(m, value);
+	return value + (uint64_t)pread(m->zero, m->page, 16, 0);
+}
+
+static uint64_t spawn(struct machine *m, uint64_t value)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	(void)m;
+	if (!child) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+		exit(1);
 	return value + 1;
 }
 
+/* What is done a fixed number of times; how often in a chunk. */
+static const struct kind {
+	const char *name;
+	leaf *work;
+	unsigned int times;
+} kinds[] = {
+	{"fixed", hash, 20000},
+	{"calls", enter, 40000},
+	{"forks", spawn, 20},
+};
+
+static uint64_t descend(struct machine *m, unsigned int depth, const struct kind *k, uint64_t value)
+{
+	if (depth)
+		return descend(m, depth - 1, k, value) + 1;
+	for (unsigned int i = 0; i < k->times / 10; i++)
+		value = k->work(m, value);
+	return value + 1;
+}
+
+/* Of the process and of the children that it has waited for. */
+static uint64_t cpu_ns(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) +
+	       (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000ULL +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000ULL;
+}
+
 /* Chunk by chunk, so that what disturbs one of them can be seen. */
-static void fixed(struct machine *m, unsigned int chunks, unsigned int depth)
+static void fixed(struct machine *m, const struct kind *k, unsigned int chunks, unsigned int depth)
 {
 	while (chunks--) {
-		uint64_t wall = now_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t wall = now_ns(), cpu = cpu_ns();
 
 		for (unsigned int i = 0; i < 10; i++)
-			descend(m, depth, hash, i);
+			descend(m, depth, k, i);
 		printf("%llu %llu\n", (unsigned long long)(now_ns() - wall),
-		       (unsigned long long)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+		       (unsigned long long)(cpu_ns() - cpu));
+		fflush(stdout); /* or children would write it, too */
 	}
 }
 
@@ -213,10 +259,14 @@ int main(int argc, char **argv)
 		return 2;
 	for (unsigned int i = 0; i < 16384; i++)
 		m.heap[i] = draw(&m);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strcmp(argv[1], kinds[i].name)) {
+			fixed(&m, &kinds[i], (unsigned int)amount, depth);
+			return 0;
+		}
+	}
 	if (!strcmp(argv[1], "mix"))
 		mix(&m, until);
-	else if (!strcmp(argv[1], "fixed"))
-		fixed(&m, (unsigned int)amount, depth);
 	else if (!strcmp(argv[1], "crowd"))
 		crowd((unsigned int)amount);
 	else

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 
-from bench_meter import BenchError, Load, Recorder, Spread, cost_of
+from bench_meter import BenchError, Load, Spread, cost_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SLOW, FAST = 99, 10000  # Hz
@@ -198,80 +198,3 @@ class Recording:
                 key = (name, seen[name])
                 rows[key] = max(rows.get(key, (0, 0)), (peak, rings))
         return [(name, order, *sizes) for (name, order), sizes in rows.items()]
-
-
-def interval(values):
-    """(mean, half of its 95 % interval)"""
-    n = len(values)
-    quantile = STUDENT[min(n - 2, len(STUDENT) - 1)]
-    return statistics.mean(values), quantile * statistics.stdev(values) / n ** 0.5
-
-
-class Work:
-    """A fixed amount of work on the last CPU, in s: wall, and the program's own CPU time."""
-
-    def __init__(self, bench, chunks):
-        cpu = max(os.sched_getaffinity(0))
-        out = output_of(["taskset", "-c", cpu, bench.load, "fixed", chunks])
-        rows = [[int(n) for n in line.split()] for line in out.splitlines()]
-        self.wall, self.cpu = (sum(column) / 1e9 for column in zip(*rows))
-
-    def over(self, *others):
-        """(wall, CPU time) as ratios to the mean of the others"""
-        return tuple(getattr(self, clock) / statistics.mean(getattr(o, clock) for o in others)
-                     for clock in ("wall", "cpu"))
-
-
-def work_under(bench, tool, rate, chunks):
-    if not rate:
-        return Work(bench, chunks)
-    with Recorder(bench.recording(tool, rate, 60, "slow")[0], bench.events(tool)):
-        return Work(bench, chunks)
-
-
-def slowdown(bench, seconds, rounds):
-    """
-    {(tool, rate): [(ratio of wall time, ratio of CPU time)]}, one a round;
-    ("nothing", 0) is the noise: no recorder by no recorder.
-    """
-    arms = [("nothing", 0)] + [(tool, rate) for rate in (SLOW, FAST) for tool in TOOLS]
-    ratios = {arm: [] for arm in arms}
-    chunks = max(1, round(seconds / (Work(bench, 20).cpu / 20)))
-    for turn in range(rounds):
-        before = Work(bench, chunks)
-        order = arms[turn % len(arms):] + arms[:turn % len(arms)]
-        done = {arm: work_under(bench, *arm, chunks) for arm in order}
-        after = Work(bench, chunks)
-        for arm in arms:
-            ratios[arm].append(done[arm].over(before, after))
-        bench.say(f"slow-down round {turn + 1}, CPU time: " + ", ".join(
-            f"{tool} {rate} Hz {ratios[tool, rate][-1][1]:.4f}" for tool, rate in arms))
-    return ratios
-
-
-def readings(bench, seconds, rounds):
-    """[(what, samples, wall s, CPU s, peak bytes)] of the commands that read a 10 kHz trace"""
-    name = f"interpreter-{FAST}"  # of the comparison, when that was made
-    traces = {tool: bench.recording(tool, FAST, 0, name)[1] for tool in TOOLS}
-    for tool, path in traces.items():
-        if not path.exists():
-            pipeline(bench, "interpreter", tool, FAST, seconds, name)
-    ours, theirs = traces["skein"], traces["perf"]
-    commands = [
-        ("skein report", "skein", [bench.skein, "report", ours]),
-        ("skein export -f folded", "skein", bench.folding("skein", ours)),
-        ("skein export -f pprof", "skein", [bench.skein, "export", "-f", "pprof", "-o",
-                                            bench.folder / "out.pb.gz", ours]),
-        ("perf script --no-inline", "perf", bench.folding("perf", theirs)),
-        ("perf report --stdio --no-inline", "perf",
-         ["perf", "report", "--stdio", "--no-inline", "-i", theirs]),
-    ]
-    rows = []
-    for what, tool, command in commands:
-        costs = [cost_of(command, interval=0.005, tree=False)
-                 for _ in range(rounds if tool == "skein" else 1)]
-        row = (what, bench.samples(tool, traces[tool]), Spread(c.wall for c in costs),
-               Spread(c.cpu for c in costs), max(c.peak for c in costs))
-        bench.say(f"{what}: {row[2].median:.3f} s, {row[4] / 1048576:.1f} MiB")
-        rows.append(row)
-    return rows

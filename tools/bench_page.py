@@ -7,10 +7,12 @@ import platform
 import re
 import subprocess
 
+import bench_million
 import bench_python_page
 import bench_sched_page
+import bench_slow
 from bench_kernel import DEPTHS, MANY, USER_ARMS
-from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus, interval
+from bench_measure import FAST, ROOT, SLOW, TOOLS, Versus
 from bench_meter import Spread
 from bench_text import table, verdict
 from bench_unwind import CROWD
@@ -144,26 +146,35 @@ def dwarf_section(results):
     return text + table(("bytes: load, rate", *head), rows_of_bytes(found))
 
 
+def recorder_rows(results):
+    for rate, recorders in results["recorders"].items():
+        for tool, r in recorders.items():
+            yield (f"{tool} record, {rate:,} Hz", r.whole.text("{:.2f} %", 100),
+                   r.without_start.text("{:.2f} %", 100), r.steady.text("{:.2f} %", 100),
+                   f"{r.start:.3f}")
+
+
+def memory_rows(results):
+    for rate, recorders in results["recorders"].items():
+        for tool, r in recorders.items():
+            for name, order, peak, rings in r.memory:
+                shown = f"{name} ({order})" if order > 1 else name
+                if name != "sleep":
+                    yield f"{tool} record, {rate:,} Hz: {shown}", mib(peak), mib(rings)
+
+
 def recorder_section(results):
-    rows, memory = [], []
-    for tool in TOOLS:
-        r = results["recorders"][tool]
-        rows.append((f"{tool} record", r.whole.text("{:.2f} %", 100),
-                     r.without_start.text("{:.2f} %", 100), r.steady.text("{:.2f} %", 100),
-                     f"{r.start:.3f}"))
-        memory += [(f"{tool} record: {name}{f' ({order})' if order > 1 else ''}",
-                    f"{peak / 1024:.1f}", f"{rings / 1024:.1f}")
-                   for name, order, peak, rings in r.memory if name != "sleep"]
     seconds = results["versus_slow"].seconds
-    return (f"\n## The recorder itself at {SLOW} Hz\n\nCPU of all its processes in % of one CPU "
-            f"over {seconds:g} s, all CPUs busy (interpreter). Steady: from the second second\n"
-            "to the end of the time, by the scheduler's own account of each thread: what a "
-            "longer recording\ncosts for every second more.\n\n"
-            + table(("", "whole", "without start-up", "steady", "start-up, s"), rows)
+    return ("\n## The recorder itself\n\nCPU of all its processes in % of one CPU over "
+            f"{seconds:g} s ({FAST:,} Hz: {seconds / 6:g} s), all CPUs busy (interpreter).\n"
+            "Steady: from the second second to the end of the time, by the scheduler's own "
+            "account of each thread: what a longer\nrecording costs for every second more.\n\n"
+            + table(("", "whole", "without start-up", "steady", "start-up, s"),
+                    recorder_rows(results))
             + "\nPeak resident memory in MiB (VmHWM, seen four times a second), and how much of it "
               "are rings that it shares\nwith the kernel. Pages that processes share are counted "
               "in each.\n\n"
-            + table(("process", "peak", "of which rings"), memory))
+            + table(("process", "peak", "of which rings"), memory_rows(results)))
 
 
 def kernel_section(results):
@@ -223,33 +234,6 @@ def unwinding_section(results):
             + table(("file", "file, MiB", "ms", "table, KiB"), tables))
 
 
-def slowdown_section(results):
-    rows = []
-    for (tool, rate), ratios in results["slowdown"].items():
-        wall, own = (interval(column) for column in zip(*ratios))
-        cost = f"{(own[0] - 1) * 1e6 / rate:.1f} ± {own[1] * 1e6 / rate:.1f}" if rate else ""
-        rows.append((f"{tool}, {rate:,} Hz" if rate else "nothing: the noise",
-                     f"{wall[0]:.4f} ± {wall[1]:.4f}", f"{own[0]:.4f} ± {own[1]:.4f}", cost))
-    rounds = len(results["slowdown"]["nothing", 0])
-    return ("\n## Slow-down\n\nWhat a CPU-bound program (`bench_load fixed`, 30 functions deep, "
-            "bound to one CPU) takes under a recorder of the whole\nmachine, by what it takes "
-            f"without one before and after: mean of {rounds} rounds and the 95 % interval of the "
-            "mean. Wall time\nholds all that disturbs it, also by others; the program's CPU time "
-            "holds the interrupts in which samples are taken.\nA difference smaller than the "
-            "row \"nothing\" spreads is none. The last column is what one sample costs the "
-            "program, by its\nCPU time, timer interrupt included; at 99 Hz it is too little to "
-            "be seen this way.\n\n"
-            + table(("recorder", "wall time", "CPU time", "µs per sample"), rows))
-
-
-def readings_section(results):
-    rows = [(what, f"{samples:,}", wall.text("{:.3f}"), cpu.text("{:.3f}"), f"{peak / 1048576:.1f}")
-            for what, samples, wall, cpu, peak in results["readings"]]
-    return (f"\n## Reading a trace of {FAST:,} Hz\n\nThe interpreter's, on the otherwise idle "
-            "machine.\n\n"
-            + table(("command", "samples", "wall, s", "CPU, s", "peak memory, MiB"), rows))
-
-
 def promise_rows(results):
     """(promise, target, measured, verdict), of those that were measured"""
     for v in results.get("versus", []):
@@ -258,13 +242,14 @@ def promise_rows(results):
             yield (f"CPU from recording to folded stacks at {FAST:,} Hz, of perf's ({v.load})",
                    "≤ 0.50", ratio.text(), verdict(ratio.median, 0.5))
     if "recorders" in results:
-        r = results["recorders"]["skein"]
+        r = results["recorders"][SLOW]["skein"]
         yield (f"recorder's CPU at {SLOW} Hz, all CPUs busy, start-up apart", "≤ 0.30 %",
                r.without_start.text("{:.2f} %", 100), verdict(r.without_start.median, 0.003))
         own = sum(peak - rings for _, _, peak, rings in r.memory) / 1024
         yield ("resident, all its processes, rings apart", "≤ 64 MiB", f"{own:.1f} MiB",
                verdict(own, 64))
     yield from promises_of_unwinding(results)
+    yield from bench_million.promises(results)
     yield from bench_sched_page.promises(results)
     yield from bench_python_page.promises(results)
 
@@ -292,8 +277,8 @@ def promises_of_unwinding(results):
 SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
             ("recorders", recorder_section), ("user_stacks", kernel_section),
             ("scheduler", bench_sched_page.section), ("python", bench_python_page.section),
-            ("tables", unwinding_section), ("slowdown", slowdown_section),
-            ("readings", readings_section))
+            ("tables", unwinding_section), ("slowdown", bench_slow.section),
+            ("million", bench_million.section))
 
 
 def page(results, rounds, loadavg):
