@@ -25,6 +25,7 @@ struct piece {
 
 struct finder {
 	sqlite3 *db;
+	char *database; /* its name in the connection */
 	const struct kind *kind;
 	struct stream_damage *damage;
 	sqlite3_stmt *data; /* of one chunk; NULL: nothing was read yet */
@@ -34,16 +35,21 @@ struct finder {
 	size_t hand;
 };
 
-struct finder *finder_new(sqlite3 *db, const struct kind *kind, struct stream_damage *damage)
+struct finder *finder_new(sqlite3 *db, const char *database, const struct kind *kind,
+			  struct stream_damage *damage)
 {
 	struct finder *f = calloc(1, sizeof(*f));
 
-	if (f) {
-		f->db = db;
-		f->kind = kind;
-		f->damage = damage;
-	}
-	return f;
+	if (!f)
+		return NULL;
+	f->db = db;
+	f->database = sqlite3_mprintf("%s", database);
+	f->kind = kind;
+	f->damage = damage;
+	if (f->database)
+		return f;
+	free(f);
+	return NULL;
 }
 
 void finder_free(struct finder *f)
@@ -55,16 +61,28 @@ void finder_free(struct finder *f)
 	vector_free(&f->pieces);
 	sqlite3_finalize(f->data);
 	codec_free(&f->codec);
+	sqlite3_free(f->database);
 	free(f);
+}
+
+/* format has a %w for the name of the database. */
+static int prepare_for(struct finder *f, const char *format, sqlite3_stmt **ret)
+{
+	char *sql = sqlite3_mprintf(format, f->database);
+	int rc = sql ? sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL)
+		     : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc;
 }
 
 static int list_pieces(struct finder *f)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(f->db,
-				    "SELECT id, time, \"end\" FROM main.chunk WHERE kind = ?1"
-				    " ORDER BY time",
-				    -1, &stmt, NULL);
+	int rc = prepare_for(f,
+			     "SELECT id, time, \"end\" FROM \"%w\".chunk WHERE kind = ?1"
+			     " ORDER BY time",
+			     &stmt);
 
 	sqlite3_bind_text(stmt, 1, f->kind->name, -1, SQLITE_STATIC);
 	f->pieces.count = 0;
@@ -85,8 +103,7 @@ static int prepare(struct finder *f)
 
 	if (rc != SQLITE_OK || f->data)
 		return rc;
-	return sqlite3_prepare_v3(f->db, "SELECT records, data FROM main.chunk WHERE id = ?1", -1,
-				  SQLITE_PREPARE_PERSISTENT, &f->data, NULL);
+	return prepare_for(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1", &f->data);
 }
 
 static size_t decoded_bytes(const struct piece *p)
@@ -109,12 +126,14 @@ static void make_room(struct finder *f)
 }
 
 /* Told once in every query that misses something of it. */
-static void tell_damage(struct finder *f, struct piece *p)
+static int tell_damage(struct finder *f, struct piece *p)
 {
-	if (p->told == f->damage->query)
-		return;
+	if (f->damage->refuse)
+		return SQLITE_CORRUPT_VTAB;
+	if (p->told != f->damage->query)
+		stream_damage_add(f->damage, p->records);
 	p->told = f->damage->query;
-	stream_damage_add(f->damage, p->records);
+	return SQLITE_OK;
 }
 
 static int decode(struct finder *f, struct piece *p)
@@ -193,8 +212,8 @@ int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret)
 		return rc;
 	p->asked = true;
 	if (p->bad)
-		tell_damage(f, p);
-	else if (find_row(&p->columns, (uint64_t)id, &row))
+		return tell_damage(f, p);
+	if (find_row(&p->columns, (uint64_t)id, &row))
 		*ret = (struct place){&p->columns, row, p->chunk};
 	return SQLITE_OK;
 }

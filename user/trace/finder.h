@@ -12,8 +12,12 @@
 
 struct finder;
 
-/* Reads nothing yet. damage is counted up and must outlive it. NULL without memory. */
-struct finder *finder_new(sqlite3 *db, const struct kind *kind, struct stream_damage *damage);
+/*
+ * Of a database of the connection, such as "main". Reads nothing yet. damage
+ * is counted up and must outlive it. NULL without memory.
+ */
+struct finder *finder_new(sqlite3 *db, const char *database, const struct kind *kind,
+			  struct stream_damage *damage);
 void finder_free(struct finder *f);
 
 struct place {
@@ -22,7 +26,10 @@ struct place {
 	sqlite3_int64 chunk; /* its id */
 };
 
-/* An SQLite result code, and where the record is. Chunks that cannot be decoded hold nothing. */
+/*
+ * An SQLite result code, and where the record is. Chunks that cannot be
+ * decoded hold nothing, or are SQLITE_CORRUPT_VTAB if damage is refused.
+ */
 int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret);
 
 #endif

@@ -4,17 +4,23 @@
  * column (time, or the id of stacks) choose the chunks through their index;
  * only the columns that a query uses are decoded. A stack's id leads to its
  * row directly. SQLite checks every condition again, so bounds may be generous.
+ * A hidden last column names the trace, where the connection has several.
  */
 #include "trace/vtab.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "trace/attached.h"
 #include "trace/finder.h"
 
-/* idxNum: which bounds on the first column stand in argv, in this order; or an id, alone. */
-enum { BOUND_EQUAL = 1, BOUND_LOW = 2, BOUND_HIGH = 4, LOOK_UP = 8 };
+/*
+ * idxNum: which of these stand in argv, in this order: the trace, and bounds
+ * on the first column; LOOK_UP: the one bound is an id.
+ */
+enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, LOOK_UP = 16 };
 
 #define ROWS_UNKNOWN 1e7 /* of a stream; what matters is that it is many */
 #define LOOK_UP_COST 10
@@ -25,14 +31,23 @@ struct stream_module {
 	struct stream_damage *damage;
 };
 
+/* One trace of the connection, as this table has met it. */
+struct met_trace {
+	struct met_trace *next;
+	struct finder *finder; /* NULL: not needed yet */
+	char name[];
+};
+
 struct stream_table {
 	sqlite3_vtab base;
 	const struct stream_module *module;
-	struct finder *finder; /* NULL: this stream's records have no ids */
+	struct met_trace *met;
+	size_t cursors; /* that are open */
 };
 
 struct stream_cursor {
 	sqlite3_vtab_cursor base;
+	const struct met_trace *of; /* whose chunks these are */
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns;
@@ -57,13 +72,6 @@ static int new_table(const struct stream_module *m, sqlite3_vtab **ret)
 	if (!t)
 		return SQLITE_NOMEM;
 	t->module = m;
-	if (m->kind == &kinds[KIND_STACK]) {
-		t->finder = finder_new(m->db, m->kind, m->damage);
-		if (!t->finder) {
-			free(t);
-			return SQLITE_NOMEM;
-		}
-	}
 	*ret = &t->base;
 	return SQLITE_OK;
 }
@@ -82,7 +90,7 @@ static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	for (unsigned int i = 0; i < m->kind->field_count; i++)
 		sqlite3_str_appendf(s, "%s\"%w\" INTEGER", i ? "," : "CREATE TABLE x(",
 				    m->kind->fields[i].name);
-	sqlite3_str_appendall(s, ")");
+	sqlite3_str_appendall(s, ",trace HIDDEN)");
 	sql = sqlite3_str_finish(s);
 	rc = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 	sqlite3_free(sql);
@@ -92,9 +100,21 @@ static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	return new_table(m, ret);
 }
 
+static void forget_traces(struct stream_table *t)
+{
+	struct met_trace *next;
+
+	for (struct met_trace *m = t->met; m; m = next) {
+		next = m->next;
+		finder_free(m->finder);
+		free(m);
+	}
+	t->met = NULL;
+}
+
 static int stream_disconnect(sqlite3_vtab *base)
 {
-	finder_free(((struct stream_table *)base)->finder);
+	forget_traces((struct stream_table *)base);
 	free(base);
 	return SQLITE_OK;
 }
@@ -131,9 +151,27 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	}
 }
 
+/* False: it is named by what is not known yet, so this plan is none. */
+static bool take_trace(sqlite3_index_info *info, int column, int *argv)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+
+		if (c->iColumn != column || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		if (!c->usable)
+			return false;
+		info->aConstraintUsage[i].argvIndex = ++*argv;
+		info->aConstraintUsage[i].omit = 1;
+		info->idxNum |= NAMED_TRACE;
+		break;
+	}
+	return true;
+}
+
 static void choose_look_up(sqlite3_index_info *info)
 {
-	info->idxNum = LOOK_UP;
+	info->idxNum = (info->idxNum & NAMED_TRACE) | LOOK_UP;
 	info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 	info->estimatedCost = LOOK_UP_COST;
 	info->estimatedRows = 1;
@@ -141,13 +179,15 @@ static void choose_look_up(sqlite3_index_info *info)
 
 static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	bool look_up = ((struct stream_table *)base)->finder;
+	const struct kind *kind = ((struct stream_table *)base)->module->kind;
 	int argv = 0;
 
 	info->estimatedCost = ROWS_UNKNOWN;
 	info->estimatedRows = (sqlite3_int64)ROWS_UNKNOWN;
+	if (!take_trace(info, (int)kind->field_count, &argv))
+		return SQLITE_CONSTRAINT;
 	take_bound(info, BOUND_EQUAL, &argv);
-	if (look_up && argv) {
+	if (kind == &kinds[KIND_STACK] && (info->idxNum & BOUND_EQUAL)) {
 		choose_look_up(info);
 		return SQLITE_OK;
 	}
@@ -162,27 +202,89 @@ static int stream_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct stream_cursor *c = calloc(1, sizeof(*c));
 
-	(void)base;
 	if (!c)
 		return SQLITE_NOMEM;
+	((struct stream_table *)base)->cursors++;
 	*ret = &c->base;
 	return SQLITE_OK;
+}
+
+/* Whether a database may be detached, and another one attached under its name. */
+static bool may_change(const struct stream_table *t)
+{
+	return t->met && (t->met->next || sqlite3_stricmp(t->met->name, "main"));
 }
 
 static int stream_close(sqlite3_vtab_cursor *base)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
+	struct stream_table *t = (struct stream_table *)base->pVtab;
 
 	sqlite3_finalize(c->chunks);
 	codec_free(&c->codec);
 	columns_free(&c->columns);
 	free(c);
+	if (!--t->cursors && may_change(t))
+		forget_traces(t);
 	return SQLITE_OK;
 }
 
-static const struct stream_table *table_of(const struct stream_cursor *c)
+static struct stream_table *table_of(const struct stream_cursor *c)
 {
-	return (const struct stream_table *)c->base.pVtab;
+	return (struct stream_table *)c->base.pVtab;
+}
+
+/* Takes the message, which is for the user, from sqlite3_mprintf(). */
+static int fail(struct stream_table *t, int rc, char *message)
+{
+	sqlite3_free(t->base.zErrMsg);
+	t->base.zErrMsg = message;
+	return rc;
+}
+
+static int fail_damaged(struct stream_table *t)
+{
+	return fail(t, SQLITE_CORRUPT_VTAB,
+		    sqlite3_mprintf("%s: a chunk of the trace is damaged; after "
+				    "'SELECT skein_skip_damage(1)' such are left out",
+				    t->module->kind->name));
+}
+
+static int meet_trace(struct stream_table *t, const char *name, struct met_trace **ret)
+{
+	size_t size = strlen(name) + 1;
+	struct met_trace *m;
+
+	for (m = t->met; m && sqlite3_stricmp(m->name, name); m = m->next)
+		;
+	if (!m) {
+		m = calloc(1, sizeof(*m) + size);
+		if (!m)
+			return SQLITE_NOMEM;
+		memcpy(m->name, name, size);
+		m->next = t->met;
+		t->met = m;
+	}
+	*ret = m;
+	return SQLITE_OK;
+}
+
+/* name: NULL if the query names none. */
+static int choose_trace(struct stream_cursor *c, sqlite3_value *name, struct met_trace **ret)
+{
+	struct stream_table *t = table_of(c);
+	const char *wanted = name ? (const char *)sqlite3_value_text(name) : NULL, *found;
+	char *message = NULL;
+	int rc = attached_trace(t->module->db, name && !wanted ? "" : wanted, &found, &message);
+
+	if (rc == SQLITE_OK)
+		rc = meet_trace(t, found, ret);
+	if (rc == SQLITE_OK && c->of != *ret) {
+		sqlite3_finalize(c->chunks);
+		c->chunks = NULL;
+		c->of = *ret;
+	}
+	return message ? fail(t, rc, message) : rc;
 }
 
 static int decode_chunk(struct stream_cursor *c)
@@ -196,7 +298,7 @@ static int decode_chunk(struct stream_cursor *c)
 	c->row = 0;
 	result = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
 			      m->kind->field_count, c->mask, &c->columns, NULL);
-	if (result == -EBADMSG)
+	if (result == -EBADMSG && !m->damage->refuse)
 		stream_damage_add(m->damage, records);
 	return result;
 }
@@ -213,6 +315,8 @@ static int next_chunk(struct stream_cursor *c)
 			return rc == SQLITE_DONE ? SQLITE_OK : rc;
 		}
 		result = decode_chunk(c);
+		if (result == -EBADMSG && table_of(c)->module->damage->refuse)
+			return fail_damaged(table_of(c));
 	} while (result == -EBADMSG);
 	return result < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -254,15 +358,22 @@ static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
 	}
 }
 
-static int look_up(struct stream_cursor *c, sqlite3_value *value)
+static int look_up(struct stream_cursor *c, struct met_trace *of, sqlite3_value *value)
 {
+	const struct stream_module *m = table_of(c)->module;
 	struct place p = {0};
 	sqlite3_int64 id;
 	int rc = SQLITE_OK;
 
+	if (!of->finder)
+		of->finder = finder_new(m->db, of->name, m->kind, m->damage);
+	if (!of->finder)
+		return SQLITE_NOMEM;
 	c->single = c->end = true;
 	if (integer_of(value, &id))
-		rc = finder_find(table_of(c)->finder, id, &p);
+		rc = finder_find(of->finder, id, &p);
+	if (rc == SQLITE_CORRUPT_VTAB)
+		return fail_damaged(table_of(c));
 	if (rc != SQLITE_OK || !p.columns)
 		return rc;
 	/* A copy: the next cursor's record may push this one's chunk out. */
@@ -277,21 +388,37 @@ static int look_up(struct stream_cursor *c, sqlite3_value *value)
 	return SQLITE_OK;
 }
 
+static int prepare_chunks(struct stream_cursor *c)
+{
+	const struct stream_module *m = table_of(c)->module;
+	char *sql = sqlite3_mprintf("SELECT id, records, data FROM \"%w\".chunk WHERE kind = ?1"
+				    " AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
+				    c->of->name);
+	int rc = sql ? sqlite3_prepare_v3(m->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &c->chunks,
+					  NULL)
+		     : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc == SQLITE_ERROR
+		       ? fail(table_of(c), rc, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
+		       : rc;
+}
+
 static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask, int argc,
 			 sqlite3_value **argv)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
 	const struct stream_module *m = table_of(c)->module;
-	int rc = SQLITE_OK;
+	struct met_trace *of;
+	int rc = choose_trace(c, bounds & NAMED_TRACE ? *argv : NULL, &of);
 
 	(void)argc;
-	if (bounds == LOOK_UP)
-		return look_up(c, argv[0]);
-	if (!c->chunks)
-		rc = sqlite3_prepare_v3(m->db,
-					"SELECT id, records, data FROM main.chunk WHERE kind = ?1"
-					" AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
-					-1, SQLITE_PREPARE_PERSISTENT, &c->chunks, NULL);
+	if (bounds & NAMED_TRACE)
+		argv++;
+	if (rc == SQLITE_OK && (bounds & LOOK_UP))
+		return look_up(c, of, argv[0]);
+	if (rc == SQLITE_OK && !c->chunks)
+		rc = prepare_chunks(c);
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_reset(c->chunks);
@@ -331,7 +458,9 @@ static int stream_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 {
 	const struct stream_cursor *c = (struct stream_cursor *)base;
 
-	if (c->mask & (1ULL << column))
+	if (column == (int)table_of(c)->module->kind->field_count)
+		sqlite3_result_text(context, c->of->name, -1, SQLITE_TRANSIENT);
+	else if (c->mask & (1ULL << column))
 		sqlite3_result_int64(context, (sqlite3_int64)columns_at(
 						      &c->columns, (unsigned int)column)[c->row]);
 	return SQLITE_OK;

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every query of docs/queries.md has an answer, and the same one in all three ways."""
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from sqlite_ways import by_python, by_shell, by_skein, rounded
+from traces import BUILD, LIMIT, ROOT, make_scene
+
+TEXT = (ROOT / "docs/queries.md").read_text()
+QUERIES = dict(re.findall(r"^### ([^\n]+)\n(?:(?!^### ).)*?^```sql\n(.*?);\n```$", TEXT,
+                          re.M | re.S))
+WAYS = {"sqlite3": by_shell, "Python": by_python}
+
+
+class QueriesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.folder.name)
+        cls.traces = [make_scene(folder / f"{name}.skein", name)
+                      for name in ("scene", "python", "timeline", "whole")]
+        cls.traces.append(folder / "sched.skein")
+        subprocess.run([BUILD / "tests/readers/make_sched", cls.traces[-1]], check=True,
+                       timeout=LIMIT)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def answers(self, sql):
+        """Of skein, by trace; every one of them has been compared with those of the others."""
+        found = []
+        for trace in self.traces:
+            found.append(rounded(by_skein(sql, trace)))
+            for way, ask in WAYS.items():
+                with self.subTest(way=way, trace=trace.name):
+                    self.assertEqual(rounded(ask(sql, traces=[trace])), found[-1])
+        return found
+
+    def test_page(self):
+        self.assertGreaterEqual(len(QUERIES), 15)
+        self.assertEqual(len(QUERIES), TEXT.count("```sql"))
+
+    def test_of_one_trace(self):
+        for title, sql in QUERIES.items():
+            if "before." in sql:
+                continue
+            with self.subTest(query=title):
+                self.assertTrue(any(self.answers(sql)), "no trace has rows for it")
+
+    def test_of_two_traces(self):
+        scene, python = self.traces[:2]
+        for title in (title for title, sql in QUERIES.items() if "before." in sql):
+            for way, ask in WAYS.items():
+                with self.subTest(query=title, way=way):
+                    rows = ask(QUERIES[title], traces=[python, scene])
+                    self.assertTrue(any(row["before"] > row["now"] == 0 for row in
+                                        ask(QUERIES[title], traces=[scene, python])) or
+                                    any(row["now"] > row["before"] == 0 for row in rows), rows)
+                    same = ask(QUERIES[title], traces=[scene, scene])
+                    self.assertTrue(same)
+                    for row in same:
+                        self.assertEqual(row["before"], row["now"], row)
+
+
+class AnswersTest(unittest.TestCase):
+    """A few that are known: the scene of tests/unit/scene.h."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.trace = make_scene(pathlib.Path(self.folder.name) / "scene.skein")
+
+    def ask(self, title):
+        return by_skein(QUERIES[title], self.trace)
+
+    def test_hottest(self):
+        first = self.ask("The hottest functions")[0]
+        self.assertIn("push_back", first["function"])
+        self.assertEqual(first["samples"], 24)
+
+    def test_callers(self):
+        rows = self.ask("Who calls a function")
+        self.assertEqual(sum(row["samples"] for row in rows), 24)
+
+    def test_total_of_the_outermost_function_is_not_less_than_of_what_it_calls(self):
+        seconds = {row["name"]: row["seconds"]
+                   for row in self.ask("Functions with all that they call")}
+        self.assertGreaterEqual(seconds["main"], seconds["fib"])
+
+    def test_the_account_agrees_with_the_losses(self):
+        lost = sum(row["lost"] for row in self.ask("The account of every CPU"))
+        counted = sum(row["count"] for row in self.ask("Losses"))
+        self.assertEqual(lost, counted)
+
+    def test_threads_over_time_add_up(self):
+        ms = sum(row["cpu_ms"] for row in self.ask("Threads over time"))
+        total = by_skein("SELECT sum(weight) / 1000000 AS ms FROM sample", self.trace)[0]["ms"]
+        self.assertEqual(ms, total)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * skein.so: the streams of a trace as tables of whatever uses SQLite, such as
+ * its shell (.load) and Python's sqlite3 (load_extension). docs/queries.md
+ * tells how.
+ */
+#include "extension.h"
+
+#include <stdlib.h>
+
+#include "trace/vtab.h"
+
+SQLITE_EXTENSION_INIT1
+
+#define OLDEST_SQLITE 3039000 /* the first with sqlite3_db_name() */
+
+/*
+ * skein_skip_damage(on): from now on leave out what is damaged (1), or end
+ * the query there (0). The records that have been left out so far.
+ */
+static void skip_damage(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct stream_damage *damage = sqlite3_user_data(context);
+
+	(void)argc;
+	damage->refuse = !sqlite3_value_int(argv[0]);
+	damage->query++;
+	sqlite3_result_int64(context, (sqlite3_int64)damage->records);
+}
+
+/* The name is SQLite's rule: sqlite3_NAME_init() for NAME.so. */
+__attribute__((visibility("default"))) int sqlite3_skein_init(sqlite3 *db, char **message,
+							      const sqlite3_api_routines *api);
+
+int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+	struct stream_damage *damage;
+	int rc;
+
+	SQLITE_EXTENSION_INIT2(api);
+	if (sqlite3_libversion_number() < OLDEST_SQLITE) {
+		*message = sqlite3_mprintf("skein needs SQLite 3.39 or newer");
+		return SQLITE_ERROR;
+	}
+	damage = calloc(1, sizeof(*damage));
+	if (!damage)
+		return SQLITE_NOMEM;
+	damage->refuse = true;
+	damage->query = 1;
+	/* the function owns the damage; its tables go before it when the connection ends */
+	rc = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
+					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, skip_damage, NULL,
+					NULL, free);
+	return rc == SQLITE_OK ? stream_tables_register(db, damage) : rc;
+}
