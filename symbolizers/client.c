@@ -243,6 +243,11 @@ int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 		goto out;
 	}
 	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
+	if (!HASH_HAS(hh, o)) {
+		free(o);
+		rc = -ENOMEM;
+		goto out;
+	}
 	s->files++;
 	keep_files(s, o);
 	return 0;
@@ -351,8 +356,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object)
 
 void object_touch(struct symbolizer *s, struct object *o)
 {
-	HASH_DEL(s->objects, o);
-	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
+	HASH_TO_END(hh, s->objects, o);
 }
 
 int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q)

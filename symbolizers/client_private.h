@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/vector.h"
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"

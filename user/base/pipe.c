@@ -2,11 +2,17 @@
 /* Joining a source to a sink. */
 #include "base/pipe.h"
 
+#include <string.h>
+
 int pipe_join(struct source *source, struct sink *sink, struct error *err)
 {
 	int r = source->ops->run(source, sink, err);
 
-	return r < 0 ? r : sink->ops->finish(sink, err);
+	if (r >= 0)
+		r = sink->ops->finish(sink, err);
+	if (r < 0 && err && !err->text[0]) /* without memory there often is no more to say */
+		error_set(err, r, "%s", strerror(-r));
+	return r;
 }
 
 void sink_free(struct sink *s)

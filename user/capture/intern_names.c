@@ -102,6 +102,10 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		forget_waiting(n, known);
 	}
 	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
+	if (!HASH_HAS(hh, w)) {
+		free(w);
+		return -ENOMEM;
+	}
 	if (!ret && o->state == OBJECT_KNOWN)
 		ret = ask(n, w);
 	else if (!ret && o->state == OBJECT_UNREADABLE)

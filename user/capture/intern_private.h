@@ -3,9 +3,9 @@
 #ifndef SKEIN_CAPTURE_INTERN_PRIVATE_H
 #define SKEIN_CAPTURE_INTERN_PRIVATE_H
 
-#include <uthash.h>
 
 #include "base/cache.h"
+#include "base/hash.h"
 #include "capture/intern.h"
 #include "capture/memories.h"
 #include "capture/path.h"

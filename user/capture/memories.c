@@ -47,8 +47,12 @@ int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
 	e->pid = pid;
 	e->memory = memory;
 	e->since = time;
-	objects_use(memory);
 	HASH_ADD(hh, m->early, pid, sizeof(e->pid), e);
+	if (!HASH_HAS(hh, e)) {
+		free(e);
+		return -ENOMEM;
+	}
+	objects_use(memory);
 	objects_need(o, memory);
 	return 0;
 }

@@ -8,8 +8,8 @@
 #define SKEIN_CAPTURE_MEMORIES_H
 
 #include <stdint.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "capture/objects.h"
 
 struct early_memory {

@@ -41,14 +41,15 @@ static struct object *new_object(struct objects *o, enum mapping_kind kind, cons
 	if (!object)
 		return NULL;
 	object->path = strdup(path);
-	if (!object->path) {
-		free(object);
-		return NULL;
-	}
 	object->kind = kind;
 	object->id = ++o->last_id;
-	HASH_ADD(by_id, o->by_id, id, sizeof(object->id), object);
-	return object;
+	if (object->path)
+		HASH_ADD(by_id, o->by_id, id, sizeof(object->id), object);
+	if (HASH_HAS(by_id, object))
+		return object;
+	free(object->path);
+	free(object);
+	return NULL;
 }
 
 static void set_mapped(struct object *object, const struct mapped *m)
@@ -190,7 +191,8 @@ static void drop(struct objects *o, struct object *object)
 	HASH_FIND(by_file, o->by_file, &object->key, sizeof(object->key), newest);
 	if (newest == object)
 		HASH_DELETE(by_file, o->by_file, object);
-	HASH_DELETE(by_id, o->by_id, object);
+	if (HASH_HAS(by_id, object)) /* not if there was no memory for its new number */
+		HASH_DELETE(by_id, o->by_id, object);
 	end_debug_search(object);
 	tables_remove(o->context.tables, object->table, boot_now());
 	free(object->python);

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/pipe.h"
 #include "capture/opener.h"
 #include "capture/tables.h"

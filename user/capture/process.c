@@ -233,7 +233,11 @@ struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_
 	}
 	name_process(t, p, pid ? "" : "swapper");
 	HASH_ADD(hh, t->processes, pid, sizeof(p->pid), p);
-	return p;
+	if (HASH_HAS(hh, p))
+		return p;
+	space_drop(p->space);
+	free(p);
+	return NULL;
 }
 
 struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, uint32_t tid,
@@ -244,14 +248,18 @@ struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, u
 
 	if (!thread)
 		return NULL;
-	p = process_find(t, pid);
-	if (p)
-		p->threads++;
 	thread->tid = tid;
 	thread->pid = pid;
 	thread->start = start;
-	name_thread(t, thread, comm);
 	HASH_ADD(hh, t->threads, tid, sizeof(thread->tid), thread);
+	if (!HASH_HAS(hh, thread)) {
+		free(thread);
+		return NULL;
+	}
+	p = process_find(t, pid);
+	if (p)
+		p->threads++;
+	name_thread(t, thread, comm);
 	return thread;
 }
 

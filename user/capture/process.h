@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/pipe.h"
 #include "capture/objects.h"
 #include "capture/opener.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables into the arena, and out of it again. */
+#include "base/hash.h"
 #include "capture/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/vector.h"
 #include "capture/clock.h"
@@ -59,8 +59,12 @@ static int number_of(struct tables *t, const struct unwind_rule *rule, uint16_t 
 			return -ENOMEM;
 		known->rule = *rule;
 		known->number = (uint16_t)t->rule_count;
-		t->memory.rules[t->rule_count++] = *rule;
 		HASH_ADD(hh, t->rules, rule, sizeof(known->rule), known);
+		if (!HASH_HAS(hh, known)) {
+			free(known);
+			return -ENOMEM;
+		}
+		t->memory.rules[t->rule_count++] = *rule;
 	}
 	*ret = known->number;
 	return 0;

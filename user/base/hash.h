@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* uthash, whose additions fail without memory; by itself it would end the process. */
+#ifndef SKEIN_BASE_HASH_H
+#define SKEIN_BASE_HASH_H
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* Whether the element, which was zeroed before, is in a table. */
+#define HASH_HAS(hh, element) ((element)->hh.tbl != NULL)
+
+/* Make an element of the table the last one in its order. Needs no memory. */
+#define HASH_TO_END(hh, head, element) \
+	do { \
+		UT_hash_table *table_ = (element)->hh.tbl; \
+		if (!(element)->hh.next) \
+			break; \
+		if ((element)->hh.prev) \
+			HH_FROM_ELMT(table_, (element)->hh.prev)->next = (element)->hh.next; \
+		else \
+			DECLTYPE_ASSIGN(head, (element)->hh.next); \
+		HH_FROM_ELMT(table_, (element)->hh.next)->prev = (element)->hh.prev; \
+		HASH_APPEND_LIST(hh, head, element); \
+	} while (0)
+
+#endif
