@@ -246,7 +246,7 @@ static int prepare(struct live *l, struct error *err)
 	if (!ret)
 		ret = sampler_new(&l->sampler, &l->event, l->program, err);
 	if (!ret && o->sample)
-		ret = sampler_try(l->sampler, err);
+		ret = sampled_event_try(&l->event, program_cpus(l->program), err);
 	if (!ret)
 		ret = sideband_new(&l->sideband, l->order, SIDEBAND_BYTES, err);
 	return ret ? ret : live_follow_cpus(l, err);

@@ -13,10 +13,8 @@
 #define FEATURE_ENTRY(NAME, name, what, lost, lacking, ...) \
 	{name, -1, what, lost, lacking, {__VA_ARGS__}},
 
-const struct need_entry need_table[NEED_COUNT] = {
-	NEED_CAPABILITIES(CAPABILITY_ENTRY)
-	NEED_FEATURES(FEATURE_ENTRY)
-};
+const struct need_entry need_table[NEED_COUNT] = {NEED_CAPABILITIES(CAPABILITY_ENTRY)
+							  NEED_FEATURES(FEATURE_ENTRY)};
 
 #define SETTING_TEXT(NAME, text, place) text,
 #define SETTING_PLACE(NAME, text, place) place,

@@ -21,14 +21,15 @@
 	X(PERFMON, "events on all CPUs, and programs that read the kernel's memory", \
 	  "no recording") \
 	X(SYS_PTRACE, "mappings, memory and files of other users' processes", \
-	  "of other users' processes: no stacks of those that ran before, no Python names, nothing " \
-	  "that only their own root directory holds") \
+	  "no Python names in other users' processes, no names of deleted binaries and of programs " \
+	  "that only their own root directory holds; on older kernels, which do not take CAP_PERFMON " \
+	  "for it, no whole stacks of those that ran before the recording") \
 	X(DAC_READ_SEARCH, "files and memory that only their owners may read", \
-	  "of other users' processes: no Python names, no names of programs that not everybody " \
-	  "may read") \
+	  "no Python names in other users' processes, no names of deleted binaries and of programs " \
+	  "that not everybody may read, and no whole stacks through these") \
 	X(SYSLOG, "addresses of kernel symbols", "kernel functions without names") \
 	X(CHECKPOINT_RESTORE, "/proc/PID/map_files: binaries that were deleted or replaced", \
-	  "deleted and replaced binaries without names, and stacks that end in them") \
+	  "no names of deleted and replaced binaries, and no whole stacks through these") \
 	X(SYS_NICE, "going before what is recorded", \
 	  "on an overloaded machine more samples are lost, which is counted")
 
@@ -66,8 +67,7 @@
 	  "on the node: sysctl kernel.perf_event_paranoid=2") \
 	X(USER_NAMESPACE, "the initial user namespace", "capabilities that count", \
 	  "no recording: a rootless container cannot work", \
-	  "in a user namespace of its own (a rootless container) recording cannot work: the kernel " \
-	  "asks for capabilities of the machine's root", \
+	  "recording cannot work in a user namespace of its own, such as a rootless container", \
 	  "sudo skein record, outside of this namespace", \
 	  "sudo skein record, outside of this namespace", "PrivateUsers=no", \
 	  "--userns=host, with a container engine that runs as root", "hostUsers: true") \
@@ -158,10 +158,16 @@ const char *need_names(uint64_t needs, char *buf, size_t size);
 /* needs_here.c: where this process runs. */
 enum setting setting_here(void);
 /*
- * Which capabilities of the table this process does not have in effect. CAP_SYS_ADMIN stands for
- * the first two.
+ * Which capabilities of the table this process does not have in effect. What a
+ * greater one (CAP_SYS_ADMIN, CAP_DAC_OVERRIDE) allows is not missing.
  */
 uint64_t needs_missing(void);
+
+/*
+ * What keeps the kernel from letting this process load programs and open events, which it has
+ * answered with code; 0: nothing that is known.
+ */
+uint64_t needs_refused(int code);
 
 /* What forbids: each true only if it is certain. */
 bool here_in_user_namespace(void);
@@ -170,6 +176,7 @@ bool here_locked_down(void); /* confidentiality */
 bool here_filtered(void); /* seccomp */
 bool here_apparmor(char *profile, size_t size); /* confined by a profile, and by which */
 bool here_has_btf(void);
+bool here_kernel_hidden(void); /* its symbols have no addresses */
 /* A number of /proc/sys, such as kernel/kptr_restrict; -1: not known. */
 long here_sysctl(const char *name);
 

@@ -47,6 +47,8 @@ uint64_t needs_missing(void)
 
 	if (held & 1ULL << CAP_SYS_ADMIN)
 		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_CHECKPOINT_RESTORE;
+	if (held & 1ULL << CAP_DAC_OVERRIDE)
+		held |= 1ULL << CAP_DAC_READ_SEARCH;
 	for (unsigned int i = 0; i < NEED_COUNT && need_table[i].capability >= 0; i++)
 		if (!(held & 1ULL << need_table[i].capability))
 			missing |= NEED_BIT(i);
@@ -100,6 +102,19 @@ bool here_apparmor(char *profile, size_t size)
 bool here_has_btf(void)
 {
 	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+}
+
+bool here_kernel_hidden(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+	char line[1024];
+
+	while (f && !address && fgets(line, sizeof(line), f))
+		(void)sscanf(line, "%llx", &address);
+	if (f)
+		fclose(f);
+	return !address;
 }
 
 long here_sysctl(const char *name)
@@ -157,8 +172,7 @@ enum setting setting_here(void)
 	return geteuid() == 0 ? SETTING_ROOT : SETTING_USER;
 }
 
-/* What keeps the kernel from letting this process load programs and open events. */
-static uint64_t refused_for(int code)
+uint64_t needs_refused(int code)
 {
 	uint64_t missing = needs_missing() & NEEDS_REQUIRED;
 	bool permission = code == -EPERM || code == -EACCES;
@@ -197,7 +211,7 @@ static const char *lacking(uint64_t needs, char *buf, size_t size)
 
 int need_failed(struct error *err, int code, enum need need, const char *act)
 {
-	uint64_t needs = need < NEED_COUNT ? NEED_BIT(need) : refused_for(code);
+	uint64_t needs = need < NEED_COUNT ? NEED_BIT(need) : needs_refused(code);
 	char why[192], mend[512];
 
 	if (code == -EINVAL) /* the kernel's words, not the user's */

@@ -368,6 +368,11 @@ int program_fd(const struct program *p)
 						  p->skeleton->progs.sample);
 }
 
+bool program_walks_by_loops(const struct program *p)
+{
+	return !p->by_tail_calls;
+}
+
 struct unwind_slot *program_slots(const struct program *p)
 {
 	return p->slots;

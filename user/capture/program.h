@@ -42,6 +42,8 @@ void program_free(struct program *p);
  */
 int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
+/* Whether stacks are walked by bpf_loop(), else by tail calls. */
+bool program_walks_by_loops(const struct program *p);
 
 /* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);

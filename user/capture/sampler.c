@@ -155,26 +155,27 @@ static int open_event(const struct sampled_event *e, unsigned int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int explain_open(const struct sampler *s, unsigned int cpu, int ret, struct error *err)
+static int explain_open(const struct sampled_event *e, unsigned int cpu, int ret,
+			struct error *err)
 {
 	if (ret == -EPERM || ret == -EACCES)
 		return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling event");
 	if (ret == -ENOENT || ret == -EOPNOTSUPP)
 		return need_failed(err, ret, NEED_COUNTER, "-e cycles");
-	return error_errno(err, ret, "sampling event %s on CPU %u", s->event.name, cpu);
+	return error_errno(err, ret, "sampling event %s on CPU %u", e->name, cpu);
 }
 
-int sampler_try(const struct sampler *s, struct error *err)
+int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err)
 {
 	int fd, ret = -ENODEV;
 
-	for (unsigned int cpu = 0; ret == -ENODEV && cpu < s->cpus; cpu++) {
-		fd = open_event(&s->event, cpu);
+	for (unsigned int cpu = 0; ret == -ENODEV && cpu < cpus; cpu++) {
+		fd = open_event(e, cpu);
 		ret = fd < 0 ? -errno : 0;
 		if (fd >= 0)
 			close(fd);
 	}
-	return ret ? explain_open(s, 0, ret, err) : 0;
+	return ret ? explain_open(e, 0, ret, err) : 0;
 }
 
 /*
@@ -207,7 +208,7 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 		return 0;
 	fd = open_event(&s->event, cpu);
 	if (fd < 0)
-		return explain_open(s, cpu, -errno, err);
+		return explain_open(&s->event, cpu, -errno, err);
 	begin_account(s, e, cpu);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {

@@ -30,12 +30,12 @@ int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t fre
 
 struct sampler;
 
+/* Whether an event can be opened on any of so many CPUs: 0, or why not. */
+int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err);
+
 int sampler_new(struct sampler **ret, const struct sampled_event *event, struct program *program,
 		struct error *err);
 void sampler_free(struct sampler *s);
-
-/* Whether the event can be opened at all: 0, or why not. */
-int sampler_try(const struct sampler *s, struct error *err);
 
 /* Open and start the event of a CPU; nothing if it runs. -ENODEV: the CPU is offline. */
 int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err);

@@ -9,6 +9,7 @@ const struct command *const commands[] = {
 	&report_command,
 	&export_command,
 	&query_command,
+	&doctor_command,
 	&completions_command,
 	&help_command,
 	&version_command,

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The checks in their order, and those of the kernel itself. */
+#include "capture/checkup.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "capture/cgroup.h"
+#include "capture/checkup_private.h"
+#include "capture/cpus.h"
+#include "capture/order.h"
+#include "capture/program.h"
+#include "capture/sampler.h"
+#include "capture/sideband.h"
+#include "capture/switches.h"
+#include "symbolizers/table_cache.h"
+
+/* Linux that is tested; what lies before may lack what the programs call. */
+#define TESTED_MAJOR 6
+#define TESTED_MINOR 1
+#define RING_BYTES (512UL << 10)
+
+static const struct {
+	bool required;
+	const char *name, *way, *lost;
+} checks[CHECK_COUNT] = {
+#define CHECK_ENTRY(NAME, required, name, way, lost) {required, name, way, lost},
+	CHECKS(CHECK_ENTRY)};
+
+const char *check_name(enum check c)
+{
+	return checks[c].name;
+}
+
+const char *check_way(enum check c)
+{
+	return checks[c].way;
+}
+
+const char *check_lost(enum check c)
+{
+	return checks[c].lost;
+}
+
+bool check_required(enum check c)
+{
+	return checks[c].required;
+}
+
+__attribute__((format(printf, 2, 0))) static void say(struct finding *f, const char *format,
+						      va_list args)
+{
+	char raw[sizeof(f->found)];
+
+	vsnprintf(raw, sizeof(raw), format, args);
+	text_clean(raw, f->found, sizeof(f->found));
+}
+
+void find_ok(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(f, format, args);
+	va_end(args);
+	f->verdict = VERDICT_OK;
+}
+
+void find_missing(struct finding *f, uint64_t needs, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(f, format, args);
+	va_end(args);
+	f->verdict = VERDICT_MISSING;
+	f->needs = needs;
+}
+
+void find_failed(struct finding *f, int code, const struct error *err)
+{
+	find_missing(f, needs_refused(code), "%.*s", (int)strcspn(err->text, "\n"), err->text);
+}
+
+static void check_kernel(struct finding *f)
+{
+	struct utsname names;
+	unsigned int major = 0, minor = 0;
+
+	if (uname(&names) < 0 || sscanf(names.release, "%u.%u", &major, &minor) != 2)
+		find_ok(f, "unknown");
+	else if (major > TESTED_MAJOR || (major == TESTED_MAJOR && minor >= TESTED_MINOR))
+		find_ok(f, "Linux %s", names.release);
+	else
+		find_ok(f, "Linux %s: untested, it begins with %d.%d", names.release, TESTED_MAJOR,
+			TESTED_MINOR);
+}
+
+static void check_namespace(struct finding *f)
+{
+	if (here_in_user_namespace())
+		find_missing(
+			f, NEED_BIT(NEED_USER_NAMESPACE),
+			"one of its own, as of a rootless container: recording cannot work, the "
+			"kernel asks for capabilities of the machine's root");
+	else
+		find_ok(f, "the machine's");
+}
+
+static void check_btf(struct finding *f)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (btf)
+		find_ok(f, "%u types", btf__type_cnt(btf));
+	else
+		find_missing(f, NEED_BIT(NEED_BTF), "cannot read /sys/kernel/btf/vmlinux: %s",
+			     strerror(errno));
+	btf__free(btf);
+}
+
+static int count_thread(void *context, const struct wire_task *t)
+{
+	(void)t;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* The programs as the plainest recording has them; also those of the scheduler, if wanted. */
+static int load(bool sched, struct error *err, bool *by_loops, size_t *threads)
+{
+	const struct program_options o = {.sample = true,
+					  .kernel_stack = true,
+					  .user_stack = true,
+					  .clocked = true,
+					  .ring_bytes = RING_BYTES};
+	struct order *order = order_new();
+	struct program *program = NULL;
+	struct switches *switches = NULL;
+	int ret = order ? program_load(&program, &o, order, err) : -ENOMEM;
+
+	if (!ret)
+		ret = program_attach(program, err);
+	if (!ret)
+		*by_loops = program_walks_by_loops(program);
+	if (!ret && sched)
+		ret = switches_load(&switches, program, 1 << 20, err);
+	if (!ret && sched)
+		ret = switches_attach(switches, err);
+	if (!ret && sched)
+		ret = switches_snapshot(switches, count_thread, threads);
+	switches_free(switches);
+	program_free(program);
+	order_free(order);
+	return ret;
+}
+
+static void check_program(struct finding *f)
+{
+	struct error err = {""};
+	bool by_loops;
+	size_t threads;
+	int ret = load(false, &err, &by_loops, &threads);
+
+	if (ret)
+		find_failed(f, ret, &err);
+	else
+		find_ok(f, "loaded; stacks are walked by %s",
+			by_loops ? "bpf_loop()" : "tail calls");
+}
+
+static void check_sched(struct finding *f)
+{
+	struct error err = {""};
+	bool by_loops;
+	size_t threads = 0;
+	int ret = load(true, &err, &by_loops, &threads);
+
+	if (ret)
+		find_failed(f, ret, &err);
+	else
+		find_ok(f, "loaded; %zu threads listed", threads);
+}
+
+static int try_event(const char *name, struct error *err)
+{
+	struct sampled_event e;
+	int ret = sampled_event_find(&e, name, 99, 0, err);
+
+	return ret ? ret : sampled_event_try(&e, (unsigned int)sysconf(_SC_NPROCESSORS_CONF), err);
+}
+
+static void check_event(struct finding *f)
+{
+	struct error err = {""};
+	int ret = try_event("cpu-clock", &err);
+
+	if (ret)
+		find_failed(f, ret, &err);
+	else
+		find_ok(f, "cpu-clock");
+}
+
+static void check_cycles(struct finding *f)
+{
+	struct error err = {""};
+	int ret = try_event("cycles", &err);
+
+	if (!ret)
+		find_ok(f, "cycles");
+	else if (ret == -ENOENT || ret == -EOPNOTSUPP) {
+		find_missing(f, NEED_BIT(NEED_COUNTER), "none here; only -e cycles asks for it");
+		f->verdict = VERDICT_NOT_NEEDED;
+	} else
+		find_failed(f, ret, &err);
+}
+
+static void check_sideband(struct finding *f)
+{
+	struct order *order = order_new();
+	struct sideband *s = NULL;
+	struct cpu_set online = {0};
+	struct error err = {""};
+	unsigned int opened = 0;
+	int ret = order ? sideband_new(&s, order, RING_BYTES, &err) : -ENOMEM;
+
+	if (!ret)
+		ret = cpu_set_online(&online, &err);
+	for (unsigned int cpu = 0; !ret && cpu < online.count; cpu++) {
+		if (!cpu_set_has(&online, cpu))
+			continue;
+		ret = sideband_open_cpu(s, cpu, &err);
+		opened++;
+	}
+	if (ret)
+		find_failed(f, ret, &err);
+	else
+		find_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
+	cpu_set_free(&online);
+	sideband_free(s);
+	order_free(order);
+}
+
+static void check_kernel_names(struct finding *f)
+{
+	if (!here_kernel_hidden())
+		find_ok(f, "addresses can be read");
+	else if (here_sysctl("kernel/kptr_restrict") > 1)
+		find_missing(f, NEED_BIT(NEED_KPTR), "kernel.kptr_restrict hides the addresses");
+	else
+		find_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYSLOG),
+			     "the kernel hides its addresses");
+}
+
+static void check_priority(struct finding *f)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	if (setpriority(PRIO_PROCESS, 0, before - 1) < 0 && before > -20) {
+		find_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYS_NICE),
+			     "the recorder waits for its turn as everybody does");
+		return;
+	}
+	(void)setpriority(PRIO_PROCESS, 0, before);
+	find_ok(f, "the recorder goes before what it records");
+}
+
+static void check_cgroups(struct finding *f)
+{
+	struct cgroups *c = NULL;
+	struct error err = {""};
+
+	if (cgroups_new(&c, "/proc/self/mountinfo", &err) < 0)
+		find_missing(f, 0, "%s", err.text);
+	else if (!cgroups_mount(c)[0])
+		find_missing(f, 0, "no cgroup file system is mounted");
+	else
+		find_ok(f, "%s %s, at %s", cgroups_subsystem(c) ? "v1" : "v2",
+			cgroups_subsystem(c) ? cgroups_subsystem(c) : "hierarchy",
+			cgroups_mount(c));
+	cgroups_free(c);
+}
+
+static void check_pids(struct finding *f)
+{
+	if (here_in_pid_namespace())
+		find_missing(f, NEED_BIT(NEED_PID_NAMESPACE), "one of its own");
+	else
+		find_ok(f, "the machine's");
+}
+
+/* A file without a name, where the file system has such; 0 or a negative errno. */
+static int try_writing(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EOPNOTSUPP)
+		return access(folder, W_OK) < 0 ? -errno : 0;
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static void check_cache(struct finding *f, const struct checkup_options *o)
+{
+	struct table_cache *cache = NULL;
+	int ret;
+
+	if (!o->unwind_cache[0]) {
+		find_missing(f, NEED_BIT(NEED_CACHE), "neither XDG_CACHE_HOME nor HOME is set");
+		return;
+	}
+	ret = table_cache_open(&cache, o->unwind_cache, TABLE_CACHE_BUDGET);
+	if (!ret)
+		ret = try_writing(o->unwind_cache);
+	if (ret)
+		find_missing(f, NEED_BIT(NEED_CACHE), "%s: %s", o->unwind_cache, strerror(-ret));
+	else
+		find_ok(f, "%s", o->unwind_cache);
+	table_cache_close(cache);
+}
+
+static void check_restrictions(struct finding *f)
+{
+	char profile[256];
+	bool confined = here_apparmor(profile, sizeof(profile));
+
+	if (here_locked_down())
+		find_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s", need_table[NEED_LOCKDOWN].lacking);
+	else
+		find_ok(f, "%s, %s%s", here_filtered() ? "a seccomp filter" : "no seccomp filter",
+			confined ? "AppArmor profile " : "no AppArmor profile",
+			confined ? profile : "");
+}
+
+static void run_check(struct finding *f, const struct checkup_options *o)
+{
+	static void (*const plain[CHECK_COUNT])(struct finding *) = {
+		[CHECK_KERNEL] = check_kernel,
+		[CHECK_NAMESPACE] = check_namespace,
+		[CHECK_BTF] = check_btf,
+		[CHECK_PROGRAM] = check_program,
+		[CHECK_EVENT] = check_event,
+		[CHECK_SIDEBAND] = check_sideband,
+		[CHECK_WORKER] = check_worker,
+		[CHECK_SCHED] = check_sched,
+		[CHECK_CYCLES] = check_cycles,
+		[CHECK_KERNEL_NAMES] = check_kernel_names,
+		[CHECK_MAPPINGS] = check_mappings,
+		[CHECK_ROOT] = check_root,
+		[CHECK_MAP_FILES] = check_map_files,
+		[CHECK_MEMORY] = check_memory,
+		[CHECK_PRIORITY] = check_priority,
+		[CHECK_CGROUPS] = check_cgroups,
+		[CHECK_PIDS] = check_pids,
+		[CHECK_RESTRICTIONS] = check_restrictions,
+	};
+
+	if (plain[f->check])
+		plain[f->check](f);
+	else if (f->check == CHECK_CACHE)
+		check_cache(f, o);
+	else
+		check_itself(f, o);
+}
+
+void checkup_run(const struct checkup_options *o,
+		 void (*each)(void *context, const struct finding *f), void *context)
+{
+	for (int c = 0; c < CHECK_COUNT; c++) {
+		struct finding f = {.check = (enum check)c};
+
+		run_check(&f, o);
+		if (f.verdict == VERDICT_MISSING && !f.needs && here_in_user_namespace())
+			f.needs = NEED_BIT(NEED_USER_NAMESPACE);
+		each(context, &f);
+	}
+}

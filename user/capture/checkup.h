@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What works on this machine, found out by doing it: programs are loaded, events opened, a child
+ * is sampled, files of others are opened. What a sysctl or a capability promises is not asked.
+ */
+#ifndef SKEIN_CAPTURE_CHECKUP_H
+#define SKEIN_CAPTURE_CHECKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/needs.h"
+
+/* X(NAME, required for recording, "name", "how it is tried", "what is lost without") */
+#define CHECKS(X) \
+	X(KERNEL, true, "kernel", "uname(2)", "no recording") \
+	X(NAMESPACE, true, "user namespace", "the number of /proc/self/ns/user", "no recording") \
+	X(BTF, true, "kernel types", "the types in /sys/kernel/btf/vmlinux are read", \
+	  "no recording") \
+	X(PROGRAM, true, "sampling program", \
+	  "the programs that sample, walk stacks and follow processes are loaded", "no recording") \
+	X(EVENT, true, "sampling event", "a cpu-clock event is opened on a CPU", "no recording") \
+	X(SIDEBAND, true, "process life", \
+	  "the event that tells of processes is opened on every CPU, with its ring", \
+	  "no recording") \
+	X(WORKER, true, "names and tables", \
+	  "the worker is started, confines itself, makes libc's unwind table and names a " \
+	  "function", \
+	  "no names, no whole stacks") \
+	X(ITSELF, true, "its own samples", \
+	  "a child process is recorded; its stacks must be complete and named", \
+	  "no names, no whole stacks") \
+	X(SCHED, false, "context switches", \
+	  "the scheduler's programs are loaded, and the threads that there are listed by a task " \
+	  "iterator", \
+	  "no -e sched") \
+	X(CYCLES, false, "hardware counter", "a cycles event is opened on a CPU", \
+	  "no -e cycles; cpu-clock, the default, works without") \
+	X(KERNEL_NAMES, false, "kernel names", "an address is read from /proc/kallsyms", \
+	  "kernel functions without names") \
+	X(MAPPINGS, false, "others' mappings", "/proc/PID/maps of another user's process is read", \
+	  "stacks of other users' processes that ran before the recording end at once") \
+	X(ROOT, false, "others' files", "/proc/PID/root of another user's process is opened", \
+	  "programs that only their own root directory holds have no names") \
+	X(MAP_FILES, false, "deleted files", \
+	  "a mapped file of another user's process is opened through /proc/PID/map_files", \
+	  "deleted and replaced binaries have no names, and stacks end in them") \
+	X(MEMORY, false, "others' memory", "/proc/PID/mem of another user's process is opened", \
+	  "no Python names of other users' processes") \
+	X(PRIORITY, false, "priority", "the own nice value is lowered for a moment", \
+	  "on an overloaded machine more samples are lost, which is counted") \
+	X(CGROUPS, false, "control groups", "their hierarchies are looked for", \
+	  "no --cgroup, no containers in reports") \
+	X(PIDS, false, "pid namespace", "the number of /proc/self/ns/pid", \
+	  "only processes of the own container have names") \
+	X(CACHE, false, "cache folder", "the folder for unwind tables is opened for writing", \
+	  "unwind tables are made anew for every recording") \
+	X(RESTRICTIONS, false, "restrictions", \
+	  "lockdown of the kernel, seccomp filter and AppArmor profile of this process", \
+	  "what the lines above say")
+
+#define CHECK_ENUM(NAME, ...) CHECK_##NAME,
+enum check { CHECKS(CHECK_ENUM) CHECK_COUNT };
+
+enum verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
+
+struct finding {
+	enum check check;
+	enum verdict verdict;
+	uint64_t needs;	 /* NEED_BIT()s of what mends it; 0: nothing known */
+	char found[384]; /* what was found or what failed: clean text */
+};
+
+/* Names of a check; all static. */
+const char *check_name(enum check c);
+const char *check_way(enum check c);
+const char *check_lost(enum check c);
+bool check_required(enum check c);
+
+struct checkup_options {
+	const char *unwind_cache; /* folder as record would use it; "" none */
+};
+
+/* Tell of every check in its order, as soon as it is done. Takes a second or two. */
+void checkup_run(const struct checkup_options *o,
+		 void (*each)(void *context, const struct finding *f), void *context);
+
+/* Programs of interpreters that run, each file once. */
+struct runtime_found {
+	const char *name; /* such as "Python 3.11.2" */
+	const char *path;
+	uint64_t processes;  /* that have it mapped */
+	const char *support; /* what skein can do with it */
+	bool readable;	     /* its frames are named */
+};
+
+/* Tell of the Pythons and JVMs that run and that may be looked at. 0 or a negative errno. */
+int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A child of ours is recorded, with everything that a recording is made of. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "capture/capture.h"
+#include "capture/checkup_private.h"
+#include "capture/clock.h"
+
+#define ENOUGH 20 /* samples */
+#define LEAST (300 * NSEC_PER_MSEC)
+#define MOST (5 * NSEC_PER_SEC)
+
+/* What comes of the recording: all by id, of which there are few. */
+struct kept {
+	struct sink sink;
+	VECTOR(struct frame) frames;
+	VECTOR(struct stack) stacks;
+	VECTOR(uint64_t) samples; /* stacks */
+};
+
+static int keep(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+{
+	struct kept *k = (struct kept *)sink;
+	const struct sample *s = record;
+	int ret = 0;
+
+	if (kind == KIND_FRAME)
+		ret = vector_push(&k->frames, *(const struct frame *)record);
+	else if (kind == KIND_STACK)
+		ret = vector_push(&k->stacks, *(const struct stack *)record);
+	else if (kind == KIND_SAMPLE && s->stack)
+		ret = vector_push(&k->samples, s->stack);
+	return ret < 0 ? error_errno(err, -ENOMEM, "samples") : 0;
+}
+
+static const struct sink_ops kept_ops = {.put = keep};
+
+/* The last that was told of a frame holds: it is told again when it has a name. */
+static const struct frame *frame_of(const struct kept *k, uint64_t id)
+{
+	for (size_t i = k->frames.count; i-- > 0;)
+		if (k->frames.items[i].id == id)
+			return &k->frames.items[i];
+	return NULL;
+}
+
+static const struct stack *stack_of(const struct kept *k, uint64_t id)
+{
+	for (size_t i = 0; i < k->stacks.count; i++)
+		if (k->stacks.items[i].id == id)
+			return &k->stacks.items[i];
+	return NULL;
+}
+
+struct judgement {
+	size_t samples, complete, named;
+};
+
+static void judge_stack(const struct kept *k, uint64_t id, struct judgement *j)
+{
+	const struct frame *root = NULL;
+	bool named = false;
+
+	while (id) {
+		const struct stack *s = stack_of(k, id);
+		const struct frame *f = s ? frame_of(k, s->frame) : NULL;
+
+		if (!f)
+			return;
+		named |= f->kind == FRAME_NATIVE && f->function;
+		root = f;
+		id = s->parent;
+	}
+	j->samples++;
+	j->complete += root && root->flags & FRAME_FLAG_START;
+	j->named += named;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* What the child does: work in libc, which has names whatever was stripped of skein. */
+static _Noreturn void spin(pid_t parent)
+{
+	int numbers[256];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "skein-itself");
+	for (unsigned int seed = 1; getppid() == parent;) {
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			numbers[i] = (int)((seed = seed * 1103515245 + 12345) >> 16);
+		qsort(numbers, sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]), compare);
+	}
+	_exit(0);
+}
+
+static bool goes_on(void *context, const struct capture_progress *p)
+{
+	(void)context;
+	return p->finishing || p->preparing || p->samples < ENOUGH || p->elapsed < LEAST;
+}
+
+static int record(uint32_t pid, const char *cache, struct kept *k, struct error *err)
+{
+	const struct capture_options o = {
+		.sample = true,
+		.frequency = 199,
+		.pids = &pid,
+		.pid_count = 1,
+		.duration = MOST,
+		.unwind_cache = cache[0] ? cache : NULL,
+		.release_fd = -1,
+		.wake_fd = -1,
+		.keep_going = goes_on,
+	};
+	struct source *source = NULL;
+	int ret = capture_source(&source, &o, err);
+
+	if (!ret)
+		ret = source->ops->run(source, &k->sink, err);
+	source_free(source);
+	return ret;
+}
+
+static void tell(struct finding *f, const struct kept *k)
+{
+	struct judgement j = {0};
+
+	for (size_t i = 0; i < k->samples.count; i++)
+		judge_stack(k, k->samples.items[i], &j);
+	if (!j.samples)
+		find_missing(f, 0, "no sample came");
+	else if (j.complete * 2 < j.samples || j.named * 2 < j.samples)
+		find_missing(f, 0, "of %zu samples %zu were complete, and %zu had names", j.samples,
+			     j.complete, j.named);
+	else
+		find_ok(f, "%zu samples of a child, %zu with their whole stack, %zu with names",
+			j.samples, j.complete, j.named);
+}
+
+void check_itself(struct finding *f, const struct checkup_options *o)
+{
+	struct kept k = {.sink = {.ops = &kept_ops, .wants = WANTS(WANT_ENTITIES | WANT(SAMPLE))}};
+	struct error err = {""};
+	pid_t parent = getpid(), child = fork();
+	int ret;
+
+	if (child == 0)
+		spin(parent);
+	if (child < 0) {
+		find_missing(f, 0, "cannot fork: %s", strerror(errno));
+		return;
+	}
+	ret = record((uint32_t)child, o->unwind_cache, &k, &err);
+	if (ret)
+		find_failed(f, ret, &err);
+	else
+		tell(f, &k);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	vector_free(&k.frames);
+	vector_free(&k.stacks);
+	vector_free(&k.samples);
+}

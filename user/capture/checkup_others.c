@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What may be seen of a process that belongs to another user. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/checkup_private.h"
+#include "capture/opener_wire.h"
+#include "capture/procfs.h"
+
+#define NEEDS_OF_OTHERS (NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH))
+
+/* Whether a process has another owner and memory of its own. */
+static bool is_other(int process)
+{
+	struct procfs_status status = {0};
+	struct procfs_stat stat;
+
+	return procfs_stat_of(process, &stat) == 0 && !stat.kernel_thread && stat.state != 'Z' &&
+	       procfs_status_of(process, &status) == 0 && status.fsuid != geteuid();
+}
+
+/* /proc/PID of a process, if it is another user's; -1: it is not, or gone. */
+static int open_if_other(uint32_t pid)
+{
+	int process = procfs_open_main(pid, 0);
+
+	if (process >= 0 && !is_other(process)) {
+		close(process);
+		process = -1;
+	}
+	return process < 0 ? -1 : process;
+}
+
+/*
+ * A process of another user, as an open /proc/PID and its number; -1: there is none. That of pid 1
+ * is often guarded better than others: only if it is alone.
+ */
+static int open_other(uint32_t *pid)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *entry;
+	int found = -1;
+
+	while (all && found < 0 && (entry = readdir(all))) {
+		*pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		if (*pid > 1)
+			found = open_if_other(*pid);
+	}
+	if (all)
+		closedir(all);
+	if (found >= 0)
+		return found;
+	*pid = 1;
+	return open_if_other(1);
+}
+
+/* Where nobody else has a process, only the capabilities tell. */
+static void tell_untried(struct finding *f, uint64_t needs)
+{
+	if (needs_missing() & needs)
+		find_missing(f, needs_missing() & needs,
+			     "no other user has a process to try it on now");
+	else
+		find_ok(f, "allowed; no other user has a process to try it on now");
+}
+
+static void tell_refused(struct finding *f, uint64_t needs, uint32_t pid, int error)
+{
+	uint64_t missing = needs_missing() & needs;
+	char profile[256];
+
+	if (!missing && here_apparmor(profile, sizeof(profile)))
+		missing = NEED_BIT(NEED_APPARMOR);
+	find_missing(f, missing, "those of process %" PRIu32 ": %s", pid, strerror(error));
+}
+
+/* What one look at an open /proc/PID gives: 0 or an errno. */
+static void look(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
+{
+	uint32_t pid;
+	int process = open_other(&pid), error;
+
+	if (process < 0) {
+		tell_untried(f, needs);
+		return;
+	}
+	error = at(process, pid);
+	close(process);
+	if (error)
+		tell_refused(f, needs, pid, error);
+	else
+		find_ok(f, "those of process %" PRIu32, pid);
+}
+
+static int read_mappings(int process, uint32_t pid)
+{
+	char text[256];
+	int n = procfs_read(process, "maps", text, sizeof(text));
+
+	(void)pid;
+	return n < 0 ? -n : 0;
+}
+
+void check_mappings(struct finding *f)
+{
+	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), read_mappings);
+}
+
+static int open_and_close(int process, const char *name, int flags)
+{
+	int fd = openat(process, name, flags | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static int open_root(int process, uint32_t pid)
+{
+	(void)pid;
+	return open_and_close(process, "root", O_PATH | O_DIRECTORY);
+}
+
+void check_root(struct finding *f)
+{
+	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), open_root);
+}
+
+/* The first mapping of a file, if the mappings can be read. */
+static int open_map_file(int process, uint32_t pid)
+{
+	struct procfs_lines lines;
+	struct procfs_mapping m = {0};
+	int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
+	char name[64], *line;
+
+	(void)pid;
+	if (fd < 0)
+		return errno;
+	procfs_lines_init(&lines, fd);
+	while (!m.inode && (line = procfs_line(&lines)))
+		if (!procfs_parse_mapping(line, &m))
+			m.inode = 0;
+	close(fd);
+	if (!m.inode)
+		return ENOENT;
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, m.start, m.end);
+	return open_and_close(process, name, O_PATH);
+}
+
+void check_map_files(struct finding *f)
+{
+	look(f, NEEDS_OF_OTHERS | NEED_BIT(NEED_CAP_CHECKPOINT_RESTORE), open_map_file);
+}
+
+static int open_memory(int process, uint32_t pid)
+{
+	const struct open_request r = {.what = OPEN_MEMORY, .pid = pid};
+	int fd = opener_open_memory(&r);
+
+	(void)process;
+	if (fd < 0)
+		return -fd;
+	close(fd);
+	return 0;
+}
+
+void check_memory(struct finding *f)
+{
+	look(f, NEEDS_OF_OTHERS, open_memory);
+}

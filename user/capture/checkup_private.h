@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the checks share. */
+#ifndef SKEIN_CAPTURE_CHECKUP_PRIVATE_H
+#define SKEIN_CAPTURE_CHECKUP_PRIVATE_H
+
+#include "capture/checkup.h"
+
+/* It works; what was found. */
+void find_ok(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* It does not; needs: what mends it, 0 unknown. */
+void find_missing(struct finding *f, uint64_t needs, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same with the words of an error, whose needs are what is lacking for programs and events. */
+void find_failed(struct finding *f, int code, const struct error *err);
+
+/* checkup_others.c */
+void check_mappings(struct finding *f);
+void check_root(struct finding *f);
+void check_map_files(struct finding *f);
+void check_memory(struct finding *f);
+
+/* checkup_worker.c, checkup_itself.c */
+void check_worker(struct finding *f);
+void check_itself(struct finding *f, const struct checkup_options *o);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which interpreters run, by the recorder's own means: the opener lists mappings and opens files,
+ * the worker says what is in them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "capture/checkup.h"
+#include "capture/clock.h"
+#include "capture/opener.h"
+#include "symbolizers/client.h"
+#include "symbolizers/python_file.h"
+
+#define PATIENCE (5 * NSEC_PER_SEC)
+#define FILES_MAX 64 /* different ones that are looked at */
+
+/* Names that files of interpreters begin with. */
+static const struct runtime {
+	const char *begin;
+	bool python;
+} runtimes[] = {{"python", true}, {"libpython", true}, {"libjvm.so", false}};
+
+struct runtime_file {
+	struct file_id id;
+	char *path;
+	bool python;
+	uint64_t processes;
+	uint32_t last_pid; /* that has it */
+	bool inspected;
+	struct python_file facts;
+};
+
+struct search {
+	struct opener *opener;
+	struct symbolizer *symbolizer;
+	VECTOR(struct runtime_file) files;
+	bool scanned;
+	size_t asked, answered; /* files */
+	int error;
+};
+
+static const struct runtime *runtime_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		if (!strncmp(name, runtimes[i].begin, strlen(runtimes[i].begin)))
+			return &runtimes[i];
+	return NULL;
+}
+
+static struct runtime_file *file_of(struct search *s, const struct file_id *id)
+{
+	for (size_t i = 0; i < s->files.count; i++) {
+		const struct file_id *known = &s->files.items[i].id;
+
+		if (known->inode == id->inode && known->major == id->major &&
+		    known->minor == id->minor)
+			return &s->files.items[i];
+	}
+	return NULL;
+}
+
+static void take_mapping(void *context, const struct scanned_mapping *m)
+{
+	const struct runtime *r = runtime_of(m->path);
+	struct search *s = context;
+	struct runtime_file *known = r ? file_of(s, &m->id) : NULL, new;
+
+	if (known && known->last_pid != m->pid) {
+		known->processes++;
+		known->last_pid = m->pid;
+	}
+	if (!r || known || s->files.count == FILES_MAX)
+		return;
+	new = (struct runtime_file){.id = m->id,
+				    .path = strdup(m->path),
+				    .python = r->python,
+				    .processes = 1,
+				    .last_pid = m->pid};
+	if (!new.path || vector_push(&s->files, new) < 0) {
+		free(new.path);
+		s->error = -ENOMEM;
+		return;
+	}
+	if (opener_open(s->opener, &(struct open_request){.token = s->files.count,
+							  .what = OPEN_MAPPED_FILE,
+							  .pid = m->pid,
+							  .start = m->start,
+							  .end = m->end,
+							  .id = m->id,
+							  .path = m->path}) == 0)
+		s->asked++;
+}
+
+static void take_opened(void *context, const struct open_answer *a)
+{
+	struct search *s = context;
+
+	if (a->fd < 0 || symbolizer_add(s->symbolizer, a->token, OBJECT_ELF, a->fd) ||
+	    symbolizer_inspect(s->symbolizer, a->token))
+		s->answered++; /* there is nothing to inspect */
+}
+
+static void take_python(void *context, uint64_t object, const struct python_file *facts)
+{
+	struct search *s = context;
+	struct runtime_file *f = &s->files.items[object - 1];
+
+	f->facts = *facts;
+	f->inspected = true;
+	s->answered++;
+}
+
+static void take_scanned(void *context, uint32_t pid)
+{
+	((struct search *)context)->scanned |= pid == 0;
+}
+
+static void take_process(void *context, const struct scanned_process *p)
+{
+	(void)context, (void)p;
+}
+
+static void take_thread(void *context, const struct scanned_thread *t)
+{
+	(void)context, (void)t;
+}
+
+static int look(struct search *s, struct error *err)
+{
+	uint64_t end = boot_now() + PATIENCE;
+	int ret = opener_scan(s->opener, 0);
+
+	while (!ret && !(s->scanned && s->answered == s->asked) && boot_now() < end) {
+		struct pollfd p[] = {{.fd = opener_fd(s->opener), .events = POLLIN},
+				     {.fd = symbolizer_fd(s->symbolizer), .events = POLLIN}};
+
+		(void)poll(p, 2, 100);
+		ret = opener_poll(s->opener, boot_now(), err);
+		if (!ret)
+			ret = symbolizer_poll(s->symbolizer, boot_now(), err);
+	}
+	return ret ? ret : s->error;
+}
+
+/* Tell of a file, unless it is no interpreter. */
+static void tell(const struct runtime_file *f,
+		 void (*each)(void *context, const struct runtime_found *r), void *context)
+{
+	const struct python_file *p = &f->facts;
+	struct runtime_found found = {.path = f->path, .processes = f->processes};
+	char name[64] = "HotSpot JVM";
+
+	found.name = name;
+	if (!f->python) {
+		found.support = "Java frames by frame pointers, without names";
+	} else if (!f->inspected) {
+		snprintf(name, sizeof(name), "Python");
+		found.support = "its file could not be opened";
+	} else if (p->support == PYTHON_NONE) {
+		return;
+	} else {
+		snprintf(name, sizeof(name), "Python %u.%u.%u", p->major, p->minor, p->micro);
+		found.support = python_support_text(p->support);
+		found.readable = p->support == PYTHON_READABLE || p->support == PYTHON_UNTESTED;
+	}
+	each(context, &found);
+}
+
+int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
+		     struct error *err)
+{
+	struct search s = {0};
+	const struct opener_events opened = {.opened = take_opened,
+					     .process = take_process,
+					     .thread = take_thread,
+					     .mapping = take_mapping,
+					     .scanned = take_scanned,
+					     .context = &s};
+	const struct symbolizer_events told = {.python = take_python, .context = &s};
+	int ret = opener_new(&s.opener, &opened, err);
+
+	if (!ret)
+		ret = symbolizer_new(&s.symbolizer, &told, err);
+	if (!ret)
+		ret = look(&s, err);
+	symbolizer_free(s.symbolizer);
+	opener_free(s.opener);
+	for (size_t i = 0; i < s.files.count; i++) {
+		if (!ret)
+			tell(&s.files.items[i], each, context);
+		free(s.files.items[i].path);
+	}
+	vector_free(&s.files);
+	return ret;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether the worker starts, confines itself, makes a table and gives names. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/checkup_private.h"
+#include "capture/clock.h"
+#include "capture/procfs.h"
+#include "symbolizers/client.h"
+
+#define PATIENCE (10 * NSEC_PER_SEC)
+
+struct trial {
+	bool tabled, named;
+	int status; /* of the table */
+	char name[128];
+};
+
+static void take_symbol(void *context, uint64_t object, uint64_t address, const struct symbol *s)
+{
+	struct trial *t = context;
+
+	(void)object, (void)address;
+	t->named = true;
+	snprintf(t->name, sizeof(t->name), "%s", s->name);
+}
+
+static void take_table(void *context, uint64_t object, int status, const struct unwind_table *t)
+{
+	struct trial *trial = context;
+
+	(void)object, (void)t;
+	trial->tabled = true;
+	trial->status = status;
+}
+
+/* The file that holds a function of libc, and where in it; 0 or a negative errno. */
+static int open_libc(uint64_t *offset)
+{
+	uint64_t address = (uint64_t)(uintptr_t)qsort;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), result = -ENOENT;
+	struct procfs_lines lines;
+	struct procfs_mapping m;
+	char *line;
+
+	if (fd < 0)
+		return -errno;
+	procfs_lines_init(&lines, fd);
+	while (result == -ENOENT && (line = procfs_line(&lines))) {
+		if (!procfs_parse_mapping(line, &m) || address < m.start || address >= m.end)
+			continue;
+		*offset = address - m.start + m.offset;
+		result = open(m.path, O_RDONLY | O_CLOEXEC);
+		result = result < 0 ? -errno : result;
+	}
+	close(fd);
+	return result;
+}
+
+/* Whether the worker has given up what it must; its user, as text. */
+static bool is_confined(int pid, char *user, size_t size)
+{
+	char path[64], text[4096], uid[32] = "?";
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (procfs_read(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	at = strstr(text, "\nUid:");
+	if (at)
+		sscanf(at, "\nUid: %31s", uid);
+	snprintf(user, size, "%s", uid);
+	return strstr(text, "\nCapPrm:\t0000000000000000") && strstr(text, "\nNoNewPrivs:\t1") &&
+	       strstr(text, "\nSeccomp:\t2");
+}
+
+static int work(struct symbolizer *s, struct trial *t, struct error *err)
+{
+	uint64_t began = boot_now(), offset = 0;
+	int fd = open_libc(&offset), ret;
+
+	if (fd < 0)
+		return error_errno(err, fd, "cannot open libc");
+	ret = symbolizer_add(s, 1, OBJECT_ELF, fd);
+	if (!ret)
+		ret = symbolizer_unwind(s, 1);
+	if (!ret)
+		ret = symbolizer_ask(s, 1, offset);
+	if (!ret)
+		ret = symbolizer_flush(s);
+	while (!ret && !(t->tabled && t->named)) {
+		struct pollfd p = {.fd = symbolizer_fd(s), .events = POLLIN};
+
+		if (boot_now() - began > PATIENCE)
+			return error_set(err, -ETIMEDOUT, "the worker does not answer");
+		(void)poll(&p, 1, 100);
+		ret = symbolizer_poll(s, boot_now(), err);
+	}
+	return ret;
+}
+
+void check_worker(struct finding *f)
+{
+	struct trial t = {0};
+	const struct symbolizer_events events = {
+		.symbol = take_symbol, .table = take_table, .context = &t};
+	struct symbolizer *s = NULL;
+	struct error err = {""};
+	char user[32] = "?";
+	int ret = symbolizer_new(&s, &events, &err);
+
+	if (!ret)
+		ret = work(s, &t, &err);
+	if (ret)
+		find_missing(f, 0, "%s", err.text);
+	else if (t.status || !t.name[0])
+		find_missing(f, 0, "libc has no %s", t.status ? "unwind table" : "names");
+	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
+		find_missing(f, 0, "the worker could not give up its rights");
+	else
+		find_ok(f,
+			"%s() of libc named, its unwind table made; worker: user %s, no "
+			"capabilities, seccomp",
+			t.name, user);
+	symbolizer_free(s);
+}
