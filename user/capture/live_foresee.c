@@ -56,6 +56,15 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 		l->foreseen[l->foreseen_count++ % LIVE_FORESEEN_MAX] = f;
 }
 
+/* Its record has had its turn: the walkers are told with the process's other mappings. */
+static bool is_in_order(const struct live *l, const struct foreseen *f)
+{
+	const struct process_entry *p = process_table_of_pid(l->table, f->pid);
+	const struct space_mapping *m = p && p->space ? space_find(p->space, f->start) : NULL;
+
+	return m && m->object && m->object->id == f->object;
+}
+
 void live_foreseen(struct live *l, const struct object *o)
 {
 	for (unsigned int i = 0; i < LIVE_FORESEEN_MAX; i++) {
@@ -63,7 +72,7 @@ void live_foreseen(struct live *l, const struct object *o)
 
 		if (f->object != o->id)
 			continue;
-		if (o->python_layout)
+		if (o->python_layout && !is_in_order(l, f))
 			tell_python(l, o, f);
 		f->object = 0;
 	}
