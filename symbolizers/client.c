@@ -8,6 +8,7 @@
  * handed over again at a restart.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 /* Addresses that may be unanswered; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
 #define FILES_MAX 4096
+/* Of a worker of sources: which part of the files, and how far it stands back for the CPU. */
+#define SOURCES_FILES 4
+#define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
 
 struct object *object_lookup(const struct symbolizer *s, uint64_t id)
@@ -61,6 +65,7 @@ void request_free(struct request *r)
 		return;
 	r->object->requests--;
 	vector_free(&r->questions);
+	vector_free(&r->places);
 	free(r->table);
 	free(r);
 }
@@ -115,6 +120,13 @@ static bool may_close(const struct object *o, bool read)
 	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
 }
 
+static void close_files(struct symbolizer *s, struct object *o)
+{
+	close_fd(s, &o->fd);
+	close_fd(s, &o->debug_fd);
+	close_fd(s, &o->common_fd);
+}
+
 /* Close the files of what was used least recently: what was read first, then what is idle. */
 static void keep_files(struct symbolizer *s, const struct object *current)
 {
@@ -126,8 +138,7 @@ static void keep_files(struct symbolizer *s, const struct object *current)
 				return;
 			if (o == current || !may_close(o, read))
 				continue;
-			close_fd(s, &o->fd);
-			close_fd(s, &o->debug_fd);
+			close_files(s, o);
 		}
 	}
 }
@@ -135,8 +146,7 @@ static void keep_files(struct symbolizer *s, const struct object *current)
 void object_free(struct symbolizer *s, struct object *o)
 {
 	HASH_DEL(s->objects, o);
-	close_fd(s, &o->fd);
-	close_fd(s, &o->debug_fd);
+	close_files(s, o);
 	for (size_t i = 0; i < o->symbols.count; i++)
 		free(o->symbols.items[i].name);
 	vector_free(&o->symbols);
@@ -154,8 +164,8 @@ static unsigned int files_limit(void)
 	return (unsigned int)(l.rlim_cur / 2);
 }
 
-int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
-		   struct error *err)
+static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_events *events,
+			  uint64_t memory, struct error *err)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
 	struct epoll_event event = {.events = EPOLLIN};
@@ -165,8 +175,9 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *even
 		return error_errno(err, rc, "cannot start the symbolizer");
 	s->events = *events;
 	s->socket = s->poll = s->wake = s->timer = -1;
-	s->files_max = files_limit();
-	s->priority = getpriority(PRIO_PROCESS, 0);
+	s->memory = memory;
+	s->files_max = memory ? files_limit() / SOURCES_FILES : files_limit();
+	s->priority = getpriority(PRIO_PROCESS, 0) + (memory ? SOURCES_NICE : 0);
 	s->poll = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -184,6 +195,18 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *even
 out:
 	symbolizer_free(s);
 	return rc;
+}
+
+int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
+		   struct error *err)
+{
+	return new_symbolizer(ret, events, 0, err);
+}
+
+int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_events *events,
+			   uint64_t memory, struct error *err)
+{
+	return new_symbolizer(ret, events, memory ? memory : 1, err);
 }
 
 static void queue_free(struct queue *q)
@@ -236,7 +259,8 @@ int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		goto out;
-	*o = (struct object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .python = python};
+	*o = (struct object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .common_fd = -1,
+			      .python = python};
 	rc = stamp_of(fd, &o->stamp);
 	if (rc < 0) {
 		free(o);
@@ -268,6 +292,17 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	return -EINVAL;
 }
 
+int symbolizer_dup(const struct symbolizer *s, uint64_t object)
+{
+	const struct object *o = object_lookup(s, object);
+	int fd;
+
+	if (!o || o->fd < 0)
+		return o ? -EBADF : -ENOENT;
+	fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
+}
+
 int symbolizer_read(struct symbolizer *s, uint64_t object)
 {
 	struct object *o = object_lookup(s, object);
@@ -278,24 +313,38 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
 	return request_put(s, o, MESSAGE_READ);
 }
 
-int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
+/* One more file for an object, whose reader has to look again. to, sent: which of its files. */
+static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, bool *sent)
 {
-	struct object *o = object_lookup(s, object);
 	int rc = -ENOENT;
 
 	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
-		rc = request_put(s, o, MESSAGE_READ);
+		rc = request_put(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
 		return rc;
 	}
-	close_fd(s, &o->debug_fd);
-	o->debug_fd = fd;
-	o->debug_sent = false;
+	close_fd(s, to);
+	*to = fd;
+	*sent = false;
 	s->files++;
 	keep_files(s, o);
 	return 0;
+}
+
+int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
+{
+	struct object *o = object_lookup(s, object);
+
+	return add_file(s, o, fd, o ? &o->debug_fd : NULL, o ? &o->debug_sent : NULL);
+}
+
+int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd)
+{
+	struct object *o = object_lookup(s, object);
+
+	return add_file(s, o, fd, o ? &o->common_fd : NULL, o ? &o->common_sent : NULL);
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)

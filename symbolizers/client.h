@@ -61,6 +61,32 @@ struct object_facts {
 	uint64_t bad_lines; /* perf map lines that were not understood */
 };
 
+/* Functions at one address, inlined ones and the one around them. */
+#define SOURCE_PLACES_MAX 64
+
+/* A function at an address, and the line at which it stands there. Texts are valid meanwhile. */
+struct source_place {
+	const char *name;	 /* demangled; "" unknown */
+	const char *system_name; /* "" if the same */
+	const char *declared;	 /* source file in which it is defined; "" unknown */
+	uint32_t declared_line;	 /* where; 0 unknown */
+	const char *file;	 /* of the line; "" unknown */
+	uint32_t line; /* that runs, or that calls the function of the place before; 0 unknown */
+};
+
+/* What the worker learnt of a file's debugging information. */
+struct source_facts {
+	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
+	char debuglink[256];	   /* file name only, "" none */
+	char common[512];	   /* path of what dwz took out of it, as it is told there; "" none */
+	char common_id[2 * 64 + 1]; /* build-id of that */
+	int32_t status;		   /* 0, or why there are no answers: a negative errno */
+	uint32_t split;		   /* units whose information is in .dwo files */
+	uint64_t needed;	   /* bytes of it, unpacked */
+	bool wants_debug;	   /* a separate debug file would help */
+	bool wants_common;	   /* the common part would */
+};
+
 struct symbolizer_events {
 	/* an answer to one address of symbolizer_ask() */
 	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
@@ -70,6 +96,11 @@ struct symbolizer_events {
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/* the answer to symbolizer_inspect(): f is never NULL, support NONE if it failed. May be NULL */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
+	/* the answer to symbolizer_sources(). May be NULL, as the next */
+	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
+	/* the answer to one address of symbolizer_ask() of a symbolizer of sources, innermost first */
+	void (*places)(void *context, uint64_t object, uint64_t address,
+		       const struct source_place *p, unsigned int count);
 	void *context;
 };
 
@@ -93,6 +124,14 @@ struct symbolizer;
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
 		   struct error *err);
 void symbolizer_free(struct symbolizer *s);
+
+/*
+ * The same for lines and inlined functions of ELF files, and nothing else: a worker of its own,
+ * since debugging information is the largest thing that is read, and the likeliest to kill who
+ * reads it. memory: bytes that the worker may take; it gives way to all others for the CPU.
+ */
+int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_events *events,
+			   uint64_t memory, struct error *err);
 
 /* A descriptor that polls readable when symbolizer_poll() has something to do. */
 int symbolizer_fd(const struct symbolizer *s);
@@ -132,6 +171,18 @@ int symbolizer_read(struct symbolizer *s, uint64_t object);
  * to it (build-id or CRC) and ignores it otherwise. fd is owned as above.
  */
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd);
+
+/* Of sources: what dwz took out of the file's, or its debug file's, debugging information. */
+int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
+
+/*
+ * Of sources: have an object's debugging information looked at. Answered by the event sources,
+ * as symbolizer_add_debug() and symbolizer_add_common() are. -ENOENT: no such object; -ENOMEM.
+ */
+int symbolizer_sources(struct symbolizer *s, uint64_t object);
+
+/* Another descriptor of an object's file, for the caller; a negative errno if it is not open. */
+int symbolizer_dup(const struct symbolizer *s, uint64_t object);
 
 /* Have a perf map or the kernel read again: it has grown. fd as above, or -1 to reuse the old. */
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd);

@@ -104,7 +104,9 @@ void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *a
 
 	s->pending--;
 	s->stats.answered++;
-	if (!s->events.symbol)
+	if (s->memory && s->events.places)
+		s->events.places(s->events.context, r->object->id, q->address, NULL, 0);
+	if (s->memory || !s->events.symbol)
 		return;
 	symbol.place = q->place;
 	symbol.name = symbol.name ? symbol.name : "";
@@ -149,8 +151,9 @@ static int take_answers(struct symbolizer *s, const struct message *m, size_t si
 	int rc = r->type == MESSAGE_ASK ? 0 : -EBADMSG;
 
 	for (uint32_t i = 0; !rc && i < m->count; i++)
-		rc = m->type == MESSAGE_ANSWERS ? take_answer(s, r, &at, size)
-						: code_answer_take(s, r, &at, size);
+		rc = m->type == MESSAGE_ANSWERS	 ? take_answer(s, r, &at, size)
+		     : m->type == MESSAGE_PLACES ? place_take(s, r, &at, size)
+						 : code_answer_take(s, r, &at, size);
 	if (!rc && r->answered == r->questions.count)
 		request_free(request_take(s, now));
 	return rc;
@@ -168,8 +171,11 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 		return 0;
 	if (m->type == MESSAGE_FACTS)
 		return take_facts(s, size, now);
-	if (m->type == MESSAGE_ANSWERS || m->type == MESSAGE_CODE_ANSWERS)
+	if (m->type == MESSAGE_ANSWERS || m->type == MESSAGE_CODE_ANSWERS ||
+	    m->type == MESSAGE_PLACES)
 		return take_answers(s, m, size, now);
+	if (m->type == MESSAGE_SOURCE_FACTS)
+		return sources_take(s, size, now);
 	if (m->type == MESSAGE_PYTHON)
 		return inspect_take(s, size, now);
 	return table_take(s, m, size, now);
@@ -210,13 +216,18 @@ static int introduce(struct symbolizer *s, struct object *o)
 		if (rc < 0)
 			return rc;
 		o->generation = s->generation;
-		o->debug_sent = false;
+		o->debug_sent = o->common_sent = false;
 		o->symbols_sent = 0;
 	}
 	if (o->debug_fd >= 0 && !o->debug_sent) {
 		m.type = MESSAGE_DEBUG;
 		rc = message_send(s->socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
 		o->debug_sent = rc == 0;
+	}
+	if (!rc && o->common_fd >= 0 && !o->common_sent) {
+		m.type = MESSAGE_COMMON;
+		rc = message_send(s->socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
+		o->common_sent = rc == 0;
 	}
 	while (!rc && o->symbols_sent < o->symbols.count) {
 		const struct kernel_symbol *k = &o->symbols.items[o->symbols_sent];
@@ -239,6 +250,7 @@ static void answer_bad(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct python_file none = {.support = PYTHON_NONE};
+	const struct source_facts no_sources = {.status = -EIO};
 
 	if (request_is_table(r)) {
 		table_end(s, r, -EIO, NULL);
@@ -246,6 +258,10 @@ static void answer_bad(struct symbolizer *s, struct request *r)
 	}
 	if (r->type == MESSAGE_INSPECT) {
 		inspect_end(s, r, &none);
+		return;
+	}
+	if (r->type == MESSAGE_SOURCES) {
+		sources_end(s, r, &no_sources);
 		return;
 	}
 	if (!r->object->bad)
@@ -383,6 +399,7 @@ static void requeue(struct symbolizer *s)
 	s->waiting = s->tables = s->codes = (struct queue){0};
 	while ((r = queue_take(&s->sent))) {
 		table_restart(r);
+		r->places.count = r->place_count = 0;
 		queue_put(request_queue(s, r), r);
 	}
 	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the client's files share: client.c (objects), client_io.c (messages), client_python.c,
- * client_tables.c, client_worker.c.
+ * What the client's files share: client.c (objects), client_io.c (messages), client_places.c,
+ * client_python.c, client_tables.c, client_worker.c.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -26,11 +26,11 @@ struct kernel_symbol {
 struct object {
 	uint64_t id;
 	enum object_kind kind;
-	int fd, debug_fd;		      /* -1: none, or closed because there were too many */
+	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
 	struct stamp stamp;		      /* of fd, when it was added */
 	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation;		      /* of the worker that knows it; 0: none */
-	bool debug_sent;		      /* to that worker */
+	bool debug_sent, common_sent;	      /* to that worker */
 	size_t symbols_sent;		      /* to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added ones */
 	struct request *gathering;	      /* questions not sent yet; NULL: none */
@@ -47,7 +47,7 @@ struct object {
 struct request {
 	struct request *next;
 	struct object *object;
-	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, INSPECT or FORGET */
+	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, INSPECT, SOURCES or FORGET */
 	uint64_t sequence;	/* with which it was sent */
 	VECTOR(struct message_question) questions; /* of ASK */
 	size_t answered;			   /* of those, in order */
@@ -55,6 +55,8 @@ struct request {
 	struct unwind_key key;			   /* what the table is kept under, if keyed */
 	char *table; /* what came of it; NULL with a size: there was no memory */
 	size_t table_size, received;
+	VECTOR(char) places; /* records of the next question, as they came */
+	unsigned int place_count;
 };
 
 struct queue {
@@ -70,6 +72,7 @@ struct symbolizer {
 	struct queue codes;  /* what is asked of Python: before all */
 	size_t sent_count;
 	uint64_t pending, tables_pending, sequence;
+	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
 
@@ -136,6 +139,13 @@ int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t
 int inspect_take(struct symbolizer *s, size_t size, uint64_t now);
 /* Answer a request that is in no queue any more, and free it. */
 void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
+
+/* client_places.c: the next record of a MESSAGE_PLACES, at *at, which moves behind it. */
+int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
+/* The MESSAGE_SOURCE_FACTS that the first request was sent for. 0, or -EBADMSG for a lie. */
+int sources_take(struct symbolizer *s, size_t size, uint64_t now);
+/* Answer a request that is in no queue any more, and free it. */
+void sources_end(struct symbolizer *s, struct request *r, const struct source_facts *f);
 
 /* Is it about a file, and not its symbols? */
 static inline bool request_is_of_file(const struct request *r)

@@ -25,7 +25,7 @@ int worker_start(struct symbolizer *s, struct error *err)
 		return error_errno(err, -errno, "cannot start the symbolizer's worker");
 	pid = fork();
 	if (pid == 0)
-		worker_main(pair[1], self, s->files_max);
+		worker_main(pair[1], self, s->files_max, s->memory);
 	close(pair[1]);
 	if (pid < 0 || epoll_ctl(s->poll, EPOLL_CTL_ADD, pair[0], &event) < 0) {
 		int rc = -errno;

@@ -200,7 +200,17 @@ static int allow_some(scmp_filter_ctx filter)
 	return rc;
 }
 
-static int filter_calls(void)
+static int refuse_link_calls(scmp_filter_ctx filter)
+{
+	static const int list[] = {SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(list) / sizeof(*list); i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), list[i], 0);
+	return rc;
+}
+
+static int filter_calls(bool refuse_links)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int rc;
@@ -210,6 +220,8 @@ static int filter_calls(void)
 	rc = allow_all(filter, calls, sizeof(calls) / sizeof(*calls));
 	if (!rc)
 		rc = allow_some(filter);
+	if (!rc && refuse_links)
+		rc = refuse_link_calls(filter);
 	if (!rc && SANITIZED)
 		rc = allow_all(filter, sanitizer_calls,
 			       sizeof(sanitizer_calls) / sizeof(*sanitizer_calls));
@@ -219,7 +231,7 @@ static int filter_calls(void)
 	return rc;
 }
 
-int confine(int socket, int parent, unsigned int files)
+int confine_within(int socket, int parent, const struct confines *c)
 {
 	uint64_t memory;
 	int rc = close_all_but(socket);
@@ -227,12 +239,18 @@ int confine(int socket, int parent, unsigned int files)
 	if (rc < 0)
 		return rc;
 	rc = drop_shared_memory();
-	memory = own_memory() + CONFINED_MEMORY;
+	memory = own_memory() + c->memory;
 	if (!rc)
 		rc = drop_privileges();
 	if (!rc)
-		rc = set_limits(memory, files);
+		rc = set_limits(memory, c->files);
 	if (!rc)
 		rc = set_attributes(parent);
-	return rc ? rc : filter_calls();
+	return rc ? rc : filter_calls(c->refuse_links);
+}
+
+int confine(int socket, int parent, unsigned int files)
+{
+	return confine_within(socket, parent,
+			      &(struct confines){.files = files, .memory = CONFINED_MEMORY});
 }

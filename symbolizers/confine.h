@@ -3,19 +3,31 @@
 #ifndef SKEIN_SYMBOLIZERS_CONFINE_H
 #define SKEIN_SYMBOLIZERS_CONFINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* Memory that the worker may take on top of what it inherited. */
 #define CONFINED_MEMORY (1ull << 30)
 
+/* What a worker may have. */
+struct confines {
+	unsigned int files; /* descriptors that it may hold */
+	uint64_t memory; /* bytes on top of what it inherited */
+	/* Reading a symbolic link fails, instead of being the end: libdw asks for its file's name. */
+	bool refuse_links;
+};
+
 /*
  * Confine the calling process, which has one thread and was just forked by
  * parent: it keeps only the descriptor socket, which becomes number 0; it has no
  * user of its own, no capabilities, no shared memory, tight limits, and a
- * system call filter that kills it. It dies with its parent. files: how many
- * descriptors it may hold. 0 or a negative errno; a process that could not be
- * confined must exit.
+ * system call filter that kills it. It dies with its parent. 0 or a negative errno;
+ * a process that could not be confined must exit.
  */
+int confine_within(int socket, int parent, const struct confines *c);
+/* The same with what the worker of names may have, and so many descriptors. */
 int confine(int socket, int parent, unsigned int files);
 
 #endif

@@ -225,7 +225,7 @@ static void rank_symbols(struct symtab *t)
 	}
 }
 
-static bool belongs(const struct elf_image *debug, const struct object_facts *facts)
+bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts)
 {
 	struct object_facts other = {0};
 	uint32_t crc;
@@ -244,7 +244,7 @@ static int add_debug_file(struct symtab *symbols, int fd, const struct object_fa
 	int rc = elf_image_open(&debug, fd, b);
 
 	if (!rc)
-		rc = belongs(&debug, facts) ? add_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
+		rc = elf_belongs(&debug, facts) ? add_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
 	elf_image_close(&debug);
 	return rc;
 }
@@ -287,7 +287,7 @@ static int add_best(struct symtab *symbols, const struct elf_image *image, int d
 	return dynamic;
 }
 
-static int read_segments(struct elf *e, const struct elf_image *image)
+int elf_read_segments(struct elf *e, const struct elf_image *image)
 {
 	size_t count;
 	GElf_Phdr p;
@@ -315,7 +315,7 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 	int rc;
 
 	elf_image_identity(image, facts);
-	rc = read_segments(e, image);
+	rc = elf_read_segments(e, image);
 	if (!rc)
 		rc = add_best(&e->symbols, image, debug_fd, facts);
 	if (!rc) {
@@ -356,7 +356,7 @@ void elf_free(struct elf *e)
 }
 
 /* A page may be mapped by two segments; code is in the one that may run. */
-static bool to_address(const struct elf *e, uint64_t offset, uint64_t *ret)
+bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 {
 	bool found = false;
 
@@ -388,7 +388,7 @@ bool elf_find(const struct elf *e, uint64_t offset, struct found *ret)
 	bool found;
 
 	*ret = (struct found){.name = ""};
-	if (!to_address(e, offset, &address))
+	if (!elf_address(e, offset, &address))
 		return false;
 	found = symtab_find(&e->symbols, address, ret);
 	if (in_starts(e, address) || (found && elf_name_is_start(ret->name)))

@@ -55,6 +55,13 @@ bool elf_find(const struct elf *e, uint64_t offset, struct found *ret);
 
 size_t elf_bytes(const struct elf *e);
 
+/* Read the segments alone, for elf_address(). 0, -EBADMSG or -ENOMEM. */
+int elf_read_segments(struct elf *e, const struct elf_image *image);
+/* The address at a file offset; false if no segment has it. */
+bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret);
+/* Is it the debug file of the file with these facts, by build-id or else by CRC? */
+bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts);
+
 /* elf_start.c: fill e->starts from the image; the entry point's function is looked up in e. */
 int elf_find_starts(struct elf *e, const struct elf_image *image);
 bool elf_name_is_start(const char *name);

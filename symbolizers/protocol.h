@@ -38,6 +38,9 @@ enum message_type {
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* answered by PYTHON */
+	/* A worker of sources answers no other questions than ASK, with PLACES, and: */
+	MESSAGE_COMMON,	 /* fd of what dwz took out of debugging information */
+	MESSAGE_SOURCES, /* answered by SOURCE_FACTS */
 	/* From the worker. */
 	MESSAGE_BEAT,	      /* still at work on that request */
 	MESSAGE_FACTS,	      /* struct object_facts */
@@ -51,6 +54,8 @@ enum message_type {
 	MESSAGE_PART,
 	MESSAGE_NO_TABLE, /* count is why, an errno */
 	MESSAGE_PYTHON,	  /* struct python_file */
+	MESSAGE_SOURCE_FACTS, /* struct source_facts */
+	MESSAGE_PLACES,	      /* count times struct message_place and its texts */
 };
 
 struct message {
@@ -90,6 +95,21 @@ struct message_code_answer {
 	uint16_t file;
 };
 
+enum place_flag {
+	PLACE_LAST = 1,	 /* no more come of this address */
+	PLACE_KNOWN = 2, /* else it is the only one, and empty */
+};
+
+/* A function at an address; an address has one or several, the innermost first. */
+struct message_place {
+	uint64_t address;
+	uint32_t line, declared_line;
+	uint32_t flags; /* enum place_flag */
+	/* bytes of the four texts that follow, without NUL */
+	uint16_t name, system_name, declared, file;
+	uint32_t reserved; /* 0 */
+};
+
 #define PAYLOAD_MAX (64 * 1024)
 /* Longest name in an answer, in bytes; what is longer is cut and ends with U+2026. */
 #define ANSWER_NAME_MAX 4096
@@ -98,6 +118,8 @@ struct message_code_answer {
 _Static_assert(ASK_MAX * sizeof(struct message_question) <= PAYLOAD_MAX, "a full ASK must fit");
 _Static_assert(sizeof(struct message_answer) + 2 * ANSWER_NAME_MAX <= PAYLOAD_MAX,
 	       "the longest answer must fit");
+_Static_assert(sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1) <= PAYLOAD_MAX,
+	       "the longest place must fit");
 
 /*
  * Send one message; fd (or -1) is handed over as a copy. flags: those of

@@ -17,6 +17,7 @@
 #include "symbolizers/perfmap.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/worker.h"
+#include "symbolizers/worker_places.h"
 #include "symbolizers/worker_python.h"
 #include "symbolizers/worker_tables.h"
 
@@ -26,7 +27,7 @@
 struct object {
 	uint64_t id;
 	enum object_kind kind;
-	int fd, debug_fd;   /* -1: none */
+	int fd, debug_fd, common_fd; /* -1: none */
 	struct stamp stamp; /* of fd, when the object was added */
 	bool read;	    /* the table is there */
 	bool bad;
@@ -38,12 +39,14 @@ struct object {
 		struct code_process python;
 	} table;
 	size_t bytes;	   /* of the table */
+	struct place_file places; /* of a worker of sources */
 	UT_hash_handle hh; /* the list is in order of use, oldest first */
 };
 
 struct worker {
 	int socket;
 	unsigned int files, files_max;
+	uint64_t memory; /* of a worker of sources, else 0 */
 	size_t bytes;
 	struct object *objects;
 	struct codes codes; /* not in bytes */
@@ -62,6 +65,13 @@ static void close_file(struct worker *w, int *fd)
 	close(*fd);
 	w->files--;
 	*fd = -1;
+}
+
+static void close_files(struct worker *w, struct object *o)
+{
+	close_file(w, &o->fd);
+	close_file(w, &o->debug_fd);
+	close_file(w, &o->common_fd);
 }
 
 static void drop_table(struct worker *w, struct object *o)
@@ -90,8 +100,8 @@ static void forget(struct worker *w, struct object *o)
 {
 	HASH_DEL(w->objects, o);
 	drop_table(w, o);
-	close_file(w, &o->fd);
-	close_file(w, &o->debug_fd);
+	worker_places_close(&o->places);
+	close_files(w, o);
 	free(o);
 }
 
@@ -259,6 +269,72 @@ static void answer(struct worker *w, const struct message *m, struct object *o)
 	send_answers(w, m, MESSAGE_ANSWERS);
 }
 
+static void open_places(struct worker *w, struct object *o)
+{
+	const struct dwarf_fds fds = {o->fd, o->debug_fd, o->common_fd};
+
+	worker_places_open(&o->places, &fds, &o->stamp, w->memory, &w->beat);
+}
+
+/* Files that were used least recently are closed, and this one, too, if it alone takes too much. */
+static void keep_memory(struct worker *w)
+{
+	struct object *o, *next;
+
+	HASH_ITER (hh, w->objects, o, next) {
+		if (!worker_places_full(w->memory))
+			break;
+		worker_places_close(&o->places);
+	}
+}
+
+static void put_place(struct worker *w, const struct message *m, uint64_t address,
+		      const struct dwarf_place *p, bool last)
+{
+	if (sizeof(w->answers) - w->used < PLACE_RECORD_MAX)
+		send_answers(w, m, MESSAGE_PLACES);
+	w->used += worker_place_write(w->answers + w->used, address, p, last, w->demangler);
+	w->count++;
+}
+
+static void answer_places(struct worker *w, const struct message *m, struct object *o)
+{
+	struct dwarf_place found[SOURCE_PLACES_MAX];
+
+	if (o)
+		touch(w, o);
+	for (uint32_t i = 0; i < m->count; i++) {
+		uint64_t address = question(w, i).address;
+		unsigned int count = 0;
+
+		if (o && !o->places.open && (!o->places.looked || !o->places.facts.status))
+			open_places(w, o);
+		if (o && o->places.open)
+			count = dwarf_places_find(o->places.open, address, found);
+		for (unsigned int n = 0; n < count; n++)
+			put_place(w, m, address, &found[n], n + 1 == count);
+		if (!count)
+			put_place(w, m, address, NULL, true);
+		beat(&w->beat);
+		keep_memory(w);
+	}
+	send_answers(w, m, MESSAGE_PLACES);
+}
+
+static void send_source_facts(struct worker *w, const struct message *request, struct object *o)
+{
+	struct source_facts none = {.status = -ENOENT};
+	struct message m = *request;
+
+	if (o)
+		open_places(w, o);
+	keep_memory(w);
+	m.type = MESSAGE_SOURCE_FACTS;
+	m.count = 1;
+	if (message_send(w->socket, &m, o ? &o->places.facts : &none, sizeof(none), -1, 0) < 0)
+		_exit(1);
+}
+
 static void send_facts(struct worker *w, const struct message *request, const struct object *o)
 {
 	struct object_facts unknown = {.bad = true};
@@ -284,8 +360,7 @@ static void keep_files(struct worker *w, const struct object *current)
 				return;
 			if (o == current || o->read != read)
 				continue;
-			close_file(w, &o->fd);
-			close_file(w, &o->debug_fd);
+			close_files(w, o);
 		}
 	}
 }
@@ -308,7 +383,7 @@ static void add_object(struct worker *w, const struct message *m, size_t size, i
 		_exit(1);
 	o->id = m->object;
 	o->kind = m->count;
-	o->fd = o->debug_fd = -1;
+	o->fd = o->debug_fd = o->common_fd = -1;
 	if (o->kind != OBJECT_PYTHON || worker_python_begin(&o->table.python, w->payload, size))
 		replace_file(w, &o->fd, fd);
 	if (o->kind != OBJECT_PYTHON && size == sizeof(o->stamp))
@@ -377,8 +452,17 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 			read_object(w, o);
 		send_facts(w, m, o);
 		return;
+	case MESSAGE_COMMON:
+		if (o)
+			replace_file(w, &o->common_fd, fd);
+		return;
+	case MESSAGE_SOURCES:
+		send_source_facts(w, m, o);
+		return;
 	case MESSAGE_ASK:
-		if (o && o->kind == OBJECT_PYTHON)
+		if (w->memory)
+			answer_places(w, m, o);
+		else if (o && o->kind == OBJECT_PYTHON)
 			answer_python(w, m, o);
 		else
 			answer(w, m, o);
@@ -406,15 +490,27 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-void worker_main(int socket, int parent, unsigned int files)
+static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory)
+{
+	const struct confines c = {
+		.files = files + WORKER_FILES_SPARE,
+		.memory = memory ? memory : CONFINED_MEMORY,
+		.refuse_links = memory > 0,
+	};
+
+	return confine_within(socket, parent, &c);
+}
+
+void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	struct message m;
 	int size, fd;
 
 	reset_signals();
-	if (!w || confine(socket, parent, files + WORKER_FILES_SPARE) < 0)
+	if (!w || enter_confines(socket, parent, files, memory) < 0)
 		_exit(1);
+	w->memory = memory;
 	w->socket = 0;
 	w->beat.socket = 0;
 	w->files_max = files;

@@ -3,13 +3,17 @@
 #ifndef SKEIN_SYMBOLIZERS_WORKER_H
 #define SKEIN_SYMBOLIZERS_WORKER_H
 
+#include <stdint.h>
+
 /* Descriptors that a worker keeps to read objects again; it holds a few more. */
 #define WORKER_FILES_SPARE 16
 
 /*
  * Be the worker: confine the process and answer what comes on socket until
- * its other end is closed. To be called in a fresh child of parent.
+ * its other end is closed. To be called in a fresh child of parent. memory: bytes
+ * that a worker of sources may take; 0: it is one of names.
  */
-void worker_main(int socket, int parent, unsigned int files) __attribute__((noreturn));
+void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
+	__attribute__((noreturn));
 
 #endif

@@ -22,7 +22,8 @@ static struct profile *read_profile(struct source *s, struct profile_view view)
 
 static struct profile *scene(bool native, bool lines)
 {
-	return read_profile(python_scene_source(), (struct profile_view){native, lines});
+	return read_profile(python_scene_source(),
+			    (struct profile_view){.native = native, .lines = lines});
 }
 
 /* "root;...;leaf" of the stack with that id. */

@@ -59,6 +59,44 @@ int symbols_of(struct symbols *ret, const struct profile *p)
 	return rc;
 }
 
+static int mark_inlined(struct symbols *s, uint32_t symbol, uint32_t *ret)
+{
+	size_t size = s->names.sizes.items[symbol] + 1;
+	char *marked = malloc(size);
+	int rc;
+
+	if (!marked)
+		return -ENOMEM;
+	memcpy(marked, names_text(&s->names, symbol), size);
+	rc = names_intern(&s->names, marked, size, ret);
+	free(marked);
+	return rc;
+}
+
+uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p)
+{
+	uint32_t *labels = malloc((p->frame_count + 1) * sizeof(*labels));
+	int rc = labels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		labels[i] = s->of_frame[i];
+		if (p->frames[i].inlined)
+			rc = mark_inlined(s, s->of_frame[i], &labels[i]);
+	}
+	if (rc < 0) {
+		free(labels);
+		return NULL;
+	}
+	return labels;
+}
+
+bool symbol_is_inlined(const struct symbols *s, uint32_t symbol)
+{
+	size_t length = strlen(symbol_name(s, symbol)) + 1 + strlen(symbol_module(s, symbol));
+
+	return s->names.sizes.items[symbol] > length;
+}
+
 int symbols_add(struct symbols *s, const char *name, uint32_t *ret)
 {
 	return intern(s, name, "", ret);

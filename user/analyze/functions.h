@@ -13,7 +13,7 @@
 
 /* The functions of a profile, numbered; the labels of a tree by function. */
 struct symbols {
-	struct names names; /* "name\0module" under each number */
+	struct names names; /* "name\0module" under each number; behind them "\0" if inlined */
 	uint32_t *of_frame; /* by index of frame */
 	uint32_t unknown; /* the number of "[unknown]" */
 };
@@ -23,6 +23,12 @@ int symbols_of(struct symbols *ret, const struct profile *p);
 int symbols_add(struct symbols *s, const char *name, uint32_t *ret);
 void symbols_free(struct symbols *s);
 const char *symbol_name(const struct symbols *s, uint32_t symbol);
+/*
+ * Labels by index of frame as in of_frame, but that inlined functions have numbers of their own.
+ * Freed by the caller; NULL without memory.
+ */
+uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p);
+bool symbol_is_inlined(const struct symbols *s, uint32_t symbol);
 /* Whole path of the module; "" if it is not known. */
 const char *symbol_module(const struct symbols *s, uint32_t symbol);
 

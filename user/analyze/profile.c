@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/index.h"
+#include "analyze/inlined.h"
 #include "analyze/names.h"
 #include "analyze/python.h"
 
@@ -31,6 +32,7 @@ static const struct array {
 	[KIND_MAPPING] = ARRAY(mappings, mapping_count),
 	[KIND_FUNCTION] = ARRAY(functions, function_count),
 	[KIND_FRAME] = ARRAY(frames, frame_count),
+	[KIND_INLINED] = ARRAY(inlined, inlined_count),
 	[KIND_STACK] = ARRAY(stacks, stack_count),
 	[KIND_SUM] = ARRAY(sums, sum_count),
 	[KIND_ACCOUNT] = ARRAY(accounts, account_count),
@@ -248,6 +250,25 @@ static int take_account(struct builder *b, const struct account *a)
 	return rc;
 }
 
+/* It has no id: its frame and depth tell it apart. */
+static int take_inlined(struct builder *b, const struct inlined *i)
+{
+	uint32_t frame, function, index;
+	int rc = refer(b, KIND_FRAME, i->frame, &frame);
+
+	if (!rc)
+		rc = refer(b, KIND_FUNCTION, i->function, &function);
+	if (!rc)
+		rc = append(b, KIND_INLINED, &index);
+	if (!rc)
+		rc = adopt(b, KIND_INLINED, item(b, KIND_INLINED, index), i);
+	if (rc < 0)
+		return rc;
+	b->made->profile.inlined[index].frame = frame;
+	b->made->profile.inlined[index].function = function;
+	return 0;
+}
+
 static int take_host(struct builder *b, const struct host *h)
 {
 	struct profile *p = &b->made->profile;
@@ -263,6 +284,8 @@ static int take(struct builder *b, enum record_kind kind, const void *record)
 	switch (kind) {
 	case KIND_HOST:
 		return take_host(b, record);
+	case KIND_INLINED:
+		return take_inlined(b, record);
 	case KIND_STACK:
 		return take_stack(b, record);
 	case KIND_SUM:
@@ -331,7 +354,14 @@ static int complete(struct builder *b)
 	}
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
 	rc = python_name(p, &b->made->texts, b->view.lines);
-	return rc < 0 || b->view.native ? rc : python_fold(p);
+	if (!rc && !b->view.native)
+		rc = python_fold(p);
+	inlined_attach(p, !b->view.no_inlines);
+	if (!rc && !b->view.joined)
+		rc = inlined_expand(p);
+	if (!rc && b->view.lines)
+		rc = inlined_name_lines(p, &b->made->texts);
+	return rc;
 }
 
 static int builder_finish(struct sink *s, struct error *err)

@@ -29,12 +29,17 @@ struct profile_function {
 struct profile_frame {
 	struct frame f;
 	uint32_t mapping, function;
-	const char *shown; /* of Python's that are named, by the view; else NULL */
+	const char *shown; /* named by the view: Python's, and native ones by line; else NULL */
+	const char *file; /* source file of f.line; NULL or "": that of the function */
+	uint32_t first_place, place_count; /* functions at its address among inlined; 0: no more */
+	bool inlined; /* of a function that the view took out of the frame of its caller */
 };
+/* A function at the address of a frame. Those of a frame are together, the innermost first. */
+struct profile_inlined { struct inlined i; uint32_t frame, function; };
 
 /* A node of the calling-context tree. Children have higher indexes than their parents. */
 struct profile_stack {
-	uint64_t id;
+	uint64_t id; /* 0: it is around an inlined function, and not in the trace */
 	uint32_t parent; /* index, PROFILE_NONE at a root; the next that is shown, see profile_view */
 	uint32_t frame; /* index, PROFILE_NONE unknown */
 	uint32_t root; /* index of its outermost frame, marks and Python apart; PROFILE_NONE none */
@@ -57,12 +62,14 @@ struct profile {
 	struct profile_mapping *mappings;
 	struct profile_function *functions;
 	struct profile_frame *frames;
+	struct profile_inlined *inlined;
 	struct profile_stack *stacks;
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
 	uint32_t host_count, event_count, info_count, process_count, thread_count, mapping_count,
-		function_count, frame_count, stack_count, sum_count, account_count, loss_count;
+		function_count, frame_count, inlined_count, stack_count, sum_count, account_count,
+		loss_count;
 	uint64_t total_count, total_weight; /* of all sums of event 0 (the first event) */
 	uint64_t missing; /* entities that were referred to and never came */
 };
@@ -70,7 +77,9 @@ struct profile {
 /* How stacks are shown. Zeroed: what people want to see. */
 struct profile_view {
 	bool native; /* the frames of interpreters, too, for which frames of Python stand */
-	bool lines; /* Python's frames go by where they stand, not by where their function begins */
+	bool lines; /* frames go by where they stand; Python's, else, by where their function begins */
+	bool no_inlines; /* inlined functions count as the function that they are in */
+	bool joined; /* they stay in its frame; for formats that show several functions in one */
 };
 
 /*

@@ -44,6 +44,8 @@
 	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT region") \
 	X(function, FUNCTION, TABLE, "a function: what a frame is named after") \
 	X(frame, FRAME, TABLE, "one address in one mapping") \
+	X(inlined, INLINED, TABLE, "functions that the compiler put into that of a native frame, and " \
+				   "that one itself, at the frame's address; only with --inlines") \
 	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
 	X(sample, SAMPLE, STREAM, "at a time, a thread stood at a stack, for a weight") \
 	X(slice, SLICE, STREAM, "from a time to another, a lane was in a state") \
@@ -142,8 +144,15 @@
 	I(address, "offset in the file; for kernel and JIT code the address itself; for Python " \
 		   "that of the code object") \
 	I(function, "function.id; 0 if it could not be named") \
-	I(line, "source line of the address; 0 unknown") \
+	I(line, "source line of the address, in that function; 0 unknown") \
 	I(flags, "enum frame_flag")
+
+#define INLINED_FIELDS(I, S, T) \
+	I(frame, "frame.id") \
+	I(depth, "0 the innermost; each is called by the next, and the last is the frame's own") \
+	I(function, "function.id") \
+	T(file, "source file of the line") \
+	I(line, "that runs there, or that calls the function of the depth before; 0 unknown")
 
 #define STACK_FIELDS(I, S, T) \
 	I(id, "") \

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/pipe.h"
+#include "capture/inlines.h"
 #include "capture/tables.h"
 
 struct capture_progress {
@@ -17,6 +18,7 @@ struct capture_progress {
 	uint64_t filtered; /* by the kernel side and by name */
 	uint64_t lost; /* known so far */
 	uint64_t pending_names;
+	uint64_t pending_inlines; /* addresses whose inlined functions are being looked up */
 	uint64_t pending_tables; /* unwind tables that are being made */
 	uint64_t ticks; /* how often the sink was given all that belongs together */
 	bool preparing; /* sampling has not begun */
@@ -42,6 +44,7 @@ struct capture_options {
 	uint64_t buffer; /* bytes per sample ring; 0: by the frequency */
 	uint64_t switch_buffer; /* bytes of each CPU's array of switches; 0: by their number */
 	uint64_t unwind_memory; /* bytes for unwind tables; 0: 128 MiB */
+	uint64_t inline_memory; /* bytes for reading lines and inlined functions; 0: leave them out */
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: keep none */
 	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
@@ -70,6 +73,8 @@ struct capture_summary {
 	struct tables_summary unwind; /* tables when the recording ended */
 	uint64_t tables_made, tables_cached; /* by the worker; from the cache */
 	uint64_t bad_stacks, saved_stacks; /* that ended badly; those of them that were kept */
+	bool inlined; /* inlined functions were asked for */
+	struct inlines_summary inlines; /* texts belong to the source */
 	bool comm_matched; /* the glob matched something at some time */
 };
 

@@ -43,6 +43,7 @@ void intern_free(struct intern *n)
 	if (!n)
 		return;
 	intern_free_names(n);
+	intern_free_places(n);
 	memories_free(&n->memories);
 	cache_free(n->stacks);
 	cache_free(n->paths);
@@ -264,4 +265,6 @@ void intern_forget(struct intern *n)
 	cache_clear(n->nodes);
 	cache_clear(n->frames);
 	cache_clear(n->functions);
+	if (n->placed)
+		cache_clear(n->placed);
 }

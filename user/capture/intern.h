@@ -74,6 +74,15 @@ void intern_renewed(struct intern *n, struct object *o, bool changed);
 void intern_forget(struct intern *n);
 
 /*
+ * Have lines and inlined functions asked for as well (inlines_begin() has been called), and take
+ * an answer; count 0: nothing is known. Errors of the sink are kept for intern_tick().
+ */
+struct inlines;
+void intern_use_inlines(struct intern *n, struct inlines *inlines);
+void intern_placed(struct intern *n, uint64_t object, uint64_t address,
+		   const struct source_place *p, unsigned int count);
+
+/*
  * Put frames that still wait for their names as they are, so that a killed
  * recording has them. last: they will not be named any more.
  */

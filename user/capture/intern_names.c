@@ -25,10 +25,9 @@ void intern_free_names(struct intern *n)
 		forget_waiting(n, w);
 }
 
-static int put_named(struct intern *n, const struct waiting *w, const struct frame *name,
-		     struct error *err)
+static struct frame frame_of(const struct waiting *w, const struct frame *name)
 {
-	struct frame f = {
+	return (struct frame){
 		.id = w->frame,
 		.kind = w->kind,
 		.mapping = w->key.object,
@@ -37,6 +36,12 @@ static int put_named(struct intern *n, const struct waiting *w, const struct fra
 		.line = name->line,
 		.flags = name->flags | (w->loop ? FRAME_FLAG_INTERPRETER : 0),
 	};
+}
+
+static int put_named(struct intern *n, const struct waiting *w, const struct frame *name,
+		     struct error *err)
+{
+	const struct frame f = frame_of(w, name);
 
 	return put_frame(n->sink, &f, err);
 }
@@ -144,8 +149,8 @@ static struct cache_key function_key(uint64_t object, const struct symbol *s)
 	return cache_hash_in(file.low, s->name, strlen(s->name));
 }
 
-static int function_of(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
-		       struct error *err)
+int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+		    struct error *err)
 {
 	struct cache_key key = function_key(object, s);
 	struct function f = {
@@ -190,15 +195,19 @@ static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 	if (s->flags & SYMBOL_START)
 		f.flags |= FRAME_FLAG_START;
 	if (s->flags & SYMBOL_FOUND)
-		ret = function_of(n, w->key.object, s, &f.function, &n->why);
+		ret = intern_function(n, w->key.object, s, &f.function, &n->why);
 	if (!ret)
 		ret = put_named(n, w, &f, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!f.function && may_come(n, w) && (w->missing || n->missing < MOST_MISSING))
+	if (!f.function && may_come(n, w) && (w->missing || n->missing < MOST_MISSING)) {
 		note_missing(n, w);
-	else
-		forget_waiting(n, w);
+		return;
+	}
+	f = frame_of(w, &f);
+	if (n->inlines && !ret)
+		intern_ask_places(n, &f, s);
+	forget_waiting(n, w);
 }
 
 static struct waiting *find(const struct intern *n, uint64_t object, uint64_t address,

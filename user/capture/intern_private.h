@@ -41,6 +41,8 @@ struct foreseen {
 	uint64_t object, address, place;
 };
 
+struct placing;
+
 struct intern {
 	struct objects *objects;
 	struct symbolizer *symbolizer;
@@ -56,6 +58,10 @@ struct intern {
 	unsigned int early_count;
 	struct waiting *waiting;
 	unsigned int missing; /* of those */
+	struct inlines *inlines; /* NULL: they are not asked for */
+	struct cache *placed; /* function.id -> nothing: those that were put with file and line */
+	struct placing *placing; /* frames whose inlined functions were asked for */
+	size_t placing_bytes;
 	uint64_t last_stack, last_frame, last_function;
 	bool urgent; /* a name was asked for that cannot wait */
 	uint64_t epoch; /* counts renewed objects */
@@ -70,6 +76,13 @@ struct intern {
 int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 		     struct error *err);
 void intern_free_names(struct intern *n);
+/* The function.id of a function of an object in *ret; one that is new is put. */
+int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+		    struct error *err);
+
+/* intern_places.c: a frame has been put with what there is of its name: ask for its places. */
+void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *name);
+void intern_free_places(struct intern *n);
 
 /* intern_python.c: the memory of a process that runs Python in that space; NULL: none. */
 struct object *intern_python_of(struct intern *n, struct process_entry *p,

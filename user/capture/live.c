@@ -36,6 +36,8 @@ static int poll_helpers(struct live *l, struct error *err)
 		ret = symbolizer_flush(l->symbolizer);
 	if (!ret)
 		ret = symbolizer_poll(l->symbolizer, now, err);
+	if (!ret && l->inlines)
+		ret = inlines_poll(l->inlines, now, err);
 	if (!ret && l->error)
 		ret = error_set(err, l->error, "%s", l->why.text);
 	return ret;
@@ -199,6 +201,8 @@ static bool keep_going(struct live *l)
 		p->lost += counts.lost;
 	}
 	p->pending_names = symbolizer_pending(l->symbolizer);
+	if (l->inlines)
+		p->pending_inlines = inlines_pending(l->inlines);
 	if (!l->options.keep_going(l->options.context, p) || (l->over && !p->finishing))
 		return false;
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
@@ -279,6 +283,8 @@ static int watch_all(struct live *l, struct error *err)
 
 	if (!ret)
 		ret = watch(l, opener_fd(l->opener), 0, WAKE_HELPER);
+	if (!ret)
+		ret = watch(l, l->inlines ? inlines_fd(l->inlines) : -1, 0, WAKE_HELPER);
 	if (!ret)
 		ret = watch(l, l->options.wake_fd, 0, WAKE_SIGNAL);
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
@@ -403,6 +409,7 @@ static int last_names(struct live *l, struct error *err)
 
 		ret = poll_helpers(l, err);
 		if (ret || (!symbolizer_pending(l->symbolizer) && !opener_pending(l->opener) &&
+			    !(l->inlines && inlines_pending(l->inlines)) &&
 			    !objects_reread_kernel(l->objects, boot_now())))
 			break;
 		epoll_wait(l->epoll, &e, 1, 20);
@@ -519,6 +526,11 @@ static void fill_summary(struct live *l)
 	s->memory = peak_memory(getpid());
 	add_helper(s, symbolizer_worker_pid(l->symbolizer));
 	add_helper(s, opener_pid(l->opener));
+	s->inlined = l->inlines != NULL;
+	if (l->inlines) {
+		add_helper(s, inlines_worker_pid(l->inlines));
+		inlines_summary(l->inlines, &s->inlines);
+	}
 	tables_summary(l->tables, &s->unwind);
 	s->tables_made = symbolizer_stats(l->symbolizer)->tables_made;
 	s->tables_cached = symbolizer_stats(l->symbolizer)->tables_cached;

@@ -9,6 +9,7 @@
 #include "capture/cgroup.h"
 #include "capture/cpus.h"
 #include "capture/finish.h"
+#include "capture/inlines.h"
 #include "capture/intern.h"
 #include "capture/ledger.h"
 #include "capture/opener.h"
@@ -52,6 +53,7 @@ struct live {
 	struct sideband *sideband;
 	struct opener *opener;
 	struct symbolizer *symbolizer;
+	struct inlines *inlines; /* NULL: they are not asked for */
 	struct arena *arena;
 	struct tables *tables;
 	struct objects *objects;

@@ -110,6 +110,7 @@ static void live_free(struct source *source)
 	objects_free(l->objects);
 	tables_free(l->tables);
 	arena_free(l->arena);
+	inlines_free(l->inlines);
 	symbolizer_free(l->symbolizer);
 	opener_free(l->opener);
 	schedule_free(l->schedule);

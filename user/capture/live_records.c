@@ -16,7 +16,10 @@ static void on_opened(void *context, const struct open_answer *a)
 {
 	struct live *l = context;
 
-	objects_opened(l->objects, a, boot_now());
+	if (a->token & INLINES_TOKEN)
+		inlines_opened(l->inlines, a);
+	else
+		objects_opened(l->objects, a, boot_now());
 }
 
 static void on_scanned_process(void *context, const struct scanned_process *p)
@@ -55,6 +58,14 @@ static void on_symbol(void *context, uint64_t object, uint64_t address, const st
 	struct live *l = context;
 
 	intern_named(l->intern, object, address, s);
+}
+
+static void on_places(void *context, uint64_t object, uint64_t address,
+		      const struct source_place *p, unsigned int count)
+{
+	struct live *l = context;
+
+	intern_placed(l->intern, object, address, p, count);
 }
 
 static void on_facts(void *context, uint64_t object, const struct object_facts *facts)
@@ -299,7 +310,8 @@ int live_start_helpers(struct live *l, struct error *err)
 	l->pythons.tell = tell_layout;
 	l->pythons.context = l;
 	ret = symbolizer_new(&l->symbolizer, &symbols, err);
-
+	if (!ret && l->options.inline_memory)
+		ret = inlines_new(&l->inlines, l->options.inline_memory, err);
 	return ret ? ret : opener_new(&l->opener, &files, err);
 }
 
@@ -349,6 +361,19 @@ static int begin_schedule(struct live *l, struct error *err)
 	return schedule_new(&l->schedule, &c, err);
 }
 
+static void begin_inlines(struct live *l)
+{
+	const struct inlines_context c = {
+		.opener = l->opener,
+		.names = l->symbolizer,
+		.placed = on_places,
+		.context = l,
+	};
+
+	inlines_begin(l->inlines, &c, l->objects);
+	intern_use_inlines(l->intern, l->inlines);
+}
+
 int live_begin_tables(struct live *l, struct error *err)
 {
 	const struct process_context c = {
@@ -371,6 +396,8 @@ int live_begin_tables(struct live *l, struct error *err)
 		ret = begin_schedule(l, err);
 	if (!ret)
 		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
+	if (!ret && l->inlines)
+		begin_inlines(l);
 	if (!ret && live_walks(l)) {
 		program_foresee(l->program, live_foresee, l);
 		sideband_foresee(l->sideband, live_foresee_mapping, l);

@@ -30,6 +30,7 @@ enum open_what {
 	OPEN_PERF_MAP,	  /* /tmp/perf-NSPID.map of a process, through its root */
 	OPEN_DEBUG,	  /* a separate debug file, by build-id or debuglink */
 	OPEN_MEMORY,	  /* /proc/PID/mem, for reading: its own memory, whatever it executes later */
+	OPEN_COMMON,	  /* what dwz took out of debug files: debuglink is its path below .dwz */
 };
 
 #define OPENER_PATH_MAX 4096
@@ -51,8 +52,8 @@ struct open_request {
 	 */
 	uint64_t seen;
 	const char *path; /* of the mapping as its process sees it */
-	const char *build_id; /* OPEN_DEBUG: lowercase hex */
-	const char *debuglink; /* OPEN_DEBUG: file name */
+	const char *build_id; /* OPEN_DEBUG, OPEN_COMMON: lowercase hex */
+	const char *debuglink; /* the same: file name */
 };
 
 struct open_answer {
@@ -60,7 +61,7 @@ struct open_answer {
 	int fd; /* owned by the receiver; negative errno if it could not be opened */
 	uint64_t device, inode, size; /* of fstat */
 	int64_t mtime_ns, ctime_ns;
-	bool more; /* OPEN_DEBUG: further candidates follow */
+	bool more; /* OPEN_DEBUG, OPEN_COMMON: further candidates follow */
 };
 
 /* What a scan of /proc tells of one process. Texts are valid during the callback. */

@@ -126,6 +126,7 @@ static void do_open(struct child *c, const struct open_request *r)
 		tell_opened(c, r->token, opener_open_perf_map(r), false);
 		break;
 	case OPEN_DEBUG:
+	case OPEN_COMMON:
 		count = opener_open_debug(r, fds);
 		for (i = 0; i < count; i++)
 			tell_opened(c, r->token, fds[i], i + 1 < count);

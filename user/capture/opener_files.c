@@ -423,6 +423,17 @@ static void try_debuglink(struct candidates *c)
 	}
 }
 
+/* The name may hold folders; the roots are left by none of them. */
+static void try_common(struct candidates *c)
+{
+	char path[OPENER_NAME_MAX + 64];
+
+	if (!c->request->debuglink[0])
+		return;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.dwz/%s", c->request->debuglink);
+	try_candidate(c, path);
+}
+
 unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX])
 {
 	struct procfs_status status = {.fsuid = UINT32_MAX};
@@ -437,7 +448,10 @@ unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBU
 	c.uid = status.fsuid;
 	c.roots[1] = open_root(-1);
 	try_build_id(&c);
-	try_debuglink(&c);
+	if (r->what == OPEN_COMMON)
+		try_common(&c);
+	else
+		try_debuglink(&c);
 	if (c.roots[0] >= 0)
 		close(c.roots[0]);
 	if (c.roots[1] >= 0)

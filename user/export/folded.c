@@ -84,13 +84,14 @@ static int number_name(struct folding *f, const char *text, bool no_spaces, cons
 }
 
 /* The suffixes that palettes of flame graphs know. */
-static const char *annotation(const struct folding *f, uint64_t kind)
+static const char *annotation(const struct folding *folding, const struct profile_frame *f)
 {
-	if (!f->options->annotate)
+	if (!folding->options->annotate)
 		return "";
-	return kind == FRAME_KERNEL			 ? "_[k]"
-	       : kind == FRAME_JIT || kind == FRAME_JAVA ? "_[j]"
-							 : "";
+	return f->inlined					       ? "_[i]"
+	       : f->f.kind == FRAME_KERNEL			       ? "_[k]"
+	       : f->f.kind == FRAME_JIT || f->f.kind == FRAME_JAVA ? "_[j]"
+								       : "";
 }
 
 static int name_frames(struct folding *f)
@@ -105,7 +106,7 @@ static int name_frames(struct folding *f)
 		char buf[512];
 
 		rc = number_name(f, profile_frame_name(p, i, buf, sizeof(buf)), false,
-				 annotation(f, p->frames[i].f.kind), &f->frame_names[i]);
+				 annotation(f, &p->frames[i]), &f->frame_names[i]);
 	}
 	return rc;
 }

@@ -33,7 +33,8 @@ enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT };
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR };
 enum { MAPPING_ID = 1, MAPPING_MEMORY_START, MAPPING_MEMORY_LIMIT, MAPPING_FILE_OFFSET,
-       MAPPING_FILENAME, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS };
+       MAPPING_FILENAME, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILENAMES,
+       MAPPING_HAS_LINE_NUMBERS, MAPPING_HAS_INLINE_FRAMES };
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION_ID = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME,
@@ -61,6 +62,7 @@ struct object {
 	uint32_t name, build_id; /* strings */
 	uint64_t start, limit; /* addresses; limit is behind the last */
 	bool asked; /* the symbolizer was asked for every frame in it */
+	bool filed, lined, inlined; /* some frames have files, lines, inlined functions */
 };
 
 struct pprof {
@@ -76,6 +78,7 @@ struct pprof {
 	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
 	VECTOR(uint32_t) events; /* indexes of those that have samples */
 	VECTOR(uint64_t) path;
+	VECTOR(uint64_t) place; /* of the location at hand: what tells it apart */
 	int error; /* sticky, the first */
 };
 
@@ -161,38 +164,58 @@ static uint64_t function(struct pprof *p, const char *name, const char *system_n
 	return id;
 }
 
-/* The id of a location, which is written when it is new. */
-static uint32_t location(struct pprof *p, uint64_t mapping_id, uint64_t address,
-			 uint64_t function_id, uint64_t line)
+/* A location is put together of where it is and of its lines, the innermost function first. */
+static void begin_location(struct pprof *p, uint64_t mapping_id, uint64_t address)
 {
-	struct {
-		uint64_t mapping_id, address, function_id, line;
-	} key = {mapping_id, address, function_id, line};
-	uint32_t known = p->locations.texts.count;
-	uint32_t id = 1 + number(p, &p->locations, &key, sizeof(key));
+	p->place.count = 0;
+	fail(p, vector_push(&p->place, mapping_id));
+	fail(p, vector_push(&p->place, address));
+}
 
-	if (id > known && !p->error) {
-		size_t mark = protobuf_begin(&p->buf, PROFILE_LOCATION);
+static void add_line(struct pprof *p, uint64_t function_id, uint64_t line)
+{
+	fail(p, vector_push(&p->place, function_id));
+	fail(p, vector_push(&p->place, line));
+}
 
-		field(p, LOCATION_ID, id);
-		field(p, LOCATION_MAPPING_ID, mapping_id);
-		field(p, LOCATION_ADDRESS, address);
-		if (function_id) {
-			size_t line_mark = protobuf_begin(&p->buf, LOCATION_LINE);
+static void write_location(struct pprof *p, uint32_t id)
+{
+	const uint64_t *place = p->place.items;
+	size_t mark = protobuf_begin(&p->buf, PROFILE_LOCATION);
 
-			field(p, LINE_FUNCTION_ID, function_id);
-			field(p, LINE_LINE, line);
-			protobuf_end(&p->buf, line_mark);
-		}
-		protobuf_end(&p->buf, mark);
+	field(p, LOCATION_ID, id);
+	field(p, LOCATION_MAPPING_ID, place[0]);
+	field(p, LOCATION_ADDRESS, place[1]);
+	for (size_t i = 2; i + 1 < p->place.count; i += 2) {
+		size_t line_mark = protobuf_begin(&p->buf, LOCATION_LINE);
+
+		field(p, LINE_FUNCTION_ID, place[i]);
+		field(p, LINE_LINE, place[i + 1]);
+		protobuf_end(&p->buf, line_mark);
 	}
+	protobuf_end(&p->buf, mark);
+}
+
+/* The id of the location that was put together, which is written when it is new. */
+static uint32_t end_location(struct pprof *p)
+{
+	uint32_t known = p->locations.texts.count, id;
+
+	if (p->error)
+		return 0;
+	id = 1 + number(p, &p->locations, p->place.items,
+			p->place.count * sizeof(*p->place.items));
+	if (id > known && !p->error)
+		write_location(p, id);
 	return id;
 }
 
 /* A location that stands for something that has no address. */
 static uint32_t remark(struct pprof *p, const char *text)
 {
-	return location(p, 0, 0, function(p, text, "", "", 0), 0);
+	begin_location(p, 0, 0);
+	add_line(p, function(p, text, "", "", 0), 0);
+	return end_location(p);
 }
 
 /*
@@ -218,9 +241,18 @@ static uint32_t object_name(struct pprof *p, uint32_t index)
 	return string(p, text);
 }
 
-/* The object of a mapping, stretched over one more frame. */
-static void use_mapping(struct pprof *p, uint32_t index, const struct frame *f)
+/* The source file of a frame; "" unknown. */
+static const char *file_of(const struct profile *profile, const struct profile_frame *f)
 {
+	if (f->file && *f->file)
+		return f->file;
+	return f->function == PROFILE_NONE ? "" : profile->functions[f->function].f.file;
+}
+
+/* The object of a mapping, stretched over one more frame. */
+static void use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
+{
+	const struct frame *f = &frame->f;
 	const struct mapping *m = &p->profile->mappings[index].m;
 	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
 			m->kind == MAPPING_PYTHON;
@@ -244,6 +276,11 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct frame *f)
 	if (f->address >= o->limit)
 		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
 	o->asked = o->asked && (f->function || f->flags & FRAME_FLAG_ASKED);
+	if (m->kind != MAPPING_FILE)
+		return;
+	o->lined = o->lined || f->line;
+	o->filed = o->filed || *file_of(p->profile, frame);
+	o->inlined = o->inlined || frame->place_count > 1;
 }
 
 static void write_objects(struct pprof *p)
@@ -258,8 +295,25 @@ static void write_objects(struct pprof *p)
 		field(p, MAPPING_FILENAME, o->name);
 		field(p, MAPPING_BUILD_ID, o->build_id);
 		field(p, MAPPING_HAS_FUNCTIONS, o->asked);
+		field(p, MAPPING_HAS_FILENAMES, o->filed);
+		field(p, MAPPING_HAS_LINE_NUMBERS, o->lined);
+		field(p, MAPPING_HAS_INLINE_FRAMES, o->inlined);
 		protobuf_end(&p->buf, mark);
 	}
+}
+
+/* A line is of the file of its function: where it is not, that one is a function of its own. */
+static void add_inlined(struct pprof *p, const struct profile_inlined *place)
+{
+	static const struct function none = {.name = "", .system_name = "", .file = ""};
+	const struct function *f = place->function == PROFILE_NONE
+					   ? &none
+					   : &p->profile->functions[place->function].f;
+
+	add_line(p,
+		 function(p, *f->name ? f->name : "[unknown]", f->system_name,
+			  *place->i.file ? place->i.file : f->file, f->line),
+		 place->i.line);
 }
 
 static void use_frame(struct pprof *p, uint32_t index)
@@ -268,18 +322,22 @@ static void use_frame(struct pprof *p, uint32_t index)
 	const struct profile_frame *f = &profile->frames[index];
 	const struct function *named =
 		f->function == PROFILE_NONE ? NULL : &profile->functions[f->function].f;
-	uint64_t mapping_id = 0, function_id = 0;
+	uint64_t function_id = 0;
 
-	if (f->mapping != PROFILE_NONE)
-		mapping_id = 1 + (uint64_t)p->object_of[f->mapping];
+	begin_location(p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
+		       f->f.address);
+	for (uint32_t i = 0; i + 1 < f->place_count; i++)
+		add_inlined(p, &profile->inlined[f->first_place + i]);
 	/* Readers merge functions by name, and many of Python's have one: the file is part of it. */
 	if (named && *named->name)
 		function_id = function(p, profile_function_name(profile, index),
 				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
-				       named->file, named->line);
+				       file_of(profile, f), named->line);
 	else if (f->mapping == PROFILE_NONE)
 		function_id = function(p, "[unknown]", "", "", 0);
-	p->location_of[index] = location(p, mapping_id, f->f.address, function_id, f->f.line);
+	if (function_id)
+		add_line(p, function_id, f->f.line);
+	p->location_of[index] = end_location(p);
 }
 
 /* Mappings and locations of the frames that samples stand on, and of no others. */
@@ -299,7 +357,7 @@ static int use_frames(struct pprof *p)
 		}
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
 		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
-			use_mapping(p, profile->frames[i].mapping, &profile->frames[i].f);
+			use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
 	if (!rc)
 		write_objects(p);
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
@@ -611,6 +669,7 @@ static void release(struct pprof *p)
 	vector_free(&p->object_list);
 	vector_free(&p->events);
 	vector_free(&p->path);
+	vector_free(&p->place);
 	free(p->object_of);
 	free(p->location_of);
 	free(p->labels_of);
@@ -634,5 +693,8 @@ static int pprof_write(FILE *out, const struct profile *profile, const struct ex
 
 int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, pprof_write, out, o, err);
+	struct export_options how = *o;
+
+	how.view.joined = true;
+	return profile_export(ret, pprof_write, out, &how, err);
 }

@@ -91,7 +91,8 @@ static int begin(struct timeline *t, struct error *err)
 	t->begun = true;
 	rc = index_threads(t);
 	for (uint32_t i = 0; i < t->profile->stack_count && !rc; i++)
-		rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
+		if (t->profile->stacks[i].id)
+			rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
 	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
 		rc = index_put(&t->event_of, t->profile->events[i].id, i);
 	t->from += t->profile->host.start;

@@ -148,6 +148,7 @@ int keep_put(struct keep *k, enum record_kind kind, const void *record, struct e
 	case KIND_FUNCTION:
 		note_id(&k->last.function, ((const struct function *)record)->id);
 		return 0;
+	case KIND_INLINED:
 	case KIND_PROCESS:
 	case KIND_LOSS:
 		old_rows_put(k->rows, kind, record);

@@ -17,6 +17,7 @@ struct old_rows {
 	sqlite3 *db;
 	uint64_t ended;	 /* processes and threads, and losses, since the last look */
 	uint64_t wanted; /* so many make the next */
+	bool inlined;	 /* there are rows of that kind */
 };
 
 #define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
@@ -66,6 +67,7 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
 	const struct process *p = record;
 	const struct thread *t = record;
 
+	o->inlined |= kind == KIND_INLINED;
 	if (kind == KIND_LOSS || (kind == KIND_PROCESS && p->end) ||
 	    (kind == KIND_THREAD && t->end))
 		o->ended++;
@@ -133,5 +135,7 @@ int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t
 
 	if (result == 0)
 		result = run(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
+	if (result == 0 && o->inlined)
+		result = run(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
 	return result < 0 ? result : run(o, "DELETE FROM function WHERE id <= ?1", function, err);
 }

@@ -24,7 +24,7 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
  */
 int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_t chunk,
 		    struct error *err);
-/* Nothing refers to stacks, frames and functions up to these ids. */
+/* Nothing refers to stacks, frames (with what is inlined there) and functions up to these ids. */
 int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
 		    struct error *err);
 

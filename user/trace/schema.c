@@ -210,10 +210,16 @@ const struct view schema_views[] = {
 };
 
 _Static_assert(offsetof(struct account, cpu) == sizeof(uint64_t), "event, cpu");
+_Static_assert(offsetof(struct inlined, depth) == sizeof(uint64_t), "frame, depth");
 
 unsigned int schema_key_fields(enum record_kind kind)
 {
-	return kind == KIND_ACCOUNT ? 2 : 1;
+	return kind == KIND_ACCOUNT || kind == KIND_INLINED ? 2 : 1;
+}
+
+bool schema_is_optional(enum record_kind kind)
+{
+	return kind == KIND_INLINED;
 }
 
 const char *schema_derived_sql(enum record_kind kind)
@@ -283,16 +289,33 @@ static void append_view(sqlite3_str *s, const char *name, const char *sql)
 	sqlite3_str_appendf(s, "CREATE VIEW \"%w\" AS %s;", name, sql);
 }
 
+static int run(sqlite3 *db, sqlite3_str *s, struct error *err)
+{
+	char *sql = sqlite3_str_finish(s);
+	int result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
+
+	sqlite3_free(sql);
+	return result;
+}
+
+int schema_add(sqlite3 *db, enum record_kind kind, struct error *err)
+{
+	sqlite3_str *s = sqlite3_str_new(db);
+
+	append_table(s, kind);
+	return run(db, s, err);
+}
+
 int schema_create(sqlite3 *db, struct error *err)
 {
 	sqlite3_str *s = sqlite3_str_new(db);
-	char *sql;
-	int result;
 
 	sqlite3_str_appendf(s, "PRAGMA application_id=%d;PRAGMA user_version=%d;",
 			    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 	for (int k = 0; k < KIND_COUNT; k++)
-		if (kinds[k].storage == STORAGE_TABLE)
+		if (schema_is_optional((enum record_kind)k))
+			continue;
+		else if (kinds[k].storage == STORAGE_TABLE)
 			append_table(s, (enum record_kind)k);
 		else if (kinds[k].storage == STORAGE_DERIVED)
 			append_view(s, kinds[k].name, schema_derived_sql((enum record_kind)k));
@@ -302,10 +325,7 @@ int schema_create(sqlite3 *db, struct error *err)
 		append_words(s, t);
 	for (const struct view *v = schema_views; v->name; v++)
 		append_view(s, v->name, v->sql);
-	sql = sqlite3_str_finish(s);
-	result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
-	sqlite3_free(sql);
-	return result;
+	return run(db, s, err);
 }
 
 char *schema_put_sql(enum record_kind k)

@@ -61,8 +61,13 @@ struct blob_table {
 /* Ends with a NULL name. */
 extern const struct blob_table blob_tables[];
 
-/* How many leading fields are the primary key of a table: 1 (id) but for accounts. */
+/* How many leading fields are the primary key of a table: 1 (id) but for two kinds. */
 unsigned int schema_key_fields(enum record_kind kind);
+
+/* Whether its table is there only in traces that have rows of it. */
+bool schema_is_optional(enum record_kind kind);
+/* Make the table of an optional kind. */
+int schema_add(sqlite3 *db, enum record_kind kind, struct error *err);
 
 /* Make all tables in an empty database, with application_id and user_version. */
 int schema_create(sqlite3 *db, struct error *err);

@@ -59,7 +59,7 @@ struct writer {
 	struct sink sink;
 	struct new_file file;
 	sqlite3 *db;
-	sqlite3_stmt *put[KIND_COUNT]; /* NULL but for tables */
+	sqlite3_stmt *put[KIND_COUNT]; /* NULL but for tables that are there */
 	sqlite3_stmt *put_chunk, *begin, *commit;
 	struct stream streams[KIND_COUNT];
 	struct codec codec;
@@ -205,14 +205,34 @@ static int write_chunk(struct writer *w, enum record_kind kind, struct error *er
 	return 0;
 }
 
+static int prepare_put(struct writer *w, enum record_kind k, struct error *err)
+{
+	char *sql = schema_put_sql(k);
+	int result = sql_prepare(w->db, &w->put[k], sql, err);
+
+	sqlite3_free(sql);
+	return result;
+}
+
+/* A table that only some traces have is made for its first row. */
+static int add_table(struct writer *w, enum record_kind k, struct error *err)
+{
+	int result = schema_add(w->db, k, err);
+
+	return result < 0 ? result : prepare_put(w, k, err);
+}
+
 static int put_row(struct writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	const struct kind *kind = &kinds[k];
-	sqlite3_stmt *stmt = w->put[k];
+	sqlite3_stmt *stmt;
 	int result = begin(w, err);
 
+	if (result == 0 && !w->put[k])
+		result = add_table(w, k, err);
 	if (result < 0)
 		return result;
+	stmt = w->put[k];
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		const struct field *f = &kind->fields[i];
 
@@ -512,15 +532,9 @@ static int prepare_all(struct writer *w, struct error *err)
 	const struct zoom_events zoom = {begin_zoom, w};
 	int result = 0;
 
-	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
-		char *sql;
-
-		if (kinds[k].storage != STORAGE_TABLE)
-			continue;
-		sql = schema_put_sql((enum record_kind)k);
-		result = sql_prepare(w->db, &w->put[k], sql, err);
-		sqlite3_free(sql);
-	}
+	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
+		if (kinds[k].storage == STORAGE_TABLE && !schema_is_optional((enum record_kind)k))
+			result = prepare_put(w, (enum record_kind)k, err);
 	if (result == 0)
 		result = sql_prepare(w->db, &w->put_chunk, CHUNK_SQL, err);
 	if (result == 0)

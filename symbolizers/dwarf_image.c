@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Sections are found by name, measured, and copied or unpacked to where an ELF
+ * header of our own says that they are.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "symbolizers/dwarf_image.h"
+
+/* Those that libdw reads for lines and inlined functions; the first must be there. */
+#define SECTIONS(X) \
+	X(".debug_info") X(".debug_abbrev") X(".debug_line") X(".debug_line_str") X(".debug_str") \
+	X(".debug_str_offsets") X(".debug_ranges") X(".debug_rnglists") X(".debug_addr") \
+	X(".debug_types")
+#define SECTION_NAME(name) name,
+static const char *const names[] = {SECTIONS(SECTION_NAME)};
+#define SECTION_COUNT (sizeof(names) / sizeof(*names))
+/* The same as a string table, behind the name of none. */
+#define SECTION_TEXT(name) name "\0"
+static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
+
+#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
+#define PIECE (64u << 10) /* bytes read at a time */
+#define ALTLINK_MAX 4096
+#define ALIGNMENT 16
+
+struct part {
+	GElf_Shdr from;
+	GElf_Chdr packed; /* ch_type 0: it is not */
+	uint64_t at, size; /* in the new image */
+};
+
+struct parts {
+	struct part list[SECTION_COUNT];
+	uint64_t header; /* where the section headers go */
+	uint64_t size;
+};
+
+/* How a compressed section begins. */
+static int read_packed(const struct elf_image *image, struct part *p)
+{
+	Elf64_Chdr head;
+	int rc;
+
+	if (!(p->from.sh_flags & SHF_COMPRESSED)) {
+		p->size = p->from.sh_size;
+		return 0;
+	}
+	if (p->from.sh_size < sizeof(head))
+		return -EBADMSG;
+	rc = elf_image_read(image, p->from.sh_offset, &head, sizeof(head));
+	if (rc < 0)
+		return rc;
+	if (head.ch_type != ELFCOMPRESS_ZLIB && head.ch_type != COMPRESS_ZSTD)
+		return -EBADMSG;
+	p->packed.ch_type = head.ch_type;
+	p->size = head.ch_size;
+	return 0;
+}
+
+/* Of sections of one name the first counts. */
+static int find_parts(struct parts *parts, const struct elf_image *image, uint64_t *needed)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < SECTION_COUNT; i++) {
+		struct part *p = &parts->list[i];
+
+		if (!elf_section_named(image, names[i], &p->from) ||
+		    p->from.sh_type == SHT_NOBITS || !p->from.sh_size) {
+			p->from.sh_size = 0;
+			continue;
+		}
+		rc = read_packed(image, p);
+		if (!rc && __builtin_add_overflow(*needed, p->size, needed))
+			rc = -E2BIG;
+	}
+	if (!rc && !parts->list[0].size)
+		rc = -ENOENT;
+	return rc;
+}
+
+static uint64_t align(uint64_t at)
+{
+	return (at + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+static void place(struct parts *parts)
+{
+	uint64_t at = align(sizeof(Elf64_Ehdr) + sizeof(name_table));
+
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		parts->list[i].at = at;
+		at = align(at + parts->list[i].size);
+	}
+	parts->header = at;
+	parts->size = at + (SECTION_COUNT + 2) * sizeof(Elf64_Shdr);
+}
+
+static void write_headers(char *to, const struct parts *parts, const struct elf_image *image)
+{
+	Elf64_Ehdr header = {
+		.e_type = ET_DYN,
+		.e_machine = image->header.e_machine,
+		.e_version = EV_CURRENT,
+		.e_shoff = parts->header,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTION_COUNT + 2,
+		.e_shstrndx = SECTION_COUNT + 1,
+	};
+	Elf64_Shdr s[SECTION_COUNT + 2] = {{0}};
+	uint32_t name = 1;
+
+	memcpy(header.e_ident, image->header.e_ident, EI_NIDENT);
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		const struct part *p = &parts->list[i];
+
+		s[i + 1] = (Elf64_Shdr){
+			.sh_name = name,
+			.sh_type = p->size ? SHT_PROGBITS : SHT_NOBITS,
+			.sh_offset = p->at,
+			.sh_size = p->size,
+			.sh_addralign = 1,
+		};
+		name += (uint32_t)strlen(names[i]) + 1;
+	}
+	s[SECTION_COUNT + 1] = (Elf64_Shdr){
+		.sh_name = name,
+		.sh_type = SHT_STRTAB,
+		.sh_offset = sizeof(header),
+		.sh_size = sizeof(name_table),
+		.sh_addralign = 1,
+	};
+	memcpy(to, &header, sizeof(header));
+	memcpy(to + sizeof(header), name_table, sizeof(name_table));
+	memcpy(to + parts->header, s, sizeof(s));
+}
+
+/* The packed bytes of a section, piece by piece. */
+struct packed {
+	const struct elf_image *image;
+	uint64_t at, end;
+	char buf[PIECE];
+};
+
+static int next_piece(struct packed *in, size_t *ret)
+{
+	uint64_t left = in->end - in->at;
+	size_t size = left < sizeof(in->buf) ? (size_t)left : sizeof(in->buf);
+	int rc = size ? elf_image_read(in->image, in->at, in->buf, size) : -EBADMSG;
+
+	in->at += size;
+	*ret = size;
+	beat(in->image->beat);
+	return rc;
+}
+
+/* zlib counts in 32 bits. */
+static unsigned int room(const z_stream *z, char *to, uint64_t size)
+{
+	uint64_t left = size - (uint64_t)((char *)z->next_out - to);
+
+	return left < UINT32_MAX ? (unsigned int)left : UINT32_MAX;
+}
+
+static int unpack_zlib(struct packed *in, char *to, uint64_t size)
+{
+	z_stream z = {.next_out = (Bytef *)to};
+	int state = inflateInit(&z), rc = state == Z_OK ? 0 : -ENOMEM;
+	size_t got;
+
+	while (!rc && state == Z_OK) {
+		if (!z.avail_in) {
+			rc = next_piece(in, &got);
+			z.next_in = (Bytef *)in->buf;
+			z.avail_in = (unsigned int)got;
+		}
+		z.avail_out = room(&z, to, size);
+		if (!rc)
+			state = inflate(&z, Z_NO_FLUSH);
+	}
+	if (!rc && (state != Z_STREAM_END || (uint64_t)((char *)z.next_out - to) != size))
+		rc = state == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+	inflateEnd(&z);
+	return rc;
+}
+
+static int unpack_zstd(struct packed *in, char *to, uint64_t size)
+{
+	ZSTD_DStream *z = ZSTD_createDStream();
+	ZSTD_outBuffer out = {.dst = to, .size = size};
+	size_t got, state = 1;
+	int rc = z ? 0 : -ENOMEM;
+
+	while (!rc && state) {
+		ZSTD_inBuffer piece = {.src = in->buf};
+
+		rc = next_piece(in, &got);
+		piece.size = got;
+		while (!rc && state && piece.pos < piece.size) {
+			size_t before = piece.pos, made = out.pos;
+
+			state = ZSTD_decompressStream(z, &out, &piece);
+			if (ZSTD_isError(state) || (piece.pos == before && out.pos == made))
+				rc = -EBADMSG;
+		}
+	}
+	ZSTD_freeDStream(z);
+	return rc ? rc : out.pos == size ? 0 : -EBADMSG;
+}
+
+static int read_part(char *to, const struct part *p, const struct elf_image *image)
+{
+	struct packed *in;
+	int rc;
+
+	beat(image->beat);
+	if (!p->size)
+		return 0;
+	if (!p->packed.ch_type)
+		return elf_image_read(image, p->from.sh_offset, to + p->at, p->size);
+	in = malloc(sizeof(*in));
+	if (!in)
+		return -ENOMEM;
+	in->image = image;
+	in->at = p->from.sh_offset + sizeof(Elf64_Chdr);
+	in->end = p->from.sh_offset + p->from.sh_size;
+	rc = p->packed.ch_type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, to + p->at, p->size)
+						   : unpack_zstd(in, to + p->at, p->size);
+	free(in);
+	return rc;
+}
+
+/* Of 64 bits and this byte order: code of others does not run here, or hardly. */
+static bool is_ours(const struct elf_image *image)
+{
+	const unsigned char *ident = image->header.e_ident;
+
+	return ident[EI_CLASS] == ELFCLASS64 &&
+	       ident[EI_DATA] == (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+/* What libdw does without memory, if not this, is to print and to exit. */
+static void __attribute__((noreturn)) give_up(void)
+{
+	_exit(1);
+}
+
+static int open_dwarf(struct dwarf_image *d)
+{
+	d->elf = elf_memory(d->bytes, d->size);
+	if (!d->elf)
+		return -ENOMEM;
+	d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
+	if (!d->dwarf)
+		return -EBADMSG;
+	dwarf_new_oom_handler(d->dwarf, give_up);
+	return 0;
+}
+
+int dwarf_image_open(struct dwarf_image *ret, const struct elf_image *image, uint64_t budget,
+		     uint64_t *needed)
+{
+	struct parts parts = {.size = 0};
+	int rc = is_ours(image) ? 0 : -EBADMSG;
+
+	*ret = (struct dwarf_image){0};
+	*needed = 0;
+	if (!rc)
+		rc = find_parts(&parts, image, needed);
+	if (!rc && *needed > budget)
+		rc = -E2BIG;
+	if (rc < 0)
+		return rc;
+	place(&parts);
+	ret->size = parts.size;
+	ret->bytes = calloc(1, parts.size);
+	if (!ret->bytes)
+		return -ENOMEM;
+	write_headers(ret->bytes, &parts, image);
+	for (size_t i = 0; !rc && i < SECTION_COUNT; i++)
+		rc = read_part(ret->bytes, &parts.list[i], image);
+	return rc ? rc : open_dwarf(ret);
+}
+
+void dwarf_image_close(struct dwarf_image *d)
+{
+	dwarf_end(d->dwarf);
+	elf_end(d->elf);
+	free(d->bytes);
+	*d = (struct dwarf_image){0};
+}
+
+bool dwarf_image_alternate(const struct elf_image *image, char *path, size_t path_size, char *id,
+			   size_t id_size)
+{
+	GElf_Shdr section;
+	size_t length, rest;
+	char *bytes = NULL;
+	bool found = false;
+
+	if (elf_section_named(image, ".gnu_debugaltlink", &section))
+		bytes = elf_section_bytes(image, &section, ALTLINK_MAX);
+	if (!bytes)
+		return false;
+	length = strnlen(bytes, section.sh_size);
+	rest = section.sh_size - length;
+	if (length && length < path_size && rest > 1 && 2 * (rest - 1) < id_size) {
+		memcpy(path, bytes, length + 1);
+		for (size_t i = 0; i < rest - 1; i++) {
+			uint8_t byte = (uint8_t)bytes[length + 1 + i];
+
+			id[2 * i] = "0123456789abcdef"[byte >> 4];
+			id[2 * i + 1] = "0123456789abcdef"[byte & 15];
+		}
+		id[2 * (rest - 1)] = '\0';
+		found = true;
+	}
+	free(bytes);
+	return found;
+}

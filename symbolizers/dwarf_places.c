@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From an address to the chain of functions there: down the scopes that cover it. */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "symbolizers/dwarf_places.h"
+
+/* Scopes in scopes that are gone into, and entries that are looked at for one address. */
+#define DEPTH_MAX 512
+#define STEPS_MAX (1u << 20)
+
+/* What is written into facts of one file, and whether its common part is still wanted. */
+static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
+		       struct source_facts *facts, struct beat *b)
+{
+	struct object_facts identity = {0};
+	struct elf_image image;
+	uint64_t needed;
+	int rc;
+
+	if (!dwarf_image_alternate(of, facts->common, sizeof(facts->common), facts->common_id,
+				   sizeof(facts->common_id)))
+		return 0;
+	facts->wants_common = true;
+	if (fd < 0)
+		return 0;
+	rc = elf_image_open(&image, fd, b);
+	if (!rc) {
+		elf_image_identity(&image, &identity);
+		if (strcmp(identity.build_id, facts->common_id) != 0)
+			rc = -ENOENT;
+	}
+	if (!rc)
+		rc = dwarf_image_open(&p->common, &image, budget, &needed);
+	elf_image_close(&image);
+	if (rc == -E2BIG)
+		facts->needed += needed;
+	if (!rc) {
+		dwarf_setalt(p->image.dwarf, p->common.dwarf);
+		facts->wants_common = false;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int open_image(struct dwarf_places *p, const struct elf_image *image, int common,
+		      uint64_t budget, struct source_facts *facts, struct beat *b)
+{
+	int rc = dwarf_image_open(&p->image, image, budget, &facts->needed);
+
+	if (!rc)
+		rc = open_common(p, image, common, budget - facts->needed, facts, b);
+	if (!rc)
+		rc = dwarf_units_read(&p->units, p->image.dwarf, b);
+	facts->split = p->units.split;
+	/* all of it elsewhere is none at all */
+	return !rc && !p->units.ranges.count ? -ENOENT : rc;
+}
+
+static int open_debug(struct dwarf_places *p, const struct dwarf_fds *fds,
+		      const struct object_facts *identity, uint64_t budget,
+		      struct source_facts *facts, struct beat *b)
+{
+	struct elf_image debug;
+	int rc = elf_image_open(&debug, fds->debug, b);
+
+	if (!rc)
+		rc = elf_belongs(&debug, identity)
+			     ? open_image(p, &debug, fds->common, budget, facts, b)
+			     : -ENOENT;
+	elf_image_close(&debug);
+	return rc;
+}
+
+static void tell_identity(struct source_facts *facts, const struct object_facts *identity)
+{
+	memcpy(facts->build_id, identity->build_id, sizeof(facts->build_id));
+	memcpy(facts->debuglink, identity->debuglink, sizeof(facts->debuglink));
+}
+
+int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
+		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
+		      struct beat *b)
+{
+	struct object_facts identity = {0};
+	struct elf_image image;
+	int rc;
+
+	*ret = (struct dwarf_places){0};
+	rc = elf_image_open(&image, fds->file, b);
+	if (!rc) {
+		elf_image_identity(&image, &identity);
+		tell_identity(facts, &identity);
+		rc = elf_read_segments(&ret->elf, &image);
+	}
+	if (!rc)
+		rc = open_image(ret, &image, fds->common, budget, facts, b);
+	elf_image_close(&image);
+	if (rc == -ENOENT && fds->debug >= 0)
+		rc = open_debug(ret, fds, &identity, budget, facts, b);
+	facts->wants_debug = rc == -ENOENT && !facts->split;
+	return rc ? rc : stamp_check(fds->file, stamp);
+}
+
+void dwarf_places_close(struct dwarf_places *p)
+{
+	dwarf_units_free(&p->units);
+	dwarf_image_close(&p->image);
+	dwarf_image_close(&p->common);
+	elf_free(&p->elf);
+	*p = (struct dwarf_places){0};
+}
+
+static bool is_scope(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The scope directly in *die that covers the address becomes *die. false: there is none. */
+static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	for (;;) {
+		Dwarf_Off before = dwarf_dieoffset(&child);
+
+		if (++*steps > STEPS_MAX || before <= dwarf_dieoffset(die))
+			return false;
+		if (is_scope(&child) && dwarf_covers(&child, address))
+			break;
+		if (dwarf_siblingof(&child, &child) != 0 || dwarf_dieoffset(&child) <= before)
+			return false;
+	}
+	*die = child;
+	return true;
+}
+
+/* The function and those inlined into it, outermost first. Returns how many. */
+static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
+			     Dwarf_Die chain[SOURCE_PLACES_MAX])
+{
+	Dwarf_Die die = *function;
+	unsigned int count = 0, steps = 0;
+
+	chain[count++] = *function;
+	for (int depth = 0; depth < DEPTH_MAX && go_into(&die, address, &steps); depth++) {
+		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
+			continue;
+		if (count == SOURCE_PLACES_MAX)
+			break;
+		chain[count++] = die;
+	}
+	return count;
+}
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned int attribute)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word value;
+
+	if (!dwarf_attr_integrate(die, attribute, &a) || dwarf_formudata(&a, &value) != 0 ||
+	    value > INT32_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+static const char *folder_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute a;
+
+	return text(dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL);
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
+		name = dwarf_formstring(&a);
+	return text(name ? name : dwarf_diename(die));
+}
+
+/* Where an inlined function is called: file and line within the one around it. */
+static void call_of(Dwarf_Die *inlined, Dwarf_Die *unit, struct dwarf_place *to)
+{
+	uint32_t number = number_of(inlined, DW_AT_call_file);
+	Dwarf_Files *files;
+	size_t count;
+
+	to->line = number_of(inlined, DW_AT_call_line);
+	to->file = "";
+	if (number && dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
+		to->file = text(dwarf_filesrc(files, number, NULL, NULL));
+}
+
+static void line_of(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	int number = 0;
+
+	to->file = "";
+	to->line = 0;
+	if (!line)
+		return;
+	to->file = text(dwarf_linesrc(line, NULL, NULL));
+	if (dwarf_lineno(line, &number) == 0 && number > 0)
+		to->line = (uint32_t)number;
+}
+
+static void describe(Dwarf_Die *die, struct dwarf_place *to)
+{
+	int line = 0;
+
+	to->name = name_of(die);
+	to->declared = text(dwarf_decl_file(die));
+	if (dwarf_decl_line(die, &line) == 0 && line > 0)
+		to->declared_line = (uint32_t)line;
+}
+
+unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
+			       struct dwarf_place ret[SOURCE_PLACES_MAX])
+{
+	Dwarf_Die unit, function, chain[SOURCE_PLACES_MAX];
+	unsigned int count = 1;
+	bool in_function;
+	uint64_t address;
+
+	memset(ret, 0, SOURCE_PLACES_MAX * sizeof(*ret));
+	if (!elf_address(&p->elf, offset, &address) ||
+	    dwarf_units_find(&p->units, address, &unit, &function, &in_function) != 1)
+		return 0;
+	if (in_function)
+		count = chain_of(&function, address, chain);
+	ret[0].name = ret[0].declared = "";
+	ret[0].folder = folder_of(&unit);
+	for (unsigned int i = 0; in_function && i < count; i++) {
+		describe(&chain[count - 1 - i], &ret[i]);
+		ret[i].folder = ret[0].folder;
+	}
+	line_of(&unit, address, &ret[0]);
+	for (unsigned int i = 1; i < count; i++)
+		call_of(&chain[count - i], &unit, &ret[i]);
+	return in_function || ret[0].line ? count : 0;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Every walk goes forward only: offsets of entries grow, so that no reference,
+ * however it was forged, leads into a circle.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include <uthash.h>
+
+#include "symbolizers/dwarf_units.h"
+
+/* Ranges of units, or of functions, in one file: more make it bad. */
+#define RANGES_MAX (4u << 20)
+/* Functions that are kept; beyond, those of all units are forgotten. */
+#define FUNCTIONS_MAX (1u << 20)
+/* Scopes in scopes that functions are looked for in. */
+#define DEPTH_MAX 64
+/* Ranges before an address that are looked at: real ones do not overlap. */
+#define OVERLAP_MAX 32
+
+/* What DWARF 4's extensions call DW_AT_dwo_name. */
+#define AT_GNU_DWO_NAME 0x2130
+
+struct dwarf_unit {
+	Dwarf_Off die;
+	dwarf_ranges_t functions;
+	UT_hash_handle hh;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct dwarf_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort(dwarf_ranges_t *ranges)
+{
+	if (ranges->count)
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
+}
+
+/* The last range that begins before the address and holds it; NULL: none. */
+static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t address)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && low - i < OVERLAP_MAX; i--) {
+		if (address < ranges->items[i - 1].end)
+			return &ranges->items[i - 1];
+	}
+	return NULL;
+}
+
+/* Put all ranges of an entry. What was left out by the linker begins at 0. */
+static int add_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
+{
+	struct dwarf_range r = {.die = dwarf_dieoffset(die)};
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &r.start, &r.end)) > 0) {
+		if (!r.start || r.end <= r.start)
+			continue;
+		if (to->count >= RANGES_MAX)
+			return -E2BIG;
+		if (vector_push(to, r) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	int rc = 0, more;
+
+	*u = (struct dwarf_units){.dwarf = dwarf, .beat = b};
+	while (!rc && (more = dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
+		if (type == DW_UT_skeleton || dwarf_hasattr(&die, AT_GNU_DWO_NAME))
+			u->split++;
+		else if (type == DW_UT_compile)
+			rc = add_ranges(&u->ranges, &die);
+		beat(b);
+	}
+	sort(&u->ranges);
+	/* units before the one that makes no sense are as good as ever */
+	return rc ? rc : more < 0 && !u->ranges.count ? -EBADMSG : 0;
+}
+
+static void forget_functions(struct dwarf_units *u)
+{
+	struct dwarf_unit *unit, *next;
+
+	HASH_ITER (hh, u->read, unit, next) {
+		HASH_DEL(u->read, unit);
+		vector_free(&unit->functions);
+		free(unit);
+	}
+	u->functions = 0;
+}
+
+void dwarf_units_free(struct dwarf_units *u)
+{
+	forget_functions(u);
+	vector_free(&u->ranges);
+}
+
+/* Where functions may be: in namespaces, types and, in some languages, in other functions. */
+static bool may_hold_functions(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return dwarf_haschildren(die) > 0;
+	default:
+		return false;
+	}
+}
+
+/* The entry behind one, on its level: 0, or 1 if there is none or it lies before. */
+static int next_sibling(Dwarf_Die *die)
+{
+	Dwarf_Off before = dwarf_dieoffset(die);
+
+	return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > before ? 0 : 1;
+}
+
+/* All functions below the entry of a unit. */
+static int read_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct beat *b)
+{
+	Dwarf_Die level[DEPTH_MAX];
+	int depth = 0, rc = 0;
+
+	if (dwarf_child(root, &level[0]) != 0)
+		return 0;
+	while (!rc && depth >= 0) {
+		Dwarf_Die *die = &level[depth];
+
+		if (dwarf_tag(die) == DW_TAG_subprogram)
+			rc = add_ranges(&unit->functions, die);
+		beat(b);
+		if (depth + 1 < DEPTH_MAX && may_hold_functions(die) &&
+		    dwarf_child(die, &level[depth + 1]) == 0 &&
+		    dwarf_dieoffset(&level[depth + 1]) > dwarf_dieoffset(die)) {
+			depth++;
+			continue;
+		}
+		while (depth >= 0 && next_sibling(&level[depth]))
+			depth--;
+	}
+	sort(&unit->functions);
+	return rc;
+}
+
+static int unit_of(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **ret)
+{
+	Dwarf_Off die = dwarf_dieoffset(root);
+	struct dwarf_unit *unit;
+	int rc;
+
+	HASH_FIND(hh, u->read, &die, sizeof(die), unit);
+	*ret = unit;
+	if (unit)
+		return 0;
+	if (u->functions > FUNCTIONS_MAX)
+		forget_functions(u);
+	unit = calloc(1, sizeof(*unit));
+	if (!unit)
+		return -ENOMEM;
+	unit->die = die;
+	rc = read_functions(unit, root, u->beat);
+	if (rc < 0) {
+		vector_free(&unit->functions);
+		free(unit);
+		return rc;
+	}
+	HASH_ADD(hh, u->read, die, sizeof(die), unit);
+	u->functions += unit->functions.count;
+	*ret = unit;
+	return 0;
+}
+
+int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
+		     bool *in_function)
+{
+	const struct dwarf_range *r = find(&u->ranges, address);
+	struct dwarf_unit *of;
+	int rc;
+
+	*in_function = false;
+	if (!r)
+		return 0;
+	if (!dwarf_offdie(u->dwarf, r->die, unit))
+		return -EBADMSG;
+	rc = unit_of(u, unit, &of);
+	if (rc < 0)
+		return rc;
+	r = find(&of->functions, address);
+	*in_function = r && dwarf_offdie(u->dwarf, r->die, function);
+	return 1;
+}
+
+size_t dwarf_units_bytes(const struct dwarf_units *u)
+{
+	return (u->ranges.capacity + u->functions) * sizeof(struct dwarf_range);
+}
+
+bool dwarf_covers(Dwarf_Die *die, uint64_t address)
+{
+	return dwarf_haspc(die, address) == 1;
+}

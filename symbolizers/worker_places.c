@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What libdw reads stays in memory until a file is closed; so files are closed, and opened again. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizers/worker_places.h"
+
+/* Of the memory of the worker: what is read of one file, and from when on files are closed. */
+#define OF_ONE(memory) ((memory) / 2)
+#define FULL(memory) ((memory) / 8 * 7)
+
+void worker_places_close(struct place_file *f)
+{
+	if (!f->open)
+		return;
+	dwarf_places_close(f->open);
+	free(f->open);
+	f->open = NULL;
+}
+
+void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
+			const struct stamp *stamp, uint64_t memory, struct beat *b)
+{
+	int rc = fds->file < 0 ? -EBADF : 0;
+
+	worker_places_close(f);
+	/* it travels as it is */
+	memset(&f->facts, 0, sizeof(f->facts));
+	f->looked = true;
+	if (!rc)
+		f->open = calloc(1, sizeof(*f->open));
+	if (!rc && !f->open)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = dwarf_places_open(f->open, fds, stamp, OF_ONE(memory), &f->facts, b);
+	f->facts.status = rc;
+	if (rc < 0)
+		worker_places_close(f);
+}
+
+bool worker_places_full(uint64_t memory)
+{
+	struct mallinfo2 used = mallinfo2();
+
+	return used.uordblks + used.hblkhd > FULL(memory);
+}
+
+/* Where texts go, one behind the other. */
+struct texts {
+	char *at;
+};
+
+static uint16_t put(struct texts *t, const char *text)
+{
+	size_t size = copy_cut(text, t->at, ANSWER_NAME_MAX + 1);
+
+	t->at += size;
+	return (uint16_t)size;
+}
+
+static uint16_t put_path(struct texts *t, const char *folder, const char *file)
+{
+	size_t size = strlen(folder);
+
+	if (*file == '/' || *folder != '/' || !*file || size >= ANSWER_NAME_MAX / 2)
+		return put(t, file);
+	memcpy(t->at, folder, size);
+	t->at[size++] = '/';
+	size += copy_cut(file, t->at + size, ANSWER_NAME_MAX + 1 - size);
+	t->at += size;
+	return (uint16_t)size;
+}
+
+size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const struct dwarf_place *p,
+			  bool last, struct demangler *d)
+{
+	struct texts texts = {.at = to + sizeof(struct message_place)};
+	struct message_place m;
+	const char *demangled;
+
+	memset(&m, 0, sizeof(m));
+	m.address = address;
+	m.flags = (last ? PLACE_LAST : 0) | (p ? PLACE_KNOWN : 0);
+	if (p) {
+		demangled = demangler_get(d, p->name);
+		m.line = p->line;
+		m.declared_line = p->declared_line;
+		m.name = put(&texts, demangled ? demangled : p->name);
+		m.system_name = put(&texts, demangled ? p->name : "");
+		m.declared = put_path(&texts, p->folder, p->declared);
+		m.file = put_path(&texts, p->folder, p->file);
+	}
+	memcpy(to, &m, sizeof(m));
+	return sizeof(m) + m.name + m.system_name + m.declared + m.file;
+}

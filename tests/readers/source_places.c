@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * source_places FILE [DEBUG [COMMON]]: reads file offsets in hexadecimal from stdin, one a line,
+ * and writes for each "0xOFFSET", then name and file:line of every function there, innermost
+ * first. With "-" for DEBUG or COMMON there is none. --memory BYTES comes first.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizers/demangle.h"
+#include "symbolizers/dwarf_places.h"
+
+static int open_file(int argc, char **argv, int at)
+{
+	return at < argc && strcmp(argv[at], "-") ? open(argv[at], O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static void tell(const struct dwarf_place *p)
+{
+	char name[4096];
+
+	if (!demangle(p->name, name, sizeof(name)))
+		snprintf(name, sizeof(name), "%s", p->name);
+	printf("%s\n", *name ? name : "??");
+	if (*p->file && *p->file != '/' && *p->folder)
+		printf("%s/", p->folder);
+	printf("%s:%u\n", *p->file ? p->file : "??", p->line);
+}
+
+static void answer(struct dwarf_places *places)
+{
+	struct dwarf_place found[SOURCE_PLACES_MAX];
+	uint64_t offset;
+
+	while (scanf("%" SCNx64, &offset) == 1) {
+		unsigned int count = dwarf_places_find(places, offset, found);
+
+		printf("0x%" PRIx64 "\n", offset);
+		for (unsigned int i = 0; i < count; i++)
+			tell(&found[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t budget = 1ull << 30;
+	struct dwarf_places places;
+	struct source_facts facts = {.status = 0};
+	struct dwarf_fds fds;
+	struct stamp stamp;
+	int rc;
+
+	if (argc > 2 && !strcmp(argv[1], "--memory")) {
+		budget = strtoull(argv[2], NULL, 10);
+		argv += 2;
+		argc -= 2;
+	}
+	fds = (struct dwarf_fds){open_file(argc, argv, 1), open_file(argc, argv, 2),
+				 open_file(argc, argv, 3)};
+	if (fds.file < 0 || stamp_of(fds.file, &stamp) < 0)
+		return 2;
+	rc = dwarf_places_open(&places, &fds, &stamp, budget, &facts, NULL);
+	if (rc == 0)
+		answer(&places);
+	else
+		fprintf(stderr, "%s; needed %" PRIu64 "\n", strerror(-rc), facts.needed);
+	if (facts.split || facts.wants_debug || facts.wants_common)
+		fprintf(stderr, "split %u, wants debug %d, wants common %d\n", facts.split,
+			facts.wants_debug, facts.wants_common);
+	dwarf_places_close(&places);
+	return rc ? 1 : 0;
+}

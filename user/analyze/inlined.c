@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Inlined functions as frames. A stack's node keeps its number in the trace for
+ * the innermost function at its address, since samples and callees are there;
+ * the functions around it get nodes that the trace does not have.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/inlined.h"
+
+/* Functions at one address: a recorder puts fewer. */
+#define PLACES_MAX 64
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct profile_inlined *x = a, *y = b;
+
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return x->i.depth < y->i.depth ? -1 : x->i.depth > y->i.depth;
+}
+
+/* How many rows of one frame there are from first on; whole: with all their depths. */
+static uint32_t count_places(const struct profile *p, uint32_t first, bool *whole)
+{
+	uint32_t n = 0;
+
+	*whole = true;
+	for (; first + n < p->inlined_count; n++) {
+		const struct profile_inlined *i = &p->inlined[first + n];
+
+		if (i->frame != p->inlined[first].frame)
+			break;
+		*whole = *whole && i->i.depth == n && n < PLACES_MAX;
+	}
+	return n;
+}
+
+void inlined_attach(struct profile *p, bool functions)
+{
+	uint32_t count;
+	bool whole;
+
+	if (p->inlined_count)
+		qsort(p->inlined, p->inlined_count, sizeof(*p->inlined), by_frame);
+	for (uint32_t first = 0; first < p->inlined_count; first += count) {
+		uint32_t frame = p->inlined[first].frame;
+
+		count = count_places(p, first, &whole);
+		if (frame == PROFILE_NONE || !whole || p->frames[frame].f.kind != FRAME_NATIVE)
+			continue;
+		p->frames[frame].first_place = first;
+		p->frames[frame].place_count = functions ? count : 0;
+		/* the last is the frame's own function */
+		p->frames[frame].file = p->inlined[first + count - 1].i.file;
+	}
+}
+
+/* Inlined functions of a frame. */
+static uint32_t inlined_in(const struct profile_frame *f)
+{
+	return f->place_count ? f->place_count - 1 : 0;
+}
+
+struct expansion {
+	struct profile *profile;
+	struct profile_frame *frames;
+	struct profile_stack *stacks;
+	uint32_t *first; /* by frame: its innermost inlined function's */
+	uint32_t *place; /* by stack: where it went */
+	uint32_t frame_count, stack_count;
+};
+
+static uint64_t count_frames(const struct profile *p)
+{
+	uint64_t count = p->frame_count;
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		count += inlined_in(&p->frames[i]);
+	return count;
+}
+
+static uint64_t count_stacks(const struct profile *p)
+{
+	uint64_t count = p->stack_count;
+
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (p->stacks[i].frame != PROFILE_NONE)
+			count += inlined_in(&p->frames[p->stacks[i].frame]);
+	return count;
+}
+
+/* The frame of an inlined function, within that of the function around it. */
+static struct profile_frame frame_of(const struct profile_frame *around,
+				     const struct profile_inlined *place)
+{
+	struct profile_frame f = *around;
+
+	f.f.function = place->i.function;
+	f.f.line = place->i.line;
+	f.f.flags &= ~(uint64_t)(FRAME_FLAG_START | FRAME_FLAG_INTERPRETER);
+	f.function = place->function;
+	f.file = place->i.file;
+	f.shown = NULL;
+	f.inlined = true;
+	f.place_count = 0;
+	return f;
+}
+
+static void expand_frames(struct expansion *e)
+{
+	const struct profile *p = e->profile;
+
+	memcpy(e->frames, p->frames, p->frame_count * sizeof(*e->frames));
+	e->frame_count = p->frame_count;
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		const struct profile_frame *f = &p->frames[i];
+
+		e->first[i] = e->frame_count;
+		for (uint32_t n = 0; n < inlined_in(f); n++)
+			e->frames[e->frame_count++] =
+				frame_of(f, &p->inlined[f->first_place + n]);
+	}
+}
+
+static void expand_stacks(struct expansion *e)
+{
+	const struct profile *p = e->profile;
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		struct profile_stack s = p->stacks[i];
+		uint32_t frame = s.frame;
+		uint32_t more = frame == PROFILE_NONE ? 0 : inlined_in(&p->frames[frame]);
+
+		s.parent = s.parent == PROFILE_NONE ? PROFILE_NONE : e->place[s.parent];
+		/* the outermost first: it is the frame's own function */
+		for (uint32_t n = 0; n <= more; n++) {
+			s.frame = n ? e->first[frame] + more - n : frame;
+			s.id = n == more ? p->stacks[i].id : 0;
+			e->place[i] = e->stack_count;
+			e->stacks[e->stack_count++] = s;
+			s.parent = e->place[i];
+		}
+	}
+}
+
+static void replace(struct expansion *e)
+{
+	struct profile *p = e->profile;
+
+	for (uint32_t i = 0; i < p->sum_count; i++)
+		if (p->sums[i].stack != PROFILE_NONE)
+			p->sums[i].stack = e->place[p->sums[i].stack];
+	free(p->frames);
+	free(p->stacks);
+	p->frames = e->frames;
+	p->frame_count = e->frame_count;
+	p->stacks = e->stacks;
+	p->stack_count = e->stack_count;
+	e->frames = NULL;
+	e->stacks = NULL;
+}
+
+int inlined_expand(struct profile *p)
+{
+	struct expansion e = {.profile = p};
+	uint64_t frames = count_frames(p), stacks = count_stacks(p);
+	int rc = -ENOMEM;
+
+	if (frames == p->frame_count)
+		return 0;
+	if (frames >= PROFILE_NONE || stacks >= PROFILE_NONE)
+		return -EOVERFLOW;
+	e.frames = malloc(frames * sizeof(*e.frames));
+	e.stacks = malloc((stacks + 1) * sizeof(*e.stacks));
+	e.first = malloc(frames * sizeof(*e.first));
+	e.place = malloc((stacks + 1) * sizeof(*e.place));
+	if (e.frames && e.stacks && e.first && e.place) {
+		expand_frames(&e);
+		expand_stacks(&e);
+		replace(&e);
+		rc = 0;
+	}
+	free(e.frames);
+	free(e.stacks);
+	free(e.first);
+	free(e.place);
+	return rc;
+}
+
+static int name_line(struct profile *p, struct names *texts, uint32_t frame)
+{
+	struct profile_frame *f = &p->frames[frame];
+	const char *name = profile_function_name(p, frame);
+	const char *file = f->file && *f->file ? f->file : p->functions[f->function].f.file;
+	size_t size;
+	uint32_t kept;
+	char *text;
+	int rc;
+
+	if (!*file)
+		return 0;
+	file = module_short_name(file);
+	size = strlen(name) + strlen(file) + 32;
+	text = malloc(size);
+	if (!text)
+		return -ENOMEM;
+	snprintf(text, size, "%s (%s:%" PRIu64 ")", name, file, f->f.line);
+	rc = names_intern_text(texts, text, &kept);
+	free(text);
+	if (!rc)
+		f->shown = names_text(texts, kept);
+	return rc;
+}
+
+int inlined_name_lines(struct profile *p, struct names *texts)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
+		if (p->frames[i].f.kind == FRAME_NATIVE && p->frames[i].f.line &&
+		    profile_function_name(p, i))
+			rc = name_line(p, texts, i);
+	return rc;
+}

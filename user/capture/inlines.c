@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A file goes through stages: the worker looks at it; if it has nothing, at the
+ * debug files that the opener finds, one by one; then for what dwz took out of
+ * those. Addresses wait meanwhile.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "capture/inlines.h"
+
+/* Addresses that may be unanswered. */
+#define PENDING_MAX (1u << 16)
+/* With more files than this, those whose objects are forgotten are forgotten, too. */
+#define FILES_MAX 1024
+/* Where dwz's files are, within the path that the debugging information tells. */
+#define COMMON_FOLDER "/.dwz/"
+
+enum stage { STAGE_LOOKING, STAGE_OPENING, STAGE_READY, STAGE_NONE };
+
+/* What is looked for beside the file. */
+struct search {
+	bool begun;
+	unsigned int count, next;
+	int fds[OPENER_DEBUG_MAX]; /* those from next on are ours */
+};
+
+struct file {
+	uint64_t id; /* of the object */
+	enum stage stage;
+	struct source_facts facts;
+	struct search debug, common;
+	VECTOR(uint64_t) waiting; /* addresses */
+	UT_hash_handle hh;
+};
+
+struct refusal {
+	char *path;
+	int status;
+	uint64_t needed;
+};
+
+struct inlines {
+	struct inlines_context context;
+	struct objects *objects;
+	struct symbolizer *symbolizer;
+	struct file *files;
+	uint64_t waiting; /* addresses in files */
+	struct inlines_summary summary;
+	struct refusal refusals[INLINES_REFUSALS_MAX];
+	int error; /* of the opener or the symbolizer, in a callback */
+};
+
+static void answer_none(struct inlines *in, struct file *f)
+{
+	for (size_t i = 0; i < f->waiting.count; i++)
+		in->context.placed(in->context.context, f->id, f->waiting.items[i], NULL, 0);
+	in->waiting -= f->waiting.count;
+	vector_free(&f->waiting);
+}
+
+static void note_refusal(struct inlines *in, const struct file *f)
+{
+	const struct object *o = objects_by_id(in->objects, f->id);
+	struct refusal *r = &in->refusals[in->summary.refused];
+
+	if (in->summary.refused++ >= INLINES_REFUSALS_MAX)
+		return;
+	*r = (struct refusal){
+		.path = o ? strdup(o->path) : NULL,
+		.status = f->facts.status,
+		.needed = f->facts.needed,
+	};
+}
+
+/* There is nothing to be known of the file. */
+static void give_up(struct inlines *in, struct file *f)
+{
+	f->stage = STAGE_NONE;
+	if (f->facts.status == -ENOENT)
+		in->summary.bare++;
+	else
+		note_refusal(in, f);
+	in->summary.split += f->facts.split;
+	answer_none(in, f);
+}
+
+static int ask(struct inlines *in, struct file *f, uint64_t address)
+{
+	int rc = symbolizer_ask(in->symbolizer, f->id, address);
+
+	in->summary.asked += !rc;
+	return rc;
+}
+
+static void begin_answers(struct inlines *in, struct file *f)
+{
+	f->stage = STAGE_READY;
+	in->summary.files++;
+	in->summary.split += f->facts.split;
+	for (size_t i = 0; i < f->waiting.count; i++)
+		if (ask(in, f, f->waiting.items[i]) < 0)
+			in->context.placed(in->context.context, f->id, f->waiting.items[i], NULL,
+					   0);
+	in->waiting -= f->waiting.count;
+	vector_free(&f->waiting);
+}
+
+static void open_beside(struct inlines *in, struct file *f, enum open_what what)
+{
+	const struct object *o = objects_by_id(in->objects, f->id);
+	bool common = what == OPEN_COMMON;
+	const char *folder = strstr(f->facts.common, COMMON_FOLDER);
+	struct open_request r = {
+		.token = INLINES_TOKEN | f->id << 1 | common,
+		.what = what,
+		.build_id = common ? f->facts.common_id : f->facts.build_id,
+		.debuglink = !common ? f->facts.debuglink
+			     : folder ? folder + strlen(COMMON_FOLDER) : "",
+	};
+
+	(common ? &f->common : &f->debug)->begun = true;
+	f->stage = STAGE_OPENING;
+	if (o) {
+		r.pid = o->pid;
+		r.born = o->born;
+		r.path = o->path;
+		r.id = (struct file_id){o->key.major, o->key.minor, o->key.inode, o->generation};
+	}
+	if (!o || opener_open(in->context.opener, &r) < 0)
+		f->stage = STAGE_LOOKING;
+}
+
+/* Hand the worker the next candidate: false if there is none. */
+static bool try_next(struct inlines *in, struct file *f, struct search *s)
+{
+	bool common = s == &f->common;
+
+	while (s->next < s->count) {
+		int fd = s->fds[s->next++];
+		int rc = common ? symbolizer_add_common(in->symbolizer, f->id, fd)
+				: symbolizer_add_debug(in->symbolizer, f->id, fd);
+
+		if (!rc) {
+			f->stage = STAGE_LOOKING;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void end_search(struct search *s)
+{
+	while (s->next < s->count)
+		close(s->fds[s->next++]);
+}
+
+/* What to do after the worker has looked, or the opener has found. */
+static void go_on(struct inlines *in, struct file *f)
+{
+	if (f->facts.wants_debug) {
+		if (!f->debug.begun)
+			open_beside(in, f, OPEN_DEBUG);
+		if (f->stage == STAGE_OPENING || try_next(in, f, &f->debug))
+			return;
+	}
+	if (!f->facts.status && f->facts.wants_common) {
+		if (!f->common.begun)
+			open_beside(in, f, OPEN_COMMON);
+		if (f->stage == STAGE_OPENING || try_next(in, f, &f->common))
+			return;
+	}
+	end_search(&f->debug);
+	end_search(&f->common);
+	if (f->facts.status)
+		give_up(in, f);
+	else
+		begin_answers(in, f);
+}
+
+static struct file *find(const struct inlines *in, uint64_t id)
+{
+	struct file *f = NULL;
+
+	HASH_FIND(hh, in->files, &id, sizeof(id), f);
+	return f;
+}
+
+void inlines_opened(struct inlines *in, const struct open_answer *a)
+{
+	struct file *f = find(in, (a->token & ~INLINES_TOKEN) >> 1);
+	struct search *s = !f ? NULL : a->token & 1 ? &f->common : &f->debug;
+
+	if (a->fd >= 0 && (!f || f->stage != STAGE_OPENING || s->count == OPENER_DEBUG_MAX))
+		close(a->fd);
+	else if (a->fd >= 0)
+		s->fds[s->count++] = a->fd;
+	if (!f || f->stage != STAGE_OPENING || a->more)
+		return;
+	f->stage = STAGE_LOOKING;
+	go_on(in, f);
+}
+
+static void on_sources(void *context, uint64_t object, const struct source_facts *facts)
+{
+	struct inlines *in = context;
+	struct file *f = find(in, object);
+
+	if (!f || f->stage != STAGE_LOOKING)
+		return;
+	f->facts = *facts;
+	go_on(in, f);
+}
+
+static void on_places(void *context, uint64_t object, uint64_t address,
+		      const struct source_place *p, unsigned int count)
+{
+	struct inlines *in = context;
+
+	in->summary.found += count > 0;
+	in->context.placed(in->context.context, object, address, p, count);
+}
+
+int inlines_new(struct inlines **ret, uint64_t memory, struct error *err)
+{
+	struct inlines *in = calloc(1, sizeof(*in));
+	const struct symbolizer_events events = {
+		.sources = on_sources,
+		.places = on_places,
+		.context = in,
+	};
+	int rc;
+
+	if (!in)
+		return error_errno(err, -ENOMEM, "inlined functions");
+	rc = symbolizer_new_sources(&in->symbolizer, &events, memory, err);
+	if (rc < 0)
+		inlines_free(in);
+	else
+		*ret = in;
+	return rc;
+}
+
+static void file_free(struct inlines *in, struct file *f)
+{
+	HASH_DEL(in->files, f);
+	end_search(&f->debug);
+	end_search(&f->common);
+	vector_free(&f->waiting);
+	free(f);
+}
+
+void inlines_free(struct inlines *in)
+{
+	struct file *f, *next;
+
+	if (!in)
+		return;
+	symbolizer_free(in->symbolizer);
+	HASH_ITER (hh, in->files, f, next)
+		file_free(in, f);
+	for (int i = 0; i < INLINES_REFUSALS_MAX; i++)
+		free(in->refusals[i].path);
+	free(in);
+}
+
+void inlines_begin(struct inlines *in, const struct inlines_context *c, struct objects *objects)
+{
+	in->context = *c;
+	in->objects = objects;
+}
+
+static void trim(struct inlines *in)
+{
+	struct file *f, *next;
+
+	HASH_ITER (hh, in->files, f, next) {
+		if (f->stage < STAGE_READY || objects_by_id(in->objects, f->id))
+			continue;
+		symbolizer_forget(in->symbolizer, f->id);
+		file_free(in, f);
+	}
+}
+
+/* A file is looked at when it is first asked for. */
+static int file_new(struct inlines *in, uint64_t id, struct file **ret)
+{
+	struct file *f = calloc(1, sizeof(*f));
+	int fd, rc;
+
+	if (HASH_COUNT(in->files) > FILES_MAX)
+		trim(in);
+	if (!f)
+		return -ENOMEM;
+	f->id = id;
+	HASH_ADD(hh, in->files, id, sizeof(id), f);
+	fd = symbolizer_dup(in->context.names, id);
+	rc = fd < 0 ? fd : symbolizer_add(in->symbolizer, id, OBJECT_ELF, fd);
+	if (!rc)
+		rc = symbolizer_sources(in->symbolizer, id);
+	if (rc < 0) {
+		f->facts.status = rc;
+		give_up(in, f);
+	}
+	*ret = f;
+	return 0;
+}
+
+int inlines_ask(struct inlines *in, uint64_t object, uint64_t address)
+{
+	struct file *f = find(in, object);
+	int rc = inlines_pending(in) >= PENDING_MAX ? -ENOBUFS : 0;
+
+	if (!rc && !f)
+		rc = file_new(in, object, &f);
+	if (!rc && f->stage == STAGE_READY) {
+		rc = ask(in, f, address);
+	} else if (!rc && f->stage == STAGE_NONE) {
+		in->context.placed(in->context.context, object, address, NULL, 0);
+	} else if (!rc) {
+		rc = vector_push(&f->waiting, address);
+		in->waiting += !rc;
+	}
+	in->summary.unasked += rc < 0;
+	return rc;
+}
+
+void inlines_refuse(struct inlines *in)
+{
+	in->summary.unasked++;
+}
+
+int inlines_fd(const struct inlines *in)
+{
+	return symbolizer_fd(in->symbolizer);
+}
+
+int inlines_poll(struct inlines *in, uint64_t now, struct error *err)
+{
+	int rc = symbolizer_flush(in->symbolizer);
+
+	return rc ? error_errno(err, rc, "inlined functions")
+		  : symbolizer_poll(in->symbolizer, now, err);
+}
+
+uint64_t inlines_pending(const struct inlines *in)
+{
+	return in->waiting + symbolizer_pending(in->symbolizer);
+}
+
+int inlines_worker_pid(const struct inlines *in)
+{
+	return symbolizer_worker_pid(in->symbolizer);
+}
+
+void inlines_summary(const struct inlines *in, struct inlines_summary *ret)
+{
+	*ret = in->summary;
+	ret->unasked += inlines_pending(in);
+	ret->restarts = symbolizer_stats(in->symbolizer)->restarts;
+	for (int i = 0; i < INLINES_REFUSALS_MAX; i++)
+		ret->refusals[i] = (struct inlines_refusal){
+			.path = in->refusals[i].path ? in->refusals[i].path : "",
+			.status = in->refusals[i].status,
+			.needed = in->refusals[i].needed,
+		};
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Lines and inlined functions of frames (--inlines). A frame is put with its
+ * name as ever; when more is known of it, it is put again, and with it the
+ * functions that are inlined at its address.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/inlines.h"
+#include "capture/intern_private.h"
+
+#define PLACED_ENTRIES (1 << 15)
+/* What frames that wait for an answer may take, most of it names. */
+#define PLACING_BYTES_MAX (16u << 20)
+
+/* A frame as it was put. Behind it lie its names. */
+struct placing {
+	struct {
+		uint64_t object, address;
+	} key;
+	struct placing *same; /* another frame of the same address */
+	struct frame frame;
+	const char *name, *system_name; /* of its function */
+	size_t bytes;
+	UT_hash_handle hh;
+	char texts[];
+};
+
+void intern_use_inlines(struct intern *n, struct inlines *inlines)
+{
+	n->placed = cache_new(PLACED_ENTRIES);
+	if (n->placed)
+		n->inlines = inlines;
+}
+
+static void forget(struct intern *n, struct placing *p)
+{
+	while (p) {
+		struct placing *same = p->same;
+
+		n->placing_bytes -= p->bytes;
+		free(p);
+		p = same;
+	}
+}
+
+void intern_free_places(struct intern *n)
+{
+	struct placing *p, *next;
+
+	HASH_ITER(hh, n->placing, p, next) {
+		HASH_DEL(n->placing, p);
+		forget(n, p);
+	}
+	cache_free(n->placed);
+}
+
+static struct placing *new_placing(struct intern *n, const struct frame *f, const struct symbol *s)
+{
+	size_t name = strlen(s->name) + 1, system_name = strlen(s->system_name) + 1;
+	size_t bytes = sizeof(struct placing) + name + system_name;
+	struct placing *p;
+
+	if (n->placing_bytes + bytes > PLACING_BYTES_MAX)
+		return NULL;
+	p = calloc(1, bytes);
+	if (!p)
+		return NULL;
+	p->key.object = f->mapping;
+	p->key.address = f->address;
+	p->frame = *f;
+	p->bytes = bytes;
+	p->name = memcpy(p->texts, s->name, name);
+	p->system_name = memcpy(p->texts + name, s->system_name, system_name);
+	n->placing_bytes += bytes;
+	return p;
+}
+
+/* What finds no room, here or there, is counted as not asked, and stays as it is. */
+void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *s)
+{
+	const struct object *o = objects_by_id(n->objects, f->mapping);
+	struct placing *p, *known = NULL;
+
+	if (f->kind != FRAME_NATIVE || !o || o->kind != MAPPING_FILE)
+		return;
+	p = new_placing(n, f, s);
+	if (!p) {
+		inlines_refuse(n->inlines);
+		return;
+	}
+	HASH_FIND(hh, n->placing, &p->key, sizeof(p->key), known);
+	if (known) { /* it has been asked for already */
+		p->same = known->same;
+		known->same = p;
+		return;
+	}
+	HASH_ADD(hh, n->placing, key, sizeof(p->key), p);
+	if (inlines_ask(n->inlines, f->mapping, f->address) < 0) {
+		HASH_DEL(n->placing, p);
+		forget(n, p);
+	}
+}
+
+/* Where the function of a frame is defined; one that only debugging information names is new. */
+static int place_function(struct intern *n, struct placing *p, const struct source_place *own)
+{
+	const uint64_t identity[] = {p->frame.function};
+	const struct symbol s = {
+		.name = own->name,
+		.system_name = own->system_name,
+		.file = own->declared,
+		.first_line = own->declared_line,
+	};
+	const struct function f = {
+		.id = p->frame.function,
+		.mapping = p->frame.mapping,
+		.name = p->name,
+		.system_name = p->system_name,
+		.file = own->declared,
+		.line = own->declared_line,
+	};
+	struct cache_key key;
+	uint64_t none;
+
+	if (!f.id)
+		return *own->name ? intern_function(n, p->frame.mapping, &s, &p->frame.function,
+						    &n->why)
+				  : 0;
+	key = cache_hash(identity, sizeof(identity));
+	if (!*own->declared || cache_get(n->placed, key, &none))
+		return 0;
+	cache_put(n->placed, key, 0);
+	return put_function(n->sink, &f, &n->why);
+}
+
+static int put_inlined_at(struct intern *n, const struct placing *p, const struct source_place *at,
+			  unsigned int depth, bool own)
+{
+	const struct symbol s = {
+		.name = at->name,
+		.system_name = at->system_name,
+		.file = at->declared,
+		.first_line = at->declared_line,
+	};
+	struct inlined i = {
+		.frame = p->frame.id,
+		.depth = depth,
+		.function = own ? p->frame.function : 0,
+		.file = at->file,
+		.line = at->line,
+	};
+	int ret = 0;
+
+	if (!own && *at->name)
+		ret = intern_function(n, p->frame.mapping, &s, &i.function, &n->why);
+	return ret ? ret : put_inlined(n->sink, &i, &n->why);
+}
+
+/* Where nothing is inlined and the line is in the function's file, the frame says it all. */
+static int put_places(struct intern *n, struct placing *p, const struct source_place *places,
+		      unsigned int count)
+{
+	const struct source_place *own = &places[count - 1];
+	int ret = place_function(n, p, own);
+
+	p->frame.line = own->line;
+	if (!ret)
+		ret = put_frame(n->sink, &p->frame, &n->why);
+	if (count == 1 && !strcmp(own->file, own->declared))
+		return ret;
+	for (unsigned int i = 0; !ret && i < count; i++)
+		ret = put_inlined_at(n, p, &places[i], i, i + 1 == count);
+	return ret;
+}
+
+void intern_placed(struct intern *n, uint64_t object, uint64_t address,
+		   const struct source_place *places, unsigned int count)
+{
+	struct {
+		uint64_t object, address;
+	} key = {object, address};
+	struct placing *p = NULL;
+	int ret = 0;
+
+	HASH_FIND(hh, n->placing, &key, sizeof(key), p);
+	if (!p)
+		return;
+	HASH_DEL(n->placing, p);
+	for (struct placing *at = p; count && at && !ret; at = at->same)
+		ret = put_places(n, at, places, count);
+	if (ret && !n->error)
+		n->error = ret;
+	forget(n, p);
+}
