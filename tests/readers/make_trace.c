@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "flame_scene.h"
 #include "mixed_scene.h"
 #include "python_scene.h"
 #include "timeline_scene.h"
@@ -24,7 +25,7 @@ static struct source *scene_named(const char *name)
 		return timeline_scene_source(!strcmp(name, "whole"));
 	if (!strcmp(name, "mixed") || !strcmp(name, "empty"))
 		return mixed_scene_source(!strcmp(name, "mixed"));
-	return NULL;
+	return flame_source(name);
 }
 
 int main(int argc, char **argv)

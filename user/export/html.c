@@ -252,6 +252,11 @@ static void write_losses(struct page *p, const struct profile *profile, uint32_t
 		put_string(p, loss_reason_text(reason));
 		json_uint(j, losses.by_reason[reason]);
 	}
+	if (losses.unknown_reason) {
+		put_string(p, "unknown");
+		put_string(p, "for a reason that this version does not know");
+		json_uint(j, losses.unknown_reason);
+	}
 	json_array_end(j);
 }
 

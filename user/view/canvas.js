@@ -9,7 +9,7 @@ const ROW = 20; // px, with the gap
 const NARROW = 0.7; // px: what is less is not drawn by itself
 const TEXT_FROM = 26; // px: from here on there is a name
 const ZOOM_TIME = 160; // ms
-const LONGEST = 400; // characters of a name that are ever drawn
+const DRAWN = 400; // characters of a name that are ever drawn
 
 class Graph {
 	constructor(canvas, labels, palette) {
@@ -25,7 +25,7 @@ class Graph {
 		this.from = 0;
 		this.span = 1;
 		this.drawn = 0; // rectangles, of the last drawing
-		this.printing = false;
+		this.printing = 0; // px, the width on paper
 		this.scroller.addEventListener("scroll", () => this.ask());
 		new ResizeObserver(() => this.ask(true)).observe(this.scroller);
 	}
@@ -63,6 +63,25 @@ class Graph {
 
 		step(began);
 		this.reveal(node);
+	}
+
+	/* Draw for paper, so wide, or for the screen again (0). On paper rows without any name are cut. */
+	print(width) {
+		const { view } = this;
+
+		this.printing = width;
+		this.rows = view.deepest + 1;
+		if (width) {
+			let last = 0;
+
+			for (let node = 0; node < view.count; node++)
+				if (view.width[node] * width / this.span >= TEXT_FROM)
+					last = Math.max(last, view.depth[node]);
+			this.rows = last + 1;
+		}
+		byId("cut").hidden = this.rows > view.deepest;
+		this.resized = true;
+		this.draw();
 	}
 
 	/* Draw with the next frame of the screen. */
@@ -116,7 +135,8 @@ class Graph {
 	drawNodes() {
 		const { end, left, width, depth, count } = this.view;
 		const pixels = this.wide / this.span, last = this.from + this.span;
-		const strips = new Float64Array(2 * this.rows + 2).fill(-1); // begin and end by depth
+		const rows = this.view.deepest + 1;
+		const strips = new Float64Array(2 * rows).fill(-1); // begin and end by depth
 
 		for (let node = 0; node < count;) {
 			const begin = left[node];
@@ -133,7 +153,7 @@ class Graph {
 			this.drawNode(node, begin, pixels);
 			node++;
 		}
-		for (let d = 0; d < this.rows; d++)
+		for (let d = 0; d < rows; d++)
 			this.drawStrip(strips, d);
 	}
 
@@ -198,7 +218,7 @@ class Graph {
 
 	/* A name, cut to the room that there is. maxWidth keeps whatever a font does within it. */
 	write(name, label, x, y, room) {
-		const pen = this.pen, whole = name.length > LONGEST ? name.slice(0, LONGEST) : name;
+		const pen = this.pen, whole = name.slice(0, DRAWN);
 		const wide = label < 0 ? 16 : this.widths[label] ??= pen.measureText(whole).width;
 		let text = whole;
 

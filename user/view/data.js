@@ -54,10 +54,10 @@ class Labels {
 		if (number === undefined) {
 			number = this.name.length;
 			this.numbers.set(key, number);
-			this.name.push(name);
-			this.module.push(module);
+			this.name.push(visible(name));
+			this.module.push(module && visible(module));
 			this.kind.push(kind);
-			this.file.push(file);
+			this.file.push(file && visible(file));
 			this.line.push(line);
 		}
 		return number;
@@ -94,7 +94,7 @@ function readLabels(raw, strings, labels) {
 	for (let i = 0; i < numbers.length; i++) {
 		const [name, module, kind, file, line] = raw.slice(5 * i, 5 * i + 5);
 
-		numbers[i] = labels.number(visible(strings[name]), strings[module], kind > KIND.mark ? 0 : kind,
+		numbers[i] = labels.number(strings[name], strings[module], kind > KIND.mark ? 0 : kind,
 			strings[file], line);
 	}
 	return numbers;
@@ -134,13 +134,13 @@ function readThreads(raw, strings) {
 	for (let i = 0; i < raw.processes.length; i += 5) {
 		const [name, pid, container, cgroup, exe] = raw.processes.slice(i, i + 5);
 
-		processes.push({ name: visible(strings[name]), pid, container: strings[container],
+		processes.push({ name: strings[name], pid, container: strings[container],
 			cgroup: strings[cgroup], exe: strings[exe] });
 	}
 	for (let i = 0; i < raw.threads.length; i += 3) {
 		const [name, tid, process] = raw.threads.slice(i, i + 3);
 
-		threads.push({ name: visible(strings[name]), tid, process: processes[process] });
+		threads.push({ name: strings[name], tid, process: processes[process] });
 	}
 	return threads;
 }

@@ -36,7 +36,8 @@ function factsOf(side, event, samples, data) {
 		: host.duration ? duration(host.duration) : "unfinished";
 
 	facts.push(fact("Host", host.name || "unknown", `Linux ${host.kernel} ${host.arch}`));
-	facts.push(fact("Kernel", `${host.kernel || "unknown"} ${host.arch}`));
+	if (!data.before)
+		facts.push(fact("Kernel", `${host.kernel || "unknown"} ${host.arch}`));
 	facts.push(fact("Began", utc(host.utc), host.duration ? `ended ${utc(host.utc + host.duration)}` : undefined));
 	facts.push(fact("Took", length));
 	if (event) {
@@ -47,7 +48,7 @@ function factsOf(side, event, samples, data) {
 		facts.push(fact("Event", event.frequency ? `${event.name}, ${event.frequency} Hz` : event.name));
 		facts.push(fact("Samples", count(samples.count)));
 		facts.push(fact(event.unit === "ns" ? "CPU time" : "Weight", weight(samples.weight, event), busy));
-		if (busy)
+		if (busy && !data.before)
 			facts.push(fact("Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
 		facts.push(fact("Lost", lost, reasons));
@@ -84,7 +85,7 @@ function showWarning(data, view) {
 		if (!side.host.duration)
 			texts.push(`${when}the recording has no end: it still ran, or its recorder was killed.`);
 		if (own && lost > 0.01 * (view.whole[2 * which + COUNT] + lost))
-			texts.push(`${when}${plural(lost, "record is", "records are")} lost: ${own.losses.map((l) => `${count(l.count)} ${l.text}`).join("; ")}.`);
+			texts.push(`${when}${plural(lost, "record is", "records are")} lost: ${own.losses.map((l) => `${count(l.count)} ${l.word} (${l.text})`).join("; ")}.`);
 	});
 	byId("warning").hidden = !texts.length;
 	byId("warning").textContent = texts.join(" ");
@@ -124,7 +125,7 @@ class Legend {
 		const chips = Object.entries(KINDS).filter(([kind]) => there.has(Number(kind)) && Number(kind) !== KIND.group)
 			.map(([kind, { name }]) => this.chip(Number(kind), name, percent(shares[kind], whole), state.hidden));
 
-		this.host.replaceChildren(...chips, ...(view.before ? [this.scale()] : []));
+		this.host.replaceChildren(...chips, ...(view.before ? [...this.gone(state), this.scale()] : []));
 	}
 
 	chip(kind, name, share, hidden) {
@@ -141,6 +142,21 @@ class Legend {
 		return element("button", { type: "button", "data-kind": kind, "aria-pressed": String(shown), onclick: click,
 			title: `${shown ? "Hide" : "Show"} ${name} frames; their time stays with what called them. Ctrl+click: only these` },
 		...swatch, element("span", { text: name }), element("span", { class: "faint", text: share }));
+	}
+
+	/* What is gone has no width by what is there now: a way to see it. */
+	gone(state) {
+		const { view } = this.page;
+		let share = 0;
+
+		for (let node = 1; node < view.count; node++)
+			if (!shareOf(view, node)) {
+				share += shareOf(view, node, BEFORE);
+				node = view.end[node] - 1;
+			}
+		return share && state.width === "" ? [element("button", { type: "button", class: "gone",
+			text: `${percent(share, 1)} of before is gone: show`,
+			onclick: () => this.page.change({ width: "both" }) })] : [];
 	}
 
 	/* Of a comparison: what the colours say. */

@@ -4,6 +4,7 @@
 const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
 const ORDERS = [["name", "name"], ["weight", "widest first"]];
+const PAPER = 1400; // px: the width on paper, in which a name of 12 px can be read
 const THEME_KEY = "skein-theme";
 
 /* What of a state makes another tree. */
@@ -97,7 +98,6 @@ class Page {
 		set("upward", state.upward);
 		set("as-graph", !state.table);
 		set("as-table", state.table);
-		byId("reset").disabled = this.graph.zoomed === 0;
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
 		byId("canvas").setAttribute("aria-label", `Flame graph of ${plural(this.view.whole[COUNT], "sample")}; arrow keys move, Enter zooms. The same as a table: t`);
@@ -109,10 +109,10 @@ class Page {
 		for (let node = graph.zoomed; node > 0; node = view.parent[node])
 			path.unshift(node);
 		byId("trail").hidden = !path.length;
-		byId("trail").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
+		byId("path").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
 			element("button", { type: "button", class: "name", "aria-current": node === graph.zoomed ? "true" : false,
 				text: this.panes.name(view.label[node]), onclick: () => this.zoomTo(node) })));
-		byId("trail").scrollLeft = byId("trail").scrollWidth;
+		byId("path").scrollLeft = byId("path").scrollWidth;
 	}
 
 	showSearch(state, zoomed) {
@@ -299,10 +299,8 @@ class Page {
 				return;
 			if (on)
 				this.shownTheme = this.palette.name;
-			this.graph.printing = on && 1400;
 			this.chooseTheme(on ? "light" : this.shownTheme);
-			this.graph.resized = true;
-			this.graph.draw();
+			this.graph.print(on ? PAPER : 0);
 		};
 
 		addEventListener("beforeprint", () => print(true));
@@ -366,3 +364,4 @@ class Page {
 }
 
 window.skeinPage = new Page(); // for the console, and for tests
+requestAnimationFrame(() => { window.skeinPage.opened = performance.now(); });

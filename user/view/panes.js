@@ -107,7 +107,7 @@ class Panes {
 	}
 
 	showTip(node, x, y) {
-		const { view, labels } = { view: this.page.view, labels: this.labels };
+		const { view } = this.page, { labels } = this;
 
 		if (node < 0) {
 			this.tip.hidden = true;
@@ -198,10 +198,10 @@ class Panes {
 
 		parts.push(element("span", { class: "kind" }, this.page.legend.swatch(kind[label]), of.name));
 		if (module[label])
-			parts.push(element("span", { class: "name", text: visible(module[label]) }));
+			parts.push(element("span", { class: "name", text: module[label] }));
 		if (file[label])
 			parts.push(element("span", { class: "name",
-				text: visible(file[label]) + (line[label] ? `:${line[label]}` : "") }));
+				text: file[label] + (line[label] ? `:${line[label]}` : "") }));
 		return element("p", { class: "origin" }, ...parts);
 	}
 
@@ -213,7 +213,14 @@ class Panes {
 			element("p", { class: "faint", text: "Click a frame to zoom into it, or move with the arrow keys. ? shows all keys." }),
 			element("div", { class: "columns" },
 				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0), "The whole view"),
-				this.list(view.inverted ? "Ends in" : "Begins with", this.childrenOf(0), "nothing")));
+				this.list(this.parts(), this.childrenOf(0), "nothing")));
+	}
+
+	/* What stands right below the root. */
+	parts() {
+		const { split, inverted } = this.page.state;
+
+		return split !== "none" ? `By ${SPLITS[split]}` : inverted ? "Ends in" : "Begins with";
 	}
 
 	childrenOf(node) {

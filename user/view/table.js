@@ -44,11 +44,11 @@ class Table {
 		if (view.before)
 			return [
 				["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.selfShare],
-				["selfOld", "before", (r) => percent(r.selfOld, 1), (r) => r.selfOld],
-				["selfChange", "change", (r) => points(r.selfShare - r.selfOld), (r) => r.selfShare - r.selfOld],
+				["selfOld", "Self before", (r) => percent(r.selfOld, 1), (r) => r.selfOld],
+				["selfChange", "Self change", (r) => points(r.selfShare - r.selfOld), (r) => r.selfShare - r.selfOld],
 				["total", "Total", (r) => percent(r.share, 1), (r) => r.share],
-				["totalOld", "before", (r) => percent(r.old, 1), (r) => r.old],
-				["change", "change", (r) => this.page.panes.changed(r.share, r.old), (r) => r.share - r.old],
+				["totalOld", "Total before", (r) => percent(r.old, 1), (r) => r.old],
+				["change", "Total change", (r) => this.page.panes.changed(r.share, r.old), (r) => r.share - r.old],
 			];
 		return [
 			["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.self],

@@ -22,9 +22,14 @@ function element(tag, properties = {}, ...children) {
 /* What has no width, or turns the direction of text around, would show another name. */
 const UNSEEN = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]/g;
 
-function visible(text) {
-	const shown = text.replace(UNSEEN, "\ufffd");
+const LONGEST = 2000; // characters of a name that are shown
 
+/* As it can be shown: never empty, never endless. */
+function visible(text) {
+	const shown = text.slice(0, LONGEST).replace(UNSEEN, "\ufffd");
+
+	if (text.length > LONGEST)
+		return `${shown}… (${text.length} characters)`;
 	return shown.trim() ? shown : "[no name]";
 }
 

@@ -77,7 +77,7 @@ class Views {
 		if (!this.groups.has(key))
 			this.groups.set(key, Int32Array.from(this.data.sides[which].threads, (thread) =>
 				split === "none" ? -1
-					: this.labels.number(visible(groupName(thread, split, !this.data.before)), "", KIND.group)));
+					: this.labels.number(groupName(thread, split, !this.data.before), "", KIND.group)));
 		return this.groups.get(key);
 	}
 
