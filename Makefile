@@ -23,7 +23,7 @@ SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 CPPFLAGS += -D_GNU_SOURCE -DSKEIN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL -Iuser -I. -I$(O)
 CFLAGS += -std=gnu11 -O2 -g $(WARN) $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
-LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap -lm
+LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap -lncursesw -ltinfo -lm
 
 # Everything but main() is a library, so that tests link the same objects.
 SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c))
@@ -44,7 +44,7 @@ JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DEFAULT_GOAL := all
 .SECONDARY:
 
-all: $(O)/skein $(O)/skein.so ## build skein (build/skein) and its extension for SQLite
+all: $(O)/skein ## build skein (build/skein)
 
 help: ## this list
 	@echo "skein: a profiler for a whole Linux machine. make targets:"
@@ -111,22 +111,6 @@ $(O)/main.o: user/main.c $(SKELETONS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-# For programs that have SQLite: what reads streams, and of it only the entry point is seen.
-EXTENSION := $(O)/user/extension.so.o $(patsubst %,$(O)/user/%.so.o,base/error base/record \
-	base/text base/vector trace/attached trace/codec trace/columns trace/finder trace/forms \
-	trace/vtab)
-EXTENSION_CFLAGS := -fPIC -fvisibility=hidden -ffunction-sections -include user/extension.h
-
-$(O)/skein.so: $(EXTENSION)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,--gc-sections,-z,relro,-z,now \
-		$(if $(SANFLAGS),,-Wl,-z,defs) $(LDFLAGS) -o $@ $^ -lzstd
-
-$(O)/%.so.o: %.c
-	$(call say,CC,$< for $(@F))
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(EXTENSION_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)

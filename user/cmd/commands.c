@@ -6,10 +6,10 @@
 
 const struct command *const commands[] = {
 	&record_command,
+	&top_command,
 	&report_command,
 	&export_command,
 	&query_command,
-	&doctor_command,
 	&completions_command,
 	&help_command,
 	&version_command,

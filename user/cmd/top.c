@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein top: join live capture to a window of it, and show that window again and again. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "capture/clock.h"
+#include "cmd/commands.h"
+#include "cmd/record_summary.h"
+#include "cmd/recorder.h"
+#include "cmd/top_batch.h"
+#include "cmd/top_screen.h"
+#include "cmd/top_terminal.h"
+
+#define DEFAULT_DELAY NSEC_PER_SEC
+#define DEFAULT_WINDOW (10 * NSEC_PER_SEC)
+#define DEFAULT_ROWS 20
+#define LEAST_DELAY (100 * NSEC_PER_MSEC)
+/* Something is to be seen soon after the begin. */
+#define FIRST_DELAY (500 * NSEC_PER_MSEC)
+/* A picture waits so long for names that are asked for. */
+#define NAMES_PATIENCE (300 * NSEC_PER_MSEC)
+/* Names are looked up anew after half of that: more often costs more, more seldom more memory. */
+#define LEAST_KEEP (30 * NSEC_PER_SEC)
+
+struct top_options {
+	struct targets targets;
+	uint64_t delay, window, iterations, rows, buffer;
+	const char *view, *sort, *unwind_cache;
+	bool batch;
+};
+
+#define MEMBER(m) offsetof(struct top_options, m)
+
+static const char *view_word(unsigned int i)
+{
+	return i < TOP_CALLERS ? top_view_word(i) : NULL;
+}
+
+static const char *sort_word(unsigned int i)
+{
+	return i < TOP_SORT_COUNT ? top_sort_word(i) : NULL;
+}
+
+static const struct option_spec top_options[] = {
+	TARGET_OPTIONS("Every process on all CPUs. The default."),
+
+	{.name = "How to sample", .type = OPTION_HEADING},
+	FREQUENCY_OPTION,
+	STACK_PART_OPTIONS,
+	{.name = "buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = "Bytes of each sample ring. Default: half a second of samples.",
+	 .offset = MEMBER(buffer)},
+	{.name = "unwind-cache", .type = OPTION_TEXT, .arg = "DIR",
+	 .help = "Where unwind tables are kept: as 'skein record' has it.",
+	 .offset = MEMBER(unwind_cache)},
+
+	{.name = "What to show", .type = OPTION_HEADING},
+	{.name = "window", .letter = 'w', .type = OPTION_DURATION, .arg = "TIME",
+	 .help = "Show the samples of the last TIME, such as 30s. Default: 10s, or as long as "
+		 "the delay.",
+	 .offset = MEMBER(window)},
+	{.name = "delay", .letter = 'd', .type = OPTION_DURATION, .arg = "TIME",
+	 .help = "Time between two pictures. Default: 1s.",
+	 .offset = MEMBER(delay)},
+	{.name = "view", .type = OPTION_TEXT, .arg = "VIEW", .values = view_word,
+	 .help = "What to begin with: functions, 'call tree', programs, processes, threads, "
+		 "containers or modules.",
+	 .offset = MEMBER(view)},
+	{.name = "sort", .letter = 's', .type = OPTION_TEXT, .arg = "KEY", .values = sort_word,
+	 .help = "By self, total or name. Default: self.",
+	 .offset = MEMBER(sort)},
+	{.name = "batch", .letter = 'b', .type = OPTION_FLAG,
+	 .help = "Write plain tables to stdout instead of taking the terminal over.",
+	 .offset = MEMBER(batch)},
+	{.name = "iterations", .letter = 'n', .type = OPTION_COUNT, .arg = "COUNT",
+	 .help = "End after so many pictures. Default: until q or Ctrl-C.",
+	 .offset = MEMBER(iterations)},
+	{.name = "rows", .letter = 'l', .type = OPTION_COUNT, .arg = "COUNT",
+	 .help = "Rows of each table of -b. Default: 20.",
+	 .offset = MEMBER(rows)},
+	{.name = NULL},
+};
+
+static int run(int argc, char **argv);
+
+const struct command top_command = {
+	.name = "top",
+	.summary = "watch live where the time goes",
+	.group = COMMANDS_RECORDING,
+	.usage = "[OPTIONS]",
+	.description =
+		"Samples the machine, or a part of it, and shows what the samples of the last "
+		"seconds hit: functions, call tree, programs, processes, threads, containers and "
+		"modules. Enter leads from a process to its functions and from a function to its "
+		"callers and callees, Esc back; '/' filters by a regular expression; Space pauses; "
+		"'?' lists all keys. Nothing is written to disk. Needs root, or CAP_BPF and "
+		"CAP_PERFMON.",
+	.examples = "sudo skein top\tthe whole machine\n"
+		    "sudo skein top -p 4711 -F 999\tone process, closely\n"
+		    "sudo skein top --cgroup system.slice/nginx.service\ta service\n"
+		    "sudo skein top -b -n 1 -d 5s\tone table of five seconds, for a script\n",
+	.options = top_options,
+	.options_size = sizeof(struct top_options),
+	.run = run,
+};
+
+/* One run: what its parts need of one another. */
+struct top {
+	struct top_options options;
+	struct top_ui ui;
+	struct top_head head;
+	struct screen plain; /* of -b */
+	struct sink *recent;
+	struct progress_line progress;
+	int signals, events; /* signalfd; epoll of all that the user does */
+	bool open; /* the terminal is taken over */
+	bool ended; /* by the user or for an error */
+	int status;
+	struct error err; /* why, if status */
+	uint64_t next; /* when the next picture is due, ns */
+	uint64_t shown; /* pictures */
+	uint64_t cost, cost_at; /* own CPU time at a time, ns */
+	char unwind_cache[PATH_MAX];
+};
+
+static int fail(struct top *t, int rc)
+{
+	t->ended = true;
+	t->status = 1;
+	if (!*t->err.text)
+		error_errno(&t->err, rc, "top");
+	return rc;
+}
+
+/* What the user does: signals and keys. */
+
+static void take_signals(struct top *t)
+{
+	struct signalfd_siginfo s;
+
+	while (read(t->signals, &s, sizeof(s)) == sizeof(s)) {
+		if (s.ssi_signo == SIGWINCH && t->open)
+			top_screen_resize();
+		else if (s.ssi_signo == SIGTSTP && t->open)
+			top_screen_suspend();
+		else if (s.ssi_signo == SIGTSTP)
+			raise(SIGSTOP);
+		else if (s.ssi_signo != SIGWINCH)
+			t->ended = true;
+	}
+}
+
+static void take_keys(struct top *t)
+{
+	unsigned int key;
+	bool code;
+	int rc = 0;
+
+	while (!rc && !t->ui.quit && top_screen_key(&key, &code)) {
+		bool was_paused = t->ui.paused;
+
+		rc = top_ui_key(&t->ui, key, code);
+		if (!rc) /* the next key is about the rows that this one makes */
+			rc = top_ui_update(&t->ui);
+		if (was_paused && !t->ui.paused)
+			t->next = 0;
+	}
+	t->ended |= t->ui.quit;
+	if (rc)
+		fail(t, rc);
+}
+
+/* Returns whether the user did anything. */
+static bool take_events(struct top *t)
+{
+	struct epoll_event events[2];
+	int n = epoll_wait(t->events, events, 2, 0);
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == t->signals)
+			take_signals(t);
+		else if (events[i].events & EPOLLIN)
+			take_keys(t);
+		else /* the terminal is gone */
+			t->ended = true;
+	}
+	return n > 0;
+}
+
+static int watch(struct top *t, int fd)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(t->events, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+static int catch_events(struct top *t)
+{
+	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGWINCH, SIGTSTP};
+	struct sigaction hangup;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaddset(&set, caught[i]);
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	t->events = epoll_create1(EPOLL_CLOEXEC);
+	if (t->signals < 0 || t->events < 0)
+		return -errno;
+	return watch(t, t->signals);
+}
+
+/* Pictures. */
+
+static int open_screen(struct top *t)
+{
+	int rc;
+
+	progress_end(&t->progress);
+	t->open = !t->options.batch;
+	rc = t->open ? top_screen_open(&t->err) : 0;
+	if (!rc && t->open)
+		rc = watch(t, STDIN_FILENO);
+	return rc;
+}
+
+/* The part of a CPU that skein took since the last picture. */
+static double cost_since(struct top *t, uint64_t now)
+{
+	uint64_t cost = top_own_cpu(), before = t->cost, at = t->cost_at;
+
+	t->cost = cost;
+	t->cost_at = now;
+	return at && now > at && cost > before ? (double)(cost - before) / (double)(now - at) : 0;
+}
+
+/* The window as it is now. */
+static int take_window(struct top *t, uint64_t now)
+{
+	struct recent_window w;
+	int rc = recent_window(t->recent, now, &w, &t->err);
+
+	if (rc)
+		return rc;
+	rc = top_model_take(&t->ui.model, &w);
+	if (rc) {
+		profile_free(w.profile);
+		return rc;
+	}
+	top_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
+	t->head.waiting = NULL;
+	t->ui.stale = true;
+	return top_facts_of(&t->head.facts, &w, t->ui.model.event, cost_since(t, now));
+}
+
+static int show(struct top *t)
+{
+	int rc = top_ui_update(&t->ui);
+
+	if (rc || t->open) {
+		if (!rc)
+			top_draw(&t->ui, &t->head);
+		return rc;
+	}
+	return top_batch(&t->plain, &t->ui, &t->head, t->options.rows);
+}
+
+static bool is_due(const struct top *t, const struct capture_progress *p, uint64_t now)
+{
+	return now >= t->next && (!p->pending_names || now >= t->next + NAMES_PATIENCE);
+}
+
+static int next_picture(struct top *t, uint64_t now)
+{
+	int rc = t->ui.paused ? 0 : take_window(t, now);
+
+	t->next = now + t->options.delay;
+	if (!rc)
+		rc = show(t);
+	t->shown++;
+	if (t->options.iterations && t->shown >= t->options.iterations)
+		t->ended = true;
+	return rc;
+}
+
+/* Sampling has just begun. */
+static int first_picture(struct top *t, uint64_t now)
+{
+	uint64_t delay = t->options.delay;
+	int rc = open_screen(t);
+
+	t->cost = top_own_cpu();
+	t->cost_at = now;
+	t->next = now + (t->open && delay > FIRST_DELAY ? FIRST_DELAY : delay);
+	t->head.waiting = "gathering samples ...";
+	return rc || !t->open ? rc : show(t);
+}
+
+static bool keep_going(void *context, const struct capture_progress *p)
+{
+	struct top *t = context;
+	uint64_t now = boot_now();
+	bool touched = take_events(t);
+	int rc = 0;
+
+	if (t->ended || p->finishing)
+		return false;
+	if (p->preparing) {
+		progress_show(&t->progress, p, 0);
+		return true;
+	}
+	if (!t->next)
+		rc = t->cost_at ? next_picture(t, now) : first_picture(t, now);
+	else if (is_due(t, p, now))
+		rc = next_picture(t, now);
+	else if (touched && t->open)
+		rc = show(t);
+	if (rc == -EPIPE)
+		t->ended = true;
+	else if (rc)
+		fail(t, rc);
+	return !t->ended;
+}
+
+/* The life of the command. */
+
+static struct capture_options capture_options_of(struct top *t)
+{
+	uint64_t window = t->options.window;
+	struct capture_options o = {
+		.sample = true,
+		.buffer = t->options.buffer,
+		.keep = window > LEAST_KEEP ? window : LEAST_KEEP,
+		.release_fd = -1,
+		.wake_fd = t->events,
+		.keep_going = keep_going,
+		.context = t,
+	};
+
+	targets_apply(&t->options.targets, &o);
+	choose_unwind_cache(t->options.unwind_cache, t->unwind_cache, sizeof(t->unwind_cache));
+	o.unwind_cache = t->unwind_cache[0] ? t->unwind_cache : NULL;
+	return o;
+}
+
+/* What is to be read after the screen is gone. */
+static int say_why(struct top *t, int rc, const struct error *err, bool by_comm)
+{
+	if (t->status)
+		return log_failure(t->status, &t->err);
+	if (rc)
+		return log_failure(1, err);
+	if (by_comm)
+		return log_error(1, "top: no running thread or process was called '%s'",
+				 t->options.targets.comm);
+	if (!t->ended)
+		log_info("every process of -p has ended");
+	return 0;
+}
+
+static int watch_machine(struct top *t)
+{
+	struct capture_options o = capture_options_of(t);
+	struct capture_summary summary = {.comm_matched = true};
+	struct source *source = NULL;
+	struct error err = {""};
+	int rc, priority = getpriority(PRIO_PROCESS, 0);
+
+	raise_file_limit();
+	go_first(HELPERS_NICE);
+	rc = capture_source(&source, &o, &err);
+	if (rc) {
+		log_failure(rc == -EINVAL ? 2 : 1, &err);
+		t->status = rc == -EINVAL ? 2 : 1;
+		goto out;
+	}
+	go_first(RECORDER_NICE);
+	progress_begin(&t->progress, false);
+	rc = recent_sink(&t->recent, t->options.window, &err);
+	if (!rc)
+		rc = pipe_join(source, t->recent, &err);
+	progress_end(&t->progress);
+	top_screen_close();
+	if (!rc)
+		capture_get_summary(source, &summary);
+	t->status = say_why(t, rc, &err, o.comm && !summary.comm_matched);
+out:
+	source_free(source);
+	sink_free(t->recent);
+	(void)setpriority(PRIO_PROCESS, 0, priority);
+	return t->status;
+}
+
+/* The number of a word of an option, from its list of words. */
+static int number_of(const char *word, const char *(*words)(unsigned int), const char *option,
+		     unsigned int *ret)
+{
+	for (unsigned int i = 0; words(i); i++)
+		if (!strcmp(words(i), word)) {
+			*ret = i;
+			return 0;
+		}
+	return log_error(2, "top: there is no %s '%s': see 'skein top --help'", option, word);
+}
+
+static int check_times(struct top_options *o)
+{
+	if (o->delay < LEAST_DELAY)
+		return log_error(2, "top: --delay is at least 0.1s");
+	if (!o->window)
+		o->window = o->delay > DEFAULT_WINDOW ? o->delay : DEFAULT_WINDOW;
+	if (o->window < NSEC_PER_SEC)
+		return log_error(2, "top: --window is at least 1s");
+	return 0;
+}
+
+static int prepare(struct top *t)
+{
+	const struct top_options *o = &t->options;
+	unsigned int view = TOP_FUNCTIONS, sort = TOP_BY_SELF;
+	struct error err = {""};
+
+	if (targets_check(&o->targets, "top") || check_times(&t->options) ||
+	    (o->view && number_of(o->view, view_word, "view", &view)) ||
+	    (o->sort && number_of(o->sort, sort_word, "sort", &sort)))
+		return 2;
+	if (!o->batch && top_terminal_check(&err) < 0)
+		return log_failure(1, &err);
+	if (top_ui_begin(&t->ui, view, sort) < 0)
+		return log_error(1, "out of memory");
+	screen_open(&t->plain, stdout, NULL);
+	return catch_events(t) < 0 ? log_error(1, "top: signals: %s", strerror(errno)) : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct top t = {
+		.options = {.delay = DEFAULT_DELAY, .rows = DEFAULT_ROWS},
+		.signals = -1,
+		.events = -1,
+	};
+	struct error err = {""};
+	int first = options_parse(&top_command, argc, argv, &t.options, false, &err), status;
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (first < argc)
+		return log_error(2, "top: what is '%s'? See 'skein top --help'", argv[first]);
+	status = prepare(&t);
+	if (!status)
+		status = watch_machine(&t);
+	if (t.events >= 0)
+		close(t.events);
+	if (t.signals >= 0)
+		close(t.signals);
+	top_ui_free(&t.ui);
+	targets_free(&t.options.targets);
+	return status;
+}

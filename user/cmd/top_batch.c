@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The same rows as plain text. */
+#include "cmd/top_batch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static void put_head(const struct screen *s, const struct top_head *head)
+{
+	char clean[TOP_TITLE_MAX];
+
+	screen_put(s, STYLE_BOLD, "skein top: ");
+	screen_put(s, STYLE_PLAIN, text_clean(head->title, clean, sizeof(clean)));
+	fputc('\n', s->out);
+	for (unsigned int i = 0; i < head->facts.count; i++) {
+		const struct top_fact *f = &head->facts.list[i];
+
+		screen_put(s, STYLE_PLAIN, i ? ", " : "");
+		screen_put(s, f->warning ? STYLE_HOT : STYLE_PLAIN, f->text);
+	}
+	fputs("\n\n", s->out);
+}
+
+/* Trees are indented as they are on a screen. */
+static void put_row_name(struct table *t, const struct top_row *row)
+{
+	char name[4096];
+
+	snprintf(name, sizeof(name), "%*s%s", row->depth > 1 ? (int)(row->depth - 1) * 2 : 0, "",
+		 row->name);
+	table_cell(t, name);
+}
+
+static void put_rows(struct table *t, const struct top_ui *ui, size_t rows)
+{
+	size_t count = ui->model.rows.count;
+	char numbers[64];
+
+	for (size_t i = 0; i < count && i < rows; i++) {
+		const struct top_row *row = &ui->model.rows.items[i];
+
+		table_cell(t, top_numbers(ui, row, false, numbers, sizeof(numbers)));
+		put_row_name(t, row);
+		table_cell(t, row->group ? row->module : module_short_name(row->module));
+	}
+}
+
+int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_head *head,
+	      size_t rows)
+{
+	char numbers[64];
+	const struct column columns[] = {
+		{top_numbers(ui, NULL, false, numbers, sizeof(numbers)), STYLE_PLAIN, false,
+		 false, 0},
+		{top_name_title(top_ui_level(ui)->view), STYLE_PLAIN, false, false, 20},
+		{"", STYLE_DIM, false, true, 8},
+	};
+	struct table t = {.columns = columns, .column_count = 3};
+	int rc;
+
+	put_head(s, head);
+	put_rows(&t, ui, rows);
+	rc = table_print(&t, s);
+	table_free(&t);
+	fputc('\n', s->out);
+	if (fflush(s->out) == EOF || ferror(s->out))
+		return -EPIPE;
+	return rc;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `skein top -b`: the same rows as plain text, window after window. */
+#ifndef SKEIN_CMD_TOP_BATCH_H
+#define SKEIN_CMD_TOP_BATCH_H
+
+#include "cmd/table.h"
+#include "cmd/top_draw.h"
+
+/* So many rows at most. 0, -ENOMEM, or -EPIPE if nobody reads any more. */
+int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_head *head,
+	      size_t rows);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Trees as rows: the call tree below each program, or the callers and callees of one function.
+ * What is below a row is shown if the user has opened it, if the filter has found something there,
+ * or if it is much. Only where paths part are rows indented, so that deep stacks stay on screen.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "cmd/top_model.h"
+
+/* A node that waits to be a row. */
+struct waiting {
+	uint32_t node;
+	unsigned int depth;
+	uint64_t key;
+};
+
+struct growing {
+	struct top_model *model;
+	const struct top_wish *wish;
+	const struct tree *tree;
+	bool callers; /* a row's own weight means nothing */
+	bool *found; /* by node: the filter lets it through, or something below */
+	bool *found_below;
+	VECTOR(struct waiting) waiting; /* next last */
+	VECTOR(uint32_t) children; /* of one node */
+};
+
+static const struct tree_node *node_at(const struct growing *g, uint32_t node)
+{
+	return &g->tree->nodes.items[node];
+}
+
+static const char *name_at(const struct growing *g, uint32_t node)
+{
+	return symbol_name(&g->model->symbols, node_at(g, node)->label);
+}
+
+/* Children have higher indexes than their parents. */
+static int find(struct growing *g)
+{
+	const struct symbols *s = &g->model->symbols;
+	size_t count = g->tree->nodes.count;
+
+	g->found = calloc(count + 1, sizeof(bool));
+	g->found_below = calloc(count + 1, sizeof(bool));
+	if (!g->found || !g->found_below)
+		return -ENOMEM;
+	for (size_t i = count; g->wish->filter && i-- > 1;) {
+		uint32_t label = node_at(g, (uint32_t)i)->label, parent;
+
+		parent = node_at(g, (uint32_t)i)->parent;
+		g->found[i] = g->found_below[i] ||
+			      top_matches(g->wish, symbol_name(s, label), symbol_module(s, label));
+		g->found_below[parent] |= g->found[i];
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct growing *g = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct tree_node *m = node_at(g, x), *n = node_at(g, y);
+	int order = 0;
+
+	if (g->wish->sort == TOP_BY_SELF && !g->callers)
+		order = (m->self_weight < n->self_weight) - (m->self_weight > n->self_weight);
+	if (g->wish->sort != TOP_BY_NAME && !order)
+		order = (m->weight < n->weight) - (m->weight > n->weight);
+	if (!order)
+		order = strcmp(name_at(g, x), name_at(g, y));
+	if (!order)
+		order = (m->label > n->label) - (m->label < n->label);
+	return g->wish->reverse ? -order : order;
+}
+
+/* The children of a node that are shown, in order. */
+static int list_children(struct growing *g, uint32_t node)
+{
+	g->children.count = 0;
+	for (uint32_t at = node_at(g, node)->first_child; at != TREE_NONE;
+	     at = node_at(g, at)->next_sibling)
+		if ((!g->wish->filter || g->found[at]) && vector_push(&g->children, at) < 0)
+			return -ENOMEM;
+	if (g->children.count)
+		qsort_r(g->children.items, g->children.count, sizeof(uint32_t), compare, g);
+	return 0;
+}
+
+static bool is_open(const struct growing *g, const struct waiting *w)
+{
+	const struct tree_node *n = node_at(g, w->node);
+	uint32_t toggled = index_get(g->wish->toggled, w->key);
+
+	if (toggled != INDEX_NONE)
+		return toggled;
+	if (g->found_below[w->node])
+		return true;
+	return g->wish->open_part && n->weight >= node_at(g, 0)->weight / g->wish->open_part;
+}
+
+static int push_row(struct growing *g, const struct waiting *w)
+{
+	const struct top_model *m = g->model;
+	const struct tree_node *n = node_at(g, w->node);
+	struct top_row row = {
+		.key = w->key,
+		.name = symbol_name(&m->symbols, n->label),
+		.module = symbol_module(&m->symbols, n->label),
+		.self = g->callers ? 0 : n->self_weight,
+		.total = n->weight,
+		.kind = n->label < m->kinds.count ? m->kinds.items[n->label] : TOP_HEADING,
+		.symbol = n->label,
+		.depth = w->depth,
+		.branch = n->first_child != TREE_NONE,
+	};
+
+	row.open = row.branch && is_open(g, w);
+	return vector_push(&g->model->rows, row);
+}
+
+/* Below the root, rows are not indented; nor is one that is alone. */
+static int push_children(struct growing *g, const struct waiting *w)
+{
+	int rc = list_children(g, w->node);
+
+	for (size_t i = g->children.count; i-- > 0 && !rc;) {
+		uint32_t child = g->children.items[i];
+		struct waiting next = {child, w->depth, 0};
+
+		next.key = XXH3_64bits_withSeed(&w->key, sizeof(w->key),
+						top_key(&g->model->symbols,
+							node_at(g, child)->label));
+		next.depth += w->node && g->children.count > 1;
+		rc = vector_push(&g->waiting, next);
+	}
+	return rc;
+}
+
+/* All rows of a tree but its root. seed: tells its keys from those of others. */
+static int grow(struct top_model *m, const struct top_wish *wish, const struct tree *t,
+		bool callers, uint64_t seed)
+{
+	struct growing g = {.model = m, .wish = wish, .tree = t, .callers = callers};
+	const struct waiting root = {0, 1, seed};
+	int rc = find(&g);
+
+	if (!rc)
+		rc = push_children(&g, &root);
+	while (!rc && g.waiting.count) {
+		struct waiting w = g.waiting.items[--g.waiting.count];
+
+		rc = push_row(&g, &w);
+		if (!rc && m->rows.items[m->rows.count - 1].open)
+			rc = push_children(&g, &w);
+	}
+	free(g.found);
+	free(g.found_below);
+	vector_free(&g.waiting);
+	vector_free(&g.children);
+	return rc;
+}
+
+/* The call tree. */
+
+struct programs {
+	const struct profile *profile;
+	VECTOR(uint32_t) labels; /* by thread */
+};
+
+static unsigned int program_of(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct programs *p = context;
+
+	if (s->thread == PROFILE_NONE)
+		return 0;
+	labels[0] = p->labels.items[s->thread];
+	return 1;
+}
+
+/* Programs are labels beside the functions: what no kind is known of is one. */
+static int name_programs(struct top_model *m, struct programs *ret)
+{
+	const struct profile *p = &m->part;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		uint32_t process = p->threads[i].process, label;
+		char name[80];
+
+		snprintf(name, sizeof(name), "program %s",
+			 process == PROFILE_NONE ? "[unknown]"
+						 : process_name(&p->processes[process].p));
+		if (symbols_add(&m->symbols, name, &label) < 0 ||
+		    vector_push(&ret->labels, label) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int tree_rows(struct top_model *m, const struct top_wish *wish)
+{
+	struct programs programs = {.profile = &m->part};
+	const struct tree_view view = {
+		.frame_labels = m->symbols.of_frame,
+		.unknown_label = m->symbols.unknown,
+		.prefix = program_of,
+		.context = &programs,
+	};
+	int rc = name_programs(m, &programs);
+
+	tree_free(&m->tree);
+	if (!rc)
+		rc = tree_build(&m->tree, &m->part, m->event, &view);
+	if (!rc)
+		rc = grow(m, wish, &m->tree, false, TOP_TREE);
+	vector_free(&programs.labels);
+	return rc;
+}
+
+/* Callers and callees. */
+
+static uint32_t symbol_in_focus(const struct top_model *m, const struct top_focus *f)
+{
+	uint32_t count = (uint32_t)m->symbols.names.texts.count, at = 0;
+
+	while (at < count && (strcmp(symbol_name(&m->symbols, at), f->name) != 0 ||
+			      strcmp(symbol_module(&m->symbols, at), f->more) != 0))
+		at++;
+	return at < count ? at : TREE_NONE;
+}
+
+static int push_heading(struct top_model *m, const char *text)
+{
+	const struct top_row row = {
+		.key = XXH3_64bits(text, strlen(text)),
+		.name = text,
+		.module = "",
+		.kind = TOP_HEADING,
+		.symbol = TREE_NONE,
+	};
+
+	return vector_push(&m->rows, row);
+}
+
+/* The function itself, between who calls it and what it calls. */
+static int push_itself(struct top_model *m, uint32_t symbol, const struct tree *callees)
+{
+	const struct tree_node *root = &callees->nodes.items[0];
+	const struct top_row row = {
+		.key = top_key(&m->symbols, symbol),
+		.name = symbol_name(&m->symbols, symbol),
+		.module = symbol_module(&m->symbols, symbol),
+		.self = root->self_weight,
+		.total = root->weight,
+		.kind = m->kinds.items[symbol],
+		.symbol = symbol,
+	};
+
+	return vector_push(&m->rows, row);
+}
+
+static int neighbour_rows(struct top_model *m, const struct top_wish *wish, uint32_t symbol)
+{
+	struct tree up = {.nodes = {0}}, down = {.nodes = {0}};
+	int rc = callers_of(&up, &m->tree, symbol);
+
+	if (!rc)
+		rc = callees_of(&down, &m->tree, symbol);
+	if (!rc)
+		rc = push_heading(m, up.nodes.count > 1 ? "called by" : "called by nobody");
+	if (!rc)
+		rc = grow(m, wish, &up, true, TOP_CALLERS);
+	if (!rc)
+		rc = push_heading(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
+	if (!rc)
+		rc = push_itself(m, symbol, &down);
+	if (!rc)
+		rc = grow(m, wish, &down, false, TOP_CALLERS + 1);
+	tree_free(&up);
+	tree_free(&down);
+	return rc;
+}
+
+static const struct top_focus *last_function(const struct top_wish *wish)
+{
+	for (size_t i = wish->focus_count; i-- > 0;)
+		if (wish->foci[i].function)
+			return &wish->foci[i];
+	return NULL;
+}
+
+int top_rows_branches(struct top_model *m, const struct top_wish *wish)
+{
+	const struct top_focus *f = last_function(wish);
+	uint32_t symbol;
+
+	if (wish->view == TOP_TREE)
+		return tree_rows(m, wish);
+	symbol = f ? symbol_in_focus(m, f) : TREE_NONE;
+	return symbol == TREE_NONE ? 0 : neighbour_rows(m, wish, symbol);
+}

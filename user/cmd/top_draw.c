@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The picture of `skein top`, from the top to the bottom. What a small terminal has no room for
+ * is left out, the least important first: rows are what is left to the last.
+ */
+#include "cmd/top_draw.h"
+
+#include <ncurses.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/top_screen.h"
+
+#define NAME_LINES 4 /* for the whole name of the row under the cursor, at most */
+#define MODULE_COLUMNS 24
+#define LEAST_NAME_COLUMNS 30 /* beside modules */
+
+/* Which lines there are. */
+struct layout {
+	bool title, facts, tabs, chosen, name, keys;
+	unsigned int first; /* line of the titles of columns; rows follow */
+	unsigned int rows;
+};
+
+/* A line is drawn by putting text behind text. */
+struct pen {
+	unsigned int row, column;
+};
+
+static void write_text(struct pen *p, enum top_style style, const char *text)
+{
+	p->column += top_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END, NULL);
+}
+
+/* Text that is left out when it does not fit as a whole. */
+static bool write_whole(struct pen *p, enum top_style style, const char *text)
+{
+	struct top_text t;
+
+	top_text(&t, text, UINT16_MAX, TOP_CUT_END, true);
+	if (p->column + t.columns > top_screen_columns())
+		return false;
+	write_text(p, style, text);
+	return true;
+}
+
+static bool is_chosen(const struct top_ui *ui)
+{
+	return ui->foci.count || *top_ui_level(ui)->pattern || ui->typing;
+}
+
+static struct layout lay_out(const struct top_ui *ui)
+{
+	unsigned int height = top_screen_rows();
+	struct layout l = {
+		.title = height >= 5,
+		.facts = height >= 8,
+		.tabs = height >= 9,
+		.chosen = is_chosen(ui) && height >= 4,
+		.name = height >= 7,
+		.keys = height >= 11,
+	};
+	unsigned int below = (unsigned int)l.name + l.keys;
+
+	l.first = (unsigned int)l.title + l.facts + l.tabs + l.chosen;
+	l.rows = height > l.first + 1 + below ? height - l.first - 1 - below : 0;
+	return l;
+}
+
+static void draw_title(const struct top_ui *ui, const struct top_head *head, struct pen p)
+{
+	write_text(&p, TOP_STYLE_TITLE, "skein top");
+	write_text(&p, TOP_STYLE_PLAIN, "  ");
+	if (ui->paused) {
+		write_text(&p, TOP_STYLE_WARNING, "PAUSED");
+		write_text(&p, TOP_STYLE_PLAIN, "  ");
+	}
+	write_text(&p, TOP_STYLE_PLAIN, head->title);
+}
+
+static void draw_facts(const struct top_facts *f, struct pen p)
+{
+	for (unsigned int i = 0; i < f->count; i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s%s", i ? "  " : "", f->list[i].text);
+		write_whole(&p, f->list[i].warning ? TOP_STYLE_WARNING : TOP_STYLE_PLAIN, text);
+	}
+}
+
+/* Callers are only there when a function was chosen. */
+static bool has_tab(const struct top_ui *ui, enum top_view view)
+{
+	const struct top_level *l = top_ui_level(ui);
+
+	return view != TOP_CALLERS || l->view == TOP_CALLERS ||
+	       (ui->foci.count && ui->foci.items[ui->foci.count - 1].function);
+}
+
+static void draw_tabs(const struct top_ui *ui, struct pen p)
+{
+	const struct top_level *l = top_ui_level(ui);
+
+	for (int view = 0; view < TOP_VIEW_COUNT; view++) {
+		char text[32];
+		bool here = l->view == (enum top_view)view;
+
+		if (!has_tab(ui, view))
+			continue;
+		/* where there is no room for all, at least the one that is shown is named */
+		snprintf(text, sizeof(text), "%d %s", view + 1,
+			 here || top_screen_columns() >= 90 ? top_view_word(view) : "");
+		if (top_screen_columns() < 90 && !here)
+			snprintf(text, sizeof(text), "%d %.4s", view + 1, top_view_word(view));
+		write_whole(&p, here ? TOP_STYLE_TAB : TOP_STYLE_PLAIN, text);
+		write_text(&p, TOP_STYLE_PLAIN, "  ");
+	}
+}
+
+static void draw_filter(const struct top_ui *ui, struct pen *p)
+{
+	const struct top_level *l = top_ui_level(ui);
+	char text[TOP_TYPED_MAX + 64];
+
+	if (ui->typing)
+		snprintf(text, sizeof(text), "/%s_%s", ui->typed,
+			 ui->bad_pattern ? "  (no pattern yet)" : "");
+	else if (*l->pattern)
+		snprintf(text, sizeof(text), "/%s", l->pattern);
+	else
+		return;
+	write_text(p, ui->bad_pattern ? TOP_STYLE_WARNING : TOP_STYLE_BOLD, text);
+	if (!ui->typing && ui->model.weight && l->view != TOP_TREE && l->view != TOP_CALLERS) {
+		snprintf(text, sizeof(text), "  %.1f%% in %zu rows",
+			 (double)ui->model.matched * 100 / (double)ui->model.weight,
+			 ui->model.rows.count);
+		write_text(p, TOP_STYLE_PLAIN, text);
+	}
+}
+
+/* What the rows are narrowed to. */
+static void draw_chosen(const struct top_ui *ui, struct pen p)
+{
+	const struct profile *whole = ui->model.window.profile;
+	char text[1024];
+
+	draw_filter(ui, &p);
+	if (!ui->foci.count)
+		return;
+	if (p.column)
+		write_text(&p, TOP_STYLE_PLAIN, "  ");
+	top_focus_text(ui->foci.items, ui->foci.count, whole ? whole->total_weight : 0, text,
+		       sizeof(text));
+	top_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE, NULL);
+}
+
+static enum top_style style_of(const struct top_row *row)
+{
+	static const enum top_style styles[] = {
+		[TOP_NATIVE] = TOP_STYLE_PLAIN,	  [TOP_KERNEL] = TOP_STYLE_KERNEL,
+		[TOP_JIT] = TOP_STYLE_JIT,	  [TOP_PYTHON] = TOP_STYLE_PYTHON,
+		[TOP_HEADING] = TOP_STYLE_BOLD,
+	};
+
+	return row->group ? TOP_STYLE_PLAIN : styles[row->kind];
+}
+
+static enum top_style heat_of(const struct top_ui *ui, const struct top_row *row)
+{
+	uint64_t whole = ui->model.weight;
+
+	return row->self >= whole / 5 && whole ? TOP_STYLE_HOT :
+	       row->self >= whole / 20 && whole ? TOP_STYLE_WARM :
+						   TOP_STYLE_PLAIN;
+}
+
+/* Columns for the module, at the right edge; 0: none. */
+static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
+{
+	enum top_view view = top_ui_level(ui)->view;
+
+	if (view == TOP_PROGRAMS || view == TOP_CONTAINERS || view == TOP_MODULES)
+		return 0;
+	return room >= LEAST_NAME_COLUMNS + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
+}
+
+static const char *module_of(enum top_view view, const struct top_row *row)
+{
+	return view == TOP_THREADS || view == TOP_PROCESSES ? row->module
+							    : module_short_name(row->module);
+}
+
+static void draw_branch(struct pen *p, const struct top_row *row, bool here)
+{
+	bool utf8 = top_screen_utf8();
+	const char *mark = !row->branch ? "  " : row->open ? utf8 ? "▾ " : "- " :
+							     utf8 ? "▸ " : "+ ";
+	char text[128];
+	/* deep rows do not leave the screen */
+	int indent = row->depth > 1 ? (int)(row->depth - 1) * 2 : 0;
+	int most = (int)top_screen_columns() / 2;
+
+	if (row->kind == TOP_HEADING && !row->depth)
+		return;
+	indent = indent > most ? most : indent;
+	snprintf(text, sizeof(text), "%*s%s", indent > 100 ? 100 : indent, "", mark);
+	p->column += top_put(p->row, p->column, TOP_STYLE_PLAIN, here, text, UINT16_MAX,
+			     TOP_CUT_END, NULL);
+}
+
+static void fill_line(unsigned int row)
+{
+	char blank[512];
+	unsigned int width = top_screen_columns();
+
+	width = width < sizeof(blank) ? width : sizeof(blank) - 1;
+	memset(blank, ' ', width);
+	blank[width] = '\0';
+	top_put(row, 0, TOP_STYLE_PLAIN, true, blank, width, TOP_CUT_END, NULL);
+}
+
+/* Returns whether the name was cut. */
+static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigned int line,
+		     bool here)
+{
+	enum top_view view = top_ui_level(ui)->view;
+	enum top_cut cut = view == TOP_MODULES ? TOP_CUT_FRONT : TOP_CUT_MIDDLE;
+	unsigned int width = top_screen_columns(), module, room;
+	struct pen p = {line, 0};
+	char numbers[64];
+	bool was_cut;
+
+	if (here)
+		fill_line(line);
+	top_numbers(ui, row, top_screen_utf8(), numbers, sizeof(numbers));
+	p.column += top_put(line, 0, heat_of(ui, row), here, numbers, UINT16_MAX, TOP_CUT_END,
+			    NULL);
+	if (view == TOP_TREE || view == TOP_CALLERS)
+		draw_branch(&p, row, here);
+	room = width > p.column ? width - p.column : 0;
+	module = module_columns(ui, room);
+	p.column += top_put(line, p.column, style_of(row), here, row->name,
+			    module ? room - module - 2 : room, cut, &was_cut);
+	if (module)
+		top_put(line, width - module, TOP_STYLE_DIM, here, module_of(view, row), module,
+			TOP_CUT_FRONT, NULL);
+	return was_cut || !room;
+}
+
+static void draw_columns(const struct top_ui *ui, unsigned int line)
+{
+	enum top_view view = top_ui_level(ui)->view;
+	unsigned int width = top_screen_columns(), module;
+	struct pen p = {line, 0};
+	char numbers[64];
+
+	write_text(&p, TOP_STYLE_COLUMNS,
+		   top_numbers(ui, NULL, top_screen_utf8(), numbers, sizeof(numbers)));
+	write_text(&p, TOP_STYLE_COLUMNS, top_name_title(view));
+	module = width > p.column ? module_columns(ui, width - p.column + 8) : 0;
+	if (module)
+		top_put(line, width - module, TOP_STYLE_COLUMNS, false,
+			view == TOP_THREADS   ? "PROCESS" :
+			view == TOP_PROCESSES ? "PROGRAM" :
+						"MODULE",
+			module, TOP_CUT_END, NULL);
+}
+
+static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t count)
+{
+	if (l->cursor < l->first)
+		l->first = l->cursor;
+	if (rows && l->cursor >= l->first + rows)
+		l->first = l->cursor - rows + 1;
+	/* no empty lines at the end while there are rows above */
+	if (l->first + rows > count)
+		l->first = count > rows ? count - rows : 0;
+}
+
+/* What cannot be seen of the row under the cursor, in as many lines as it needs. */
+static unsigned int name_text(const struct top_ui *ui, char *buf, size_t size)
+{
+	const struct top_row *row = top_ui_row(ui);
+	unsigned int width = top_screen_columns(), lines;
+	struct top_text t;
+
+	*buf = '\0';
+	if (!row)
+		return 1;
+	snprintf(buf, size, "%s%s%s%s", row->name, *row->module ? "  [" : "", row->module,
+		 *row->module ? "]" : "");
+	top_text(&t, buf, UINT16_MAX, TOP_CUT_END, top_screen_utf8());
+	lines = width ? (t.columns + width - 1) / width : 1;
+	return lines < 1 ? 1 : lines > NAME_LINES ? NAME_LINES : lines;
+}
+
+/* Line by line, cut where the last one ends. */
+static void draw_name(const char *text, unsigned int line, unsigned int lines)
+{
+	unsigned int width = top_screen_columns();
+	struct top_text t;
+	const wchar_t *at = t.cells;
+
+	top_text(&t, text, width * lines, TOP_CUT_MIDDLE, top_screen_utf8());
+	for (unsigned int i = 0; i < lines; i++) {
+		unsigned int columns = 0;
+
+		move((int)(line + i), 0);
+		clrtoeol();
+		for (; *at && columns + (wcwidth(*at) == 2 ? 2 : 1) <= width; at++) {
+			mvaddnwstr((int)(line + i), (int)columns, at, 1);
+			columns += wcwidth(*at) == 2 ? 2 : 1;
+		}
+	}
+}
+
+static void draw_keys(const struct top_ui *ui, unsigned int line)
+{
+	static const char *const keys[] = {
+		"?:help", "Enter:drill in", "/:filter", "Space:pause", "Tab:view", "s t n:sort",
+		"q:quit", NULL,
+	};
+	struct pen p = {line, 0};
+
+	if (ui->typing) {
+		write_text(&p, TOP_STYLE_DIM, "Enter:keep the filter  Esc:remove it");
+		return;
+	}
+	if (ui->foci.count)
+		write_text(&p, TOP_STYLE_DIM, "Esc:back  ");
+	for (const char *const *k = keys; *k; k++) {
+		if (!write_whole(&p, TOP_STYLE_DIM, *k))
+			break;
+		write_text(&p, TOP_STYLE_DIM, "  ");
+	}
+}
+
+static void draw_rows(struct top_ui *ui, const struct top_head *head, const struct layout *l)
+{
+	struct top_level *level = top_ui_level(ui);
+	const struct top_row *rows = ui->model.rows.items;
+	size_t count = ui->model.rows.count;
+	char name[4096];
+	unsigned int lines = name_text(ui, name, sizeof(name));
+	/* what lies over the last rows must not cover the one that it tells of */
+	unsigned int free_rows = l->name && l->rows > lines ? l->rows - lines + 1 : l->rows;
+	struct pen p = {l->first + 2, 2};
+
+	scroll_to_cursor(level, free_rows, count);
+	ui->page = free_rows > 1 ? free_rows - 1 : 1;
+	for (size_t i = 0; i < l->rows && level->first + i < count; i++)
+		draw_row(ui, &rows[level->first + i], l->first + 1 + (unsigned int)i,
+			 level->first + i == level->cursor);
+	if (!count && l->rows > 1)
+		write_text(&p, TOP_STYLE_DIM,
+			   head->waiting		? head->waiting :
+			   *level->pattern		? "nothing that fits the filter" :
+			   level->view == TOP_CALLERS	? "no sample of this function in the window" :
+							  "no samples in the window");
+	if (l->name)
+		draw_name(name, top_screen_rows() - l->keys - lines, lines);
+}
+
+static void draw_help(void)
+{
+	struct pen p = {0, 0};
+
+	write_text(&p, TOP_STYLE_TITLE, "skein top: keys");
+	for (unsigned int i = 0; top_help[i] && p.row < top_screen_rows(); i++) {
+		size_t size = strcspn(top_help[i], "\t");
+		char keys[64];
+
+		p = (struct pen){i + 2, 1};
+		snprintf(keys, sizeof(keys), "%.*s", (int)size, top_help[i]);
+		write_text(&p, TOP_STYLE_BOLD, keys);
+		p.column = size > 20 ? p.column + 2 : 24;
+		if (top_help[i][size])
+			write_text(&p, TOP_STYLE_PLAIN, top_help[i] + size + 1);
+	}
+}
+
+static void draw_all(struct top_ui *ui, const struct top_head *head)
+{
+	struct layout l = lay_out(ui);
+	unsigned int line = 0;
+
+	if (l.title)
+		draw_title(ui, head, (struct pen){line++, 0});
+	if (l.facts)
+		draw_facts(&head->facts, (struct pen){line++, 0});
+	if (l.tabs)
+		draw_tabs(ui, (struct pen){line++, 0});
+	if (l.chosen)
+		draw_chosen(ui, (struct pen){line++, 0});
+	draw_columns(ui, line);
+	draw_rows(ui, head, &l);
+	if (l.keys)
+		draw_keys(ui, top_screen_rows() - 1);
+}
+
+void top_draw(struct top_ui *ui, const struct top_head *head)
+{
+	erase();
+	if (ui->help)
+		draw_help();
+	else
+		draw_all(ui, head);
+	refresh();
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is told of a window as a whole. */
+#include "cmd/top_facts.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/python.h"
+#include "base/units.h"
+#include "capture/clock.h"
+
+__attribute__((format(printf, 3, 4))) static void add(struct top_facts *f, bool warning,
+						      const char *format, ...)
+{
+	struct top_fact *to = &f->list[f->count];
+	va_list args;
+
+	if (f->count == TOP_FACTS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(to->text, sizeof(to->text), format, args);
+	va_end(args);
+	to->warning = warning;
+	f->count++;
+}
+
+/* A CPU is busy for that part of its samples that were due and not idle. */
+static void add_load(struct top_facts *f, const struct recent_window *w)
+{
+	const struct recent_account *a = &w->account;
+	double busy = a->total.due > a->total.idle ? (double)(a->total.due - a->total.idle) : 0;
+	uint64_t written = w->account.total.written;
+
+	if (a->total.due)
+		add(f, false, "%.2f of %u CPUs busy", busy * a->cpus / (double)a->total.due,
+		    a->cpus);
+	if (a->span)
+		add(f, false, "%.0f samples/s",
+		    (double)written * NSEC_PER_SEC / (double)a->span);
+}
+
+static void add_losses(struct top_facts *f, const struct recent_account *a)
+{
+	bool any = false;
+
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
+		bool due = reason == LOSS_RING_FULL || reason == LOSS_NOT_DELIVERED;
+		char part[32];
+
+		if (!a->lost[reason] || (due && !a->total.due))
+			continue;
+		any = true;
+		if (due)
+			add(f, true, "lost %s (%s)",
+			    show_percent(a->lost[reason], a->total.due, part, sizeof(part)),
+			    loss_reason_word(reason));
+		else
+			add(f, true, "%s: %s", loss_reason_word(reason),
+			    show_count(a->lost[reason], part, sizeof(part)));
+	}
+	if (!any)
+		add(f, false, "none lost");
+}
+
+static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t event)
+{
+	uint64_t count = 0, whole = 0;
+	char part[32];
+
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		if (p->sums[i].event != event)
+			continue;
+		count += p->sums[i].count;
+		if (stack_end_is_whole(profile_stack_end(p, p->sums[i].stack)))
+			whole += p->sums[i].count;
+	}
+	if (count)
+		add(f, false, "%s of stacks whole", show_percent(whole, count, part, sizeof(part)));
+}
+
+static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
+{
+	struct python_share share;
+	char part[32];
+	int rc = python_share_of(&share, p, event);
+
+	if (!rc && share.samples)
+		add(f, false, "Python: GIL held in %s of its samples",
+		    show_percent(share.gil, share.samples, part, sizeof(part)));
+	return rc;
+}
+
+int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t event, double cost)
+{
+	int rc;
+
+	*ret = (struct top_facts){.count = 0};
+	add_load(ret, w);
+	add_losses(ret, &w->account);
+	add_stacks(ret, w->profile, event);
+	rc = add_python(ret, w->profile, event);
+	add(ret, false, "skein: %.1f %% of a CPU", cost * 100);
+	return rc;
+}
+
+static uint64_t cpu_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
+uint64_t top_own_cpu(void)
+{
+	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	FILE *children = fopen("/proc/thread-self/children", "re");
+	int pid;
+
+	while (children && fscanf(children, "%d", &pid) == 1)
+		cpu += cpu_of(pid);
+	if (children)
+		fclose(children);
+	return cpu;
+}
+
+char *top_title(const struct recent_window *w, uint32_t event, char *buf, size_t size)
+{
+	const struct profile *p = w->profile;
+	char span[32];
+
+	snprintf(buf, size, "%s, %" PRIu64 " Hz, last %s", p->host.hostname,
+		 event < p->event_count ? p->events[event].frequency : 0,
+		 show_duration(w->span / NSEC_PER_SEC * NSEC_PER_SEC, span, sizeof(span)));
+	return buf;
+}
+
+static const char *focus_word(const struct top_focus *f)
+{
+	static const char *const words[GROUP_KIND_COUNT] = {
+#define FOCUS_WORD(NAME, word) [GROUP_##NAME] = word,
+		GROUP_KINDS(FOCUS_WORD)
+#undef FOCUS_WORD
+	};
+
+	return f->function ? "function" : words[f->by];
+}
+
+char *top_focus_text(const struct top_focus *foci, size_t count, uint64_t all, char *buf,
+		     size_t size)
+{
+	size_t used = 0;
+	char part[32];
+
+	*buf = '\0';
+	for (size_t i = 0; i < count && used < size; i++) {
+		const struct top_focus *f = &foci[i];
+		char id[32] = "";
+
+		if (f->tid || f->pid)
+			snprintf(id, sizeof(id), " %" PRIu64, f->tid ? f->tid : f->pid);
+		used += (size_t)snprintf(buf + used, size - used, "%s%s %s%s", i ? " > " : "",
+					 focus_word(f), f->name, id);
+	}
+	if (count && used < size)
+		snprintf(buf + used, size - used, ": %s of all",
+			 show_percent(foci[count - 1].weight, all, part, sizeof(part)));
+	return buf;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What `skein top` shows: the window, narrowed to what the user has chosen. */
+#include "cmd/top_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static const struct view {
+	const char *word;
+	enum group_by group;
+} views[TOP_VIEW_COUNT] = {
+#define VIEW(NAME, word, group) [TOP_##NAME] = {word, group},
+	TOP_VIEWS(VIEW)
+#undef VIEW
+};
+
+const char *top_view_word(enum top_view view)
+{
+	return views[view].word;
+}
+
+enum group_by top_view_group(enum top_view view)
+{
+	return views[view].group;
+}
+
+bool top_view_is_groups(enum top_view view)
+{
+	return views[view].group != GROUP_KIND_COUNT;
+}
+
+const char *top_sort_word(enum top_sort sort)
+{
+	static const char *const words[] = {
+#define SORT_WORD(NAME, word) [TOP_BY_##NAME] = word,
+		TOP_SORTS(SORT_WORD)
+#undef SORT_WORD
+	};
+
+	return words[sort];
+}
+
+void top_focus_free(struct top_focus *f)
+{
+	free(f->name);
+	free(f->more);
+	*f = (struct top_focus){.name = NULL};
+}
+
+int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row *row)
+{
+	const struct process *p = row->group ? row->group->process : NULL;
+	const struct thread *t = row->group ? row->group->thread : NULL;
+	struct top_focus f = {
+		.function = !p,
+		.by = top_view_group(view),
+		.name = strdup(row->name),
+		.more = strdup(p ? p->container : row->module),
+		.host = p ? p->host : 0,
+		.pid = p ? p->pid : 0,
+		.born = p ? p->born : 0,
+		.tid = t ? t->tid : 0,
+	};
+
+	if (!f.name || !f.more) {
+		top_focus_free(&f);
+		return -ENOMEM;
+	}
+	*ret = f;
+	return 0;
+}
+
+/* Narrowing. */
+
+static bool same_process(const struct top_focus *f, const struct process *p)
+{
+	return p->host == f->host && p->pid == f->pid && p->born == f->born;
+}
+
+/* Whether a sum belongs to the group in focus, as groups_of() tells groups apart. */
+static bool in_group(const struct profile *p, const struct top_focus *f,
+		     const struct profile_sum *s)
+{
+	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
+	const struct process *of =
+		!t || t->process == PROFILE_NONE ? NULL : &p->processes[t->process].p;
+
+	if (f->by == GROUP_MODULE)
+		return !strcmp(group_module(p, s->stack), f->name);
+	if (!of)
+		return false;
+	switch (f->by) {
+	case GROUP_PROGRAM:
+		return !strcmp(process_name(of), f->name) && !strcmp(of->container, f->more);
+	case GROUP_PROCESS:
+		return same_process(f, of);
+	case GROUP_THREAD:
+		return same_process(f, of) && t->t.tid == f->tid &&
+		       !strcmp(*t->t.comm ? t->t.comm : process_name(of), f->name);
+	case GROUP_CONTAINER:
+		return !strcmp(of->container, f->more);
+	default:
+		return false;
+	}
+}
+
+static bool is_function(const struct symbols *s, uint32_t symbol, const struct top_focus *f)
+{
+	return !strcmp(symbol_name(s, symbol), f->name) &&
+	       !strcmp(symbol_module(s, symbol), f->more);
+}
+
+/* By stack: whether a function is on it. */
+static void find_stacks(const struct top_model *m, const struct top_focus *f, bool *holds)
+{
+	const struct profile *p = &m->part;
+	uint32_t symbol = 0;
+
+	while (symbol < m->symbols.names.texts.count && !is_function(&m->symbols, symbol, f))
+		symbol++;
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+
+		holds[i] = (s->parent != PROFILE_NONE && holds[s->parent]) ||
+			   (s->frame != PROFILE_NONE && m->symbols.of_frame[s->frame] == symbol &&
+			    p->frames[s->frame].f.kind != FRAME_END);
+	}
+}
+
+/* Leave those sums in the part that are in focus. */
+static int narrow(struct top_model *m, struct top_focus *f)
+{
+	bool *holds = f->function ? calloc(m->part.stack_count + 1, sizeof(*holds)) : NULL;
+	size_t kept = 0;
+
+	if (f->function && !holds)
+		return -ENOMEM;
+	if (holds)
+		find_stacks(m, f, holds);
+	f->of = f->weight = 0;
+	for (size_t i = 0; i < m->sums.count; i++) {
+		const struct profile_sum s = m->sums.items[i];
+		bool in = holds ? s.stack != PROFILE_NONE && holds[s.stack]
+				: in_group(&m->part, f, &s);
+
+		f->of += s.weight;
+		if (!in)
+			continue;
+		f->weight += s.weight;
+		m->sums.items[kept++] = s;
+	}
+	m->sums.count = kept;
+	free(holds);
+	return 0;
+}
+
+/* All sums of the event, then those in focus. */
+static int narrow_all(struct top_model *m, const struct top_wish *wish)
+{
+	const struct profile *p = m->window.profile;
+	int rc = 0;
+
+	m->sums.count = 0;
+	m->part = *p;
+	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+		if (p->sums[i].event == m->event)
+			rc = vector_push(&m->sums, p->sums[i]);
+	for (size_t i = 0; i < wish->focus_count && !rc; i++)
+		rc = narrow(m, &wish->foci[i]);
+	m->part.sums = m->sums.items;
+	m->part.sum_count = (uint32_t)m->sums.count;
+	m->weight = 0;
+	for (size_t i = 0; i < m->sums.count; i++)
+		m->weight += m->sums.items[i].weight;
+	return rc;
+}
+
+/* The life of a model. */
+
+uint64_t top_key(const struct symbols *s, uint32_t symbol)
+{
+	return XXH3_64bits(s->names.texts.items[symbol], s->names.sizes.items[symbol]);
+}
+
+bool top_matches(const struct top_wish *wish, const char *name, const char *module)
+{
+	return !wish->filter || !regexec(wish->filter, name, 0, NULL, 0) ||
+	       !regexec(wish->filter, module, 0, NULL, 0);
+}
+
+static enum top_kind kind_of(uint64_t frame_kind)
+{
+	switch (frame_kind) {
+	case FRAME_KERNEL:
+		return TOP_KERNEL;
+	case FRAME_JIT:
+		return TOP_JIT;
+	case FRAME_PYTHON:
+		return TOP_PYTHON;
+	default:
+		return TOP_NATIVE;
+	}
+}
+
+static int note_kinds(struct top_model *m)
+{
+	const struct profile *p = m->window.profile;
+
+	m->kinds.count = 0;
+	for (size_t i = 0; i < m->symbols.names.texts.count; i++)
+		if (vector_push(&m->kinds, TOP_NATIVE) < 0)
+			return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		m->kinds.items[m->symbols.of_frame[i]] = kind_of(p->frames[i].f.kind);
+	return 0;
+}
+
+static void drop_rows(struct top_model *m)
+{
+	m->rows.count = 0;
+	tree_free(&m->tree);
+	functions_free(&m->functions);
+	groups_free(&m->groups);
+}
+
+static void drop_window(struct top_model *m)
+{
+	drop_rows(m);
+	symbols_free(&m->symbols);
+	m->symbols = (struct symbols){.of_frame = NULL};
+	profile_free(m->window.profile);
+	m->window.profile = NULL;
+}
+
+int top_model_take(struct top_model *m, const struct recent_window *w)
+{
+	int rc;
+
+	drop_window(m);
+	rc = symbols_of(&m->symbols, w->profile);
+	if (rc)
+		return rc;
+	m->window = *w;
+	m->event = profile_main_event(w->profile);
+	rc = note_kinds(m);
+	if (rc)
+		m->window.profile = NULL; /* it stays the caller's */
+	return rc;
+}
+
+int top_model_show(struct top_model *m, const struct top_wish *wish)
+{
+	const struct tree_view view = {
+		.frame_labels = m->symbols.of_frame,
+		.unknown_label = m->symbols.unknown,
+	};
+	int rc;
+
+	drop_rows(m);
+	m->matched = m->weight = 0;
+	if (!m->window.profile)
+		return 0;
+	rc = narrow_all(m, wish);
+	if (!rc && !top_view_is_groups(wish->view))
+		rc = tree_build(&m->tree, &m->part, m->event, &view);
+	if (rc)
+		return rc;
+	return wish->view == TOP_TREE || wish->view == TOP_CALLERS ? top_rows_branches(m, wish)
+								   : top_rows_flat(m, wish);
+}
+
+void top_model_free(struct top_model *m)
+{
+	drop_window(m);
+	vector_free(&m->kinds);
+	vector_free(&m->sums);
+	vector_free(&m->rows);
+}

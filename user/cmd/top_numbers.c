@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The numbers in front of a row of `skein top`. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/top_draw.h"
+
+/* "12.3%" in six columns; "" of nothing. */
+static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
+{
+	if (part && whole)
+		snprintf(buf, size, "%.1f%%", (double)part * 100 / (double)whole);
+	else
+		*buf = '\0';
+	return buf;
+}
+
+/* A title, marked if rows are sorted by it. Returns buf. */
+static char *title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
+		   char *buf, size_t size)
+{
+	const char *mark = ui->sort != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
+	/* printf counts bytes: what they are more than columns is made up for */
+	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
+
+	snprintf(buf, size, "%*s%s%s", pad > 0 ? pad : 0, "", mark, text);
+	return buf;
+}
+
+static bool has_number(enum top_view view)
+{
+	return view == TOP_PROCESSES || view == TOP_THREADS;
+}
+
+static void put_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
+		       size_t size)
+{
+	char self[16], total[16];
+
+	if (top_view_is_groups(view))
+		snprintf(buf, size, "%s    CPU %s", title(ui, TOP_BY_SELF, "SHARE", utf8, self,
+							  sizeof(self)),
+			 !has_number(view) ? " " : view == TOP_THREADS ? "     TID  " : "     PID  ");
+	else
+		snprintf(buf, size, "%s %s  ",
+			 title(ui, TOP_BY_SELF, "SELF", utf8, self, sizeof(self)),
+			 title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total, sizeof(total)));
+}
+
+/* Of a group: its share of all that is shown, and how many CPUs it took, 100 being one. */
+static void put_group(const struct top_ui *ui, const struct top_row *row, enum top_view view,
+		      char *buf, size_t size)
+{
+	const struct group *g = row->group;
+	uint64_t span = ui->model.window.span;
+	char share[16], number[16] = "";
+
+	if (has_number(view))
+		snprintf(number, sizeof(number), " %7" PRIu64 " ",
+			 g->thread ? g->thread->tid : g->process->pid);
+	snprintf(buf, size, "%6s %6.1f %s ",
+		 percent(row->self, ui->model.weight, share, sizeof(share)),
+		 span ? (double)row->self * 100 / (double)span : 0, number);
+}
+
+char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8, char *buf,
+		  size_t size)
+{
+	enum top_view view = top_ui_level(ui)->view;
+	char self[16], total[16];
+
+	if (!row)
+		put_titles(ui, view, utf8, buf, size);
+	else if (row->group)
+		put_group(ui, row, view, buf, size);
+	else
+		snprintf(buf, size, "%6s %6s  ",
+			 percent(row->self, ui->model.weight, self, sizeof(self)),
+			 percent(row->total, ui->model.weight, total, sizeof(total)));
+	return buf;
+}
+
+const char *top_name_title(enum top_view view)
+{
+	static const char *const titles[TOP_VIEW_COUNT] = {
+		[TOP_FUNCTIONS] = "FUNCTION", [TOP_TREE] = "CALL TREE",
+		[TOP_PROGRAMS] = "PROGRAM",   [TOP_PROCESSES] = "PROCESS",
+		[TOP_THREADS] = "THREAD",     [TOP_CONTAINERS] = "CONTAINER",
+		[TOP_MODULES] = "MODULE",     [TOP_CALLERS] = "CALLERS AND CALLEES",
+	};
+
+	return titles[view];
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions, and what samples belong to, as rows in the order asked for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "cmd/top_model.h"
+
+static int ranked(uint64_t x, uint64_t y)
+{
+	return (x < y) - (x > y);
+}
+
+/* Equal rows stay in a fixed order, or they would dance. */
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct top_wish *wish = context;
+	const struct top_row *x = a, *y = b;
+	int order = 0;
+
+	if (wish->sort == TOP_BY_SELF)
+		order = ranked(x->self, y->self);
+	if (wish->sort != TOP_BY_NAME && !order)
+		order = ranked(x->total, y->total);
+	if (!order)
+		order = strcmp(x->name, y->name);
+	if (!order)
+		order = x->key < y->key ? -1 : x->key > y->key;
+	return wish->reverse ? -order : order;
+}
+
+static int push(struct top_model *m, const struct top_wish *wish, const struct top_row *row)
+{
+	if (!top_matches(wish, row->name, row->module))
+		return 0;
+	m->matched += row->self;
+	return vector_push(&m->rows, *row);
+}
+
+static int function_rows(struct top_model *m, const struct top_wish *wish)
+{
+	int rc = functions_of(&m->functions, &m->tree, &m->symbols);
+
+	for (size_t i = 0; i < m->functions.list.count && !rc; i++) {
+		const struct function_cost *f = &m->functions.list.items[i];
+		const struct top_row row = {
+			.key = top_key(&m->symbols, f->symbol),
+			.name = symbol_name(&m->symbols, f->symbol),
+			.module = symbol_module(&m->symbols, f->symbol),
+			.self = f->self_weight,
+			.total = f->total_weight,
+			.symbol = f->symbol,
+			.kind = m->kinds.items[f->symbol],
+		};
+
+		rc = push(m, wish, &row);
+	}
+	return rc;
+}
+
+static uint64_t group_key(const struct group *g)
+{
+	const uint64_t numbers[] = {
+		g->process->host,
+		g->process->pid,
+		g->process->born,
+		g->thread ? g->thread->tid : 0,
+	};
+
+	return XXH3_64bits_withSeed(g->name, strlen(g->name),
+				    XXH3_64bits(numbers, sizeof(numbers)));
+}
+
+/* Programs, containers and modules are no process: the first that was met may be gone next time. */
+static uint64_t key_of(enum group_by by, const struct group *g)
+{
+	const char *more = by == GROUP_PROGRAM ? g->process->container : "";
+
+	if (by == GROUP_PROCESS || by == GROUP_THREAD)
+		return group_key(g);
+	return XXH3_64bits_withSeed(g->name, strlen(g->name), XXH3_64bits(more, strlen(more)));
+}
+
+static int group_rows(struct top_model *m, const struct top_wish *wish)
+{
+	enum group_by by = top_view_group(wish->view);
+	int rc = groups_of(&m->groups, &m->part, m->event, by);
+
+	for (size_t i = 0; i < m->groups.list.count && !rc; i++) {
+		const struct group *g = &m->groups.list.items[i];
+		const struct top_row row = {
+			.key = key_of(by, g),
+			.name = g->name,
+			.module = by == GROUP_THREAD ? process_name(g->process) :
+				  by == GROUP_PROCESS ? g->process->exe :
+							"",
+			.self = g->weight,
+			.total = g->weight,
+			.group = g,
+		};
+
+		rc = push(m, wish, &row);
+	}
+	return rc;
+}
+
+int top_rows_flat(struct top_model *m, const struct top_wish *wish)
+{
+	int rc = top_view_is_groups(wish->view) ? group_rows(m, wish) : function_rows(m, wish);
+
+	if (!rc && m->rows.count)
+		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare,
+			(void *)wish);
+	return rc;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The terminal of `skein top`, through ncurses. */
+#include "cmd/top_screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cmd/top_terminal.h"
+
+#define RESTORE_MAX 256
+
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+
+/* A crash may come at any moment: all that a handler needs is made before. */
+static struct {
+	SCREEN *screen; /* NULL: it is not open */
+	bool utf8, colors;
+	struct termios before; /* of the terminal */
+	char restore[RESTORE_MAX]; /* what gives a terminal back */
+	size_t restore_size;
+	int errors; /* memory that stands for stderr meanwhile; -1: none */
+	int stderr_before;
+} top = {.errors = -1, .stderr_before = -1};
+
+static const struct look {
+	short color;
+	attr_t attributes;
+} looks[TOP_STYLE_COUNT] = {
+#define LOOK(NAME, color, attributes) [TOP_STYLE_##NAME] = {color, attributes},
+	TOP_STYLES(LOOK)
+#undef LOOK
+};
+
+/* Names need Unicode, whatever the locale; what the terminal shows is for the locale to say. */
+static void choose_locale(void)
+{
+	setlocale(LC_CTYPE, "");
+	top.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (!top.utf8)
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+static void start_colors(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	top.colors = !(no_color && *no_color) && has_colors() && start_color() == OK;
+	if (!top.colors)
+		return;
+	use_default_colors();
+	for (short i = 0; i < TOP_STYLE_COUNT; i++)
+		init_pair((short)(i + 1), looks[i].color, -1);
+}
+
+/* Errors of libraries, and the last words of a crash, are to be read when the screen is gone. */
+static void keep_errors(void)
+{
+	top.errors = memfd_create("stderr", MFD_CLOEXEC);
+	top.stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (top.errors >= 0 && top.stderr_before >= 0)
+		dup2(top.errors, STDERR_FILENO);
+}
+
+/* Safe in a signal handler. */
+static void show_errors(void)
+{
+	char buffer[1024];
+	off_t at = 0;
+	ssize_t n;
+
+	if (top.errors < 0 || top.stderr_before < 0)
+		return;
+	dup2(top.stderr_before, STDERR_FILENO);
+	while ((n = pread(top.errors, buffer, sizeof(buffer), at)) > 0) {
+		if (write(STDERR_FILENO, buffer, (size_t)n) < 0)
+			break;
+		at += n;
+	}
+}
+
+/* Give the terminal back without ncurses, which may be what has crashed, and go on crashing. */
+static void crashed(int number)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &top.before);
+	if (write(STDOUT_FILENO, top.restore, top.restore_size) < 0)
+		_exit(128 + number);
+	show_errors();
+	raise(number); /* by its default action: see SA_RESETHAND */
+}
+
+static void watch_crashes(bool on)
+{
+	struct sigaction action = {.sa_handler = on ? crashed : SIG_DFL, .sa_flags = SA_RESETHAND};
+
+	for (size_t i = 0; i < sizeof(crash_signals) / sizeof(crash_signals[0]); i++)
+		sigaction(crash_signals[i], &action, NULL);
+}
+
+int top_screen_open(struct error *err)
+{
+	struct sigaction stop, window;
+
+	choose_locale();
+	tcgetattr(STDIN_FILENO, &top.before);
+	/* signals are read between the rounds, none is ncurses's */
+	sigaction(SIGTSTP, NULL, &stop);
+	sigaction(SIGWINCH, NULL, &window);
+	top.screen = newterm(NULL, stdout, stdin);
+	if (!top.screen)
+		return error_set(err, -ENOTTY, "top: the terminal cannot be used; try -b");
+	sigaction(SIGTSTP, &stop, NULL);
+	sigaction(SIGWINCH, &window, NULL);
+	cbreak();
+	noecho();
+	nonl();
+	curs_set(0);
+	set_escdelay(25);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	leaveok(stdscr, TRUE);
+	start_colors();
+	top.restore_size = top_terminal_restore(top.restore, sizeof(top.restore));
+	keep_errors();
+	watch_crashes(true);
+	return 0;
+}
+
+void top_screen_close(void)
+{
+	if (!top.screen)
+		return;
+	watch_crashes(false);
+	endwin();
+	delscreen(top.screen);
+	top.screen = NULL;
+	show_errors();
+	if (top.errors >= 0)
+		close(top.errors);
+	if (top.stderr_before >= 0)
+		close(top.stderr_before);
+	top.errors = top.stderr_before = -1;
+}
+
+void top_screen_resize(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+		resizeterm(size.ws_row, size.ws_col);
+	clearok(stdscr, TRUE);
+}
+
+void top_screen_suspend(void)
+{
+	endwin();
+	raise(SIGSTOP);
+	top_screen_resize();
+	refresh();
+}
+
+unsigned int top_screen_rows(void)
+{
+	return (unsigned int)LINES;
+}
+
+unsigned int top_screen_columns(void)
+{
+	return (unsigned int)COLS;
+}
+
+bool top_screen_utf8(void)
+{
+	return top.utf8;
+}
+
+unsigned int top_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
+		     const char *text, unsigned int columns, enum top_cut where, bool *cut)
+{
+	unsigned int width = top_screen_columns();
+	attr_t attributes = looks[style].attributes | (reversed ? A_REVERSE : 0);
+	struct top_text t;
+
+	if (row >= top_screen_rows() || column >= width)
+		return 0;
+	if (columns > width - column)
+		columns = width - column;
+	top_text(&t, text, columns, where, top.utf8);
+	if (cut)
+		*cut = t.cut;
+	if (top.colors)
+		attributes |= (attr_t)COLOR_PAIR(style + 1);
+	attrset((int)attributes);
+	mvaddwstr((int)row, (int)column, t.cells);
+	attrset(A_NORMAL);
+	return t.columns;
+}
+
+bool top_screen_key(unsigned int *key, bool *code)
+{
+	wint_t c;
+	int result = get_wch(&c);
+
+	*key = c;
+	*code = result == KEY_CODE_YES;
+	return result != ERR;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of the terminal. A file of its own: <term.h> defines many common words. */
+#include <errno.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+
+#include "cmd/top_terminal.h"
+
+int top_terminal_check(struct error *err)
+{
+	const char *name = getenv("TERM");
+	int found = 0;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return error_set(err, -ENOTTY,
+				 "top: needs a terminal; 'skein top -b' writes plain tables");
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+		return error_set(err, -ENOTTY,
+				 "top: the terminal '%s' is not known here: set TERM to one that "
+				 "is, such as xterm, or use -b for plain tables",
+				 name ? name : "");
+	if (!cursor_address || !clear_screen)
+		return error_set(err, -ENOTTY,
+				 "top: the terminal '%s' cannot place text: set TERM to what it "
+				 "is, such as xterm, or use -b for plain tables",
+				 name ? name : "");
+	return 0;
+}
+
+/* Returns how much of buf is used then. */
+static size_t add(const char *sequence, char *buf, size_t used, size_t room)
+{
+	size_t more = sequence ? strlen(sequence) : 0;
+
+	/* delays ($<5>) are not for whoever is in a hurry */
+	if (!more || strstr(sequence, "$<") || used + more > room)
+		return used;
+	memcpy(buf + used, sequence, more);
+	return used + more;
+}
+
+size_t top_terminal_restore(char *buf, size_t size)
+{
+	size_t used = add(exit_attribute_mode, buf, 0, size);
+
+	used = add(keypad_local, buf, used, size);
+	used = add(cursor_normal, buf, used, size);
+	return add(exit_ca_mode, buf, used, size);
+}

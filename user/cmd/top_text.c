@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names as cells of a terminal, see top_text.h. */
+#include "cmd/top_text.h"
+
+#include <stdint.h>
+
+#include "base/text.h"
+
+#define REPLACEMENT 0xfffd
+#define ELLIPSIS 0x2026
+
+/* Letters and marks that are written from right to left: Hebrew, Arabic and their neighbours. */
+static bool is_right_to_left(uint32_t c)
+{
+	return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) ||
+	       (c >= 0xfe70 && c <= 0xfeff) || (c >= 0x10800 && c <= 0x10fff) ||
+	       (c >= 0x1e800 && c <= 0x1efff);
+}
+
+static wchar_t harmless(uint32_t c, bool utf8)
+{
+	int width = wcwidth((wchar_t)c);
+
+	if (!utf8)
+		return c == ELLIPSIS ? L'~' : c < 0x7f ? (wchar_t)c : L'?';
+	return width < 1 || width > 2 || is_right_to_left(c) ? REPLACEMENT : (wchar_t)c;
+}
+
+/* How many columns a character takes that is harmless: 1 or 2. */
+static unsigned int columns_of(wchar_t c)
+{
+	int width = wcwidth(c);
+
+	return width == 2 ? 2 : 1;
+}
+
+/* All of it, so that it is known whether it must be cut. */
+static size_t read_cells(struct top_text *t, const char *text, bool utf8)
+{
+	char clean[4 * TOP_TEXT_CELLS];
+	const char *at = text_clean(text, clean, sizeof(clean));
+	size_t count = 0;
+	uint32_t c;
+
+	t->columns = 0;
+	while (count < TOP_TEXT_CELLS && (c = text_next(&at))) {
+		t->cells[count] = harmless(c, utf8);
+		t->columns += columns_of(t->cells[count++]);
+	}
+	t->cells[count] = 0;
+	return count;
+}
+
+/* How many characters at the front fit into columns. */
+static size_t front(const wchar_t *cells, size_t count, unsigned int columns)
+{
+	size_t fit = 0;
+
+	while (fit < count && columns_of(cells[fit]) <= columns)
+		columns -= columns_of(cells[fit++]);
+	return fit;
+}
+
+static size_t back(const wchar_t *cells, size_t count, unsigned int columns)
+{
+	size_t fit = 0;
+
+	while (fit < count && columns_of(cells[count - fit - 1]) <= columns)
+		columns -= columns_of(cells[count - ++fit]);
+	return fit;
+}
+
+static unsigned int columns_before(enum top_cut cut, unsigned int columns)
+{
+	return cut == TOP_CUT_END ? columns : cut == TOP_CUT_FRONT ? 0 : columns * 2 / 3;
+}
+
+void top_text(struct top_text *ret, const char *text, unsigned int columns, enum top_cut cut,
+	      bool utf8)
+{
+	size_t count = read_cells(ret, text, utf8), head, tail;
+	unsigned int before = columns ? columns_before(cut, columns - 1) : 0;
+
+	ret->cut = ret->columns > columns;
+	if (!ret->cut)
+		return;
+	head = front(ret->cells, count, before);
+	tail = columns ? back(ret->cells + head, count - head, columns - 1 - before) : 0;
+	wmemmove(ret->cells + head + 1, ret->cells + count - tail, tail);
+	ret->cells[head] = utf8 ? ELLIPSIS : L'~';
+	ret->cells[columns ? head + 1 + tail : 0] = 0;
+	ret->columns = 0;
+	for (const wchar_t *c = ret->cells; *c; c++)
+		ret->columns += columns_of(*c);
+}
