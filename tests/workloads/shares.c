@@ -4,7 +4,7 @@
  * milliseconds of random length. Prints the truth, which is what the thread's
  * CPU clock says went by in each, not what was intended.
  *
- *   shares SECONDS-OF-CPU [SEED]
+ *   shares SECONDS-OF-CPU [SEED [OTHER PERCENTAGES, IN THAT ORDER]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +52,8 @@ int main(int argc, char **argv)
 	unsigned int seed = argc > 2 ? (unsigned int)atoi(argv[2]) : 1;
 	uint64_t total = 0;
 
+	for (int i = 3; i < argc && i < 3 + (int)PARTS; i++)
+		parts[i - 3].percent = (unsigned int)atoi(argv[i]);
 	while (thread_ns() < wanted)
 		cycle(&seed);
 	for (unsigned int i = 0; i < PARTS; i++)

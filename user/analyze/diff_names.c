@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Naming frames so that the same function has one name in every build. */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,22 @@ static bool is_suffix(const char *text)
 	return false;
 }
 
+/* The version of a symbol in a library: "@GLIBC_2.2.5", "@@GLIBC_2.17". */
+static bool is_version(const char *text)
+{
+	text += 1 + (text[1] == '@');
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("_.", *c))
+			return false;
+	return isupper((unsigned char)*text);
+}
+
 static void strip_suffixes(char *name)
 {
+	char *at_sign = strchr(name + (*name != '\0'), '@');
+
+	if (at_sign && is_version(at_sign))
+		*at_sign = '\0';
 	for (size_t at = strlen(name); at-- > 1;) {
 		if (name[at] != '.' || !is_suffix(name + at))
 			continue;

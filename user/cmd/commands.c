@@ -8,6 +8,7 @@ const struct command *const commands[] = {
 	&record_command,
 	&top_command,
 	&report_command,
+	&diff_command,
 	&export_command,
 	&query_command,
 	&completions_command,

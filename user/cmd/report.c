@@ -53,13 +53,6 @@ static int set_least(void *options, const char *value, struct error *err)
 	return 0;
 }
 
-static const char *color_word(unsigned int index)
-{
-	static const char *const words[] = {"auto", "always", "never", NULL};
-
-	return words[index];
-}
-
 static int set_color(void *options, const char *value, struct error *err)
 {
 	const char *word;

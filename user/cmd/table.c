@@ -28,6 +28,13 @@ static unsigned int width_of(FILE *out)
 	return DEFAULT_WIDTH;
 }
 
+const char *color_word(unsigned int index)
+{
+	static const char *const words[] = {"auto", "always", "never", NULL};
+
+	return words[index];
+}
+
 int screen_open(struct screen *s, FILE *out, const char *mode)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -24,6 +24,8 @@ struct screen {
 
 /* mode: auto, always or never (NULL: auto). -EINVAL for another word. */
 int screen_open(struct screen *s, FILE *out, const char *mode);
+/* These modes, one by one; NULL after the last. */
+const char *color_word(unsigned int index);
 /* Text in a style, or as it is where there is no colour. */
 void screen_put(const struct screen *s, const char *style, const char *text);
 

@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/diff_names.h"
 #include "analyze/names.h"
 #include "analyze/tree.h"
 #include "base/text.h"
-#include "export/export.h"
+#include "export/folded.h"
 #include "export/roots.h"
 
 struct folding {
@@ -30,6 +31,7 @@ struct folding {
 	uint32_t ends[END_COUNT], no_stack, unknown;
 	uint32_t *events; /* the root frames, when there are several events */
 	bool several_events;
+	bool common; /* names that two recordings have in common */
 };
 
 /* Length of the white space beyond ASCII that begins at s; flamegraph.pl's \s knows it. */
@@ -94,6 +96,22 @@ static const char *annotation(const struct folding *folding, const struct profil
 								       : "";
 }
 
+static int name_frame(struct folding *f, uint32_t frame)
+{
+	const struct profile *p = f->profile;
+	const char *suffix = annotation(f, &p->frames[frame]);
+	char buf[512], *common;
+	int rc;
+
+	if (!f->common)
+		return number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false, suffix,
+				   &f->frame_names[frame]);
+	common = diff_frame_name(p, frame);
+	rc = common ? number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
+	free(common);
+	return rc;
+}
+
 static int name_frames(struct folding *f)
 {
 	const struct profile *p = f->profile;
@@ -102,12 +120,8 @@ static int name_frames(struct folding *f)
 	f->frame_names = calloc(p->frame_count + 1, sizeof(*f->frame_names));
 	if (!f->frame_names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
-		char buf[512];
-
-		rc = number_name(f, profile_frame_name(p, i, buf, sizeof(buf)), false,
-				 annotation(f, &p->frames[i]), &f->frame_names[i]);
-	}
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
+		rc = name_frame(f, i);
 	return rc;
 }
 
@@ -296,11 +310,13 @@ static int write_tree(struct folding *f, FILE *out)
 	return rc;
 }
 
-static int folded_write(FILE *out, const struct profile *p, const struct export_options *o,
-			struct error *err)
+int folded_write_one(FILE *out, const struct profile *p, bool common,
+		     const struct export_options *o, struct error *err)
 {
-	struct folding f = {
-		.profile = p, .options = o, .several_events = profile_has_several_events(p)};
+	struct folding f = {.profile = p,
+			    .options = o,
+			    .several_events = profile_has_several_events(p),
+			    .common = common};
 	int rc = name_frames(&f);
 
 	if (!rc)
@@ -316,7 +332,13 @@ static int folded_write(FILE *out, const struct profile *p, const struct export_
 	return rc < 0 ? error_errno(err, rc, "cannot write folded stacks") : 0;
 }
 
+static int write_profile(FILE *out, const struct profile *p, const struct export_options *o,
+			 struct error *err)
+{
+	return folded_write_one(out, p, false, o, err);
+}
+
 int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, folded_write, out, o, err);
+	return profile_export(ret, write_profile, out, o, err);
 }

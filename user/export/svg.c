@@ -21,6 +21,7 @@
 #define NAME_BYTES 400 /* of a name, cleaned, in a tooltip */
 #define LEAST_COLUMNS 3 /* of a name on a frame */
 #define GONE_ROWS 8
+#define LEAST_GONE 0.1 /* percent; less is added up */
 
 struct picture {
 	FILE *out;
@@ -202,6 +203,7 @@ static int find_gone(struct picture *p)
 static void put_gone(struct picture *p)
 {
 	char name[NAME_BYTES], caller[NAME_BYTES], text[2 * NAME_BYTES + 64];
+	size_t others = 0;
 	double rest = 0;
 
 	if (!p->gone_count)
@@ -211,7 +213,8 @@ static void put_gone(struct picture *p)
 	for (size_t i = 0; i < p->gone_count; i++) {
 		double share = 100 * svg_share(p->flame, p->gone[i], FLAME_BEFORE);
 
-		if (i >= GONE_ROWS) {
+		if (i >= GONE_ROWS || share < LEAST_GONE) {
+			others++;
 			rest += share;
 			continue;
 		}
@@ -220,9 +223,9 @@ static void put_gone(struct picture *p)
 			 show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent, caller));
 		put_line(p, "s", TEXT_SIZE, text);
 	}
-	if (p->gone_count > GONE_ROWS) {
-		snprintf(text, sizeof(text), "-%.2f %%  in %zu others", rest,
-			 p->gone_count - GONE_ROWS);
+	if (others) {
+		snprintf(text, sizeof(text), "-%.2f %%  in %zu %sframes", rest, others,
+			 others < p->gone_count ? "other " : "small ");
 		put_line(p, "s", TEXT_SIZE, text);
 	}
 }

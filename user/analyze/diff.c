@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Comparing recordings. All runs get their names from one table, so that what is the same
+ * thing has the same number in each; then every number is a list of counts, one per run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/diff.h"
+#include "analyze/diff_names.h"
+#include "analyze/functions.h"
+
+/* One run while it is compared. */
+struct run {
+	struct diff_run given;
+	bool after;
+	double whole; /* what its counts are divided by */
+	uint32_t *labels; /* by index of frame */
+	uint64_t *counts[DIFF_COSTS]; /* by label */
+};
+
+struct comparing {
+	struct names names;
+	unsigned int by;
+	uint32_t unknown; /* label of frames that a trace has lost */
+	struct run *runs;
+	size_t run_count;
+	double scale; /* from a value to the unit that is shown */
+	double usual; /* spread of all that is compared; 1 where a side has one run */
+};
+
+static int label(struct comparing *c, const char *name, const char *more, uint32_t *ret)
+{
+	size_t name_size = strlen(name) + 1, more_size = strlen(more);
+	char *both = malloc(name_size + more_size);
+	int rc;
+
+	if (!both)
+		return -ENOMEM;
+	memcpy(both, name, name_size);
+	memcpy(both + name_size, more, more_size);
+	rc = names_intern(&c->names, both, name_size + more_size, ret);
+	free(both);
+	return rc;
+}
+
+static int label_frames(struct comparing *c, struct run *r)
+{
+	const struct profile *p = r->given.profile;
+	int rc = label(c, "[unknown]", "", &c->unknown);
+
+	r->labels = calloc(p->frame_count + 1, sizeof(*r->labels));
+	if (!r->labels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		char *name = diff_frame_name(p, i);
+
+		rc = name ? label(c, name, profile_module_name(p, p->frames[i].mapping),
+				  &r->labels[i])
+			  : -ENOMEM;
+		free(name);
+	}
+	return rc;
+}
+
+/* What a group is called in every recording. */
+static int label_group(struct comparing *c, const struct group *g, uint32_t *ret)
+{
+	char pid[32];
+
+	if (c->by == GROUP_THREAD)
+		return label(c, g->name, process_name(g->process), ret);
+	if (c->by == GROUP_MODULE)
+		return label(c, module_short_name(g->name), "", ret);
+	snprintf(pid, sizeof(pid), "%" PRIu64, g->process->pid);
+	return label(c, g->name, c->by == GROUP_PROCESS ? pid : "", ret);
+}
+
+/* Room for the counts of a run, once all names are known. */
+static int make_counts(struct comparing *c, struct run *r)
+{
+	for (int cost = 0; cost < DIFF_COSTS; cost++) {
+		r->counts[cost] = calloc(c->names.texts.count + 1, sizeof(uint64_t));
+		if (!r->counts[cost])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int count_functions(struct comparing *c, struct run *r)
+{
+	/* what functions_of() needs of them: their names */
+	struct symbols symbols = {.names = c->names};
+	struct tree_view view = {.frame_labels = r->labels, .unknown_label = c->unknown};
+	struct functions found = {0};
+	struct tree tree = {0};
+	int rc = tree_build(&tree, r->given.profile, r->given.event, &view);
+
+	if (!rc)
+		rc = functions_of(&found, &tree, &symbols);
+	for (size_t i = 0; i < found.list.count && !rc; i++) {
+		const struct function_cost *f = &found.list.items[i];
+
+		r->counts[DIFF_SELF][f->symbol] = f->self_count;
+		r->counts[DIFF_TOTAL][f->symbol] = f->total_count;
+	}
+	functions_free(&found);
+	tree_free(&tree);
+	return rc;
+}
+
+static int count_groups(struct comparing *c, struct run *r, bool only_names)
+{
+	struct groups groups = {0};
+	int rc = groups_of(&groups, r->given.profile, r->given.event, c->by);
+
+	for (size_t i = 0; i < groups.list.count && !rc; i++) {
+		uint32_t number;
+
+		rc = label_group(c, &groups.list.items[i], &number);
+		if (!rc && !only_names)
+			r->counts[DIFF_TOTAL][number] += groups.list.items[i].count;
+	}
+	groups_free(&groups);
+	return rc;
+}
+
+/* First the names of all runs, then their counts. */
+static int count_all(struct comparing *c)
+{
+	bool functions = c->by == DIFF_BY_FUNCTION;
+	int rc = 0;
+
+	for (size_t i = 0; i < c->run_count && !rc; i++)
+		rc = functions ? label_frames(c, &c->runs[i]) : count_groups(c, &c->runs[i], true);
+	for (size_t i = 0; i < c->run_count && !rc; i++) {
+		rc = make_counts(c, &c->runs[i]);
+		if (!rc)
+			rc = functions ? count_functions(c, &c->runs[i])
+				       : count_groups(c, &c->runs[i], false);
+	}
+	return rc;
+}
+
+/* What the counts of a run are divided by, and what a quotient of 1 is shown as. */
+static int measure_run(struct comparing *c, struct run *r, enum diff_measure measure)
+{
+	const struct profile *p = r->given.profile;
+	const struct event *e = r->given.event < p->event_count ? &p->events[r->given.event] : NULL;
+	bool is_time = e && !strcmp(e->unit, "ns");
+	double each = e && e->period ? (double)e->period : 1; /* weight of a sample */
+	uint64_t count, weight;
+
+	profile_event_total(p, r->given.event, &count, &weight);
+	if (count)
+		each = (double)weight / (double)count;
+	if (measure == DIFF_TIME && !r->given.time)
+		return -EINVAL;
+	c->scale = measure == DIFF_NONE ? 1 : measure == DIFF_TIME && !is_time ? 1e9 : 100;
+	if (measure == DIFF_SHARE)
+		r->whole = (double)count;
+	else if (measure == DIFF_TIME)
+		r->whole = (double)r->given.time / each;
+	else
+		r->whole = (is_time ? 1e9 : 1) / each;
+	return 0;
+}
+
+/* The change of one cost of a label; list has room for all runs. */
+static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost,
+				    bool shares, struct diff_count *list)
+{
+	struct diff_change change;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->run_count; i++) {
+		const struct run *r = &c->runs[i];
+
+		if (r->whole > 0) /* a run without samples says nothing of shares */
+			list[count++] = (struct diff_count){r->counts[cost][number], r->whole,
+							    r->after};
+	}
+	change = diff_change_of(list, count, shares, c->usual);
+	for (int side = 0; side < 2; side++)
+		change.value[side] *= c->scale;
+	change.change *= c->scale;
+	change.low *= c->scale;
+	change.high *= c->scale;
+	return change;
+}
+
+/* The mean spread of what has samples enough, which a single one is moderated with. */
+static double usual_spread(const struct comparing *c, enum diff_measure measure,
+			   struct diff_count *list)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->names.texts.count && c->run_count > 2; i++) {
+		struct diff_change change =
+			change_of(c, i, DIFF_TOTAL, measure == DIFF_SHARE, list);
+
+		if (change.tested) {
+			sum += change.spread;
+			count++;
+		}
+	}
+	return count ? fmax(1, sum / (double)count) : 1;
+}
+
+static int add_rows(struct diff *d, struct comparing *c, enum diff_measure measure)
+{
+	struct diff_count *list = calloc(c->run_count, sizeof(*list));
+	int rc = list ? 0 : -ENOMEM;
+
+	if (!rc)
+		c->usual = usual_spread(c, measure, list);
+	for (size_t i = 0; i < c->names.texts.count && !rc; i++) {
+		const char *name = names_text(&c->names, i);
+		struct diff_row row = {.name = name, .more = name + strlen(name) + 1};
+
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			row.cost[cost] = change_of(c, i, cost, measure == DIFF_SHARE, list);
+		if (!row.cost[DIFF_TOTAL].count[0] && !row.cost[DIFF_TOTAL].count[1])
+			continue;
+		d->tested += row.cost[DIFF_TOTAL].tested;
+		rc = vector_push(&d->rows, row);
+	}
+	free(list);
+	return rc;
+}
+
+/* All changes are one family: self and total of everything. */
+static int correct(struct diff *d)
+{
+	struct diff_change **all = calloc(d->rows.count * DIFF_COSTS + 1, sizeof(*all));
+	size_t count = 0;
+	int rc;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->rows.count; i++)
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			if (d->costs[cost])
+				all[count++] = &d->rows.items[i].cost[cost];
+	rc = diff_correct(all, count);
+	free(all);
+	return rc;
+}
+
+bool diff_is_significant(const struct diff_change *c)
+{
+	return c->tested && c->q <= DIFF_LEVEL;
+}
+
+const char *diff_stars(const struct diff_change *c)
+{
+	if (!diff_is_significant(c))
+		return "";
+	return c->q <= 0.001 ? "***" : c->q <= 0.01 ? "**" : "*";
+}
+
+/* -1, 0 or 1 as qsort() wants it: the larger first. */
+static int larger(double x, double y)
+{
+	return (x < y) - (x > y);
+}
+
+/*
+ * What changed itself, by how much; then what changed through what it calls; then the rest; and in
+ * the end by name, so that the order is the same whichever side is before.
+ */
+static int more_changed(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+	int order = 0;
+
+	for (int cost = 0; cost < DIFF_COSTS && !order; cost++) {
+		const struct diff_change *c = &x->cost[cost], *k = &y->cost[cost];
+
+		order = (int)diff_is_significant(k) - (int)diff_is_significant(c);
+		if (!order && diff_is_significant(c))
+			order = larger(fabs(c->change), fabs(k->change));
+	}
+	for (int cost = 0; cost < DIFF_COSTS && !order; cost++)
+		order = larger(fabs(x->cost[cost].change), fabs(y->cost[cost].change));
+	if (!order)
+		order = strcmp(x->name, y->name);
+	return order ? order : strcmp(x->more, y->more);
+}
+
+static int make_runs(struct comparing *c, const struct diff_side sides[2],
+		     enum diff_measure measure)
+{
+	int rc = 0;
+
+	c->runs = calloc(sides[0].count + sides[1].count, sizeof(*c->runs));
+	if (!c->runs)
+		return -ENOMEM;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < sides[side].count && !rc; i++) {
+			struct run *r = &c->runs[c->run_count++];
+
+			r->given = sides[side].runs[i];
+			r->after = side == 1;
+			rc = measure_run(c, r, measure);
+		}
+	return rc;
+}
+
+static void free_runs(struct comparing *c)
+{
+	for (size_t i = 0; i < c->run_count; i++) {
+		free(c->runs[i].labels);
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			free(c->runs[i].counts[cost]);
+	}
+	free(c->runs);
+}
+
+int diff_make(struct diff *ret, const struct diff_side sides[2], unsigned int by,
+	      enum diff_measure measure)
+{
+	struct comparing c = {.by = by, .usual = 1};
+	struct diff d = {.costs = {[DIFF_SELF] = by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
+	int rc = make_runs(&c, sides, measure);
+
+	if (!rc)
+		rc = count_all(&c);
+	if (!rc)
+		rc = add_rows(&d, &c, measure);
+	if (!rc)
+		rc = correct(&d);
+	free_runs(&c);
+	d.names = c.names;
+	if (rc < 0) {
+		diff_free(&d);
+		return rc;
+	}
+	if (d.rows.count)
+		qsort(d.rows.items, d.rows.count, sizeof(*d.rows.items), more_changed);
+	*ret = d;
+	return 0;
+}
+
+void diff_free(struct diff *d)
+{
+	names_free(&d->names);
+	vector_free(&d->rows);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests and intervals of two counts. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/diff_test.h"
+
+#define NORMAL_95 1.959963984540054 /* standard deviations */
+#define NEGLIGIBLE 1e-17 /* of a sum, what is added no more */
+#define COVERED 0.95
+#define USUAL_FREEDOM 4 /* degrees of freedom that the usual spread counts for */
+
+/* All runs of both sides added up. */
+struct sides {
+	double count[2], whole[2];
+	bool shares;
+};
+
+static double log_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* The chance of x of k counts on a side, if nothing changed. */
+static double chance_of(const struct sides *s, double x, double k, int side)
+{
+	double of = s->whole[side], others = s->whole[!side], part = of / (of + others);
+
+	if (s->shares)
+		return exp(log_choose(of, x) + log_choose(others, k - x) -
+			   log_choose(of + others, k));
+	return exp(log_choose(k, x) + x * log(part) + (k - x) * log1p(-part));
+}
+
+/* How much less likely the next larger x is. */
+static double ratio_at(const struct sides *s, double x, double k, int side)
+{
+	double of = s->whole[side], others = s->whole[!side];
+
+	if (s->shares)
+		return (of - x) * (k - x) / ((x + 1) * (others - k + x + 1));
+	return (k - x) / (x + 1) * of / others;
+}
+
+/*
+ * The chance that, of k counts, as many or more fall on the side where x is more than
+ * is expected. Doubled, it is the chance of a change either way.
+ */
+static double two_sided(const struct sides *s, double x, double k, int side)
+{
+	double term = chance_of(s, x, k, side), sum = 0;
+
+	while (term > sum * NEGLIGIBLE && x <= k) {
+		sum += term;
+		term *= ratio_at(s, x, k, side);
+		x++;
+	}
+	return sum < 0.5 ? 2 * sum : 1;
+}
+
+static double exact_chance(const struct sides *s)
+{
+	double k = s->count[0] + s->count[1];
+	double expected = k * s->whole[1] / (s->whole[0] + s->whole[1]);
+	int side = s->count[1] >= expected;
+
+	return k > 0 ? two_sided(s, s->count[side], k, side) : 1;
+}
+
+/* Whether any way to share these counts out would be significant. */
+static bool can_be_significant(const struct sides *s)
+{
+	double k = s->count[0] + s->count[1];
+
+	for (int side = 0; side < 2 && k > 0; side++) {
+		double most = s->shares ? fmin(k, s->whole[side]) : k;
+
+		if (two_sided(s, most, k, side) <= DIFF_LEVEL)
+			return true;
+	}
+	return false;
+}
+
+/* Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+double diff_student(double t, unsigned int freedom)
+{
+	double angle = atan2(fabs(t), sqrt(freedom)), c = cos(angle), term, sum;
+
+	if (freedom == 1)
+		return 1 - angle * M_2_PI;
+	term = sum = freedom % 2 ? c : 1;
+	for (unsigned int i = freedom % 2 ? 3 : 2; i < freedom; i += 2)
+		sum += term *= c * c * (i - 1) / i;
+	sum *= sin(angle);
+	return 1 - (freedom % 2 ? M_2_PI * (angle + sum) : sum);
+}
+
+double diff_student_bound(double chance, unsigned int freedom)
+{
+	double low = 0, high = 1;
+
+	while (diff_student(high, freedom) > chance)
+		high *= 2;
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		*(diff_student(middle, freedom) > chance ? &low : &high) = middle;
+	}
+	return low;
+}
+
+static double value_of(const struct sides *s, int side)
+{
+	return s->whole[side] > 0 ? s->count[side] / s->whole[side] : 0;
+}
+
+/* The variance of a value over a whole of 1, if sampling alone makes it vary. */
+static double variance_of(const struct sides *s, double value)
+{
+	return s->shares ? value * (1 - value) : value;
+}
+
+/* By how much more runs of a side differ than sampling makes them: about 1 if that is all. */
+static double spread_of(const struct sides *s, const struct diff_count *counts, size_t count,
+			 unsigned int freedom)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double mean = value_of(s, counts[i].after);
+		double off = (double)counts[i].count - mean * counts[i].whole;
+
+		if (variance_of(s, mean) > 0)
+			sum += off * off / (variance_of(s, mean) * counts[i].whole);
+	}
+	return sum / freedom;
+}
+
+static double chance_among_runs(const struct sides *s, double spread, unsigned int freedom)
+{
+	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
+	double variance = variance_of(s, pooled) * (1 / s->whole[0] + 1 / s->whole[1]);
+
+	if (variance <= 0)
+		return 1;
+	return diff_student((value_of(s, 1) - value_of(s, 0)) / sqrt(spread * variance), freedom);
+}
+
+/* The score interval of one value, z standard deviations wide each way (Wilson 1927). */
+static void score_interval(const struct sides *s, int side, double z, double *low, double *high)
+{
+	double n = s->whole[side], v = value_of(s, side), square = z * z / n;
+	double middle = v + square / 2;
+	double half = z * sqrt(variance_of(s, v) / n + square / (4 * n));
+	double over = s->shares ? 1 + square : 1;
+
+	*low = s->count[side] > 0 ? (middle - half) / over : 0;
+	*high = (middle + half) / over;
+	if (s->shares && s->count[side] >= n)
+		*high = 1;
+}
+
+static void set_interval(struct diff_change *c, const struct sides *s, double z)
+{
+	double low[2], high[2];
+
+	for (int side = 0; side < 2; side++)
+		score_interval(s, side, z, &low[side], &high[side]);
+	c->low = c->change - hypot(c->value[1] - low[1], high[0] - c->value[0]);
+	c->high = c->change + hypot(high[1] - c->value[1], c->value[0] - low[0]);
+}
+
+/*
+ * Take into account how runs differ: p is the larger for it. Returns how many standard deviations
+ * of sampling the interval then has each way.
+ */
+static double count_spread(struct diff_change *c, const struct sides *s, unsigned int freedom,
+			   double usual)
+{
+	unsigned int all = freedom + USUAL_FREEDOM;
+	double moderated = (c->spread * freedom + usual * USUAL_FREEDOM) / all;
+	double spread = fmax(1, moderated);
+
+	c->p = fmax(c->p, chance_among_runs(s, spread, all));
+	return diff_student_bound(1 - COVERED, all) * sqrt(spread);
+}
+
+struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
+				  double usual)
+{
+	struct sides s = {.shares = shares};
+	struct diff_change c = {.p = 1};
+	unsigned int freedom = count > 2 ? count - 2 : 0;
+	double z = NORMAL_95;
+
+	for (size_t i = 0; i < count; i++) {
+		c.count[counts[i].after] += counts[i].count;
+		s.count[counts[i].after] += (double)counts[i].count;
+		s.whole[counts[i].after] += counts[i].whole;
+	}
+	for (int side = 0; side < 2; side++)
+		c.value[side] = value_of(&s, side);
+	c.change = c.low = c.high = c.value[1] - c.value[0];
+	if (s.whole[0] > 0 && s.whole[1] > 0) {
+		c.tested = can_be_significant(&s);
+		c.p = exact_chance(&s);
+		if (freedom) {
+			c.spread = spread_of(&s, counts, count, freedom);
+			z = count_spread(&c, &s, freedom, usual);
+		}
+		set_interval(&c, &s, z);
+	}
+	c.q = c.p;
+	return c;
+}
+
+static int by_chance(const void *a, const void *b)
+{
+	double x = (*(struct diff_change *const *)a)->p, y = (*(struct diff_change *const *)b)->p;
+
+	return (x > y) - (x < y);
+}
+
+int diff_correct(struct diff_change **changes, size_t count)
+{
+	struct diff_change **tested = malloc((count + 1) * sizeof(*tested));
+	size_t rank = 0;
+	double least = 1;
+
+	if (!tested)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (changes[i]->tested)
+			tested[rank++] = changes[i];
+	if (rank)
+		qsort(tested, rank, sizeof(*tested), by_chance);
+	for (double all = (double)rank; rank; rank--) {
+		least = fmin(least, tested[rank - 1]->p * all / (double)rank);
+		tested[rank - 1]->q = least;
+	}
+	free(tested);
+	return 0;
+}

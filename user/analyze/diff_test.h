@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What counts of samples say of a change: how large it is, within which bounds, and how likely
+ * chance alone makes one as large. Pure.
+ *
+ * Samples are taken at times that have nothing to do with the program, so a count of them is
+ * binomial of all samples (a share) or Poisson of a time (a rate), as far as sampling goes. How
+ * runs of one program differ from each other is beyond that, and only more than one run
+ * on a side can tell.
+ */
+#ifndef SKEIN_ANALYZE_DIFF_TEST_H
+#define SKEIN_ANALYZE_DIFF_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One count in one run. */
+struct diff_count {
+	uint64_t count;
+	double whole; /* of a share: all samples; of a rate: how long, in any unit. Above 0 */
+	bool after; /* which side */
+};
+
+struct diff_change {
+	uint64_t count[2]; /* before, after: of all runs */
+	double value[2]; /* count over whole; 0 where nothing was counted */
+	double change, low, high; /* value[1] - value[0], and its interval of 95 % */
+	double p; /* that a change as large, or larger, is chance */
+	double q; /* the same among all that were tested: see diff_correct() */
+	double spread; /* by how much runs of a side differ, see diff_change_of(); 0 not known */
+	bool tested; /* there are samples enough for a change to be told from chance at all */
+};
+
+/* From which q on a change is significant. */
+#define DIFF_LEVEL 0.05
+
+/*
+ * The change between counts of two sides; there may be several runs on each, in any order. q is p
+ * until diff_correct(). spread is the variance among runs of a side over that of sampling; usual:
+ * the mean of it over all that is compared, 1 if it is not known, with which that of a
+ * single change is moderated, since a few runs tell it badly.
+ *
+ * p: Fisher's exact test for shares, the conditional binomial test for rates, two-sided as twice
+ * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5). With
+ * more than one run on a side it is not below that of a quasi-likelihood t test, whose dispersion
+ * comes from how the runs of a side differ (McCullagh and Nelder, Generalized Linear Models, 4.5;
+ * moderated as Robinson and Smyth 2007 do).
+ * Interval: score intervals of both values, combined as Newcombe (1998, method 10) does.
+ */
+struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
+				  double usual);
+
+/*
+ * Set q of those that are tested, by Benjamini and Hochberg (1995): when all with q <= x are
+ * taken for changes, x of them are expected to be none. Changes that could not be significant
+ * however they were distributed do not count (Gilbert 2005). 0 or -ENOMEM.
+ */
+int diff_correct(struct diff_change **changes, size_t count);
+
+/* The chance that |T| of that many degrees of freedom is t or more; and the t of a chance. */
+double diff_student(double t, unsigned int freedom);
+double diff_student_bound(double chance, unsigned int freedom);
+
+#endif

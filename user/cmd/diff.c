@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein diff: what changed between two traces. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/diff.h"
+#include "cmd/report.h"
+
+#define EXIT_CHANGED 3 /* of --exit-code: neither a failure nor a wrong call */
+
+const char *diff_measure_word(unsigned int measure)
+{
+	static const char *const words[] = {
+#define WORD(NAME, word) [DIFF_##NAME] = word,
+		DIFF_MEASURES(WORD)
+#undef WORD
+	};
+
+	return measure < DIFF_MEASURE_COUNT ? words[measure] : NULL;
+}
+
+static const char *by_word(unsigned int index)
+{
+	return index <= BY_FUNCTION ? group_word(index) : NULL;
+}
+
+/* The number of a word in a list; -EINVAL with what it should have been. */
+static int find_word(const char *word, const char *(*words)(unsigned int), struct error *err)
+{
+	char list[256] = "";
+
+	for (unsigned int i = 0; words(i); i++) {
+		if (!strcmp(word, words(i)))
+			return (int)i;
+		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+		strncat(list, words(i), sizeof(list) - strlen(list) - 1);
+	}
+	return error_set(err, -EINVAL, "'%s' is none of %s", word, list);
+}
+
+static int set_by(void *options, const char *value, struct error *err)
+{
+	int by = find_word(value, by_word, err);
+
+	if (by >= 0)
+		((struct diff_options *)options)->by = by;
+	return by < 0 ? by : 0;
+}
+
+static int set_measure(void *options, const char *value, struct error *err)
+{
+	int measure = find_word(value, diff_measure_word, err);
+
+	if (measure >= 0)
+		((struct diff_options *)options)->measure = measure;
+	return measure < 0 ? measure : 0;
+}
+
+static int set_format(void *options, const char *value, struct error *err)
+{
+	int format = find_word(value, diff_format_word, err);
+
+	if (format >= 0)
+		((struct diff_options *)options)->format = value;
+	return format < 0 ? format : 0;
+}
+
+static int set_least(void *options, const char *value, struct error *err)
+{
+	char *end;
+	double least = strtod(value, &end);
+
+	if (end == value || *end || !(least >= 0) || isinf(least))
+		return error_set(err, -EINVAL, "'%s' is no change", value);
+	((struct diff_options *)options)->least = least;
+	return 0;
+}
+
+static int add_path(struct diff_options *o, int side, const char *path, struct error *err)
+{
+	return vector_push(&o->paths[side], path) < 0
+		       ? error_errno(err, -ENOMEM, "cannot take %s", path)
+		       : 0;
+}
+
+static int add_before(void *options, const char *value, struct error *err)
+{
+	return add_path(options, BEFORE, value, err);
+}
+
+static int add_after(void *options, const char *value, struct error *err)
+{
+	return add_path(options, AFTER, value, err);
+}
+
+static const struct option_spec diff_specs[] = {
+	{.name = "What to compare", .type = OPTION_HEADING},
+	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by, .values = by_word,
+	 .help = "By function (default), program, process, thread, container, cgroup or module."},
+	{.name = "normalize", .type = OPTION_CALL, .arg = "HOW", .set = set_measure,
+	 .values = diff_measure_word,
+	 .help = "share (default): percent of all samples of a trace, for programs that do the same "
+		 "for however long. time: percent of one CPU, for a service under the same load. "
+		 "none: CPU time, for one and the same piece of work."},
+	{.name = "before", .type = OPTION_CALL, .arg = "FILE", .set = add_before,
+	 .help = "One more trace of before. Only several traces of a side tell how runs differ by "
+		 "themselves; such changes are then not taken for significant."},
+	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = add_after,
+	 .help = "One more trace of after."},
+	{.name = "native", .type = OPTION_FLAG,
+	 .help = "Also the frames of Python's interpreter itself.",
+	 .offset = offsetof(struct diff_options, how.view.native)},
+	{.name = "What to show", .type = OPTION_HEADING},
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG,
+	 .help = "Also changes that are not significant.",
+	 .offset = offsetof(struct diff_options, all)},
+	{.name = "min", .type = OPTION_CALL, .arg = "CHANGE", .set = set_least,
+	 .help = "Leave out changes smaller than this: percentage points, or seconds with "
+		 "--normalize none."},
+	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
+	 .help = "At most N rows in each table (default 20); 0 for all.",
+	 .offset = offsetof(struct diff_options, limit)},
+	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
+	 .offset = offsetof(struct diff_options, json)},
+	{.name = "color", .type = OPTION_TEXT, .arg = "WHEN", .values = color_word,
+	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never.",
+	 .offset = offsetof(struct diff_options, color)},
+	{.name = "exit-code", .type = OPTION_FLAG,
+	 .help = "Exit with 3 if a change is shown that is significant, for scripts.",
+	 .offset = offsetof(struct diff_options, exit_code)},
+	{.name = "Pictures", .type = OPTION_HEADING},
+	{.name = "format", .letter = 'f', .type = OPTION_CALL, .arg = "FORMAT", .set = set_format,
+	 .values = diff_format_word,
+	 .help = "A differential flame graph instead: html, a page; svg, a picture; folded, lines "
+		 "with two numbers for flamegraph.pl. Always by stacks, and not tested."},
+	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	 .help = "Where the picture goes; its ending decides if there is no --format. - is stdout.",
+	 .offset = offsetof(struct diff_options, out)},
+	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",
+	 .help = "How wide an svg is (default 1200).",
+	 .offset = offsetof(struct diff_options, how.width)},
+	{.name = "icicle", .type = OPTION_FLAG, .help = "In an svg, the root at the top.",
+	 .offset = offsetof(struct diff_options, how.icicle)},
+	FILTER_OPTIONS(struct diff_options, filter),
+	{.name = NULL},
+};
+
+/* How long the part of a recording is that passes the filter. */
+static uint64_t shown_time(const struct host *h, const struct filter *f)
+{
+	uint64_t whole = h->end > h->start ? h->end - h->start : 0;
+	uint64_t to = f->to && (f->to < whole || !whole) ? f->to : whole;
+
+	return to > f->from ? to - f->from : 0;
+}
+
+static uint32_t event_named(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->event_count && name; i++)
+		if (!strcmp(p->events[i].name, name))
+			return i;
+	return profile_main_event(p);
+}
+
+/* event: the name of the one to compare; NULL: the one that has samples. */
+static int read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
+		      const char *event, struct error *err)
+{
+	const struct profile *p;
+	int rc = input_open(&t->input, path, &o->filter, err);
+
+	t->path = path;
+	if (!rc)
+		rc = profile_read(&t->profile, t->input.source, &o->how.view, err);
+	if (rc < 0)
+		return error_wrap(err, rc, "%s", path);
+	p = t->profile;
+	t->event_index = event_named(p, o->filter.event ? o->filter.event : event);
+	t->event = t->event_index < p->event_count ? &p->events[t->event_index] : NULL;
+	t->time = shown_time(&p->host, &o->filter);
+	profile_event_total(p, t->event_index, &t->count, &t->weight);
+	completeness_of(&t->completeness, p, t->event_index);
+	losses_of(&t->losses, p, t->event_index);
+	if (trace_left_out(t->input.trace))
+		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
+	return 0;
+}
+
+static int read_traces(struct comparison *c, struct error *err)
+{
+	const struct diff_options *o = c->options;
+	struct diff_trace *t;
+	int rc = 0;
+
+	c->traces = calloc(o->paths[BEFORE].count + o->paths[AFTER].count, sizeof(*c->traces));
+	if (!c->traces)
+		return error_errno(err, -ENOMEM, "cannot compare");
+	t = c->traces;
+	for (int side = 0; side < SIDES; side++)
+		for (size_t i = 0; i < o->paths[side].count && !rc; i++) {
+			const struct event *e = c->traces[0].event;
+
+			rc = read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
+			c->count[side]++;
+		}
+	return rc;
+}
+
+static int compare(struct comparison *c, struct error *err)
+{
+	size_t all = c->count[BEFORE] + c->count[AFTER];
+	struct diff_run *runs = calloc(all, sizeof(*runs));
+	struct diff_side sides[SIDES] = {{runs, c->count[BEFORE]},
+					 {runs + c->count[BEFORE], c->count[AFTER]}};
+	int rc = runs ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < all && !rc; i++) {
+		const struct diff_trace *t = &c->traces[i];
+
+		runs[i] = (struct diff_run){t->profile, t->event_index, t->time};
+		if (!t->time && c->options->measure == DIFF_TIME)
+			rc = error_set(err, -ENODATA,
+				       "%s does not say how long it was recorded: compare shares",
+				       t->path);
+	}
+	if (rc == -ENODATA) {
+		free(runs);
+		return rc;
+	}
+	if (!rc)
+		rc = diff_make(&c->diff, sides, c->options->by, c->options->measure);
+	if (!rc)
+		rc = diff_find_differences(c);
+	free(runs);
+	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
+}
+
+static bool has_changed(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->diff.rows.count; i++) {
+		const struct diff_row *row = &c->diff.rows.items[i];
+
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			if (c->diff.costs[cost] && diff_is_significant(&row->cost[cost]) &&
+			    fabs(row->cost[cost].change) >= c->options->least)
+				return true;
+	}
+	return false;
+}
+
+/* The exit status. */
+static int show(struct comparison *c, struct error *err)
+{
+	struct screen screen;
+	int rc = compare(c, err);
+
+	if (!rc)
+		rc = screen_open(&screen, stdout, c->options->color);
+	if (!rc)
+		rc = c->options->json ? diff_json(c, stdout, err) : diff_text(c, &screen, err);
+	if (!rc && fflush(stdout))
+		rc = error_errno(err, -errno, "cannot write what changed");
+	if (rc < 0)
+		return log_failure(1, err);
+	return c->options->exit_code && has_changed(c) ? EXIT_CHANGED : 0;
+}
+
+static void free_comparison(struct comparison *c)
+{
+	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++) {
+		profile_free(c->traces[i].profile);
+		input_close(&c->traces[i].input);
+	}
+	free(c->traces);
+	for (size_t i = 0; i < c->differences.count; i++)
+		free(c->differences.items[i]);
+	vector_free(&c->differences);
+	diff_free(&c->diff);
+}
+
+static int run_diff(const struct diff_options *o)
+{
+	struct comparison c = {.options = o};
+	struct error err = {""};
+	int status = read_traces(&c, &err) < 0 ? log_failure(1, &err) : 0;
+
+	if (!status && (o->format || o->out))
+		status = diff_picture(&c, &err) < 0 ? log_failure(1, &err) : 0;
+	else if (!status)
+		status = show(&c, &err);
+	free_comparison(&c);
+	return status;
+}
+
+/* An operand is the first trace of its side, whatever --before and --after add. */
+static int add_first(struct diff_options *o, int side, const char *path, struct error *err)
+{
+	paths_t *paths = &o->paths[side];
+	int rc = add_path(o, side, path, err);
+
+	if (!rc) {
+		paths->items[paths->count - 1] = paths->items[0];
+		paths->items[0] = path;
+	}
+	return rc;
+}
+
+static int take_operands(struct diff_options *o, char **operands, int count, struct error *err)
+{
+	bool given = o->paths[BEFORE].count && o->paths[AFTER].count;
+	int rc = 0;
+
+	if (count > SIDES)
+		return error_set(err, -EINVAL,
+				 "two traces; '%s' is too many (--before and --after add more)",
+				 operands[SIDES]);
+	if (count != SIDES && (count || !given))
+		return error_set(err, -EINVAL, "which two traces? skein diff BEFORE AFTER");
+	for (int side = 0; side < count && !rc; side++)
+		rc = add_first(o, side, operands[side], err);
+	return rc;
+}
+
+static int check_options(struct diff_options *o, struct error *err)
+{
+	const char *ending = o->out && !o->format ? strrchr(o->out, '.') : NULL;
+
+	if (o->color && find_word(o->color, color_word, err) < 0)
+		return -EINVAL;
+	if (ending && set_format(o, ending + 1, err) < 0)
+		return -EINVAL;
+	if (o->out && !o->format)
+		return error_set(err, -EINVAL, "which format? -f FORMAT, html, svg or folded");
+	if (o->format && (o->json || o->exit_code || o->all))
+		return error_set(err, -EINVAL,
+				 "--format goes without --json, --all and --exit-code");
+	return filter_check(&o->filter, err);
+}
+
+static int diff_main(int argc, char **argv)
+{
+	struct diff_options o = {.by = BY_FUNCTION, .limit = LIMIT_UNSET};
+	struct error err = {""};
+	int status, first = options_parse(&diff_command, argc, argv, &o, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0 || take_operands(&o, argv + first, argc - first, &err) < 0 ||
+	    check_options(&o, &err) < 0) {
+		status = log_error(2, "diff: %s", err.text);
+	} else {
+		keep_from_sigpipe();
+		status = run_diff(&o);
+	}
+	vector_free(&o.paths[BEFORE]);
+	vector_free(&o.paths[AFTER]);
+	return status;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.summary = "what changed between two traces?",
+	.usage = "[OPTIONS] BEFORE AFTER",
+	.description = "Compare two traces, function by function, by name and module, whatever was "
+		       "built anew between them. What is shown is significant: of all changes shown, "
+		       "5 % are expected to be chance, as far as chance comes from sampling (false "
+		       "discovery rate; one star: q <= 0.05, two: 0.01, three: 0.001). Runs of one "
+		       "program differ, too: give several traces of each side to have that counted.",
+	.examples = "skein diff old.skein new.skein\twhich functions take another share now\n"
+		    "skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
+		    "skein diff a1.skein b1.skein --before a2.skein --after b2.skein\ttwo runs each\n"
+		    "skein diff --by program mon.skein tue.skein\twhich programs\n"
+		    "skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
+		    "skein diff --exit-code --min 1 old.skein new.skein\tfor a script: 3 if so\n",
+	.options = diff_specs,
+	.options_size = sizeof(struct diff_options),
+	.group = COMMANDS_READING,
+	.exits = "3\tWith --exit-code: a significant change was found.",
+	.run = diff_main,
+};

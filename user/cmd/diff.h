@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What skein diff compares, gathered once and shown as text or as JSON. */
+#ifndef SKEIN_CMD_DIFF_H
+#define SKEIN_CMD_DIFF_H
+
+#include "analyze/broken.h"
+#include "analyze/diff.h"
+#include "cmd/filters.h"
+#include "cmd/table.h"
+#include "export/export.h"
+
+enum { BEFORE, AFTER, SIDES };
+
+typedef VECTOR(const char *) paths_t;
+
+struct diff_options {
+	paths_t paths[SIDES];
+	unsigned int by; /* enum group_by or BY_FUNCTION */
+	enum diff_measure measure;
+	bool all, json, exit_code;
+	double least; /* of a change, in the unit of the measure */
+	uint64_t limit; /* rows; 0: all */
+	const char *color, *format, *out;
+	struct export_options how;
+	struct filter filter;
+};
+
+/* One trace, read. */
+struct diff_trace {
+	const char *path;
+	struct input input;
+	struct profile *profile;
+	uint32_t event_index;
+	const struct event *event; /* NULL: there is none */
+	uint64_t count, weight; /* of its samples that passed */
+	uint64_t time; /* how long what is shown is, ns */
+	struct completeness completeness;
+	struct losses losses;
+};
+
+struct comparison {
+	const struct diff_options *options;
+	struct diff_trace *traces; /* those of before first */
+	size_t count[SIDES];
+	VECTOR(char *) differences; /* in how they were made: one line each */
+	struct diff diff;
+};
+
+/* Fill differences: what makes the traces hard to compare. 0 or -ENOMEM. */
+int diff_find_differences(struct comparison *c);
+
+int diff_text(const struct comparison *c, const struct screen *s, struct error *err);
+int diff_json(const struct comparison *c, FILE *out, struct error *err);
+
+/* A differential picture of the first trace of each side, in the format that was asked for. */
+int diff_picture(const struct comparison *c, struct error *err);
+/* NULL: it is none that shows two traces. */
+const char *diff_format_word(unsigned int index);
+
+const char *diff_measure_word(unsigned int measure);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What makes traces hard to compare: how they were made, and what they lack. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cmd/diff.h"
+
+#define FACT 256 /* bytes of one, about one trace */
+#define LEAST_GAP 0.01 /* shares that differ by more are told */
+#define OPTION_INFO "option." /* how keys of info begin that tell how it was recorded */
+
+static char *show_event(const struct diff_trace *t, char *buf)
+{
+	snprintf(buf, FACT, "%.64s", t->event ? t->event->name : "no event");
+	return buf;
+}
+
+static char *show_frequency(const struct diff_trace *t, char *buf)
+{
+	*buf = '\0';
+	if (t->event && t->event->frequency)
+		snprintf(buf, FACT, "%" PRIu64 " Hz", t->event->frequency);
+	else if (t->event)
+		snprintf(buf, FACT, "every %" PRIu64, t->event->period);
+	return buf;
+}
+
+static char *show_hostname(const struct diff_trace *t, char *buf)
+{
+	snprintf(buf, FACT, "%.128s", t->profile->host.hostname);
+	return buf;
+}
+
+static char *show_kernel(const struct diff_trace *t, char *buf)
+{
+	snprintf(buf, FACT, "%.128s %.32s", t->profile->host.kernel, t->profile->host.arch);
+	return buf;
+}
+
+static char *show_cpus(const struct diff_trace *t, char *buf)
+{
+	snprintf(buf, FACT, "%" PRIu64, t->profile->host.cpus);
+	return buf;
+}
+
+/* Which threads were asked for, and which stacks. Numbers of processes differ anyway. */
+static char *show_choice(const struct diff_trace *t, char *buf)
+{
+	int used = 0;
+
+	*buf = '\0';
+	for (uint32_t i = 0; i < t->profile->info_count && used < FACT; i++) {
+		const struct info *info = &t->profile->infos[i];
+		const char *name = info->key + strlen(OPTION_INFO);
+		bool numbers;
+
+		if (strncmp(info->key, OPTION_INFO, strlen(OPTION_INFO)) || !strcmp(name, "buffer"))
+			continue;
+		numbers = !strcmp(name, "pids") || !strcmp(name, "tids");
+		used += snprintf(buf + used, FACT - used, "%s--%.32s%s%.64s", used ? " " : "", name,
+				 numbers ? "" : " ", numbers ? "" : info->value);
+	}
+	if (!used)
+		strcpy(buf, "everything");
+	return buf;
+}
+
+static const struct fact {
+	const char *name;
+	char *(*show)(const struct diff_trace *t, char *buf);
+} facts[] = {
+	{"events", show_event},	  {"frequencies", show_frequency}, {"hosts", show_hostname},
+	{"kernels", show_kernel}, {"CPUs", show_cpus},		   {"recorded", show_choice},
+};
+
+static double complete_share(const struct diff_trace *t)
+{
+	const struct completeness *c = &t->completeness;
+
+	return c->due ? (double)c->complete / (double)c->due : 1;
+}
+
+/* Of the samples that were due while something ran. */
+static double lost_share(const struct diff_trace *t)
+{
+	double lost = (double)t->losses.due, all = lost + (double)t->losses.total.written;
+
+	return all > 0 ? lost / all : 0;
+}
+
+static const struct share {
+	const char *name;
+	double (*of)(const struct diff_trace *t);
+} shares[] = {
+	{"complete stacks", complete_share},
+	{"samples lost", lost_share},
+};
+
+static size_t traces_in(const struct comparison *c)
+{
+	return c->count[BEFORE] + c->count[AFTER];
+}
+
+static int tell(struct comparison *c, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	if (vector_push(&c->differences, copy) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* "kernels: 6.1 x86_64 and 6.12 x86_64", of the first trace and the first that differs. */
+static int compare_fact(struct comparison *c, const struct fact *f)
+{
+	char first[FACT], other[FACT], text[3 * FACT];
+
+	f->show(&c->traces[0], first);
+	for (size_t i = 1; i < traces_in(c); i++) {
+		if (!strcmp(first, f->show(&c->traces[i], other)))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s and %s", f->name, first, other);
+		return tell(c, text);
+	}
+	return 0;
+}
+
+static int compare_share(struct comparison *c, const struct share *s)
+{
+	double first = s->of(&c->traces[0]);
+
+	for (size_t i = 1; i < traces_in(c); i++) {
+		double other = s->of(&c->traces[i]);
+		char text[FACT];
+
+		if (fabs(first - other) <= LEAST_GAP)
+			continue;
+		snprintf(text, sizeof(text), "%s: %.1f %% and %.1f %%", s->name, 100 * first,
+			 100 * other);
+		return tell(c, text);
+	}
+	return 0;
+}
+
+int diff_find_differences(struct comparison *c)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !rc; i++)
+		rc = compare_fact(c, &facts[i]);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]) && !rc; i++)
+		rc = compare_share(c, &shares[i]);
+	for (size_t i = 0; i < traces_in(c) && !rc; i++) {
+		char text[2 * FACT];
+
+		if (c->traces[i].profile->host.end)
+			continue;
+		snprintf(text, sizeof(text), "%.300s was not finished", c->traces[i].path);
+		rc = tell(c, text);
+	}
+	return rc;
+}

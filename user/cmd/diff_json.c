@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What changed, for programs: every row, significant or not. Values as the text shows them. */
+#include <errno.h>
+
+#include "base/json.h"
+#include "cmd/diff.h"
+#include "cmd/report.h"
+
+static void put_trace(struct json *j, const struct diff_trace *t)
+{
+	json_object(j);
+	json_key_text(j, "file", t->path);
+	json_key_text(j, "hostname", t->profile->host.hostname);
+	json_key_text(j, "kernel", t->profile->host.kernel);
+	json_key_uint(j, "cpus", t->profile->host.cpus);
+	json_key_text(j, "event", t->event ? t->event->name : "");
+	json_key_text(j, "unit", t->event ? t->event->unit : "");
+	json_key_uint(j, "frequency", t->event ? t->event->frequency : 0);
+	json_key_uint(j, "time", t->time);
+	json_key_uint(j, "samples", t->count);
+	json_key_uint(j, "weight", t->weight);
+	json_key_uint(j, "stacks_due", t->completeness.due);
+	json_key_uint(j, "stacks_complete", t->completeness.complete);
+	json_key_uint(j, "samples_lost", t->losses.due);
+	json_object_end(j);
+}
+
+static void put_side(struct json *j, const struct comparison *c, int side)
+{
+	size_t first = side == AFTER ? c->count[BEFORE] : 0;
+
+	json_key(j, side == AFTER ? "after" : "before");
+	json_array(j);
+	for (size_t i = 0; i < c->count[side]; i++)
+		put_trace(j, &c->traces[first + i]);
+	json_array_end(j);
+}
+
+static void put_change(struct json *j, const char *key, const struct diff_change *c)
+{
+	json_key(j, key);
+	json_object(j);
+	json_key_uint(j, "samples_before", c->count[BEFORE]);
+	json_key_uint(j, "samples_after", c->count[AFTER]);
+	json_key_real(j, "before", c->value[BEFORE]);
+	json_key_real(j, "after", c->value[AFTER]);
+	json_key_real(j, "change", c->change);
+	json_key_real(j, "low", c->low);
+	json_key_real(j, "high", c->high);
+	json_key_real(j, "p", c->p);
+	json_key(j, "q"); /* null: too few samples to be tested */
+	if (c->tested)
+		json_real(j, c->q);
+	else
+		json_null(j);
+	json_key(j, "significant");
+	json_bool(j, diff_is_significant(c));
+	json_object_end(j);
+}
+
+static void put_row(struct json *j, const struct comparison *c, const struct diff_row *row)
+{
+	json_object(j);
+	json_key_text(j, "name", row->name);
+	json_key_text(j, "more", row->more);
+	if (c->diff.costs[DIFF_SELF])
+		put_change(j, "self", &row->cost[DIFF_SELF]);
+	put_change(j, "total", &row->cost[DIFF_TOTAL]);
+	json_object_end(j);
+}
+
+int diff_json(const struct comparison *c, FILE *out, struct error *err)
+{
+	uint64_t limit = c->options->limit == LIMIT_UNSET ? 0 : c->options->limit;
+	struct json j;
+	int rc;
+
+	json_begin(&j, out, true);
+	json_object(&j);
+	put_side(&j, c, BEFORE);
+	put_side(&j, c, AFTER);
+	json_key_text(&j, "by", group_word(c->options->by));
+	json_key_text(&j, "normalize", diff_measure_word(c->options->measure));
+	json_key_real(&j, "level", DIFF_LEVEL);
+	json_key_uint(&j, "tested", c->diff.tested);
+	json_key(&j, "differences");
+	json_array(&j);
+	for (size_t i = 0; i < c->differences.count; i++)
+		json_text(&j, c->differences.items[i]);
+	json_array_end(&j);
+	json_key(&j, "changes");
+	json_array(&j);
+	for (size_t i = 0; i < c->diff.rows.count && (!limit || i < limit); i++)
+		put_row(&j, c, &c->diff.rows.items[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	rc = json_end(&j);
+	return rc < 0 ? error_errno(err, rc, "cannot write what changed") : 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Differential flame graphs: the formats that show two traces in one. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/outfile.h"
+#include "cmd/diff.h"
+#include "export/folded.h"
+
+static int write_folded(FILE *out, const struct comparison *c, struct error *err)
+{
+	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile,
+				c->options->measure == DIFF_SHARE, &c->options->how, err);
+}
+
+static int write_svg(FILE *out, const struct comparison *c, struct error *err)
+{
+	return svg_write(out, c->traces[1].profile, c->traces[0].profile, &c->options->how, err);
+}
+
+static int write_html(FILE *out, const struct comparison *c, struct error *err)
+{
+	return html_write(out, c->traces[1].profile, c->traces[0].profile, &c->options->how, err);
+}
+
+static const struct format {
+	const char *name;
+	int (*write)(FILE *out, const struct comparison *c, struct error *err);
+} formats[] = {
+	{"html", write_html},
+	{"svg", write_svg},
+	{"folded", write_folded},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const char *diff_format_word(unsigned int index)
+{
+	return index < FORMATS ? formats[index].name : NULL;
+}
+
+int diff_picture(const struct comparison *c, struct error *err)
+{
+	const struct format *format = formats;
+	struct outfile file = {0};
+	int rc;
+
+	if (c->count[BEFORE] != 1 || c->count[AFTER] != 1)
+		return error_set(err, -EINVAL, "a picture shows one trace of each side");
+	while (strcmp(format->name, c->options->format))
+		format++;
+	rc = outfile_open(&file, c->options->out ? c->options->out : "-", false, err);
+	if (rc < 0)
+		return rc;
+	rc = format->write(file.stream, c, err);
+	if (!rc)
+		rc = outfile_commit(&file, err);
+	outfile_abort(&file);
+	return rc;
+}

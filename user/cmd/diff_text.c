@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What changed, for people: what is compared, then the changes, largest first. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "cmd/diff.h"
+#include "cmd/report.h"
+
+#define ROWS 20
+#define LINE 512
+
+static const char *const plurals[] = {
+	[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
+	[GROUP_THREAD] = "threads",	  [GROUP_CONTAINER] = "containers",
+	[GROUP_CGROUP] = "control groups", [GROUP_MODULE] = "modules",
+	[DIFF_BY_FUNCTION] = "functions",
+};
+
+/* "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s" */
+static void show_origin(const struct diff_trace *t, char *buf, size_t size)
+{
+	const struct host *h = &t->profile->host;
+	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
+	char when[64] = "", length[32] = "unknown time";
+	struct tm tm;
+
+	if (localtime_r(&start, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	if (t->time)
+		show_duration(t->time, length, sizeof(length));
+	snprintf(buf, size, "%.200s: %.64s, Linux %.64s, %" PRIu64 " CPU%s, %s, %s", t->path,
+		 *h->hostname ? h->hostname : "unknown host", h->kernel, h->cpus,
+		 h->cpus == 1 ? "" : "s", when, length);
+}
+
+/* "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3 lost" */
+static void show_samples(const struct diff_trace *t, char *buf, size_t size)
+{
+	const struct completeness *c = &t->completeness;
+	char text[32];
+	int used = snprintf(buf, size, "%s samples", show_count(t->count, text, sizeof(text)));
+
+	if (t->event)
+		used += snprintf(buf + used, size - used, " of %.64s", t->event->name);
+	if (t->event && t->event->frequency)
+		used += snprintf(buf + used, size - used, " at %" PRIu64 " Hz",
+				 t->event->frequency);
+	if (c->due)
+		used += snprintf(buf + used, size - used, ", %s of stacks complete",
+				 show_percent(c->complete, c->due, text, sizeof(text)));
+	if (t->losses.due)
+		snprintf(buf + used, size - used, ", %s lost",
+			 show_count(t->losses.due, text, sizeof(text)));
+}
+
+static void put_traces(const struct comparison *c, const struct screen *s)
+{
+	for (int side = 0; side < SIDES; side++) {
+		const char *label = side == AFTER ? "After" : "Before";
+		size_t first = side == AFTER ? c->count[BEFORE] : 0;
+
+		for (size_t i = 0; i < c->count[side]; i++) {
+			char text[LINE];
+
+			show_origin(&c->traces[first + i], text, sizeof(text));
+			put_paragraph(s, i ? "" : label, STYLE_PLAIN, text);
+			show_samples(&c->traces[first + i], text, sizeof(text));
+			put_paragraph(s, "", STYLE_PLAIN, text);
+		}
+	}
+	for (size_t i = 0; i < c->differences.count; i++)
+		put_paragraph(s, i ? "" : "Differ", STYLE_WARM, c->differences.items[i]);
+}
+
+static bool is_time(const struct comparison *c)
+{
+	const struct event *e = c->traces[0].event;
+
+	return e && !strcmp(e->unit, "ns");
+}
+
+/* What the numbers are. */
+static const char *unit_name(const struct comparison *c)
+{
+	switch (c->options->measure) {
+	case DIFF_TIME:
+		return is_time(c) ? "percent of one CPU" : "events per second";
+	case DIFF_NONE:
+		return is_time(c) ? "seconds of CPU" : "events";
+	default:
+		return "percent of all samples";
+	}
+}
+
+static void put_method(const struct comparison *c, const struct screen *s)
+{
+	bool runs = c->count[BEFORE] + c->count[AFTER] > SIDES;
+	size_t changed = 0;
+	char text[LINE];
+
+	for (size_t i = 0; i < c->diff.rows.count; i++)
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			if (c->diff.costs[cost] &&
+			    diff_is_significant(&c->diff.rows.items[i].cost[cost])) {
+				changed++;
+				break;
+			}
+	snprintf(text, sizeof(text),
+		 "%s, in %s; %zu %s, %zu with enough samples, %zu changed. Stars: * q <= 0.05, "
+		 "** 0.01, *** 0.001 (false discovery rate). %s",
+		 diff_measure_word(c->options->measure), unit_name(c), c->diff.rows.count,
+		 plurals[c->options->by], c->diff.tested, changed,
+		 runs ? "How runs differ by themselves is counted."
+		      : "One trace a side: how runs differ by themselves is not known, only "
+			"sampling is.");
+	put_paragraph(s, "Compared", STYLE_PLAIN, text);
+}
+
+/* As many digits as the interval leaves any meaning to. */
+static int digits(const struct diff_change *c)
+{
+	double wide = c->high - c->low;
+
+	return wide >= 100 ? 0 : wide >= 5 ? 1 : wide >= 0.05 ? 2 : wide >= 0.005 ? 3 : 4;
+}
+
+static void value_cell(struct table *t, const struct diff_change *c, int side)
+{
+	static const char *const absent[SIDES] = {"new", "gone"};
+
+	if (!c->count[side] && c->count[!side])
+		table_cell(t, absent[side]);
+	else
+		table_cellf(t, "%.*f", digits(c), c->value[side]);
+}
+
+static void put_row(struct table *t, const struct diff_row *row, enum diff_cost cost)
+{
+	const struct diff_change *c = &row->cost[cost];
+
+	table_cellf(t, "%+.*f", digits(c), c->change);
+	table_cell(t, diff_stars(c));
+	table_cellf(t, "%+.*f", digits(c), c->low);
+	table_cellf(t, "%+.*f", digits(c), c->high);
+	value_cell(t, c, BEFORE);
+	value_cell(t, c, AFTER);
+	table_cell(t, row->name);
+	table_cell(t, row->more);
+}
+
+/* Whether a row belongs into the table of a cost: a change that is told once is enough. */
+static bool belongs(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
+{
+	const struct diff_change *change = &row->cost[cost];
+	bool shown = fabs(change->change) >= c->options->least && change->change != 0 &&
+		     (c->options->all || diff_is_significant(change));
+
+	if (cost == DIFF_SELF || !c->diff.costs[DIFF_SELF])
+		return shown;
+	return shown && memcmp(&row->cost[DIFF_SELF].count, &change->count, sizeof(change->count));
+}
+
+struct order {
+	const struct diff_row *row;
+	double change;
+};
+
+static int larger(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->change != y->change)
+		return x->change < y->change ? 1 : -1;
+	return x->row < y->row ? -1 : 1;
+}
+
+/* Those that belong into a table, by how much they changed. */
+static int choose(const struct comparison *c, enum diff_cost cost, struct order **ret,
+		  size_t *count)
+{
+	struct order *list = calloc(c->diff.rows.count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	*count = 0;
+	for (size_t i = 0; i < c->diff.rows.count; i++) {
+		const struct diff_row *row = &c->diff.rows.items[i];
+
+		if (belongs(c, row, cost))
+			list[(*count)++] = (struct order){row, fabs(row->cost[cost].change)};
+	}
+	qsort(list, *count, sizeof(*list), larger);
+	*ret = list;
+	return 0;
+}
+
+static int put_rows(const struct comparison *c, const struct screen *s, enum diff_cost cost,
+		    const struct order *list, size_t count)
+{
+	uint64_t limit = c->options->limit == LIMIT_UNSET ? ROWS : c->options->limit;
+	size_t rows = limit && limit < count ? limit : count;
+	bool function = c->diff.costs[DIFF_SELF];
+	const struct column columns[] = {
+		{"change", STYLE_BOLD, true, false, 0},
+		{"", STYLE_WARM, false, false, 0},
+		{"from", STYLE_DIM, true, false, 0},
+		{"to", STYLE_DIM, true, false, 0},
+		{"before", STYLE_PLAIN, true, false, 0},
+		{"after", STYLE_PLAIN, true, false, 0},
+		{group_word(c->options->by), STYLE_PLAIN, false, false, 20},
+		{function ? "module" : c->options->by == GROUP_PROCESS ? "pid" : "process",
+		 STYLE_DIM, false, true, 12},
+	};
+	struct table t = {.columns = columns, .column_count = 8};
+	int rc;
+
+	for (size_t i = 0; i < rows; i++)
+		put_row(&t, list[i].row, cost);
+	rc = table_print(&t, s);
+	table_free(&t);
+	if (rows < count) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n",
+			 count - rows);
+		screen_put(s, STYLE_DIM, text);
+	}
+	return rc;
+}
+
+static int put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
+		     size_t *shown)
+{
+	const char *title = cost == DIFF_SELF		? "Changed themselves (self)"
+			    : c->diff.costs[DIFF_SELF] ? "Changed with what they call (total)"
+						       : "Changed";
+	struct order *list;
+	size_t count;
+	int rc = choose(c, cost, &list, &count);
+
+	if (rc < 0)
+		return rc;
+	if (count) {
+		screen_put(s, STYLE_BOLD, title);
+		screen_put(s, STYLE_DIM, "; from, to: where the change lies, with 95 % certainty");
+		fputc('\n', s->out);
+		rc = put_rows(c, s, cost, list, count);
+		fputc('\n', s->out);
+	}
+	*shown += count;
+	free(list);
+	return rc;
+}
+
+static const char *why_nothing(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
+		if (!c->traces[i].count)
+			return "a trace has no samples that pass: nothing to compare\n";
+	return c->options->all ? "nothing differs\n"
+			       : "no significant change (--all shows the others)\n";
+}
+
+int diff_text(const struct comparison *c, const struct screen *s, struct error *err)
+{
+	size_t shown = 0;
+	int rc = 0;
+
+	put_traces(c, s);
+	put_method(c, s);
+	fputc('\n', s->out);
+	for (int cost = 0; cost < DIFF_COSTS && !rc; cost++)
+		if (c->diff.costs[cost])
+			rc = put_table(c, s, cost, &shown);
+	if (!shown)
+		screen_put(s, STYLE_BOLD, why_nothing(c));
+	if (rc < 0)
+		return error_errno(err, rc, "cannot show what changed");
+	return ferror(s->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write what changed")
+			      : 0;
+}

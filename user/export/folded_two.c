@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Folded stacks of two profiles side by side: both are sorted, so their lines are merged. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/folded.h"
+
+/* The lines of one profile. */
+struct column {
+	char *text;
+	size_t size;
+	const char *at; /* the next line */
+	const char *space; /* in it, behind the stack */
+	uint64_t total;
+	double scale;
+};
+
+/* Lines end with a space and a number. */
+static void find_space(struct column *c)
+{
+	const char *end = strchr(c->at, '\n');
+
+	c->space = end;
+	while (c->space && *c->space != ' ')
+		c->space--;
+}
+
+static uint64_t take_count(struct column *c)
+{
+	uint64_t count = strtoull(c->space + 1, NULL, 10);
+
+	c->at = strchr(c->space, '\n') + 1;
+	find_space(c);
+	return count;
+}
+
+static void rewind_lines(struct column *c)
+{
+	c->at = c->text;
+	find_space(c);
+}
+
+static int make_column(struct column *c, const struct profile *p, const struct export_options *o,
+		       struct error *err)
+{
+	FILE *out = open_memstream(&c->text, &c->size);
+	int rc;
+
+	if (!out)
+		return error_errno(err, -ENOMEM, "cannot write folded stacks");
+	rc = folded_write_one(out, p, true, o, err);
+	if (fclose(out) && !rc)
+		rc = error_errno(err, -ENOMEM, "cannot write folded stacks");
+	if (rc < 0)
+		return rc;
+	for (rewind_lines(c); *c->at;)
+		c->total += take_count(c);
+	rewind_lines(c);
+	return 0;
+}
+
+/* The order of stacks in both columns: as their lines are sorted, by bytes with the space. */
+static int compare(const struct column *a, const struct column *b)
+{
+	size_t x, y;
+	int order;
+
+	if (!*a->at || !*b->at)
+		return !*a->at - !*b->at;
+	x = a->space - a->at + 1;
+	y = b->space - b->at + 1;
+	order = memcmp(a->at, b->at, x < y ? x : y);
+	return order ? order : (x > y) - (x < y);
+}
+
+static void write_line(FILE *out, struct column *before, struct column *after)
+{
+	int order = compare(before, after);
+	const struct column *first = order <= 0 ? before : after;
+	const char *stack = first->at;
+	size_t size = first->space - first->at;
+	uint64_t then = order <= 0 ? take_count(before) : 0;
+	uint64_t now = order >= 0 ? take_count(after) : 0;
+
+	fwrite(stack, 1, size, out);
+	fprintf(out, " %.0f %" PRIu64 "\n", round((double)then * before->scale), now);
+}
+
+int folded_write_two(FILE *out, const struct profile *p, const struct profile *before,
+		     bool normalize, const struct export_options *o, struct error *err)
+{
+	struct column then = {.scale = 1}, now = {.scale = 1};
+	int rc = make_column(&then, before, o, err);
+
+	if (!rc)
+		rc = make_column(&now, p, o, err);
+	if (!rc && normalize && then.total)
+		then.scale = (double)now.total / (double)then.total;
+	while (!rc && (*then.at || *now.at))
+		write_line(out, &then, &now);
+	free(then.text);
+	free(now.text);
+	return rc;
+}
