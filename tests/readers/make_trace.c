@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), that
- * of timeline_scene.h with losses (timeline) or without (whole), or that of mixed_scene.h with
- * samples (mixed) or without (empty), as a .skein file, so that readers and golden tests have a
- * trace that is the same everywhere.
+ * of timeline_scene.h with losses (timeline) or without (whole), that of mixed_scene.h with
+ * samples (mixed) or without (empty), or one of flame_scene.h (flames, hostile), as a .skein file,
+ * so that readers and golden tests have a trace that is the same everywhere.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!source)
-		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty]");
+		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty|"
+				    "flames|hostile]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings for the flame graph page, as sources: one of 100,000 different stacks, one whose
- * texts and numbers are made to harm a page, one without samples.
+ * Recordings for the flame graph page, as sources: one of 100,000 different stacks, and one whose
+ * texts and numbers are made to harm a page.
  */
 #ifndef SKEIN_TESTS_FLAME_SCENE_H
 #define SKEIN_TESTS_FLAME_SCENE_H
@@ -242,34 +242,20 @@ static inline int hostile_run(struct source *s, struct sink *to, struct error *e
 	return rc ? rc : put_loss(to, &loss, err);
 }
 
-static inline int empty_run(struct source *s, struct sink *to, struct error *err)
-{
-	static const struct event event = {1, 1, "cpu-clock", "ns", FLAME_PERIOD, 99};
-	int rc = put_host(to, &flame_host, err);
-
-	(void)s;
-	return rc ? rc : put_event(to, &event, err);
-}
-
 static inline void flame_free(struct source *s)
 {
 	(void)s;
 }
 
-static const struct source_ops flame_ops = {.run = flame_run, .free = flame_free};
-static const struct source_ops hostile_ops = {.run = hostile_run, .free = flame_free};
-static const struct source_ops empty_ops = {.run = empty_run, .free = flame_free};
+static const struct source_ops flame_scene_ops = {.run = flame_run, .free = flame_free};
+static const struct source_ops hostile_scene_ops = {.run = hostile_run, .free = flame_free};
 
-/* flames, hostile or empty; NULL for any other name. Nothing to free. */
+/* flames or hostile; NULL for any other name. Nothing to free. */
 static inline struct source *flame_source(const char *name)
 {
-	static struct source flames = {.ops = &flame_ops}, hostile = {.ops = &hostile_ops},
-			     empty = {.ops = &empty_ops};
+	static struct source flames = {.ops = &flame_scene_ops}, hostile = {.ops = &hostile_scene_ops};
 
-	return !strcmp(name, "flames")	  ? &flames
-	       : !strcmp(name, "hostile") ? &hostile
-	       : !strcmp(name, "empty")	  ? &empty
-					  : NULL;
+	return !strcmp(name, "flames") ? &flames : !strcmp(name, "hostile") ? &hostile : NULL;
 }
 
 #endif
