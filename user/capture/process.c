@@ -482,17 +482,19 @@ static int end_other_threads(struct process_table *t, struct process_entry *p, u
 static int new_program(struct process_table *t, struct process_entry *p, uint64_t time,
 		       struct error *err)
 {
-	int ret = end_program(t, p, time, err);
+	struct space *empty = space_new(&t->spaces);
+	int ret;
 
+	if (!empty)
+		return error_errno(err, -ENOMEM, "process table");
+	ret = end_program(t, p, time, err);
 	p->executed = true;
 	p->scanned = p->scanning = false;
 	space_drop(p->space);
-	p->space = space_new(&t->spaces);
+	p->space = empty;
 	free(p->exe);
 	p->exe = NULL;
 	forget_generated(p);
-	if (!ret && !p->space)
-		ret = error_errno(err, -ENOMEM, "process table");
 	return ret;
 }
 

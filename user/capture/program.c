@@ -70,9 +70,20 @@ struct program {
 	bool more, urgent; /* of the last drain */
 };
 
+/* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
+static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
+								   0;
+}
+
 unsigned int program_cpus_per_ring(void)
 {
-	return ((unsigned int)libbpf_num_possible_cpus() + MAX_RINGS - 1) / MAX_RINGS;
+	int cpus;
+
+	libbpf_set_print(keep_quiet);
+	cpus = libbpf_num_possible_cpus();
+	return cpus < 0 ? 1 : ((unsigned int)cpus + MAX_RINGS - 1) / MAX_RINGS;
 }
 
 static size_t page_size(void)
@@ -100,13 +111,6 @@ static void unshare(void *memory, size_t bytes)
 {
 	if (memory)
 		munmap(memory, whole_pages(bytes));
-}
-
-/* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
-static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
-								   0;
 }
 
 /* The kernel's number for a v1 controller, -1 for the unified hierarchy. */
@@ -296,33 +300,52 @@ static int explain_load(int ret, struct error *err)
 	return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling program");
 }
 
+static int open_skeleton(struct program *p, struct error *err)
+{
+	int cpus;
+
+	libbpf_set_print(keep_quiet);
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0)
+		return error_errno(err, cpus, "how many CPUs there may be");
+	p->cpus = (unsigned int)cpus;
+	p->skeleton = sample_bpf__open();
+	if (p->skeleton)
+		return 0;
+	/* the library has numbers of its own for what no errno says */
+	return error_errno(err, errno < __LIBBPF_ERRNO__START ? -errno : -ENOEXEC, "BPF programs");
+}
+
+static int load_skeleton(struct program *p, struct error *err)
+{
+	int result = sample_bpf__load(p->skeleton);
+
+	if (result)
+		return explain_load(result, err);
+	/* the library takes any failure of its test for a kernel without shared maps */
+	if (!p->skeleton->bss)
+		return error_errno(err, -ENOMEM, "memory shared with the kernel");
+	return p->by_tail_calls ? chain(p, err) : 0;
+}
+
 int program_load(struct program **ret, const struct program_options *o, struct order *order,
 		 struct error *err)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	int result = -ENOMEM;
+	int result;
 
 	if (!p)
 		return error_errno(err, -ENOMEM, "BPF programs");
-	libbpf_set_print(keep_quiet);
 	p->order = order;
-	p->cpus = (unsigned int)libbpf_num_possible_cpus();
-	p->skeleton = sample_bpf__open();
-	if (!p->skeleton) {
-		result = error_errno(err, -errno, "BPF programs");
+	result = open_skeleton(p, err);
+	if (result)
 		goto out;
-	}
 	configure(p, o);
 	result = choose_selection(&p->selection, o, err);
 	if (result)
 		goto out;
 	memcpy((void *)&p->skeleton->rodata->wanted, &p->selection, sizeof(p->selection));
-	result = sample_bpf__load(p->skeleton);
-	if (result) {
-		result = explain_load(result, err);
-		goto out;
-	}
-	result = p->by_tail_calls ? chain(p, err) : 0;
+	result = load_skeleton(p, err);
 	if (!result)
 		result = share_maps(p, err);
 	if (!result && o->sample)

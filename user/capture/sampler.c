@@ -52,14 +52,16 @@ static const struct sampled_event known_events[] = {
 /* The kernel's own limit for any event, Hz. */
 static uint64_t highest_rate(void)
 {
-	unsigned long rate = 0;
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned long rate = 0;
+	char text[32] = "";
 
-	if (!f)
-		return 100000;
-	if (fscanf(f, "%lu", &rate) != 1)
+	if (f && fgets(text, sizeof(text), f))
+		rate = strtoul(text, NULL, 10);
+	if (f)
+		fclose(f);
+	if (!rate)
 		rate = 100000;
-	fclose(f);
 	return rate;
 }
 
