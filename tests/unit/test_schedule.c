@@ -355,6 +355,8 @@ START_TEST(others_have_no_names)
 	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
 	/* the kernel side leaves out what happens among others */
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 13, 11, 0);
+	run.lives[run.life_count++].time = run.begin + 350000;
+	run.lives[0].life = (struct life){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
 	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_LEFT_OTHER, 11, 15, 0);
 	end(500);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);

@@ -281,7 +281,7 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
 	}
 	/* the record knows better than we, at the begin and where others are not recorded */
-	if (!c->certain || c->tid != previous)
+	if (!c->certain || c->other || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
 	if (!ret)
 		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)), err);
@@ -531,7 +531,8 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 		struct cpu *c = &s->cpus[i];
 		int ret;
 
-		if (!c->runs || !c->certain || c->tid != tid || time < c->since)
+		/* whom the kernel side was not asked for stays so under every name */
+		if (!c->runs || !c->certain || c->other || c->tid != tid || time < c->since)
 			continue;
 		ret = close_slice(s, c, time, STATE_RUNNING, WAIT_NONE, err);
 		return ret ? ret : take_cpu(s, c, tid, false, time, err);
