@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/run: record, report, say how to go on; a failure is passed on."""
+"""tools/run: record, report, write the page, say how to go on; a failure is passed on."""
 import pathlib
 import shutil
 import subprocess
@@ -34,10 +34,12 @@ class Run(unittest.TestCase):
         run, calls = self.run_it()
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(calls, ["skein record -d 10s -o skein.skein",
-                                 "skein report skein.skein"])
+                                 "skein report skein.skein",
+                                 f"skein export skein.skein -o {self.folder}/skein.html"])
         self.assertIn("output of report", run.stdout)
         for word in ("report --tree", "export", "query", "--help"):
             self.assertIn(f"./skein {word}", run.stdout)
+        self.assertEqual(run.stdout.split()[-1], f"file://{self.folder}/skein.html")
 
     def test_failures_are_passed_on(self):
         run, calls = self.run_it("record")
