@@ -16,6 +16,12 @@ ARCH := $(shell uname -m | sed 's/aarch64/arm64/')
 BPF_ARCH := $(if $(filter x86_64,$(ARCH)),x86,$(ARCH))
 VERSION := 0.1.0
 
+# Where `make install` puts things; BINDIR, LIBDIR, MANDIR, DOCDIR, BASH_DIR, ZSH_DIR and FISH_DIR
+# follow PREFIX: packaging/install.
+PREFIX ?= /usr/local
+DESTDIR ?=
+export DESTDIR PREFIX BINDIR LIBDIR MANDIR DOCDIR BASH_DIR ZSH_DIR FISH_DIR
+
 WARN := -Wall -Wextra -Werror -Wmissing-field-initializers -Wundef -Wstrict-prototypes \
 	-Wmissing-prototypes -Wshadow -Wvla
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
@@ -60,7 +66,7 @@ deps: ## install the Debian packages that the build needs (asks nothing)
 	$(Q)tools/deps build
 
 test: ## install what the tests need, build, and run every test in its short form
-	$(Q)tools/deps build test programs readers
+	$(Q)tools/deps build test programs packaging readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O)
 
@@ -71,7 +77,7 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 
 # What was measured is written also when a test failed.
 evidence: ## the long forms of the tests; what they measured goes to docs/
-	$(Q)tools/deps build test programs readers
+	$(Q)tools/deps build test programs packaging readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
 	$(Q)tests/run --build $(O) --long; status=$$?; tools/evidence --build $(O) --write && \
 		exit $$status
@@ -99,6 +105,15 @@ format: ## format the C sources with clang-format
 compile_commands.json: ## for editors and clang tools
 	$(Q)$(MAKE) --always-make --dry-run --no-print-directory V=1 all unit | \
 		tools/compile-commands > $@
+
+install: all ## install skein below PREFIX (/usr/local), for packages below DESTDIR
+	$(Q)packaging/install $(O)
+
+uninstall: all ## remove what install has installed
+	$(Q)packaging/install --remove $(O)
+
+deb: all ## build a Debian package, in build/deb
+	$(Q)packaging/deb $(O) $(O)/deb
 
 clean: ## remove build/
 	$(Q)rm -rf build compile_commands.json
@@ -184,4 +199,5 @@ $(O)/tests/workloads/%: tests/workloads/%.rs
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 .PHONY: all help run deps test test-san evidence bench unit workloads bpf-all fuzz format \
+	install uninstall deb \
 	compile_commands.json clean
