@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/units.h"
 #include "cmd/filters.h"
 #include "cmd/lanes.h"
@@ -88,6 +89,8 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 		rc = lanes_choose(&l, &limits, err);
 	if (!rc)
 		rc = draw(&l, o, err);
+	if (!rc && trace_left_out(in.trace))
+		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	lanes_free(&l);
 	input_close(&in);
 	return rc;

@@ -54,7 +54,9 @@ static int read_rows(struct trace *t, struct cast *c, const char *sql,
 	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (add(c, stmt) < 0)
 			result = error_set(err, -ENOMEM, "out of memory");
-	if (result == 0 && rc != SQLITE_DONE && !sql_is_damage(rc))
+	if (result == 0 && sql_is_damage(rc))
+		t->left_out++;
+	else if (result == 0 && rc != SQLITE_DONE)
 		result = sql_fail(t->db, rc, err, t->path);
 	sqlite3_finalize(stmt);
 	return result;
