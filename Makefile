@@ -39,6 +39,8 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 # Programs that tests of formats need.
 READERS := $(patsubst tests/readers/%.c,$(O)/tests/readers/%,$(wildcard tests/readers/*.c))
+# What lets single calls fail; it knows the registers of x86-64 only.
+SHIM := $(if $(filter x86_64,$(ARCH)),$(O)/tests/faults/shim.so)
 WORKLOADS := $(addprefix $(O)/, \
 	$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)) \
 	$(if $(shell command -v rustc),$(basename $(wildcard tests/workloads/*.rs))) \
@@ -87,7 +89,7 @@ bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)tools/bench --skein $(O)/skein --write
 
-unit: $(UNIT) $(READERS) ## build the unit tests
+unit: $(UNIT) $(READERS) $(SHIM) ## build the unit tests
 workloads: $(WORKLOADS) ## build the programs that the live tests profile
 
 bpf-all: ## compile the BPF programs for every architecture
@@ -165,6 +167,11 @@ $(UNIT) $(READERS): $(O)/tests/%: tests/%.c $(LIBRARY)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
 		$(LIBRARY) $(LDFLAGS) \
 		$$(pkg-config --cflags --libs check) $(LDLIBS)
+
+$(O)/tests/faults/%.so: tests/faults/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
 
 # Workloads must keep the shape that the tests know: no inlining, frame pointers.
 WORKLOAD_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fno-inline \

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * LD_PRELOAD: lets one call of a kind fail, as it does when a machine has had enough. Allocations
+ * are taken at malloc() and its relatives; system calls where the kernel meets them (a seccomp
+ * filter sends those that come from the C library here), so that none escapes that stdio, SQLite or
+ * libbpf make. What to do and what was met stand in a file that the test maps: struct fault_plan.
+ *
+ * A call is known by its site, a hash of its callers: one failure of each is far fewer runs than
+ * one of each call, and finds nearly as much.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef __x86_64__
+#error "the shim knows the registers of x86-64 only"
+#endif
+
+#define SITES 8192
+#define DEPTH 8 /* callers that make a site */
+#define CALLS 16 /* system calls of a kind */
+
+/* tests/lib/faults.py knows these layouts. */
+struct fault_site {
+	uint64_t key, count;
+	uint64_t callers[DEPTH]; /* offsets in their files; innermost first */
+	char files[DEPTH][24];
+};
+
+struct fault_plan {
+	/* what the test asks for */
+	uint64_t error;	 /* errno */
+	uint64_t memory; /* malloc() and its relatives */
+	uint64_t calls[CALLS]; /* numbers of system calls, + 1; 0: none */
+	uint64_t helpers; /* fail in processes that were forked, not in the first */
+	uint64_t site;	 /* fail at its first call; 0: */
+	uint64_t nth;	 /* fail at the n-th call of all; 0: at none, note the sites */
+	/* what was found */
+	uint64_t pid, met, counted, sites_used;
+	uint64_t blocks; /* allocated and not freed, when the first process ended */
+	struct fault_site sites[SITES];
+};
+
+static struct fault_plan *plan; /* NULL: not wanted here */
+static struct fault_plan wanted; /* a copy: helpers lose what is shared */
+static bool first = true; /* the process that the test started */
+static uint64_t counted; /* in this process */
+static int64_t blocks;
+static __thread bool inside;
+
+/* Where an address lies: offset in its file, and the file's name. */
+static uint64_t place(void *address, const char **file)
+{
+	struct dl_find_object found;
+
+	*file = "";
+	if (_dl_find_object(address, &found))
+		return 0;
+	if (found.dlfo_link_map->l_name[0])
+		*file = strrchr(found.dlfo_link_map->l_name, '/') ?: "/";
+	return (uint64_t)address - found.dlfo_link_map->l_addr;
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	key = (key ^ value) * 0x9E3779B97F4A7C15ULL;
+	return key ^ key >> 29;
+}
+
+/* Who called, from the frame at "at" outwards. */
+static void look(void *at, struct fault_site *ret)
+{
+	void *frames[DEPTH + 8];
+	int n = backtrace(frames, DEPTH + 8), i = 0;
+
+	*ret = (struct fault_site){0};
+	while (i < n && frames[i] != at)
+		i++;
+	for (int to = 0; i < n && to < DEPTH; i++, to++) {
+		const char *file;
+
+		ret->callers[to] = place(frames[i], &file);
+		strncpy(ret->files[to], file, sizeof(ret->files[to]) - 1);
+		ret->key = mix(ret->key, ret->callers[to]);
+	}
+	ret->key |= 1;
+}
+
+static void note(const struct fault_site *s)
+{
+	struct fault_site *to = plan->sites;
+
+	while (to < plan->sites + plan->sites_used && to->key != s->key)
+		to++;
+	if (to == plan->sites + SITES)
+		return;
+	if (to == plan->sites + plan->sites_used) {
+		plan->sites_used++;
+		*to = *s;
+	}
+	to->count++;
+}
+
+/* Whether this call is the one. at: where it returns to. */
+static bool fails(void *at)
+{
+	struct fault_site here;
+	bool result;
+
+	if (!plan || inside || first == (bool)wanted.helpers || wanted.met)
+		return false;
+	inside = true;
+	counted++;
+	if (first)
+		plan->counted = counted;
+	if (wanted.site || !wanted.nth)
+		look(at, &here);
+	result = wanted.site ? here.key == wanted.site : counted == wanted.nth;
+	if (!wanted.site && !wanted.nth && first)
+		note(&here);
+	if (result) {
+		wanted.met = true;
+		if (first)
+			plan->met = 1;
+	}
+	inside = false;
+	return result;
+}
+
+/* --- memory --- */
+
+static void *(*next_malloc)(size_t);
+static void *(*next_calloc)(size_t, size_t);
+static void *(*next_realloc)(void *, size_t);
+static void (*next_free)(void *);
+
+/* For dlsym(), which may allocate while it looks for the allocator. */
+static _Alignas(16) char early[16384];
+static size_t early_used;
+
+static void *early_block(size_t size)
+{
+	void *result = early + early_used;
+
+	early_used += (size + 15) & ~(size_t)15;
+	return early_used <= sizeof(early) ? result : NULL;
+}
+
+static bool is_early(const void *p)
+{
+	return (const char *)p >= early && (const char *)p < early + sizeof(early);
+}
+
+static bool find_next(void)
+{
+	static bool busy;
+
+	if (next_free)
+		return true;
+	if (busy)
+		return false;
+	busy = true;
+	next_malloc = dlsym(RTLD_NEXT, "malloc");
+	next_calloc = dlsym(RTLD_NEXT, "calloc");
+	next_realloc = dlsym(RTLD_NEXT, "realloc");
+	next_free = dlsym(RTLD_NEXT, "free");
+	busy = false;
+	return true;
+}
+
+static bool no_memory(void *at)
+{
+	if (!wanted.memory || !fails(at))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+static void *allocated(void *p)
+{
+	blocks += p != NULL;
+	return p;
+}
+
+void *malloc(size_t size)
+{
+	if (!find_next())
+		return early_block(size);
+	return no_memory(__builtin_return_address(0)) ? NULL : allocated(next_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+	if (!find_next())
+		return early_block(count * size);
+	return no_memory(__builtin_return_address(0)) ? NULL : allocated(next_calloc(count, size));
+}
+
+void *realloc(void *p, size_t size)
+{
+	void *result;
+
+	if (!find_next() || is_early(p) || no_memory(__builtin_return_address(0)))
+		return NULL;
+	result = next_realloc(p, size);
+	blocks += !p && result;
+	blocks -= p && !size && !result;
+	return result;
+}
+
+void free(void *p)
+{
+	if (!p || is_early(p) || !find_next())
+		return;
+	blocks--;
+	next_free(p);
+}
+
+/* --- system calls --- */
+
+static long make_call(long number, const greg_t *g)
+{
+	register long r10 __asm__("r10") = g[REG_R10];
+	register long r8 __asm__("r8") = g[REG_R8];
+	register long r9 __asm__("r9") = g[REG_R9];
+	long result = number;
+
+	__asm__ volatile("syscall"
+			 : "+a"(result)
+			 : "D"(g[REG_RDI]), "S"(g[REG_RSI]), "d"(g[REG_RDX]), "r"(r10), "r"(r8),
+			   "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static void on_call(int number, siginfo_t *info, void *context)
+{
+	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
+	int saved = errno;
+
+	(void)number;
+	if (fails((void *)g[REG_RIP]))
+		g[REG_RAX] = -(greg_t)wanted.error;
+	else
+		g[REG_RAX] = make_call(info->si_syscall, g);
+	errno = saved;
+}
+
+/* Executable part of the C library. */
+static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
+{
+	uintptr_t *range = context, inside_libc = (uintptr_t)&strtol;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || inside_libc < start ||
+		    inside_libc >= start + p->p_memsz)
+			continue;
+		range[0] = start;
+		range[1] = start + p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+#define DATA(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define IP_LOW DATA(instruction_pointer)
+#define IP_HIGH BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
+			 offsetof(struct seccomp_data, instruction_pointer) + 4)
+#define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_##what)
+
+/* Helpers give all signals back, and would not survive their next call without this one. */
+sighandler_t signal(int number, sighandler_t handler)
+{
+	static sighandler_t (*next)(int, sighandler_t);
+
+	if (number == SIGSYS && plan)
+		return SIG_DFL;
+	if (!next)
+		next = dlsym(RTLD_NEXT, "signal");
+	return next(number, handler);
+}
+
+/* Whoever is executed has its C library elsewhere, and is left alone. */
+static bool catch_calls(void)
+{
+	struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	uintptr_t libc[2] = {0};
+	struct sock_filter code[CALLS + 8], *c = code;
+	int count = 0;
+
+	while (count < CALLS && wanted.calls[count])
+		count++;
+	if (!count)
+		return true;
+	dl_iterate_phdr(find_libc, libc);
+	if (!libc[1] || libc[0] >> 32 != libc[1] >> 32)
+		return false;
+	*c++ = (struct sock_filter)IP_HIGH;
+	*c++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(libc[0] >> 32), 0,
+					    (uint8_t)(4 + count));
+	*c++ = (struct sock_filter)IP_LOW;
+	*c++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)libc[0], 0,
+					    (uint8_t)(2 + count));
+	*c++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)libc[1],
+					    (uint8_t)(1 + count), 0);
+	*c++ = (struct sock_filter)DATA(nr);
+	for (int i = 0; i < count; i++)
+		*c++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+						    (uint32_t)wanted.calls[i] - 1,
+						    (uint8_t)(count - i), 0);
+	*c++ = (struct sock_filter)ANSWER(ALLOW);
+	*c++ = (struct sock_filter)ANSWER(TRAP);
+	if (sigaction(SIGSYS, &action, NULL) < 0)
+		return false;
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+		     &(struct sock_fprog){.len = (unsigned short)(c - code), .filter = code}) == 0;
+}
+
+/* --- the process --- */
+
+static void in_child(void)
+{
+	first = false;
+	counted = 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv("FAULT_PLAN");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *shared = fd < 0 ? MAP_FAILED :
+				mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *frame;
+
+	unsetenv("LD_PRELOAD"); /* commands that are run are not meant */
+	unsetenv("FAULT_PLAN");
+	if (fd >= 0)
+		close(fd);
+	if (shared == MAP_FAILED || ((struct fault_plan *)shared)->pid)
+		return;
+	backtrace(&frame, 1); /* loads what it needs */
+	pthread_atfork(NULL, NULL, in_child);
+	memcpy(&wanted, shared, offsetof(struct fault_plan, sites));
+	((struct fault_plan *)shared)->pid = (uint64_t)getpid();
+	if (!catch_calls())
+		abort();
+	plan = shared;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (plan && first)
+		plan->blocks = (uint64_t)blocks;
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 600
+"""
+Single calls fail (out of memory, unreadable, disk full) while a trace is read, shown and exported:
+exit status 1, words that say why, no half-written file, nothing left behind. Or the failure does
+no harm, and the output is that of every day.
+"""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "lib")]
+import faults # noqa: E402
+import traces # noqa: E402
+
+LONG = os.environ.get("SKEIN_LONG") == "1"
+KINDS = ("memory", "mmap", "open", "read", "write", "file", "name", "descriptor")
+MOST = 25 # sites of a kind, in the short form
+OLD = b"what was there before"
+
+
+def formats():
+    """All that export knows, by the words of its own complaint."""
+    said = traces.skein("export", "-f", "no-such-format", check=False).stderr.decode()
+    return re.search(r"there are: (.*)", said)[1].split(", ")
+
+
+class Case:
+    """One command: of all its runs, those that were not as they should be."""
+
+    def __init__(self, trace, args):
+        self.trace, self.args, self.to_file = trace, args, "OUT" in args
+        self.complaints, self.runs = [], 0
+
+    def once(self, folder, kind, **failure):
+        out = folder / "out"
+        out.write_bytes(OLD)
+        words = {"TRACE": self.trace, "OUT": out}
+        done = faults.run([words.get(a, a) for a in self.args], kind, folder=folder, **failure)
+        done.written = out.read_bytes() if self.to_file else done.out
+        done.files = sorted(path.name for path in folder.iterdir())
+        return done
+
+    def judge(self, done, base):
+        wrong = faults.wrong_exit(done)
+        if done.status == 0:
+            told = faults.DAMAGE.search(done.err + done.out.decode(errors="replace"))
+            if (done.written, done.err) != (base.written, base.err) and not told:
+                wrong.append("another output, not a word")
+        else:
+            wrong += faults.words_of(done)
+            if self.to_file and done.written != OLD:
+                wrong.append("the old file is harmed")
+        if done.files != ["out"]:
+            wrong.append(f"files: {done.files}")
+        return wrong
+
+    def try_kind(self, folder, kind):
+        base = self.once(folder, kind)
+        assert base.status == 0, base.err
+        for key, site in faults.sites_of(base, MOST):
+            done = self.once(folder, kind, site=key)
+            wrong = self.judge(done, base) + faults.left_behind(done, base, site)
+            self.complain(wrong, done, f"{kind} at {faults.callers(site) if wrong else ''}")
+        for nth in range(1, base.counted + 1 if LONG else 1):
+            done = self.once(folder, kind, nth=nth)
+            self.complain(self.judge(done, base), done, f"{kind}, call {nth}")
+
+    def complain(self, wrong, done, where):
+        self.runs += 1
+        if wrong:
+            self.complaints.append(f"{'; '.join(wrong)}\n    {where}\n    {done.err[-1500:]}")
+
+
+class Faults(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if why := faults.missing():
+            raise unittest.SkipTest(why)
+        cls.folder = tempfile.TemporaryDirectory(prefix="faults-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.home = pathlib.Path(cls.folder.name)
+        cls.trace = traces.make_scene(cls.home / "timeline.skein", "timeline")
+
+    def check(self, *args):
+        case = Case(self.trace, args)
+        with tempfile.TemporaryDirectory(dir=self.home) as folder:
+            for kind in KINDS:
+                case.try_kind(pathlib.Path(folder), kind)
+        self.assertFalse(case.complaints, "\n" + "\n".join(case.complaints[:20]))
+        self.assertGreater(case.runs, 40)
+
+    def test_report(self):
+        self.check("report", "TRACE")
+
+    def test_report_as_json(self):
+        self.check("report", "--json", "TRACE")
+
+    def test_report_timeline(self):
+        self.check("report", "--timeline", "TRACE")
+
+    def test_query(self):
+        self.check("query", "TRACE", "SELECT count(*), sum(weight) FROM sample")
+
+    def test_export(self):
+        for name in formats():
+            with self.subTest(format=name):
+                self.check("export", "-f", name, "-o", "OUT", "TRACE")
+
+
+if __name__ == "__main__":
+    unittest.main()
