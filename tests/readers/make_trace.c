@@ -2,13 +2,15 @@
 /*
  * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), that
  * of timeline_scene.h with losses (timeline) or without (whole), that of mixed_scene.h with
- * samples (mixed) or without (empty), or one of flame_scene.h (flames, hostile), as a .skein file,
- * so that readers and golden tests have a trace that is the same everywhere.
+ * samples (mixed) or without (empty), one of flame_scene.h (flames, hostile), or one of
+ * diff_scene.h (before, after), as a .skein file, so that readers and golden tests have a trace
+ * that is the same everywhere.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "diff_scene.h"
 #include "flame_scene.h"
 #include "mixed_scene.h"
 #include "python_scene.h"
@@ -25,6 +27,8 @@ static struct source *scene_named(const char *name)
 		return timeline_scene_source(!strcmp(name, "whole"));
 	if (!strcmp(name, "mixed") || !strcmp(name, "empty"))
 		return mixed_scene_source(!strcmp(name, "mixed"));
+	if (!strcmp(name, "before") || !strcmp(name, "after"))
+		return diff_source(!strcmp(name, "after"));
 	return flame_source(name);
 }
 
@@ -38,7 +42,7 @@ int main(int argc, char **argv)
 
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty|"
-				    "flames|hostile]");
+				    "flames|hostile|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * diff_test.c: known answers; what holds for all counts; and how often it errs, over many pairs of
+ * made recordings (with fixed seeds, so that it errs the same each time).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/diff_test.h"
+#include "suite.h"
+#include "synthetic.h"
+
+#define FUNCTIONS 150
+#define PAIRS 400
+
+static struct diff_change compare(uint64_t before, double of, uint64_t after, double others,
+				  bool shares)
+{
+	struct diff_count counts[] = {{before, of, false}, {after, others, true}};
+
+	return diff_change_of(counts, 2, shares, 1);
+}
+
+static void check_near(double is, double should, double off)
+{
+	ck_assert_msg(fabs(is - should) <= off, "%.12g is not %.12g", is, should);
+}
+
+/* Fisher's tea: 3 of 4 against 1 of 4 has a tail of 17/70. */
+START_TEST(known_chances)
+{
+	check_near(compare(1, 4, 3, 4, true).p, 2 * 17.0 / 70, 1e-12);
+	check_near(compare(0, 10, 10, 10, true).p, 2.0 / 184756, 1e-15);
+	/* heads only */
+	check_near(compare(0, 1, 10, 1, false).p, 2.0 / 1024, 1e-12);
+	/* all of 5 in a third of the time; 2 or more there are most ways that it can go */
+	check_near(compare(0, 2, 5, 1, false).p, 2.0 / 243, 1e-12);
+	check_near(compare(3, 2, 2, 1, false).p, 1, 0);
+	check_near(compare(2, 2, 3, 1, false).p, 2 * (40.0 + 10 + 1) / 243, 1e-12);
+	check_near(compare(7, 100, 7, 100, true).p, 1, 0);
+}
+END_TEST
+
+/* Newcombe 1998, table II, method 10. */
+START_TEST(known_intervals)
+{
+	struct diff_change c = compare(48, 80, 56, 70, true);
+
+	check_near(c.change, 0.2, 1e-12);
+	check_near(c.low, 0.0524, 5e-5);
+	check_near(c.high, 0.3339, 5e-5);
+	c = compare(3, 10, 9, 10, true);
+	check_near(c.low, 0.1705, 5e-5);
+	check_near(c.high, 0.8090, 5e-5);
+	c = compare(0, 10, 10, 10, true);
+	check_near(c.low, 0.6075, 5e-5);
+	check_near(c.high, 1, 1e-12);
+}
+END_TEST
+
+/* Of any table of t. */
+START_TEST(known_bounds_of_t)
+{
+	static const struct {
+		unsigned int freedom;
+		double chance, t;
+	} known[] = {{1, 0.05, 12.706}, {2, 0.05, 4.303},  {3, 0.05, 3.182}, {4, 0.05, 2.776},
+		     {5, 0.01, 4.032},  {10, 0.05, 2.228}, {30, 0.01, 2.750}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		check_near(diff_student_bound(known[i].chance, known[i].freedom), known[i].t, 6e-4);
+		check_near(diff_student(known[i].t, known[i].freedom), known[i].chance, 5e-5);
+	}
+}
+END_TEST
+
+/* The example of Benjamini and Hochberg 1995: four of fifteen at 0.05. */
+START_TEST(known_correction)
+{
+	static const double p[] = {.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344,
+				   .0459, .3240, .4262, .5719, .6528, .7590, 1.000};
+	struct diff_change changes[16] = {{.p = 1e-9}}; /* the last is not tested: nobody counts it */
+	struct diff_change *list[16];
+	int significant = 0;
+
+	for (int i = 0; i < 15; i++)
+		changes[i] = (struct diff_change){.p = p[i], .tested = true};
+	changes[15] = (struct diff_change){.p = 1e-9, .q = 1};
+	for (int i = 0; i < 16; i++)
+		list[i] = &changes[(i * 7) % 16];
+	ck_assert_int_eq(diff_correct(list, 16), 0);
+	for (int i = 0; i < 15; i++)
+		significant += changes[i].q <= DIFF_LEVEL;
+	ck_assert_int_eq(significant, 4);
+	check_near(changes[0].q, .0015, 1e-12);
+	check_near(changes[4].q, .0201 * 15 / 5, 1e-12);
+	check_near(changes[5].q, .0298 * 15 / 7, 1e-12); /* not above that of a larger p */
+	check_near(changes[15].q, 1, 0);
+}
+END_TEST
+
+static double uniform(uint64_t *seed)
+{
+	return ((double)(synthetic_random(seed) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Whatever the counts: swapping the sides turns everything round and changes no chance. */
+START_TEST(swapping_turns_it_round)
+{
+	uint64_t seed = 4711;
+
+	for (int i = 0; i < 5000; i++) {
+		bool shares = i % 2;
+		struct diff_count counts[6], swapped[6];
+		size_t n = i % 3 ? 2 : 3 + i % 4;
+		struct diff_change c, k;
+
+		for (size_t r = 0; r < n; r++) {
+			double whole = 1 + floor(pow(10, 6 * uniform(&seed)));
+			double share = pow(uniform(&seed), 4);
+
+			counts[r] = (struct diff_count){(uint64_t)(whole * share), whole, r % 2};
+			swapped[r] = counts[r];
+			swapped[r].after = !counts[r].after;
+		}
+		c = diff_change_of(counts, n, shares, 1.5);
+		k = diff_change_of(swapped, n, shares, 1.5);
+		check_near(k.change, -c.change, 1e-12);
+		check_near(k.low, -c.high, 1e-12);
+		check_near(k.high, -c.low, 1e-12);
+		check_near(k.p, c.p, 1e-7 * c.p);
+		ck_assert_int_eq(k.tested, c.tested);
+		ck_assert(c.low <= c.change && c.change <= c.high && c.p >= 0 && c.p <= 1);
+	}
+}
+END_TEST
+
+/* Shares of functions as programs have them: a few large, many small. */
+static void make_shares(double *shares)
+{
+	double sum = 0;
+
+	for (int i = 0; i < FUNCTIONS; i++)
+		sum += shares[i] = pow(i + 1, -1.3);
+	for (int i = 0; i < FUNCTIONS; i++)
+		shares[i] /= sum;
+}
+
+static void sample(uint64_t *seed, const double *shares, unsigned int samples, uint64_t *counts)
+{
+	for (int i = 0; i < FUNCTIONS; i++)
+		counts[i] = 0;
+	while (samples--) {
+		double at = uniform(seed);
+		int i = 0;
+
+		while (i < FUNCTIONS - 1 && (at -= shares[i]) > 0)
+			i++;
+		counts[i]++;
+	}
+}
+
+/* A run of a program whose functions each take more or less in every run. */
+static void sample_run(uint64_t *seed, const double *shares, double noise, unsigned int samples,
+		       uint64_t *counts)
+{
+	double those[FUNCTIONS], sum = 0;
+
+	for (int i = 0; i < FUNCTIONS; i++) {
+		double normal = -6;
+
+		for (int k = 0; k < 12; k++)
+			normal += uniform(seed);
+		sum += those[i] = shares[i] * exp(noise * normal);
+	}
+	for (int i = 0; i < FUNCTIONS; i++)
+		those[i] /= sum;
+	sample(seed, those, samples, counts);
+}
+
+struct verdict {
+	unsigned int any; /* pairs in which anything is significant */
+	unsigned int significant, all; /* changes; of them all */
+	unsigned int covered; /* whose interval holds the truth */
+};
+
+/*
+ * Compare runs runs of each side, where grown times as much is spent in the third function
+ * after as before. Which function it is tells what is found from what is chance.
+ */
+static void compare_pair(uint64_t *seed, unsigned int runs, double noise, double grown,
+			 struct verdict *found, struct verdict *chance)
+{
+	static uint64_t counts[12][FUNCTIONS];
+	struct diff_change changes[FUNCTIONS], *list[FUNCTIONS];
+	double shares[2][FUNCTIONS], usual = 1, sum = 0;
+	unsigned int samples = 3000;
+	bool any = false;
+
+	make_shares(shares[0]);
+	make_shares(shares[1]);
+	for (int i = 0; i < FUNCTIONS; i++)
+		shares[1][i] *= i == 2 ? grown : (1 - grown * shares[0][2]) / (1 - shares[0][2]);
+	for (unsigned int r = 0; r < 2 * runs; r++)
+		sample_run(seed, shares[r % 2], noise, samples, counts[r]);
+	for (int twice = 0; twice < 2; twice++) {
+		for (int i = 0; i < FUNCTIONS; i++) {
+			struct diff_count these[12];
+
+			for (unsigned int r = 0; r < 2 * runs; r++)
+				these[r] = (struct diff_count){counts[r][i], samples, r % 2};
+			changes[i] = diff_change_of(these, 2 * runs, true, usual);
+			list[i] = &changes[i];
+			sum += changes[i].tested ? changes[i].spread / FUNCTIONS : 0;
+		}
+		usual = fmax(1, sum);
+	}
+	ck_assert_int_eq(diff_correct(list, FUNCTIONS), 0);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		struct verdict *t = i == 2 ? found : chance;
+		double truth = shares[1][i] - shares[0][i];
+
+		t->all++;
+		t->significant += changes[i].q <= DIFF_LEVEL;
+		t->covered += changes[i].low <= truth && truth <= changes[i].high;
+		any = any || (changes[i].q <= DIFF_LEVEL && i != 2);
+	}
+	chance->any += any;
+}
+
+static void compare_pairs(unsigned int runs, double noise, double grown, struct verdict *found,
+			  struct verdict *chance)
+{
+	uint64_t seed = 88172645463325252ULL;
+
+	*found = *chance = (struct verdict){0};
+	for (int i = 0; i < PAIRS; i++)
+		compare_pair(&seed, runs, noise, grown, found, chance);
+	printf("%u runs a side, noise %.2f, grown %.2f: in %.2f %% of pairs anything that is "
+	       "chance; the change found in %.2f %%; intervals that hold the truth: %.2f %%\n",
+	       runs, noise, grown, 100.0 * chance->any / PAIRS, 100.0 * found->significant / PAIRS,
+	       100.0 * (chance->covered + found->covered) / (chance->all + found->all));
+	fflush(stdout);
+}
+
+/* Two recordings of the same: at the level of 5 %, in 5 % of all pairs anything may be shown. */
+START_TEST(nothing_changed)
+{
+	struct verdict found, chance;
+
+	compare_pairs(1, 0, 1, &found, &chance);
+	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
+	ck_assert_uint_ge(chance.covered, chance.all * 94 / 100);
+}
+END_TEST
+
+START_TEST(something_changed)
+{
+	struct verdict found, chance;
+
+	compare_pairs(1, 0, 1.7, &found, &chance);
+	ck_assert_uint_ge(found.significant, PAIRS * 95 / 100);
+	ck_assert_uint_ge(found.covered, PAIRS * 91 / 100);
+}
+END_TEST
+
+/* Runs that differ by themselves: one of each side is fooled, several are not. */
+START_TEST(runs_that_differ)
+{
+	struct verdict found, chance;
+
+	compare_pairs(1, 0.2, 1, &found, &chance);
+	ck_assert_uint_ge(chance.any, PAIRS / 4);
+	compare_pairs(3, 0.2, 1, &found, &chance);
+	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
+	compare_pairs(2, 0.2, 1, &found, &chance);
+	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
+	compare_pairs(5, 0.2, 2.5, &found, &chance);
+	ck_assert_uint_ge(found.significant, PAIRS * 9 / 10);
+}
+END_TEST
+
+/* Nothing on one side, on both, or of which nothing is known. */
+START_TEST(little_or_nothing)
+{
+	ck_assert(!compare(0, 100, 0, 100, true).tested);
+	ck_assert(!compare(1, 100, 2, 100, true).tested);
+	ck_assert(compare(0, 100, 8, 100, true).tested);
+	ck_assert(!compare(0, 0, 5, 100, true).tested);
+	check_near(compare(0, 0, 5, 100, true).p, 1, 0);
+	check_near(compare(100, 100, 100, 100, true).p, 1, 0);
+	check_near(compare(500000, 1e6, 500000, 1e6, true).p, 1, 0);
+	ck_assert(compare(400000, 1e6, 500000, 1e6, true).p < 1e-300);
+	ck_assert(compare(0, 1e9, 3000000000, 1e9, false).p < 1e-300);
+}
+END_TEST
+
+SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
+      swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
+      little_or_nothing)
