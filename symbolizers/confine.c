@@ -53,11 +53,7 @@ static char *read_maps(void)
 	return text;
 }
 
-/*
- * A fork inherits shared mappings: the rings of the recorder, which other
- * processes' samples go through.
- */
-static int drop_shared_memory(void)
+int confine_drop_shared_memory(void)
 {
 	char *text = read_maps(), *save = NULL, *line, mode[5];
 	uintptr_t start, end;
@@ -238,7 +234,7 @@ int confine_within(int socket, int parent, const struct confines *c)
 
 	if (rc < 0)
 		return rc;
-	rc = drop_shared_memory();
+	rc = confine_drop_shared_memory();
 	memory = own_memory() + c->memory;
 	if (!rc)
 		rc = drop_privileges();

@@ -30,4 +30,10 @@ int confine_within(int socket, int parent, const struct confines *c);
 /* The same with what the worker of names may have, and so many descriptors. */
 int confine(int socket, int parent, unsigned int files);
 
+/*
+ * Unmap what is shared with other processes: a fork inherits the rings of the recorder, which other
+ * processes' samples go through. 0 or a negative errno.
+ */
+int confine_drop_shared_memory(void);
+
 #endif

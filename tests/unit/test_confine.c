@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* confine.c: a process so confined tries what the worker must not do, and dies of it. */
+/*
+ * confine.c and opener_confine.c: a process so confined tries what the worker or the opener must
+ * not do, and dies of it.
+ */
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "capture/opener_wire.h"
 #include "files.h"
 #include "suite.h"
 #include "symbolizers/confine.h"
@@ -75,6 +82,128 @@ static void try_stat(void)
 	_exit(stat("/etc/passwd", &st) == 0 ? 7 : 8);
 }
 
+static void try_call(long number, long a, long b, long c)
+{
+	_exit(syscall(number, a, b, c) >= 0 ? 7 : 8);
+}
+
+static void try_fork_bomb(void)
+{
+	for (;;)
+		if (syscall(SYS_vfork) < 0)
+			_exit(8);
+}
+
+static void try_thread(void)
+{
+	try_call(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, 0, 0);
+}
+
+static void try_clone3(void)
+{
+	try_call(SYS_clone3, 0, 0, 0);
+}
+
+static void try_openat2(void)
+{
+	try_call(SYS_openat2, AT_FDCWD, (long)"/proc/self/status", 0);
+}
+
+static void try_proc(void)
+{
+	try_call(SYS_openat, AT_FDCWD, (long)"/proc/1/environ", O_RDONLY);
+}
+
+static void try_write(void)
+{
+	try_call(SYS_write, 0, (long)"x", 1);
+}
+
+static void try_write_elsewhere(void)
+{
+	try_call(SYS_pwrite64, 3, (long)"x", 1);
+}
+
+static void try_connect(void)
+{
+	try_call(SYS_connect, 0, 0, 0);
+}
+
+static void try_signal_all(void)
+{
+	try_call(SYS_kill, -1, SIGKILL, 0);
+}
+
+static void try_signal_thread(void)
+{
+	try_call(SYS_tgkill, getppid(), getppid(), SIGKILL);
+}
+
+static void try_make_executable(void)
+{
+	static char page[8192];
+	long at = ((long)page + 4095) & ~4095L;
+
+	try_call(SYS_mprotect, at, 4096, PROT_READ | PROT_EXEC);
+}
+
+/* Would make every readable page executable. */
+static void try_personality(void)
+{
+	try_call(SYS_personality, 0x0400000, 0, 0);
+}
+
+static void try_memfd(void)
+{
+	try_call(SYS_memfd_create, (long)"x", 0, 0);
+}
+
+static void try_ring(void)
+{
+	try_call(SYS_io_uring_setup, 1, 0, 0);
+}
+
+static void try_steal_descriptor(void)
+{
+	try_call(SYS_pidfd_getfd, 0, 1, 0);
+}
+
+static void try_bpf(void)
+{
+	try_call(SYS_bpf, 0, 0, 0);
+}
+
+static void try_event(void)
+{
+	try_call(SYS_perf_event_open, 0, 0, -1);
+}
+
+static void try_namespace(void)
+{
+	try_call(SYS_unshare, CLONE_NEWUSER, 0, 0);
+}
+
+static void try_limits(void)
+{
+	try_call(SYS_prlimit64, 0, RLIMIT_NPROC, 0);
+}
+
+static void try_dumpable(void)
+{
+	try_call(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
+}
+
+#ifdef __x86_64__
+/* The numbers of 32-bit programs mean other calls. */
+static void try_other_abi(void)
+{
+	long number = 20; /* getpid, and writev to whoever takes it for a native number */
+
+	__asm__ volatile("int $0x80" : "+a"(number) : : "memory", "r8", "r9", "r10", "r11");
+	_exit(7);
+}
+#endif
+
 static void (*const forbidden[])(void) = {
 	try_open,
 	try_socket,
@@ -87,6 +216,31 @@ static void (*const forbidden[])(void) = {
 	try_executable_memory,
 	try_map_file,
 	try_memory_of_parent,
+	try_fork_bomb,
+	try_thread,
+	try_clone3,
+	try_openat2,
+	try_proc,
+	try_connect,
+	try_signal_all,
+	try_signal_thread,
+	try_personality,
+	try_memfd,
+	try_ring,
+	try_steal_descriptor,
+	try_bpf,
+	try_event,
+	try_namespace,
+	try_limits,
+	try_dumpable,
+	try_write_elsewhere,
+#ifndef __SANITIZE_ADDRESS__ /* which needs these */
+	try_write,
+	try_make_executable,
+#endif
+#ifdef __x86_64__
+	try_other_abi,
+#endif
 };
 
 /* Fork, confine, act; returns what waitpid() says. */
@@ -282,5 +436,60 @@ START_TEST(it_dies_with_its_parent)
 }
 END_TEST
 
+static void try_open_for_writing(void)
+{
+	try_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_WRONLY);
+}
+
+static void try_create(void)
+{
+	try_call(SYS_openat, AT_FDCWD, (long)"/tmp/never-made", O_RDONLY | O_CREAT);
+}
+
+static void try_unlink(void)
+{
+	try_call(SYS_unlinkat, AT_FDCWD, (long)"/tmp/never-made", 0);
+}
+
+/* What the opener must not do, with all its rights. */
+static void (*const forbidden_to_opener[])(void) = {
+	try_exec,   try_fork,	try_ptrace,	try_kill,      try_socket, try_open_for_writing,
+	try_create, try_unlink, try_setuid,	try_namespace, try_bpf,	   try_event,
+	try_ring,   try_memfd,	try_signal_all,
+};
+
+static void open_for_reading(void)
+{
+	_exit(open("/proc/self/maps", O_RDONLY) >= 0 ? 42 : 8);
+}
+
+static int as_opener(void (*act)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		if (opener_confine() < 0)
+			_exit(9);
+		act();
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(the_opener_only_reads)
+{
+	ck_assert_int_eq(as_opener(open_for_reading), 42 << 8);
+	for (size_t i = 0; i < sizeof(forbidden_to_opener) / sizeof(*forbidden_to_opener); i++) {
+		int status = as_opener(forbidden_to_opener[i]);
+
+		ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS,
+			      "attempt %zu: status %x", i, status);
+	}
+}
+END_TEST
+
 SUITE("confine", what_is_forbidden_kills, what_is_needed_works, nothing_is_left,
-      shared_memory_and_descriptors_are_not_inherited, it_dies_with_its_parent)
+      shared_memory_and_descriptors_are_not_inherited, it_dies_with_its_parent,
+      the_opener_only_reads)

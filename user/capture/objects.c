@@ -129,6 +129,20 @@ static int give_kernel(struct objects *o)
 	return give(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
+/* The same file for reading only: what is handed to the worker is not for it to change. Closes fd. */
+static int only_for_reading(int fd)
+{
+	char path[32];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	if (again < 0)
+		again = -errno;
+	close(fd);
+	return again;
+}
+
 /* The image of the vDSO is the same in every process: ours serves for all. */
 static int give_vdso(struct objects *o)
 {
@@ -145,6 +159,9 @@ static int give_vdso(struct objects *o)
 	for (size_t at = 0; at < size; at += page)
 		if (write(fd, image + at, page) != (ssize_t)page)
 			break;
+	fd = only_for_reading(fd);
+	if (fd < 0)
+		return fd;
 	o->vdso->state = OBJECT_KNOWN;
 	o->vdso_size = (uint64_t)lseek(fd, 0, SEEK_END);
 	return give(o, o->vdso, OBJECT_ELF, fd);

@@ -366,7 +366,9 @@ static int settle(int socket, pid_t parent)
 	if (fd > 0)
 		syscall(SYS_close_range, 0, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0U, 0);
-	return chdir("/") < 0 ? -1 : fd;
+	if (chdir("/") < 0 || opener_confine() < 0)
+		_exit(1);
+	return fd;
 }
 
 _Noreturn void opener_child(int socket, pid_t parent)

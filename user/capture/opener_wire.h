@@ -69,6 +69,12 @@ static inline const char *opener_text(const char **at, const char *end)
 /* The child's side; never returns. */
 _Noreturn void opener_child(int socket, pid_t parent);
 
+/*
+ * opener_confine.c: give up what only the recorder needs: memory shared with it, new privileges,
+ * and every call that writes, starts, signals or traces. 0 or a negative errno.
+ */
+int opener_confine(void);
+
 /* Open what the request asks for: a descriptor or a negative errno. */
 int opener_open_mapped(const struct open_request *r);
 int opener_open_perf_map(const struct open_request *r);

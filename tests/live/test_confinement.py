@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The helpers of a running recording: what they have and hold; and a worker that is killed a hundred
+times costs time only. What a worker may not do is tried in tests/unit/test_confine.c.
+"""
+
+import os
+import random
+import re
+import signal
+import time
+
+import live
+from live import workload
+
+NOBODY = "65534"
+KILLS = 1000 if live.LONG else 100
+BITS_OF_WRITING = os.O_WRONLY | os.O_RDWR
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return dict(line.rstrip("\n").split(":", 1) for line in file)
+
+
+def numbers(status, key):
+    return [word for word in status[key].split()]
+
+
+def descriptors(pid):
+    """{number: (what it refers to, flags)}"""
+    found = {}
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as file:
+                flags = int(re.search(r"flags:\s+(\d+)", file.read())[1], 8)
+            found[int(fd)] = os.readlink(f"/proc/{pid}/fd/{fd}"), flags
+        except FileNotFoundError:
+            pass # closed meanwhile
+    return found
+
+
+class Confinement(live.LiveTest):
+    def children(self, pid):
+        """{name: pid} of the helpers; of one that ends and its successor the later."""
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            pids = [int(word) for word in file.read().split()]
+        found = {}
+        for child in pids:
+            try:
+                status = status_of(child)
+            except OSError:
+                continue
+            if not status["State"].strip().startswith("Z"):
+                found[status["Name"].strip()] = child
+        return found
+
+    def helper(self, recording, name, other_than=None):
+        def look():
+            pid = self.children(recording.pid).get(name)
+            return pid if pid != other_than else None
+        return self.wait_for(look)
+
+    def check_worker(self, pid, user):
+        status = status_of(pid)
+        for key in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+            self.assertEqual(int(status[key], 16), 0, key)
+        self.assertEqual(status["NoNewPrivs"].strip(), "1")
+        self.assertEqual(status["Seccomp"].strip(), "2")
+        self.assertEqual(set(numbers(status, "Uid") + numbers(status, "Gid")), {user})
+        self.assertEqual(numbers(status, "Groups"), [])
+        if user == NOBODY:
+            self.assertEqual(int(status["CapBnd"], 16), 0)
+        with open(f"/proc/{pid}/limits", encoding="ascii") as file:
+            limits = file.read()
+        for name in ("Max file size", "Max core file size", "Max processes"):
+            self.assertRegex(limits, rf"{name}\s+0\s+0\s")
+
+    def check_descriptors(self, pid):
+        """Its socket, and files that it reads: handed over, never opened by itself."""
+        held = descriptors(pid)
+        kind, _ = held.pop(0)
+        self.assertTrue(kind.startswith("socket:"), kind)
+        self.assertGreater(len(held), 0)
+        for what, flags in held.values():
+            self.assertRegex(what, r"^/")
+            self.assertEqual(flags & BITS_OF_WRITING, 0, what)
+
+    def check_memory(self, pid):
+        """Nothing is shared with anybody."""
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+            self.assertEqual([line for line in file if re.match(r"\S+ \S{3}s", line)], [])
+
+    def test_worker_of_root(self):
+        self.start(workload("loop"), 100)
+        recording = self.begin("-a", "-e", "all")
+        worker = self.helper(recording, "skein-names")
+        self.wait_for(lambda: len(descriptors(worker)) > 1)
+        self.check_worker(worker, NOBODY)
+        self.check_descriptors(worker)
+        self.check_memory(worker)
+        os.kill(worker, signal.SIGKILL) # the next one is forked of a recorder that has all its rings
+        worker = self.helper(recording, "skein-names", worker)
+        self.wait_for(lambda: status_of(worker)["Seccomp"].strip() == "2")
+        self.check_worker(worker, NOBODY)
+        self.check_memory(worker)
+        self.finish(recording)
+
+    def test_opener_of_root(self):
+        """It has the recorder's rights, but none of its descriptors and memory."""
+        recording = self.begin("-a", "-e", "all")
+        opener = self.helper(recording, "skein-opener")
+        os.kill(opener, signal.SIGKILL)
+        opener = self.helper(recording, "skein-opener", opener)
+        self.wait_for(lambda: status_of(opener)["Seccomp"].strip() == "2")
+        status = status_of(opener)
+        self.assertEqual(status["NoNewPrivs"].strip(), "1")
+        self.assertEqual(status["CapEff"], status_of(recording.pid)["CapEff"])
+        self.check_memory(opener)
+        held = [what for what, _ in descriptors(opener).values() if not what.startswith("/")]
+        self.assertEqual(len(held), 1)
+        self.assertTrue(held[0].startswith("socket:"), held)
+        self.finish(recording)
+
+    def test_worker_of_a_user(self):
+        """No other user can be had without root: the recorder's own, without its capabilities."""
+        caps = "-all,+bpf,+perfmon"
+        self.tmp.chmod(0o777)
+        recording = self.begin("-a", prefix=[
+            "setpriv", "--reuid=1234", "--regid=1234", "--clear-groups", f"--inh-caps={caps}",
+            f"--ambient-caps={caps}", f"--bounding-set={caps}"],
+            env=live.clean_environment(HOME=str(self.tmp)))
+        worker = self.helper(recording, "skein-names")
+        self.wait_for(lambda: status_of(worker)["Seccomp"].strip() == "2")
+        self.check_worker(worker, "1234")
+        self.finish(recording)
+
+    def fresh_program(self, name):
+        """A file that no worker has seen, run for a moment: gives the worker something to do."""
+        path = self.copy("loop", name)
+        return self.start("nice", path, 0.1)
+
+    def lasting(self, pid):
+        """Descriptors of the recorder that no profiled file accounts for."""
+        return sorted(re.sub(r"\d+", "", what) for what, _ in descriptors(pid).values()
+                      if not what.startswith("/"))
+
+    def zombies(self, pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        return [c for c in children if os.path.exists(f"/proc/{c}/status")
+                and status_of(c)["State"].strip().startswith("Z")]
+
+    def kill_workers(self, recording, chance):
+        worker = None
+        for number in range(KILLS):
+            worker = self.helper(recording, "skein-names", worker)
+            if number % 5 == 0:
+                self.fresh_program(f"fresh-{number}")
+            time.sleep(chance.uniform(0, 0.08))
+            os.kill(worker, chance.choice((signal.SIGKILL, signal.SIGSEGV)))
+
+    def test_worker_killed_a_hundred_times(self):
+        """Samples go on, names come, nothing piles up."""
+        target = self.start("nice", workload("loop"), 300)
+        recording = self.begin("-a", "-F", 499)
+        self.helper(recording, "skein-names")
+        before, began = self.lasting(recording.pid), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.kill_workers(recording, random.Random(41))
+        ended = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.helper(recording, "skein-names")
+        late = self.start(self.copy("loop", "late"), 0.5)
+        late.wait()
+        self.wait_for(lambda: not self.zombies(recording.pid))
+        self.wait_for(lambda: self.lasting(recording.pid) == before)
+        trace = self.finish(recording)
+        for name, process in (("target", target), ("late", late)):
+            self.assertGreater(live.share(trace.stacks(pid=process.pid), "loop_inner"), 0.9, name)
+        self.assertIn("helper processes were started again: names", trace.done.err)
+        told = int(re.search(r"names (\d+) times", trace.done.err)[1])
+        self.assertGreaterEqual(told, KILLS)
+        times = [row["time"] for row in trace.query("SELECT time FROM sample ORDER BY time")]
+        for tenth in range(10):
+            start = began + (ended - began) * tenth // 10
+            end = began + (ended - began) * (tenth + 1) // 10
+            self.assertTrue(any(start <= t < end for t in times), f"no sample in part {tenth}")
+
+
+if __name__ == "__main__":
+    live.main()
