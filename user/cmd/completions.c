@@ -41,12 +41,14 @@ enum completion_kind completion_of_operands(const struct command *c)
 	return strcmp(c->usage, "[OPTIONS]") ? COMPLETE_TRACES : COMPLETE_NOTHING;
 }
 
-/* Up to the first of these, without the full stop; all of it, if there is none. */
+/* Up to the mark, or the end of the line, without a full stop. */
 static size_t size_until(const char *text, const char *mark)
 {
 	const char *end = strstr(text, mark);
-	size_t size = end ? (size_t)(end - text) : strlen(text);
+	size_t size = strcspn(text, "\n");
 
+	if (end && (size_t)(end - text) < size)
+		size = (size_t)(end - text);
 	return size && text[size - 1] == '.' ? size - 1 : size;
 }
 
