@@ -11,6 +11,7 @@ const struct command *const commands[] = {
 	&diff_command,
 	&export_command,
 	&query_command,
+	&doctor_command,
 	&completions_command,
 	&help_command,
 	&version_command,
