@@ -10,6 +10,8 @@
 /* Scopes in scopes that are gone into, and entries that are looked at for one address. */
 #define DEPTH_MAX 512
 #define STEPS_MAX (1u << 20)
+/* What libdw calls the file that no number stands for. */
+#define NO_FILE "???"
 
 /* What is written into facts of one file, and whether its common part is still wanted. */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
@@ -169,15 +171,41 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-static uint32_t number_of(Dwarf_Die *die, unsigned int attribute)
+/* false: there is no such attribute, or it is no number that makes sense. */
+static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
 {
-	Dwarf_Attribute a;
 	Dwarf_Word value;
 
-	if (!dwarf_attr_integrate(die, attribute, &a) || dwarf_formudata(&a, &value) != 0 ||
+	if (!dwarf_attr_integrate(die, attribute, a) || dwarf_formudata(a, &value) != 0 ||
 	    value > INT32_MAX)
-		return 0;
-	return (uint32_t)value;
+		return false;
+	*ret = (uint32_t)value;
+	return true;
+}
+
+static uint32_t line_number_of(Dwarf_Die *die, unsigned int attribute)
+{
+	Dwarf_Attribute a;
+	uint32_t number;
+
+	return number_of(die, attribute, &a, &number) ? number : 0;
+}
+
+/* A file by its number in the unit of the attribute, where 0 is one of them since DWARF 5. */
+static const char *file_of(Dwarf_Die *die, unsigned int attribute)
+{
+	Dwarf_Attribute a;
+	Dwarf_Files *files;
+	const char *name = NULL;
+	uint32_t number;
+	Dwarf_Die unit;
+	size_t count;
+
+	if (number_of(die, attribute, &a, &number) && dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL,
+								   NULL, NULL, NULL) &&
+	    dwarf_getsrcfiles(&unit, &files, &count) == 0 && number < count)
+		name = dwarf_filesrc(files, number, NULL, NULL);
+	return name && strcmp(name, NO_FILE) != 0 ? name : "";
 }
 
 static const char *folder_of(Dwarf_Die *unit)
@@ -199,16 +227,10 @@ static const char *name_of(Dwarf_Die *die)
 }
 
 /* Where an inlined function is called: file and line within the one around it. */
-static void call_of(Dwarf_Die *inlined, Dwarf_Die *unit, struct dwarf_place *to)
+static void call_of(Dwarf_Die *inlined, struct dwarf_place *to)
 {
-	uint32_t number = number_of(inlined, DW_AT_call_file);
-	Dwarf_Files *files;
-	size_t count;
-
-	to->line = number_of(inlined, DW_AT_call_line);
-	to->file = "";
-	if (number && dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
-		to->file = text(dwarf_filesrc(files, number, NULL, NULL));
+	to->line = line_number_of(inlined, DW_AT_call_line);
+	to->file = file_of(inlined, DW_AT_call_file);
 }
 
 static void line_of(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
@@ -227,12 +249,9 @@ static void line_of(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
 
 static void describe(Dwarf_Die *die, struct dwarf_place *to)
 {
-	int line = 0;
-
 	to->name = name_of(die);
-	to->declared = text(dwarf_decl_file(die));
-	if (dwarf_decl_line(die, &line) == 0 && line > 0)
-		to->declared_line = (uint32_t)line;
+	to->declared = file_of(die, DW_AT_decl_file);
+	to->declared_line = line_number_of(die, DW_AT_decl_line);
 }
 
 unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
@@ -257,6 +276,6 @@ unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
 	}
 	line_of(&unit, address, &ret[0]);
 	for (unsigned int i = 1; i < count; i++)
-		call_of(&chain[count - i], &unit, &ret[i]);
+		call_of(&chain[count - i], &ret[i]);
 	return in_function || ret[0].line ? count : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * source_places FILE [DEBUG [COMMON]]: reads file offsets in hexadecimal from stdin, one a line,
- * and writes for each "0xOFFSET", then name and file:line of every function there, innermost
+ * and writes for each "0xOFFSET", then linkage name and file:line of every function there, innermost
  * first. With "-" for DEBUG or COMMON there is none. --memory BYTES comes first.
  */
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizers/demangle.h"
 #include "symbolizers/dwarf_places.h"
 
 static int open_file(int argc, char **argv, int at)
@@ -21,12 +20,8 @@ static int open_file(int argc, char **argv, int at)
 
 static void tell(const struct dwarf_place *p)
 {
-	char name[4096];
-
-	if (!demangle(p->name, name, sizeof(name)))
-		snprintf(name, sizeof(name), "%s", p->name);
-	printf("%s\n", *name ? name : "??");
-	if (*p->file && *p->file != '/' && *p->folder)
+	printf("%s\n", *p->name ? p->name : "??");
+	if (*p->file && *p->file != '/' && *p->folder == '/')
 		printf("%s/", p->folder);
 	printf("%s:%u\n", *p->file ? p->file : "??", p->line);
 }
