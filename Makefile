@@ -52,7 +52,7 @@ JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DEFAULT_GOAL := all
 .SECONDARY:
 
-all: $(O)/skein ## build skein (build/skein)
+all: $(O)/skein $(O)/skein.so ## build skein (build/skein) and its extension for SQLite
 
 help: ## this list
 	@echo "skein: a profiler for a whole Linux machine. make targets:"
@@ -128,6 +128,22 @@ $(O)/main.o: user/main.c $(SKELETONS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# For programs that have SQLite: what reads streams, and of it only the entry point is seen.
+EXTENSION := $(O)/user/extension.so.o $(patsubst %,$(O)/user/%.so.o,base/error base/record \
+	base/text base/vector trace/attached trace/codec trace/columns trace/finder trace/forms \
+	trace/vtab)
+EXTENSION_CFLAGS := -fPIC -fvisibility=hidden -ffunction-sections -include user/extension.h
+
+$(O)/skein.so: $(EXTENSION)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,--gc-sections,-z,relro,-z,now \
+		$(if $(SANFLAGS),,-Wl,-z,defs) $(LDFLAGS) -o $@ $^ -lzstd
+
+$(O)/%.so.o: %.c
+	$(call say,CC,$< for $(@F))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(EXTENSION_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
