@@ -456,6 +456,7 @@ static int capture(struct recording *r, struct capture_summary *summary,
 		goto out;
 	}
 	go_first(RECORDER_NICE);
+	warn_of_needs();
 	ret = open_trace(r, &sink, &err);
 	if (ret) {
 		ret = log_failure(1, &err);

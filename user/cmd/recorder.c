@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "capture/needs.h"
 
 /* Take a list of numbers such as 12,13 behind those that the list holds. */
 static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
@@ -85,6 +88,17 @@ void targets_free(struct targets *t)
 	vector_free(&t->tids);
 }
 
+/* The user's folder of caches, as its specification has it: whoever needs it makes it. */
+static void make_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+
+	if (parent)
+		(void)mkdir(parent, 0700);
+	free(parent);
+}
+
 char *choose_unwind_cache(const char *given, char *buf, size_t size)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -99,6 +113,8 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size)
 		snprintf(buf, size, "%s/.cache/skein", home);
 	else
 		buf[0] = '\0';
+	if (!given && geteuid())
+		make_parent(buf);
 	return buf;
 }
 
@@ -116,4 +132,26 @@ void raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+}
+
+/* What a recording will lack, as far as that is certain. */
+static uint64_t lacking_here(void)
+{
+	const uint64_t kernel = NEED_BIT(NEED_CAP_SYSLOG), comfort = NEED_BIT(NEED_CAP_SYS_NICE);
+	uint64_t lacking = needs_missing() & ~(NEEDS_REQUIRED | kernel | comfort);
+
+	if (here_kernel_hidden())
+		lacking |= here_sysctl("kernel/kptr_restrict") > 1 ? NEED_BIT(NEED_KPTR) : kernel;
+	return lacking;
+}
+
+void warn_of_needs(void)
+{
+	uint64_t lacking = lacking_here();
+
+	for (unsigned int i = 0; i < NEED_COUNT; i++)
+		if (lacking & NEED_BIT(i))
+			log_warn("%s is missing: %s", need_table[i].name, need_table[i].lost);
+	if (lacking)
+		log_warn("'skein doctor' tells what mends it");
 }

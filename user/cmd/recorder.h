@@ -67,8 +67,8 @@ void targets_free(struct targets *t);
 int take_rate(uint64_t *ret, const char *value, struct error *err);
 
 /*
- * Where unwind tables are kept: as given, or by the user and the environment; "" nowhere. Returns
- * buf.
+ * Where unwind tables are kept: as given, or by the user and the environment; "" nowhere. Makes
+ * the user's folder of caches if there is none. Returns buf.
  */
 char *choose_unwind_cache(const char *given, char *buf, size_t size);
 
@@ -81,6 +81,9 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size);
 #define RECORDER_NICE (-10)
 #define HELPERS_NICE (-5) /* while they are forked: in capture_source() */
 void go_first(int nice);
+
+/* Say what a recording that is possible will lack for want of capabilities. */
+void warn_of_needs(void);
 
 /*
  * Open files are what symbols are read from: take as many as the system allows. A command that

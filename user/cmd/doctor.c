@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein doctor: what works here, what does not, and the line that mends it. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/doctor.h"
+#include "cmd/recorder.h"
+
+struct doctor_options {
+	bool json, verbose, table;
+	const char *color, *cache;
+};
+
+#define MEMBER(m) offsetof(struct doctor_options, m)
+
+static const struct option_spec doctor_specs[] = {
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "Print the findings as JSON.",
+	 .offset = MEMBER(json)},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .type = OPTION_FLAG,
+	 .help = "Show how each thing is tried, and what the kernel says of programs that it "
+		 "refuses.",
+	 .offset = MEMBER(verbose)},
+	{.name = "table",
+	 .type = OPTION_FLAG,
+	 .help = "Try nothing: print which privileges skein uses, for what, and where they are "
+		 "given.",
+	 .offset = MEMBER(table)},
+	{.name = "unwind-cache",
+	 .type = OPTION_TEXT,
+	 .arg = "DIR",
+	 .help = "The folder for unwind tables that is tried. Default: as for record.",
+	 .offset = MEMBER(cache)},
+	{.name = "color",
+	 .type = OPTION_TEXT,
+	 .arg = "WHEN",
+	 .help = "auto, always or never. Default: auto, on a terminal.",
+	 .offset = MEMBER(color)},
+	{.name = NULL},
+};
+
+bool diagnosis_healthy(const struct diagnosis *d)
+{
+	for (int c = 0; c < CHECK_COUNT; c++)
+		if (check_required((enum check)c) && d->findings[c].verdict == VERDICT_MISSING)
+			return false;
+	return true;
+}
+
+struct progress {
+	struct diagnosis *diagnosis;
+	bool shown;
+};
+
+static void show_next(const struct progress *p, int check)
+{
+	if (!p->shown)
+		return;
+	if (check < CHECK_COUNT)
+		fprintf(stderr, "\r\033[Ktrying: %s", check_name((enum check)check));
+	else
+		fputs("\r\033[K", stderr);
+	fflush(stderr);
+}
+
+static void take_finding(void *context, const struct finding *f)
+{
+	struct progress *p = context;
+
+	p->diagnosis->findings[f->check] = *f;
+	show_next(p, (int)f->check + 1);
+}
+
+static void take_runtime(void *context, const struct runtime_found *r)
+{
+	struct diagnosis *d = ((struct progress *)context)->diagnosis;
+	struct doctor_runtime new = {.name = strdup(r->name),
+				     .path = strdup(r->path),
+				     .processes = r->processes,
+				     .support = r->support,
+				     .readable = r->readable};
+
+	if (!new.name || !new.path || vector_push(&d->runtimes, new) < 0) {
+		free(new.name);
+		free(new.path);
+	}
+}
+
+static void examine(struct diagnosis *d, const struct doctor_options *o)
+{
+	char cache[PATH_MAX];
+	const struct checkup_options options = {
+		.unwind_cache = choose_unwind_cache(o->cache, cache, sizeof(cache))};
+	struct progress p = {.diagnosis = d, .shown = isatty(STDERR_FILENO)};
+	struct error err = {""};
+
+	d->setting = setting_here();
+	show_next(&p, 0);
+	checkup_run(&options, take_finding, &p);
+	if (checkup_runtimes(take_runtime, &p, &err) < 0)
+		log_failure(0, &err);
+}
+
+static void forget(struct diagnosis *d)
+{
+	for (size_t i = 0; i < d->runtimes.count; i++) {
+		free(d->runtimes.items[i].name);
+		free(d->runtimes.items[i].path);
+	}
+	vector_free(&d->runtimes);
+}
+
+static int diagnose(const struct doctor_options *o, const struct screen *s)
+{
+	struct diagnosis d = {0};
+	int ret, status;
+
+	if (o->verbose) /* what the kernel says of programs that it refuses */
+		setenv("SKEIN_DEBUG_BPF", "1", true);
+	examine(&d, o);
+	ret = o->json ? doctor_json(&d, stdout) : doctor_text(&d, s, o->verbose);
+	status = diagnosis_healthy(&d) ? 0 : 1;
+	forget(&d);
+	if (!ret && fflush(stdout) == EOF)
+		ret = -errno;
+	return ret ? log_error(1, "doctor: cannot write: %s", strerror(-ret)) : status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct doctor_options o = {0};
+	struct screen screen;
+	struct error err = {""};
+	int first = options_parse(&doctor_command, argc, argv, &o, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (argv[first])
+		return log_error(2, "doctor: '%s' is too much: it takes options only", argv[first]);
+	if (screen_open(&screen, stdout, o.color) < 0)
+		return log_error(2, "doctor: --color is auto, always or never");
+	if (!o.table)
+		return diagnose(&o, &screen);
+	doctor_table(stdout);
+	return fflush(stdout) == EOF ? log_error(1, "doctor: cannot write: %s", strerror(errno))
+				     : 0;
+}
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.summary = "what works on this machine, and what would mend the rest",
+	.usage = "[OPTIONS]",
+	.description = "Tries everything that a recording needs by doing it: loads the programs, "
+		       "opens the "
+		       "events, records a child for a moment, opens files of other users' "
+		       "processes, lists the "
+		       "interpreters that run. For what is missing it says what is lost, and the "
+		       "line that "
+		       "mends it where skein runs: a command, or a line of a unit or manifest.\n"
+		       "\n"
+		       "Ends with 0 if everything works that a recording needs, else with 1. What "
+		       "is missing "
+		       "beside that makes a recording poorer, and it says in what.",
+	.examples = "sudo skein doctor\tas whom you would record\n"
+		    "skein doctor -v\thow each thing was tried\n"
+		    "skein doctor --table\twhich privileges are for what",
+	.options = doctor_specs,
+	.options_size = sizeof(struct doctor_options),
+	.run = run,
+};

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What doctor has found, as text and as JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/doctor.h"
+
+#define WORD_COLUMNS 11
+#define NAME_COLUMNS 17
+#define STYLE_GOOD "32"
+#define MEND_MAX 1024
+
+static const struct {
+	const char *word, *style;
+} verdicts[] = {
+	[VERDICT_OK] = {"ok", STYLE_GOOD},
+	[VERDICT_MISSING] = {"missing", STYLE_WARM},
+	[VERDICT_NOT_NEEDED] = {"not needed", STYLE_DIM},
+};
+
+/*
+ * Text in lines of the screen's width, the first of which stands behind indent characters
+ * already.
+ */
+static void put_wrapped(const struct screen *s, unsigned int indent, const char *text)
+{
+	unsigned int column = indent;
+
+	while (*text) {
+		int size = (int)strcspn(text, " ");
+		char word[512];
+
+		snprintf(word, sizeof(word), "%.*s", size, text);
+		if (column > indent && column + 1 + text_width(word) > s->width) {
+			fprintf(s->out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', s->out);
+			column++;
+		}
+		fputs(word, s->out);
+		column += text_width(word);
+		text += size;
+		text += strspn(text, " ");
+	}
+	fputc('\n', s->out);
+}
+
+static void put_row(const struct screen *s, const char *word, const char *style, const char *name,
+		    const char *text)
+{
+	fputs("  ", s->out);
+	screen_put(s, style, word);
+	fprintf(s->out, "%*s%-*s ", WORD_COLUMNS - (int)strlen(word), "", NAME_COLUMNS, name);
+	put_wrapped(s, 2 + WORD_COLUMNS + NAME_COLUMNS + 1, text);
+}
+
+static void put_finding(const struct screen *s, const struct finding *f, bool verbose)
+{
+	bool missing = f->verdict == VERDICT_MISSING;
+	bool grave = missing && check_required(f->check);
+	char text[1024], names[256];
+
+	snprintf(text, sizeof(text), "%s%s%s", f->found, missing ? "; lost: " : "",
+		 missing ? check_lost(f->check) : "");
+	need_names(f->needs, names, sizeof(names));
+	if (missing && names[0] && !strstr(f->found, names))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%s)", names);
+	put_row(s, verdicts[f->verdict].word, grave ? STYLE_HOT : verdicts[f->verdict].style,
+		check_name(f->check), text);
+	if (verbose) {
+		snprintf(text, sizeof(text), "(tried: %s)", check_way(f->check));
+		put_row(s, "", STYLE_PLAIN, "", text);
+	}
+}
+
+static void put_runtime(const struct screen *s, const struct doctor_runtime *r)
+{
+	char path[1024], text[1280];
+
+	snprintf(text, sizeof(text), "%s; %" PRIu64 " process%s of %s", r->support, r->processes,
+		 r->processes == 1 ? "" : "es", text_clean(r->path, path, sizeof(path)));
+	put_row(s, r->readable ? "ok" : "missing", r->readable ? STYLE_GOOD : STYLE_WARM, r->name,
+		text);
+}
+
+static void put_head(const struct diagnosis *d, const struct screen *s)
+{
+	struct utsname u = {0};
+	char head[512];
+
+	(void)uname(&u);
+	snprintf(head, sizeof(head), "skein %s on Linux %s %s, from %s", SKEIN_VERSION, u.release,
+		 u.machine, setting_text(d->setting));
+	screen_put(s, STYLE_BOLD, head);
+	fputs("\n\n", s->out);
+}
+
+/* The lines that mend, each in one piece, to be copied: one for all capabilities. */
+static void put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
+{
+	char mend[MEND_MAX], names[512];
+	uint64_t capabilities = needs & NEEDS_CAPABILITIES;
+
+	if (!needs)
+		return;
+	fprintf(s->out, "\nTo mend it%s:\n", setting_place(d->setting));
+	if (capabilities)
+		fprintf(s->out, "  %s:\n    %s\n", need_names(capabilities, names, sizeof(names)),
+			need_mend(capabilities, d->setting, mend, sizeof(mend)));
+	for (unsigned int i = 0; i < NEED_COUNT; i++)
+		if (needs & ~NEEDS_CAPABILITIES & NEED_BIT(i))
+			fprintf(s->out, "  %s:\n    %s\n", need_table[i].name,
+				need_mend(NEED_BIT(i), d->setting, mend, sizeof(mend)));
+}
+
+static void put_verdict(const struct diagnosis *d, const struct screen *s)
+{
+	const char *text = "Everything works.";
+	uint64_t needs = 0;
+
+	for (int c = 0; c < CHECK_COUNT; c++) {
+		if (d->findings[c].verdict != VERDICT_MISSING)
+			continue;
+		text = "Recording works, without what is missing above.";
+		needs |= d->findings[c].needs;
+	}
+	if (!diagnosis_healthy(d))
+		text = "Recording does not work here.";
+	fputc('\n', s->out);
+	screen_put(s, STYLE_BOLD, text);
+	fputc('\n', s->out);
+	put_mends(d, s, needs);
+}
+
+int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose)
+{
+	put_head(d, s);
+	for (int c = 0; c < CHECK_COUNT; c++)
+		put_finding(s, &d->findings[c], verbose);
+	for (size_t i = 0; i < d->runtimes.count; i++)
+		put_runtime(s, &d->runtimes.items[i]);
+	put_verdict(d, s);
+	return ferror(s->out) ? -EIO : 0;
+}
+
+static void json_finding(const struct diagnosis *d, struct json *j, const struct finding *f)
+{
+	char text[MEND_MAX];
+
+	json_object(j);
+	json_key_text(j, "check", check_name(f->check));
+	json_key_text(j, "verdict", verdicts[f->verdict].word);
+	json_key(j, "required");
+	json_bool(j, check_required(f->check));
+	json_key_text(j, "found", f->found);
+	json_key_text(j, "tried", check_way(f->check));
+	if (f->verdict == VERDICT_MISSING) {
+		json_key_text(j, "lost", check_lost(f->check));
+		json_key_text(j, "needs", need_names(f->needs, text, sizeof(text)));
+		json_key_text(j, "mend", need_mend(f->needs, d->setting, text, sizeof(text)));
+	}
+	json_object_end(j);
+}
+
+static void json_runtime(struct json *j, const struct doctor_runtime *r)
+{
+	json_object(j);
+	json_key_text(j, "name", r->name);
+	json_key_text(j, "path", r->path);
+	json_key_uint(j, "processes", r->processes);
+	json_key_text(j, "support", r->support);
+	json_key(j, "readable");
+	json_bool(j, r->readable);
+	json_object_end(j);
+}
+
+int doctor_json(const struct diagnosis *d, FILE *out)
+{
+	struct json j;
+
+	json_begin(&j, out, true);
+	json_object(&j);
+	json_key_text(&j, "version", SKEIN_VERSION);
+	json_key_text(&j, "setting", setting_text(d->setting));
+	json_key(&j, "works");
+	json_bool(&j, diagnosis_healthy(d));
+	json_key(&j, "checks");
+	json_array(&j);
+	for (int c = 0; c < CHECK_COUNT; c++)
+		json_finding(d, &j, &d->findings[c]);
+	json_array_end(&j);
+	json_key(&j, "runtimes");
+	json_array(&j);
+	for (size_t i = 0; i < d->runtimes.count; i++)
+		json_runtime(&j, &d->runtimes.items[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+	return json_end(&j);
+}

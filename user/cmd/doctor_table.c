@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of needs as Markdown, for docs/privileges.md. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/doctor.h"
+
+static void put_capabilities(FILE *out)
+{
+	fputs("| capability | for | without it |\n|---|---|---|\n", out);
+	for (unsigned int i = 0; i < NEED_COUNT && need_table[i].capability >= 0; i++)
+		fprintf(out, "| %s | %s | %s |\n", need_table[i].name, need_table[i].what,
+			need_table[i].lost);
+}
+
+static void put_features(FILE *out)
+{
+	fputs("\n| what else is needed | for | without it |\n|---|---|---|\n", out);
+	for (unsigned int i = 0; i < NEED_COUNT; i++)
+		if (need_table[i].capability < 0)
+			fprintf(out, "| %s | %s | %s |\n", need_table[i].name, need_table[i].what,
+				need_table[i].lost);
+}
+
+static void put_mends(FILE *out)
+{
+	char mend[1024];
+
+	fputs("\n| what is lacking |", out);
+	for (int s = 0; s < SETTING_COUNT; s++)
+		fprintf(out, " in %s |", setting_text((enum setting)s));
+	fputs("\n|---|", out);
+	for (int s = 0; s < SETTING_COUNT; s++)
+		fputs("---|", out);
+	for (unsigned int i = 0; i < NEED_COUNT; i++) {
+		if (need_table[i].capability >= 0)
+			continue;
+		fprintf(out, "\n| %s |", need_table[i].name);
+		for (int s = 0; s < SETTING_COUNT; s++)
+			fprintf(out, " `%s` |",
+				need_mend(NEED_BIT(i), (enum setting)s, mend, sizeof(mend)));
+	}
+	fputc('\n', out);
+}
+
+/* The lines that give every capability at once. */
+static void put_sets(FILE *out)
+{
+	char mend[1024], *path;
+
+	fputs("\n| all capabilities, in | line |\n|---|---|\n", out);
+	for (int s = SETTING_USER; s < SETTING_COUNT; s++) {
+		need_mend(NEEDS_CAPABILITIES, (enum setting)s, mend, sizeof(mend));
+		path = strstr(mend, "=ep "); /* the same text, wherever skein lies */
+		if (path)
+			snprintf(path, mend + sizeof(mend) - path, "=ep $(command -v skein)");
+		fprintf(out, "| %s | `%s` |\n", setting_text((enum setting)s), mend);
+	}
+}
+
+void doctor_table(FILE *out)
+{
+	put_capabilities(out);
+	put_sets(out);
+	put_features(out);
+	put_mends(out);
+}
