@@ -239,6 +239,11 @@ static inline int hostile_run(struct source *s, struct sink *to, struct error *e
 		rc = put_sample(to, &sample, err);
 	}
 	free(longest);
+	if (!rc) {
+		struct sample of_no_event = {7, 0, 1, 0, 1, 1, 0};
+
+		rc = put_sample(to, &of_no_event, err);
+	}
 	return rc ? rc : put_loss(to, &loss, err);
 }
 

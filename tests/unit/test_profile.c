@@ -131,6 +131,34 @@ START_TEST(any_order)
 }
 END_TEST
 
+static int of_no_event_run(struct source *s, struct sink *to, struct error *err)
+{
+	static const struct sum sum = {.count = 3, .weight = 30};
+
+	(void)s;
+	return put_sum(to, &sum, err);
+}
+
+/* Whoever makes a trace may leave the event out; a sum has one all the same. */
+START_TEST(sums_have_an_event)
+{
+	static const struct source_ops ops = {.run = of_no_event_run};
+	struct source source = {.ops = &ops};
+	struct profile *p = NULL;
+	struct error err = {""};
+	uint64_t count, weight;
+
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_uint_eq(p->sum_count, 1);
+	ck_assert_uint_lt(p->sums[0].event, p->event_count);
+	ck_assert_uint_eq(p->missing, 1);
+	profile_event_total(p, p->sums[0].event, &count, &weight);
+	ck_assert_uint_eq(count, 3);
+	ck_assert_uint_eq(weight, 30);
+	profile_free(p);
+}
+END_TEST
+
 static const struct function_cost *cost_of(const struct functions *f, const struct symbols *s,
 					   const char *name)
 {
@@ -198,4 +226,4 @@ START_TEST(groups_add_up)
 END_TEST
 
 SUITE("profile", everything_is_taken, ends_of_stacks, names_of_frames, any_order,
-      functions_count_recursion_once, groups_add_up)
+      sums_have_an_event, functions_count_recursion_once, groups_add_up)

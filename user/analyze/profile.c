@@ -226,7 +226,8 @@ static int take_sum(struct builder *b, const struct sum *s)
 {
 	struct profile_sum to = {.count = s->count, .weight = s->weight, .flags = s->flags};
 	uint32_t index;
-	int rc = refer(b, KIND_EVENT, s->event, &to.event);
+	/* Of no event: of one that never came, since all views ask for a sum's event. */
+	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
 
 	if (!rc)
 		rc = refer(b, KIND_THREAD, s->thread, &to.thread);

@@ -47,7 +47,7 @@ struct profile_stack {
 };
 
 struct profile_sum {
-	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none */
+	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none, but for the event */
 	uint64_t count, weight;
 	uint64_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
 };
