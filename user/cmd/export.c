@@ -34,16 +34,7 @@ static const struct option_spec export_specs[] = {
 	 .help = "Where to; - is stdout, which is the default for text.",
 	 .offset = offsetof(struct options, out)},
 	{.name = "How stacks are shown", .type = OPTION_HEADING},
-	{.name = "lines", .type = OPTION_FLAG,
-	 .help = "Python by the line that ran, not by function: function (file.py:line) is then "
-		 "where each frame stood, else where the function begins. (pprof always has "
-		 "both.)",
-	 .offset = offsetof(struct options, how.view.lines)},
-	{.name = "native", .type = OPTION_FLAG,
-	 .help = "Also the frames of Python's interpreter itself. Usually a Python function stands "
-		 "for the C functions that do nothing but run it; built-in functions and "
-		 "extensions in C are always shown.",
-	 .offset = offsetof(struct options, how.view.native)},
+	VIEW_OPTIONS(struct options, how.view),
 	{.name = "Frames above the stacks (folded, svg)", .type = OPTION_HEADING},
 	{.name = "threads", .type = OPTION_FLAG,
 	 .help = "One for each thread, below that of its process.",
@@ -55,7 +46,8 @@ static const struct option_spec export_specs[] = {
 	 .help = "One for each container or control group, above its processes.",
 	 .offset = offsetof(struct options, how.containers)},
 	{.name = "annotate", .type = OPTION_FLAG,
-	 .help = "Mark kernel frames with _[k] and generated code with _[j], for palettes.",
+	 .help = "Mark kernel frames with _[k], inlined functions with _[i] and generated code with "
+		 "_[j], for palettes.",
 	 .offset = offsetof(struct options, how.annotate)},
 	{.name = "Pictures (svg)", .type = OPTION_HEADING},
 	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",

@@ -9,6 +9,23 @@
 
 #define DEFAULT_TRACE "skein.skein"
 
+/* The same, of a struct profile_view. */
+#define VIEW_OPTIONS(in, member) \
+	{.name = "lines", .type = OPTION_FLAG, \
+	 .help = "By the line that ran, not by function: function (file.py:line) is then where " \
+		 "each frame stood. Else Python's have the line where the function begins, and " \
+		 "native ones none, which need --inlines when recording. (pprof always has all.)", \
+	 .offset = offsetof(in, member.lines)}, \
+	{.name = "no-inlines", .type = OPTION_FLAG, \
+	 .help = "Functions that the compiler put into others count as those, as if recorded " \
+		 "without --inlines.", \
+	 .offset = offsetof(in, member.no_inlines)}, \
+	{.name = "native", .type = OPTION_FLAG, \
+	 .help = "Also the frames of Python's interpreter itself. Usually a Python function " \
+		 "stands for the C functions that do nothing but run it; built-in functions and " \
+		 "extensions in C are always shown.", \
+	 .offset = offsetof(in, member.native)}
+
 /* Rows of a table of options; member is a struct filter in the command's struct. */
 #define FILTER_OPTIONS(in, member) \
 	{.name = "Which samples", .type = OPTION_HEADING}, \

@@ -26,11 +26,15 @@
 #include "export/export.h"
 #include "trace/trace.h"
 
+/* Bytes for the reader of debugging information, unless --inline-memory tells. */
+#define INLINE_MEMORY (256ULL << 20)
+
 struct record_options {
 	struct targets targets;
 	const char *event, *output, *format, *unwind_cache, *save_stacks;
-	uint64_t period, duration, buffer, switch_buffer, unwind_memory;
+	uint64_t period, duration, buffer, switch_buffer, unwind_memory, inline_memory;
 	uint64_t keep, max_size;
+	bool inlines;
 	bool sample, sched; /* what is recorded; neither: the default */
 	bool idle, quiet, verbose, stacks;
 };
@@ -148,6 +152,15 @@ static const struct option_spec record_options[] = {
 	 .help = "Where unwind tables are kept between recordings; '' is nowhere. Default: "
 		 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
 	 .offset = MEMBER(unwind_cache)},
+	{.name = "inlines", .type = OPTION_FLAG,
+	 .help = "Source lines of native code, and the functions that the compiler put into "
+		 "others, as frames of their own. Needs debugging information: in the programs, or "
+		 "below /usr/lib/debug. Takes CPU time of a helper process, and memory.",
+	 .offset = MEMBER(inlines)},
+	{.name = "inline-memory", .type = OPTION_BYTES, .arg = "SIZE",
+	 .help = "What that process may take; files whose debugging information is larger than "
+		 "half of it are told, and go without. Default: 256M.",
+	 .offset = MEMBER(inline_memory)},
 
 	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
@@ -393,7 +406,15 @@ static int check_options(const struct record_options *o)
 {
 	if (o->targets.frequency && o->period)
 		return log_error(2, "record: -F and -c exclude each other");
+	if (o->inline_memory && !o->inlines)
+		return log_error(2, "record: --inline-memory needs --inlines");
 	return targets_check(&o->targets, "record");
+}
+
+/* Bytes for lines and inlined functions; 0: they were not asked for. */
+static uint64_t inline_memory_of(const struct record_options *o)
+{
+	return !o->inlines ? 0 : o->inline_memory ? o->inline_memory : INLINE_MEMORY;
 }
 
 static struct capture_options capture_options_of(struct recording *r)
@@ -409,6 +430,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.buffer = o->buffer,
 		.switch_buffer = o->switch_buffer,
 		.unwind_memory = o->unwind_memory,
+		.inline_memory = inline_memory_of(o),
 		.save_stacks = o->save_stacks,
 		.duration = o->duration,
 		.keep = o->keep,

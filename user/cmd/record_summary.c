@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "capture/clock.h"
 
@@ -31,9 +32,21 @@ static const char *show_recorded(const struct capture_progress *p, char *buf, si
 	return buf;
 }
 
+/* What the end of the recording waits for. */
+static const char *what_is_left(const struct capture_progress *p, char *buf, size_t size)
+{
+	char count[32];
+
+	if (p->pending_names || !p->pending_inlines)
+		return "; looking up names";
+	snprintf(buf, size, "; looking up inlined functions at %s addresses",
+		 show_count(p->pending_inlines, count, sizeof(count)));
+	return buf;
+}
+
 void progress_show(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
 {
-	char elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
+	char left[96], elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
 
 	if (l->shown && p->preparing && p->pending_tables) {
 		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
@@ -56,7 +69,7 @@ void progress_show(struct progress_line *l, const struct capture_progress *p, ui
 		snprintf(lost, sizeof(lost), ", %s lost", show_count(p->lost, count, sizeof(count)));
 	fprintf(stderr, "\r\033[Krecording %s%s: %s%s%s", elapsed, whole,
 		show_recorded(p, recorded, sizeof(recorded)), lost,
-		p->finishing ? "; looking up names" :
+		p->finishing ? what_is_left(p, left, sizeof(left)) :
 		duration     ? "" :
 			       " (Ctrl-C ends)");
 	fflush(stderr);
@@ -105,6 +118,53 @@ static void show_unwinding(const struct capture_summary *s)
 	if (t->evicted)
 		log_warn("%s unwind tables were given up: raise --unwind-memory for whole stacks",
 			 show_count(t->evicted, evicted, sizeof(evicted)));
+}
+
+/* Why a file's debugging information was not read, and what to do about it. */
+static void show_refusal(const struct inlines_refusal *r)
+{
+	char path[256], needed[32], memory[32];
+
+	text_clean(r->path, path, sizeof(path));
+	if (r->status == -E2BIG || r->status == -ENOMEM)
+		log_warn("no inlined functions of %s: it has %s of debugging information; "
+			 "--inline-memory %s would do", path,
+			 show_bytes(r->needed, needed, sizeof(needed)),
+			 show_bytes(3 * r->needed, memory, sizeof(memory)));
+	else
+		log_warn("no inlined functions of %s: %s", path,
+			 r->status == -EIO ? "its debugging information killed its reader, or "
+					     "took too long" :
+					     strerror(-r->status));
+}
+
+static void show_inlines(const struct capture_summary *s)
+{
+	const struct inlines_summary *i = &s->inlines;
+	char asked[32], found[32], files[32], bare[32], count[32];
+
+	if (!s->inlined)
+		return;
+	log_info("inlined functions: %s addresses looked up, %s found; %s files with debugging "
+		 "information, %s without",
+		 show_count(i->asked, asked, sizeof(asked)),
+		 show_count(i->found, found, sizeof(found)),
+		 show_count(i->files, files, sizeof(files)),
+		 show_count(i->bare, bare, sizeof(bare)));
+	for (uint64_t n = 0; n < i->refused && n < INLINES_REFUSALS_MAX; n++)
+		show_refusal(&i->refusals[n]);
+	if (i->refused > INLINES_REFUSALS_MAX)
+		log_warn("no inlined functions of %s files more",
+			 show_count(i->refused - INLINES_REFUSALS_MAX, count, sizeof(count)));
+	if (i->split)
+		log_warn("debugging information of %s units is in .dwo files, which are not read",
+			 show_count(i->split, count, sizeof(count)));
+	if (i->unasked)
+		log_warn("inlined functions at %s addresses were not looked up for want of time "
+			 "or room", show_count(i->unasked, count, sizeof(count)));
+	if (i->restarts)
+		log_warn("the reader of debugging information was started again %s times",
+			 show_count(i->restarts, count, sizeof(count)));
 }
 
 static void show_bad_stacks(const struct capture_summary *s)
@@ -183,6 +243,7 @@ void summary_show(const struct capture_summary *s, const struct trace_stats *t, 
 	show_losses(s);
 	show_cost(s);
 	show_unwinding(s);
+	show_inlines(s);
 	show_bad_stacks(s);
 	if (path)
 		log_info("%s: %s; see it with: skein report %s", path,

@@ -89,15 +89,7 @@ static const struct option_spec report_specs[] = {
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
 	 .help = "At most N rows in each table; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
-	{.name = "lines", .type = OPTION_FLAG,
-	 .help = "Python by the line that ran, not by function: function (file.py:line) is then "
-		 "where each frame stood, else where the function begins.",
-	 .offset = offsetof(struct report_options, view.lines)},
-	{.name = "native", .type = OPTION_FLAG,
-	 .help = "Also the frames of Python's interpreter itself. Usually a Python function stands "
-		 "for the C functions that do nothing but run it; built-in functions and "
-		 "extensions in C are always shown.",
-	 .offset = offsetof(struct report_options, view.native)},
+	VIEW_OPTIONS(struct report_options, view),
 	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct report_options, json)},
 	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = set_color,
@@ -155,13 +147,15 @@ static int make_tree(struct report *r)
 {
 	struct programs names = {0};
 	struct tree_view view = {.prefix = program_prefix, .context = &names};
-	int rc = name_programs(&names, &r->symbols, r->profile);
+	uint32_t *labels = symbols_with_inlined(&r->symbols, r->profile);
+	int rc = labels ? name_programs(&names, &r->symbols, r->profile) : -ENOMEM;
 
-	view.frame_labels = r->symbols.of_frame;
+	view.frame_labels = labels;
 	view.unknown_label = r->symbols.unknown;
 	if (!rc)
 		rc = tree_build(&r->tree, r->profile, r->event_index, &view);
 	free(names.of_thread);
+	free(labels);
 	return rc;
 }
 

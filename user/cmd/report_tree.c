@@ -55,10 +55,11 @@ static void print_numbers(const struct printer *p, const struct tree_node *n)
 	screen_put(p->screen, STYLE_PLAIN, text);
 }
 
-/* The name and, where there is room, its module. */
+/* The name and, where there is room, that it is inlined and its module. */
 static void print_name(const struct printer *p, const struct tree_node *n, unsigned int room,
 		       bool program)
 {
+	static const char inlined[] = " (inlined)";
 	char clean[4096], fitted[4096];
 	const char *module = symbol_module(&p->report->symbols, n->label);
 
@@ -66,6 +67,10 @@ static void print_name(const struct printer *p, const struct tree_node *n, unsig
 	text_fit(clean, room, false, fitted, sizeof(fitted));
 	screen_put(p->screen, program ? STYLE_BOLD : STYLE_PLAIN, fitted);
 	room -= text_width(fitted);
+	if (symbol_is_inlined(&p->report->symbols, n->label) && room >= strlen(inlined)) {
+		screen_put(p->screen, STYLE_DIM, inlined);
+		room -= (unsigned int)strlen(inlined);
+	}
 	text_clean(module_short_name(module), clean, sizeof(clean));
 	if (*module && *clean != '[' && text_width(clean) + 2 <= room) {
 		fputs("  ", p->screen->out);
