@@ -121,34 +121,36 @@ static void put_method(const struct comparison *c, const struct screen *s)
 	put_paragraph(s, "Compared", STYLE_PLAIN, text);
 }
 
-/* As many digits as the interval leaves any meaning to. */
-static int digits(const struct diff_change *c)
+/* Digits behind the point: as many as recordings of usual length leave a meaning to. */
+static int digits(const struct comparison *c)
 {
-	double wide = c->high - c->low;
-
-	return wide >= 100 ? 0 : wide >= 5 ? 1 : wide >= 0.05 ? 2 : wide >= 0.005 ? 3 : 4;
+	if (c->options->measure == DIFF_SHARE)
+		return 2;
+	if (!is_time(c))
+		return 0;
+	return c->options->measure == DIFF_NONE ? 3 : 2;
 }
 
-static void value_cell(struct table *t, const struct diff_change *c, int side)
+static void value_cell(struct table *t, const struct diff_change *c, int side, int digits)
 {
 	static const char *const absent[SIDES] = {"new", "gone"};
 
 	if (!c->count[side] && c->count[!side])
 		table_cell(t, absent[side]);
 	else
-		table_cellf(t, "%.*f", digits(c), c->value[side]);
+		table_cellf(t, "%.*f", digits, c->value[side]);
 }
 
-static void put_row(struct table *t, const struct diff_row *row, enum diff_cost cost)
+static void put_row(struct table *t, const struct diff_row *row, enum diff_cost cost, int digits)
 {
 	const struct diff_change *c = &row->cost[cost];
 
-	table_cellf(t, "%+.*f", digits(c), c->change);
+	table_cellf(t, "%+.*f", digits, c->change);
 	table_cell(t, diff_stars(c));
-	table_cellf(t, "%+.*f", digits(c), c->low);
-	table_cellf(t, "%+.*f", digits(c), c->high);
-	value_cell(t, c, BEFORE);
-	value_cell(t, c, AFTER);
+	table_cellf(t, "%+.*f", digits, c->low);
+	table_cellf(t, "%+.*f", digits, c->high);
+	value_cell(t, c, BEFORE, digits);
+	value_cell(t, c, AFTER, digits);
 	table_cell(t, row->name);
 	table_cell(t, row->more);
 }
@@ -220,7 +222,7 @@ static int put_rows(const struct comparison *c, const struct screen *s, enum dif
 	int rc;
 
 	for (size_t i = 0; i < rows; i++)
-		put_row(&t, list[i].row, cost);
+		put_row(&t, list[i].row, cost, digits(c));
 	rc = table_print(&t, s);
 	table_free(&t);
 	if (rows < count) {

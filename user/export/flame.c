@@ -57,9 +57,11 @@ static int label(struct labelling *l, enum flame_kind kind, const char *name, co
 	return rc;
 }
 
-static enum flame_kind kind_of(const struct frame *f)
+static enum flame_kind kind_of(const struct profile_frame *f)
 {
-	switch (f->kind) {
+	if (f->function == PROFILE_NONE && f->mapping == PROFILE_NONE)
+		return FLAME_BROKEN; /* nothing is known of it */
+	switch (f->f.kind) {
 	case FRAME_KERNEL:
 		return FLAME_KERNEL;
 	case FRAME_JIT:
@@ -86,7 +88,7 @@ static int label_frame(struct labelling *l, uint32_t frame)
 		if (!common)
 			return -ENOMEM;
 	}
-	rc = label(l, kind_of(&f->f),
+	rc = label(l, kind_of(f),
 		   common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf)), "",
 		   module, &l->of_frame[frame]);
 	free(common);
