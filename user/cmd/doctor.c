@@ -160,6 +160,7 @@ const struct command doctor_command = {
 	.name = "doctor",
 	.summary = "what works on this machine, and what would mend the rest",
 	.usage = "[OPTIONS]",
+	.group = COMMANDS_RECORDING,
 	.description = "Tries everything that a recording needs by doing it: loads the programs, "
 		       "opens the "
 		       "events, records a child for a moment, opens files of other users' "

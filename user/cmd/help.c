@@ -31,7 +31,8 @@ const struct group_title group_titles[] = {
 const struct task tasks[] = {
 	{"Where does this machine's time go?",
 	 "sudo skein record -d 10s\tsample everything for ten seconds\n"
-	 "skein report\tread the answer\n"},
+	 "skein report\tread the answer\n"
+	 "sudo skein top\tor watch it live\n"},
 	{"Why is this program slow?",
 	 "sudo skein record -- make -j4\trun it, sample it and its children\n"
 	 "skein report --tree\twho calls what\n"},
@@ -40,10 +41,14 @@ const struct task tasks[] = {
 	 "skein report --sched\twho ran, who waited, who woke whom\n"},
 	{"What happened just before?",
 	 "sudo skein record -e all --keep 30s\trecord endlessly, keep the last 30 s\n"},
-	{"Look at it elsewhere",
-	 "skein export -o out.folded\tstacks, for flame graphs\n"
+	{"What has become slower?",
+	 "skein diff before.skein after.skein\teach change, with its significance\n"},
+	{"See it elsewhere",
+	 "skein export -o out.html\ta flame graph page, for any browser\n"
 	 "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n"
-	 "skein query skein.skein\tas a database, in SQL\n"},
+	 "skein query skein.skein\ta database: what can be asked in SQL\n"},
+	{"Will it work here?",
+	 "sudo skein doctor\tand if not, what mends it\n"},
 	{NULL, NULL},
 };
 
