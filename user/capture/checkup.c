@@ -243,7 +243,9 @@ static void check_sideband(struct finding *f)
 	}
 	if (ret)
 		find_failed(f, ret, &err);
-	else
+	if (ret == -EPERM && !try_event("cpu-clock", &err)) /* the event is there, its ring not */
+		f->needs = NEED_BIT(NEED_RING_MEMORY);
+	if (!ret)
 		find_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
 	cpu_set_free(&online);
 	sideband_free(s);
@@ -377,6 +379,7 @@ static void run_check(struct finding *f, const struct checkup_options *o)
 void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context)
 {
+	program_quiet_library();
 	for (int c = 0; c < CHECK_COUNT; c++) {
 		struct finding f = {.check = (enum check)c};
 

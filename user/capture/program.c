@@ -77,11 +77,16 @@ static int keep_quiet(enum libbpf_print_level level, const char *format, va_list
 								   0;
 }
 
+void program_quiet_library(void)
+{
+	libbpf_set_print(keep_quiet);
+}
+
 unsigned int program_cpus_per_ring(void)
 {
 	int cpus;
 
-	libbpf_set_print(keep_quiet);
+	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
 	return cpus < 0 ? 1 : ((unsigned int)cpus + MAX_RINGS - 1) / MAX_RINGS;
 }
@@ -304,7 +309,7 @@ static int open_skeleton(struct program *p, struct error *err)
 {
 	int cpus;
 
-	libbpf_set_print(keep_quiet);
+	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
 	if (cpus < 0)
 		return error_errno(err, cpus, "how many CPUs there may be");

@@ -54,6 +54,12 @@ int program_selected_fd(const struct program *p, bool threads);
 /* Whether every selected process, and every child selected with it, has ended. */
 bool program_selection_over(const struct program *p);
 
+/*
+ * What libbpf has to say goes to stderr only if SKEIN_DEBUG_BPF is set. Before anything else of
+ * libbpf is called by somebody else.
+ */
+void program_quiet_library(void);
+
 /* How many CPUs share one ring here. */
 unsigned int program_cpus_per_ring(void);
 

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""skein doctor: what it finds is true, and failures say the same words."""
+
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import unittest
+
+import live
+from live import SKEIN
+
+USER = 1234
+REQUIRED = {"kernel", "user namespace", "kernel types", "sampling program", "sampling event",
+            "process life", "names and tables", "its own samples"}
+SYSCTL = pathlib.Path("/proc/sys/kernel")
+
+
+def as_user(*caps):
+    words = "-all" + "".join(f",+{cap}" for cap in caps)
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
+            f"--inh-caps={words}", f"--ambient-caps={words}", f"--bounding-set={words}"]
+
+
+class Doctor(live.LiveTest):
+    def setUp(self):
+        super().setUp()
+        self.home = self.tmp / "home"
+        self.home.mkdir()
+        os.chown(self.home, USER, USER)
+
+    def run_skein(self, *args, prefix=(), **env):
+        env = live.clean_environment(HOME=str(self.home), XDG_CACHE_HOME="", **env)
+        return subprocess.run([*prefix, SKEIN, *map(str, args)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60, cwd=self.home, env=env)
+
+    def findings(self, prefix=(), status=0, **env):
+        """{check: finding}, and the whole."""
+        done = self.run_skein("doctor", "--json", prefix=prefix, **env)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(done.stderr, "")
+        told = json.loads(done.stdout)
+        self.assertEqual(told["works"], status == 0)
+        checks = {check["check"]: check for check in told["checks"]}
+        self.assertEqual({n for n, c in checks.items() if c["required"]}, REQUIRED)
+        return checks, told
+
+    def missing(self, checks):
+        return {name for name, check in checks.items() if check["verdict"] == "missing"}
+
+    def switch(self, name, value):
+        """Set a switch of the kernel until the test ends, or skip it."""
+        path = SYSCTL / name
+        before = path.read_text()
+        self.addCleanup(path.write_text, before)
+        try:
+            path.write_text(f"{value}\n")
+        except OSError as error:
+            self.skipTest(f"kernel.{name} cannot be {value} here: {error.strerror}")
+
+    def test_root(self):
+        other = self.start("setpriv", "--reuid=2000", "--regid=2000", "--clear-groups", "sleep", 60)
+        self.wait_for(lambda: pathlib.Path(f"/proc/{other.pid}/comm").read_text() == "sleep\n")
+        checks, _ = self.findings()
+        self.assertEqual(self.missing(checks) - {"cache folder", "restrictions"}, set())
+        for name in REQUIRED:
+            self.assertEqual(checks[name]["verdict"], "ok", checks[name])
+        self.assertRegex(checks["its own samples"]["found"], r"^[1-9][0-9]* samples")
+        self.assertIn("no capabilities", checks["names and tables"]["found"])
+        self.assertRegex(checks["others' memory"]["found"], r"process \d+")
+
+    def test_user_without_rights(self):
+        checks, told = self.findings(as_user(), 1)
+        self.assertEqual(told["setting"], "a user's shell")
+        self.assertLessEqual({"sampling program", "sampling event", "process life",
+                              "its own samples", "context switches", "kernel names",
+                              "others' memory", "others' files"}, self.missing(checks))
+        self.assertEqual(checks["sampling program"]["needs"], "CAP_BPF and CAP_PERFMON")
+        self.assertIn("sudo setcap cap_bpf,cap_perfmon,", checks["sampling program"]["mend"])
+        self.assertEqual(checks["names and tables"]["verdict"], "ok") # needs no rights
+
+    def test_user_with_the_least(self):
+        checks, _ = self.findings(as_user("bpf", "perfmon"))
+        self.assertEqual(checks["kernel names"]["needs"], "CAP_SYSLOG")
+        self.assertEqual(checks["others' files"]["needs"], "CAP_SYS_PTRACE")
+        self.assertIn("CAP_CHECKPOINT_RESTORE", checks["deleted files"]["needs"])
+        self.assertIn("CAP_DAC_READ_SEARCH", checks["others' memory"]["needs"])
+        self.assertEqual(checks["cache folder"]["verdict"], "ok") # and its parent is made
+        self.assertEqual((self.home / ".cache").stat().st_mode & 0o777, 0o700)
+
+    def test_rootless(self):
+        """In a user namespace of its own it cannot work, and says so first."""
+        if subprocess.run(["unshare", "-Ur", "true"], check=False).returncode:
+            self.skipTest("no user namespaces here")
+        done = self.run_skein("doctor", prefix=["unshare", "-Ur"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("recording cannot work", done.stdout)
+        self.assertIn("the initial user namespace", done.stdout)
+        done = self.run_skein("record", "-d", 1, prefix=["unshare", "-Ur"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("recording cannot work in a user namespace", done.stderr)
+
+    def test_setting_decides_what_mends(self):
+        """The same lack, and the line of each place."""
+        wanted = {
+            "a user's shell": ("sudo setcap ", {}),
+            "Kubernetes": ("securityContext: {runAsUser: 0, capabilities: {add: [BPF, PERFMON]}}",
+                           {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}),
+            "a container": ("--user 0 --cap-add BPF --cap-add PERFMON", {"container": "podman"}),
+        }
+        for setting, (line, env) in wanted.items():
+            inside = ["unshare", "--uts", "--ipc"] if "container" in env else []
+            checks, told = self.findings([*inside, *as_user()], 1, **env)
+            with self.subTest(setting=setting):
+                self.assertEqual(told["setting"], setting)
+                self.assertIn(line, checks["sampling program"]["mend"])
+
+    def test_text_and_colours(self):
+        done = self.run_skein("doctor", "-v", prefix=as_user("bpf", "perfmon"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Recording works, without what is missing above.", done.stdout)
+        self.assertIn("To mend it:\n", done.stdout)
+        self.assertIn("(tried: ", done.stdout)
+        self.assertNotIn("\033", done.stdout)
+        for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+            self.assertEqual("\033[32m" in self.on_terminal(**env), coloured, env)
+
+    def on_terminal(self, **env):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([SKEIN, "doctor"], stdin=slave, stdout=slave,
+                                   stderr=subprocess.DEVNULL,
+                                   env=live.clean_environment(TERM="xterm", **env))
+        os.close(slave)
+        shown = b""
+        try:
+            while chunk := os.read(master, 4096):
+                shown += chunk
+        except OSError:
+            pass # the other side is closed
+        process.wait()
+        os.close(master)
+        return shown.decode()
+
+    @unittest.skipUnless(os.path.exists("/usr/bin/python3"), "there is no /usr/bin/python3")
+    def test_interpreters(self):
+        version = subprocess.run(["/usr/bin/python3", "-c", "import platform; "
+                                  "print(platform.python_version())"], capture_output=True,
+                                 text=True, check=True).stdout.strip()
+        self.start("/usr/bin/python3", "-c", "print(1, flush=True); import time; time.sleep(60)"
+                   ).stdout.readline()
+        _, told = self.findings()
+        found = [r for r in told["runtimes"] if r["name"] == f"Python {version}"]
+        self.assertTrue(found, told["runtimes"])
+        self.assertTrue(all(r["readable"] and r["processes"] > 0 for r in found))
+
+    def test_same_words(self):
+        """What record says and what doctor says of one lack."""
+        for taken in ("bpf", "perfmon"):
+            caps = [cap for cap in ("bpf", "perfmon", "syslog") if cap != taken]
+            checks, _ = self.findings(as_user(*caps), 1)
+            done = self.run_skein("record", "-d", 1, prefix=as_user(*caps))
+            lines = done.stderr.splitlines()
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(lines, [
+                f"skein: {checks['sampling program']['found']}",
+                f"skein: to mend it: {checks['sampling program']['mend']}",
+                "skein: 'skein doctor' tells more"])
+            self.assertEqual(checks["sampling program"]["needs"], f"CAP_{taken.upper()}")
+
+    def test_verifier_is_asked_for(self):
+        """What the kernel says of a refused program is shown to who asks for it only."""
+        caps = as_user("bpf")
+        silent = self.run_skein("record", "-d", 1, prefix=caps)
+        told = self.run_skein("record", "-v", "-d", 1, prefix=caps)
+        self.assertNotIn("libbpf", silent.stderr)
+        self.assertIn("libbpf", told.stderr)
+        self.assertEqual(told.returncode, 1)
+
+    def test_no_types(self):
+        """As on a kernel that was built without them."""
+        hidden = ["unshare", "--mount", "--propagation=private", "sh", "-c",
+                  'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh"]
+        checks, _ = self.findings(hidden, 1)
+        self.assertEqual(checks["kernel types"]["verdict"], "missing")
+        self.assertIn("CONFIG_DEBUG_INFO_BTF", checks["kernel types"]["mend"])
+        for events in ("cpu", "sched"):
+            done = self.run_skein("record", "-e", events, "-d", 1, prefix=hidden)
+            self.assertEqual(done.returncode, 1)
+            for word in ("/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF", "skein doctor"):
+                self.assertIn(word, done.stderr)
+
+    def test_ring_memory(self):
+        """Rings of others of this user use up what may be locked without CAP_IPC_LOCK."""
+        self.switch("perf_event_mlock_kb", 64)
+        prefix = ["prlimit", "--memlock=65536:65536", *as_user("bpf", "perfmon")]
+        checks, _ = self.findings(prefix, 1)
+        self.assertEqual(checks["process life"]["verdict"], "missing")
+        self.assertIn("perf_event_mlock_kb", checks["process life"]["mend"])
+        done = self.run_skein("record", "-d", 1, prefix=prefix)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sysctl kernel.perf_event_mlock_kb", done.stderr)
+        self.assertIn("skein doctor", done.stderr)
+
+    def record_loop(self, *prefix):
+        path = self.home / f"{self.files}.skein"
+        self.files += 1
+        done = self.run_skein("record", "-F", 997, "-o", path, "--", "dd", "if=/dev/zero",
+                              "of=/dev/null", "bs=1M", "count=5000", "status=none",
+                              prefix=prefix)
+        return done, path
+
+    def test_paranoid(self):
+        """CAP_PERFMON stands above kernel.perf_event_paranoid; without it no program is loaded."""
+        level = int((SYSCTL / "perf_event_paranoid").read_text())
+        self.addCleanup((SYSCTL / "perf_event_paranoid").write_text, f"{level}\n")
+        for level in range(5):
+            with self.subTest(level=level):
+                self.switch("perf_event_paranoid", level)
+                done, path = self.record_loop(*as_user("bpf", "perfmon"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(live.Trace(path).stacks(comm="dd"))
+                done, _ = self.record_loop(*as_user())
+                self.assertEqual(done.returncode, 1)
+                for word in ("CAP_BPF and CAP_PERFMON are missing", "sudo", "skein doctor"):
+                    self.assertIn(word, done.stderr)
+
+    def test_hidden_addresses(self):
+        """kernel.kptr_restrict: names for whoever has CAP_SYSLOG, and for nobody at 2."""
+        for level in range(3):
+            with self.subTest(level=level):
+                self.switch("kptr_restrict", level)
+                done, path = self.record_loop()
+                self.assertEqual(done.returncode, 0, done.stderr)
+                named = any(kind == live.FRAME["KERNEL"] and not name.startswith("[")
+                            for s in live.Trace(path).stacks(comm="dd")
+                            for name, kind in zip(s.names, s.kinds))
+                self.assertEqual(named, level < 2)
+                self.assertEqual("kernel.kptr_restrict" in done.stderr, level == 2, done.stderr)
+                checks, _ = self.findings()
+                self.assertEqual(checks["kernel names"]["verdict"],
+                                 "ok" if level < 2 else "missing")
+        self.assertIn("sysctl kernel.kptr_restrict=1", checks["kernel names"]["mend"])
+
+    def test_page(self):
+        """docs/privileges.md holds the table as it is."""
+        done = subprocess.run([live.ROOT / "tools" / "privileges", SKEIN, "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_wrong_words(self):
+        for args in (["--frobnicate"], ["something"], ["--color", "pink"]):
+            done = self.run_skein("doctor", *args)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    live.main()
