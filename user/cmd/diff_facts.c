@@ -87,9 +87,10 @@ static double complete_share(const struct diff_trace *t)
 /* Of the samples that were due while something ran. */
 static double lost_share(const struct diff_trace *t)
 {
-	double lost = (double)t->losses.due, all = lost + (double)t->losses.total.written;
+	double written = fmax((double)t->losses.total.written, (double)t->count);
+	double lost = (double)t->losses.due;
 
-	return all > 0 ? lost / all : 0;
+	return lost > 0 ? lost / (lost + written) : 0;
 }
 
 static const struct share {

@@ -111,13 +111,13 @@ static void put_method(const struct comparison *c, const struct screen *s)
 				break;
 			}
 	snprintf(text, sizeof(text),
-		 "%s, in %s; %zu %s, %zu with enough samples, %zu changed. Stars: * q <= 0.05, "
-		 "** 0.01, *** 0.001 (false discovery rate). %s",
-		 diff_measure_word(c->options->measure), unit_name(c), c->diff.rows.count,
-		 plurals[c->options->by], c->diff.tested, changed,
-		 runs ? "How runs differ by themselves is counted."
-		      : "One trace a side: how runs differ by themselves is not known, only "
-			"sampling is.");
+		 "%zu %s in %s: %zu changed, of %zu with enough samples to tell. Stars: * q <= "
+		 "0.05, ** 0.01, *** 0.001 (false discovery rate). %s",
+		 c->diff.rows.count, plurals[c->options->by], unit_name(c), changed,
+		 c->diff.tested,
+		 runs ? "How runs differ by themselves is counted in."
+		      : "One trace a side: how runs differ by themselves is not known, only what "
+			"sampling does.");
 	put_paragraph(s, "Compared", STYLE_PLAIN, text);
 }
 
