@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* needs.c: the table is whole, and what mends something is told for every setting. */
+#include <errno.h>
+#include <linux/capability.h>
+
+#include "capture/needs.h"
+#include "suite.h"
+
+START_TEST(every_need_is_told_in_every_setting)
+{
+	char mend[1024];
+
+	for (unsigned int i = 0; i < NEED_COUNT; i++) {
+		const struct need_entry *n = &need_table[i];
+
+		ck_assert(n->name && n->name[0] && n->what[0] && n->lost[0]);
+		ck_assert_int_eq(n->capability < 0, n->lacking != NULL);
+		for (int s = 0; s < SETTING_COUNT; s++) {
+			need_mend(NEED_BIT(i), (enum setting)s, mend, sizeof(mend));
+			ck_assert_msg(mend[0] && strlen(mend) < 300 && !strchr(mend, '\n'),
+				      "%s: %s", n->name, mend);
+		}
+	}
+	ck_assert_int_eq(need_table[NEED_CAP_BPF].capability, CAP_BPF);
+	ck_assert_int_lt(need_table[NEED_KERNEL].capability, 0);
+}
+END_TEST
+
+static const char *mend(uint64_t needs, enum setting s)
+{
+	static char text[1024];
+
+	return need_mend(needs, s, text, sizeof(text));
+}
+
+START_TEST(capabilities_are_mended_together)
+{
+	uint64_t both = NEED_BIT(NEED_CAP_BPF) | NEED_BIT(NEED_CAP_SYS_PTRACE);
+	char names[128];
+
+	ck_assert_str_eq(mend(both, SETTING_SYSTEMD), "AmbientCapabilities=CAP_BPF CAP_SYS_PTRACE");
+	ck_assert_str_eq(mend(both, SETTING_CONTAINER),
+			 "--user 0 --cap-add BPF --cap-add SYS_PTRACE");
+	ck_assert_str_eq(mend(both, SETTING_KUBERNETES),
+			 "securityContext: {runAsUser: 0, capabilities: {add: [BPF, SYS_PTRACE]}}");
+	/* a file has all or none: its capabilities are replaced as a whole */
+	ck_assert(strstr(mend(both, SETTING_USER), "cap_bpf,cap_perfmon,cap_sys_ptrace,") != NULL);
+	ck_assert(strstr(mend(both, SETTING_USER), "cap_sys_nice=ep /") != NULL);
+	ck_assert_str_eq(need_names(both, names, sizeof(names)), "CAP_BPF and CAP_SYS_PTRACE");
+	ck_assert_str_eq(need_names(both | NEED_BIT(NEED_CAP_PERFMON), names, sizeof(names)),
+			 "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+	ck_assert_str_eq(mend(0, SETTING_USER), "");
+}
+END_TEST
+
+START_TEST(small_buffers_are_not_overrun)
+{
+	char text[64];
+
+	for (size_t size = 1; size < sizeof(text); size++) {
+		memset(text, 'x', sizeof(text));
+		need_mend(NEEDS_CAPABILITIES, SETTING_USER, text, size);
+		ck_assert_uint_lt(strlen(text), size);
+		ck_assert_int_eq(text[size], 'x');
+		need_names(NEEDS_CAPABILITIES, text, size);
+		ck_assert_uint_lt(strlen(text), size);
+		ck_assert_int_eq(text[size], 'x');
+	}
+}
+END_TEST
+
+START_TEST(a_failure_says_what_mends_it)
+{
+	struct error err = {""};
+	char *mends, *more;
+
+	ck_assert_int_eq(need_failed(&err, -ENOENT, NEED_BTF, "reading"), -ENOENT);
+	mends = strchr(err.text, '\n');
+	ck_assert_ptr_nonnull(mends);
+	more = strchr(mends + 1, '\n');
+	ck_assert_ptr_nonnull(more);
+	ck_assert(!strncmp(err.text, "reading: this kernel has no type information", 44));
+	ck_assert(!strncmp(mends, "\nto mend it", 11));
+	ck_assert_str_eq(more, "\n'skein doctor' tells more");
+	/* the status of a wrong command line is not for the kernel's words */
+	ck_assert_int_eq(need_failed(&err, -EINVAL, NEED_COUNT, "loading"), -EOPNOTSUPP);
+	ck_assert(strstr(err.text, "\n'skein doctor' tells more") != NULL);
+}
+END_TEST
+
+SUITE("needs", every_need_is_told_in_every_setting, capabilities_are_mended_together,
+      small_buffers_are_not_overrun, a_failure_says_what_mends_it)
