@@ -85,8 +85,8 @@ evidence: ## the long forms of the tests; what they measured goes to docs/
 		exit $$status
 
 bench: ## measure against perf in one run; writes docs/performance.md
-	$(Q)tools/deps build bench profilers
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
+	$(Q)tools/deps build bench profilers readers
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads $(O)/tests/readers/make_trace
 	$(Q)tools/bench --skein $(O)/skein --write
 
 unit: $(UNIT) $(READERS) $(SHIM) ## build the unit tests

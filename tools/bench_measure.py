@@ -94,7 +94,10 @@ class Bench:
                                 "SELECT sum(count) AS n FROM sum"])
             return json.loads(answer)[0]["n"] or 0
         answer = output_of(["perf", "report", "--stats", "-i", path])
-        return int(re.search(r"SAMPLE events: *(\d+)", answer).group(1))
+        found = re.search(r"SAMPLE events: *(\d+)", answer)
+        if not found:
+            raise BenchError(f"perf tells nothing of its samples in {path}")
+        return int(found.group(1))
 
     def turns(self, tools):
         """(round, tool), each tool first in every other round."""
