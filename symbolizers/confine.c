@@ -135,11 +135,11 @@ static int set_limits(uint64_t memory, unsigned int files)
 	return 0;
 }
 
-static int set_attributes(int parent)
+static int set_attributes(int parent, const char *name)
 {
 	/* After the change of user, which resets the first two. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_NAME, "skein-names") < 0)
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_NAME, name) < 0)
 		return -errno;
 	return getppid() == parent ? 0 : -ESRCH;
 }
@@ -241,12 +241,17 @@ int confine_within(int socket, int parent, const struct confines *c)
 	if (!rc)
 		rc = set_limits(memory, c->files);
 	if (!rc)
-		rc = set_attributes(parent);
+		rc = set_attributes(parent, c->name);
 	return rc ? rc : filter_calls(c->refuse_links);
 }
 
 int confine(int socket, int parent, unsigned int files)
 {
-	return confine_within(socket, parent,
-			      &(struct confines){.files = files, .memory = CONFINED_MEMORY});
+	const struct confines c = {
+		.name = "skein-names",
+		.files = files,
+		.memory = CONFINED_MEMORY,
+	};
+
+	return confine_within(socket, parent, &c);
 }

@@ -13,6 +13,7 @@
 
 /* What a worker may have. */
 struct confines {
+	const char *name; /* what the process is called */
 	unsigned int files; /* descriptors that it may hold */
 	uint64_t memory; /* bytes on top of what it inherited */
 	/* Reading a symbolic link fails, instead of being the end: libdw asks for its file's name. */

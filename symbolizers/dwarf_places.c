@@ -60,6 +60,13 @@ static int open_image(struct dwarf_places *p, const struct elf_image *image, int
 	return !rc && !p->units.ranges.count ? -ENOENT : rc;
 }
 
+static void close_images(struct dwarf_places *p)
+{
+	dwarf_units_free(&p->units);
+	dwarf_image_close(&p->image);
+	dwarf_image_close(&p->common);
+}
+
 static int open_debug(struct dwarf_places *p, const struct dwarf_fds *fds,
 		      const struct object_facts *identity, uint64_t budget,
 		      struct source_facts *facts, struct beat *b)
@@ -99,17 +106,17 @@ int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
 	if (!rc)
 		rc = open_image(ret, &image, fds->common, budget, facts, b);
 	elf_image_close(&image);
-	if (rc == -ENOENT && fds->debug >= 0)
+	if (rc == -ENOENT && fds->debug >= 0) {
+		close_images(ret);
 		rc = open_debug(ret, fds, &identity, budget, facts, b);
+	}
 	facts->wants_debug = rc == -ENOENT && !facts->split;
 	return rc ? rc : stamp_check(fds->file, stamp);
 }
 
 void dwarf_places_close(struct dwarf_places *p)
 {
-	dwarf_units_free(&p->units);
-	dwarf_image_close(&p->image);
-	dwarf_image_close(&p->common);
+	close_images(p);
 	elf_free(&p->elf);
 	*p = (struct dwarf_places){0};
 }

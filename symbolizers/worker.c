@@ -493,12 +493,14 @@ static void reset_signals(void)
 static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory)
 {
 	const struct confines c = {
+		.name = "skein-lines",
 		.files = files + WORKER_FILES_SPARE,
-		.memory = memory ? memory : CONFINED_MEMORY,
-		.refuse_links = memory > 0,
+		.memory = memory,
+		.refuse_links = true,
 	};
 
-	return confine_within(socket, parent, &c);
+	return memory ? confine_within(socket, parent, &c)
+		      : confine(socket, parent, files + WORKER_FILES_SPARE);
 }
 
 void worker_main(int socket, int parent, unsigned int files, uint64_t memory)

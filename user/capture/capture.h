@@ -74,7 +74,7 @@ struct capture_summary {
 	uint64_t tables_made, tables_cached; /* by the worker; from the cache */
 	uint64_t bad_stacks, saved_stacks; /* that ended badly; those of them that were kept */
 	bool inlined; /* inlined functions were asked for */
-	struct inlines_summary inlines; /* texts belong to the source */
+	struct inlines_summary inlines;
 	bool comm_matched; /* the glob matched something at some time */
 };
 

@@ -38,12 +38,6 @@ struct file {
 	UT_hash_handle hh;
 };
 
-struct refusal {
-	char *path;
-	int status;
-	uint64_t needed;
-};
-
 struct inlines {
 	struct inlines_context context;
 	struct objects *objects;
@@ -51,7 +45,6 @@ struct inlines {
 	struct file *files;
 	uint64_t waiting; /* addresses in files */
 	struct inlines_summary summary;
-	struct refusal refusals[INLINES_REFUSALS_MAX];
 	int error; /* of the opener or the symbolizer, in a callback */
 };
 
@@ -66,15 +59,17 @@ static void answer_none(struct inlines *in, struct file *f)
 static void note_refusal(struct inlines *in, const struct file *f)
 {
 	const struct object *o = objects_by_id(in->objects, f->id);
-	struct refusal *r = &in->refusals[in->summary.refused];
+	struct inlines_refusal *r = &in->summary.refusals[in->summary.refused];
+	const char *path = o ? o->path : "";
+	size_t size = strlen(path);
 
 	if (in->summary.refused++ >= INLINES_REFUSALS_MAX)
 		return;
-	*r = (struct refusal){
-		.path = o ? strdup(o->path) : NULL,
-		.status = f->facts.status,
-		.needed = f->facts.needed,
-	};
+	if (size >= sizeof(r->path))
+		path += size - sizeof(r->path) + 1;
+	snprintf(r->path, sizeof(r->path), "%s", path);
+	r->status = f->facts.status;
+	r->needed = f->facts.needed;
 }
 
 /* There is nothing to be known of the file. */
@@ -263,8 +258,6 @@ void inlines_free(struct inlines *in)
 	symbolizer_free(in->symbolizer);
 	HASH_ITER (hh, in->files, f, next)
 		file_free(in, f);
-	for (int i = 0; i < INLINES_REFUSALS_MAX; i++)
-		free(in->refusals[i].path);
 	free(in);
 }
 
@@ -362,10 +355,4 @@ void inlines_summary(const struct inlines *in, struct inlines_summary *ret)
 	*ret = in->summary;
 	ret->unasked += inlines_pending(in);
 	ret->restarts = symbolizer_stats(in->symbolizer)->restarts;
-	for (int i = 0; i < INLINES_REFUSALS_MAX; i++)
-		ret->refusals[i] = (struct inlines_refusal){
-			.path = in->refusals[i].path ? in->refusals[i].path : "",
-			.status = in->refusals[i].status,
-			.needed = in->refusals[i].needed,
-		};
 }

@@ -29,7 +29,7 @@ struct inlines_context {
 
 /* A file without answers, and why. */
 struct inlines_refusal {
-	const char *path;
+	char path[256]; /* the end of it, if it is longer */
 	int status; /* negative errno, as in source_facts */
 	uint64_t needed; /* bytes of debugging information; 0 unknown */
 };
@@ -65,7 +65,7 @@ int inlines_poll(struct inlines *in, uint64_t now, struct error *err);
 uint64_t inlines_pending(const struct inlines *in);
 int inlines_worker_pid(const struct inlines *in);
 
-/* Texts belong to in. What is pending counts as not asked. */
+/* What is pending counts as not asked. */
 void inlines_summary(const struct inlines *in, struct inlines_summary *ret);
 
 #endif
