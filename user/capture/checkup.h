@@ -92,6 +92,7 @@ struct runtime_found {
 	uint64_t processes;  /* that have it mapped */
 	const char *support; /* what skein can do with it */
 	bool readable;	     /* its frames are named */
+	bool tested;	     /* and that is known to be right */
 };
 
 /* Tell of the Pythons and JVMs that run and that may be looked at. 0 or a negative errno. */

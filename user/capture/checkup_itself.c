@@ -144,8 +144,8 @@ static void tell(struct finding *f, const struct kept *k)
 		find_missing(f, 0, "of %zu samples %zu were complete, and %zu had names", j.samples,
 			     j.complete, j.named);
 	else
-		find_ok(f, "%zu samples of a child, %zu with their whole stack, %zu with names",
-			j.samples, j.complete, j.named);
+		find_ok(f, "%zu samples of a child: %zu whole, %zu with names", j.samples,
+			j.complete, j.named);
 }
 
 void check_itself(struct finding *f, const struct checkup_options *o)

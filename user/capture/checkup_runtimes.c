@@ -168,7 +168,8 @@ static void tell(const struct runtime_file *f,
 	} else {
 		snprintf(name, sizeof(name), "Python %u.%u.%u", p->major, p->minor, p->micro);
 		found.support = python_support_text(p->support);
-		found.readable = p->support == PYTHON_READABLE || p->support == PYTHON_UNTESTED;
+		found.tested = p->support == PYTHON_READABLE;
+		found.readable = found.tested || p->support == PYTHON_UNTESTED;
 	}
 	each(context, &found);
 }

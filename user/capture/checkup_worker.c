@@ -123,9 +123,7 @@ void check_worker(struct finding *f)
 	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
 		find_missing(f, 0, "the worker could not give up its rights");
 	else
-		find_ok(f,
-			"%s() of libc named, its unwind table made; worker: user %s, no "
-			"capabilities, seccomp",
+		find_ok(f, "libc's %s() named, its table made; worker: user %s, no capabilities",
 			t.name, user);
 	symbolizer_free(s);
 }

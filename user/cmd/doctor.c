@@ -86,7 +86,8 @@ static void take_runtime(void *context, const struct runtime_found *r)
 				     .path = strdup(r->path),
 				     .processes = r->processes,
 				     .support = r->support,
-				     .readable = r->readable};
+				     .readable = r->readable,
+				     .tested = r->tested};
 
 	if (!new.name || !new.path || vector_push(&d->runtimes, new) < 0) {
 		free(new.name);

@@ -15,7 +15,7 @@ struct doctor_runtime {
 	char *name, *path;
 	uint64_t processes;
 	const char *support;
-	bool readable;
+	bool readable, tested;
 };
 
 struct diagnosis {

@@ -85,8 +85,11 @@ static void put_runtime(const struct screen *s, const struct doctor_runtime *r)
 
 	snprintf(text, sizeof(text), "%s; %" PRIu64 " process%s of %s", r->support, r->processes,
 		 r->processes == 1 ? "" : "es", text_clean(r->path, path, sizeof(path)));
-	put_row(s, r->readable ? "ok" : "missing", r->readable ? STYLE_GOOD : STYLE_WARM, r->name,
-		text);
+	put_row(s,
+		r->tested     ? "ok"
+		: r->readable ? "untested"
+			      : "missing",
+		r->tested ? STYLE_GOOD : STYLE_WARM, r->name, text);
 }
 
 static void put_head(const struct diagnosis *d, const struct screen *s)
@@ -177,6 +180,8 @@ static void json_runtime(struct json *j, const struct doctor_runtime *r)
 	json_key_text(j, "support", r->support);
 	json_key(j, "readable");
 	json_bool(j, r->readable);
+	json_key(j, "tested");
+	json_bool(j, r->tested);
 	json_object_end(j);
 }
 
