@@ -65,7 +65,7 @@ class Graph {
 		this.reveal(node);
 	}
 
-	/* Draw for paper, so wide, or for the screen again (0). On paper rows without any name are cut. */
+	/* Draw for paper, so wide, or for the screen again (0). On paper, rows without names are cut. */
 	print(width) {
 		const { view } = this;
 
@@ -293,6 +293,7 @@ class Graph {
 
 	/* To the root's end, where an upward graph begins. */
 	home() {
+		this.scroller.classList.toggle("upward", this.upward);
 		this.scroller.scrollTop = this.upward ? this.rows * ROW : 0;
 	}
 

@@ -20,6 +20,9 @@ const THEMES = {
 		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", factor: 0.68 },
 };
 
+const hsl = (hue, saturation, lightness) =>
+	`hsl(${hue.toFixed(0)} ${saturation.toFixed(0)}% ${lightness.toFixed(0)}%)`;
+
 class Palette {
 	constructor(labels) {
 		this.labels = labels;
@@ -37,11 +40,11 @@ class Palette {
 		const kind = this.labels.kind[label], of = KINDS[kind];
 		const seed = parseInt(shortHash(this.labels.name[label]), 36);
 		const module = parseInt(shortHash(this.labels.module[label]), 36);
-		const hue = of.hue + of.spread * ((module % 64) / 32 - 1) * 0.7 + of.spread * ((seed % 32) / 16 - 1) * 0.3;
+		const off = ((module % 64) / 32 - 1) * 0.7 + ((seed % 32) / 16 - 1) * 0.3;
 		const lightness = kind === KIND.group ? this.theme.group
 			: this.theme.lightness + ((seed >>> 8) % 9 - 4) * (this.name === "light" ? 1.1 : 0.7);
 
-		return `hsl(${hue.toFixed(0)} ${(of.saturation * this.theme.factor).toFixed(0)}% ${lightness.toFixed(0)}%)`;
+		return hsl(of.hue + of.spread * off, of.saturation * this.theme.factor, lightness);
 	}
 
 	fill(label) {
@@ -50,9 +53,9 @@ class Palette {
 
 	/* Of a legend. */
 	kind(kind) {
-		const of = KINDS[kind], lightness = kind === KIND.group ? this.theme.group : this.theme.lightness;
+		const { hue, saturation } = KINDS[kind], { theme } = this;
 
-		return `hsl(${of.hue} ${of.saturation * this.theme.factor}% ${lightness}%)`;
+		return hsl(hue, saturation * theme.factor, kind === KIND.group ? theme.group : theme.lightness);
 	}
 
 	/* Red grew, blue shrank; strength 0 to 1. */
@@ -61,10 +64,11 @@ class Palette {
 		const strong = this.name === "light" ? 66 : 43;
 
 		if (strength < 0.02)
-			return `hsl(40 6% ${pale}%)`;
-		return `hsl(${hue} ${(40 + 45 * strength) * this.theme.factor}% ${pale + (strong - pale) * strength}%)`;
+			return hsl(40, 6, pale);
+		return hsl(hue, (40 + 45 * strength) * this.theme.factor, pale + (strong - pale) * strength);
 	}
 }
 
 /* How strong a change of share is shown, where the largest is `most`. */
-const strength = (difference, most) => most > 0 ? Math.sqrt(Math.min(1, Math.abs(difference) / most)) : 0;
+const strength = (difference, most) =>
+	most > 0 ? Math.sqrt(Math.min(1, Math.abs(difference) / most)) : 0;

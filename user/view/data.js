@@ -76,7 +76,7 @@ class Labels {
 			return this.ranked;
 		const order = Array.from(this.name, (_, i) => i);
 
-		order.sort((a, b) => this.name[a] < this.name[b] ? -1 : this.name[a] > this.name[b] ? 1 : a - b);
+		order.sort((a, b) => compare(this.name[a], this.name[b]) || a - b);
 		this.ranked = new Int32Array(order.length);
 		order.forEach((label, rank) => { this.ranked[label] = rank; });
 		return this.ranked;
@@ -154,9 +154,11 @@ function readEvents(raw, strings) {
 		return found;
 	};
 
-	return raw.map((event) => ({ ...event, name: visible(strings[event.name]), unit: strings[event.unit],
+	return raw.map((event) => ({ ...event,
+		name: visible(strings[event.name]),
+		unit: strings[event.unit],
 		broken: triples(event.broken).map(([reason, module, n]) =>
-			({ reason: strings[reason], module: visible(strings[module]), count: n })),
+			({ reason: strings[reason], module: strings[module] && visible(strings[module]), count: n })),
 		losses: triples(event.losses).map(([word, text, n]) =>
 			({ word: strings[word], text: strings[text], count: n })) }));
 }

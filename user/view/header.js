@@ -3,51 +3,59 @@
 
 /* A fact of the head: what it is, and what is told of it; more is shown when it is pointed at. */
 function fact(name, value, more) {
-	return element("div", { title: more }, element("dt", { text: name }), element("dd", { text: value }));
+	return element("div", { title: more }, element("dt", { text: name }),
+		element("dd", { text: value }));
 }
 
 function completeText(event) {
 	if (!event.due)
 		return ["no user stacks"];
 	const broken = event.broken.map(({ reason, module, count: n }) =>
-		`${percent(n, event.due)} ${reason}${module === "[no name]" ? "" : ` in ${module}`}`);
+		`${percent(n, event.due)} ${reason}${module && ` in ${module}`}`);
 
 	return [percent(event.complete, event.due),
-		[`${count(event.complete)} of ${count(event.due)} user stacks are complete`, ...broken].join("\n")];
+		[`${count(event.complete)} of ${count(event.due)} user stacks are complete`, ...broken]
+			.join("\n")];
 }
+
+const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
+const lostRecords = (event) => event.losses.reduce((sum, loss) => sum + loss.count, 0);
 
 function lostText(event) {
-	const lost = event.losses.reduce((sum, loss) => sum + loss.count, 0);
+	const lost = lostRecords(event);
 
-	return [lost ? plural(lost, "record") : "nothing",
-		event.losses.map((loss) => `${count(loss.count)} ${loss.word}: ${loss.text}`).join("\n") || undefined];
+	return lost ? [plural(lost, "record"), event.losses.map(lossText).join("\n")] : ["nothing"];
 }
 
+const SIDES = ["After", "Before"];
+
 /* What of the recording's options chose samples. */
-const CHOICES = ["option.pids", "option.tids", "option.comm", "option.cgroup", "option.cpus", "option.stacks"];
+const CHOICES = ["pids", "tids", "comm", "cgroup", "cpus", "stacks"];
 
 /* The facts of one recording; the event is that side's own. */
 function factsOf(side, event, samples, data) {
-	const { host } = side, facts = [];
-	const options = CHOICES.filter((key) => side.infos.has(key))
-		.map((key) => `${key.slice(key.indexOf(".") + 1)} ${side.infos.get(key)}`);
-	const length = data.to || data.from
-		? `${duration(data.from)} to ${data.to ? duration(data.to) : "the end"} of ${duration(host.duration)}`
-		: host.duration ? duration(host.duration) : "unfinished";
+	const { host } = side, facts = [], part = Boolean(data.from || data.to);
+	const options = CHOICES.filter((key) => side.infos.has(`option.${key}`))
+		.map((key) => `${key} ${side.infos.get(`option.${key}`)}`);
+	const length = host.duration ? duration(host.duration) : "unfinished";
+	const to = data.to ? duration(data.to) : "the end";
+	const ended = host.duration ? `ended ${utc(host.utc + host.duration)}` : undefined;
 
 	facts.push(fact("Host", host.name || "unknown", `Linux ${host.kernel} ${host.arch}`));
 	if (!data.before)
 		facts.push(fact("Kernel", `${host.kernel || "unknown"} ${host.arch}`));
-	facts.push(fact("Began", utc(host.utc), host.duration ? `ended ${utc(host.utc + host.duration)}` : undefined));
-	facts.push(fact("Took", length));
+	facts.push(fact("Began", utc(host.utc), ended));
+	facts.push(fact("Took", part ? `${duration(data.from)} to ${to} of ${length}` : length));
 	if (event) {
 		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
-		const busy = event.unit === "ns" && host.duration && !data.from && !data.to
+		const often = event.frequency ? `, ${event.frequency} Hz` : "";
+		const busy = event.unit === "ns" && host.duration && !part
 			? `${(samples.weight / host.duration).toFixed(2)} of ${host.cpus} CPUs` : undefined;
 
-		facts.push(fact("Event", event.frequency ? `${event.name}, ${event.frequency} Hz` : event.name));
+		facts.push(fact("Event", event.name + often));
 		facts.push(fact("Samples", count(samples.count)));
-		facts.push(fact(event.unit === "ns" ? "CPU time" : "Weight", weight(samples.weight, event), busy));
+		facts.push(fact(event.unit === "ns" ? "CPU time" : "Weight",
+			weight(samples.weight, event), busy));
 		if (busy && !data.before)
 			facts.push(fact("Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
@@ -58,19 +66,23 @@ function factsOf(side, event, samples, data) {
 	return facts;
 }
 
-function showHead(data, view) {
-	const { event } = view, title = data.now.host.name || "";
-	const rows = data.sides.map((side, which) => {
-		const own = event && side.events.find(({ name }) => name === event.name);
-		const samples = { weight: view.whole[2 * which + WEIGHT] ?? 0, count: view.whole[2 * which + COUNT] ?? 0 };
-		const facts = factsOf(side, own, samples, data);
+/* The event that is shown, as a side has it. */
+const ownEvent = (side, event) => event && side.events.find(({ name }) => name === event.name);
 
-		return data.before ? [element("div", { class: "side" }, element("dt", { text: which ? "Before" : "After" })), ...facts] : facts;
+function showHead(data, view) {
+	const where = data.now.host.name, what = data.before ? "What changed" : "Flame graph";
+	const rows = data.sides.map((side, which) => {
+		const of = (column) => view.whole[2 * which + column] ?? 0;
+		const samples = { weight: of(WEIGHT), count: of(COUNT) };
+		const facts = factsOf(side, ownEvent(side, view.event), samples, data);
+		const name = element("div", { class: "side" }, element("dt", { text: SIDES[which] }));
+
+		return element("div", { class: "facts" }, ...(data.before ? [name] : []), ...facts);
 	});
 
-	byId("title").textContent = data.before ? "What changed" : `Flame graph${title && ` of ${title}`}`;
-	document.title = `${data.before ? "What changed" : "Flame graph"}${title && ` · ${title}`} · skein`;
-	byId("facts").replaceChildren(...rows.map((facts) => element("div", { class: "facts" }, ...facts)));
+	byId("title").textContent = where && !data.before ? `${what} of ${where}` : what;
+	document.title = [what, where, "skein"].filter(Boolean).join(" · ");
+	byId("facts").replaceChildren(...rows);
 }
 
 /* A message where too much is lost for the picture to be trusted. */
@@ -78,14 +90,14 @@ function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = view.event && side.events.find(({ name }) => name === view.event.name);
-		const lost = own?.losses.reduce((sum, loss) => sum + loss.count, 0) ?? 0;
-		const when = data.before ? which ? "Before: " : "After: " : "";
+		const own = ownEvent(side, view.event), lost = own ? lostRecords(own) : 0;
+		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
 			texts.push(`${when}the recording has no end: it still ran, or its recorder was killed.`);
 		if (own && lost > 0.01 * (view.whole[2 * which + COUNT] + lost))
-			texts.push(`${when}${plural(lost, "record is", "records are")} lost: ${own.losses.map((l) => `${count(l.count)} ${l.word} (${l.text})`).join("; ")}.`);
+			texts.push(`${when}${plural(lost, "record is", "records are")} lost: ` +
+				`${own.losses.map(lossText).join("; ")}.`);
 	});
 	byId("warning").hidden = !texts.length;
 	byId("warning").textContent = texts.join(" ");
@@ -120,28 +132,32 @@ class Legend {
 	}
 
 	show(state) {
-		const { data, view } = this.page, shares = this.shares(), whole = shares.reduce((a, b) => a + b, 0);
-		const there = new Set(data.labels.kind);
-		const chips = Object.entries(KINDS).filter(([kind]) => there.has(Number(kind)) && Number(kind) !== KIND.group)
-			.map(([kind, { name }]) => this.chip(Number(kind), name, percent(shares[kind], whole), state.hidden));
+		const shares = this.shares(), whole = shares.reduce((a, b) => a + b, 0);
+		const there = new Set(this.page.data.labels.kind);
+		const shown = Object.keys(KINDS).map(Number)
+			.filter((kind) => there.has(kind) && kind !== KIND.group);
+		const chips = shown.map((kind) =>
+			this.chip(kind, percent(shares[kind], whole), state.hidden));
 
-		this.host.replaceChildren(...chips, ...(view.before ? [...this.gone(state), this.scale()] : []));
+		if (this.page.view.before)
+			chips.push(...this.gone(state), this.scale());
+		this.host.replaceChildren(...chips);
 	}
 
-	chip(kind, name, share, hidden) {
-		const bit = 1 << kind, shown = !(hidden & bit);
+	chip(kind, share, hidden) {
+		const bit = 1 << kind, shown = !(hidden & bit), { name } = KINDS[kind];
+		const title = `${shown ? "Hide" : "Show"} ${name} frames; their time stays with what called ` +
+			"them. Ctrl+click: only these";
 		const click = (event) => {
-			const others = ((1 << KIND.group) - 1) & ~bit;
-			const only = event.altKey || event.ctrlKey;
+			const others = ((1 << KIND.group) - 1) & ~bit, only = hidden === others ? 0 : others;
 
-			this.page.change({ hidden: only ? hidden === others ? 0 : others : hidden ^ bit });
+			this.page.change({ hidden: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
 			this.host.querySelector(`[data-kind="${kind}"]`)?.focus();
 		};
 		const swatch = this.page.view.before ? [] : [this.swatch(kind)];
 
-		return element("button", { type: "button", "data-kind": kind, "aria-pressed": String(shown), onclick: click,
-			title: `${shown ? "Hide" : "Show"} ${name} frames; their time stays with what called them. Ctrl+click: only these` },
-		...swatch, element("span", { text: name }), element("span", { class: "faint", text: share }));
+		return element("button", { type: "button", "data-kind": kind, title, onclick: click,
+			"aria-pressed": String(shown) }, ...swatch, span("", name), span("faint", share));
 	}
 
 	/* What is gone has no width by what is there now: a way to see it. */
@@ -154,9 +170,11 @@ class Legend {
 				share += shareOf(view, node, BEFORE);
 				node = view.end[node] - 1;
 			}
-		return share && state.width === "" ? [element("button", { type: "button", class: "gone",
+		if (!share || state.width !== "")
+			return [];
+		return [element("button", { type: "button", class: "gone",
 			text: `${percent(share, 1)} of before is gone: show`,
-			onclick: () => this.page.change({ width: "both" }) })] : [];
+			onclick: () => this.page.change({ width: "both" }) })];
 	}
 
 	/* Of a comparison: what the colours say. */
@@ -170,6 +188,6 @@ class Legend {
 			parts.push(box);
 		}
 		return element("span", { class: "scale", role: "img", "aria-label": "Blue shrank, red grew" },
-			element("span", { text: `shrank ${points(-most)}` }), ...parts, element("span", { text: `grew ${points(most)}` }));
+			span("", `shrank ${points(-most)}`), ...parts, span("", `grew ${points(most)}`));
 	}
 }

@@ -5,7 +5,10 @@ const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
 const ORDERS = [["name", "name"], ["weight", "widest first"]];
 const PAPER = 1400; // px: the width on paper, in which a name of 12 px can be read
+const LEAST = 3; // px that a selected frame is wide, if a zoom can do it
 const THEME_KEY = "skein-theme";
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /* What of a state makes another tree. */
 const treeKey = (s) => [s.event, s.split, s.width, s.order, s.inverted, s.hidden].join();
@@ -22,8 +25,9 @@ class Page {
 		this.table = new Table(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
-		this.history = new History((text) => parseState(text,
-			{ events: this.views.events.length, widths: this.widths.map(([key]) => key) }), (state) => this.show(state));
+		const possible = { events: this.views.events.length, widths: this.widths.map(([key]) => key) };
+
+		this.history = new History((text) => parseState(text, possible), (state) => this.show(state));
 		this.listen();
 		this.chooseTheme(this.storedTheme());
 		this.show(this.history.state);
@@ -34,7 +38,8 @@ class Page {
 	}
 
 	fillControls() {
-		const fill = (id, pairs) => byId(id).replaceChildren(...pairs.map(([value, text]) => element("option", { value, text })));
+		const fill = (id, pairs) => byId(id).replaceChildren(
+			...pairs.map(([value, text]) => element("option", { value, text })));
 
 		fill("event", this.views.events.map(({ name }, i) => [String(i), name]));
 		fill("split", Object.entries(SPLITS));
@@ -81,7 +86,8 @@ class Page {
 		const empty = this.view.count < 2;
 
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = "There are no samples in this profile: nothing that was asked for ran while it was recorded.";
+		byId("empty").textContent = "There are no samples in this profile: nothing that was asked for " +
+			"ran while it was recorded.";
 		byId("graph").hidden = state.table || empty;
 		byId("table").hidden = !state.table || empty;
 		byId("details").hidden = byId("legend").hidden = byId("tools").hidden = empty;
@@ -100,7 +106,8 @@ class Page {
 		set("as-table", state.table);
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
-		byId("canvas").setAttribute("aria-label", `Flame graph of ${plural(this.view.whole[COUNT], "sample")}; arrow keys move, Enter zooms. The same as a table: t`);
+		byId("canvas").setAttribute("aria-label", `Flame graph of ${plural(this.view.whole[COUNT],
+			"sample")}; arrow keys move, Enter zooms. The same as a table: t`);
 	}
 
 	showTrail() {
@@ -110,8 +117,9 @@ class Page {
 			path.unshift(node);
 		byId("trail").hidden = !path.length;
 		byId("path").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
-			element("button", { type: "button", class: "name", "aria-current": node === graph.zoomed ? "true" : false,
-				text: this.panes.name(view.label[node]), onclick: () => this.zoomTo(node) })));
+			element("button", { type: "button", class: "name", onclick: () => this.zoomTo(node),
+				"aria-current": node === graph.zoomed && "true",
+				text: this.panes.name(view.label[node]) })));
 		byId("path").scrollLeft = byId("path").scrollWidth;
 	}
 
@@ -123,12 +131,14 @@ class Page {
 		graph.matches = matches;
 		byId("previous").disabled = byId("next").disabled = !matches;
 		this.matched = matches ? matchingNodes(view, matches, zoomed) : [];
-		byId("matched").textContent = !state.search ? "" : matches ? this.matchedText(zoomed) : "not a regular expression";
+		byId("matched").textContent = !state.search ? ""
+			: matches ? this.matchedText(zoomed) : "not a regular expression";
 	}
 
 	matchedText(zoomed) {
 		const { view } = this;
-		const share = (column) => percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
+		const share = (column) =>
+			percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
 		const inside = zoomed ? " of the zoomed" : "";
 
 		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}` : `${share(0)}${inside} matched`;
@@ -141,10 +151,10 @@ class Page {
 		const label = this.view.label[this.graph.selected];
 
 		this.history.change({ ...changes, zoom: "", select: "" }, detail);
-		const widest = label >= 0 ? outermost(this.view, label)
-			.reduce((best, node) => best < 0 || this.view.width[node] > this.view.width[best] ? node : best, -1) : -1;
+		const { width } = this.view, nodes = label >= 0 ? outermost(this.view, label) : [];
+		const widest = nodes.reduce((best, node) => width[node] > width[best] ? node : best, nodes[0]);
 
-		return widest > 0 ? this.select(widest) : undefined;
+		return widest && this.select(widest);
 	}
 
 	path(node) {
@@ -163,7 +173,7 @@ class Page {
 
 		while (zoomed > 0 && !(node >= zoomed && node < view.end[zoomed]))
 			zoomed = view.parent[zoomed];
-		while (view.width[node] * graph.wide / (view.width[zoomed] || 1) < 3 && zoomed !== node) {
+		while (zoomed !== node && view.width[node] * graph.wide < LEAST * view.width[zoomed]) {
 			let below = node;
 
 			while (view.parent[below] !== zoomed)
@@ -251,7 +261,8 @@ class Page {
 				this.goMatch(event.shiftKey ? -1 : 1);
 		});
 		on("link", "click", () => this.copyLink());
-		on("theme", "click", () => this.chooseTheme(this.palette.name === "light" ? "dark" : "light", true));
+		on("theme", "click", () =>
+			this.chooseTheme(this.palette.name === "light" ? "dark" : "light", true));
 		on("help", "click", () => this.showHelp());
 		addEventListener("keydown", (event) => {
 			if (runKey(this, event))
@@ -306,7 +317,7 @@ class Page {
 		addEventListener("beforeprint", () => print(true));
 		addEventListener("afterprint", () => print(false));
 		matchMedia("print").addEventListener("change", (event) => print(event.matches));
-		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.chooseTheme(this.storedTheme()));
+		DARK.addEventListener("change", () => this.chooseTheme(this.storedTheme()));
 	}
 
 	storedTheme() {
@@ -318,7 +329,7 @@ class Page {
 		} catch {
 			// a browser may keep nothing for files
 		}
-		return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+		return DARK.matches ? "dark" : "light";
 	}
 
 	chooseTheme(theme, keep = false) {

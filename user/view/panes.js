@@ -106,36 +106,36 @@ class Panes {
 		return now ? points(now - before) : `gone (${points(-before)})`;
 	}
 
-	showTip(node, x, y) {
-		const { view } = this.page, { labels } = this;
-
-		if (node < 0) {
-			this.tip.hidden = true;
-			return;
-		}
-		const label = view.label[node], lines = [];
+	tipLines(node) {
+		const { view, graph } = this.page, { labels } = this, label = view.label[node], lines = [];
+		const total = view.total[view.unit];
 
 		lines.push(element("strong", { class: "name", text: this.name(label) }));
 		if (label >= 0 && labels.module[label])
-			lines.push(element("span", { class: "name faint", text: labels.shortModule(label) }));
-		lines.push(element("span", { text: this.amount(this.valuesOf(node)) }));
+			lines.push(span("name faint", labels.shortModule(label)));
+		lines.push(span("", this.amount(this.valuesOf(node))));
 		if (view.before) {
-			lines.push(element("span", { text: `before: ${this.amount(this.valuesOf(node), BEFORE)}` }));
-			lines.push(element("span", { class: "strong",
-				text: this.changed(shareOf(view, node), shareOf(view, node, BEFORE)) }));
-		} else if (this.page.graph.zoomed) {
-			const zoomed = view.total[view.unit][this.page.graph.zoomed];
-
-			if (view.depth[node] >= view.depth[this.page.graph.zoomed])
-				lines.push(element("span", { class: "faint",
-					text: `${percent(view.total[view.unit][node], zoomed)} of what is zoomed into` }));
+			lines.push(span("", `before: ${this.amount(this.valuesOf(node), BEFORE)}`));
+			lines.push(span("strong", this.changed(shareOf(view, node), shareOf(view, node, BEFORE))));
+		} else if (graph.zoomed && view.depth[node] >= view.depth[graph.zoomed]) {
+			lines.push(span("faint",
+				`${percent(total[node], total[graph.zoomed])} of what is zoomed into`));
 		}
-		this.tip.replaceChildren(...lines);
-		this.tip.hidden = false;
+		return lines;
+	}
+
+	/* Beside the pointer; of -1 none. */
+	showTip(node, x, y) {
+		this.tip.hidden = node < 0;
+		if (node < 0)
+			return;
+		this.tip.replaceChildren(...this.tipLines(node));
 		const box = this.tip.getBoundingClientRect();
 
-		this.tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - box.width - 6))}px`;
-		this.tip.style.top = `${y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18}px`;
+		const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 6));
+		const top = y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18;
+
+		Object.assign(this.tip.style, { left: `${left}px`, top: `${top}px` });
 	}
 
 	hideTip() {
@@ -144,9 +144,10 @@ class Panes {
 
 	/* For who does not see the graph. */
 	speak(node) {
-		const label = this.page.view.label[node];
+		const { view } = this.page;
 
-		byId("spoken").textContent = `${this.name(label)}, ${this.amount(this.valuesOf(node))}, depth ${this.page.view.depth[node]}`;
+		byId("spoken").textContent =
+			`${this.name(view.label[node])}, ${this.amount(this.valuesOf(node))}, depth ${view.depth[node]}`;
 	}
 
 	row(key, text) {
@@ -163,11 +164,13 @@ class Panes {
 			parts.push(...this.row(`Self${when}`, this.amount(self, column)));
 		}
 		if (view.before) {
-			const [now, old] = [0, BEFORE].map((c) => view.whole[c + view.unit] ? total[c + view.unit] / view.whole[c + view.unit] : 0);
+			const share = (column) => total[column] / (view.whole[column] || 1);
 
-			parts.push(...this.row("Change", this.changed(now, old)));
+			parts.push(...this.row("Change",
+				this.changed(share(view.unit), share(BEFORE + view.unit))));
 		}
-		return element("div", { class: "numbers" }, element("h3", { text: title }), element("dl", {}, ...parts));
+		return element("div", { class: "numbers" }, element("h3", { text: title }),
+			element("dl", {}, ...parts));
 	}
 
 	/* Callers or callees: each a button that goes there. */
@@ -179,16 +182,17 @@ class Panes {
 			bar.style.setProperty("--share", whole ? entry.share / whole : 0);
 			return element("li", {}, element("button", { type: "button", class: "go",
 				onclick: () => this.page.select(entry.node) }, bar,
-			element("span", { class: "share", text: percent(entry.share, 1) }),
-			element("span", { class: "name", text: this.name(entry.label) })));
+			span("share", percent(entry.share, 1)), span("name", this.name(entry.label))));
 		});
 		const rest = entries.slice(LISTED).reduce((sum, entry) => sum + entry.share, 0);
 
 		if (entries.length > LISTED)
-			items.push(element("li", { class: "faint", text: `${count(entries.length - LISTED)} more: ${percent(rest, 1)}` }));
+			items.push(element("li", { class: "faint",
+				text: `${count(entries.length - LISTED)} more: ${percent(rest, 1)}` }));
 		if (!entries.length)
 			items.push(element("li", { class: "faint", text: none }));
-		return element("div", { class: "list" }, element("h3", { text: title }), element("ul", {}, ...items));
+		return element("div", { class: "list" }, element("h3", { text: title }),
+			element("ul", {}, ...items));
 	}
 
 	/* Module, kind and place of a function. */
@@ -198,10 +202,9 @@ class Panes {
 
 		parts.push(element("span", { class: "kind" }, this.page.legend.swatch(kind[label]), of.name));
 		if (module[label])
-			parts.push(element("span", { class: "name", text: module[label] }));
+			parts.push(span("name", module[label]));
 		if (file[label])
-			parts.push(element("span", { class: "name",
-				text: file[label] + (line[label] ? `:${line[label]}` : "") }));
+			parts.push(span("name", file[label] + (line[label] ? `:${line[label]}` : "")));
 		return element("p", { class: "origin" }, ...parts);
 	}
 
@@ -209,8 +212,9 @@ class Panes {
 		const { view } = this.page;
 
 		this.details.replaceChildren(
-			element("h2", {}, element("span", { class: "name", text: "all" })),
-			element("p", { class: "faint", text: "Click a frame to zoom into it, or move with the arrow keys. ? shows all keys." }),
+			element("h2", {}, span("name", "all")),
+			element("p", { class: "faint", text: "Click a frame to zoom into it, or move with the " +
+				"arrow keys. ? shows all keys." }),
 			element("div", { class: "columns" },
 				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0), "The whole view"),
 				this.list(this.parts(), this.childrenOf(0), "nothing")));
@@ -246,7 +250,7 @@ class Panes {
 			columns.push(this.list("Called by", callers, "nobody"));
 		columns.push(this.list(group ? "Begins with" : "Calls", callees, "nothing that was seen"));
 		this.details.replaceChildren(
-			element("h2", {}, element("span", { class: "name", text: this.name(label) }),
+			element("h2", {}, span("name", this.name(label)),
 				element("button", { type: "button", text: "Zoom", title: "Show it in full width (Enter)",
 					onclick: () => this.page.zoomTo(node) }),
 				element("button", { type: "button", text: "Find all", title: "Search for it",

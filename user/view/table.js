@@ -37,35 +37,38 @@ class Table {
 
 	/* The columns of this view: [key, title, text of a row, number]. */
 	columns() {
-		const { view } = this.page, unit = view.unit;
-		const share = (column) => (row) => view.whole[column] ? row[column] / view.whole[column] : 0;
+		const { view } = this.page, what = view.unit === COUNT ? "samples" : "time";
 		const amount = (values) => view.unit === COUNT ? count(values) : weight(values, view.event);
 
 		if (view.before)
 			return [
 				["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.selfShare],
 				["selfOld", "Self before", (r) => percent(r.selfOld, 1), (r) => r.selfOld],
-				["selfChange", "Self change", (r) => points(r.selfShare - r.selfOld), (r) => r.selfShare - r.selfOld],
+				["selfChange", "Self change", (r) => points(r.selfShare - r.selfOld),
+					(r) => r.selfShare - r.selfOld],
 				["total", "Total", (r) => percent(r.share, 1), (r) => r.share],
 				["totalOld", "Total before", (r) => percent(r.old, 1), (r) => r.old],
-				["change", "Total change", (r) => this.page.panes.changed(r.share, r.old), (r) => r.share - r.old],
+				["change", "Total change", (r) => this.page.panes.changed(r.share, r.old),
+					(r) => r.share - r.old],
 			];
 		return [
 			["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.self],
-			["selfTime", unit === COUNT ? "Self samples" : "Self time", (r) => amount(r.self), (r) => r.self],
+			["selfTime", `Self ${what}`, (r) => amount(r.self), (r) => r.self],
 			["total", "Total", (r) => percent(r.share, 1), (r) => r.total],
-			["totalTime", unit === COUNT ? "Total samples" : "Total time", (r) => amount(r.total), (r) => r.total],
+			["totalTime", `Total ${what}`, (r) => amount(r.total), (r) => r.total],
 		];
 	}
 
 	collect() {
 		const { view, graph } = this.page, unit = view.unit, found = [];
 		const { self, total, node } = functionCosts(view, this.labels, graph.zoomed);
-		const part = (values, column, label) => view.before || column < BEFORE
-			? view.whole[column] ? values[column][label] / view.whole[column] : 0 : 0;
+		const part = (values, column, label) =>
+			view.whole[column] ? values[column][label] / view.whole[column] : 0;
+		const wanted = (label) => node[label] && this.labels.kind[label] !== KIND.group &&
+			(!graph.matches || graph.matches[label]);
 
 		for (let label = 0; label < node.length; label++) {
-			if (!node[label] || graph.matches && !graph.matches[label] || this.labels.kind[label] === KIND.group)
+			if (!wanted(label))
 				continue;
 			found.push({ label, node: node[label], self: self[unit][label], total: total[unit][label],
 				selfShare: part(self, unit, label), share: part(total, unit, label),
@@ -83,8 +86,8 @@ class Table {
 		return rows.sort((a, b) => {
 			const x = number ? number(a) : text(a), y = number ? number(b) : text(b);
 
-			return (x < y ? -1 : x > y ? 1 : 0) * direction || b.total - a.total ||
-				(name[a.label] < name[b.label] ? -1 : 1);
+			return compare(x, y) * direction || b.total - a.total ||
+				compare(name[a.label], name[b.label]);
 		});
 	}
 
@@ -113,12 +116,13 @@ class Table {
 			}
 			return cell;
 		});
-		const name = element("button", { type: "button", class: "go name", text: this.labels.name[row.label],
-			onclick: () => this.page.select(row.node) });
+		const { page, labels } = this;
+		const name = element("button", { type: "button", class: "go name",
+			text: labels.name[row.label], onclick: () => page.select(row.node) });
 
-		return element("tr", { "aria-selected": this.page.graph.selected === row.node },
-			...cells, element("td", { class: "function" }, this.page.legend.swatch(this.labels.kind[row.label]), name),
-			element("td", { class: "name faint", text: this.labels.shortModule(row.label) }));
+		return element("tr", { "aria-selected": page.graph.selected === row.node && "true" }, ...cells,
+			element("td", { class: "function" }, page.legend.swatch(labels.kind[row.label]), name),
+			element("td", { class: "name faint", text: labels.shortModule(row.label) }));
 	}
 
 	show() {
@@ -129,7 +133,8 @@ class Table {
 		const body = rows.slice(0, this.rows).map((row) => this.row(row, columns, most));
 		const { view, graph, panes } = this.page;
 		const where = graph.zoomed ? ` in ${panes.name(view.label[graph.zoomed])}` : "";
-		const caption = `${plural(rows.length, "function")}${where}${graph.matches ? " that fit the search" : ""}`;
+		const fit = graph.matches ? " that fit the search" : "";
+		const caption = `${plural(rows.length, "function")}${where}${fit}`;
 		const parts = [element("table", {}, element("caption", { class: "name", text: caption }),
 			element("thead", {}, head), element("tbody", {}, ...body))];
 

@@ -19,8 +19,12 @@ function element(tag, properties = {}, ...children) {
 	return made;
 }
 
+/* A piece of text in a style of page.css. */
+const span = (style, text) => element("span", { class: style, text });
+
 /* What has no width, or turns the direction of text around, would show another name. */
-const UNSEEN = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]/g;
+const UNSEEN = new RegExp("[\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
+	"\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]", "g");
 
 const LONGEST = 2000; // characters of a name that are shown
 
@@ -39,6 +43,8 @@ function percent(part, whole) {
 	return share > 0 && share < 0.01 ? "< 0.01 %" : `${share.toFixed(share < 10 ? 2 : 1)} %`;
 }
 
+const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+
 /* A difference of shares, in percentage points. */
 function points(difference) {
 	const sign = difference > 0 ? "+" : difference < 0 ? "−" : "±";
@@ -52,10 +58,12 @@ function plural(n, word, words = `${word}s`) {
 	return `${count(n)} ${n === 1 ? word : words}`;
 }
 
+const UNITS = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]]; // in ns
+
 function duration(ns) {
-	for (const [size, unit] of [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]])
+	for (const [size, unit] of UNITS)
 		if (ns >= size)
-			return `${(ns / size).toPrecision(ns / size >= 100 ? Math.ceil(Math.log10(ns / size + 1)) : 3)} ${unit}`;
+			return `${ns >= 100 * size ? count(ns / size) : (ns / size).toPrecision(3)} ${unit}`;
 	return `${count(ns)} ns`;
 }
 
@@ -68,7 +76,9 @@ function weight(value, event) {
 function utc(ns) {
 	const when = new Date(ns / 1e6);
 
-	return Number.isNaN(when.getTime()) ? "unknown" : `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+	if (Number.isNaN(when.getTime()))
+		return "unknown";
+	return `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 /* FNV-1a, 32 bits, in few characters: what links name frames by. */

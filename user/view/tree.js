@@ -98,7 +98,7 @@ function byWidth(tree, width) {
 
 /* Lists of children in the given order of all nodes. */
 function siblings(tree, order) {
-	const first = new Int32Array(tree.count).fill(-1), next = new Int32Array(tree.count).fill(-1);
+	const first = new Int32Array(tree.count).fill(-1), next = first.slice();
 
 	for (let i = order.length - 1; i >= 0; i--) {
 		next[order[i]] = first[tree.parent[order[i]]];

@@ -75,13 +75,15 @@ class Views {
 		const key = `${which} ${split}`;
 
 		if (!this.groups.has(key))
-			this.groups.set(key, Int32Array.from(this.data.sides[which].threads, (thread) =>
-				split === "none" ? -1
-					: this.labels.number(groupName(thread, split, !this.data.before), "", KIND.group)));
+			this.groups.set(key, Int32Array.from(this.data.sides[which].threads, (thread) => {
+				const name = groupName(thread, split, !this.data.before);
+
+				return split === "none" ? -1 : this.labels.number(name, "", KIND.group);
+			}));
 		return this.groups.get(key);
 	}
 
-	/* Samples of the event, one group after the other: [side, sum, group] as parallel arrays. */
+	/* The event's sums by the label of their group; those of before as -1, -2, ... */
 	chosen(event, split) {
 		const byGroup = new Map();
 
@@ -102,7 +104,7 @@ class Views {
 		return byGroup;
 	}
 
-	/* As it was recorded: callers above callees; hidden kinds left out, their time with their callers. */
+	/* As it was recorded, callers above callees; the time of hidden kinds stays with callers. */
 	plain(tree, byGroup, hidden) {
 		const { parent, label } = this.base, kinds = this.labels.kind;
 		const stamp = new Int32Array(this.base.count), place = new Int32Array(this.base.count);
@@ -157,8 +159,8 @@ class Views {
 
 	/* A sum of the first side is told by its number, one of the second by a negative one. */
 	nodeOf(which) {
-		const place = this.base.place[which < 0 ? 1 : 0];
-		const node = which < 0 ? this.data.before.sums.node[-which - 1] : this.data.now.sums.node[which];
+		const place = this.base.place[which < 0 ? 1 : 0], { now, before } = this.data;
+		const node = which < 0 ? before.sums.node[-which - 1] : now.sums.node[which];
 
 		return place ? place[node] : node;
 	}
@@ -181,7 +183,7 @@ class Views {
 		const byGroup = event ? this.chosen(event, state.split) : new Map();
 
 		this[state.inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
-		const whole = tree.self.map((self) => self.subarray(0, tree.count).reduce((a, b) => a + b, 0));
+		const whole = tree.self.map((self) => self.reduce((sum, value) => sum + value, 0));
 		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT : WEIGHT;
 		const arranged = arrange(tree, { widthOf: widths(state.width, unit, whole),
 			ranks: this.labels.ranks(), heaviest: state.order === "weight" });

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flame graph page in a browser: by mouse, keys and address; and of a trace made to harm."""
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from browser import MISSING
+from pages import Pages
+
+if MISSING:
+    raise unittest.SkipTest(MISSING)
+
+
+class Use(Pages):
+    """By mouse, keys and address."""
+
+    def test_zoom_and_history(self):
+        self.open()
+        self.click("write")
+        self.assertEqual((self.zoomed(), self.selected()), ("write", "write"))
+        self.assertEqual(self.browser.text("#path").split(),
+                         ["all", "worker", "3", "_start", "main", "write"])
+        self.click("main")
+        self.assertEqual(self.zoomed(), "main")
+        self.browser.back()
+        self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'write'")
+        self.browser.back()
+        self.browser.wait("skeinPage.graph.zoomed === 0")
+        self.browser.forward()
+        self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'write'")
+        self.browser.click("#reset")
+        self.assertEqual(self.zoomed(), "all")
+        self.harmless()
+
+    def test_search(self):
+        self.open()
+        self.browser.fill("#search", "^fib$")
+        # 15 of worker 3 and 15 of the truncated; fib in fib counts once
+        self.assertEqual(self.browser.text("#matched"), "31.6 % matched")
+        self.browser.press("Enter")
+        first = self.ask("skeinPage.graph.selected")
+        self.assertEqual(self.selected(), "fib")
+        self.browser.click("#next")
+        self.assertNotEqual(self.ask("skeinPage.graph.selected"), first)
+        self.browser.click("#previous")
+        self.assertEqual(self.ask("skeinPage.graph.selected"), first)
+        self.browser.fill("#search", "fib(")
+        self.assertEqual(self.browser.text("#matched"), "not a regular expression")
+        self.browser.fill("#search", "")
+        self.assertEqual(self.browser.text("#matched"), "")
+        self.harmless()
+
+    def test_search_in_zoom(self):
+        self.open()
+        self.click("main")
+        self.browser.fill("#search", "^write$")
+        total = self.ask("skeinPage.view.total[1][skeinPage.graph.zoomed]")
+        self.assertEqual(self.browser.text("#matched"),
+                         f"{500 / total:.2f} % of the zoomed matched")
+
+    def test_keys(self):
+        self.open()
+        self.ask("document.getElementById('canvas').focus()")
+        for key, name in (("ArrowDown", "worker 3"), ("ArrowDown", "_start"), ("ArrowDown", "main"),
+                          ("ArrowDown", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
+                          ("ArrowRight", "write"), ("ArrowUp", "main"), ("ArrowDown", None)):
+            self.browser.press(key)
+            if name:
+                self.assertEqual(self.selected(), name, key)
+        self.assertIn("depth 4", self.ask("document.getElementById('spoken').textContent"))
+        self.browser.press("ArrowUp")
+        self.browser.press("Enter")
+        self.assertEqual(self.zoomed(), "main")
+        self.browser.press("Backspace")
+        self.browser.wait("skeinPage.graph.zoomed === 0")
+        self.browser.press("/")
+        self.assertEqual(self.ask("document.activeElement.id"), "search")
+        self.browser.press("n")
+        self.assertEqual(self.ask("skeinPage.state.search"), "n")
+        self.browser.press("Escape")
+        self.browser.press("t")
+        self.assertTrue(self.ask("document.getElementById('table').checkVisibility()"))
+        self.browser.press("t")
+        for theme in ("dark", "light"):
+            self.browser.press("d")
+            self.assertEqual(self.ask("document.documentElement.dataset.theme"), theme)
+        self.browser.press("?")
+        self.assertTrue(self.ask("document.getElementById('manual').open"))
+        self.browser.press("Escape")
+        self.assertFalse(self.ask("document.getElementById('manual').open"))
+
+    def test_upward(self):
+        self.open("scene", "#upward=1")
+        boxes = self.ask("['main', 'write'].map((name) => skeinPage.graph.box(named(name)[0]).y)")
+        self.assertGreater(*boxes)
+        self.click("write")
+        self.assertEqual(self.zoomed(), "write")
+
+    def test_link(self):
+        self.open()
+        self.browser.choose("#split", "none")
+        self.browser.choose("#order", "weight")
+        self.browser.press("i")
+        self.browser.fill("#search", "main")
+        self.click("write")
+        told = self.ask("[location.hash, skeinPage.graph.zoomed, skeinPage.graph.selected, "
+                        "skeinPage.view.inverted, document.getElementById('matched').innerText]")
+        self.show(self.home / "scene.html", told[0])
+        again = self.ask("[location.hash, skeinPage.graph.zoomed, skeinPage.graph.selected, "
+                         "skeinPage.view.inverted, document.getElementById('matched').innerText]")
+        self.assertEqual(again, told)
+        self.assertEqual(self.zoomed(), "write")
+        self.assertEqual(self.ask("document.getElementById('search').value"), "main")
+
+    def test_wrong_links(self):
+        for fragment in ("#zoom=zzz.yyy&select=..&event=99&split=__proto__&width=x&hidden=-5",
+                         "#search=((&hidden=99999999999&order=%00&table=1", "#%%%",
+                         "#zoom=" + "a." * 5000):
+            self.open("scene", fragment)
+            self.assertEqual(self.ask("skeinPage.view.whole[1]"), 95)
+            self.harmless()
+
+    def test_tooltip(self):
+        self.open()
+        self.browser.hover(*self.ask("middle(named('write')[0])"))
+        tip = self.browser.text("#tip")
+        self.assertIn("write", tip)
+        self.assertIn("5.26 %, 50.0 ms, 5 samples", tip)
+        self.browser.hover(2, 2)
+        self.assertTrue(self.ask("document.getElementById('tip').hidden"))
+
+    def test_phone(self):
+        self.open("scene", viewport={"width": 360, "height": 740}, hasTouch=True, isMobile=True,
+                  deviceScaleFactor=2)
+        self.assertEqual(self.ask("document.documentElement.scrollWidth"), 360)
+        self.ask("document.getElementById('canvas').scrollIntoView({block: 'center'})")
+        self.browser.tap(*self.ask("middle(named('main')[0])"))
+        self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'main'")
+        self.picture("phone", fullPage=True)
+        self.harmless()
+
+    def test_looks(self):
+        for theme in ("light", "dark"):
+            self.open("scene", colorScheme=theme)
+            self.assertEqual(self.ask("document.documentElement.dataset.theme"), theme)
+            self.click("fib")
+            self.picture(theme)
+
+    def test_print(self):
+        self.open("scene", colorScheme="dark")
+        self.browser.media({"media": "print"})
+        self.browser.wait("skeinPage.graph.printing > 0")
+        self.assertEqual(self.ask("document.documentElement.dataset.theme"), "light")
+        self.assertFalse(self.ask("document.getElementById('tools').checkVisibility()"))
+        self.picture("print", fullPage=True)
+        self.browser.media({"media": "screen"})
+        self.browser.wait("skeinPage.graph.printing === 0")
+        self.assertEqual(self.ask("document.documentElement.dataset.theme"), "dark")
+
+
+class Harm(Pages):
+    """A trace made to harm is text and nothing else."""
+
+    def test_hostile_names(self):
+        self.open("hostile")
+        for change in ("{}", "{split: 'thread'}", "{split: 'container', inverted: true}",
+                       "{table: true}", "{search: '<script'}"):
+            self.ask(f"skeinPage.change({change})")
+            self.ask("(() => { for (let i = 1; i < skeinPage.view.count; i += 7) "
+                     "skeinPage.select(i); })()")
+        self.assertEqual(self.ask("window.harmed ?? null"), None)
+        for tags, count in (("script, img, iframe, object, embed", 1), ("svg", 1)):
+            self.assertEqual(self.ask(f"document.querySelectorAll('{tags}').length"), count)
+        self.harmless()
+
+    def test_names_are_shown(self):
+        self.open("hostile", "#table=1")
+        shown = self.browser.text("#table")
+        for name in ("</script><script>window.harmed = 1</script>", "__proto__", "constructor",
+                     "<img src=x onerror='window.harmed = 1'>", "@DATA@", "\ufffdgnp.live"):
+            self.assertIn(name, shown)
+        self.assertNotRegex(shown, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+        self.assertNotRegex(shown, "[\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029]")
+        self.assertIn("</script>", self.ask("document.title"))
+
+    def test_file_is_clean(self):
+        """The markup of the page is the same, whatever the trace says."""
+        self.trace("hostile")
+        self.trace("scene")
+        pages = [(self.home / f"{name}.html").read_bytes() for name in ("hostile", "scene")]
+        outside = [re.sub(rb'(<script id="data"[^>]*>).*?</script>', rb"\1", page, count=1,
+                          flags=re.S) for page in pages]
+        self.assertEqual(*outside)
+        data = re.search(rb'<script id="data"[^>]*>(.*?)</script>', pages[0], flags=re.S)[1]
+        self.assertNotRegex(data, rb"[<>&]")
+        self.assertNotRegex(data.decode(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]")
+
+    def test_policy(self):
+        """It does refuse what nobody should ever get into the page."""
+        self.open()
+        self.ask("""(() => {
+            const script = document.createElement("script");
+            script.textContent = "window.harmed = 1";
+            document.body.append(script);
+            const image = document.createElement("img");
+            image.src = "http://127.0.0.1:9/x.png";
+            document.body.append(image);
+            const style = document.createElement("style");
+            style.textContent = "* { color: red }";
+            document.body.append(style);
+            fetch("http://127.0.0.1:9/").catch(() => {});
+        })()""")
+        self.browser.wait("window.violations.length >= 4")
+        self.assertEqual(self.ask("window.harmed ?? null"), None)
+        kinds = {text.split()[0] for text in self.browser.noted()["violations"]}
+        self.assertEqual(kinds, {"script-src-elem", "img-src", "style-src-elem", "connect-src"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the flame graph page share: pages of made traces, open in a browser."""
+import pathlib
+import tempfile
+import unittest
+
+from browser import Browser
+from traces import BUILD, make_scene, skein
+
+PICTURES = BUILD / "tests/pages" # to be looked at
+STILL = {"reducedMotion": "reduce", "colorScheme": "light"}
+
+# What tests ask the page for, beside what it has: nodes by name, where they are, sums.
+HELPERS = """
+window.named = (name) => {
+    const found = [], { view, labels } = skeinPage;
+    for (let i = 1; i < view.count; i++)
+        if (labels.name[view.label[i]] === name) found.push(i);
+    return found.sort((a, b) => view.width[b] - view.width[a]);
+};
+window.middle = (node) => {
+    const box = skeinPage.graph.box(node);
+    const edge = document.getElementById("canvas").getBoundingClientRect();
+    const left = Math.max(0, box.x), right = Math.min(edge.width, box.x + box.width);
+    return [edge.x + (left + right) / 2, edge.y + box.y + box.height / 2];
+};
+window.nameOf = (node) => node ? skeinPage.labels.name[skeinPage.view.label[node]] : "all";
+window.children = (node) => {
+    const found = {}, { view } = skeinPage;
+    for (let i = node + 1; i < view.end[node]; i = view.end[i])
+        found[nameOf(i)] = (found[nameOf(i)] ?? 0) + view.total[1][i];
+    return found;
+};
+window.leaves = () => {
+    const found = {}, { view } = skeinPage;
+    for (let i = 1; i < view.count; i++)
+        if (view.self[1][i]) found[nameOf(i)] = (found[nameOf(i)] ?? 0) + view.self[1][i];
+    return found;
+};
+undefined
+"""
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = pathlib.Path(cls.folder.name)
+        cls.traces = {}
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        cls.browser = Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.end()
+        cls.folder.cleanup()
+
+    def trace(self, name):
+        if name not in self.traces:
+            self.traces[name] = make_scene(self.home / f"{name}.skein", name)
+            skein("export", self.traces[name], "-o", self.home / f"{name}.html")
+        return self.traces[name]
+
+    def open(self, name="scene", fragment="", **options):
+        self.trace(name)
+        self.show(self.home / f"{name}.html", fragment, **options)
+
+    def show(self, path, fragment="", **options):
+        self.browser.open(f"file://{path}{fragment}", {**STILL, **options})
+        self.browser.wait("window.skeinPage && skeinPage.graph.wide !== undefined || "
+                          "window.skeinPage && skeinPage.view.count < 2")
+        self.browser.evaluate(HELPERS)
+
+    def ask(self, expression):
+        return self.browser.evaluate(expression)
+
+    def zoomed(self):
+        return self.ask("nameOf(skeinPage.graph.zoomed)")
+
+    def selected(self):
+        return self.ask("nameOf(skeinPage.graph.selected)")
+
+    def click(self, name):
+        """On the widest frame of that name."""
+        self.browser.mouse(*self.ask(f"middle(named({name!r})[0])"))
+
+    def picture(self, name, **options):
+        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.browser.shot(str(PICTURES / f"{name}.png"), options)
+
+    def harmless(self):
+        """No request but for the page, nothing that its policy forbids, no error."""
+        noted = self.browser.noted()
+        self.assertEqual(len(noted["requests"]), 1, noted)
+        self.assertEqual((noted["violations"], noted["errors"]), ([], []))
