@@ -3,6 +3,8 @@
 #   V=1      show the commands
 #   SAN=1    build with AddressSanitizer and UndefinedBehaviorSanitizer, in build/san
 #   O=DIR    build somewhere else
+#   PREFIX=DIR   install there, not in /usr/local
+#   DESTDIR=DIR  ... below this folder, for packages
 
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)

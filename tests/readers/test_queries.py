@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from sqlite_ways import by_python, by_shell, by_skein, rounded
+from sqlite_ways import EXTENSION, by_python, by_shell, by_skein, loading_python, rounded
 from traces import BUILD, LIMIT, ROOT, make_scene
 
 TEXT = (ROOT / "docs/queries.md").read_text()
@@ -43,6 +43,14 @@ class QueriesTest(unittest.TestCase):
     def test_page(self):
         self.assertGreaterEqual(len(QUERIES), 15)
         self.assertEqual(len(QUERIES), TEXT.count("```sql"))
+
+    def test_the_program_in_python(self):
+        program = re.search(r"```python\n(.*?)```", TEXT, re.S)[1]
+        program = program.replace("build/skein", str(EXTENSION.with_suffix("")))
+        (self.traces[0].parent / "skein.skein").write_bytes(self.traces[0].read_bytes())
+        done = subprocess.run([loading_python(), "-c", program], cwd=self.traces[0].parent,
+                              capture_output=True, check=True, timeout=LIMIT, text=True)
+        self.assertRegex(done.stdout, r"\A24 .*push_back")
 
     def test_of_one_trace(self):
         for title, sql in QUERIES.items():
