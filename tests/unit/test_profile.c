@@ -200,6 +200,42 @@ START_TEST(functions_count_recursion_once)
 }
 END_TEST
 
+static void functions_by(struct functions *ret, const struct profile *p, const struct symbols *s,
+			 int (*build)(struct tree *ret, const struct profile *p, uint32_t event,
+				      const struct tree_view *view))
+{
+	struct tree_view view = {.frame_labels = s->of_frame, .unknown_label = s->unknown};
+	struct tree t;
+
+	ck_assert_int_eq(build(&t, p, 0, &view), 0);
+	ck_assert_uint_eq(t.nodes.items[0].count, SCENE_SAMPLES);
+	ck_assert_int_eq(functions_of(ret, &t, s), 0);
+	tree_free(&t);
+}
+
+START_TEST(functions_need_no_merged_tree)
+{
+	struct profile *p = scene_profile();
+	struct functions merged, plain;
+	struct symbols s;
+
+	ck_assert_int_eq(symbols_of(&s, p), 0);
+	functions_by(&merged, p, &s, tree_build);
+	functions_by(&plain, p, &s, tree_of_stacks);
+	for (size_t i = 0; i < merged.list.count; i++) {
+		const char *name = symbol_name(&s, merged.list.items[i].symbol);
+		const struct function_cost *m = cost_of(&merged, &s, name);
+		const struct function_cost *q = cost_of(&plain, &s, name);
+
+		ck_assert_mem_eq(m, q, sizeof(*m));
+	}
+	functions_free(&merged);
+	functions_free(&plain);
+	symbols_free(&s);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(groups_add_up)
 {
 	struct profile *p = scene_profile();
@@ -226,4 +262,4 @@ START_TEST(groups_add_up)
 END_TEST
 
 SUITE("profile", everything_is_taken, ends_of_stacks, names_of_frames, any_order,
-      sums_have_an_event, functions_count_recursion_once, groups_add_up)
+      sums_have_an_event, functions_count_recursion_once, functions_need_no_merged_tree, groups_add_up)

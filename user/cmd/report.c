@@ -164,7 +164,7 @@ static int make_functions(struct report *r)
 	struct tree_view view = {.frame_labels = r->symbols.of_frame,
 				 .unknown_label = r->symbols.unknown};
 	struct tree calls = {0};
-	int rc = tree_build(&calls, r->profile, r->event_index, &view);
+	int rc = tree_of_stacks(&calls, r->profile, r->event_index, &view);
 
 	if (!rc)
 		rc = functions_of(&r->functions, &calls, &r->symbols);
