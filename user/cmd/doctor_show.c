@@ -23,41 +23,13 @@ static const struct {
 	[VERDICT_NOT_NEEDED] = {"not needed", STYLE_DIM},
 };
 
-/*
- * Text in lines of the screen's width, the first of which stands behind indent characters
- * already.
- */
-static void put_wrapped(const struct screen *s, unsigned int indent, const char *text)
-{
-	unsigned int column = indent;
-
-	while (*text) {
-		int size = (int)strcspn(text, " ");
-		char word[512];
-
-		snprintf(word, sizeof(word), "%.*s", size, text);
-		if (column > indent && column + 1 + text_width(word) > s->width) {
-			fprintf(s->out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			fputc(' ', s->out);
-			column++;
-		}
-		fputs(word, s->out);
-		column += text_width(word);
-		text += size;
-		text += strspn(text, " ");
-	}
-	fputc('\n', s->out);
-}
-
 static void put_row(const struct screen *s, const char *word, const char *style, const char *name,
 		    const char *text)
 {
 	fputs("  ", s->out);
 	screen_put(s, style, word);
 	fprintf(s->out, "%*s%-*s ", WORD_COLUMNS - (int)strlen(word), "", NAME_COLUMNS, name);
-	put_wrapped(s, 2 + WORD_COLUMNS + NAME_COLUMNS + 1, text);
+	put_wrapped(s, 2 + WORD_COLUMNS + NAME_COLUMNS + 1, STYLE_PLAIN, text);
 }
 
 static void put_finding(const struct screen *s, const struct finding *f, bool verbose)
@@ -81,15 +53,12 @@ static void put_finding(const struct screen *s, const struct finding *f, bool ve
 
 static void put_runtime(const struct screen *s, const struct doctor_runtime *r)
 {
+	const char *word = r->tested ? "ok" : r->readable ? "untested" : "missing";
 	char path[1024], text[1280];
 
 	snprintf(text, sizeof(text), "%s; %" PRIu64 " process%s of %s", r->support, r->processes,
 		 r->processes == 1 ? "" : "es", text_clean(r->path, path, sizeof(path)));
-	put_row(s,
-		r->tested     ? "ok"
-		: r->readable ? "untested"
-			      : "missing",
-		r->tested ? STYLE_GOOD : STYLE_WARM, r->name, text);
+	put_row(s, word, r->tested ? STYLE_GOOD : STYLE_WARM, r->name, text);
 }
 
 static void put_head(const struct diagnosis *d, const struct screen *s)

@@ -182,27 +182,24 @@ void table_free(struct table *t)
 	vector_free(&t->cells);
 }
 
-void put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
+/* A word that is wider than the lines is cut at its front: as a rule it is a path. */
+void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text)
 {
-	unsigned int column = LABEL_COLUMNS;
-	char clean[CELL_BYTES];
+	unsigned int column = indent;
 
-	text = text_clean(text, clean, sizeof(clean));
-	screen_put(s, STYLE_BOLD, label);
-	fprintf(s->out, "%*s", LABEL_COLUMNS - (int)text_width(label), "");
 	style_on(s, style);
 	while (*text) {
 		char whole[CELL_BYTES], word[CELL_BYTES];
 		int size = (int)strcspn(text, " ");
 
 		snprintf(whole, sizeof(whole), "%.*s", size, text);
-		text_fit(whole, s->width - LABEL_COLUMNS, true, word, sizeof(word));
-		if (column > LABEL_COLUMNS && column + 1 + text_width(word) > s->width) {
+		text_fit(whole, s->width - indent, true, word, sizeof(word));
+		if (column > indent && column + 1 + text_width(word) > s->width) {
 			style_off(s, style);
-			fprintf(s->out, "\n%*s", LABEL_COLUMNS, "");
+			fprintf(s->out, "\n%*s", (int)indent, "");
 			style_on(s, style);
-			column = LABEL_COLUMNS;
-		} else if (column > LABEL_COLUMNS) {
+			column = indent;
+		} else if (column > indent) {
 			fputc(' ', s->out);
 			column++;
 		}
@@ -213,4 +210,13 @@ void put_paragraph(const struct screen *s, const char *label, const char *style,
 	}
 	style_off(s, style);
 	fputc('\n', s->out);
+}
+
+void put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
+{
+	char clean[CELL_BYTES];
+
+	screen_put(s, STYLE_BOLD, label);
+	fprintf(s->out, "%*s", LABEL_COLUMNS - (int)text_width(label), "");
+	put_wrapped(s, LABEL_COLUMNS, style, text_clean(text, clean, sizeof(clean)));
 }

@@ -53,6 +53,11 @@ __attribute__((format(printf, 2, 3))) void table_cellf(struct table *t, const ch
 int table_print(const struct table *t, const struct screen *s);
 void table_free(struct table *t);
 
+/*
+ * Clean text, filled into lines. The first of them stands behind indent columns already, the others
+ * are indented.
+ */
+void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text);
 /* Text, cleaned, filled into lines behind a label that stands before the first of them. */
 void put_paragraph(const struct screen *s, const char *label, const char *style,
 		   const char *text);
