@@ -93,6 +93,7 @@ class HelpTest(unittest.TestCase):
             done = skein(typed, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(meant, done.stderr.decode())
+        self.assertIn("is 'record' meant", skein("help", "recrod", check=False).stderr.decode())
         done = skein("report", "--limti", "3", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("is '--limit' meant?", done.stderr.decode())

@@ -2,6 +2,8 @@
 /* The table of commands, in the order in which the help lists them. */
 #include <string.h>
 
+#include "base/log.h"
+#include "base/nearest.h"
 #include "cmd/commands.h"
 
 const struct command *const commands[] = {
@@ -24,4 +26,15 @@ const struct command *command_named(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+int no_such_command(const char *name)
+{
+	struct nearest near = {.word = name, .length = strlen(name)};
+
+	for (size_t i = 0; commands[i]; i++)
+		nearest_try(&near, commands[i]->name);
+	if (near.best)
+		return log_error(2, "there is no command '%s'; is '%s' meant?", name, near.best);
+	return log_error(2, "there is no command '%s'; 'skein --help' lists them", name);
 }

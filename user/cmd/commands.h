@@ -22,6 +22,9 @@ extern const struct command version_command;
 /* NULL: there is none of that name. */
 const struct command *command_named(const char *name);
 
+/* Say so, and which one may be meant. Returns the exit status. */
+int no_such_command(const char *name);
+
 /* What 'skein --help' shows. */
 void help_overview(FILE *out);
 

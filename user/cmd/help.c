@@ -93,8 +93,7 @@ static int show(const char *name, bool man)
 	const struct command *c = name ? command_named(name) : NULL;
 
 	if (name && !c)
-		return log_error(2, "help: there is no command '%s'; 'skein help' lists them",
-				 name);
+		return no_such_command(name);
 	if (man && c)
 		man_command(c, stdout);
 	else if (man)
@@ -110,11 +109,8 @@ static int help_main(int argc, char **argv)
 {
 	struct help_options o = {0};
 	struct error err = {""};
-	int first;
+	int first = options_parse(&help_command, argc, argv, &o, false, &err);
 
-	if (argv[0][0] == '-') /* skein --help */
-		return show(NULL, false);
-	first = options_parse(&help_command, argc, argv, &o, false, &err);
 	if (first == -ECANCELED)
 		return 0;
 	if (first < 0)
@@ -137,6 +133,6 @@ const struct command help_command = {
 	.options_size = sizeof(struct help_options),
 	.group = COMMANDS_OTHER,
 	.values = command_words,
-	.environment = "SOURCE_DATE_EPOCH\tthe date of manual pages, in seconds since 1970",
+	.environment = "SOURCE_DATE_EPOCH\tThe date of manual pages, in seconds since 1970.",
 	.run = help_main,
 };

@@ -216,8 +216,8 @@ const struct command record_command = {
 	.options = record_options,
 	.options_size = sizeof(struct record_options),
 	.group = COMMANDS_RECORDING,
-	.exits = "other\tthe exit status of COMMAND, or 128 and the number of the signal that "
-		 "ended it",
+	.exits = "other\tThe exit status of COMMAND, or 128 and the number of the signal that "
+		 "ended it.",
 	.environment = "SUDO_UID, SUDO_GID\tTo whom files are given that root writes.\n"
 		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, unless for root.",
 	.files = "skein.skein\tThe trace, when -o names no other.\n"
