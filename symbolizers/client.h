@@ -71,16 +71,16 @@ struct source_place {
 	const char *declared;	 /* source file in which it is defined; "" unknown */
 	uint32_t declared_line;	 /* where; 0 unknown */
 	const char *file;	 /* of the line; "" unknown */
-	uint32_t line; /* that runs, or that calls the function of the place before; 0 unknown */
+	uint32_t line; /* that runs, or calls the function of the place before; 0 unknown */
 };
 
 /* What the worker learnt of a file's debugging information. */
 struct source_facts {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
 	char debuglink[256];	   /* file name only, "" none */
-	char common[512];	   /* path of what dwz took out of it, as it is told there; "" none */
+	char common[512];	   /* path of what dwz took out of it; "" none */
 	char common_id[2 * 64 + 1]; /* build-id of that */
-	int32_t status;		   /* 0, or why there are no answers: a negative errno */
+	int32_t status;		   /* 0, or a negative errno: why there are no answers */
 	uint32_t split;		   /* units whose information is in .dwo files */
 	uint64_t needed;	   /* bytes of it, unpacked */
 	bool wants_debug;	   /* a separate debug file would help */
@@ -98,7 +98,7 @@ struct symbolizer_events {
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/* the answer to symbolizer_sources(). May be NULL, as the next */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
-	/* the answer to one address of symbolizer_ask() of a symbolizer of sources, innermost first */
+	/* to an address of symbolizer_ask() of a symbolizer of sources: innermost first */
 	void (*places)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
 	void *context;

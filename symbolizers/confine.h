@@ -16,7 +16,7 @@ struct confines {
 	const char *name; /* what the process is called */
 	unsigned int files; /* descriptors that it may hold */
 	uint64_t memory; /* bytes on top of what it inherited */
-	/* Reading a symbolic link fails, instead of being the end: libdw asks for its file's name. */
+	/* Reading a symbolic link fails, and does not kill: libdw asks for its file's name. */
 	bool refuse_links;
 };
 

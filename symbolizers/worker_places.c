@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What libdw reads stays in memory until a file is closed; so files are closed, and opened again. */
+/* What libdw reads stays in memory until a file is closed: files are closed, and opened again. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

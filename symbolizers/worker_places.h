@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's part in lines and inlined functions: files are opened late, and closed for memory. */
+/* The worker's part in lines and inlined functions. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 #define SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inlined functions and lines, address by address, against the addr2line of binutils and of LLVM."""
+"""Inlined functions and lines, address by address, against binutils' and LLVM's addr2line."""
 import os
 import pathlib
 import random
@@ -77,8 +77,12 @@ public:
 			all = all.plus(b);
 		return all.get();
 	}
-	void sort() { std::sort(boxes.begin(), boxes.end(),
-				[](const box<long> &a, const box<long> &b) { return a.get() < b.get(); }); }
+	void sort()
+	{
+		std::sort(boxes.begin(), boxes.end(), [](const auto &a, const auto &b) {
+			return a.get() < b.get();
+		});
+	}
 };
 }
 int main(int argc, char **)
@@ -155,7 +159,8 @@ class Program:
         loads = re.findall(r"LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", run("readelf", "-lW", path))
         self.loads = [tuple(int(n, 16) for n in l) for l in loads]
         # padding between functions belongs to none of them: tools differ about it
-        symbols = re.findall(r"^ +\d+: (\w+) +(\w+) FUNC ", run("readelf", "-sW", named or path), re.M)
+        symbols = re.findall(r"^ +\d+: (\w+) +(\w+) FUNC ",
+                             run("readelf", "-sW", named or path), re.M)
         self.functions = sorted({(int(a, 16), int(s, 0)) for a, s in symbols if int(s, 0)})
 
     def offset(self, address):
@@ -340,8 +345,10 @@ class Against(unittest.TestCase):
         self.check(Program(BUILD / "skein"))
 
     def test_libc(self):
-        debug = DEBUG / build_id(LIBC)[:2] / (build_id(LIBC)[2:] + ".debug") if LIBC.exists() else None
-        if not debug or not debug.exists():
+        if not LIBC.exists():
+            self.skipTest("there is no libc.so.6 where Debian has it")
+        debug = DEBUG / build_id(LIBC)[:2] / (build_id(LIBC)[2:] + ".debug")
+        if not debug.exists():
             self.skipTest("libc6-dbg is not installed: no debug file of libc.so.6")
         self.check(Program(LIBC, named=debug), files=(debug,), inlined=0.05)
 

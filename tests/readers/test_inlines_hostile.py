@@ -68,11 +68,13 @@ def make(path, sections, compressed=()):
     headers, bodies = [bytes(64)], b""
     for name, data in sections.items():
         flags = 0x800 if name in compressed else 0
-        headers.append(struct.pack("<IIQQQQIIQQ", len(names), 1, flags, 0, at, len(data), 0, 0, 1, 0))
+        headers.append(struct.pack("<IIQQQQIIQQ", len(names), 1, flags, 0, at, len(data), 0, 0, 1,
+                                   0))
         names += name.encode() + b"\0"
         bodies += data
         at += len(data)
-    headers.append(struct.pack("<IIQQQQIIQQ", len(names), 3, 0, 0, at, len(names) + 10, 0, 0, 1, 0))
+    headers.append(struct.pack("<IIQQQQIIQQ", len(names), 3, 0, 0, at, len(names) + 10, 0, 0, 1,
+                               0))
     names += b".shstrtab\0"
     bodies += names
     at += len(names)
@@ -95,7 +97,8 @@ def good():
 
 def origins_in_a_circle():
     """Functions that are inlined copies of each other, and of themselves."""
-    abbrev = abbreviations(ROOT, FUNCTION, (INLINED, 1, [(ORIGIN, REF4), (LOW, ADDR), (HIGH, DATA8)]))
+    abbrev = abbreviations(ROOT, FUNCTION,
+                           (INLINED, 1, [(ORIGIN, REF4), (LOW, ADDR), (HIGH, DATA8)]))
     at = HEAD + len(root()) + len(function())
     size = 1 + 4 + 16
     entries = b"".join(leb(3) + struct.pack("<IQQ", at + (i ^ 1) * size, CODE, SIZE)
@@ -104,18 +107,18 @@ def origins_in_a_circle():
 
 
 def deep():
-    """A million scopes in each other, all of which hold the address."""
+    """Three hundred thousand scopes in each other, all of which hold the address."""
     abbrev = abbreviations(ROOT, FUNCTION, (BLOCK, 1, [(LOW, ADDR), (HIGH, DATA8)]))
     block = leb(3) + struct.pack("<QQ", CODE, SIZE)
     return {".debug_abbrev": abbrev,
-            ".debug_info": unit(root() + function() + block * 1000000 + bytes(1000002))}
+            ".debug_info": unit(root() + function() + block * 300000 + bytes(300002))}
 
 
 def functions_in_functions():
     """Many functions on every level, so that looking for them may take a square of time."""
     abbrev = abbreviations(ROOT, FUNCTION)
     return {".debug_abbrev": abbrev,
-            ".debug_info": unit(root() + function() * 300000 + bytes(300001))}
+            ".debug_info": unit(root() + function() * 100000 + bytes(100001))}
 
 
 def siblings_backwards():
@@ -132,7 +135,8 @@ def lines(program):
 
 
 def with_lines(program):
-    abbrev = abbreviations((UNIT, 1, [(LOW, ADDR), (HIGH, DATA8), (STATEMENTS, SEC_OFFSET)]), FUNCTION)
+    abbrev = abbreviations((UNIT, 1, [(LOW, ADDR), (HIGH, DATA8), (STATEMENTS, SEC_OFFSET)]),
+                           FUNCTION)
     entries = root() + struct.pack("<I", 0) + function() + b"\0\0"
     return {".debug_abbrev": abbrev, ".debug_info": unit(entries), ".debug_line": lines(program)}
 
@@ -143,9 +147,9 @@ def huge_advance():
 
 
 def endless_lines():
-    """Twenty million rows out of as many bytes: far more memory than the file takes."""
+    """Eight million rows out of as many bytes: far more memory than the file takes."""
     set_address = b"\0\x09\x02" + struct.pack("<Q", CODE)
-    return with_lines(set_address + b"\x14" * 20000000 + b"\0\1\1")
+    return with_lines(set_address + b"\x14" * 8000000 + b"\0\1\1")
 
 
 def number_without_end():
@@ -156,7 +160,7 @@ def ranges_without_end():
     abbrev = abbreviations((UNIT, 1, [(LOW, ADDR), (RANGES, SEC_OFFSET)]), FUNCTION)
     entries = leb(1) + struct.pack("<QI", 0, 0) + function() + b"\0\0"
     return {".debug_abbrev": abbrev, ".debug_info": unit(entries),
-            ".debug_ranges": struct.pack("<QQ", CODE, CODE + 1) * 3000000}
+            ".debug_ranges": struct.pack("<QQ", CODE, CODE + 1) * 1000000}
 
 
 def unit_of_any_length():

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inlined functions in profiles: frames of their own, or not, and the same sums either way. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/profile.h"
+#include "export/export.h"
+#include "suite.h"
+#include "trace/trace.h"
+
+static const struct event events[] = {{1, 1, "cpu-clock", "ns", 10, 100}};
+static const struct process processes[] = {
+	{.id = 1, .pid = 7, .comm = "p", .exe = "/bin/p", .cgroup = "", .container = ""}};
+static const struct thread threads[] = {{.id = 1, .process = 1, .tid = 7, .comm = "p"}};
+static const struct mapping mappings[] = {
+	{1, 1, MAPPING_FILE, 0, 100000, "/bin/p", ""},
+	{2, 1, MAPPING_KERNEL, 0, 0, "[kernel.kallsyms]", ""},
+};
+static const struct function functions[] = {
+	{1, 1, "main", "", "/src/p.c", 40},   {2, 1, "outer", "", "/src/p.c", 30},
+	{3, 1, "middle", "", "/src/p.h", 20}, {4, 1, "inner", "", "/src/p.h", 10},
+	{5, 1, "leaf", "", "", 0},	      {6, 2, "entry", "", "", 0},
+};
+static const struct frame frames[] = {
+	{1, FRAME_NATIVE, 1, 0x100, 1, 42, FRAME_FLAG_START},
+	{2, FRAME_NATIVE, 1, 0x200, 2, 31, 0},
+	{3, FRAME_NATIVE, 1, 0x210, 2, 32, 0},
+	{4, FRAME_NATIVE, 1, 0x300, 5, 0, 0},
+	{5, FRAME_KERNEL, 2, 0x400, 6, 0, 0},
+	{6, FRAME_NATIVE, 1, 0x220, 2, 33, 0},
+};
+static const struct inlined inlined[] = {
+	/* in any order */
+	{2, 2, 2, "/src/p.c", 31},
+	{2, 0, 4, "/src/p.h", 11},
+	{2, 1, 3, "/src/p.h", 21},
+	{3, 0, 3, "/src/p.h", 22},
+	{3, 1, 2, "/src/p.c", 32},
+	/* a kernel frame has none, whatever a file says */
+	{5, 0, 4, "", 1},
+	{5, 1, 6, "", 1},
+	/* one is missing; and of a frame that is not there */
+	{6, 0, 4, "", 1},
+	{6, 2, 2, "", 1},
+	{77, 0, 4, "", 1},
+};
+static const struct stack stacks[] = {
+	{1, 0, 1}, {2, 1, 2}, {3, 1, 3}, {4, 2, 4}, {5, 2, 5}, {6, 1, 6},
+};
+static const struct sum sums[] = {
+	{1, 1, 1, 1, 10, 0}, {1, 1, 2, 10, 100, 0}, {1, 1, 3, 5, 50, 0},
+	{1, 1, 4, 3, 30, 0}, {1, 1, 5, 2, 20, 0},   {1, 1, 6, 4, 40, 0},
+};
+
+static int run(struct source *s, struct sink *to, struct error *err)
+{
+	int rc = 0;
+
+	(void)s;
+#define PUT_ALL(kind, list) \
+	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
+		rc = put_##kind(to, &(list)[i], err)
+	PUT_ALL(event, events);
+	PUT_ALL(process, processes);
+	PUT_ALL(thread, threads);
+	PUT_ALL(mapping, mappings);
+	PUT_ALL(function, functions);
+	PUT_ALL(frame, frames);
+	PUT_ALL(inlined, inlined);
+	PUT_ALL(stack, stacks);
+	PUT_ALL(sum, sums);
+#undef PUT_ALL
+	return rc;
+}
+
+static void release(struct source *s)
+{
+	(void)s;
+}
+
+static struct source *scene(void)
+{
+	static const struct source_ops ops = {.run = run, .free = release};
+	static struct source s = {.ops = &ops};
+
+	return &s;
+}
+
+static char *folded(struct export_options o)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct sink *sink = NULL;
+	struct error err = {""};
+
+	ck_assert_int_eq(folded_sink(&sink, out, &o, &err), 0);
+	ck_assert_msg(!pipe_join(scene(), sink, &err), "%s", err.text);
+	sink_free(sink);
+	fclose(out);
+	return text;
+}
+
+static void check(struct export_options o, const char *expected)
+{
+	char *text = folded(o);
+
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(as_frames)
+{
+	check((struct export_options){0}, "p;main 1\n"
+					  "p;main;outer 4\n"
+					  "p;main;outer;middle 5\n"
+					  "p;main;outer;middle;inner 10\n"
+					  "p;main;outer;middle;inner;entry 2\n"
+					  "p;main;outer;middle;inner;leaf 3\n");
+}
+END_TEST
+
+START_TEST(as_the_function_around_them)
+{
+	check((struct export_options){.view = {.no_inlines = true}}, "p;main 1\n"
+								      "p;main;outer 19\n"
+								      "p;main;outer;entry 2\n"
+								      "p;main;outer;leaf 3\n");
+}
+END_TEST
+
+START_TEST(marked)
+{
+	check((struct export_options){.annotate = true},
+	      "p;main 1\n"
+	      "p;main;outer 4\n"
+	      "p;main;outer;middle_[i] 5\n"
+	      "p;main;outer;middle_[i];inner_[i] 10\n"
+	      "p;main;outer;middle_[i];inner_[i];entry_[k] 2\n"
+	      "p;main;outer;middle_[i];inner_[i];leaf 3\n");
+}
+END_TEST
+
+START_TEST(by_line)
+{
+	check((struct export_options){.view = {.lines = true}},
+	      "p;main (p.c:42) 1\n"
+	      "p;main (p.c:42);outer (p.c:31);middle (p.h:21);inner (p.h:11) 10\n"
+	      "p;main (p.c:42);outer (p.c:31);middle (p.h:21);inner (p.h:11);entry 2\n"
+	      "p;main (p.c:42);outer (p.c:31);middle (p.h:21);inner (p.h:11);leaf 3\n"
+	      "p;main (p.c:42);outer (p.c:32);middle (p.h:22) 5\n"
+	      "p;main (p.c:42);outer (p.c:33) 4\n");
+	check((struct export_options){.view = {.lines = true, .no_inlines = true}},
+	      "p;main (p.c:42) 1\n"
+	      "p;main (p.c:42);outer (p.c:31) 10\n"
+	      "p;main (p.c:42);outer (p.c:31);entry 2\n"
+	      "p;main (p.c:42);outer (p.c:31);leaf 3\n"
+	      "p;main (p.c:42);outer (p.c:32) 5\n"
+	      "p;main (p.c:42);outer (p.c:33) 4\n");
+}
+END_TEST
+
+START_TEST(a_profile_holds_together)
+{
+	struct profile *p = NULL;
+	struct error err = {""};
+
+	ck_assert_int_eq(profile_read(&p, scene(), NULL, &err), 0);
+	ck_assert_uint_eq(p->total_count, 25);
+	/* frame 77 */
+	ck_assert_uint_eq(p->missing, 1);
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
+		ck_assert_int_eq(p->stacks[i].end, END_WALKED);
+	}
+	/* where samples stand is in the trace */
+	for (uint32_t i = 0; i < p->sum_count; i++)
+		ck_assert_uint_eq(p->stacks[p->sums[i].stack].id, i + 1);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(joined_for_those_who_show_several_in_one)
+{
+	const struct profile_view view = {.joined = true};
+	struct profile *p = NULL;
+	struct error err = {""};
+
+	ck_assert_int_eq(profile_read(&p, scene(), &view, &err), 0);
+	ck_assert_uint_eq(p->stack_count, 6);
+	ck_assert_uint_eq(p->frames[1].place_count, 3);
+	ck_assert_uint_eq(p->inlined[p->frames[1].first_place].i.line, 11);
+	ck_assert_uint_eq(p->frames[4].place_count, 0);
+	ck_assert_uint_eq(p->frames[5].place_count, 0);
+	profile_free(p);
+}
+END_TEST
+
+/* What is written is read again, and a trace has the table only if it has rows of it. */
+START_TEST(through_a_trace)
+{
+	char path[] = "/tmp/test-inlined-XXXXXX";
+	struct source *source = NULL;
+	struct profile *p = NULL;
+	struct trace *t = NULL;
+	struct sink *sink = NULL;
+	struct error err = {""};
+	uint64_t count;
+
+	close(mkstemp(path));
+	unlink(path);
+	ck_assert_msg(!trace_writer(&sink, path, &err), "%s", err.text);
+	for (size_t i = 0; i < sizeof(inlined) / sizeof(inlined[0]); i++)
+		ck_assert_msg(!put_inlined(sink, &inlined[i], &err), "%s", err.text);
+	ck_assert_int_eq(sink->ops->finish(sink, &err), 0);
+	sink_free(sink);
+	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+	ck_assert_int_eq(trace_count(t, KIND_INLINED, &count, &err), 0);
+	ck_assert_uint_eq(count, sizeof(inlined) / sizeof(inlined[0]));
+	ck_assert_int_eq(trace_source(&source, t, &err), 0);
+	ck_assert_int_eq(profile_read(&p, source, NULL, &err), 0);
+	ck_assert_uint_eq(p->inlined_count, sizeof(inlined) / sizeof(inlined[0]));
+	profile_free(p);
+	source_free(source);
+	trace_close(t);
+	unlink(path);
+}
+END_TEST
+
+SUITE("inlined", as_frames, as_the_function_around_them, marked, by_line, a_profile_holds_together,
+      joined_for_those_who_show_several_in_one, through_a_trace)
