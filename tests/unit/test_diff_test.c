@@ -295,6 +295,21 @@ START_TEST(little_or_nothing)
 }
 END_TEST
 
+/* However many: there is an end, and no step where another way is taken. */
+START_TEST(very_many)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		double few = compare(199990000, 1e9, 200010000, 1e9, shares).p;
+		double many = compare(200990000, 1e9, 201010000, 1e9, shares).p;
+
+		check_near(few / many, 1, 0.02);
+		ck_assert(compare(1ULL << 60, 0x1p62, (1ULL << 60) + (1 << 20), 0x1p62, shares).p > 0.99);
+		ck_assert(compare(1ULL << 60, 0x1p62, 1ULL << 61, 0x1p62, shares).p < 1e-300);
+		ck_assert(compare(0, 0x1p62, 1ULL << 61, 1, false).p < 1e-300);
+	}
+}
+END_TEST
+
 SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
       swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
-      little_or_nothing)
+      little_or_nothing, very_many)

@@ -9,6 +9,7 @@
 #define NORMAL_95 1.959963984540054 /* standard deviations */
 #define NEGLIGIBLE 1e-17 /* of a sum, what is added no more */
 #define COVERED 0.95
+#define MANY 1e8 /* variance of a count from which on it is as good as normal, and long to add up */
 #define USUAL_FREEDOM 4 /* degrees of freedom that the usual spread counts for */
 
 /* All runs of both sides added up. */
@@ -61,10 +62,13 @@ static double two_sided(const struct sides *s, double x, double k, int side)
 
 static double exact_chance(const struct sides *s)
 {
-	double k = s->count[0] + s->count[1];
-	double expected = k * s->whole[1] / (s->whole[0] + s->whole[1]);
+	double k = s->count[0] + s->count[1], all = s->whole[0] + s->whole[1];
+	double part = s->whole[1] / all, expected = k * part;
+	double variance = expected * (1 - part) * (s->shares ? 1 - k / all : 1);
 	int side = s->count[1] >= expected;
 
+	if (variance > MANY)
+		return erfc(fabs(s->count[1] - expected) / sqrt(2 * variance));
 	return k > 0 ? two_sided(s, s->count[side], k, side) : 1;
 }
 

@@ -112,6 +112,9 @@ static const struct option_spec diff_specs[] = {
 		 "themselves; such changes are then not taken for significant."},
 	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = add_after,
 	 .help = "One more trace of after."},
+	{.name = "no-inlines", .type = OPTION_FLAG,
+	 .help = "Functions that the compiler put into others count as those.",
+	 .offset = offsetof(struct diff_options, how.view.no_inlines)},
 	{.name = "native", .type = OPTION_FLAG,
 	 .help = "Also the frames of Python's interpreter itself.",
 	 .offset = offsetof(struct diff_options, how.view.native)},
@@ -211,6 +214,16 @@ static int read_traces(struct comparison *c, struct error *err)
 	return rc;
 }
 
+static int check_times(const struct comparison *c, struct error *err)
+{
+	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
+		if (!c->traces[i].time && c->options->measure == DIFF_TIME)
+			return error_set(err, -ENODATA,
+					 "%s does not say how long it was recorded: compare shares",
+					 c->traces[i].path);
+	return 0;
+}
+
 static int compare(struct comparison *c, struct error *err)
 {
 	size_t all = c->count[BEFORE] + c->count[AFTER];
@@ -219,19 +232,9 @@ static int compare(struct comparison *c, struct error *err)
 					 {runs + c->count[BEFORE], c->count[AFTER]}};
 	int rc = runs ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < all && !rc; i++) {
-		const struct diff_trace *t = &c->traces[i];
-
-		runs[i] = (struct diff_run){t->profile, t->event_index, t->time};
-		if (!t->time && c->options->measure == DIFF_TIME)
-			rc = error_set(err, -ENODATA,
-				       "%s does not say how long it was recorded: compare shares",
-				       t->path);
-	}
-	if (rc == -ENODATA) {
-		free(runs);
-		return rc;
-	}
+	for (size_t i = 0; i < all && !rc; i++)
+		runs[i] = (struct diff_run){c->traces[i].profile, c->traces[i].event_index,
+					    c->traces[i].time};
 	if (!rc)
 		rc = diff_make(&c->diff, sides, c->options->by, c->options->measure);
 	if (!rc)
@@ -257,8 +260,10 @@ static bool has_changed(const struct comparison *c)
 static int show(struct comparison *c, struct error *err)
 {
 	struct screen screen;
-	int rc = compare(c, err);
+	int rc = check_times(c, err);
 
+	if (!rc)
+		rc = compare(c, err);
 	if (!rc)
 		rc = screen_open(&screen, stdout, c->options->color);
 	if (!rc)

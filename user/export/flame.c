@@ -64,8 +64,9 @@ static enum flame_kind kind_of(const struct profile_frame *f)
 	switch (f->f.kind) {
 	case FRAME_KERNEL:
 		return FLAME_KERNEL;
-	case FRAME_JIT:
 	case FRAME_JAVA:
+		return FLAME_JAVA;
+	case FRAME_JIT:
 		return FLAME_JIT;
 	case FRAME_PYTHON:
 		return FLAME_PYTHON;

@@ -11,8 +11,8 @@
 
 /* What a frame is, which is how pictures colour it. X(NAME, "word of legends") */
 #define FLAME_KINDS(X) \
-	X(ROOT, "program or thread") X(NATIVE, "native") X(KERNEL, "kernel") \
-	X(JIT, "generated code") X(PYTHON, "Python") X(BROKEN, "not whole, or not known")
+	X(ROOT, "program or thread") X(NATIVE, "native") X(KERNEL, "kernel") X(JAVA, "Java") \
+	X(JIT, "JIT") X(PYTHON, "Python") X(BROKEN, "truncated or unknown")
 
 #define FLAME_ENUM(NAME, word) FLAME_##NAME,
 enum flame_kind { FLAME_KINDS(FLAME_ENUM) FLAME_KIND_COUNT };

@@ -264,7 +264,7 @@ static void put_body(struct picture *p)
 	put_omitted(p);
 	put_stacks(p);
 	p->y += 6;
-	svg_put_legend(p->out, p->before ? &p->scale : NULL, p->y);
+	svg_put_legend(p->out, &p->layout, p->before ? &p->scale : NULL, p->y);
 	p->y += 14;
 	put_gone(p);
 	p->y += SVG_MARGIN;

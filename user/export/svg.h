@@ -43,7 +43,7 @@ void svg_put_style(FILE *out);
 const char *svg_class(const struct flame *f, uint32_t node, const struct svg_scale *scale,
 		      char buf[static 8]);
 /* One row of boxes with words, its top at y; scale: NULL, or that of changes. */
-void svg_put_legend(FILE *out, const struct svg_scale *scale, double y);
+void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scale *scale, double y);
 
 /*
  * Lines about a profile, each in a buffer: who, when and where; how much of what; what is

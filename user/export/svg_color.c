@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The colours of a flame graph: by what a frame is, in shades so that neighbours can be told
- * apart; or by how it changed. All are light, with dark words on them, on light pages and dark.
+ * apart (in the hues that the page has, user/view/colours.js); or by how it changed. All are light,
+ * with dark words on them, on light pages and dark.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,12 +16,13 @@
 #define LEGEND_BOX 12 /* px */
 
 static const char *const fills[FLAME_KIND_COUNT][SHADES] = {
-	[FLAME_ROOT] = {"#d3d7dc", "#c8cdd3", "#dee1e5"},
-	[FLAME_NATIVE] = {"#fbc57c", "#f9b95f", "#fdd199"},
-	[FLAME_KERNEL] = {"#f09a8b", "#ee8775", "#f3ada0"},
-	[FLAME_JIT] = {"#9fd69b", "#8acc86", "#b4dfb0"},
-	[FLAME_PYTHON] = {"#8fc1f0", "#78b3ec", "#a6cef4"},
-	[FLAME_BROKEN] = {"#d7b3ea", "#cba0e4", "#e1c6f0"},
+	[FLAME_ROOT] = {"#d6d8e0", "#ced1da", "#dfe0e7"},
+	[FLAME_NATIVE] = {"#fac580", "#f9b371", "#fad58e"},
+	[FLAME_KERNEL] = {"#96bfee", "#89bfec", "#a3c0f0"},
+	[FLAME_JAVA] = {"#b2de9c", "#afda90", "#b6e2a7"},
+	[FLAME_JIT] = {"#d8aeea", "#cca2e6", "#e2bbed"},
+	[FLAME_PYTHON] = {"#9adfc6", "#8fdcb9", "#a6e3d2"},
+	[FLAME_BROKEN] = {"#c2c2c2", "#bababa", "#c9c9c9"},
 };
 
 /* From shrunk most to grown most; no change in the middle. */
@@ -120,17 +122,24 @@ static void put_changes(FILE *out, const struct svg_scale *scale, double y)
 	}
 }
 
-void svg_put_legend(FILE *out, const struct svg_scale *scale, double y)
+/* Only of what is there. */
+void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scale *scale, double y)
 {
+	bool drawn[FLAME_KIND_COUNT] = {false};
 	double x = SVG_MARGIN;
 
 	if (scale) {
 		put_changes(out, scale, y);
 		return;
 	}
+	for (size_t i = 0; i < l->flame->nodes.count; i++)
+		if (l->drawn[i])
+			drawn[flame_kind(l->flame, i)] = true;
 	for (int kind = 0; kind < FLAME_KIND_COUNT; kind++) {
 		char class[8];
 
+		if (!drawn[kind])
+			continue;
 		snprintf(class, sizeof(class), "k%d0", kind);
 		x += put_box(out, class, flame_kind_word(kind), x, y);
 	}
