@@ -174,12 +174,14 @@ class Confinement(live.LiveTest):
         self.wait_for(lambda: not self.zombies(recording.pid))
         self.wait_for(lambda: self.lasting(recording.pid) == before)
         trace = self.finish(recording)
-        for name, process in (("target", target), ("late", late)):
-            self.assertGreater(live.share(trace.stacks(pid=process.pid), "loop_inner"), 0.9, name)
+        # over what was asked of the target, three workers in a row may have died
+        self.assertGreater(live.share(trace.stacks(pid=late.pid), "loop_inner"), 0.9)
         self.assertIn("helper processes were started again: names", trace.done.err)
         told = int(re.search(r"names (\d+) times", trace.done.err)[1])
         self.assertGreaterEqual(told, KILLS)
-        times = [row["time"] for row in trace.query("SELECT time FROM sample ORDER BY time")]
+        times = [row["time"] for row in trace.query(
+            "SELECT time FROM sample JOIN thread ON thread.id = sample.thread "
+            f"JOIN process ON process.id = thread.process WHERE pid = {target.pid}")]
         for tenth in range(10):
             start = began + (ended - began) * tenth // 10
             end = began + (ended - began) * (tenth + 1) // 10

@@ -16,6 +16,11 @@ USER = 1234
 REQUIRED = {"kernel", "user namespace", "kernel types", "sampling program", "sampling event",
             "process life", "names and tables", "its own samples"}
 SYSCTL = pathlib.Path("/proc/sys/kernel")
+# Depend on the machine, not on the rights of who asks.
+OF_THE_MACHINE = {"cache folder", "restrictions", "control groups", "pid namespace"}
+FIRST_NAMESPACES = {"pid": 0xEFFFFFFC, "uts": 0xEFFFFFFE, "ipc": 0xEFFFFFFF}
+IN_SHELL = all(os.stat(f"/proc/self/ns/{name}").st_ino == number
+               for name, number in FIRST_NAMESPACES.items())
 
 
 def as_user(*caps):
@@ -64,7 +69,7 @@ class Doctor(live.LiveTest):
         other = self.start("setpriv", "--reuid=2000", "--regid=2000", "--clear-groups", "sleep", 60)
         self.wait_for(lambda: pathlib.Path(f"/proc/{other.pid}/comm").read_text() == "sleep\n")
         checks, _ = self.findings()
-        self.assertEqual(self.missing(checks) - {"cache folder", "restrictions"}, set())
+        self.assertEqual(self.missing(checks) - OF_THE_MACHINE, set())
         for name in REQUIRED:
             self.assertEqual(checks[name]["verdict"], "ok", checks[name])
         self.assertRegex(checks["its own samples"]["found"], r"^[1-9][0-9]* samples")
@@ -73,12 +78,13 @@ class Doctor(live.LiveTest):
 
     def test_user_without_rights(self):
         checks, told = self.findings(as_user(), 1)
-        self.assertEqual(told["setting"], "a user's shell")
         self.assertLessEqual({"sampling program", "sampling event", "process life",
                               "its own samples", "context switches", "kernel names",
                               "others' memory", "others' files"}, self.missing(checks))
         self.assertEqual(checks["sampling program"]["needs"], "CAP_BPF and CAP_PERFMON")
-        self.assertIn("sudo setcap cap_bpf,cap_perfmon,", checks["sampling program"]["mend"])
+        if IN_SHELL:
+            self.assertEqual(told["setting"], "a user's shell")
+            self.assertIn("sudo setcap cap_bpf,cap_perfmon,", checks["sampling program"]["mend"])
         self.assertEqual(checks["names and tables"]["verdict"], "ok") # needs no rights
 
     def test_user_with_the_least(self):
@@ -112,6 +118,8 @@ class Doctor(live.LiveTest):
             "--cap-add PERFMON": {"container": "podman"},
         }
         for line, env in wanted.items():
+            if not env and not IN_SHELL:
+                continue
             inside = ["unshare", "--uts", "--ipc"] if "container" in env else []
             done = self.run_skein("record", "-d", 1, prefix=[*inside, *as_user()], **env)
             self.assertEqual(done.returncode, 1)
@@ -163,10 +171,11 @@ class Doctor(live.LiveTest):
             done = self.run_skein("record", "-d", 1, prefix=as_user(*caps))
             lines = done.stderr.splitlines()
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertEqual(lines, [
-                f"skein: {checks['sampling program']['found']}",
-                f"skein: to mend it: {checks['sampling program']['mend']}",
-                "skein: 'skein doctor' tells more"])
+            self.assertEqual(len(lines), 3)
+            self.assertEqual(lines[0], f"skein: {checks['sampling program']['found']}")
+            self.assertTrue(lines[1].startswith("skein: to mend it"), lines)
+            self.assertTrue(lines[1].endswith(f": {checks['sampling program']['mend']}"), lines)
+            self.assertEqual(lines[2], "skein: 'skein doctor' tells more")
             self.assertEqual(checks["sampling program"]["needs"], f"CAP_{taken.upper()}")
 
     def test_verifier_is_asked_for(self):
@@ -244,7 +253,7 @@ class Doctor(live.LiveTest):
                 self.assertTrue(live.Trace(path).stacks(comm="dd"))
                 done, _ = self.record_loop(*as_user())
                 self.assertEqual(done.returncode, 1)
-                for word in ("CAP_BPF and CAP_PERFMON are missing", "sudo", "skein doctor"):
+                for word in ("CAP_BPF and CAP_PERFMON are missing", "skein doctor"):
                     self.assertIn(word, done.stderr)
 
     def test_hidden_addresses(self):
