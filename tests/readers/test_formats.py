@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
@@ -43,7 +44,7 @@ NOT_IDLE = ("from sample x left join event e on x.event = e.id "
 
 
 def plain(frames):
-    """Frames as perf script's text can say them: the nameless are unknown, no name has an offset."""
+    """Frames as perf script's text says them: the nameless are unknown, no name has an offset."""
     return tuple("[unknown]" if re.fullmatch(r"\[.*\+0x[0-9a-f]+\]|\s*", frame)
                  else frame.lstrip().replace("+0x", "_0x") for frame in frames)
 
@@ -234,30 +235,52 @@ class Formats(unittest.TestCase):
                     found[paths[row["site"]]] += row["n"]
                 self.assertEqual(found, merged(said, change), form)
 
-    def profiler(self, *args):
-        env = {**os.environ, "HOME": str(self.home), "NODE_NO_WARNINGS": "1"}
-        done = subprocess.run([NODE, PROFILER, *map(str, args)], env=env, timeout=LIMIT,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, 0, done.stdout.decode())
-        return done.stdout.decode()
+    def wait_for(self, word, log, process):
+        until = time.monotonic() + LIMIT
+        said = ""
+        while word not in said:
+            self.assertIsNone(process.poll(), said)
+            self.assertNotIn("Failed", said)
+            self.assertLess(time.monotonic(), until, said)
+            time.sleep(0.1)
+            said = log.read_text() if log.exists() else ""
+
+    def ask_profiler(self, file, *questions):
+        """What the command line of the Firefox Profiler says of a file, question by question."""
+        sessions = pathlib.Path(tempfile.mkdtemp(dir=self.home))
+        env = {**os.environ, "HOME": str(self.home), "NODE_NO_WARNINGS": "1",
+               "PROFILER_CLI_SESSION_DIR": str(sessions)}
+        # In the foreground, and asked when it is ready: its own "load" gives up after half a
+        # second, and a question that comes too early takes the session for a dead one.
+        reader = subprocess.Popen([NODE, PROFILER, "--daemon", file, "--session", "test"], env=env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self.wait_for("Profile loaded successfully", sessions / "test.log", reader)
+            answers = [subprocess.run([NODE, PROFILER, *question, "--session", "test"], env=env,
+                                      timeout=LIMIT, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT) for question in questions]
+        finally:
+            reader.terminate()
+            reader.wait(LIMIT)
+        for answer in answers:
+            self.assertEqual(answer.returncode, 0, answer.stdout.decode())
+        return [answer.stdout.decode() for answer in answers]
 
     @unittest.skipUnless(NODE and PROFILER.is_file(),
                          "no command line of the Firefox Profiler: tools/deps readers, and Node")
     def test_firefox_reads_them(self):
-        self.addCleanup(self.profiler, "stop", "--all")
-        self.profiler("load", self.file("scene", "firefox.gz"))
-        info = self.profiler("profile", "info")
+        info, samples, _, markers = self.ask_profiler(
+            self.file("scene", "firefox.gz"), ("profile", "info"), ("thread", "samples"),
+            ("thread", "select", "t-7"), ("thread", "markers"))
         self.assertIn("lost: 7 ring full, 7 not delivered", info)
         # the first sample of a thread has none before it
         self.assertRegex(info, r"worker 3 \[tid 100\] - 390\.000ms")
-        samples = self.profiler("thread", "samples")
         self.assertIn("/usr/bin/worker!main - total: 400ms (100.0%)", samples)
         self.assertIn("[kernel]!ext4_file_write_iter - self: 50ms (12.5%)", samples)
         self.assertRegex(samples, r"Kernel +\S+ +50 +12\.5%")
-        self.profiler("thread", "select", "t-7")
-        self.assertIn("ring full", self.profiler("thread", "markers"))
-        self.profiler("load", self.file("scene", "perf-script"))
-        self.assertRegex(self.profiler("thread", "samples"), r"!main - total: 44 ")
+        self.assertIn("ring full", markers)
+        (samples,) = self.ask_profiler(self.file("scene", "perf-script"), ("thread", "samples"))
+        self.assertRegex(samples, r"!main - total: 44 ")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include "analyze/index.h"
 #include "analyze/inlined.h"
 #include "analyze/names.h"
+#include "analyze/profile_hosts.h"
 #include "analyze/python.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
@@ -272,12 +273,7 @@ static int take_inlined(struct builder *b, const struct inlined *i)
 
 static int take_host(struct builder *b, const struct host *h)
 {
-	struct profile *p = &b->made->profile;
-	int rc = take_entity(b, KIND_HOST, h);
-
-	if (!rc)
-		p->host = p->hosts[0];
-	return rc;
+	return take_entity(b, KIND_HOST, h);
 }
 
 static int take(struct builder *b, enum record_kind kind, const void *record)
@@ -353,7 +349,11 @@ static int complete(struct builder *b)
 		p->stacks[i].end = end_of(p, &p->stacks[i]);
 		p->stacks[i].root = root_of(p, &p->stacks[i]);
 	}
+	profile_join_events(p);
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
+	rc = profile_join_hosts(p, &b->made->texts);
+	if (rc < 0)
+		return rc;
 	rc = python_name(p, &b->made->texts, b->view.lines);
 	if (!rc && !b->view.native)
 		rc = python_fold(p);

@@ -53,8 +53,12 @@ struct profile_sum {
 };
 
 struct profile {
-	struct host host; /* the first, also if there is none: then with nothing in it */
-	struct host *hosts; /* all; whose a process is, process.host tells */
+	/*
+	 * All hosts as one: the first, with the names, CPUs and memory of all, until the last ends.
+	 * Also there if there is none: then with nothing in it.
+	 */
+	struct host host;
+	struct host *hosts; /* each of them; whose a process is, process.host tells */
 	struct event *events;
 	struct info *infos;
 	struct profile_process *processes;
@@ -130,6 +134,15 @@ const char *module_short_name(const char *path);
 const char *profile_module_name(const struct profile *p, uint32_t mapping);
 /* The same with its folders, where there are some. */
 const char *profile_module_path(const struct profile *p, uint32_t mapping);
+
+/* The host of a process; NULL if there is but one, or it is not known. */
+const struct host *profile_host_of(const struct profile *p, const struct process *process);
+
+/*
+ * Events of one name and unit, of several hosts or recordings, are one: samples, accounts and
+ * losses are of the first. Which one that is.
+ */
+uint32_t profile_event_like(const struct profile *p, uint32_t event);
 
 /* Samples and weight of one event. */
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,

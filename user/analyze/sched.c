@@ -18,18 +18,22 @@
 #define PAIRS_PER_THREAD 64
 #define PAIRS_LEAST 65536
 
+/* Of several hosts the first was first; the range ends with the last of them. */
 static void take_host(struct sched_run *r, const struct host *h)
 {
 	struct sched *s = r->made;
 
-	if (r->host) /* the range is that of the first one */
-		return;
-	r->host = h->id;
-	s->from = h->start + r->query->from;
-	if (h->end > h->start)
-		s->to = h->end;
-	if (r->query->to && (!s->to || h->start + r->query->to < s->to))
-		s->to = h->start + r->query->to;
+	if (!r->host) {
+		r->host = h->id;
+		r->start = h->start;
+	} else if (!r->end) {
+		return; /* nobody knows when the one before ended */
+	}
+	r->end = h->end <= h->start ? 0 : h->end > r->end ? h->end : r->end;
+	s->from = r->start + r->query->from;
+	s->to = r->end;
+	if (r->query->to && (!s->to || r->start + r->query->to < s->to))
+		s->to = r->start + r->query->to;
 	if (s->to && s->to < s->from)
 		s->to = s->from;
 	r->open = !s->to;

@@ -30,6 +30,7 @@ struct sched_run {
 	VECTOR(uint32_t) next_name; /* of the same thread, by index; INDEX_NONE: there is none */
 	struct borders borders;
 	uint64_t host; /* host.id of the first one */
+	uint64_t start, end; /* ns, of all recordings; end 0: not known */
 	uint64_t last; /* ns: the last thing that was told */
 	bool open;     /* nobody has said where the range ends */
 };

@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&diff_command,
 	&export_command,
 	&query_command,
+	&merge_command,
 	&doctor_command,
 	&completions_command,
 	&help_command,

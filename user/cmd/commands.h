@@ -14,6 +14,7 @@ extern const struct command report_command;
 extern const struct command diff_command;
 extern const struct command export_command;
 extern const struct command query_command;
+extern const struct command merge_command;
 extern const struct command doctor_command;
 extern const struct command completions_command;
 extern const struct command help_command;

@@ -77,8 +77,15 @@ static int add_cpu(struct lanes_cast *c, const struct lane *l)
 
 static int add_host(struct lanes_cast *c, const struct host *h)
 {
-	if (c->host.id)
+	if (c->host.id) {
+		/* another one, which began later */
+		c->host.end = !c->host.end || !h->end ? 0
+			      : h->end > c->host.end  ? h->end
+						      : c->host.end;
+		c->host.cpus += h->cpus;
+		c->host.hostname = "several hosts";
 		return 0;
+	}
 	c->host = (struct host){.id = h->id, .cpus = h->cpus, .start = h->start, .end = h->end};
 	c->host.hostname = keep(c, h->hostname);
 	return c->host.hostname ? 0 : -ENOMEM;

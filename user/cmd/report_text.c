@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cmd/report_sched.h"
 #include "symbolizers/python_file.h"
+#include "trace/merge.h"
 
 #define FUNCTION_ROWS 20
 #define PROGRAM_ROWS 10
@@ -118,6 +119,17 @@ static void group_numbers(const struct report *r, struct table *t, const struct 
 	table_cell(t, show_weight(r, g->weight, text, sizeof(text)));
 }
 
+/* Where a process lives; a program may live on several hosts. */
+static const char *place_of(const struct report *r, enum group_by by, const struct process *p,
+			    char *buf, size_t size)
+{
+	const struct host *h = by == GROUP_PROGRAM ? NULL : profile_host_of(r->profile, p);
+	size_t used = h ? (size_t)snprintf(buf, size, "%.64s ", h->hostname) : 0;
+
+	process_place(p, buf + used, size - used);
+	return buf;
+}
+
 /* Programs, processes and threads: who, and in which container. */
 static int put_people(const struct report *r, const struct screen *s, enum group_by by,
 		      size_t usual)
@@ -151,7 +163,7 @@ static int put_people(const struct report *r, const struct screen *s, enum group
 		table_cell(&t, one->name);
 		if (thread)
 			table_cell(&t, process_name(one->process));
-		table_cell(&t, process_place(one->process, place, sizeof(place)));
+		table_cell(&t, place_of(r, by, one->process, place, sizeof(place)));
 	}
 	rc = table_print(&t, s);
 	table_free(&t);
@@ -226,11 +238,45 @@ static void put_machine(const struct report *r, const struct screen *s)
 			      "but its last second");
 }
 
-static void put_samples(const struct report *r, const struct screen *s)
+/* The traces that were merged, if this is of such; returns whether it is. */
+static bool put_merged(const struct report *r, const struct screen *s)
+{
+	bool merged = false;
+
+	for (uint32_t i = 0; i < r->profile->info_count; i++) {
+		const struct info *info = &r->profile->infos[i];
+
+		if (strncmp(info->key, MERGED_INFO, strlen(MERGED_INFO)))
+			continue;
+		put_paragraph(s, merged ? "" : "Merged", STYLE_PLAIN, info->value);
+		merged = true;
+	}
+	return merged;
+}
+
+/*
+ * How many CPUs were busy on average. There may be time between the recordings that were merged:
+ * only what was recorded counts. 0: that is not known.
+ */
+static double cpus_busy(const struct report *r, bool merged)
+{
+	const struct event *e = r->event;
+	uint64_t time = shown_time(r), recorded = r->losses.total.due * e->period;
+
+	if (strcmp(e->unit, "ns"))
+		return 0;
+	if (!merged)
+		return time ? (double)r->weight / (double)time : 0;
+	if (r->options->filter.from || r->options->filter.to || !recorded)
+		return 0;
+	return (double)r->weight / (double)recorded * (double)r->profile->host.cpus;
+}
+
+static void put_samples(const struct report *r, const struct screen *s, bool merged)
 {
 	const struct event *e = r->event;
 	char count[32], weight[64], text[512];
-	uint64_t time = shown_time(r);
+	double busy = cpus_busy(r, merged);
 	int used;
 
 	used = snprintf(text, sizeof(text), "%s of %.64s",
@@ -240,10 +286,9 @@ static void put_samples(const struct report *r, const struct screen *s)
 				 e->frequency);
 	used += snprintf(text + used, sizeof(text) - used, ", %s",
 			 show_weight(r, r->weight, weight, sizeof(weight)));
-	if (!strcmp(e->unit, "ns") && time)
+	if (busy > 0)
 		used += snprintf(text + used, sizeof(text) - used,
-				 " of CPU: %.2f of %" PRIu64 " CPUs",
-				 (double)r->weight / (double)time, r->profile->host.cpus);
+				 " of CPU: %.2f of %" PRIu64 " CPUs", busy, r->profile->host.cpus);
 	used += snprintf(text + used, sizeof(text) - used, ", %zu process%s",
 			 r->groups[GROUP_PROCESS].list.count,
 			 r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
@@ -563,11 +608,13 @@ static int put_sched(const struct report *r, const struct screen *s)
 
 int report_text(const struct report *r, const struct screen *s, struct error *err)
 {
+	bool merged;
 	int rc;
 
 	put_machine(r, s);
+	merged = put_merged(r, s);
 	if (r->count && !r->options->sched) {
-		put_samples(r, s);
+		put_samples(r, s, merged);
 		put_stacks(r, s);
 		put_python(r, s);
 		put_interpreters(r, s);

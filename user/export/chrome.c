@@ -109,7 +109,8 @@ static void write_names(struct chrome *c)
 	for (uint32_t i = 0; i < p->process_count; i++)
 		if (p->processes[i].p.pid)
 			write_name(c, "process_name",
-				   (struct track){p->processes[i].p.pid, p->processes[i].p.pid},
+				   (struct track){timeline_pid(&c->timeline, i),
+						  timeline_pid(&c->timeline, i)},
 				   process_name(&p->processes[i].p));
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (p->threads[i].t.tid)

@@ -119,11 +119,14 @@ char *track_name(const struct profile *p, const struct track *t, char *buf)
 {
 	const struct process *of = t->process == PROFILE_NONE ? NULL : &p->processes[t->process].p;
 	const struct thread *thread = t->thread == PROFILE_NONE ? NULL : &p->threads[t->thread].t;
+	const struct host *host;
 	size_t used;
 
 	if (!of)
 		return strcpy(buf, "[unknown]");
-	used = (size_t)snprintf(buf, TRACK_NAME_SIZE, "%.64s (%" PRIu64 ")", process_name(of),
+	host = profile_host_of(p, of);
+	used = (size_t)snprintf(buf, TRACK_NAME_SIZE, "%.32s%s%.64s (%" PRIu64 ")",
+				host ? host->hostname : "", host ? ": " : "", process_name(of),
 				of->pid);
 	if (thread && (thread->tid != of->pid || strcmp(thread->comm, process_name(of))))
 		snprintf(buf + used, TRACK_NAME_SIZE - used, ": %.64s (%" PRIu64 ")",

@@ -47,7 +47,10 @@ size_t gather_row(const struct gather *g, size_t from);
 const struct event *gather_event(const struct timeline *t, const struct gathered *s);
 
 #define TRACK_NAME_SIZE 192
-/* "comm (pid)", or "comm (pid): thread (tid)"; raw bytes. Returns buf, of TRACK_NAME_SIZE. */
+/*
+ * "comm (pid)", or "comm (pid): thread (tid)", behind "host: " if there are several; raw bytes.
+ * Returns buf, of TRACK_NAME_SIZE.
+ */
 char *track_name(const struct profile *p, const struct track *t, char *buf);
 
 #endif

@@ -145,15 +145,18 @@ static uint64_t since(const struct perfetto *p, uint64_t time)
 	return time > start ? time : start;
 }
 
-static void write_process(struct perfetto *p, const struct process *r)
+static void write_process(struct perfetto *p, uint32_t index)
 {
+	const struct process *r = &p->timeline.profile->processes[index].p;
+	uint64_t pid = timeline_pid(&p->timeline, index);
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet = perfetto_packet(p, since(p, r->start), SEQUENCE_TRACKS);
 	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
 	size_t process = protobuf_begin(buf, TREE_PROCESS);
 
-	protobuf_varint(buf, TREE_PROCESS_PID, r->pid & INT32_MAX);
-	protobuf_varint(buf, TREE_PROCESS_PARENT, r->parent & INT32_MAX);
+	protobuf_varint(buf, TREE_PROCESS_PID, pid & INT32_MAX);
+	protobuf_varint(buf, TREE_PROCESS_PARENT,
+			(r->parent ? r->parent + pid - r->pid : 0) & INT32_MAX);
 	perfetto_text(p, buf, TREE_PROCESS_COMMAND, process_name(r));
 	protobuf_end(buf, process);
 	protobuf_end(buf, tree);
@@ -183,7 +186,7 @@ static void write_tree(struct perfetto *p)
 
 	for (uint32_t i = 0; i < profile->process_count; i++)
 		if (profile->processes[i].p.pid)
-			write_process(p, &profile->processes[i].p);
+			write_process(p, i);
 	for (uint32_t i = 0; i < profile->thread_count; i++) {
 		struct timeline_who who = timeline_who(&p->timeline, i);
 

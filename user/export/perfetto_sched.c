@@ -202,7 +202,7 @@ static void note_death(struct perfetto *p, struct stream *s, const struct tile *
 	of = &p->processes[process];
 	if (time > of->freed)
 		of->freed = time;
-	if ((p->timeline.profile->processes[process].p.pid & INT32_MAX) == who.tid)
+	if ((timeline_pid(&p->timeline, process) & INT32_MAX) == who.tid)
 		of->leader_died = true;
 	else
 		write_free(p, s, tile->cpu, time, who);
@@ -213,11 +213,11 @@ static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
 	const struct profile *profile = p->timeline.profile;
 
 	for (uint32_t i = 0; i < profile->process_count; i++) {
-		const struct process *r = &profile->processes[i].p;
+		struct who leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
+				     profile->processes[i].p.comm};
 
 		if (p->processes[i].leader_died)
-			write_free(p, s, cpu, p->processes[i].freed,
-				   (struct who){r->pid & INT32_MAX, r->comm});
+			write_free(p, s, cpu, p->processes[i].freed, leader);
 	}
 }
 

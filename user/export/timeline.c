@@ -41,13 +41,30 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
 	return at == INDEX_NONE ? NULL : &t->lanes.items[at];
 }
 
+/* Readers tell processes apart by their numbers, of which every host has its own. */
+static uint64_t first_number(const struct timeline *t, uint32_t process)
+{
+	const struct host *h = process == PROFILE_NONE
+				       ? NULL
+				       : profile_host_of(t->profile,
+							 &t->profile->processes[process].p);
+
+	return h ? (uint64_t)(h - t->profile->hosts) * TIMELINE_HOST_NUMBERS : 0;
+}
+
+uint64_t timeline_pid(const struct timeline *t, uint32_t process)
+{
+	return process == PROFILE_NONE
+		       ? 0
+		       : first_number(t, process) + t->profile->processes[process].p.pid;
+}
+
 struct timeline_who timeline_who(const struct timeline *t, uint32_t thread)
 {
 	const struct profile_thread *of = &t->profile->threads[thread];
-
 	return (struct timeline_who){
-		.pid = of->process == PROFILE_NONE ? 0 : t->profile->processes[of->process].p.pid,
-		.tid = of->t.tid,
+		.pid = timeline_pid(t, of->process),
+		.tid = first_number(t, of->process) + of->t.tid,
 		.comm = of->t.comm,
 	};
 }
@@ -94,7 +111,8 @@ static int begin(struct timeline *t, struct error *err)
 		if (t->profile->stacks[i].id)
 			rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
 	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
-		rc = index_put(&t->event_of, t->profile->events[i].id, i);
+		rc = index_put(&t->event_of, t->profile->events[i].id,
+			       profile_event_like(t->profile, i));
 	t->from += t->profile->host.start;
 	t->to = t->to ? t->to + t->profile->host.start : UINT64_MAX;
 	for (int i = 0; i < CROWD_COUNT; i++)

@@ -91,11 +91,18 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id);
 struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number);
 
-/* Who a thread is, by its index. */
+/*
+ * Who a thread is, by its index. Numbers of the n-th host behind the first are n times this higher,
+ * which is more than any pid.
+ */
+#define TIMELINE_HOST_NUMBERS 10000000
 struct timeline_who {
 	uint64_t pid, tid;
 	const char *comm;
 };
 struct timeline_who timeline_who(const struct timeline *t, uint32_t thread);
+
+/* The same of a process; 0 for PROFILE_NONE. */
+uint64_t timeline_pid(const struct timeline *t, uint32_t process);
 
 #endif

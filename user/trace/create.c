@@ -75,12 +75,13 @@ static int move_trace(const char *real, const char *from, const char *to)
 	return rename_with_suffix(real, from, to);
 }
 
-static int set_aside(struct new_file *f, const char *path, struct error *err)
+/* Whether a trace may get that name; *there: it would replace one. */
+static int check_name(const char *real, const char *path, bool *there, struct error *err)
 {
 	struct stat st;
-	int result;
 
-	if (lstat(f->path, &st) < 0)
+	*there = false;
+	if (lstat(real, &st) < 0)
 		return errno == ENOENT ? 0 : error_errno(err, -errno, "cannot write %s", path);
 	if (S_ISLNK(st.st_mode))
 		return error_set(err, -ELOOP, "%s is a symbolic link; name its target instead",
@@ -89,8 +90,16 @@ static int set_aside(struct new_file *f, const char *path, struct error *err)
 		return error_errno(err, -EISDIR, "cannot write %s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EINVAL, "%s is not a regular file", path);
-	result = check_not_recording(f->path, path, err);
-	if (result < 0)
+	*there = true;
+	return check_not_recording(real, path, err);
+}
+
+static int set_aside(struct new_file *f, const char *path, struct error *err)
+{
+	bool there;
+	int result = check_name(f->path, path, &there, err);
+
+	if (result < 0 || !there)
 		return result;
 	result = move_trace(f->path, "", ".old");
 	if (result < 0)
@@ -154,6 +163,34 @@ int create_trace_file(struct new_file *ret, const char *path, struct error *err)
 	f.path = NULL;
 out:
 	free(f.path);
+	return result;
+}
+
+int check_trace_name(const char *path, struct error *err)
+{
+	char *real = NULL;
+	bool there;
+	int result = resolve(&real, path, err);
+
+	if (result == 0)
+		result = check_name(real, path, &there, err);
+	free(real);
+	return result;
+}
+
+int publish_trace_file(const char *made, const char *path, struct error *err)
+{
+	struct new_file f = {0};
+	int result = resolve(&f.path, path, err);
+
+	if (result == 0)
+		result = set_aside(&f, path, err);
+	if (result == 0 && rename(made, f.path) < 0) {
+		result = error_errno(err, -errno, "cannot rename %s to %s", made, path);
+		if (f.replaced)
+			move_trace(f.path, ".old", "");
+	}
+	free_trace_file(&f);
 	return result;
 }
 

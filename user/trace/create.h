@@ -18,6 +18,12 @@ struct new_file {
  */
 int create_trace_file(struct new_file *ret, const char *path, struct error *err);
 
+/* Whether create_trace_file() would refuse the name. Nothing changes. */
+int check_trace_name(const char *path, struct error *err);
+
+/* Give a whole trace, which nobody writes, its final name; what had it becomes NAME.old. */
+int publish_trace_file(const char *made, const char *path, struct error *err);
+
 /* Take it back: the file and its journal are removed, NAME.old gets its name again. */
 void undo_trace_file(struct new_file *f);
 void free_trace_file(struct new_file *f);

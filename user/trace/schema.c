@@ -138,7 +138,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 #define SHARE_SQL \
 	"sum(part.count) AS samples, sum(part.weight) AS weight," \
 	" round(100.0 * sum(part.weight) /" \
-	" sum(sum(part.weight)) OVER (PARTITION BY part.event), 2) AS percent"
+	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
@@ -184,14 +184,14 @@ const struct view schema_views[] = {
 	 " coalesce(frame_name.path, '') AS path, " SHARE_SQL
 	 " FROM " PART_SQL("stack.frame", "sample LEFT JOIN stack ON stack.id = sample.stack")
 	 " LEFT JOIN frame_name ON frame_name.id = part.id"
-	 " GROUP BY part.event, 2, 3 ORDER BY weight DESC"},
+	 " GROUP BY event.name, 2, 3 ORDER BY weight DESC"},
 	{"busiest", "processes by weight, per event",
 	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
 	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL
 	 " FROM " PART_SQL("thread", "sample")
 	 " LEFT JOIN thread ON thread.id = part.id"
 	 " LEFT JOIN process ON process.id = thread.process"
-	 " GROUP BY part.event, thread.process ORDER BY weight DESC"},
+	 " GROUP BY event.name, thread.process ORDER BY weight DESC"},
 	{"running",
 	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; of a thread left (the"
 	 " state that it took on then) and wait (for what)",

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Traces of several machines, or of several recordings: what views show as one. */
+#include "analyze/profile_hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "web-1, web-2": what differs, once each; a few are enough for people. */
+static int join_texts(const struct profile *p, struct names *texts, const struct field *f,
+		      struct host *all)
+{
+	char text[256];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < p->host_count && used < sizeof(text); i++) {
+		const char *one = field_text(f, &p->hosts[i]);
+		bool told = false;
+
+		for (uint32_t k = 0; k < i && !told; k++)
+			told = !strcmp(one, field_text(f, &p->hosts[k]));
+		if (!told)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+						 i ? ", " : "", one);
+	}
+	*(const char **)((char *)all + f->offset) =
+		names_keep(texts, text, strlen(text));
+	return field_text(f, all) ? 0 : -ENOMEM;
+}
+
+int profile_join_hosts(struct profile *p, struct names *texts)
+{
+	struct host all;
+	int rc = 0;
+
+	if (!p->host_count)
+		return 0;
+	all = p->hosts[0];
+	for (uint32_t i = 1; i < p->host_count; i++) {
+		const struct host *h = &p->hosts[i];
+
+		all.end = !all.end || !h->end ? 0 : h->end > all.end ? h->end : all.end;
+		all.cpus += h->cpus;
+		all.memory += h->memory;
+	}
+	for (unsigned int i = 0; i < kinds[KIND_HOST].field_count && !rc; i++)
+		if (kinds[KIND_HOST].fields[i].type == FIELD_TEXT && p->host_count > 1)
+			rc = join_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
+	p->host = all;
+	return rc;
+}
+
+uint32_t profile_event_like(const struct profile *p, uint32_t event)
+{
+	for (uint32_t i = 0; i < event; i++)
+		if (!strcmp(p->events[i].name, p->events[event].name) &&
+		    !strcmp(p->events[i].unit, p->events[event].unit))
+			return i;
+	return event;
+}
+
+/* Whatever is of an event becomes one of that it is like. */
+void profile_join_events(struct profile *p)
+{
+	for (uint32_t i = 1; i < p->event_count; i++) {
+		uint32_t like = profile_event_like(p, i);
+
+		if (like == i)
+			continue;
+		for (uint32_t k = 0; k < p->sum_count; k++)
+			if (p->sums[k].event == i)
+				p->sums[k].event = like;
+		for (uint32_t k = 0; k < p->account_count; k++)
+			if (p->accounts[k].event == p->events[i].id)
+				p->accounts[k].event = p->events[like].id;
+		for (uint32_t k = 0; k < p->loss_count; k++)
+			if (p->losses[k].event == p->events[i].id)
+				p->losses[k].event = p->events[like].id;
+	}
+}
+
+const struct host *profile_host_of(const struct profile *p, const struct process *process)
+{
+	for (uint32_t i = 0; i < p->host_count && p->host_count > 1; i++)
+		if (p->hosts[i].id == process->host)
+			return &p->hosts[i];
+	return NULL;
+}

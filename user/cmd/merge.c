@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein merge: many traces as one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "trace/create.h"
+#include "trace/merge.h"
+
+#define DEFAULT_OUTPUT "merged.skein"
+
+struct options {
+	const char *out;
+};
+
+static const struct option_spec merge_specs[] = {
+	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	 .help = "The merged trace (default " DEFAULT_OUTPUT "). It appears when it is whole; a "
+		 "file of that name becomes FILE.old.",
+	 .offset = offsetof(struct options, out)},
+	{.name = NULL},
+};
+
+struct merge {
+	struct merge_part *parts;
+	size_t count;
+	struct source *source;
+	bool shown; /* a line of progress stands on the terminal */
+};
+
+/* The unfinished file, for whoever ends the merge from outside; "": there is none. */
+static char unfinished[4096], unfinished_journal[4096];
+
+static void remove_unfinished(void)
+{
+	if (*unfinished) {
+		unlink(unfinished);
+		unlink(unfinished_journal);
+	}
+}
+
+static void stop(int signal_number)
+{
+	remove_unfinished();
+	_exit(128 + signal_number);
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct merge *m = context;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	m->shown = true;
+	fprintf(stderr, "\rmerging: %3d %%", all ? (int)(100.0 * (double)done / (double)all) : 0);
+	fflush(stderr);
+}
+
+static void end_progress(struct merge *m)
+{
+	if (m->shown)
+		fputs("\r\033[K", stderr);
+	m->shown = false;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int open_all(struct merge *m, char *const *paths, const char *out, struct error *err)
+{
+	int rc = 0;
+
+	m->parts = calloc(m->count, sizeof(*m->parts));
+	if (!m->parts)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->count && !rc; i++) {
+		m->parts[i].name = paths[i];
+		if (same_file(paths[i], out))
+			rc = error_set(err, -EINVAL,
+				       "%s is among the traces to merge: name another output with -o",
+				       out);
+		if (!rc)
+			rc = trace_open(&m->parts[i].trace, paths[i], err);
+	}
+	return rc;
+}
+
+/* What counts twice is told. */
+static void warn_of_overlaps(const struct merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		for (size_t j = i + 1; j < m->count; j++) {
+			if (same_file(m->parts[i].name, m->parts[j].name))
+				log_warn("%s is there twice, and counts twice", m->parts[i].name);
+			else if (merge_overlaps(m->source, i, j))
+				log_warn("%s and %s tell of the same machine at the same time: what "
+					 "is in both counts twice",
+					 m->parts[i].name, m->parts[j].name);
+		}
+}
+
+static void warn_of_damage(const struct merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (merge_unreadable(m->source, i))
+			log_warn("%s is damaged: what could not be read is missing in the merged "
+				 "trace, which tells so",
+				 m->parts[i].name);
+}
+
+static int write_all(struct merge *m, struct error *err)
+{
+	struct sink *sink = NULL;
+	int rc = trace_writer(&sink, unfinished, err);
+
+	if (!rc)
+		rc = pipe_join(m->source, sink, err);
+	sink_free(sink);
+	end_progress(m);
+	return rc;
+}
+
+/* A name for what is not whole yet, in the folder of what it will be. */
+static int name_unfinished(const char *out, struct error *err)
+{
+	size_t size = sizeof(unfinished);
+
+	if (snprintf(unfinished, size, "%s.merge-%d", out, (int)getpid()) >= (int)size ||
+	    snprintf(unfinished_journal, size, "%s.merge-%d-journal", out, (int)getpid()) >=
+		    (int)size) {
+		*unfinished = '\0';
+		return error_errno(err, -ENAMETOOLONG, "cannot write %s", out);
+	}
+	signal(SIGINT, stop);
+	signal(SIGTERM, stop);
+	signal(SIGHUP, stop);
+	return 0;
+}
+
+static int merge_to(struct merge *m, const char *out, struct error *err)
+{
+	const struct merge_progress progress = {show_progress, m};
+	int rc = merge_source(&m->source, m->parts, m->count, &progress, err);
+
+	if (rc < 0)
+		return rc;
+	warn_of_overlaps(m);
+	rc = name_unfinished(out, err);
+	if (!rc)
+		rc = write_all(m, err);
+	if (!rc)
+		rc = publish_trace_file(unfinished, out, err);
+	if (rc < 0)
+		remove_unfinished();
+	*unfinished = '\0';
+	return rc;
+}
+
+static int run_merge(char *const *paths, size_t count, const char *out)
+{
+	struct merge m = {.count = count};
+	struct error err = {""};
+	int rc = check_trace_name(out, &err);
+
+	if (!rc)
+		rc = open_all(&m, paths, out, &err);
+	if (!rc)
+		rc = merge_to(&m, out, &err);
+	if (!rc)
+		warn_of_damage(&m);
+	source_free(m.source);
+	for (size_t i = 0; m.parts && i < m.count; i++)
+		trace_close(m.parts[i].trace);
+	free(m.parts);
+	if (rc < 0)
+		return log_failure(1, &err);
+	log_info("%zu trace%s merged into %s", count, count == 1 ? "" : "s", out);
+	return 0;
+}
+
+static int merge_main(int argc, char **argv)
+{
+	struct options o = {.out = DEFAULT_OUTPUT};
+	struct error err = {""};
+	int first = options_parse(&merge_command, argc, argv, &o, false, &err);
+
+	if (first == -ECANCELED)
+		return 0;
+	if (first < 0)
+		return log_failure(2, &err);
+	if (first == argc)
+		return log_error(2, "merge: which traces?");
+	return run_merge(argv + first, (size_t)(argc - first), o.out);
+}
+
+const struct command merge_command = {
+	.name = "merge",
+	.summary = "make one trace of many",
+	.usage = "[OPTIONS] FILE...",
+	.description =
+		"Write several traces, of one machine or of many, as one that everything reads: "
+		"samples, the scheduler's records, accounts and losses.\n\n"
+		"Times of different machines are laid onto each other by their clocks, so they are as "
+		"exact as those agree. --from and --to of other commands count from the beginning of the "
+		"earliest recording. CPUs and threads keep a timeline for each recording, so that "
+		"nothing is told of the time between two.",
+	.examples = "skein merge web-*.skein -o web.skein\ta whole service\n"
+		    "skein merge monday.skein tuesday.skein -o both.skein\ttwo recordings of a machine\n",
+	.options = merge_specs,
+	.options_size = sizeof(struct options),
+	.files = DEFAULT_OUTPUT "\tThe merged trace when -o is not given.",
+	.run = merge_main,
+};

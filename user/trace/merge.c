@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Tables are read one kind after the other, of all traces; stacks likewise, so that whatever
+ * refers to them has a new id by then. Streams are merged by time: of each trace one record is at
+ * hand, and the earliest goes on.
+ */
+#include "trace/merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/chunks.h"
+#include "trace/merge_hosts.h"
+#include "trace/merge_line.h"
+
+#define PROGRESS_RECORDS 65536
+#define ORIGIN_HOSTS 4 /* of one part that are told */
+#define CPUS_MAX 8192 /* more than any Linux has */
+
+struct part {
+	struct trace *trace;
+	const char *name;
+	struct source *source; /* of all that is no merged stream */
+	struct told_hosts hosts;
+	struct merge_map map;
+	struct merge_line line; /* of the stream that is being merged */
+	uint64_t cpus; /* how many numbers of CPUs it has */
+	uint64_t unreadable; /* records */
+};
+
+struct merge_source {
+	struct source source;
+	struct part *parts;
+	size_t count;
+	struct merge_progress progress;
+	uint64_t done, all; /* records of streams */
+	struct merge_hosts hosts;
+	struct merge_ids ids;
+	struct names info_keys; /* (host, key) */
+	struct names inlined_keys; /* (frame, depth) */
+	VECTOR(struct loss) losses; /* of what could not be read */
+	struct sink *to; /* while it runs */
+	bool refused; /* it has, and its error is not one of a part */
+};
+
+/* What a part is read into, kind by kind. */
+struct intake {
+	struct sink sink;
+	struct merge_source *merge;
+	struct part *part;
+	enum record_kind kind;
+};
+
+static int no_memory(int rc, struct error *err)
+{
+	return rc < 0 ? error_errno(err, rc, "cannot merge") : 0;
+}
+
+static int pass_on(struct merge_source *m, enum record_kind kind, const void *record,
+		   struct error *err)
+{
+	int rc = sink_put(m->to, kind, record, err);
+
+	m->refused = rc < 0;
+	return rc;
+}
+
+/* An error of a part tells which, unless it is the sink's. */
+static int failed(const struct merge_source *m, const struct part *p, int rc, struct error *err)
+{
+	return rc < 0 && !m->refused ? error_wrap(err, rc, "%s", p->name) : rc;
+}
+
+/* What of a part could not be read is a loss of its first host. */
+static int lose(struct merge_source *m, struct part *p, struct loss l)
+{
+	p->unreadable += l.count;
+	l.id = 0;
+	l.host = p->hosts.list.count ? p->hosts.list.items[0].one + 1 : 0;
+	l.time += l.time ? p->map.shift : 0;
+	l.end += l.end ? p->map.shift : 0;
+	return vector_push(&m->losses, l);
+}
+
+/*
+ * What a trace tells of itself is told of a host, once: another recording's word under the same key
+ * gets a number. What concerns the file alone stays there.
+ */
+static int put_info_once(struct merge_source *m, struct info *i, struct error *err)
+{
+	char key[256], name[280];
+	uint32_t known = (uint32_t)m->info_keys.texts.count, number;
+	int rc = 0;
+
+	if (!i->key || !strcmp(i->key, CHUNKS_DROPPED) ||
+	    !strncmp(i->key, MERGED_INFO, strlen(MERGED_INFO)))
+		return 0;
+	for (unsigned int turn = 1; !rc; turn++) {
+		snprintf(key, sizeof(key), turn > 1 ? "%.200s (%u)" : "%.200s", i->key, turn);
+		snprintf(name, sizeof(name), "%llu %s", (unsigned long long)i->host, key);
+		rc = names_intern_text(&m->info_keys, name, &number);
+		if (!rc && number == known)
+			break;
+	}
+	if (rc < 0)
+		return no_memory(rc, err);
+	i->id = 0;
+	i->key = key;
+	return pass_on(m, KIND_INFO, i, err);
+}
+
+/* Frame and depth tell one apart: where two traces share a frame, they say the same of it. */
+static int put_inlined_once(struct merge_source *m, const struct inlined *i, struct error *err)
+{
+	uint64_t key[] = {i->frame, i->depth};
+	uint32_t known = (uint32_t)m->inlined_keys.texts.count, number;
+	int rc = names_intern(&m->inlined_keys, key, sizeof(key), &number);
+
+	if (rc < 0)
+		return no_memory(rc, err);
+	return number < known ? 0 : pass_on(m, KIND_INLINED, i, err);
+}
+
+static int put_entity(struct intake *in, union merge_record *r, struct error *err)
+{
+	bool known;
+	int rc = merge_name(&in->merge->ids, &in->part->map, in->kind, r, &known);
+
+	if (rc < 0)
+		return no_memory(rc, err);
+	return known ? 0 : pass_on(in->merge, in->kind, r, err);
+}
+
+/* A record of the kind that is asked for, or a loss. Recorders know none of what cannot be read. */
+static int intake_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	struct intake *in = (struct intake *)s;
+	struct merge_source *m = in->merge;
+	const struct loss *loss = record;
+	union merge_record r;
+	int rc;
+
+	if (kind == KIND_LOSS && loss->reason == LOSS_UNREADABLE_CHUNK && !loss->host)
+		return no_memory(lose(m, in->part, *loss), err);
+	if (kind != in->kind)
+		return 0;
+	memcpy(&r, record, kinds[kind].size);
+	rc = merge_refer(&m->ids, &in->part->map, kind, &r);
+	if (rc < 0)
+		return no_memory(rc, err);
+	if (kind == KIND_INFO)
+		return put_info_once(m, &r.info, err);
+	if (kind == KIND_INLINED)
+		return put_inlined_once(m, &r.inlined, err);
+	if (kind == KIND_LOSS)
+		r.id = 0;
+	if (kind == KIND_LOSS || kind == KIND_ACCOUNT)
+		return pass_on(m, kind, &r, err);
+	return put_entity(in, &r, err);
+}
+
+static const struct sink_ops intake_ops = {.put = intake_put};
+
+/* Read one kind of all parts, one after the other. */
+static int read_kind(struct merge_source *m, enum record_kind kind, struct error *err)
+{
+	int rc = 0;
+
+	for (struct part *p = m->parts; p < m->parts + m->count && !rc; p++) {
+		struct intake in = {
+			.sink = {.ops = &intake_ops, .wants = 1ULL << kind | WANT(LOSS)},
+			.merge = m,
+			.part = p,
+			.kind = kind,
+		};
+
+		rc = failed(m, p, p->source->ops->run(p->source, &in.sink, err), err);
+	}
+	return rc;
+}
+
+static void tell_progress(struct merge_source *m)
+{
+	if (m->progress.tell && ++m->done % PROGRESS_RECORDS == 0)
+		m->progress.tell(m->progress.context, m->done, m->all);
+}
+
+struct lost_of {
+	struct merge_source *merge;
+	struct part *part;
+	int rc;
+};
+
+static void lost(void *context, enum record_kind kind, uint64_t time, uint64_t end,
+		 uint64_t records)
+{
+	struct lost_of *of = context;
+	int rc = lose(of->merge, of->part,
+		      (struct loss){.reason = LOSS_UNREADABLE_CHUNK,
+				    .time = time,
+				    .end = end,
+				    .count = records});
+
+	(void)kind;
+	of->rc = of->rc ? of->rc : rc;
+}
+
+/* The part whose record comes next: the earliest, of equal ones slices before edges. */
+static struct part *first_part(struct merge_source *m)
+{
+	struct part *first = NULL;
+
+	for (struct part *p = m->parts; p < m->parts + m->count; p++) {
+		uint64_t order = p->line.order + p->map.shift, least;
+
+		if (p->line.end)
+			continue;
+		least = first ? first->line.order + first->map.shift : 0;
+		if (!first || order < least ||
+		    (order == least && p->line.kind < first->line.kind))
+			first = p;
+	}
+	return first;
+}
+
+static int put_first(struct merge_source *m, struct part *p, struct error *err)
+{
+	int rc = merge_refer(&m->ids, &p->map, p->line.kind, &p->line.record);
+
+	if (rc < 0)
+		return no_memory(rc, err);
+	rc = pass_on(m, p->line.kind, &p->line.record, err);
+	if (rc < 0)
+		return rc;
+	tell_progress(m);
+	return failed(m, p, merge_line_next(&p->line, err), err);
+}
+
+/* One stream of all parts, or slices and edges, by time. */
+static int merge_streams(struct merge_source *m, uint64_t mask, struct error *err)
+{
+	struct lost_of *of = calloc(m->count, sizeof(*of));
+	struct part *p;
+	int rc = of ? 0 : no_memory(-ENOMEM, err);
+	size_t opened = 0;
+
+	for (; opened < m->count && !rc; opened++) {
+		/* what is of no known stream was told when stacks were read */
+		struct chunk_losses losses = {lost, &of[opened], true};
+
+		p = &m->parts[opened];
+		of[opened] = (struct lost_of){m, p, 0};
+		rc = failed(m, p, merge_line_open(&p->line, p->trace, mask, &losses, err), err);
+	}
+	while (!rc && (p = first_part(m)))
+		rc = put_first(m, p, err);
+	for (size_t i = 0; i < opened; i++) {
+		merge_line_close(&m->parts[i].line);
+		rc = !rc && of[i].rc ? no_memory(of[i].rc, err) : rc;
+	}
+	free(of);
+	return rc;
+}
+
+static int put_hosts(struct merge_source *m, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->hosts.list.count && !rc; i++)
+		rc = pass_on(m, KIND_HOST, &m->hosts.list.items[i], err);
+	return rc;
+}
+
+static int put_losses(struct merge_source *m, struct error *err)
+{
+	int rc = read_kind(m, KIND_LOSS, err);
+
+	for (size_t i = 0; i < m->losses.count && !rc; i++)
+		rc = pass_on(m, KIND_LOSS, &m->losses.items[i], err);
+	return rc;
+}
+
+/* "web-1.skein: web-1, CPUs 0 to 3" */
+static int put_origin(struct merge_source *m, size_t index, struct error *err)
+{
+	const struct part *p = &m->parts[index];
+	const char *slash = strrchr(p->name, '/');
+	char key[32], value[512];
+	size_t used = (size_t)snprintf(value, 256, "%.200s: ", slash ? slash + 1 : p->name);
+	struct info i = {.host = 1, .key = key, .value = value};
+
+	for (size_t h = 0; h < p->hosts.list.count && h < ORIGIN_HOSTS; h++)
+		used += (size_t)snprintf(value + used, sizeof(value) - used, "%.40s, ",
+					 p->hosts.list.items[h].host.hostname);
+	snprintf(value + used, sizeof(value) - used, "CPUs %llu to %llu",
+		 (unsigned long long)p->map.cpus,
+		 (unsigned long long)(p->map.cpus + p->cpus - (p->cpus > 0)));
+	snprintf(key, sizeof(key), MERGED_INFO "%zu", index + 1);
+	return pass_on(m, KIND_INFO, &i, err);
+}
+
+/* What traces tell of themselves, and which they were. */
+static int put_infos(struct merge_source *m, struct error *err)
+{
+	int rc = read_kind(m, KIND_INFO, err);
+
+	for (size_t i = 0; i < m->count && m->count > 1 && !rc; i++)
+		rc = put_origin(m, i, err);
+	return rc;
+}
+
+#define TIMELINE (WANT(SLICE) | WANT(EDGE))
+
+static int merge_kind(struct merge_source *m, enum record_kind kind, struct error *err)
+{
+	switch (kind) {
+	case KIND_HOST:
+		return put_hosts(m, err);
+	case KIND_INFO:
+		return put_infos(m, err);
+	case KIND_SAMPLE:
+	case KIND_SPAN:
+	case KIND_COUNTER:
+		return merge_streams(m, 1ULL << kind, err);
+	case KIND_SLICE:
+		return merge_streams(m, TIMELINE, err);
+	case KIND_EDGE: /* has come with slices */
+	case KIND_SUM:	/* follows from samples */
+		return 0;
+	case KIND_LOSS:
+		return put_losses(m, err);
+	default:
+		return read_kind(m, kind, err);
+	}
+}
+
+/* Whatever is wanted, all is read: ids go by what came before. */
+static int merge_run(struct source *s, struct sink *to, struct error *err)
+{
+	struct merge_source *m = (struct merge_source *)s;
+	int rc = 0;
+
+	m->to = to;
+	for (int kind = 0; kind < KIND_COUNT && !rc; kind++)
+		rc = merge_kind(m, (enum record_kind)kind, err);
+	return rc;
+}
+
+static void merge_free(struct source *s)
+{
+	struct merge_source *m = (struct merge_source *)s;
+
+	for (size_t i = 0; m->parts && i < m->count; i++) {
+		source_free(m->parts[i].source);
+		vector_free(&m->parts[i].hosts.list);
+		merge_map_free(&m->parts[i].map);
+	}
+	free(m->parts);
+	merge_hosts_free(&m->hosts);
+	merge_ids_free(&m->ids);
+	names_free(&m->info_keys);
+	names_free(&m->inlined_keys);
+	vector_free(&m->losses);
+	free(m);
+}
+
+static const struct source_ops merge_ops = {.run = merge_run, .free = merge_free};
+
+/* How many records there will be, as far as that is known. */
+static int count_records(struct merge_source *m, struct part *p, struct error *err)
+{
+	static const enum record_kind streams[] = {KIND_SAMPLE, KIND_SLICE, KIND_EDGE, KIND_SPAN,
+						   KIND_COUNTER};
+	uint64_t records = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && !rc; i++) {
+		rc = trace_count(p->trace, streams[i], &records, err);
+		m->all += records;
+	}
+	return rc;
+}
+
+/* What has to be known of a part before it is read. */
+static int plan_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	struct intake *in = (struct intake *)s;
+	const struct lane *lane = record;
+	uint64_t *cpus = &in->part->cpus, cpu = 0;
+
+	if (kind == KIND_HOST)
+		cpu = ((const struct host *)record)->cpus;
+	else if (kind == KIND_ACCOUNT)
+		cpu = ((const struct account *)record)->cpu + 1;
+	else if (kind == KIND_LANE && lane->kind == LANE_CPU)
+		cpu = lane->number + 1;
+	if (cpu > *cpus && cpu <= CPUS_MAX)
+		*cpus = cpu;
+	return kind == KIND_HOST ? no_memory(merge_hosts_tell(&in->merge->hosts, &in->part->hosts,
+							      record), err)
+				 : 0;
+}
+
+static int plan_part(struct merge_source *m, struct part *p, struct error *err)
+{
+	static const struct sink_ops plan_ops = {.put = plan_put};
+	struct intake in = {
+		.sink = {.ops = &plan_ops, .wants = WANT(HOST) | WANT(LANE) | WANT(ACCOUNT)},
+		.merge = m,
+		.part = p,
+	};
+
+	return p->source->ops->run(p->source, &in.sink, err);
+}
+
+/* Which hosts are one, and how CPUs are numbered: those of a part behind those of others. */
+static int unify(struct merge_source *m)
+{
+	uint64_t cpus = 0;
+	struct told_hosts **told = calloc(m->count, sizeof(*told));
+	struct merge_map **maps = calloc(m->count, sizeof(*maps));
+	int rc = told && maps ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < m->count && !rc; i++) {
+		told[i] = &m->parts[i].hosts;
+		maps[i] = &m->parts[i].map;
+		maps[i]->cpus = cpus;
+		cpus += m->parts[i].cpus;
+	}
+	if (!rc)
+		rc = merge_hosts_unify(&m->hosts, told, maps, m->count);
+	free(told);
+	free(maps);
+	return rc;
+}
+
+static int open_parts(struct merge_source *m, const struct merge_part *parts, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->count && !rc; i++) {
+		struct part *p = &m->parts[i];
+
+		p->trace = parts[i].trace;
+		p->name = parts[i].name;
+		rc = trace_source(&p->source, p->trace, err);
+		if (!rc)
+			rc = count_records(m, p, err);
+		if (!rc)
+			rc = plan_part(m, p, err);
+		rc = failed(m, p, rc, err);
+	}
+	return rc ? rc : no_memory(unify(m), err);
+}
+
+int merge_source(struct source **ret, const struct merge_part *parts, size_t count,
+		 const struct merge_progress *progress, struct error *err)
+{
+	struct merge_source *m = calloc(1, sizeof(*m));
+	int rc;
+
+	if (!m)
+		return no_memory(-ENOMEM, err);
+	m->source.ops = &merge_ops;
+	m->count = count;
+	if (progress)
+		m->progress = *progress;
+	m->parts = calloc(count + 1, sizeof(*m->parts));
+	rc = m->parts ? open_parts(m, parts, err) : no_memory(-ENOMEM, err);
+	if (rc < 0)
+		merge_free(&m->source);
+	else
+		*ret = &m->source;
+	return rc;
+}
+
+bool merge_overlaps(const struct source *s, size_t a, size_t b)
+{
+	const struct merge_source *m = (const struct merge_source *)s;
+
+	return merge_hosts_overlap(&m->parts[a].hosts, &m->parts[b].hosts);
+}
+
+uint64_t merge_unreadable(const struct source *s, size_t part)
+{
+	return ((const struct merge_source *)s)->parts[part].unreadable;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Hosts of several traces. */
+#include "trace/merge_hosts.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int keep_text(struct merge_hosts *hosts, const char **text)
+{
+	const char *from = *text ? *text : "";
+
+	*text = names_keep(&hosts->texts, from, strlen(from));
+	return *text ? 0 : -ENOMEM;
+}
+
+int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const struct host *h)
+{
+	struct told_host kept = {.host = *h};
+
+	if (keep_text(hosts, &kept.host.hostname) < 0 ||
+	    keep_text(hosts, &kept.host.machine_id) < 0 ||
+	    keep_text(hosts, &kept.host.boot_id) < 0 || keep_text(hosts, &kept.host.kernel) < 0 ||
+	    keep_text(hosts, &kept.host.arch) < 0)
+		return -ENOMEM;
+	return vector_push(&told->list, kept);
+}
+
+/* A boot that is not known is nobody else's. */
+static bool same_boot(const struct host *a, const struct host *b)
+{
+	return *a->machine_id && *a->boot_id && !strcmp(a->machine_id, b->machine_id) &&
+	       !strcmp(a->boot_id, b->boot_id);
+}
+
+/*
+ * ns to add to the stamps of a trace to get UTC. Recordings of one boot have one clock, though its
+ * offset was measured anew; the stamps of a trace of several hosts are no machine's own.
+ */
+static int64_t utc_offset(struct told_hosts *const *told, size_t which)
+{
+	const struct told_hosts *t = told[which];
+
+	if (!t->list.count)
+		return 0;
+	for (size_t i = 0; i < which; i++)
+		if (t->list.count == 1 && told[i]->list.count == 1 &&
+		    same_boot(&t->list.items[0].host, &told[i]->list.items[0].host))
+			return told[i]->list.items[0].host.realtime_offset;
+	return t->list.items[0].host.realtime_offset;
+}
+
+/* The clock of who booted first becomes everybody's, so that no stamp lies before 0. */
+static void find_shifts(struct told_hosts *const *told, struct merge_map *const *maps, size_t count)
+{
+	int64_t earliest = INT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (told[i]->list.count && utc_offset(told, i) < earliest)
+			earliest = utc_offset(told, i);
+	for (size_t i = 0; i < count; i++)
+		maps[i]->shift = told[i]->list.count
+					 ? (uint64_t)utc_offset(told, i) - (uint64_t)earliest
+					 : 0;
+}
+
+static struct host shifted(const struct host *h, uint64_t shift)
+{
+	struct host fresh = *h;
+
+	fresh.start += shift;
+	fresh.end += h->end ? shift : 0;
+	fresh.realtime_offset = (int64_t)((uint64_t)h->realtime_offset - shift);
+	fresh.monotonic_offset = (int64_t)((uint64_t)h->monotonic_offset - shift);
+	return fresh;
+}
+
+/* Two recordings of one host are one, which has ended when both have. */
+static void join(struct host *to, const struct host *h)
+{
+	if (h->start < to->start) {
+		to->start = h->start;
+		to->realtime_offset = h->realtime_offset;
+		to->monotonic_offset = h->monotonic_offset;
+	}
+	to->end = !to->end || !h->end ? 0 : h->end > to->end ? h->end : to->end;
+	to->cpus = h->cpus > to->cpus ? h->cpus : to->cpus;
+	to->memory = h->memory > to->memory ? h->memory : to->memory;
+}
+
+/* Make a host one of all; which one goes to *ret. */
+static int add_host(struct merge_hosts *hosts, struct host h, size_t *ret)
+{
+	size_t i = 0;
+
+	while (i < hosts->list.count && !same_boot(&hosts->list.items[i], &h))
+		i++;
+	*ret = i;
+	if (i < hosts->list.count) {
+		join(&hosts->list.items[i], &h);
+		return 0;
+	}
+	h.id = i; /* until all are sorted */
+	return vector_push(&hosts->list, h);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct host *x = a, *y = b;
+
+	return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+				    : (x->id > y->id) - (x->id < y->id);
+}
+
+/* In the order of their beginnings; where[] tells at which place each of them is then. */
+static int sort_hosts(struct merge_hosts *hosts, size_t **where)
+{
+	size_t count = hosts->list.count;
+
+	*where = calloc(count + 1, sizeof(**where));
+	if (!*where)
+		return -ENOMEM;
+	if (count)
+		qsort(hosts->list.items, count, sizeof(struct host), by_start);
+	for (size_t i = 0; i < count; i++) {
+		(*where)[hosts->list.items[i].id] = i;
+		hosts->list.items[i].id = i + 1;
+	}
+	return 0;
+}
+
+int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
+		      struct merge_map *const *maps, size_t count)
+{
+	size_t *where = NULL;
+	int rc = 0;
+
+	find_shifts(told, maps, count);
+	for (size_t i = 0; i < count && !rc; i++)
+		for (size_t h = 0; h < told[i]->list.count && !rc; h++) {
+			struct told_host *t = &told[i]->list.items[h];
+
+			rc = add_host(hosts, shifted(&t->host, maps[i]->shift), &t->one);
+		}
+	if (!rc)
+		rc = sort_hosts(hosts, &where);
+	for (size_t i = 0; i < count && !rc; i++)
+		for (size_t h = 0; h < told[i]->list.count && !rc; h++) {
+			struct told_host *t = &told[i]->list.items[h];
+
+			t->one = where[t->one];
+			rc = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->one + 1);
+		}
+	free(where);
+	return rc;
+}
+
+/* A recording that was killed has no end: it is taken for a moment. */
+static uint64_t end_of(const struct host *h)
+{
+	return h->end > h->start ? h->end : h->start;
+}
+
+bool merge_hosts_overlap(const struct told_hosts *a, const struct told_hosts *b)
+{
+	for (size_t i = 0; i < a->list.count; i++)
+		for (size_t j = 0; j < b->list.count; j++) {
+			const struct host *x = &a->list.items[i].host, *y = &b->list.items[j].host;
+
+			if (a->list.items[i].one == b->list.items[j].one &&
+			    x->start <= end_of(y) && y->start <= end_of(x))
+				return true;
+		}
+	return false;
+}
+
+void merge_hosts_free(struct merge_hosts *hosts)
+{
+	names_free(&hosts->texts);
+	vector_free(&hosts->list);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Ids, references and stamps of one trace as those of many. */
+#include "trace/merge_ids.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* X(kind, field, KIND of what it refers to); what depends on other fields is told apart below. */
+#define REFERENCES(X) \
+	X(INFO, info, host, HOST) \
+	X(EVENT, event, host, HOST) \
+	X(PROCESS, process, host, HOST) \
+	X(THREAD, thread, process, PROCESS) X(THREAD, thread, lane, LANE) \
+	X(LANE, lane, host, HOST) X(LANE, lane, parent, LANE) \
+	X(MAPPING, mapping, host, HOST) X(MAPPING, mapping, process, PROCESS) \
+	X(FUNCTION, function, mapping, MAPPING) \
+	X(FRAME, frame, mapping, MAPPING) X(FRAME, frame, function, FUNCTION) \
+	X(INLINED, inlined, frame, FRAME) X(INLINED, inlined, function, FUNCTION) \
+	X(STACK, stack, parent, STACK) X(STACK, stack, frame, FRAME) \
+	X(SAMPLE, sample, event, EVENT) X(SAMPLE, sample, thread, THREAD) \
+	X(SAMPLE, sample, stack, STACK) \
+	X(SLICE, slice, lane, LANE) \
+	X(EDGE, edge, from, LANE) X(EDGE, edge, to, LANE) X(EDGE, edge, stack, STACK) \
+	X(SPAN, span, lane, LANE) X(SPAN, span, name, NAME) X(SPAN, span, args, NAME) \
+	X(COUNTER, counter, lane, LANE) X(COUNTER, counter, name, NAME) \
+	X(ACCOUNT, account, event, EVENT) \
+	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
+
+/* Stamps; 0 is none. */
+#define STAMPS(X) \
+	X(PROCESS, process, born) X(PROCESS, process, start) X(PROCESS, process, end) \
+	X(THREAD, thread, start) X(THREAD, thread, end) \
+	X(SAMPLE, sample, time) \
+	X(SLICE, slice, time) X(SLICE, slice, end) \
+	X(EDGE, edge, time) X(EDGE, edge, end) \
+	X(SPAN, span, time) X(SPAN, span, end) \
+	X(COUNTER, counter, time) \
+	X(LOSS, loss, time) X(LOSS, loss, end)
+
+struct reference {
+	enum record_kind kind, to;
+	size_t offset;
+};
+
+static const struct reference references[] = {
+#define REFERENCE(KIND, kind, field, TO) {KIND_##KIND, KIND_##TO, offsetof(struct kind, field)},
+	REFERENCES(REFERENCE)
+#undef REFERENCE
+};
+
+static const struct reference stamps[] = {
+#define STAMP(KIND, kind, field) {KIND_##KIND, KIND_COUNT, offsetof(struct kind, field)},
+	STAMPS(STAMP)
+#undef STAMP
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+void merge_map_free(struct merge_map *m)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		index_free(&m->ids[k]);
+	index_free(&m->lane_kinds);
+}
+
+void merge_ids_free(struct merge_ids *ids)
+{
+	for (int k = 0; k < KIND_COUNT; k++) {
+		names_free(&ids->shared[k]);
+		vector_free(&ids->shared_ids[k]);
+	}
+	index_free(&ids->stacks);
+	vector_free(&ids->key);
+}
+
+int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint32_t fresh)
+{
+	return index_put(&m->ids[kind], id, fresh);
+}
+
+static int give_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
+{
+	if (ids->last[kind] == INDEX_NONE - 1)
+		return -EOVERFLOW;
+	*ret = ++ids->last[kind];
+	return 0;
+}
+
+/* A new id in place of one of the trace, also for what has not come. */
+static int refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
+{
+	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
+	int rc = 0;
+
+	if (fresh == INDEX_NONE) {
+		rc = give_id(ids, kind, &fresh);
+		if (!rc)
+			rc = index_put(&m->ids[kind], *id, fresh);
+	}
+	if (!rc)
+		*id = fresh;
+	return rc;
+}
+
+static uint64_t *member(union merge_record *record, size_t offset)
+{
+	return (uint64_t *)((char *)record + offset);
+}
+
+static void shift(const struct merge_map *m, uint64_t *stamp)
+{
+	if (*stamp)
+		*stamp += m->shift;
+}
+
+/* Who ran, on a CPU's lane; since when nothing is known, on a thread's. */
+static int refer_slice(struct merge_ids *ids, struct merge_map *m, struct slice *s)
+{
+	uint32_t kind = index_get(&m->lane_kinds, s->lane);
+
+	if (kind == LANE_CPU)
+		return refer(ids, m, KIND_THREAD, &s->value);
+	if (kind == LANE_THREAD)
+		shift(m, &s->value);
+	return 0;
+}
+
+static int refer_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
+{
+	int rc = index_put(&m->lane_kinds, l->id,
+			   l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
+
+	if (l->kind == LANE_CPU)
+		l->number += m->cpus;
+	if (!rc && l->kind == LANE_PROCESS)
+		rc = refer(ids, m, KIND_PROCESS, &l->number);
+	if (!rc && l->kind == LANE_THREAD)
+		rc = refer(ids, m, KIND_THREAD, &l->number);
+	return rc;
+}
+
+/* A thread that went to another CPU, or the CPU on which one is to run. */
+static int refer_edge(struct merge_ids *ids, struct merge_map *m, struct edge *e)
+{
+	if (e->kind == EDGE_MIGRATION)
+		return refer(ids, m, KIND_THREAD, &e->value);
+	if ((e->kind == EDGE_WAKEUP || e->kind == EDGE_FORK) && e->value)
+		e->value += m->cpus;
+	return 0;
+}
+
+/* Fields whose meaning depends on others, and CPUs. */
+static int refer_by_kind(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+			 union merge_record *r)
+{
+	switch (kind) {
+	case KIND_LANE:
+		return refer_lane(ids, m, &r->lane);
+	case KIND_SLICE:
+		return refer_slice(ids, m, &r->slice);
+	case KIND_EDGE:
+		return refer_edge(ids, m, &r->edge);
+	case KIND_SAMPLE:
+		r->sample.cpu += m->cpus;
+		return 0;
+	case KIND_ACCOUNT:
+		r->account.cpu += m->cpus;
+		return 0;
+	case KIND_LOSS:
+		r->loss.cpu += r->loss.cpu ? m->cpus : 0;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int merge_refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+		union merge_record *record)
+{
+	int rc = refer_by_kind(ids, m, kind, record);
+
+	for (size_t i = 0; i < COUNT(references) && !rc; i++)
+		if (references[i].kind == kind)
+			rc = refer(ids, m, references[i].to,
+				   member(record, references[i].offset));
+	for (size_t i = 0; i < COUNT(stamps); i++)
+		if (stamps[i].kind == kind)
+			shift(m, member(record, stamps[i].offset));
+	return rc;
+}
+
+/* All that an entity says but its id, as bytes. */
+static int make_key(struct merge_ids *ids, enum record_kind kind, const union merge_record *r)
+{
+	const struct kind *k = &kinds[kind];
+
+	ids->key.count = 0;
+	for (unsigned int i = 1; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+		bool is_text = f->type == FIELD_TEXT;
+		uint64_t number = is_text ? 0 : field_int(f, r);
+		const void *from = is_text ? (const void *)field_text(f, r) : &number;
+		size_t size = is_text ? strlen(from) + 1 : sizeof(number);
+
+		if (vector_reserve(&ids->key, size) < 0)
+			return -ENOMEM;
+		memcpy(ids->key.items + ids->key.count, from, size);
+		ids->key.count += size;
+	}
+	return 0;
+}
+
+/* The id of an entity that may have an equal one. */
+static int share(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
+		 uint32_t *ret, bool *known)
+{
+	uint32_t number;
+	int rc = make_key(ids, kind, r);
+
+	if (!rc)
+		rc = names_intern(&ids->shared[kind], ids->key.items, ids->key.count, &number);
+	if (rc < 0)
+		return rc;
+	*known = number < ids->shared_ids[kind].count;
+	if (*known) {
+		*ret = ids->shared_ids[kind].items[number];
+		return 0;
+	}
+	rc = give_id(ids, kind, ret);
+	return rc ? rc : vector_push(&ids->shared_ids[kind], *ret);
+}
+
+/* There are many of them: two numbers tell one from all others. */
+static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *ret, bool *known)
+{
+	uint64_t key = s->parent << 32 | s->frame;
+	int rc = 0;
+
+	*ret = index_get(&ids->stacks, key);
+	*known = *ret != INDEX_NONE;
+	if (!*known)
+		rc = give_id(ids, KIND_STACK, ret);
+	return rc || *known ? rc : index_put(&ids->stacks, key, *ret);
+}
+
+int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+	       union merge_record *record, bool *known)
+{
+	uint32_t fresh = index_get(&m->ids[kind], record->id);
+	int rc = 0;
+
+	*known = false;
+	if (kind == KIND_STACK) /* ids must grow: one that was referred to before is not used */
+		rc = share_stack(ids, &record->stack, &fresh, known);
+	else if (fresh == INDEX_NONE)
+		rc = kind == KIND_LANE ? give_id(ids, kind, &fresh)
+				       : share(ids, kind, record, &fresh, known);
+	if (!rc)
+		rc = index_put(&m->ids[kind], record->id, fresh);
+	if (!rc)
+		record->id = fresh;
+	return rc;
+}

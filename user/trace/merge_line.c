@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A stream behind one that has to wait for others. */
+#include "trace/merge_line.h"
+
+#include <string.h>
+
+#define TIMELINE (WANT(SLICE) | WANT(EDGE))
+
+/* The words of a stream's record; the union has room for all kinds. */
+union words {
+	union merge_record record;
+	uint64_t words[CODEC_COLUMNS_MAX];
+};
+
+static int next_of_timeline(struct merge_line *l, struct error *err)
+{
+	const void *record;
+	int result = timeline_next(l->timeline, &l->kind, &record, err);
+
+	l->end = result == 0;
+	if (result <= 0)
+		return result;
+	memcpy(&l->record, record, kinds[l->kind].size);
+	l->order = l->kind == KIND_SLICE ? slice_order(&l->record.slice) : l->record.edge.time;
+	return 0;
+}
+
+static int next_of_chunks(struct merge_line *l, struct error *err)
+{
+	union words r;
+
+	while (l->row == l->chunks.columns.count) {
+		int result = chunks_next(&l->chunks, err);
+
+		l->row = 0;
+		l->end = result == 0;
+		if (result <= 0)
+			return result;
+	}
+	columns_record(&l->chunks.columns, l->row++, r.words);
+	memcpy(&l->record, r.words, kinds[l->kind].size);
+	l->order = r.words[0];
+	return 0;
+}
+
+int merge_line_next(struct merge_line *l, struct error *err)
+{
+	return l->is_timeline ? next_of_timeline(l, err) : next_of_chunks(l, err);
+}
+
+static enum record_kind only_kind(uint64_t mask)
+{
+	return (enum record_kind)__builtin_ctzll(mask);
+}
+
+int merge_line_open(struct merge_line *l, struct trace *t, uint64_t mask,
+		    const struct chunk_losses *losses, struct error *err)
+{
+	const struct timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
+	const struct chunk_range range = CHUNKS_ALL;
+	int result;
+
+	*l = (struct merge_line){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
+	result = l->is_timeline ? timeline_open(&l->timeline, t, &q, err)
+				: chunks_open(&l->chunks, t, l->kind, &range, losses, err);
+	return result < 0 ? result : merge_line_next(l, err);
+}
+
+void merge_line_close(struct merge_line *l)
+{
+	timeline_close(l->timeline);
+	if (!l->is_timeline)
+		chunks_close(&l->chunks);
+}
