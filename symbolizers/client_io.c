@@ -316,7 +316,7 @@ static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
 	m.count = r->wants_key ? 1 : (uint32_t)left;
 	rc = introduce(s, o);
 	if (!rc)
-		rc = message_send(s->socket, &m, r->questions.items + r->answered,
+		rc = message_send(s->socket, &m, left ? &r->questions.items[r->answered] : NULL,
 				  left * sizeof(*r->questions.items),
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)

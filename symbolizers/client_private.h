@@ -8,7 +8,6 @@
 
 #include <sys/types.h>
 
-
 #include "base/hash.h"
 #include "base/vector.h"
 #include "symbolizers/client.h"

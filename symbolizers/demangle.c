@@ -27,9 +27,9 @@ struct demangler {
 static void drop_rust_hash(char *text)
 {
 	size_t length = strlen(text);
-	char *hash = text + length - 19;
+	char *hash = length > 19 ? text + length - 19 : NULL;
 
-	if (length <= 19 || strncmp(hash, "::h", 3) != 0)
+	if (!hash || strncmp(hash, "::h", 3) != 0)
 		return;
 	for (const char *c = hash + 3; *c; c++) {
 		if (!isdigit((unsigned char)*c) && (*c < 'a' || *c > 'f'))
@@ -46,6 +46,11 @@ size_t copy_cut(const char *text, char *buf, size_t size)
 	if (length < size) {
 		memcpy(buf, text, length + 1);
 		return length;
+	}
+	if (size < sizeof(ellipsis)) { /* what came before has taken all of the room */
+		if (size)
+			*buf = '\0';
+		return 0;
 	}
 	length = size - sizeof(ellipsis);
 	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)

@@ -474,8 +474,9 @@ char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size
 		end = text + strcspn(text, "\n");
 		names = memchr(text, ':', (size_t)(end - text));
 		path = names ? memchr(names + 1, ':', (size_t)(end - names - 1)) : NULL;
-		if (!path++)
+		if (!path)
 			continue;
+		path++;
 		names++;
 		if (c->chosen->unified ? names + 1 != path
 				       : !is_listed(names, (size_t)(path - 1 - names),

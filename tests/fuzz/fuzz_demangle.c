@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names of C++ and Rust, as a symbol table may hold them. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "symbolizers/demangle.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *name = strndup((const char *)data, size), buf[256], cut[16];
+	struct demangler *d = demangler_new();
+	const char *again;
+
+	if (!name || !d)
+		abort();
+	if (demangle(name, buf, sizeof(buf))) {
+		if (strnlen(buf, sizeof(buf)) == sizeof(buf))
+			abort();
+		if (demangle(name, cut, sizeof(cut)) && strnlen(cut, sizeof(cut)) == sizeof(cut))
+			abort();
+		again = demangler_get(d, name);
+		/* in more room the same, unless it may have been cut */
+		if (!again || (strlen(buf) < sizeof(buf) / 2 && strcmp(again, buf) != 0))
+			abort();
+	}
+	demangler_free(d);
+	free(name);
+	return 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records of the kernel's about processes: the names in them are theirs. */
+#include <string.h>
+
+#include "capture/sideband.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct perf_event_header *record;
+	struct life l;
+	size_t length = 0;
+
+	if (size < sizeof(*record) || size > UINT16_MAX)
+		return 0;
+	record = malloc(size); /* of its own: its end is seen */
+	if (!record)
+		abort();
+	memcpy(record, data, size);
+	record->size = (uint16_t)size;
+	if (life_decode(&l, record, (uint32_t)size) == 0 && l.kind != LIFE_OTHER && l.text)
+		length = strlen(l.text);
+	free(record);
+	return length > size ? -1 : 0;
+}
