@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The data in a flame graph page, read without a browser: it adds up to what folded stacks say."""
+import base64
+import collections
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from traces import make_scene, output
+
+
+def column(text):
+    """Varints in base64."""
+    values, value, shift = [], 0, 0
+    for byte in base64.b64decode(text, validate=True):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            values.append(value)
+            value = shift = 0
+    return values
+
+
+def unzigzag(value):
+    return value >> 1 ^ -(value & 1)
+
+
+def deltas(text):
+    values, last = [], 0
+    for step in column(text):
+        last += unzigzag(step)
+        values.append(last)
+    return values
+
+
+class Page:
+    """Stacks with their samples and weights, by event."""
+
+    def __init__(self, html):
+        script = rb'<script id="data" type="application/json">\n(.*?)</script>'
+        data = json.loads(re.search(script, html, re.S)[1])
+        self.strings, self.profile = data["strings"], data["profiles"][0]
+        self.paths = self.read_paths(self.profile["nodes"])
+        sums = self.profile["sums"]
+        self.sums = list(zip(deltas(sums["nodes"]), deltas(sums["threads"]), column(sums["events"]),
+                             column(sums["counts"]), column(sums["weights"]), strict=True))
+        self.events = [self.strings[event["name"]] for event in self.profile["events"]]
+
+    def read_paths(self, nodes):
+        paths = [()]
+        for back, label in zip(column(nodes["parents"]), column(nodes["labels"]), strict=True):
+            name = self.strings[self.profile["labels"][5 * label]]
+            paths.append((*paths[len(paths) - back], name))
+        return paths
+
+    def program(self, thread):
+        process = self.profile["threads"][3 * thread + 2]
+        return "[unknown]" if process < 0 else self.strings[self.profile["processes"][5 * process]]
+
+    def stacks(self, event):
+        found = collections.Counter()
+        for node, thread, of, count, _ in self.sums:
+            if self.events[of] == event:
+                found[(self.program(thread), *self.paths[node])] += count
+        return found
+
+    def weight(self, event):
+        number = self.events.index(event)
+        period = self.profile["events"][number]["period"]
+        return sum(count * period + unzigzag(rest) for _, _, of, count, rest in self.sums
+                   if of == number)
+
+
+def folded(trace):
+    stacks = collections.Counter()
+    for line in output("export", trace, "-f", "folded").decode().splitlines():
+        stack, _, count = line.rpartition(" ")
+        stacks[tuple(stack.split(";"))] += int(count)
+    return stacks
+
+
+class PageData(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = pathlib.Path(folder.name)
+
+    def both(self, name):
+        trace = make_scene(self.home / f"{name}.skein", name)
+        return Page(output("export", trace, "-f", "html")), folded(trace)
+
+    def test_scene(self):
+        page, lines = self.both("scene")
+        self.assertEqual(sum(page.stacks("cpu-clock").values()), sum(lines.values()))
+        self.assertEqual(page.weight("cpu-clock"), 10000000 * sum(lines.values()))
+        self.assertEqual(page.stacks("cpu-clock")["kthreadd", "kthread"],
+                         lines["kthreadd", "kthread"])
+
+    def test_stacks(self):
+        """Names that nothing has to be changed in: every stack is the same."""
+        page, lines = self.both("flames")
+        for event in page.events:
+            said = collections.Counter({stack[1:]: count for stack, count in lines.items()
+                                        if stack[0] == event})
+            self.assertEqual(page.stacks(event), said)
+
+
+if __name__ == "__main__":
+    unittest.main()
