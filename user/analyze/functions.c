@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/diff_names.h"
 #include "analyze/functions.h"
 
 /* Code without a name goes by its module. */
@@ -45,18 +46,41 @@ static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
 	return intern(s, buf, profile_module_path(p, mapping), ret);
 }
 
-int symbols_of(struct symbols *ret, const struct profile *p)
+static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
+			    uint32_t *ret)
+{
+	char *name = diff_frame_name(p, frame);
+	int rc = name ? intern(s, name, profile_module_name(p, p->frames[frame].mapping), ret)
+		      : -ENOMEM;
+
+	free(name);
+	return rc;
+}
+
+static int make_symbols(struct symbols *ret, const struct profile *p,
+			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
+				      uint32_t *ret))
 {
 	struct symbols s = {.of_frame = calloc(p->frame_count + 1, sizeof(uint32_t))};
 	int rc = s.of_frame ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = symbol_of(&s, p, i, &s.of_frame[i]);
+		rc = number(&s, p, i, &s.of_frame[i]);
 	if (rc < 0)
 		symbols_free(&s);
 	else
 		*ret = s;
 	return rc;
+}
+
+int symbols_of(struct symbols *ret, const struct profile *p)
+{
+	return make_symbols(ret, p, symbol_of);
+}
+
+int symbols_in_common(struct symbols *ret, const struct profile *p)
+{
+	return make_symbols(ret, p, common_symbol_of);
 }
 
 static int mark_inlined(struct symbols *s, uint32_t symbol, uint32_t *ret)

@@ -19,6 +19,8 @@ struct symbols {
 };
 
 int symbols_of(struct symbols *ret, const struct profile *p);
+/* By names and modules that two recordings have in common, whatever was built anew between them. */
+int symbols_in_common(struct symbols *ret, const struct profile *p);
 /* The number of a name that no frame has, such as a process's, to be a label beside them. */
 int symbols_add(struct symbols *s, const char *name, uint32_t *ret);
 void symbols_free(struct symbols *s);
