@@ -3,7 +3,6 @@
 #ifndef SKEIN_CAPTURE_INTERN_PRIVATE_H
 #define SKEIN_CAPTURE_INTERN_PRIVATE_H
 
-
 #include "base/cache.h"
 #include "base/hash.h"
 #include "capture/intern.h"
