@@ -114,11 +114,6 @@ static void try_proc(void)
 	try_call(SYS_openat, AT_FDCWD, (long)"/proc/1/environ", O_RDONLY);
 }
 
-static void try_write(void)
-{
-	try_call(SYS_write, 0, (long)"x", 1);
-}
-
 static void try_write_elsewhere(void)
 {
 	try_call(SYS_pwrite64, 3, (long)"x", 1);
@@ -137,14 +132,6 @@ static void try_signal_all(void)
 static void try_signal_thread(void)
 {
 	try_call(SYS_tgkill, getppid(), getppid(), SIGKILL);
-}
-
-static void try_make_executable(void)
-{
-	static char page[8192];
-	long at = ((long)page + 4095) & ~4095L;
-
-	try_call(SYS_mprotect, at, 4096, PROT_READ | PROT_EXEC);
 }
 
 /* Would make every readable page executable. */
@@ -193,6 +180,21 @@ static void try_dumpable(void)
 	try_call(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which needs these */
+static void try_write(void)
+{
+	try_call(SYS_write, 0, (long)"x", 1);
+}
+
+static void try_make_executable(void)
+{
+	static char page[8192];
+	long at = ((long)page + 4095) & ~4095L;
+
+	try_call(SYS_mprotect, at, 4096, PROT_READ | PROT_EXEC);
+}
+#endif
+
 #ifdef __x86_64__
 /* The numbers of 32-bit programs mean other calls. */
 static void try_other_abi(void)
@@ -234,7 +236,7 @@ static void (*const forbidden[])(void) = {
 	try_limits,
 	try_dumpable,
 	try_write_elsewhere,
-#ifndef __SANITIZE_ADDRESS__ /* which needs these */
+#ifndef __SANITIZE_ADDRESS__
 	try_write,
 	try_make_executable,
 #endif
