@@ -202,7 +202,8 @@ const struct command record_command = {
 	.description =
 		"Samples the stacks of the whole machine, or of a part of it, records its context "
 		"switches if -e asks for them, and writes a trace that 'skein report' reads. Needs "
-		"root, or CAP_BPF and CAP_PERFMON.\n"
+		"root, or CAP_BPF and CAP_PERFMON; 'skein doctor' tells what works, and what mends "
+		"the rest.\n"
 		"\n"
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
