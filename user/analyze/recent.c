@@ -220,6 +220,12 @@ static uint64_t not_delivered(const struct recent_account *a)
 	return rest > tolerated ? rest : 0;
 }
 
+/* What is counted may be corrected downwards a little, and begins anew with a CPU. */
+static uint64_t since(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
 static void fill_account(const struct recent *r, struct recent_account *ret)
 {
 	const struct snapshot *first = r->snapshots.items;
@@ -233,11 +239,11 @@ static void fill_account(const struct recent *r, struct recent_account *ret)
 		return;
 	ret->span = last->time - first->time;
 	ret->total = (struct account){
-		.due = last->total.due - first->total.due,
-		.written = last->total.written - first->total.written,
-		.filtered = last->total.filtered - first->total.filtered,
-		.idle = last->total.idle - first->total.idle,
-		.late = last->total.late - first->total.late,
+		.due = since(first->total.due, last->total.due),
+		.written = since(first->total.written, last->total.written),
+		.filtered = since(first->total.filtered, last->total.filtered),
+		.idle = since(first->total.idle, last->total.idle),
+		.late = since(first->total.late, last->total.late),
 	};
 	ret->lost[LOSS_NOT_DELIVERED] += not_delivered(ret);
 }

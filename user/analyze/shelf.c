@@ -123,13 +123,13 @@ int shelf_sweep(struct shelf *s, bool (*keep)(void *context, struct shelf_item *
 			free(item->texts);
 			continue;
 		}
-		/* replacing the value of a key takes no memory */
-		if (kept != i)
-			rc = index_put(&s->by_id, id_of(item), (uint32_t)kept);
-		if (rc)
-			return rc;
-		memmove(shelf_at(s, kept++), item, stride(s));
+		if (kept != i) {
+			memmove(shelf_at(s, kept), item, stride(s));
+			if (index_put(&s->by_id, id_of(item), (uint32_t)kept) < 0)
+				rc = -ENOMEM;
+		}
+		kept++;
 	}
 	s->count = kept;
-	return 0;
+	return rc;
 }

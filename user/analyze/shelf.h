@@ -41,7 +41,7 @@ static inline void *shelf_record(struct shelf_item *i)
 	return i + 1;
 }
 
-/* Drop every item for which keep() says no: 0 or -ENOMEM. */
+/* Drop every item for which keep() says no: 0, or -ENOMEM and some ids are not found any more. */
 int shelf_sweep(struct shelf *s, bool (*keep)(void *context, struct shelf_item *i), void *context);
 
 #endif

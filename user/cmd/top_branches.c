@@ -224,16 +224,6 @@ static int tree_rows(struct top_model *m, const struct top_wish *wish)
 
 /* Callers and callees. */
 
-static uint32_t symbol_in_focus(const struct top_model *m, const struct top_focus *f)
-{
-	uint32_t count = (uint32_t)m->symbols.names.texts.count, at = 0;
-
-	while (at < count && (strcmp(symbol_name(&m->symbols, at), f->name) != 0 ||
-			      strcmp(symbol_module(&m->symbols, at), f->more) != 0))
-		at++;
-	return at < count ? at : TREE_NONE;
-}
-
 static int push_heading(struct top_model *m, const char *text)
 {
 	const struct top_row row = {
@@ -301,6 +291,6 @@ int top_rows_branches(struct top_model *m, const struct top_wish *wish)
 
 	if (wish->view == TOP_TREE)
 		return tree_rows(m, wish);
-	symbol = f ? symbol_in_focus(m, f) : TREE_NONE;
+	symbol = f ? top_symbol(m, f) : TREE_NONE;
 	return symbol == TREE_NONE ? 0 : neighbour_rows(m, wish, symbol);
 }

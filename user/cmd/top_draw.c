@@ -268,6 +268,9 @@ static void draw_columns(const struct top_ui *ui, unsigned int line)
 
 static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t count)
 {
+	if (l->centre)
+		l->first = l->cursor > rows / 2 ? l->cursor - rows / 2 : 0;
+	l->centre = false;
 	if (l->cursor < l->first)
 		l->first = l->cursor;
 	if (rows && l->cursor >= l->first + rows)
@@ -287,8 +290,7 @@ static unsigned int name_text(const struct top_ui *ui, char *buf, size_t size)
 	*buf = '\0';
 	if (!row)
 		return 1;
-	snprintf(buf, size, "%s%s%s%s", row->name, *row->module ? "  [" : "", row->module,
-		 *row->module ? "]" : "");
+	snprintf(buf, size, "%s  %s", row->name, row->module);
 	top_text(&t, buf, UINT16_MAX, TOP_CUT_END, top_screen_utf8());
 	lines = width ? (t.columns + width - 1) / width : 1;
 	return lines < 1 ? 1 : lines > NAME_LINES ? NAME_LINES : lines;

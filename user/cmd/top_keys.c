@@ -44,11 +44,22 @@ static void move_to(struct top_ui *ui, size_t row)
 	l->moved = l->cursor != 0;
 }
 
+/* Headings are stepped over. */
+static bool is_heading(const struct top_row *row)
+{
+	return row->kind == TOP_HEADING && !row->depth && !row->group;
+}
+
 static void move_by(struct top_ui *ui, long rows)
 {
-	long to = (long)top_ui_level(ui)->cursor + rows;
+	const struct top_row *all = ui->model.rows.items;
+	long to = (long)top_ui_level(ui)->cursor + rows, count = (long)ui->model.rows.count;
 
-	move_to(ui, to < 0 ? 0 : (size_t)to);
+	to = to < 0 ? 0 : to >= count ? count - 1 : to;
+	while (to > 0 && to < count - 1 && is_heading(&all[to]))
+		to += rows < 0 ? -1 : 1;
+	if (to >= 0 && !is_heading(&all[to]))
+		move_to(ui, (size_t)to);
 }
 
 static bool is_tree(const struct top_ui *ui)

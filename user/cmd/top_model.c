@@ -106,20 +106,27 @@ static bool in_group(const struct profile *p, const struct top_focus *f,
 	}
 }
 
-static bool is_function(const struct symbols *s, uint32_t symbol, const struct top_focus *f)
+uint32_t top_symbol(const struct top_model *m, const struct top_focus *f)
 {
-	return !strcmp(symbol_name(s, symbol), f->name) &&
-	       !strcmp(symbol_module(s, symbol), f->more);
+	const struct symbols *s = &m->symbols;
+	uint32_t alike = TREE_NONE;
+
+	for (uint32_t i = 0; i < s->names.texts.count; i++) {
+		if (strcmp(symbol_name(s, i), f->name) != 0)
+			continue;
+		if (!strcmp(symbol_module(s, i), f->more))
+			return i;
+		alike = i;
+	}
+	return alike;
 }
 
 /* By stack: whether a function is on it. */
 static void find_stacks(const struct top_model *m, const struct top_focus *f, bool *holds)
 {
 	const struct profile *p = &m->part;
-	uint32_t symbol = 0;
+	uint32_t symbol = top_symbol(m, f);
 
-	while (symbol < m->symbols.names.texts.count && !is_function(&m->symbols, symbol, f))
-		symbol++;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 

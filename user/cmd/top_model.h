@@ -106,6 +106,11 @@ void top_model_free(struct top_model *m);
 int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row *row);
 
 /* For top_rows.c and top_branches.c. */
+/*
+ * The function in focus as it is called in this window: a module may have been unknown when the
+ * function was chosen. TREE_NONE: it is not there.
+ */
+uint32_t top_symbol(const struct top_model *m, const struct top_focus *f);
 uint64_t top_key(const struct symbols *s, uint32_t symbol);
 int top_rows_flat(struct top_model *m, const struct top_wish *wish);
 int top_rows_branches(struct top_model *m, const struct top_wish *wish);

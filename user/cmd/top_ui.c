@@ -72,7 +72,7 @@ int top_ui_enter(struct top_ui *ui, const struct top_row *row)
 	}
 	/* among its callers and callees, the function itself has the key that it had before */
 	top_ui_level(ui)->key = key;
-	top_ui_level(ui)->moved = f.function;
+	top_ui_level(ui)->moved = top_ui_level(ui)->centre = f.function;
 	return 0;
 }
 
@@ -94,7 +94,7 @@ void top_ui_view(struct top_ui *ui, enum top_view view)
 		return;
 	l->view = view;
 	l->cursor = l->first = 0;
-	l->moved = false;
+	l->moved = l->centre = false;
 	ui->stale = true;
 }
 

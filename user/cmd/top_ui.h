@@ -13,6 +13,7 @@ struct top_level {
 	uint64_t key; /* of the row under the cursor */
 	size_t cursor, first; /* that row, and the first one on screen */
 	bool moved; /* the cursor stays with its row; else at the top */
+	bool centre; /* its row is to be shown among those around it */
 	char pattern[TOP_TYPED_MAX]; /* of the filter; "": none */
 	regex_t filter; /* compiled, if there is a pattern */
 	struct index toggled; /* rows of trees that the user has opened or closed */

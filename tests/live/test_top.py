@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+"""
+The live view, as a person sees it: in a terminal (tmux) that is driven by keys, over a workload
+whose shares are known. Only that workload is sampled, so that who else is busy changes nothing.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import live
+from live import SKEIN, workload
+
+MIB = 1 << 20
+ROW = re.compile(r"(.{6}) (.{6})  +(\S.*)$")  # own share, total share, name
+
+
+class Terminal:
+    """A tmux of its own, in which a shell runs one command and then waits."""
+
+    def __init__(self, test, command, columns=100, rows=30, **env):
+        self.socket = tempfile.mkdtemp(prefix="top-") + "/tmux"
+        test.addCleanup(self.close)
+        script = f"trap : INT; echo BEFORE; {command}; echo ENDED $?; stty -a; exec cat"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
+                  "sleep 600", ";", "set", "-g", "default-terminal", "tmux-256color", ";",
+                  "set", "-s", "escape-time", "0", ";", "set", "-g", "window-size", "manual")
+        self.raw = self.socket + ".raw"
+        words = " ".join(f"{k}={v}" for k, v in env.items())
+        self.tmux("respawn-pane", "-k", f"env {words} sh -c '{script}'", ";",
+                  "pipe-pane", f"cat >{self.raw}")
+
+    def tmux(self, *args):
+        env = live.clean_environment(LC_ALL="C.UTF-8", TERM="xterm-256color")
+        return subprocess.run(["tmux", "-S", self.socket, *args], check=True, timeout=60,
+                              capture_output=True, env=env).stdout.decode(errors="replace")
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p")
+
+    def history(self):
+        """The screen, and what has left it at the top."""
+        return self.tmux("capture-pane", "-p", "-S", "-")
+
+    def wait(self, what, limit=60):
+        """Until the screen has what matches; the screen."""
+        end = time.monotonic() + limit
+        while True:
+            screen = self.screen()
+            if what(screen) if callable(what) else re.search(what, screen):
+                return screen
+            if time.monotonic() > end:
+                raise AssertionError(f"waited {limit} s for {what}:\n{screen}")
+            time.sleep(0.1)
+
+    def child(self):
+        """The skein that runs in it."""
+        shell = int(self.tmux("list-panes", "-F", "#{pane_pid}"))
+        out = subprocess.run(["pgrep", "-P", str(shell), "-x", "skein"], capture_output=True)
+        return int(out.stdout.split()[0]) if out.stdout else None
+
+    def output(self):
+        with open(self.raw, "rb") as file:
+            return file.read()
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
+        shutil.rmtree(os.path.dirname(self.socket), ignore_errors=True)
+
+
+def rows(screen):
+    """(self, total, name) of the rows below the titles; shares in percent, 0 for none."""
+    found = []
+    lines = screen.splitlines()
+    first = next((i for i, line in enumerate(lines) if "FUNCTION" in line or "CALLERS AND" in line),
+                 len(lines))
+    for line in lines[first + 1:]:
+        row = ROW.match(line)
+        if row and "%" in row[2]:
+            share = [float(text.strip(" %") or 0) for text in row.groups()[:2]]
+            found.append((*share, row[3].split("  ")[0].strip()))
+    return found
+
+
+def names(screen):
+    return [name for _, _, name in rows(screen)]
+
+
+@unittest.skipUnless(shutil.which("tmux"), "needs tmux")
+class Top(live.LiveTest):
+    def begin_top(self, *args, **more):
+        """`skein top` over a workload of known shares, once it has seen some of it."""
+        self.shares = self.start(workload("shares"), 600)
+        terminal = Terminal(self, " ".join(map(str, (SKEIN, "top", "-p", self.shares.pid, "-F",
+                                                     999, *args))), **more)
+        return terminal
+
+    def begin_known(self, *args, **more):
+        terminal = self.begin_top(*args, **more)
+        terminal.wait(lambda s: {"burn_50", "burn_30", "burn_15"} <= set(names(s)))
+        return terminal
+
+    def check_ended(self, terminal, status):
+        """The screen is as it was before, and the terminal echoes lines again."""
+        terminal.wait(r"icanon[\s\S]* echo ")
+        screen = terminal.history()
+        self.assertRegex(screen, rf"BEFORE\n[\s\S]*ENDED {status}\b")
+        self.assertRegex(screen, r"\bicanon\b[\s\S]*\becho\b")
+        self.assertNotRegex(screen, r"-icanon|-echo\b|FUNCTION")
+        return screen
+
+    def test_shares_sort_filter(self):
+        terminal = self.begin_known("-w", "20s")
+        screen = terminal.wait(r"last (?:[5-9]|1\d|20) s")
+        found = {name: (own, total) for own, total, name in rows(screen)}
+        # even of a machine with much to do: 500 samples, of which half are off by 9 points in 4 sigma
+        for name, share in (("burn_50", 50), ("burn_30", 30), ("burn_15", 15)):
+            self.assertAlmostEqual(found[name][1], share, delta=12, msg=screen)
+        self.assertRegex(screen, r"\d\.\d\d of \d+ CPUs busy  \d+ samples/s")
+        self.assertRegex(screen, r"of stacks whole")
+        terminal.keys("n")
+        screen = terminal.wait(lambda s: names(s) and names(s) == sorted(names(s)))
+        terminal.keys("r")
+        terminal.wait(lambda s: names(s) == sorted(names(s), reverse=True))
+        terminal.keys("r", "t")
+        terminal.wait(lambda s: rows(s) and rows(s)[0][1] > 95 and "main" in names(s)[:8])
+        terminal.keys("s", "/", "burn_(3|1)")
+        terminal.wait(lambda s: set(names(s)) == {"burn_30", "burn_15"})
+        terminal.keys("(")
+        terminal.wait("no pattern yet")
+        terminal.keys("BSpace", "Enter")
+        terminal.wait(r"/burn_\(3\|1\)  \d")
+        terminal.keys("Escape")
+        terminal.wait(lambda s: "burn_50" in names(s))
+        terminal.keys("q")
+        self.check_ended(terminal, 0)
+
+    def test_way_in_and_back(self):
+        terminal = self.begin_known()
+        terminal.keys("4")
+        terminal.wait(rf"\b{self.shares.pid}\b +shares")
+        terminal.keys("Enter")
+        terminal.wait(rf"process shares {self.shares.pid}: 100")
+        terminal.keys("/", "burn_50", "Enter")
+        terminal.wait(lambda s: names(s) == ["burn_50"])
+        terminal.keys("Enter")
+        screen = terminal.wait("called by")
+        callers = names(screen)
+        self.assertLess(callers.index("▾ cycle"), callers.index("burn_50"), screen)
+        self.assertIn("function burn_50", screen)
+        terminal.keys("Up")  # the outermost caller
+        terminal.wait(lambda s: "_start" in s.splitlines()[-2])
+        terminal.keys("Left", "Left", "Left", "Left", "Left", "Left")
+        terminal.wait("▸")
+        terminal.keys("Escape", "Escape", "Escape")
+        terminal.wait(lambda s: "process" in s and "function" not in s.splitlines()[3])
+        terminal.keys("BSpace")
+        terminal.wait(lambda s: "100 % of all" not in s)
+        terminal.keys("2", "e")
+        terminal.wait(lambda s: "program shares" in s and "▾ read_clock" in s)
+        terminal.keys("?")
+        terminal.wait("Ctrl-C")
+        terminal.keys("x")
+        terminal.wait("CALL TREE")
+        terminal.keys("C-c")
+        self.check_ended(terminal, 0)
+
+    def test_pause_and_sizes(self):
+        terminal = self.begin_known("-w", "2s")
+        terminal.keys("Space")
+        before = terminal.wait("PAUSED")
+        time.sleep(3)
+        self.assertEqual(terminal.screen(), before)
+        terminal.keys("Space")
+        terminal.wait(lambda s: "PAUSED" not in s and rows(s) != rows(before))
+        for size in ((20, 5), (1, 1), (3, 2), (300, 80), (40, 12)):
+            terminal.resize(*size)
+            time.sleep(0.5)
+            for key in ("?", "x", "2", "Down", "1", "/", "b", "Escape"):
+                terminal.keys(key)
+        terminal.resize(100, 30)
+        terminal.wait(lambda s: "burn_50" in names(s))
+        self.assertIsNotNone(terminal.child())
+        terminal.keys("q")
+        self.check_ended(terminal, 0)
+
+    def test_crash_and_end_of_the_target(self):
+        terminal = self.begin_known()
+        os.kill(terminal.child(), signal.SIGSEGV)
+        self.check_ended(terminal, 139)
+        terminal = self.begin_known()
+        self.shares.kill()
+        self.shares.wait()
+        screen = self.check_ended(terminal, 0)
+        self.assertIn("every process of -p has ended", screen)
+
+    def test_hostile_names(self):
+        name = r"\x1b]0;pwn\x07\xe2\x80\x8f\xd7\x90"  # an escape sequence, right to left
+        code = "import ctypes; c = ctypes.CDLL(None); " \
+               f"c.prctl(15, b\"{name}\", 0, 0, 0)\nwhile True: pass"
+        spinner = self.start("/usr/bin/python3", "-c", code)
+        terminal = Terminal(self, f"{SKEIN} top -p {spinner.pid} -F 499 --view threads",
+                            NO_COLOR="1")
+        terminal.wait(r"\?\]0;pwn\?\ufffd")
+        terminal.keys("Enter")
+        terminal.wait("thread")
+        terminal.keys("q")
+        self.check_ended(terminal, 0)
+        out = terminal.output()
+        self.assertNotIn(b"]0;pwn\x07", out)
+        self.assertNotIn(b"\xe2\x80\x8f", out)
+        self.assertNotIn(b"\xd7\x90", out)
+        self.assertNotRegex(out, rb"\x1b\[(?:\d+;)*3[1-7]m")  # colours
+
+
+class Plain(live.LiveTest):
+    def top(self, *args, **more):
+        return subprocess.run([SKEIN, "top", *map(str, args)], capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL, env=live.clean_environment(**more))
+
+    def test_without_terminal(self):
+        run = self.top()
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(b"skein top -b", run.stderr)
+        run = self.top("--sort", "size", "-b")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(b"size", run.stderr)
+        if shutil.which("script"):
+            run = subprocess.run(["script", "-qec", f"{SKEIN} top", "/dev/null"],
+                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                 env=live.clean_environment(TERM="dumb"))
+            self.assertEqual(run.returncode, 1, run.stdout)
+            self.assertIn(b"-b", run.stdout)
+            self.assertNotIn(b"\x1b", run.stdout)
+
+    def test_batch(self):
+        shares = self.start(workload("shares"), 600)
+        run = self.top("-b", "-n", 2, "-d", 3, "-p", shares.pid, "-F", 999, "-l", 5)
+        text = run.stdout.decode()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(text.count("FUNCTION"), 2)
+        self.assertNotIn("\x1b", text)
+        last = rows(text[text.rindex("skein top:"):])
+        self.assertEqual(len(last), 5)
+        self.assertEqual(last[0][2], "burn_50", text)
+
+    def test_memory(self):
+        """Processes without end: those that are over leave nothing behind."""
+        seconds, rate = (120, 1800) if live.LONG else (8, 1000)
+        storm = self.start(workload("storm"), seconds, rate, 50)
+        top = subprocess.Popen([SKEIN, "top", "-b", "-F", "499", "-w", "2s"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL, env=live.clean_environment())
+        self.addCleanup(self.end, top)
+        seen = []
+        while storm.poll() is None:
+            with open(f"/proc/{top.pid}/status", encoding="ascii", errors="replace") as file:
+                seen += [int(line.split()[1]) * 1024 for line in file if "RssAnon" in line]
+            time.sleep(0.1)
+        top.send_signal(signal.SIGINT)
+        self.assertEqual(top.wait(timeout=60), 0)
+        half = seen[len(seen) // 2:]
+        told = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
+               f"{max(half) / MIB:.1f} MiB"
+        print(told)
+        self.assertLess(max(seen), 64 * MIB, told)
+        if live.LONG:
+            self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), told)
+
+
+if __name__ == "__main__":
+    live.main()
