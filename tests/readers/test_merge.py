@@ -266,11 +266,16 @@ class Merge(unittest.TestCase):
         other = self.home / "options.skein"
         shutil.copy(self.traces["scene"], other)
         edit(other, "update info set value = 'record -F 999' where key = 'options'",
-             "insert into info(host, key, value) values(1, 'trace.dropped', '5')")
+             "insert into info(host, key, value) values(1, 'trace.dropped', '5')",
+             "insert into info(host, key, value) values(1, 'more', 'new')")
         merged = self.merge("scene", other)
         rows = self.sql(merged, "select key, value from info where key not like 'merged.%'")
         self.assertEqual([(row["key"], row["value"]) for row in rows],
-                         [("options", "record -F 100"), ("options (2)", "record -F 999")])
+                         [("options", "record -F 100"), ("options (2)", "record -F 999"),
+                          ("more", "new")])
+        again = self.merge("scene", "scene", other, out="again.skein")
+        self.assertEqual(self.sql(again, "select key, value from info where key not like "
+                                  "'merged.%'"), rows)
 
     def test_a_killed_recording_has_no_end(self):
         killed = self.home / "killed.skein"

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/chunks.h"
@@ -37,7 +38,8 @@ struct merge_source {
 	uint64_t done, all; /* records of streams */
 	struct merge_hosts hosts;
 	struct merge_ids ids;
-	struct names info_keys; /* (host, key) */
+	struct names info_keys, info_words; /* (host, key), and with what was told */
+	VECTOR(uint32_t) info_turns; /* how many words there were, by number of key */
 	struct names inlined_keys; /* (frame, depth) */
 	VECTOR(struct loss) losses; /* of what could not be read */
 	struct sink *to; /* while it runs */
@@ -83,31 +85,69 @@ static int lose(struct merge_source *m, struct part *p, struct loss l)
 	return vector_push(&m->losses, l);
 }
 
+/* Whether a text comes for the first time; its number in any case. 0 or -ENOMEM. */
+static int is_first(struct names *seen, const char *text, bool *first, uint32_t *number)
+{
+	uint32_t known = (uint32_t)seen->texts.count;
+	int rc = names_intern_text(seen, text, number);
+
+	*first = !rc && *number == known;
+	return rc;
+}
+
+/* How many words a host has told under a key, with this one; 0: it has told the same before. */
+static int count_word(struct merge_source *m, const struct info *i, uint32_t *ret)
+{
+	char *word = NULL, *key = NULL;
+	uint32_t number;
+	bool fresh = false, first;
+	int rc = -ENOMEM;
+
+	*ret = 0;
+	if (asprintf(&key, "%llu %s", (unsigned long long)i->host, i->key) < 0) {
+		key = NULL;
+		goto out;
+	}
+	if (asprintf(&word, "%s\n%s", key, i->value ? i->value : "") < 0) {
+		word = NULL;
+		goto out;
+	}
+	rc = is_first(&m->info_words, word, &fresh, &number);
+	if (rc < 0 || !fresh)
+		goto out;
+	rc = is_first(&m->info_keys, key, &first, &number);
+	if (!rc && first)
+		rc = vector_push(&m->info_turns, 0);
+	if (!rc)
+		*ret = ++m->info_turns.items[number];
+out:
+	free(key);
+	free(word);
+	return rc;
+}
+
 /*
- * What a trace tells of itself is told of a host, once: another recording's word under the same key
- * gets a number. What concerns the file alone stays there.
+ * What a trace tells of itself is told of its host, once: another word under the same key gets a
+ * number. What concerns the file alone stays there.
  */
 static int put_info_once(struct merge_source *m, struct info *i, struct error *err)
 {
-	char key[256], name[280];
-	uint32_t known = (uint32_t)m->info_keys.texts.count, number;
-	int rc = 0;
+	char key[256];
+	uint32_t turn;
+	int rc;
 
 	if (!i->key || !strcmp(i->key, CHUNKS_DROPPED) ||
 	    !strncmp(i->key, MERGED_INFO, strlen(MERGED_INFO)))
 		return 0;
-	for (unsigned int turn = 1; !rc; turn++) {
-		snprintf(key, sizeof(key), turn > 1 ? "%.200s (%u)" : "%.200s", i->key, turn);
-		snprintf(name, sizeof(name), "%llu %s", (unsigned long long)i->host, key);
-		rc = names_intern_text(&m->info_keys, name, &number);
-		if (!rc && number == known)
-			break;
-	}
+	rc = count_word(m, i, &turn);
 	if (rc < 0)
 		return no_memory(rc, err);
+	if (turn > 1) {
+		snprintf(key, sizeof(key), "%.200s (%u)", i->key, turn);
+		i->key = key;
+	}
 	i->id = 0;
-	i->key = key;
-	return pass_on(m, KIND_INFO, i, err);
+	return turn ? pass_on(m, KIND_INFO, i, err) : 0;
 }
 
 /* Frame and depth tell one apart: where two traces share a frame, they say the same of it. */
@@ -360,6 +400,8 @@ static void merge_free(struct source *s)
 	merge_hosts_free(&m->hosts);
 	merge_ids_free(&m->ids);
 	names_free(&m->info_keys);
+	names_free(&m->info_words);
+	vector_free(&m->info_turns);
 	names_free(&m->inlined_keys);
 	vector_free(&m->losses);
 	free(m);
