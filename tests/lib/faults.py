@@ -107,7 +107,7 @@ def run(args, kind, site=0, nth=0, helpers=False, folder=None):
             plan.site, plan.nth = site, nth
             env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
             env |= {"LD_PRELOAD": str(SHIM), "FAULT_PLAN": file.name, "TMPDIR": str(folder or "/tmp"),
-                    "ASAN_OPTIONS": "verify_asan_link_order=0"}
+                    "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
             with subprocess.Popen([SKEIN, *map(str, args)], env=env, cwd=folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, start_new_session=True) as process:

@@ -19,7 +19,7 @@ import traces # noqa: E402
 
 LONG = os.environ.get("SKEIN_LONG") == "1"
 KINDS = ("memory", "mmap", "open", "read", "write", "file", "name", "descriptor")
-MOST = 25 # sites of a kind, in the short form
+MOST = 15 # sites of a kind, in the short form
 OLD = b"what was there before"
 
 
