@@ -127,6 +127,20 @@ class Content(Pages):
         self.assertEqual(self.ask("[...skeinPage.view.whole]"),
                          [1000 * events["page-faults"], events["page-faults"]])
 
+    def test_machines(self):
+        """Of merged traces every machine has its own event of one name; the page has one."""
+        merged, live = self.home / "merged.skein", self.trace("flames")
+        skein("merge", "-o", merged, self.trace("scene"), live)
+        skein("export", merged, "-o", self.home / "merged.html")
+        self.show(self.home / "merged.html")
+        stacks = folded(merged)
+        self.assertEqual(self.ask("skeinPage.views.events.map((event) => event.name)"),
+                         ["cpu-clock", "page-faults"])
+        self.assertEqual(self.ask("skeinPage.view.whole[1]"),
+                         sum(count for stack, count in stacks.items() if stack[0] == "cpu-clock"))
+        self.assertIn("and 1 other", self.browser.text("#title"))
+        self.assertIn("14 records", self.browser.text("#facts"))
+
     def test_empty(self):
         self.open("empty")
         self.assertIn("no samples", self.browser.text("#empty"))
@@ -208,14 +222,6 @@ class Comparison(Pages):
         self.browser.click("#table [data-key=change]")
         self.assertIn("new", self.browser.text("#table tbody tr:first-child"))
         self.harmless()
-
-    def test_another_build(self):
-        """Neither folders, compilers' suffixes, symbols' versions nor lines part what is the same."""
-        self.compare("after", "before")
-        self.assertIn("10.0 % of before is gone", self.browser.text(".gone"))
-        names = set(self.ask("[...skeinPage.graph.labels.name]"))
-        self.assertLessEqual({"parse", "read", "render (a.py)", "[server]"}, names)
-        self.assertNotIn("parse.isra.0", names)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@
 #define FLAME_PERIOD 10101010
 
 static const struct host flame_host = {
-	1, "flames", "m", "b", "6.12.0", "x86_64", 16, 64ULL << 30, 1700000000000000000LL, 0,
+	1, "flames", "n", "c", "6.12.0", "x86_64", 16, 64ULL << 30, 1700000000000000000LL, 0,
 	1000000000, 121000000000ULL};
 
 /* Numbers that are the same everywhere. */

@@ -28,6 +28,10 @@
 
 #define BREAKAGES_TOLD 20 /* at most */
 
+_Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
+		       FRAME_JAVA == 5 && FRAME_END == 6,
+	       "KIND in user/view/data.js says the same");
+
 /* The samples of one thread and event at one node. */
 struct place {
 	uint32_t node, thread, event;
@@ -155,11 +159,10 @@ static int number_labels(struct side *side)
 	return rc;
 }
 
-/* common: by the names that it has in common with another one. */
-static int make_side(struct side *side, const struct profile *p, bool common)
+static int make_side(struct side *side, const struct profile *p)
 {
 	struct tree_view view = {.prefix = prefix, .context = side};
-	int rc = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
+	int rc = symbols_of(&side->symbols, p);
 
 	side->profile = p;
 	if (!rc)
@@ -188,8 +191,28 @@ static void free_side(struct side *side)
 	free(side->label_of);
 }
 
-static void write_host(struct page *p, const struct host *h)
+/* How many machines the processes ran on; a trace may be many that were merged. */
+static uint64_t count_hosts(const struct profile *profile)
 {
+	struct index seen = {0};
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < profile->process_count; i++) {
+		uint64_t host = profile->processes[i].p.host;
+
+		if (!host || index_get(&seen, host) != INDEX_NONE)
+			continue;
+		count++;
+		if (index_put(&seen, host, 1) < 0)
+			break; /* no memory: at least so many */
+	}
+	index_free(&seen);
+	return count;
+}
+
+static void write_host(struct page *p, const struct profile *profile)
+{
+	const struct host *h = &profile->host;
 	struct json *j = &p->json;
 
 	json_key(j, "host");
@@ -197,6 +220,7 @@ static void write_host(struct page *p, const struct host *h)
 	put_text(p, "name", h->hostname);
 	put_text(p, "kernel", h->kernel);
 	put_text(p, "arch", h->arch);
+	json_key_uint(j, "hosts", count_hosts(profile));
 	json_key_uint(j, "cpus", h->cpus);
 	json_key_int(j, "utc", (int64_t)(h->start + (uint64_t)h->realtime_offset));
 	json_key_uint(j, "duration", h->end > h->start ? h->end - h->start : 0);
@@ -236,29 +260,32 @@ static void write_stacks(struct page *p, const struct profile *profile, uint32_t
 	breakages_free(&broken);
 }
 
-static void write_losses(struct page *p, const struct profile *profile, uint32_t event)
+static void write_loss(struct page *p, const char *word, const char *text, uint64_t count)
 {
-	struct json *j = &p->json;
-	struct losses losses;
+	if (!count)
+		return;
+	put_string(p, word);
+	put_string(p, text);
+	json_uint(&p->json, count);
+}
 
-	losses_of(&losses, profile, event);
-	json_key_uint(j, "expected", losses.total.due);
-	json_key_uint(j, "idle", losses.total.idle);
-	json_key(j, "losses");
-	json_array(j);
-	for (int reason = 1; reason < LOSS_COUNT; reason++) {
-		if (!losses.by_reason[reason])
-			continue;
-		put_string(p, loss_reason_word(reason));
-		put_string(p, loss_reason_text(reason));
-		json_uint(j, losses.by_reason[reason]);
+/* What is lost of one event, or (0) of none: reason, what that means, records; three each. */
+static void write_losses(struct page *p, const struct profile *profile, uint64_t event)
+{
+	uint64_t by_reason[LOSS_COUNT] = {0}; /* LOSS_NONE: one that this version does not know */
+
+	for (uint32_t i = 0; i < profile->loss_count; i++) {
+		const struct loss *l = &profile->losses[i];
+
+		if (l->event == event)
+			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] += l->count;
 	}
-	if (losses.unknown_reason) {
-		put_string(p, "unknown");
-		put_string(p, "for a reason that this version does not know");
-		json_uint(j, losses.unknown_reason);
-	}
-	json_array_end(j);
+	json_key(&p->json, "losses");
+	json_array(&p->json);
+	for (int reason = 1; reason < LOSS_COUNT; reason++)
+		write_loss(p, loss_reason_word(reason), loss_reason_text(reason), by_reason[reason]);
+	write_loss(p, "unknown", "for a reason that this version does not know", by_reason[LOSS_NONE]);
+	json_array_end(&p->json);
 }
 
 static void write_events(struct page *p, const struct profile *profile)
@@ -276,7 +303,7 @@ static void write_events(struct page *p, const struct profile *profile)
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
 		write_stacks(p, profile, i);
-		write_losses(p, profile, i);
+		write_losses(p, profile, e->id);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -406,16 +433,17 @@ static void write_sums(struct page *p, const struct side *side)
 	json_object_end(&p->json);
 }
 
-static void write_side(struct page *p, const struct profile *profile, bool common)
+static void write_side(struct page *p, const struct profile *profile)
 {
 	struct side side = {0};
 
-	fail(p, make_side(&side, profile, common));
+	fail(p, make_side(&side, profile));
 	if (!p->error) {
 		json_object(&p->json);
-		write_host(p, &profile->host);
+		write_host(p, profile);
 		write_infos(p, profile);
 		write_events(p, profile);
+		write_losses(p, profile, 0);
 		write_processes(p, profile);
 		write_threads(p, profile);
 		write_labels(p, &side);
@@ -435,16 +463,11 @@ static void write_data(struct page *p, const struct profile *profile, const stru
 	json_key_text(j, "skein", SKEIN_VERSION);
 	json_key_uint(j, "from", o->from);
 	json_key_uint(j, "to", o->to);
-	json_key(j, "kinds");
-	json_array(j);
-	for (int kind = 0; kind <= FRAME_END; kind++)
-		json_text(j, frame_kind_word(kind));
-	json_array_end(j);
 	json_key(j, "profiles");
 	json_array(j);
-	write_side(p, profile, before != NULL);
+	write_side(p, profile);
 	if (before)
-		write_side(p, before, true);
+		write_side(p, before);
 	json_array_end(j);
 	json_key(j, "strings");
 	json_array(j);

@@ -114,6 +114,7 @@ function readNodes(raw, numbers) {
 	return { parent, label };
 }
 
+/* events: of each its period, and which of those by name it is. */
 function readSums(raw, events) {
 	const sums = {
 		node: deltas(raw.nodes, new Int32Array(raw.count)),
@@ -123,8 +124,12 @@ function readSums(raw, events) {
 		weight: column(raw.weights, new Float64Array(raw.count)),
 	};
 
-	for (let i = 0; i < raw.count; i++)
-		sums.weight[i] = unzigzag(sums.weight[i]) + sums.count[i] * events[sums.event[i]].period;
+	for (let i = 0; i < raw.count; i++) {
+		const { period, place } = events[sums.event[i]];
+
+		sums.weight[i] = unzigzag(sums.weight[i]) + sums.count[i] * period;
+		sums.event[i] = place;
+	}
 	return sums;
 }
 
@@ -145,22 +150,37 @@ function readThreads(raw, strings) {
 	return threads;
 }
 
+/* Counts by two texts, added to those that are known: what breaks stacks, what is lost. */
+function addTold(told, list, strings) {
+	for (let i = 0; i < list.length; i += 3) {
+		const [word, text] = [strings[list[i]], strings[list[i + 1]] && visible(strings[list[i + 1]])];
+		const known = told.find((one) => one.word === word && one.text === text);
+
+		if (known)
+			known.count += list[i + 2];
+		else
+			told.push({ word, text, count: list[i + 2] });
+	}
+}
+
+/* By name: a trace of several machines has an event of one name for each. */
 function readEvents(raw, strings) {
-	const triples = (list) => {
-		const found = [];
+	const byName = new Map();
 
-		for (let i = 0; i < list.length; i += 3)
-			found.push(list.slice(i, i + 3));
-		return found;
-	};
+	for (const event of raw.events) {
+		const name = visible(strings[event.name]);
+		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit], due: 0,
+			complete: 0, broken: [], losses: [] };
 
-	return raw.map((event) => ({ ...event,
-		name: visible(strings[event.name]),
-		unit: strings[event.unit],
-		broken: triples(event.broken).map(([reason, module, n]) =>
-			({ reason: strings[reason], module: strings[module] && visible(strings[module]), count: n })),
-		losses: triples(event.losses).map(([word, text, n]) =>
-			({ word: strings[word], text: strings[text], count: n })) }));
+		byName.set(name, known);
+		known.due += event.due;
+		known.complete += event.complete;
+		addTold(known.broken, event.broken, strings);
+		addTold(known.losses, event.losses, strings);
+	}
+	for (const event of byName.values())
+		addTold(event.losses, raw.losses, strings);
+	return [...byName.values()];
 }
 
 function readInfos(raw, strings) {
@@ -177,11 +197,13 @@ function readHost(raw, strings) {
 }
 
 function readSide(raw, strings, labels) {
-	const events = readEvents(raw.events, strings);
+	const events = readEvents(raw, strings);
+	const told = raw.events.map(({ name, period }) => ({ period,
+		place: events.findIndex((event) => event.name === visible(strings[name])) }));
 	const { parent, label } = readNodes(raw.nodes, readLabels(raw.labels, strings, labels));
 
 	return { host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
-		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, events) };
+		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };
 }
 
 function readData() {
@@ -191,5 +213,5 @@ function readData() {
 
 	element.remove(); // its text is the largest thing on the page
 	return { skein: raw.skein, from: raw.from, to: raw.to, labels, sides, now: sides[0],
-		before: sides[1], kinds: raw.kinds };
+		before: sides[1] };
 }

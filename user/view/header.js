@@ -10,8 +10,8 @@ function fact(name, value, more) {
 function completeText(event) {
 	if (!event.due)
 		return ["no user stacks"];
-	const broken = event.broken.map(({ reason, module, count: n }) =>
-		`${percent(n, event.due)} ${reason}${module && ` in ${module}`}`);
+	const broken = event.broken.map(({ word, text, count: n }) =>
+		`${percent(n, event.due)} ${word}${text && ` in ${text}`}`);
 
 	return [percent(event.complete, event.due),
 		[`${count(event.complete)} of ${count(event.due)} user stacks are complete`, ...broken]
@@ -32,6 +32,10 @@ const SIDES = ["After", "Before"];
 /* What of the recording's options chose samples. */
 const CHOICES = ["pids", "tids", "comm", "cgroup", "cpus", "stacks"];
 
+/* Its name; of merged recordings those of the others are not told. */
+const hostsOf = ({ name, hosts }) =>
+	hosts > 1 ? `${name || "a machine"} and ${plural(hosts - 1, "other")}` : name;
+
 /* The facts of one recording; the event is that side's own. */
 function factsOf(side, event, samples, data) {
 	const { host } = side, facts = [], part = Boolean(data.from || data.to);
@@ -41,7 +45,7 @@ function factsOf(side, event, samples, data) {
 	const to = data.to ? duration(data.to) : "the end";
 	const ended = host.duration ? `ended ${utc(host.utc + host.duration)}` : undefined;
 
-	facts.push(fact("Host", host.name || "unknown", `Linux ${host.kernel} ${host.arch}`));
+	facts.push(fact("Host", hostsOf(host) || "unknown", `Linux ${host.kernel} ${host.arch}`));
 	if (!data.before)
 		facts.push(fact("Kernel", `${host.kernel || "unknown"} ${host.arch}`));
 	facts.push(fact("Began", utc(host.utc), ended));
@@ -49,7 +53,7 @@ function factsOf(side, event, samples, data) {
 	if (event) {
 		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
-		const busy = event.unit === "ns" && host.duration && !part
+		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
 			? `${(samples.weight / host.duration).toFixed(2)} of ${host.cpus} CPUs` : undefined;
 
 		facts.push(fact("Event", event.name + often));
@@ -70,7 +74,7 @@ function factsOf(side, event, samples, data) {
 const ownEvent = (side, event) => event && side.events.find(({ name }) => name === event.name);
 
 function showHead(data, view) {
-	const where = data.now.host.name, what = data.before ? "What changed" : "Flame graph";
+	const where = hostsOf(data.now.host), what = data.before ? "What changed" : "Flame graph";
 	const rows = data.sides.map((side, which) => {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
 		const samples = { weight: of(WEIGHT), count: of(COUNT) };

@@ -41,7 +41,7 @@ class Views {
 		const found = new Map();
 
 		this.data.sides.forEach((side, which) => {
-			for (const number of new Set(side.sums.event)) {
+			for (const number of [...new Set(side.sums.event)].sort((a, b) => a - b)) {
 				const event = side.events[number];
 
 				if (!found.has(event.name))
