@@ -96,7 +96,11 @@ struct symbolizer_events {
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/* the answer to symbolizer_inspect(): f is never NULL, support NONE if it failed. May be NULL */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
-	/* the answer to symbolizer_sources(). May be NULL, as the next */
+	/*
+	 * The answer to symbolizer_sources(); and again, with its status, if there are no answers
+	 * any more, because a file takes too much memory or has killed workers. May be NULL, as
+	 * the next.
+	 */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
 	/* to an address of symbolizer_ask() of a symbolizer of sources: innermost first */
 	void (*places)(void *context, uint64_t object, uint64_t address,

@@ -26,6 +26,8 @@
 
 static void mark_bad(struct symbolizer *s, struct object *o)
 {
+	const struct source_facts killed = {.status = -EIO};
+
 	if (!o->bad)
 		s->stats.bad_objects++;
 	o->bad = true;
@@ -33,6 +35,8 @@ static void mark_bad(struct symbolizer *s, struct object *o)
 	o->facts.bad = true;
 	if (s->events.facts && !o->forgotten)
 		s->events.facts(s->events.context, o->id, &o->facts);
+	if (s->memory && s->events.sources && !o->forgotten)
+		s->events.sources(s->events.context, o->id, &killed);
 }
 
 struct request *request_take(struct symbolizer *s, uint64_t now)

@@ -46,17 +46,22 @@ static bool is_sound(const struct source_facts *f)
 /* bools are read as bytes: any value but 0 and 1 in one would be undefined. */
 int sources_take(struct symbolizer *s, size_t size, uint64_t now)
 {
+	enum message_type type = s->sent.first->type;
+	const struct object *o = s->sent.first->object;
 	const char *p = s->payload;
 	struct source_facts f;
 
-	if (s->sent.first->type != MESSAGE_SOURCES || size != sizeof(f) ||
+	if (!s->memory || (type != MESSAGE_SOURCES && type != MESSAGE_ASK) || size != sizeof(f) ||
 	    p[offsetof(struct source_facts, wants_debug)] & ~1 ||
 	    p[offsetof(struct source_facts, wants_common)] & ~1)
 		return -EBADMSG;
 	memcpy(&f, p, sizeof(f));
 	if (!is_sound(&f))
 		return -EBADMSG;
-	sources_end(s, request_take(s, now), &f);
+	if (type == MESSAGE_SOURCES)
+		sources_end(s, request_take(s, now), &f);
+	else if (s->events.sources && !o->forgotten)
+		s->events.sources(s->events.context, o->id, &f);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ enum message_type {
 	MESSAGE_PART,
 	MESSAGE_NO_TABLE, /* count is why, an errno */
 	MESSAGE_PYTHON,	  /* struct python_file */
-	MESSAGE_SOURCE_FACTS, /* struct source_facts */
+	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, when no more are known */
 	MESSAGE_PLACES,	      /* count times struct message_place and its texts */
 };
 

@@ -23,6 +23,8 @@
 
 /* Tables beyond this are dropped, least recently used first, and read again when asked for. */
 #define TABLES_MAX (128u << 20)
+/* How often a file is read anew because it alone takes more than a worker of sources has. */
+#define OVERFLOWS_MAX 4
 
 struct object {
 	uint64_t id;
@@ -276,14 +278,36 @@ static void open_places(struct worker *w, struct object *o)
 	worker_places_open(&o->places, &fds, &o->stamp, w->memory, &w->beat);
 }
 
-/* Files that were used least recently are closed, and this one, too, if it alone takes too much. */
-static void keep_memory(struct worker *w)
+static void tell_source_facts(struct worker *w, const struct message *request,
+			      const struct source_facts *f)
+{
+	struct message m = *request;
+
+	m.type = MESSAGE_SOURCE_FACTS;
+	m.count = 1;
+	if (message_send(w->socket, &m, f, sizeof(*f), -1, 0) < 0)
+		_exit(1);
+}
+
+/* It alone takes too much: after that has been so a few times there are no answers any more. */
+static void overflow(struct worker *w, const struct message *m, struct object *o)
+{
+	if (++o->places.overflows < OVERFLOWS_MAX)
+		return;
+	o->places.facts.status = -ENOMEM;
+	tell_source_facts(w, m, &o->places.facts);
+}
+
+/* Files that were used least recently are closed, and the current one last. */
+static void keep_memory(struct worker *w, const struct message *m, struct object *current)
 {
 	struct object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
 		if (!worker_places_full(w->memory))
 			break;
+		if (o == current && o->places.open)
+			overflow(w, m, o);
 		worker_places_close(&o->places);
 	}
 }
@@ -316,23 +340,20 @@ static void answer_places(struct worker *w, const struct message *m, struct obje
 		if (!count)
 			put_place(w, m, address, NULL, true);
 		beat(&w->beat);
-		keep_memory(w);
+		keep_memory(w, m, o);
 	}
 	send_answers(w, m, MESSAGE_PLACES);
 }
 
 static void send_source_facts(struct worker *w, const struct message *request, struct object *o)
 {
-	struct source_facts none = {.status = -ENOENT};
-	struct message m = *request;
+	const struct source_facts none = {.status = -ENOENT};
 
-	if (o)
+	if (o) {
+		touch(w, o);
 		open_places(w, o);
-	keep_memory(w);
-	m.type = MESSAGE_SOURCE_FACTS;
-	m.count = 1;
-	if (message_send(w->socket, &m, o ? &o->places.facts : &none, sizeof(none), -1, 0) < 0)
-		_exit(1);
+	}
+	tell_source_facts(w, request, o ? &o->places.facts : &none);
 }
 
 static void send_facts(struct worker *w, const struct message *request, const struct object *o)

@@ -15,6 +15,7 @@ struct place_file {
 	struct dwarf_places *open; /* NULL: not now */
 	struct source_facts facts;
 	bool looked; /* facts are there */
+	unsigned int overflows; /* how often it alone took too much memory, and was closed */
 };
 
 /*

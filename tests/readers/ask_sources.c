@@ -3,13 +3,14 @@
  * ask_sources MEMORY FILE...: has a worker of sources, with so many bytes of memory, look at each
  * file and asks it for the places at the file offsets that stand on stdin in hexadecimal. Writes
  * a line for each file, "STATUS NEEDED ASKED FOUND FILE", where STATUS is a number of errno, and in
- * the end "restarts N".
+ * the end "restarts N", and "resident N": KiB of memory that a worker had at most.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <fcntl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/vector.h"
@@ -77,6 +78,7 @@ static void ask(struct symbolizer *s, struct answers *a, uint64_t object, const 
 int main(int argc, char **argv)
 {
 	struct answers answers;
+	struct rusage workers;
 	const struct symbolizer_events events = {
 		.sources = on_sources, .places = on_places, .context = &answers};
 	VECTOR(uint64_t) offsets = {0};
@@ -94,5 +96,7 @@ int main(int argc, char **argv)
 	printf("restarts %" PRIu64 "\n", symbolizer_stats(s)->restarts);
 	symbolizer_free(s);
 	vector_free(&offsets);
+	getrusage(RUSAGE_CHILDREN, &workers);
+	printf("resident %ld\n", workers.ru_maxrss);
 	return 0;
 }

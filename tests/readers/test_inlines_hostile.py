@@ -196,6 +196,9 @@ class Hostile(unittest.TestCase):
                               input="\n".join("%x" % o for o in offsets).encode(),
                               capture_output=True)
         text = done.stdout.decode()
+        # whatever they ask for, they do not get
+        resident = int(re.search(r"^resident (\d+)$", text, re.M)[1]) << 10
+        self.assertLess(resident, memory + (32 << 20))
         made = {pathlib.Path(m[5]).name: tuple(map(int, m.groups()[:4]))
                 for m in re.finditer(r"^(\d+) (\d+) (\d+) (\d+) (.+)$", text, re.M)}
         return made, int(re.search(r"^restarts (\d+)$", text, re.M)[1])

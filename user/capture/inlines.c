@@ -205,10 +205,13 @@ static void on_sources(void *context, uint64_t object, const struct source_facts
 	struct inlines *in = context;
 	struct file *f = find(in, object);
 
-	if (!f || f->stage != STAGE_LOOKING)
+	if (!f || (f->stage != STAGE_LOOKING && f->stage != STAGE_READY))
 		return;
 	f->facts = *facts;
-	go_on(in, f);
+	if (f->stage == STAGE_LOOKING)
+		go_on(in, f);
+	else if (facts->status)
+		give_up(in, f);
 }
 
 static void on_places(void *context, uint64_t object, uint64_t address,

@@ -126,7 +126,7 @@ static void show_refusal(const struct inlines_refusal *r)
 	char path[256], needed[32], memory[32];
 
 	text_clean(r->path, path, sizeof(path));
-	if (r->status == -E2BIG || r->status == -ENOMEM)
+	if ((r->status == -E2BIG || r->status == -ENOMEM) && r->needed)
 		log_warn("no inlined functions of %s: it has %s of debugging information; "
 			 "--inline-memory %s would do", path,
 			 show_bytes(r->needed, needed, sizeof(needed)),
@@ -134,7 +134,7 @@ static void show_refusal(const struct inlines_refusal *r)
 	else
 		log_warn("no inlined functions of %s: %s", path,
 			 r->status == -EIO ? "its debugging information killed its reader, or "
-					     "took too long" :
+					     "took too long; more --inline-memory may help" :
 					     strerror(-r->status));
 }
 
