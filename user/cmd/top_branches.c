@@ -61,6 +61,7 @@ static int find(struct growing *g)
 	return 0;
 }
 
+/* By total unless by name: what is below a branch is most of it. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct growing *g = context;
@@ -68,9 +69,7 @@ static int compare(const void *a, const void *b, void *context)
 	const struct tree_node *m = node_at(g, x), *n = node_at(g, y);
 	int order = 0;
 
-	if (g->wish->sort == TOP_BY_SELF && !g->callers)
-		order = (m->self_weight < n->self_weight) - (m->self_weight > n->self_weight);
-	if (g->wish->sort != TOP_BY_NAME && !order)
+	if (g->wish->sort != TOP_BY_NAME)
 		order = (m->weight < n->weight) - (m->weight > n->weight);
 	if (!order)
 		order = strcmp(name_at(g, x), name_at(g, y));

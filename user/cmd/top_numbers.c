@@ -16,11 +16,20 @@ static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 	return buf;
 }
 
+/* Trees are sorted by total when others are by self. */
+static enum top_sort sort_of(const struct top_ui *ui)
+{
+	enum top_view view = top_ui_level(ui)->view;
+	bool tree = view == TOP_TREE || view == TOP_CALLERS;
+
+	return tree && ui->sort == TOP_BY_SELF ? TOP_BY_TOTAL : ui->sort;
+}
+
 /* A title, marked if rows are sorted by it. Returns buf. */
 static char *title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
 		   char *buf, size_t size)
 {
-	const char *mark = ui->sort != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
+	const char *mark = sort_of(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
 	/* printf counts bytes: what they are more than columns is made up for */
 	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
 
