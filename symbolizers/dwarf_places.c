@@ -13,7 +13,7 @@
 /* What libdw calls the file that no number stands for. */
 #define NO_FILE "???"
 
-/* What is written into facts of one file, and whether its common part is still wanted. */
+/* What dwz took out of the file, if it did: fd's, if that is it; else it is still wanted. */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
 		       struct source_facts *facts, struct beat *b)
 {

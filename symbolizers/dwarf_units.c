@@ -219,11 +219,6 @@ int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, D
 	return 1;
 }
 
-size_t dwarf_units_bytes(const struct dwarf_units *u)
-{
-	return (u->ranges.capacity + u->functions) * sizeof(struct dwarf_range);
-}
-
 bool dwarf_covers(Dwarf_Die *die, uint64_t address)
 {
 	return dwarf_haspc(die, address) == 1;

@@ -38,14 +38,11 @@ int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b);
 void dwarf_units_free(struct dwarf_units *u);
 
 /*
- * The unit and the function at an address. 1; 0: none tells of it; *function is
- * left alone where only the unit is known, and *in_function false. Or as above.
+ * The unit and the function at an address. 1: there is a unit, and a function if *in_function is
+ * set; 0: no unit tells of it. Or errors as above.
  */
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
 		     bool *in_function);
-
-/* Bytes held, libdw's own apart. */
-size_t dwarf_units_bytes(const struct dwarf_units *u);
 
 /* Does this part of a function cover the address? What has no range does not. */
 bool dwarf_covers(Dwarf_Die *die, uint64_t address);

@@ -135,7 +135,8 @@ static void show_refusal(const struct inlines_refusal *r)
 		log_warn("no inlined functions of %s: %s", path,
 			 r->status == -EIO ? "its debugging information killed its reader, or "
 					     "took too long; more --inline-memory may help" :
-					     strerror(-r->status));
+			 r->status == -EBADF ? "it is not open any more" :
+					       strerror(-r->status));
 }
 
 static void show_inlines(const struct capture_summary *s)
