@@ -22,6 +22,7 @@ SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
 HZ = 499
 SECONDS = 4
 POINT = 0.01
+ENOUGH = 100 # samples of half a second, to expect what takes more than some percents of it
 
 # raid6_pq measures its own functions when it is loaded: a module that is seen running.
 WORK = f"""
@@ -155,7 +156,8 @@ class OnDebian12(unittest.TestCase):
         status, said, path = self.case(name)
         self.assertEqual(status, 0, said)
         stacks = live.Trace(path).stacks(comm="shares")
-        self.assertLessEqual({"main", "cycle"}, live.functions(stacks), said)
+        if live.count(stacks) > ENOUGH: # an emulated CPU may get nearly no time of a busy host
+            self.assertLessEqual({"main", "cycle"}, live.functions(stacks), said)
         return stacks, said
 
     def check_refused(self, name, *words):
@@ -166,7 +168,7 @@ class OnDebian12(unittest.TestCase):
         self.assertLessEqual(len(lines), 3, said)
         for line in lines:
             self.assertRegex(line, r"^skein: [^\x00-\x1f]{1,300}$")
-        for word in words:
+        for word in (*words, "skein doctor"):
             self.assertIn(word, said)
         self.assertFalse(path.exists(), said)
 
@@ -180,10 +182,12 @@ class OnDebian12(unittest.TestCase):
     def test_hidden_addresses(self):
         """With kernel.kptr_restrict=2 the kernel's frames have no names, even for root."""
         for level in range(3):
-            stacks, _ = self.check_recorded(f"kptr-{level}")
+            stacks, said = self.check_recorded(f"kptr-{level}")
             named = {n for n in live.functions(stacks) if "syscall" in n or "page" in n}
             with self.subTest(level=level, named=named):
-                self.assertEqual(bool(named), level < 2)
+                if level == 2 or live.count(stacks) > ENOUGH:
+                    self.assertEqual(bool(named), level < 2)
+                self.assertEqual("kptr_restrict" in said, level == 2, said)
 
     def test_no_type_information(self):
         for name in ("no-btf", "no-btf-sched"):
@@ -193,7 +197,9 @@ class OnDebian12(unittest.TestCase):
     def test_locked_down(self):
         self.check_recorded("lockdown-integrity")
         self.assertEqual(self.case("lockdown-integrity-sched")[0], 0)
-        self.check_refused("lockdown-confidentiality", "locked down", "lockdown=integrity")
+        for name in ("lockdown-confidentiality", "lockdown-confidentiality-sched"):
+            with self.subTest(name):
+                self.check_refused(name, "locked down", "lockdown=integrity")
 
 
 class OnBackports(OnDebian12):
