@@ -223,6 +223,14 @@ class Comparison(Pages):
         self.assertIn("new", self.browser.text("#table tbody tr:first-child"))
         self.harmless()
 
+    def test_another_build(self):
+        """Neither folders, compilers' suffixes, symbols' versions nor lines part what is the same."""
+        self.compare("after", "before")
+        self.assertIn("10.0 % of before is gone", self.browser.text(".gone"))
+        names = set(self.ask("[...skeinPage.graph.labels.name]"))
+        self.assertLessEqual({"parse", "read", "render (a.py)", "[server]"}, names)
+        self.assertNotIn("parse.isra.0", names)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -159,10 +159,11 @@ static int number_labels(struct side *side)
 	return rc;
 }
 
-static int make_side(struct side *side, const struct profile *p)
+/* common: by the names that it has in common with another one. */
+static int make_side(struct side *side, const struct profile *p, bool common)
 {
 	struct tree_view view = {.prefix = prefix, .context = side};
-	int rc = symbols_of(&side->symbols, p);
+	int rc = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
 
 	side->profile = p;
 	if (!rc)
@@ -433,11 +434,11 @@ static void write_sums(struct page *p, const struct side *side)
 	json_object_end(&p->json);
 }
 
-static void write_side(struct page *p, const struct profile *profile)
+static void write_side(struct page *p, const struct profile *profile, bool common)
 {
 	struct side side = {0};
 
-	fail(p, make_side(&side, profile));
+	fail(p, make_side(&side, profile, common));
 	if (!p->error) {
 		json_object(&p->json);
 		write_host(p, profile);
@@ -465,9 +466,9 @@ static void write_data(struct page *p, const struct profile *profile, const stru
 	json_key_uint(j, "to", o->to);
 	json_key(j, "profiles");
 	json_array(j);
-	write_side(p, profile);
+	write_side(p, profile, before != NULL);
 	if (before)
-		write_side(p, before);
+		write_side(p, before, true);
 	json_array_end(j);
 	json_key(j, "strings");
 	json_array(j);
