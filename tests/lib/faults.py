@@ -26,7 +26,8 @@ CALLS = {
     "open": (errno.EMFILE, (2, 257, 437, 85)), # open openat openat2 creat
     "read": (errno.EIO, (0, 17, 19, 295)), # read pread64 readv preadv
     "write": (errno.ENOSPC, (1, 18, 20, 296)), # write pwrite64 writev pwritev
-    "file": (errno.EIO, (5, 262, 4, 6, 8, 74, 75, 77, 217)), # *stat lseek *sync ftruncate getdents64
+    # *stat lseek *sync ftruncate getdents64
+    "file": (errno.EIO, (5, 262, 4, 6, 8, 74, 75, 77, 217)),
     "name": (errno.EROFS, (82, 264, 87, 263, 83, 258, 84)), # rename* unlink* mkdir* rmdir
     "bpf": (errno.ENOMEM, (321,)),
     "perf": (errno.EMFILE, (298, 16)), # perf_event_open ioctl
@@ -67,8 +68,8 @@ class Done:
         self.status, self.out = process.returncode, out
         self.err = err.decode(errors="replace")
         self.met, self.counted, self.blocks = bool(plan.met), plan.counted, plan.blocks
-        self.sites = {site.key: (site.count, tuple(zip(site.callers, (f.value for f in site.files))))
-                      for site in plan.sites[:plan.used]}
+        self.sites = {s.key: (s.count, tuple(zip(s.callers, (f.value for f in s.files))))
+                      for s in plan.sites[:plan.used]}
         self.left = left # processes that did not end with it
 
 
@@ -106,7 +107,8 @@ def run(args, kind, site=0, nth=0, helpers=False, folder=None):
             plan.calls[:len(calls)] = [number + 1 for number in calls]
             plan.site, plan.nth = site, nth
             env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
-            env |= {"LD_PRELOAD": str(SHIM), "FAULT_PLAN": file.name, "TMPDIR": str(folder or "/tmp"),
+            env |= {"LD_PRELOAD": str(SHIM), "FAULT_PLAN": file.name,
+                    "TMPDIR": str(folder or "/tmp"),
                     "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
             with subprocess.Popen([SKEIN, *map(str, args)], env=env, cwd=folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -43,7 +43,7 @@ class Recorder(live.LiveTest):
 
     @staticmethod
     def is_unused(path):
-        """A journal of which nothing was written: what SQLite could not remove is in nobody's way."""
+        """A journal of which nothing was written, and that SQLite could not remove, is no harm."""
         return path.name == "out-journal" and path.read_bytes()[:1] in (b"", b"\0")
 
     @staticmethod
