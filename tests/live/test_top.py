@@ -128,8 +128,8 @@ class Top(live.LiveTest):
         # even of a machine with much to do: 500 samples, of which half are off by 9 points in 4 sigma
         for name, share in (("burn_50", 50), ("burn_30", 30), ("burn_15", 15)):
             self.assertAlmostEqual(found[name][1], share, delta=12, msg=screen)
-        self.assertRegex(screen, r"\d\.\d\d of \d+ CPUs busy  \d+ samples/s")
-        self.assertRegex(screen, r"of stacks whole")
+        self.assertRegex(screen, r"\d\.\d\d/\d+ CPUs busy  \d+ samples/s")
+        self.assertRegex(screen, r"stacks [\d.]+ % whole")
         terminal.keys("n")
         screen = terminal.wait(lambda s: names(s) and names(s) == sorted(names(s)))
         terminal.keys("r")

@@ -35,7 +35,7 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 	uint64_t written = w->account.total.written;
 
 	if (a->total.due)
-		add(f, false, "%.2f of %u CPUs busy", busy * a->cpus / (double)a->total.due,
+		add(f, false, "%.2f/%u CPUs busy", busy * a->cpus / (double)a->total.due,
 		    a->cpus);
 	if (a->span)
 		add(f, false, "%.0f samples/s",
@@ -78,7 +78,7 @@ static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t ev
 			whole += p->sums[i].count;
 	}
 	if (count)
-		add(f, false, "%s of stacks whole", show_percent(whole, count, part, sizeof(part)));
+		add(f, false, "stacks %s whole", show_percent(whole, count, part, sizeof(part)));
 }
 
 static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
@@ -88,7 +88,7 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 	int rc = python_share_of(&share, p, event);
 
 	if (!rc && share.samples)
-		add(f, false, "Python: GIL held in %s of its samples",
+		add(f, false, "Python's GIL held %s",
 		    show_percent(share.gil, share.samples, part, sizeof(part)));
 	return rc;
 }
@@ -102,7 +102,7 @@ int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t 
 	add_losses(ret, &w->account);
 	add_stacks(ret, w->profile, event);
 	rc = add_python(ret, w->profile, event);
-	add(ret, false, "skein: %.1f %% of a CPU", cost * 100);
+	add(ret, false, "skein %.1f %%", cost * 100);
 	return rc;
 }
 
