@@ -12,6 +12,7 @@
 int top_terminal_check(struct error *err)
 {
 	const char *name = getenv("TERM");
+	bool able;
 	int found = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -22,7 +23,9 @@ int top_terminal_check(struct error *err)
 				 "top: the terminal '%s' is not known here: set TERM to one that "
 				 "is, such as xterm, or use -b for plain tables",
 				 name ? name : "");
-	if (!cursor_address || !clear_screen)
+	able = cursor_address && clear_screen;
+	del_curterm(cur_term); /* newterm() makes one of its own */
+	if (!able)
 		return error_set(err, -ENOTTY,
 				 "top: the terminal '%s' cannot place text: set TERM to what it "
 				 "is, such as xterm, or use -b for plain tables",
