@@ -123,7 +123,7 @@ static void ask_host(struct symbolizer *s, uint64_t object)
 	uint64_t offset = host_offset();
 
 	for (unsigned int i = 0; i < 64; i++)
-		ck_assert_int_eq(symbolizer_ask(s, object, offset + i), 0);
+		ck_assert_int_eq(symbolizer_ask(s, object, offset + 5 * i), 0);
 	finish(s);
 }
 
