@@ -23,6 +23,17 @@ static inline void poll_once(struct symbolizer *s, int ms)
 	ck_assert_msg(symbolizer_poll(s, clock_ns(CLOCK_MONOTONIC), &err) == 0, "%s", err.text);
 }
 
+/* Until nothing is pending, by the clock: a poll may end at once when a worker comes or goes. */
+static inline void finish(struct symbolizer *s)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * 1000000000ULL;
+
+	ck_assert_int_eq(symbolizer_flush(s), 0);
+	while (symbolizer_pending(s) && clock_ns(CLOCK_MONOTONIC) < until)
+		poll_once(s, 100);
+	ck_assert_uint_eq(symbolizer_pending(s), 0);
+}
+
 /* Send the worker what waits, while it is stopped, and kill it: it dies over that. */
 static inline void strike(struct symbolizer *s)
 {

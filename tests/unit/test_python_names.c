@@ -220,10 +220,7 @@ static void ask(struct scene *c, const struct told *t, uint64_t place)
 
 static void wait_for(struct scene *c)
 {
-	ck_assert_int_eq(symbolizer_flush(c->s), 0);
-	for (int i = 0; i < 600 && symbolizer_pending(c->s); i++)
-		poll_once(c->s, 100);
-	ck_assert_uint_eq(symbolizer_pending(c->s), 0);
+	finish(c->s);
 }
 
 static void check_found(const struct answer *a, const struct told *t)

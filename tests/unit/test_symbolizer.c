@@ -81,16 +81,6 @@ static int add(struct symbolizer *s, uint64_t object, enum object_kind kind, int
 	return rc ? rc : symbolizer_read(s, object);
 }
 
-static void finish(struct symbolizer *s)
-{
-	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60000000000ull;
-
-	ck_assert_int_eq(symbolizer_flush(s), 0);
-	while (symbolizer_pending(s) && clock_ns(CLOCK_MONOTONIC) < until)
-		poll_once(s, 100);
-	ck_assert_uint_eq(symbolizer_pending(s), 0);
-}
-
 static void wait_for_facts(struct symbolizer *s, struct seen *seen, unsigned int count)
 {
 	for (int i = 0; i < 600 && seen->facts_count < count; i++)

@@ -87,17 +87,6 @@ static void stop(struct symbolizer *s, struct seen *seen)
 	vector_free(&seen->answers);
 }
 
-static void finish(struct symbolizer *s)
-{
-	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * 1000000000ULL;
-
-	ck_assert_int_eq(symbolizer_flush(s), 0);
-	/* not so many times: a socket that a new worker still holds open ends every wait at once */
-	while (symbolizer_pending(s) && clock_ns(CLOCK_MONOTONIC) < until)
-		poll_once(s, 100);
-	ck_assert_uint_eq(symbolizer_pending(s), 0);
-}
-
 static void put_word(char *bytes, size_t offset, uint64_t word)
 {
 	memcpy(bytes + offset, &word, sizeof(word));

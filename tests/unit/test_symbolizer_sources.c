@@ -85,14 +85,6 @@ static void look(struct symbolizer *s, struct seen *seen, uint64_t object, int f
 	ck_assert_uint_gt(seen->looked, before);
 }
 
-static void finish(struct symbolizer *s)
-{
-	ck_assert_int_eq(symbolizer_flush(s), 0);
-	for (int i = 0; i < 6000 && symbolizer_pending(s); i++)
-		poll_once(s, 10);
-	ck_assert_uint_eq(symbolizer_pending(s), 0);
-}
-
 static int to_offset(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uint64_t *address = context, at = *address - info->dlpi_addr;

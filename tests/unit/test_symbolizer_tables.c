@@ -90,15 +90,6 @@ static void ask_file(struct symbolizer *s, uint64_t object, int fd)
 	ck_assert_int_eq(symbolizer_unwind(s, object), 0);
 }
 
-static void finish(struct symbolizer *s)
-{
-	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60000000000ull;
-
-	while (symbolizer_tables_pending(s) && clock_ns(CLOCK_MONOTONIC) < until)
-		poll_once(s, 100);
-	ck_assert_uint_eq(symbolizer_tables_pending(s), 0);
-}
-
 /* The one answer for an object. */
 static struct got answer_of(const struct seen *seen, uint64_t object)
 {
