@@ -90,6 +90,15 @@ static void ask_file(struct symbolizer *s, uint64_t object, int fd)
 	ck_assert_int_eq(symbolizer_unwind(s, object), 0);
 }
 
+static void finish_tables(struct symbolizer *s)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60000000000ull;
+
+	while (symbolizer_tables_pending(s) && clock_ns(CLOCK_MONOTONIC) < until)
+		poll_once(s, 100);
+	ck_assert_uint_eq(symbolizer_tables_pending(s), 0);
+}
+
 /* The one answer for an object. */
 static struct got answer_of(const struct seen *seen, uint64_t object)
 {
@@ -119,7 +128,7 @@ START_TEST(a_table_comes_without_symbols)
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
 	ck_assert_uint_eq(symbolizer_tables_pending(s), 1);
 	ck_assert_uint_eq(symbolizer_pending(s), 0);
-	finish(s);
+	finish_tables(s);
 	got = answer_of(&seen, 1);
 	ck_assert_int_eq(got.status, 0);
 	ck_assert_uint_gt(got.rows, 5000);
@@ -129,7 +138,7 @@ START_TEST(a_table_comes_without_symbols)
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 0);
 	/* now it is another question */
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
-	finish(s);
+	finish_tables(s);
 	ck_assert_uint_eq(seen.tables.count, 2);
 	ck_assert_int_eq(symbolizer_read(s, 1), 0);
 	for (int i = 0; i < 600 && !seen.facts_count; i++)
@@ -161,7 +170,7 @@ static struct got cached(uint64_t *made, uint64_t *from_cache)
 
 	ck_assert_int_eq(symbolizer_use_cache(s, "cache"), 0);
 	ask_file(s, 1, file_open(libc_path));
-	finish(s);
+	finish_tables(s);
 	got = answer_of(&seen, 1);
 	ck_assert_int_eq(got.status, 0);
 	*made = symbolizer_stats(s)->tables_made;
@@ -233,12 +242,12 @@ START_TEST(a_file_cannot_lend_its_key)
 	poll_once(s, 0);
 	wait_for_worker(s);
 	shell("touch -r file times && cat other > file && touch -r times file");
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, 0);
 	wrong = answer_of(&seen, 1).hash;
 	ask_file(s, 2, file_open("libc"));
 	ask_file(s, 3, file_open("other"));
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 2).status, 0);
 	ck_assert(answer_of(&seen, 2).covers);
 	ck_assert(!XXH128_isEqual(answer_of(&seen, 2).hash, wrong));
@@ -258,7 +267,7 @@ START_TEST(a_directory_that_is_no_good_is_no_cache)
 	files_begin();
 	ck_assert_int_eq(symbolizer_use_cache(s, "no/parent"), -ENOENT);
 	ask_file(s, 1, file_open("/proc/self/exe"));
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, 0);
 	stop(s, &seen);
 }
@@ -282,7 +291,7 @@ START_TEST(hostile_files_are_told_as_such)
 		ask_file(s, i, file_of(texts[i], strlen(texts[i])));
 	ask_file(s, 3, file_of(&header, sizeof(header)));
 	ask_file(s, 4, file_open("/proc/self/exe"));
-	finish(s);
+	finish_tables(s);
 	for (uint64_t i = 0; i < 4; i++)
 		ck_assert_int_eq(answer_of(&seen, i).status, -EBADMSG);
 	ck_assert_int_eq(answer_of(&seen, 4).status, 0);
@@ -304,7 +313,7 @@ START_TEST(a_file_that_changed_has_no_table)
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, fd), 0);
 	shell("cat /proc/self/exe /proc/self/exe > prog");
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -ESTALE);
 	stop(s, &seen);
 }
@@ -333,7 +342,7 @@ START_TEST(killed_meanwhile_every_table_arrives_once)
 		if (kills % 2) /* half of the time there is no cache to help */
 			shell("rm -f cache/*");
 	}
-	finish(s);
+	finish_tables(s);
 	for (uint64_t i = 0; i < object; i++)
 		ck_assert_int_eq(answer_of(&seen, i).status, 0);
 	ck_assert_uint_ge(symbolizer_stats(s)->restarts, 15);
@@ -357,13 +366,13 @@ START_TEST(workers_die_over_it)
 			ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
 		strike(s);
 	}
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EIO);
 	ck_assert_uint_eq(symbolizer_stats(s)->bad_objects, 1);
 	ask_file(s, 2, file_open(libc_path));
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
 	seen.tables.count = 0;
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EIO);
 	ck_assert_int_eq(answer_of(&seen, 2).status, 0);
 	stop(s, &seen);
@@ -378,7 +387,7 @@ START_TEST(a_worker_that_hangs_over_it_is_replaced)
 	kill(symbolizer_worker_pid(s), SIGSTOP);
 	ask_file(s, 1, file_open("/proc/self/exe"));
 	ask_file(s, 2, file_open("/proc/self/exe"));
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EIO);
 	ck_assert_int_eq(answer_of(&seen, 2).status, 0);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 1);
@@ -403,7 +412,7 @@ START_TEST(what_is_forgotten_is_not_answered)
 			seen.tables.count = 0;
 			symbolizer_forget(s, o);
 		}
-		finish(s);
+		finish_tables(s);
 		for (int i = 0; i < 600 && s->objects; i++)
 			poll_once(s, 10);
 		ck_assert_ptr_null(s->objects);
@@ -422,7 +431,7 @@ START_TEST(files_of_what_has_its_table_may_be_closed)
 	s->files_max = 8;
 	for (uint64_t o = 1; o <= 40; o++) {
 		ask_file(s, o, file_open("/proc/self/exe"));
-		finish(s);
+		finish_tables(s);
 		ck_assert_int_eq(answer_of(&seen, o).status, 0);
 	}
 	ck_assert_uint_eq(s->files, 8);
@@ -432,7 +441,7 @@ START_TEST(files_of_what_has_its_table_may_be_closed)
 	seen.tables.count = 0;
 	for (uint64_t o = 1; o <= 40; o++)
 		ck_assert_int_eq(symbolizer_unwind(s, o), 0);
-	finish(s);
+	finish_tables(s);
 	for (uint64_t o = 1; o <= 40; o++)
 		ck_assert_int_eq(answer_of(&seen, o).status, o <= 32 ? -EIO : 0);
 	ck_assert_uint_eq(seen.bad_count, 0);
@@ -507,7 +516,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 			ck_assert_int_eq(symbolizer_use_cache(s, "cache"), 0);
 		for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 			tell_lies(s, ++object, lies[i]);
-			finish(s);
+			finish_tables(s);
 			ck_assert_int_eq(answer_of(&seen, object).status, 0);
 		}
 	}
@@ -536,7 +545,7 @@ START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 	poll_once(s, 100);
 	ck_assert_int_eq(s->socket, -1);
 	close(socket);
-	finish(s);
+	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, 0);
 	stop(s, &seen);
 }
