@@ -84,13 +84,14 @@ static double complete_share(const struct diff_trace *t)
 	return c->due ? (double)c->complete / (double)c->due : 1;
 }
 
-/* Of the samples that were due while something ran. */
+/* Of the samples that were due while something ran, whoever it was: nobody knows whose they are. */
 static double lost_share(const struct diff_trace *t)
 {
-	double written = fmax((double)t->losses.total.written, (double)t->count);
+	const struct account *a = &t->losses.total;
+	double taken = fmax((double)(a->written + a->filtered), (double)t->count);
 	double lost = (double)t->losses.due;
 
-	return lost > 0 ? lost / (lost + written) : 0;
+	return lost > 0 ? lost / (lost + taken) : 0;
 }
 
 static const struct share {
