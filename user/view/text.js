@@ -40,6 +40,9 @@ function visible(text) {
 function percent(part, whole) {
 	const share = whole ? 100 * part / whole : 0;
 
+	/* nothing that is not all is told as all */
+	if (share > 99.9 && share < 100)
+		return "> 99.9 %";
 	return share > 0 && share < 0.01 ? "< 0.01 %" : `${share.toFixed(share < 10 ? 2 : 1)} %`;
 }
 
