@@ -129,7 +129,7 @@ static int give_kernel(struct objects *o)
 	return give(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
-/* The same file for reading only: what is handed to the worker is not for it to change. Closes fd. */
+/* The same file for reading only: what the worker is handed is not for it to change. Closes fd. */
 static int only_for_reading(int fd)
 {
 	char path[32];

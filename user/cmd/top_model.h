@@ -42,7 +42,7 @@ enum top_sort { TOP_SORTS(TOP_SORT_ENUM) TOP_SORT_COUNT };
 
 const char *top_sort_word(enum top_sort sort);
 
-/* What samples must have to do with: a function on their stack, or the group that they belong to. */
+/* What samples must have to do with: a function on their stack, or the group they belong to. */
 struct top_focus {
 	bool function; /* else a group */
 	enum group_by by;

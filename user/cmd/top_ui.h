@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user of `skein top` does: where the cursor is, what is chosen, typed, open and paused. */
+/* What the user of `skein top` does: where the cursor is, what is chosen, typed, open, paused. */
 #ifndef SKEIN_CMD_TOP_UI_H
 #define SKEIN_CMD_TOP_UI_H
 
