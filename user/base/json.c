@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/record.h"
 #include "base/text.h"
 
 void json_begin(struct json *j, FILE *out, bool indent)
@@ -210,4 +211,14 @@ void json_key_real(struct json *j, const char *key, double value)
 {
 	json_key(j, key);
 	json_real(j, value);
+}
+
+void json_key_field(struct json *j, const struct field *f, const void *record)
+{
+	if (f->type == FIELD_TEXT)
+		json_key_text(j, f->name, field_text(f, record));
+	else if (f->type == FIELD_SIGNED)
+		json_key_int(j, f->name, (int64_t)field_int(f, record));
+	else
+		json_key_uint(j, f->name, field_int(f, record));
 }

@@ -43,4 +43,8 @@ void json_key_uint(struct json *j, const char *key, uint64_t value);
 void json_key_int(struct json *j, const char *key, int64_t value);
 void json_key_real(struct json *j, const char *key, double value);
 
+/* A field of a record (base/record.h) under its own name. */
+struct field;
+void json_key_field(struct json *j, const struct field *f, const void *record);
+
 #endif

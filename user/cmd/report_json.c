@@ -20,16 +20,8 @@ static void put_record(struct json *j, enum record_kind kind, const void *record
 	const struct kind *k = &kinds[kind];
 
 	json_object(j);
-	for (unsigned int i = 0; i < k->field_count; i++) {
-		const struct field *f = &k->fields[i];
-
-		if (f->type == FIELD_TEXT)
-			json_key_text(j, f->name, field_text(f, record));
-		else if (f->type == FIELD_SIGNED)
-			json_key_int(j, f->name, (int64_t)field_int(f, record));
-		else
-			json_key_uint(j, f->name, field_int(f, record));
-	}
+	for (unsigned int i = 0; i < k->field_count; i++)
+		json_key_field(j, &k->fields[i], record);
 	json_object_end(j);
 }
 

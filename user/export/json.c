@@ -75,14 +75,8 @@ static void write_fields(struct json *j, enum record_kind kind, const void *reco
 	for (unsigned int i = 0; i < kinds[kind].field_count; i++) {
 		const struct field *f = &kinds[kind].fields[i];
 
-		if (!is_plain(f->name) || (kind == KIND_LOSS && !strcmp(f->name, "cpu")))
-			continue;
-		if (f->type == FIELD_TEXT)
-			json_key_text(j, f->name, field_text(f, record));
-		else if (f->type == FIELD_SIGNED)
-			json_key_int(j, f->name, (int64_t)field_int(f, record));
-		else
-			json_key_uint(j, f->name, field_int(f, record));
+		if (is_plain(f->name) && !(kind == KIND_LOSS && !strcmp(f->name, "cpu")))
+			json_key_field(j, f, record);
 	}
 }
 
