@@ -3,6 +3,8 @@
 import os
 import pathlib
 import subprocess
+import tempfile
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
@@ -28,3 +30,16 @@ def skein(*args, check=True, **environment):
 
 def output(*args, **environment):
     return skein(*args, **environment).stdout
+
+
+class Home(unittest.TestCase):
+    """A folder for the files of a class of tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()

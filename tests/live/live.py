@@ -32,6 +32,17 @@ def workload(name):
     return str(BUILD / "tests" / "workloads" / name)
 
 
+def read_terminal(master):
+    """What is shown on a terminal until nobody has it open any more."""
+    shown = b""
+    try:
+        while chunk := os.read(master, 4096):
+            shown += chunk
+    except OSError:
+        pass  # the other side is closed
+    return shown
+
+
 def clean_environment(**more):
     """Ours without what would make skein take us for a sudo run."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}

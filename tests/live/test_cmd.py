@@ -77,12 +77,7 @@ class Commands(live.LiveTest):
                                    stdin=slave, stdout=slave, stderr=slave,
                                    env=live.clean_environment(TERM="xterm"))
         os.close(slave)
-        shown = b""
-        try:
-            while chunk := os.read(master, 4096):
-                shown += chunk
-        except OSError:
-            pass  # the other side is closed
+        shown = live.read_terminal(master)
         self.assertEqual(process.wait(), 0)
         os.close(master)
         self.assertIn(b"\r", shown.replace(b"\r\n", b"\n"))

@@ -141,12 +141,7 @@ class Doctor(live.LiveTest):
                                    stderr=subprocess.DEVNULL,
                                    env=live.clean_environment(TERM="xterm", **env))
         os.close(slave)
-        shown = b""
-        try:
-            while chunk := os.read(master, 4096):
-                shown += chunk
-        except OSError:
-            pass # the other side is closed
+        shown = live.read_terminal(master)
         process.wait()
         os.close(master)
         return shown.decode()

@@ -7,8 +7,11 @@ import random
 import re
 import shutil
 import subprocess
-import tempfile
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from traces import Home
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
@@ -205,16 +208,7 @@ def chains(text):
     return made
 
 
-class Against(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
+class Against(Home):
     def source(self, name, text):
         path = self.home / name
         path.write_text(text)

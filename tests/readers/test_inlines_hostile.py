@@ -6,10 +6,13 @@ import pathlib
 import re
 import struct
 import subprocess
-import tempfile
+import sys
 import time
 import unittest
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from traces import Home
 
 BUILD = pathlib.Path(os.environ.get("BUILD", pathlib.Path(__file__).resolve().parents[2] / "build"))
 WORKER = BUILD / "tests/readers/ask_sources"
@@ -180,16 +183,7 @@ CASES = [origins_in_a_circle, deep, functions_in_functions, siblings_backwards, 
          endless_lines, number_without_end, ranges_without_end, unit_of_any_length, empty_units]
 
 
-class Hostile(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
+class Hostile(Home):
     def ask(self, *files, memory=MEMORY, offsets=range(CODE, CODE + SIZE, 64)):
         """By name of file: (status, needed, asked, found); and how often the worker was lost."""
         done = subprocess.run([WORKER, str(memory), *map(str, files)], timeout=200, check=True,

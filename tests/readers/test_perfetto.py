@@ -9,12 +9,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from trace_processor import COMPLAINTS, MISSING, ask, complaints
-from traces import make_scene, output, skein
+from traces import Home, make_scene, output, skein
 
 MADE_UP = 0x7ff00000 # tids from here on are no threads
 UNIT = 10_000_000 # ns, of the scene's times
@@ -57,18 +56,8 @@ def sums(rows, key, value="dur"):
     return total
 
 
-class Home(unittest.TestCase):
-    """A folder for the traces of a class."""
+class Traces(Home):
     maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @classmethod
     def export(cls, trace, ending="pftrace"):
@@ -83,7 +72,7 @@ PYTHON = """select f.name, m.name mapping, s.source_file file, s.line_number lin
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Python(Home):
+class Python(Traces):
     """Python's frames: their names, files and lines, and what stands between them."""
     def said(self, *args):
         trace, out = self.home / "python.skein", self.home / "python.pftrace"
@@ -117,7 +106,7 @@ class Python(Home):
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Scene(Home):
+class Scene(Traces):
     """The timeline's scene: all that there is is known."""
     @classmethod
     def setUpClass(cls):
@@ -268,7 +257,7 @@ class Scene(Home):
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Samples(Home):
+class Samples(Traces):
     """The scene of all formats: stacks are those of folded lines."""
     def test_totals(self):
         trace = make_scene(self.home / "scene.skein")
@@ -285,7 +274,7 @@ class Samples(Home):
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Chrome(Home):
+class Chrome(Traces):
     def test_it_is_read_whole(self):
         trace = make_scene(self.home / "timeline.skein", "timeline")
         for ending in ("json", "json.gz"):
@@ -313,7 +302,7 @@ STORM = "yes | cat >/dev/null & yes | cat >/dev/null & while :; do sleep 0.05; d
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Live(Home):
+class Live(Traces):
     """Two seconds of this machine."""
     work, options = WORK, ()
     overlooked = 0.02 # wake-ups, at most: they came upon a thread that was running

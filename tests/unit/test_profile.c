@@ -262,4 +262,5 @@ START_TEST(groups_add_up)
 END_TEST
 
 SUITE("profile", everything_is_taken, ends_of_stacks, names_of_frames, any_order,
-      sums_have_an_event, functions_count_recursion_once, functions_need_no_merged_tree, groups_add_up)
+      sums_have_an_event, functions_count_recursion_once, functions_need_no_merged_tree,
+      groups_add_up)
