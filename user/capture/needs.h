@@ -175,7 +175,6 @@ bool here_in_pid_namespace(void);
 bool here_locked_down(void); /* confidentiality */
 bool here_filtered(void); /* seccomp */
 bool here_apparmor(char *profile, size_t size); /* confined by a profile, and by which */
-bool here_has_btf(void);
 bool here_kernel_hidden(void); /* its symbols have no addresses */
 /* A number of /proc/sys, such as kernel/kptr_restrict; -1: not known. */
 long here_sysctl(const char *name);

@@ -101,7 +101,7 @@ bool here_apparmor(char *profile, size_t size)
 	return profile[0] && strcmp(profile, "unconfined");
 }
 
-bool here_has_btf(void)
+static bool has_btf(void)
 {
 	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 }
@@ -183,7 +183,7 @@ uint64_t needs_refused(int code)
 
 	if (permission && here_in_user_namespace())
 		return NEED_BIT(NEED_USER_NAMESPACE);
-	if (!here_has_btf())
+	if (!has_btf())
 		return NEED_BIT(NEED_BTF);
 	if (permission && missing)
 		return missing;

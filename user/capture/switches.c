@@ -117,11 +117,6 @@ uint64_t switches_bytes(const struct switches *s)
 	return s->cpus * s->slots * sizeof(struct wire_switch);
 }
 
-uint64_t switches_slots(const struct switches *s)
-{
-	return s->slots;
-}
-
 static int load(struct switches *s, const struct program *program, struct error *err)
 {
 	int ret;

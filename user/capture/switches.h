@@ -29,8 +29,6 @@ int switches_attach(struct switches *s, struct error *err);
 unsigned int switches_cpus(const struct switches *s);
 /* Bytes shared with the kernel, of all CPUs. */
 uint64_t switches_bytes(const struct switches *s);
-/* Records that the array of one CPU holds. */
-uint64_t switches_slots(const struct switches *s);
 
 /* Record a CPU from now on, or do not any more. */
 void switches_want(struct switches *s, unsigned int cpu, bool wanted);

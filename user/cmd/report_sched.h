@@ -61,9 +61,8 @@ unsigned int sched_who_columns(struct column *columns, enum group_by by, const s
 void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by,
 		     const struct screen *to);
 
-/* CPUs over time, parallelism and wakers. */
+/* CPUs over time, and parallelism. */
 int report_sched_cpus(const struct report_sched *s, const struct screen *to);
 int report_sched_at_once(const struct report_sched *s, const struct screen *to, enum group_by by);
-int report_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by);
 
 #endif

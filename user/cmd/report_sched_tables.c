@@ -233,7 +233,7 @@ static void waker_cell(struct table *t, const struct sched_rows *rows, uint32_t 
 		table_cell(t, sched_waker_name(rows, at));
 }
 
-int report_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int show_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	static const struct column columns[] = {
 		{"wake-ups", STYLE_BOLD, true, false, 0},
@@ -289,7 +289,7 @@ int report_sched_tables(const struct report_sched *s, const struct screen *to)
 	if (!rc)
 		rc = put_waits(s, to, by);
 	if (!rc)
-		rc = report_sched_wakers(s, to, by);
+		rc = show_wakers(s, to, by);
 	if (!rc && (asked == BY_NOTHING || asked == GROUP_PROCESS))
 		rc = report_sched_at_once(s, to, GROUP_PROCESS);
 	return rc;

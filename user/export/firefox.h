@@ -46,7 +46,6 @@ struct json *firefox_column(struct firefox *f, const char *name);
 void firefox_table(struct firefox *f, const char *name, size_t length);
 /* A column that is the same in all rows. */
 void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t count);
-void firefox_nulls(struct firefox *f, const char *name, size_t count);
 
 /* The member "shared", once all samples and texts are known. 0 or a negative errno. */
 int firefox_shared(struct firefox *f);

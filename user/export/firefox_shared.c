@@ -29,7 +29,7 @@ void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t
 	json_array_end(j);
 }
 
-void firefox_nulls(struct firefox *f, const char *name, size_t count)
+static void nulls(struct firefox *f, const char *name, size_t count)
 {
 	struct json *j = firefox_column(f, name);
 
@@ -157,9 +157,9 @@ static void write_frame_table(struct firefox *f)
 	firefox_numbers(f, "inlineDepth", 0, count);
 	firefox_numbers(f, "subcategory", 0, count);
 	firefox_numbers(f, "innerWindowID", 0, count);
-	firefox_nulls(f, "nativeSymbol", count);
-	firefox_nulls(f, "column", count);
-	firefox_nulls(f, "originalLocation", count);
+	nulls(f, "nativeSymbol", count);
+	nulls(f, "column", count);
+	nulls(f, "originalLocation", count);
 	json_object_end(j);
 }
 
@@ -204,8 +204,8 @@ static void write_function_table(struct firefox *f)
 	json_array_end(j);
 	write_falses(f, "isJS", count);
 	write_falses(f, "relevantForJS", count);
-	firefox_nulls(f, "columnNumber", count);
-	firefox_nulls(f, "originalLocation", count);
+	nulls(f, "columnNumber", count);
+	nulls(f, "originalLocation", count);
 	json_object_end(j);
 }
 
@@ -224,17 +224,17 @@ static void write_objects(struct firefox *f)
 
 	firefox_table(f, "resourceTable", resources);
 	write_numbering(f, "name", &f->resources);
-	firefox_nulls(f, "lib", resources);
-	firefox_nulls(f, "host", resources);
+	nulls(f, "lib", resources);
+	nulls(f, "host", resources);
 	firefox_numbers(f, "type", 1, resources); /* a library */
 	json_object_end(&f->json);
 	firefox_table(f, "sources", sources);
 	write_numbering(f, "filename", &f->sources);
-	firefox_nulls(f, "id", sources);
+	nulls(f, "id", sources);
 	firefox_numbers(f, "startLine", 1, sources);
 	firefox_numbers(f, "startColumn", 1, sources);
-	firefox_nulls(f, "sourceMapURL", sources);
-	firefox_nulls(f, "content", sources);
+	nulls(f, "sourceMapURL", sources);
+	nulls(f, "content", sources);
 	json_object_end(&f->json);
 }
 

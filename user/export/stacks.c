@@ -78,7 +78,8 @@ static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
 	return 0;
 }
 
-int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
+/* The node below a parent of a mark with that name: a frame that is no function. */
+static int mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
 {
 	struct shown_frame f = {.kind = FRAME_END};
 	uint32_t frame, node = parent;
@@ -147,7 +148,7 @@ static int begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 	char text[PROFILE_END_SIZE];
 
 	*node = STACKS_NONE;
-	return end == END_WALKED ? 0 : stacks_mark(s, *node, profile_end_name(end, text), node);
+	return end == END_WALKED ? 0 : mark(s, *node, profile_end_name(end, text), node);
 }
 
 /* The nodes of all stacks in path, which are not known yet, below that of a known one. */
@@ -179,7 +180,7 @@ int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
 	int rc = 0;
 
 	if (stack == PROFILE_NONE)
-		return stacks_mark(s, STACKS_NONE, "[no stack]", ret);
+		return mark(s, STACKS_NONE, "[no stack]", ret);
 	s->path.count = 0;
 	for (; at != PROFILE_NONE && s->node_of[at] == STACKS_NONE;
 	     at = s->profile->stacks[at].parent)

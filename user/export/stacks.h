@@ -48,8 +48,6 @@ void stacks_free(struct stacks *s);
  * -EOVERFLOW.
  */
 int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret);
-/* The node below a parent of a mark with that name: a frame that is no function. */
-int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret);
 /* The number of a text, made clean. */
 int stacks_string(struct stacks *s, const char *text, uint32_t *ret);
 
