@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cache.c against a plain array: what it answers is right, and what it may forget is old. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -53,6 +54,25 @@ START_TEST(what_is_used_stays_and_the_rest_goes)
 }
 END_TEST
 
+START_TEST(nothing_is_forgotten_while_it_grows)
+{
+	const size_t entries = 1 << 14;
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	struct cache *c = cache_new(entries);
+	uint64_t value;
+
+	/* what is not used takes no memory (a sanitizer's allocator tells of none) */
+	ck_assert_uint_lt(mallinfo2().uordblks + mallinfo2().hblkhd, before + entries);
+	for (uint64_t n = 0; n < entries; n++)
+		cache_put(c, key_of(n), n);
+	for (uint64_t n = 0; n < entries; n++) {
+		ck_assert(cache_get(c, key_of(n), &value));
+		ck_assert_uint_eq(value, n);
+	}
+	cache_free(c);
+}
+END_TEST
+
 START_TEST(a_value_replaced_in_the_young_generation_hides_the_old_one)
 {
 	struct cache *c = cache_new(4);
@@ -76,10 +96,9 @@ END_TEST
  * than a generation of distinct keys ago must be a hit: each use of another
  * key takes at most one place in a generation.
  */
-START_TEST(agrees_with_a_map)
+static void compare_with_a_map(size_t entries)
 {
-	static uint64_t values[KEYS], used[KEYS];
-	const size_t entries = 256;
+	uint64_t values[KEYS] = {0}, used[KEYS] = {0};
 	struct cache *c = cache_new(entries);
 	size_t hits = 0, misses = 0;
 
@@ -105,6 +124,17 @@ START_TEST(agrees_with_a_map)
 	ck_assert_uint_gt(hits, 10000);
 	ck_assert_uint_gt(misses, 1000);
 	cache_free(c);
+}
+
+START_TEST(agrees_with_a_map)
+{
+	compare_with_a_map(256);
+}
+END_TEST
+
+START_TEST(agrees_with_a_map_while_it_grows)
+{
+	compare_with_a_map(1024);
 }
 END_TEST
 
@@ -174,6 +204,8 @@ START_TEST(every_process_has_its_own_seed)
 END_TEST
 
 SUITE("cache", remembers_and_replaces, what_is_used_stays_and_the_rest_goes,
+      nothing_is_forgotten_while_it_grows,
       a_value_replaced_in_the_young_generation_hides_the_old_one, agrees_with_a_map,
+      agrees_with_a_map_while_it_grows,
       any_size_works_and_impossible_ones_are_refused, hashes_tell_contexts_and_lengths_apart,
       every_process_has_its_own_seed)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The two-generation cache of cache.h, and the hashes that are its keys. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,16 +14,28 @@ struct slot {
 	uint64_t value;
 };
 
+/* With so many slots a generation begins: most caches are never filled. */
+#define FIRST_SLOTS ((size_t)1 << 9)
+
 /* Linear probing; at most half of the slots are taken, so a probe is short and always ends. */
 struct generation {
 	struct slot *slots;
 	size_t used;
+	size_t mask; /* slots - 1 */
 };
 
 struct cache {
 	struct generation young, old;
-	size_t mask; /* slots of a generation - 1 */
+	size_t most; /* slots of a generation */
 };
+
+static int begin(struct generation *g, size_t slots)
+{
+	g->slots = calloc(slots, sizeof(*g->slots));
+	g->used = 0;
+	g->mask = slots - 1;
+	return g->slots ? 0 : -ENOMEM;
+}
 
 struct cache *cache_new(size_t entries)
 {
@@ -33,10 +46,8 @@ struct cache *cache_new(size_t entries)
 		goto out;
 	while (slots < 2 * entries)
 		slots *= 2;
-	c->mask = slots - 1;
-	c->young.slots = calloc(slots, sizeof(struct slot));
-	c->old.slots = calloc(slots, sizeof(struct slot));
-	if (c->young.slots && c->old.slots)
+	c->most = slots;
+	if (!begin(&c->young, slots < FIRST_SLOTS ? slots : FIRST_SLOTS) && !begin(&c->old, 1))
 		return c;
 out:
 	cache_free(c);
@@ -53,11 +64,11 @@ void cache_free(struct cache *c)
 }
 
 /* The slot of key, or the empty one where it would be. */
-static struct slot *find(const struct cache *c, const struct generation *g, struct cache_key key)
+static struct slot *find(const struct generation *g, struct cache_key key)
 {
-	size_t i = key.low & c->mask;
+	size_t i = key.low & g->mask;
 
-	for (;; i = (i + 1) & c->mask) {
+	for (;; i = (i + 1) & g->mask) {
 		struct slot *s = &g->slots[i];
 
 		if (s->key.low == key.low && s->key.high == key.high)
@@ -72,15 +83,47 @@ static bool taken(const struct slot *s)
 	return s->key.low || s->key.high;
 }
 
-static void empty(const struct cache *c, struct generation *g)
+static void empty(struct generation *g)
 {
-	memset(g->slots, 0, (c->mask + 1) * sizeof(*g->slots));
+	memset(g->slots, 0, (g->mask + 1) * sizeof(*g->slots));
 	g->used = 0;
+}
+
+static int grow(struct generation *g)
+{
+	struct generation larger;
+
+	if (begin(&larger, 2 * (g->mask + 1)))
+		return -ENOMEM;
+	for (size_t i = 0; i <= g->mask; i++)
+		if (taken(&g->slots[i]))
+			*find(&larger, g->slots[i].key) = g->slots[i];
+	larger.used = g->used;
+	free(g->slots);
+	*g = larger;
+	return 0;
+}
+
+/* The young generation is the old one from now on; for want of memory it is forgotten instead. */
+static void turn_over(struct cache *c)
+{
+	struct generation next = c->old;
+
+	if (next.mask == c->young.mask) {
+		empty(&next);
+	} else if (begin(&next, c->young.mask + 1)) {
+		empty(&c->young);
+		return;
+	} else {
+		free(c->old.slots);
+	}
+	c->old = c->young;
+	c->young = next;
 }
 
 bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 {
-	const struct slot *s = find(c, &c->young, key);
+	const struct slot *s = find(&c->young, key);
 
 	if (taken(s)) {
 		*ret = s->value;
@@ -88,7 +131,7 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 	}
 	if (!c->old.used)
 		return false; /* spare the cache miss that every look at a table is */
-	s = find(c, &c->old, key);
+	s = find(&c->old, key);
 	if (!taken(s))
 		return false;
 	*ret = s->value;
@@ -98,22 +141,19 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 
 void cache_prefetch(const struct cache *c, struct cache_key key)
 {
-	__builtin_prefetch(&c->young.slots[key.low & c->mask]);
+	__builtin_prefetch(&c->young.slots[key.low & c->young.mask]);
 	if (c->old.used)
-		__builtin_prefetch(&c->old.slots[key.low & c->mask]);
+		__builtin_prefetch(&c->old.slots[key.low & c->old.mask]);
 }
 
 void cache_put(struct cache *c, struct cache_key key, uint64_t value)
 {
-	struct slot *s = find(c, &c->young, key);
+	struct slot *s = find(&c->young, key);
 
-	if (!taken(s) && c->young.used == (c->mask + 1) / 2) {
-		struct generation forgotten = c->old;
-
-		c->old = c->young;
-		c->young = forgotten;
-		empty(c, &c->young);
-		s = find(c, &c->young, key);
+	if (!taken(s) && c->young.used == (c->young.mask + 1) / 2) {
+		if (c->young.mask + 1 == c->most || grow(&c->young))
+			turn_over(c);
+		s = find(&c->young, key);
 	}
 	c->young.used += !taken(s);
 	*s = (struct slot){.key = key, .value = value};
@@ -121,8 +161,8 @@ void cache_put(struct cache *c, struct cache_key key, uint64_t value)
 
 void cache_clear(struct cache *c)
 {
-	empty(c, &c->young);
-	empty(c, &c->old);
+	empty(&c->young);
+	empty(&c->old);
 }
 
 /*

@@ -3,8 +3,9 @@
  * A bounded map from 128-bit keys to 64-bit values that forgets what was not
  * used for long. Two generations of open-addressing tables: what is found in
  * the old one moves to the young one; when the young one is full it becomes
- * the old one and the former old one is forgotten. So memory is constant and
- * every operation takes constant time on average, without a list to maintain.
+ * the old one and the former old one is forgotten. So memory is bounded, less
+ * is taken until there is that much to remember, and every operation takes
+ * constant time on average, without a list to maintain.
  *
  * Keys are hashes seeded at random, so that no profiled process can aim for
  * collisions; equal keys are taken as equal things.
@@ -22,7 +23,10 @@ struct cache_key {
 
 struct cache;
 
-/* entries: how many a generation holds (rounded up to a power of two). NULL without memory. */
+/*
+ * entries: how many a generation holds at most, rounded up to a power of two; each takes 48 bytes.
+ * NULL without memory.
+ */
 struct cache *cache_new(size_t entries);
 void cache_free(struct cache *c);
 
