@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables into the arena, and out of it again. */
-#include "base/hash.h"
 #include "capture/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "base/vector.h"
 #include "capture/clock.h"
 
@@ -26,48 +26,47 @@ struct table_info {
 	VECTOR(struct piece) pieces;
 };
 
-struct known_rule {
-	struct unwind_rule rule;
-	uint16_t number;
-	UT_hash_handle hh;
-};
+/* At most half of the places are taken. */
+#define RULE_PLACES (2 * UNWIND_RULES_MAX)
 
 struct tables {
 	struct tables_memory memory;
 	struct table_info *infos; /* by slot */
 	uint32_t slots;		  /* ever taken: those from there on are free */
 	VECTOR(uint32_t) free_slots;
-	struct known_rule *rules;
+	uint16_t *numbers; /* of the rules, by hash; 0, a fixed one: nothing */
 	uint32_t rule_count;
+	uint16_t bad_number; /* of the bad rule */
 	struct tables_summary summary;
 };
 
 static const struct unwind_rule fixed_rules[UNWIND_RULES_FIXED]; /* all UNWIND_GAP */
 static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
 
-/* The number of a rule: an old one, or a new one as long as there are any. */
-static int number_of(struct tables *t, const struct unwind_rule *rule, uint16_t *ret)
+/* Where the number of a rule is, or would be. Rules come from files: the hash has a seed. */
+static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rule)
 {
-	struct known_rule *known = NULL;
+	uint64_t i = cache_hash(rule, sizeof(*rule)).low % RULE_PLACES;
 
-	HASH_FIND(hh, t->rules, rule, sizeof(*rule), known);
-	if (!known) {
-		if (t->rule_count >= UNWIND_RULES_MAX)
-			return -ENOSPC;
-		known = calloc(1, sizeof(*known));
-		if (!known)
-			return -ENOMEM;
-		known->rule = *rule;
-		known->number = (uint16_t)t->rule_count;
-		HASH_ADD(hh, t->rules, rule, sizeof(known->rule), known);
-		if (!HASH_HAS(hh, known)) {
-			free(known);
-			return -ENOMEM;
-		}
-		t->memory.rules[t->rule_count++] = *rule;
-	}
-	*ret = known->number;
-	return 0;
+	while (t->numbers[i] && memcmp(&t->memory.rules[t->numbers[i]], rule, sizeof(*rule)) != 0)
+		i = (i + 1) % RULE_PLACES;
+	return &t->numbers[i];
+}
+
+/* The number of a rule. When all are taken, that of a bad one: rather no frame than a wrong one. */
+static uint16_t number_of(struct tables *t, const struct unwind_rule *rule)
+{
+	bool is_gap = memcmp(rule, &fixed_rules[UNWIND_RULE_GAP], sizeof(*rule)) == 0;
+	uint16_t *number = number_at(t, rule);
+
+	_Static_assert(UNWIND_RULE_GAP == 0, "no number is that of gaps");
+	if (*number || is_gap)
+		return *number;
+	if (t->rule_count == UNWIND_RULES_MAX)
+		return t->bad_number;
+	t->memory.rules[t->rule_count] = *rule;
+	*number = (uint16_t)t->rule_count++;
+	return *number;
 }
 
 static void set_state(struct tables *t, uint32_t slot, enum unwind_state state)
@@ -159,50 +158,37 @@ static bool evict_coldest(void *context, uint64_t now)
 int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err)
 {
 	struct tables *t = calloc(1, sizeof(*t));
-	const struct unwind_rule gap = {.kind = UNWIND_GAP};
-	uint16_t number;
 
-	if (t)
+	if (t) {
 		t->infos = calloc(UNWIND_SLOTS_MAX, sizeof(*t->infos));
-	if (!t || !t->infos) {
-		free(t);
+		t->numbers = calloc(RULE_PLACES, sizeof(*t->numbers));
+	}
+	if (!t || !t->infos || !t->numbers) {
+		tables_free(t);
 		return error_errno(err, -ENOMEM, "unwind tables");
 	}
 	t->memory = *m;
 	memcpy(m->rules, fixed_rules, sizeof(fixed_rules));
-	/* what files say of gaps is the first of the fixed ones */
-	_Static_assert(UNWIND_RULE_GAP == 0, "the first rule that is numbered");
-	if (number_of(t, &gap, &number) < 0)
-		goto out;
 	t->rule_count = UNWIND_RULES_FIXED;
-	if (number_of(t, &bad_rule, &number) < 0)
-		goto out;
+	t->bad_number = number_of(t, &bad_rule);
 	m->slots[UNWIND_SLOT_GENERATED].state = UNWIND_TABLE_GENERATED;
 	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
 	t->slots = UNWIND_SLOTS_FIXED;
 	arena_reclaim_by(m->arena, evict_coldest, t);
 	*ret = t;
 	return 0;
-out:
-	tables_free(t);
-	return error_errno(err, -ENOMEM, "unwind tables");
 }
 
 void tables_free(struct tables *t)
 {
-	struct known_rule *rule, *next;
-
 	if (!t)
 		return;
-	HASH_ITER (hh, t->rules, rule, next) {
-		HASH_DEL(t->rules, rule);
-		free(rule);
-	}
 	if (t->memory.arena)
 		arena_reclaim_by(t->memory.arena, NULL, NULL);
 	for (uint32_t i = 0; i < t->slots; i++)
 		vector_free(&t->infos[i].pieces);
 	vector_free(&t->free_slots);
+	free(t->numbers);
 	free(t->infos);
 	free(t);
 }
@@ -272,17 +258,10 @@ static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *
 	return 0;
 }
 
-static int number_rules(struct tables *t, const struct unwind_table *table, uint16_t *numbers)
+static void number_rules(struct tables *t, const struct unwind_table *table, uint16_t *numbers)
 {
-	for (uint32_t i = 0; i < table->header->rules; i++) {
-		int ret = number_of(t, &table->rules[i], &numbers[i]);
-
-		if (ret == -ENOSPC) /* all numbers are taken: rather no frame than a wrong one */
-			ret = number_of(t, &bad_rule, &numbers[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (uint32_t i = 0; i < table->header->rules; i++)
+		numbers[i] = number_of(t, &table->rules[i]);
 }
 
 static uint64_t bytes_of(const struct tables *t, uint32_t slot)
@@ -311,12 +290,11 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
 	uint32_t pages = table->header->pages, place;
-	int ret = -ENOSPC;
+	int ret;
 
-	if (may_fit(t, slot)) /* else all others would go for nothing */
-		ret = number_rules(t, table, numbers);
-	if (ret)
-		return ret;
+	if (!may_fit(t, slot)) /* all others would go for nothing */
+		return -ENOSPC;
+	number_rules(t, table, numbers);
 	place = take(t, slot, 2 * pages, now);
 	if (!place)
 		return -ENOSPC;
