@@ -18,8 +18,8 @@
 #define CHECK_INTERVAL NSEC_PER_SEC
 /* Reading kallsyms takes tens of milliseconds. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
-/* When there are more objects than this, those that nobody maps are forgotten. */
-#define MOST_OBJECTS 16384
+/* So many that nobody maps are remembered: each holds a file open, which may have been deleted. */
+#define MOST_UNUSED 1024
 /* Ids of what is told of interpreters: above those of describe.c. */
 #define FIRST_PYTHON_INFO 1000
 /* A token says which object was to be opened, and what of it. */
@@ -373,6 +373,8 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 		object = new_file(o, m);
 	if (!object)
 		return NULL;
+	if (HASH_HAS(by_id, object))
+		HASH_TO_END(by_id, o->by_id, object);
 	stale = m->seen >= object->checked + CHECK_INTERVAL;
 	if (object->state == OBJECT_UNREADABLE && (stale || (m->parent && !object->parent)))
 		object->state = OBJECT_UNSEEN; /* through this process it may be readable */
@@ -687,21 +689,29 @@ void objects_refresh(struct objects *o, uint64_t now)
 	}
 }
 
+/* Nobody maps it, and nothing that is still wanted of it is on its way. */
+static bool is_unused(const struct object *object)
+{
+	return !object->users && object->state != OBJECT_OPENING && !object->debug.awaited &&
+	       object->kind != MAPPING_KERNEL && object->kind != MAPPING_VDSO;
+}
+
 void objects_trim(struct objects *o)
 {
-	unsigned int count = HASH_CNT(by_id, o->by_id);
 	struct object *object, *next;
+	size_t unused = 0;
 
-	if (count <= MOST_OBJECTS)
+	for (object = o->by_id; object; object = object->by_id.next)
+		unused += is_unused(object);
+	if (unused <= MOST_UNUSED)
 		return;
-	/* oldest first: the hash keeps the order in which objects came */
+	/* least recently mapped first: the hash keeps them in that order */
 	HASH_ITER(by_id, o->by_id, object, next) {
-		if (object->users || object->state == OBJECT_OPENING ||
-		    object->kind == MAPPING_KERNEL || object->kind == MAPPING_VDSO)
+		if (!is_unused(object))
 			continue;
 		symbolizer_forget(o->context.symbolizer, object->id);
 		drop(o, object);
-		if (--count <= MOST_OBJECTS / 2)
+		if (--unused <= MOST_UNUSED / 2)
 			break;
 	}
 }

@@ -154,7 +154,7 @@ void objects_refresh(struct objects *o, uint64_t now);
 bool objects_reread_kernel(struct objects *o, uint64_t now);
 /* Have the table of a slot made again. */
 void objects_want_table(struct objects *o, uint32_t slot);
-/* Forget files that nobody maps, once there are very many. */
+/* Forget files and memories that nobody maps, once there are many. */
 void objects_trim(struct objects *o);
 
 /* Put the mapping entities that were met and are new or have changed. */
