@@ -52,6 +52,9 @@ static const char *no_container(void *context, const char *path)
 /* The arena of tables that walkers are told of; NULL: there are none. */
 static struct arena *shown;
 
+/* Which processes may be sampled; NULL: all. */
+static bool (*selecting)(void *context, uint32_t pid);
+
 static struct process_table *table(const char *glob)
 {
 	const struct process_context c = {
@@ -59,6 +62,7 @@ static struct process_table *table(const char *glob)
 		.sink = &kept.sink,
 		.host = 1,
 		.comm_glob = glob,
+		.selected = selecting,
 		.cgroup_path = no_path,
 		.container = no_container,
 	};
@@ -552,6 +556,43 @@ START_TEST(who_is_known_with_mappings_is_not_scanned)
 }
 END_TEST
 
+static bool is_seven(void *context, uint32_t pid)
+{
+	(void)context;
+	return pid == 7;
+}
+
+static size_t followed(struct process_table *t, uint32_t pid)
+{
+	maps(t, pid, 0x1000);
+	return process_table_of_pid(t, pid)->space->mappings.count;
+}
+
+START_TEST(what_others_map_is_not_followed)
+{
+	struct process_table *t;
+
+	selecting = is_seven;
+	t = table(NULL);
+	life(t, LIFE_COMM, 6, 0, 10, "six", 0);
+	life(t, LIFE_COMM, 7, 0, 10, "seven", 0);
+	ck_assert_uint_eq(followed(t, 6), 0);
+	ck_assert_uint_eq(followed(t, 7), 1);
+	/* children are what their parents are */
+	life(t, LIFE_FORK, 8, 7, 20, NULL, 0);
+	life(t, LIFE_FORK, 9, 6, 20, NULL, 0);
+	life(t, LIFE_COMM, 8, 0, 21, "eight", 1);
+	life(t, LIFE_COMM, 9, 0, 21, "nine", 1);
+	ck_assert_uint_eq(followed(t, 8), 1);
+	ck_assert_uint_eq(followed(t, 9), 0);
+	/* until a sample tells otherwise */
+	ck_assert(is_unknown(t, 9, false));
+	ck_assert_uint_eq(followed(t, 9), 1);
+	process_table_free(t);
+	selecting = NULL;
+}
+END_TEST
+
 SUITE("process", who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
       walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
       children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
@@ -561,4 +602,5 @@ SUITE("process", who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappi
       a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
       an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
       a_scan_names_who_was_sampled_unknown,
+      what_others_map_is_not_followed,
       names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)

@@ -375,14 +375,14 @@ static int begin(struct live *l, struct error *err)
 		ret = program_attach(l->program, err);
 	if (!ret && l->switches)
 		ret = switches_attach(l->switches, err);
+	if (!ret) /* who is selected is followed from the first record on */
+		ret = select_targets(l->program, &l->options, err);
 	if (!ret)
 		ret = scan_machine(l, err);
 	if (!ret)
 		ret = prepare_tables(l, err);
 	if (!ret)
 		ret = tell_walkers(l, boot_now(), err);
-	if (!ret)
-		ret = select_targets(l->program, &l->options, err);
 	if (ret)
 		return ret;
 	l->started = l->last_drain = l->last_tick = l->last_forget = boot_now();

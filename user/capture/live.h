@@ -112,6 +112,12 @@ static inline bool live_walks(const struct live *l)
 	return l->options.sample && !l->options.kernel_only;
 }
 
+/* Whether a process may be sampled, as far as its pid and those of its ancestors tell. */
+static inline bool live_selects(const struct live *l, uint32_t pid)
+{
+	return !l->options.pid_count || program_selects_pid(l->program, pid);
+}
+
 /* The tables that need a sink: processes, stacks, accounts. */
 int live_begin_tables(struct live *l, struct error *err);
 

@@ -42,11 +42,13 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 		.file = mapping->file,
 		.path = mapping->text,
 	};
-	const struct object *o = mapping->pid == UINT32_MAX ? NULL
-							    : objects_foresee(l->objects, &m);
 	struct foreseen f = {.pid = m.pid, .start = m.start, .offset = mapping->offset,
 			     .time = time};
+	const struct object *o;
 
+	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
+		return;
+	o = objects_foresee(l->objects, &m);
 	if (!o)
 		return;
 	f.object = o->id;

@@ -139,6 +139,11 @@ void live_renewed(void *context, struct object *o, bool changed)
 		intern_renewed(l->intern, o, changed);
 }
 
+static bool selects(void *context, uint32_t pid)
+{
+	return live_selects(context, pid);
+}
+
 static const char *cgroup_path_of(void *context, uint64_t id)
 {
 	struct live *l = context;
@@ -383,6 +388,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.arena = live_walks(l) ? l->arena : NULL,
 		.last_lane = l->switches ? &l->last_lane : NULL,
 		.comm_glob = l->options.comm,
+		.selected = selects,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
 		.context = l,

@@ -114,7 +114,7 @@ void process_table_free(struct process_table *t)
 
 void process_table_untold(struct process_table *t, struct process_entry *p)
 {
-	if (p->untold || !t->spaces.arena)
+	if (p->untold || p->outside || !t->spaces.arena)
 		return;
 	/* without memory its stacks are finished in user space, and it is tried again */
 	p->untold = vector_push(&t->untold, p->pid) == 0;
@@ -204,6 +204,11 @@ static bool comm_selected(const struct process_table *t, const char *comm)
 	return !t->context.comm_glob || fnmatch(t->context.comm_glob, comm, 0) == 0;
 }
 
+static bool is_outside(const struct process_table *t, uint32_t pid)
+{
+	return pid && t->context.selected && !t->context.selected(t->context.context, pid);
+}
+
 static void name_process(struct process_table *t, struct process_entry *p, const char *comm)
 {
 	snprintf(p->comm, sizeof(p->comm), "%s", comm);
@@ -226,6 +231,7 @@ struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_
 	p->pid = pid;
 	p->born = born;
 	p->start = born;
+	p->outside = is_outside(t, pid);
 	p->space = space_new(&t->spaces);
 	if (!p->space) {
 		free(p);
@@ -392,6 +398,7 @@ static int inherit(struct process_table *t, struct process_entry *child,
 {
 	child->parent = parent->pid;
 	child->kernel = parent->kernel;
+	child->outside = parent->outside;
 	child->cgroup = parent->cgroup;
 	name_process(t, child, parent->comm);
 	if (parent->exe) {
@@ -529,18 +536,21 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	       uint64_t offset, bool open_now)
 {
 	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
+	bool is_file = mapped_is_file(m);
 
+	if (is_file && !p->exe) {
+		p->exe = strdup(m->path);
+		p->changed = true;
+	}
+	if (p->outside)
+		return 0;
 	if (!strcmp(m->path, "[vdso]")) {
 		s.object = objects_vdso(t->context.objects, m->end - m->start);
 		s.offset = 0;
-	} else if (mapped_is_file(m)) {
+	} else if (is_file) {
 		s.object = objects_file(t->context.objects, m, open_now);
 		if (!s.object)
 			return -ENOMEM;
-		if (!p->exe) {
-			p->exe = strdup(m->path);
-			p->changed = true;
-		}
 	}
 	process_table_untold(t, p);
 	return space_map(&p->space, &s);

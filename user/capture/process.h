@@ -42,6 +42,7 @@ struct process_entry {
 	bool kernel; /* kernel threads */
 	bool changed; /* the entity is to be put again */
 	bool comm_selected;
+	bool outside; /* nothing of it is sampled: what it maps is of no interest */
 	bool scanned; /* a scan of what it has mapped was asked for */
 	bool scanning; /* it is not over: mappings may be missing */
 	bool untold; /* the walkers have yet to be told of its mappings, or its end */
@@ -76,6 +77,8 @@ struct process_context {
 	struct arena *arena; /* for the walkers' views of address spaces; NULL: there are none */
 	uint64_t *last_lane; /* lane.id given last, if threads are to have lanes; else NULL */
 	const char *comm_glob; /* which names are selected; NULL: every one */
+	/* whether a process of whose parent nothing is known may be sampled; NULL: every one is */
+	bool (*selected)(void *context, uint32_t pid);
 	/* the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
 	/* the container of a cgroup path; "" if none */

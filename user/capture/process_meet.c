@@ -102,6 +102,7 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 		th = process_add_thread(t, s->pid, s->tid, s->time, p->comm);
 	if (!p || !th)
 		return error_errno(err, -ENOMEM, "process table");
+	p->outside = false;
 	*unknown |= lacks_scan(p);
 	if (*unknown)
 		p->scanned = p->scanning = true;

@@ -519,6 +519,13 @@ int program_select_pid(struct program *p, uint32_t pid)
 	return select_in(p->skeleton->maps.selected_pids, pid);
 }
 
+bool program_selects_pid(const struct program *p, uint32_t pid)
+{
+	uint64_t born;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(p->skeleton->maps.selected_pids), &pid, &born);
+}
+
 bool program_selection_over(const struct program *p)
 {
 	uint32_t first;

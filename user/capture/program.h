@@ -47,6 +47,8 @@ bool program_walks_by_loops(const struct program *p);
 
 /* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);
+/* Whether a process is selected now, as one of those or a child of theirs. */
+bool program_selects_pid(const struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
 /* Which threads are recorded, and the map of those selected: for other programs to share. */
 const struct wire_selection *program_selection(const struct program *p);
