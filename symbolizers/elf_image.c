@@ -15,12 +15,29 @@
 #define NOTES_MAX (64u << 10)
 #define DYNAMIC_MAX (64u << 10)
 
+/* Names of sections, which every question for a section compares, are read once. */
+static void keep_section_names(struct elf_image *image)
+{
+	size_t strings, size;
+
+	if (elf_getshdrstrndx(image->elf, &strings) < 0 ||
+	    !elf_section(image, strings, &image->names) || image->names.sh_type != SHT_STRTAB) {
+		image->names.sh_size = 0;
+		return;
+	}
+	size = image->names.sh_size < SECTION_NAMES_KEPT ? image->names.sh_size
+							 : SECTION_NAMES_KEPT;
+	if (elf_image_read(image, image->names.sh_offset, image->kept_names, size) == 0)
+		image->kept = size;
+}
+
 static int image_begin(struct elf_image *image)
 {
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(image->elf, &image->header) ||
 	    elf_getshdrnum(image->elf, &image->sections) < 0 || image->sections > SECTIONS_MAX)
 		return -EBADMSG;
+	keep_section_names(image);
 	return 0;
 }
 
@@ -83,28 +100,27 @@ bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
 	       (ret->sh_offset <= image->size && ret->sh_size <= image->size - ret->sh_offset);
 }
 
-/* Section names are read one by one, so that a huge table of them costs nothing. */
-static bool section_is(const struct elf_image *image, const GElf_Shdr *names,
-		       const GElf_Shdr *section, const char *name)
+/* Of a huge table of names, those that were not kept are read one by one: it costs nothing. */
+static bool section_is(const struct elf_image *image, const GElf_Shdr *section, const char *name)
 {
 	char buf[32];
 	size_t size = strlen(name) + 1;
+	uint64_t at = section->sh_name;
 
-	return section->sh_name < names->sh_size && size <= names->sh_size - section->sh_name &&
-	       elf_image_read(image, names->sh_offset + section->sh_name, buf, size) == 0 &&
+	if (at >= image->names.sh_size || size > image->names.sh_size - at)
+		return false;
+	if (at + size <= image->kept)
+		return memcmp(image->kept_names + at, name, size) == 0;
+	return elf_image_read(image, image->names.sh_offset + at, buf, size) == 0 &&
 	       memcmp(buf, name, size) == 0;
 }
 
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret)
 {
-	GElf_Shdr names, section;
-	size_t strings;
+	GElf_Shdr section;
 
-	if (elf_getshdrstrndx(image->elf, &strings) < 0 || !elf_section(image, strings, &names) ||
-	    names.sh_type != SHT_STRTAB)
-		return false;
 	for (size_t i = 1; i < image->sections; i++) {
-		if (!elf_section(image, i, &section) || !section_is(image, &names, &section, name))
+		if (!elf_section(image, i, &section) || !section_is(image, &section, name))
 			continue;
 		*ret = section;
 		return true;

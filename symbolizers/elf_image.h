@@ -16,6 +16,9 @@
 #include "symbolizers/client.h"
 #include "symbolizers/elf_snapshot.h"
 
+/* Bytes; most files have 300 of them. */
+#define SECTION_NAMES_KEPT 1024
+
 struct elf_image {
 	Elf *elf;
 	int fd;			       /* not owned; -1 when in memory */
@@ -24,6 +27,9 @@ struct elf_image {
 	struct elf_snapshot *snapshot; /* NULL: none */
 	GElf_Ehdr header;
 	size_t sections;
+	GElf_Shdr names; /* the section of their names; sh_size 0: there is none */
+	char kept_names[SECTION_NAMES_KEPT]; /* its begin */
+	size_t kept;
 	struct beat *beat;
 };
 

@@ -349,6 +349,32 @@ START_TEST(stubs_are_named)
 }
 END_TEST
 
+/* More of them than are kept in memory, so that some are read from the file. */
+START_TEST(sections_are_found_by_name)
+{
+	struct elf_image image;
+	char name[32];
+	GElf_Shdr s;
+	int fd;
+
+	files_begin();
+	shell("for i in $(seq 100 299); do echo \".section section_number_$i; .byte 0\"; done > b.s"
+	      " && gcc -c b.s");
+	fd = file_open("b.o");
+	ck_assert_int_eq(elf_image_open(&image, fd, NULL), 0);
+	ck_assert_uint_gt(image.names.sh_size, 2 * SECTION_NAMES_KEPT);
+	for (int i = 100; i < 300; i++) {
+		snprintf(name, sizeof(name), "section_number_%d", i);
+		ck_assert_msg(elf_section_named(&image, name, &s), "%s", name);
+		ck_assert_uint_eq(s.sh_size, 1);
+	}
+	ck_assert(!elf_section_named(&image, "section_number_", &s));
+	ck_assert(!elf_section_named(&image, "section_number_300", &s));
+	elf_image_close(&image);
+	close(fd);
+}
+END_TEST
+
 static bool starts_at(const struct elf *e, uint64_t address)
 {
 	for (size_t i = 0; i < e->starts.count; i++) {
@@ -600,6 +626,7 @@ SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_
       aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
       an_export_table_is_better_than_nothing, debugdata_is_read_together_with_the_export_table,
       a_debugdata_bomb_leaves_the_export_table, a_debug_file_is_used_if_it_belongs,
-      a_debuglink_is_checked_by_its_crc, stubs_are_named, threads_begin_in_a_stripped_libc,
-      an_old_library_has_no_beginning, what_is_no_elf_file_is_refused, headers_may_lie,
-      contents_may_be_garbage, a_giant_is_refused, a_file_that_changes_is_an_error_and_no_signal)
+      a_debuglink_is_checked_by_its_crc, stubs_are_named, sections_are_found_by_name,
+      threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
+      what_is_no_elf_file_is_refused, headers_may_lie, contents_may_be_garbage,
+      a_giant_is_refused, a_file_that_changes_is_an_error_and_no_signal)
