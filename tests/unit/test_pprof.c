@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pprof.c and gzip.c: always the same bytes, and failures of the stream are seen. pprof itself
  * reads the file in tests/readers. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +81,20 @@ START_TEST(gzip_gives_back_what_it_got)
 }
 END_TEST
 
+START_TEST(why_it_was_not_compressed_is_remembered)
+{
+	FILE *full = fopen("/dev/full", "w"), *stream = gzip_stream(full);
+
+	ck_assert_ptr_nonnull(stream);
+	setvbuf(full, NULL, _IONBF, 0);
+	fputs("something", stream);
+	errno = 0;
+	ck_assert_int_eq(fclose(stream), EOF);
+	ck_assert_int_eq(errno, ENOSPC);
+	fclose(full);
+}
+END_TEST
+
 START_TEST(formats_by_name_and_ending)
 {
 	ck_assert_ptr_eq(export_format_named("folded"), export_format_for_path("a/b.folded"));
@@ -90,4 +105,4 @@ START_TEST(formats_by_name_and_ending)
 END_TEST
 
 SUITE("pprof", the_same_bytes_every_time, a_full_disk_is_seen, gzip_gives_back_what_it_got,
-      formats_by_name_and_ending)
+      why_it_was_not_compressed_is_remembered, formats_by_name_and_ending)

@@ -4,6 +4,7 @@
  * it needs of every process, thread and event to judge a sample, and passes on
  * what holds.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -115,8 +116,8 @@ static int parse_numbers(const char *text, const char *option, numbers_t *ret, s
 		errno = 0;
 		number = strtoull(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || (*end && *end != ','))
-			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers", option,
-					 text);
+			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers%s", option,
+					 text, isalpha((unsigned char)*text) ? "; --comm takes names" : "");
 		if (vector_push(ret, number) < 0)
 			return error_errno(err, -ENOMEM, "%s", option);
 		at = end;

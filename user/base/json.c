@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/outfile.h"
 #include "base/record.h"
 #include "base/text.h"
 
@@ -17,10 +18,7 @@ void json_begin(struct json *j, FILE *out, bool indent)
 int json_end(struct json *j)
 {
 	fputc('\n', j->out);
-	errno = 0;
-	if (!fflush(j->out) && !ferror(j->out))
-		return 0;
-	return errno ? -errno : -EIO;
+	return outfile_flush(j->out, "JSON", NULL);
 }
 
 static void new_line(struct json *j)

@@ -132,18 +132,22 @@ out:
 	return r;
 }
 
-/* Everything written so far has left the process: 0, or why not. */
-static int flush(FILE *stream)
+int outfile_flush(FILE *stream, const char *what, struct error *err)
 {
+	bool failed = ferror(stream);
+
 	errno = 0;
-	if (!fflush(stream) && !ferror(stream))
+	if (failed) /* stdio has forgotten why: the next write meets it again */
+		putc('\n', stream);
+	if (!fflush(stream) && !failed)
 		return 0;
-	return errno ? -errno : -EIO;
+	return error_errno(err, errno ? -errno : -EIO, "cannot write %s", what);
 }
 
 int outfile_commit(struct outfile *f, struct error *err)
 {
-	int r = flush(f->stream);
+	const char *what = f->path ? f->path : "to stdout";
+	int r = outfile_flush(f->stream, what, err);
 
 	if (r < 0)
 		goto out;
@@ -154,15 +158,13 @@ int outfile_commit(struct outfile *f, struct error *err)
 			give_to_invoking_user(fileno(stream));
 		f->stream = NULL;
 		if (fclose(stream) || (f->temporary && rename(f->temporary, f->path) < 0))
-			r = -errno;
+			r = error_errno(err, -errno, "cannot write %s", what);
 	}
 	if (!r) {
 		free(f->temporary);
 		f->temporary = NULL;
 	}
 out:
-	if (r < 0)
-		error_errno(err, r, "cannot write %s", f->path ? f->path : "to stdout");
 	outfile_abort(f);
 	return r;
 }

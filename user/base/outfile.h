@@ -25,6 +25,12 @@ int outfile_commit(struct outfile *f, struct error *err);
 /* Close and remove what is unfinished. Does nothing after a commit or on zeroed memory. */
 void outfile_abort(struct outfile *f);
 
+/*
+ * Everything written to a stream so far has left the process: 0, or why not, also if that was long
+ * ago; what it is goes into *err, which may be NULL. After a failure one byte more may be there.
+ */
+int outfile_flush(FILE *stream, const char *what, struct error *err);
+
 /* Give an open file to SUDO_UID/SUDO_GID when run by sudo as root; failure is ignored. */
 void give_to_invoking_user(int fd);
 

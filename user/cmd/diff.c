@@ -178,8 +178,9 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 	int rc = input_open(&t->input, path, &o->filter, err);
 
 	t->path = path;
-	if (!rc)
-		rc = profile_read(&t->profile, t->input.source, &o->how.view, err);
+	if (rc < 0)
+		return rc;
+	rc = profile_read(&t->profile, t->input.source, &o->how.view, err);
 	if (rc < 0)
 		return error_wrap(err, rc, "%s", path);
 	p = t->profile;
@@ -268,8 +269,6 @@ static int show(struct comparison *c, struct error *err)
 		rc = screen_open(&screen, stdout, c->options->color);
 	if (!rc)
 		rc = c->options->json ? diff_json(c, stdout, err) : diff_text(c, &screen, err);
-	if (!rc && fflush(stdout))
-		rc = error_errno(err, -errno, "cannot write what changed");
 	if (rc < 0)
 		return log_failure(1, err);
 	return c->options->exit_code && has_changed(c) ? EXIT_CHANGED : 0;
@@ -356,12 +355,10 @@ static int diff_main(int argc, char **argv)
 	if (first == -ECANCELED)
 		return 0;
 	if (first < 0 || take_operands(&o, argv + first, argc - first, &err) < 0 ||
-	    check_options(&o, &err) < 0) {
+	    check_options(&o, &err) < 0)
 		status = log_error(2, "diff: %s", err.text);
-	} else {
-		keep_from_sigpipe();
+	else
 		status = run_diff(&o);
-	}
 	vector_free(&o.paths[BEFORE]);
 	vector_free(&o.paths[AFTER]);
 	return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/outfile.h"
 #include "base/units.h"
 #include "cmd/diff.h"
 #include "cmd/report.h"
@@ -283,6 +284,5 @@ int diff_text(const struct comparison *c, const struct screen *s, struct error *
 		screen_put(s, STYLE_BOLD, why_nothing(c));
 	if (rc < 0)
 		return error_errno(err, rc, "cannot show what changed");
-	return ferror(s->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write what changed")
-			      : 0;
+	return outfile_flush(s->out, "what changed", err);
 }

@@ -130,8 +130,6 @@ static int diagnose(const struct doctor_options *o, const struct screen *s)
 	ret = o->json ? doctor_json(&d, stdout) : doctor_text(&d, s, o->verbose);
 	status = diagnosis_healthy(&d) ? 0 : 1;
 	forget(&d);
-	if (!ret && fflush(stdout) == EOF)
-		ret = -errno;
 	return ret ? log_error(1, "doctor: cannot write: %s", strerror(-ret)) : status;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "base/json.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "cmd/doctor.h"
 
@@ -118,7 +119,7 @@ int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose)
 	for (size_t i = 0; i < d->runtimes.count; i++)
 		put_runtime(s, &d->runtimes.items[i]);
 	put_verdict(d, s);
-	return ferror(s->out) ? -EIO : 0;
+	return outfile_flush(s->out, "the diagnosis", NULL);
 }
 
 static void json_finding(const struct diagnosis *d, struct json *j, const struct finding *f)

@@ -131,7 +131,6 @@ static int export_main(int argc, char **argv)
 		return unknown_format(o.format ? o.format : o.out);
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
-	keep_from_sigpipe();
 	return run_export(first < argc ? argv[first] : DEFAULT_TRACE, &o, format);
 }
 

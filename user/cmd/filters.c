@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Opening a trace behind a filter. */
-#include <signal.h>
+#include <errno.h>
+#include <string.h>
 
 #include "cmd/filters.h"
 
@@ -13,6 +14,8 @@ int input_open(struct input *in, const char *path, const struct filter *f, struc
 		rc = trace_source(&whole, in->trace, err);
 	if (!rc)
 		rc = filter_source(&in->source, whole, f, err);
+	if (rc == -ENOENT && !strcmp(path, DEFAULT_TRACE))
+		error_hint(err, "record one first, such as: sudo skein record -d 10s");
 	if (rc < 0) {
 		source_free(whole);
 		input_close(in);
@@ -25,9 +28,4 @@ void input_close(struct input *in)
 	source_free(in->source);
 	trace_close(in->trace);
 	*in = (struct input){0};
-}
-
-void keep_from_sigpipe(void)
-{
-	signal(SIGPIPE, SIG_IGN);
 }

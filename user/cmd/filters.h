@@ -70,7 +70,4 @@ struct input {
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
 void input_close(struct input *in);
 
-/* A reader that goes away (head, less) is an error of the next write, not the end of skein. */
-void keep_from_sigpipe(void);
-
 #endif

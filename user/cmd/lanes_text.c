@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/groups.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/lanes.h"
@@ -357,6 +358,5 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 		screen_put(s, STYLE_DIM, "no thread wanted a CPU\n");
 	}
 	draw_losses(&y);
-	return ferror(c->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write the timeline")
-			      : 0;
+	return outfile_flush(c->out, "the timeline", err);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "base/outfile.h"
 #include "cmd/commands.h"
 #include "trace/trace.h"
 
@@ -37,8 +38,8 @@ static int run_query(const char *path, const char *sql, enum query_format format
 	else
 		trace_describe(stdout);
 	trace_close(t);
-	if (fflush(stdout) && result == 0)
-		result = error_errno(&err, -errno, "cannot write the rows");
+	if (result == 0)
+		result = outfile_flush(stdout, "the rows", &err);
 	return result < 0 ? log_failure(1, &err) : 0;
 }
 

@@ -501,54 +501,69 @@ out:
 	return ret;
 }
 
-/* Copy the spooled trace to stdout. */
-static int trace_to_stdout(const struct recording *r)
+static int trace_to_stdout(const char *path, struct error *err)
 {
+	FILE *in = fopen(path, "re");
 	char buffer[65536];
-	FILE *in = fopen(r->trace, "re");
-	int status = 0;
+	int ret = 0;
 	size_t n;
 
 	if (!in)
-		return log_error(1, "record: %s: %s", r->trace, strerror(errno));
+		return error_errno(err, -errno, "record: %s", path);
 	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
 		if (fwrite(buffer, 1, n, stdout) != n)
 			break;
-	if (n || (!ferror(in) && fflush(stdout) == EOF))
-		status = log_error(1, "record: writing to stdout: %s", strerror(errno));
-	else if (ferror(in))
-		status = log_error(1, "record: reading %s: %s", r->trace, strerror(errno));
+	if (ferror(in))
+		ret = error_errno(err, -errno, "record: reading %s", path);
 	fclose(in);
-	return status;
+	return ret ? ret : outfile_flush(stdout, "to stdout", err);
 }
 
-static int export_trace(const struct recording *r)
+static int export_from(struct trace *trace, const struct recording *r, const char *path,
+		       struct error *err)
 {
 	const struct export_options o = {.pids = false};
 	const struct filter everything = {.idle = r->options.idle};
 	struct source *source = NULL, *filtered = NULL;
+	int ret = trace_source(&source, trace, err);
+
+	if (!ret)
+		ret = filter_source(&filtered, source, &everything, err);
+	if (ret)
+		source_free(source);
+	else /* the filter owns it */
+		ret = export_to(filtered, r->format, path, &o, err);
+	source_free(filtered);
+	return ret;
+}
+
+static int export_spooled(const struct recording *r, struct error *err)
+{
+	const char *output = r->options.output;
 	struct trace *trace = NULL;
 	char *path = NULL;
-	struct error err = {""};
 	int ret;
 
 	if (!r->format)
-		return trace_to_stdout(r);
-	if (!r->options.output && asprintf(&path, "skein%s", r->format->suffix) < 0)
-		return log_error(1, "out of memory");
-	ret = trace_open(&trace, r->trace, &err);
+		return trace_to_stdout(r->trace, err);
+	if (!output && asprintf(&path, "skein%s", r->format->suffix) < 0)
+		return error_errno(err, -ENOMEM, "record");
+	ret = trace_open(&trace, r->trace, err);
 	if (!ret)
-		ret = trace_source(&source, trace, &err);
-	if (!ret)
-		ret = filter_source(&filtered, source, &everything, &err);
-	if (!ret) {
-		source = NULL; /* the filter owns it */
-		ret = export_to(filtered, r->format, path ? path : r->options.output, &o, &err);
-	}
-	source_free(filtered);
-	source_free(source);
+		ret = export_from(trace, r, path ? path : output, err);
 	trace_close(trace);
 	free(path);
+	return ret;
+}
+
+/* 0 or an exit status. */
+static int export_trace(const struct recording *r)
+{
+	struct error err = {""};
+	int ret = export_spooled(r, &err);
+
+	if (ret == -EPIPE) /* who has stopped reading (head, less) wants to hear no more */
+		return 128 + SIGPIPE;
 	return ret ? log_failure(1, &err) : 0;
 }
 

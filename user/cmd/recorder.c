@@ -2,6 +2,7 @@
 /* What the commands that capture share. */
 #include "cmd/recorder.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,9 @@ static int take_numbers(number_list *list, const char *text, const char *what, s
 		number = strtoul(at, &end, 10);
 		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
 		    (*end && *end != ','))
-			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13", text,
-					 what);
+			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13%s",
+					 text, what,
+					 isalpha((unsigned char)*text) ? "; --comm takes names" : "");
 		if (vector_push(list, (uint32_t)number) < 0)
 			return error_errno(err, -ENOMEM, "list of %s", what);
 		at = *end ? end + 1 : end;

@@ -280,8 +280,6 @@ static int show(const char *path, const struct report_options *o, const struct i
 	if (!rc)
 		rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
 	report_free(&r);
-	if (!rc && fflush(stdout))
-		rc = error_errno(err, -errno, "cannot write the report");
 	return rc;
 }
 
@@ -327,7 +325,6 @@ static int report_main(int argc, char **argv)
 				    "--json");
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
-	keep_from_sigpipe();
 	return run_report(first < argc ? argv[first] : DEFAULT_TRACE, &o);
 }
 

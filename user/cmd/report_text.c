@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/outfile.h"
 #include "base/units.h"
 #include "cmd/report_sched.h"
 #include "symbolizers/python_file.h"
@@ -540,7 +541,9 @@ static const char *why_empty(const struct report *r)
 	if (a->written)
 		return "no samples of programs: only idle CPUs were sampled (--idle shows them)";
 	if (a->filtered && a->filtered + a->idle + r->profile->account_count >= a->due)
-		return "no samples: what was asked for did not run";
+		return r->sched ? "no samples: what was asked for did not run"
+				: "no samples: what was asked for did not run; 'skein record -e "
+				  "sched' tells what it waited for";
 	if (a->idle + r->profile->account_count >= a->due)
 		return "no samples: every CPU was idle";
 	return "no samples: all that were due are lost, see below";
@@ -629,6 +632,5 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	put_losses(r, s);
 	if (rc < 0)
 		return error_errno(err, rc, "cannot show the report");
-	return ferror(s->out) ? error_errno(err, errno ? -errno : -EIO, "cannot write the report")
-			      : 0;
+	return outfile_flush(s->out, "the report", err);
 }

@@ -54,16 +54,12 @@ static int draw(struct lanes *l, const struct report_options *o, struct error *e
 {
 	struct screen screen;
 	struct canvas canvas;
-	int rc;
 
 	screen_open(&screen, stdout, o->color);
 	if (!isatty(fileno(stdout)) && !getenv("COLUMNS"))
 		screen.width = FILE_WIDTH;
 	canvas_open(&canvas, &screen);
-	rc = lanes_text(l, &screen, &canvas, err);
-	if (!rc && fflush(stdout))
-		rc = error_errno(err, -errno, "cannot write the timeline");
-	return rc;
+	return lanes_text(l, &screen, &canvas, err);
 }
 
 int report_timeline(const char *path, const struct report_options *o, struct error *err)

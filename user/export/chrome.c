@@ -13,6 +13,7 @@
 
 #include "analyze/groups.h"
 #include "base/json.h"
+#include "base/outfile.h"
 #include "export/export.h"
 #include "export/gzip.h"
 #include "export/timeline.h"
@@ -132,9 +133,7 @@ static void write_names(struct chrome *c)
 
 static int check(const struct chrome *c)
 {
-	if (!ferror(c->json.out))
-		return 0;
-	return errno ? -errno : -EIO;
+	return ferror(c->json.out) ? outfile_flush(c->json.out, "events", NULL) : 0;
 }
 
 static int chrome_begin(struct timeline *t)

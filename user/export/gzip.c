@@ -21,17 +21,20 @@ static int pump(struct gzip *g, int flush)
 	unsigned char buf[32768];
 	int status;
 
-	do {
+	while (!g->error) {
 		size_t made;
 
 		g->z.next_out = buf;
 		g->z.avail_out = sizeof(buf);
 		status = deflate(&g->z, flush);
 		made = sizeof(buf) - g->z.avail_out;
+		errno = 0;
 		if (fwrite(buf, 1, made, g->out) != made)
-			return -EIO;
-	} while (!g->z.avail_out || (flush == Z_FINISH && status == Z_OK));
-	return 0;
+			g->error = errno ? -errno : -EIO;
+		if (g->z.avail_out && (flush != Z_FINISH || status != Z_OK))
+			break;
+	}
+	return g->error;
 }
 
 int gzip_write(struct gzip *g, const void *data, size_t size)
@@ -65,8 +68,8 @@ static ssize_t stream_write(void *cookie, const char *data, size_t size)
 {
 	int rc = gzip_write(cookie, data, size);
 
-	if (rc == -ENOMEM || (rc < 0 && !errno))
-		errno = -rc; /* otherwise it says why out takes no more */
+	if (rc < 0)
+		errno = -rc;
 	return rc < 0 ? 0 : (ssize_t)size;
 }
 
@@ -76,7 +79,7 @@ static int stream_close(void *cookie)
 
 	gzip_free(cookie);
 	free(cookie);
-	if (rc == -ENOMEM || (rc < 0 && !errno))
+	if (rc < 0)
 		errno = -rc;
 	return rc < 0 ? EOF : 0;
 }

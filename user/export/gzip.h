@@ -10,9 +10,10 @@
 struct gzip {
 	z_stream z;
 	FILE *out;
+	int error; /* the first; nothing is written after it */
 };
 
-/* Each: 0, -ENOMEM, or -EIO when out takes no more. */
+/* Each: 0, -ENOMEM, or why out takes no more. */
 int gzip_begin(struct gzip *g, FILE *out);
 int gzip_write(struct gzip *g, const void *data, size_t size);
 int gzip_end(struct gzip *g);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analyze/groups.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "export/timeline.h"
 
@@ -30,9 +31,7 @@ struct perf_script {
 
 static int check(const struct perf_script *s)
 {
-	if (!ferror(s->out))
-		return 0;
-	return errno ? -errno : -EIO;
+	return ferror(s->out) ? outfile_flush(s->out, "samples", NULL) : 0;
 }
 
 /* The length of the white space that begins at s, also beyond ASCII. */
@@ -235,9 +234,7 @@ static int perf_script_end(struct timeline *t)
 {
 	struct perf_script *s = (struct perf_script *)t;
 
-	errno = 0;
-	fflush(s->out);
-	return check(s);
+	return outfile_flush(s->out, "samples", NULL);
 }
 
 static void perf_script_free(struct timeline *t)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "trace/sql.h"
@@ -299,7 +300,7 @@ int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct e
 		break;
 	}
 	if (ferror(out))
-		return error_set(err, -EIO, "cannot write the rows");
+		return outfile_flush(out, "the rows", err);
 	if (result < 0)
 		return error_errno(err, result, "cannot write the rows");
 	if (rc != SQLITE_DONE)
