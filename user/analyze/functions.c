@@ -192,31 +192,42 @@ static int hotter(const void *a, const void *b, void *symbols)
 		     : strcmp(symbol_module(symbols, x->symbol), symbol_module(symbols, y->symbol));
 }
 
-int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s)
+int functions_sort(struct functions *ret, const struct function_cost *costs,
+		   const struct symbols *s)
 {
-	size_t count = s->names.texts.count;
-	struct function_cost *costs = calloc(count, sizeof(*costs));
-	uint32_t *above = calloc(count, sizeof(*above));
 	struct functions f = {0};
-	int rc = costs && above ? 0 : -ENOMEM;
 
-	if (!rc)
-		add_totals(costs, t, above);
-	for (size_t i = 0; i < count && !rc; i++) {
-		costs[i].symbol = i;
-		if (costs[i].total_count)
-			rc = vector_push(&f.list, costs[i]);
-	}
-	free(costs);
-	free(above);
-	if (rc < 0) {
-		functions_free(&f);
-		return rc;
+	for (size_t i = 0; i < s->names.texts.count; i++) {
+		struct function_cost cost = costs[i];
+
+		cost.symbol = (uint32_t)i;
+		if (!cost.total_count)
+			continue;
+		if (vector_push(&f.list, cost) < 0) {
+			functions_free(&f);
+			return -ENOMEM;
+		}
 	}
 	if (f.list.count)
 		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), hotter, (void *)s);
 	*ret = f;
 	return 0;
+}
+
+int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s)
+{
+	size_t count = s->names.texts.count;
+	struct function_cost *costs = calloc(count, sizeof(*costs));
+	uint32_t *above = calloc(count, sizeof(*above));
+	int rc = costs && above ? 0 : -ENOMEM;
+
+	if (!rc) {
+		add_totals(costs, t, above);
+		rc = functions_sort(ret, costs, s);
+	}
+	free(costs);
+	free(above);
+	return rc;
 }
 
 void functions_free(struct functions *f)

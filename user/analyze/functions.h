@@ -48,6 +48,12 @@ struct functions {
  * has below itself is already in its total.
  */
 int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s);
+/* The same of the samples of an event, straight from their stacks. 0 or -ENOMEM. */
+int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
+			const struct symbols *s);
+/* From costs by number of symbol: those that cost anything, sorted. 0 or -ENOMEM. */
+int functions_sort(struct functions *ret, const struct function_cost *costs,
+		   const struct symbols *s);
 void functions_free(struct functions *f);
 
 #endif

@@ -179,63 +179,6 @@ int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	return tree_build_placing(ret, p, event, view, NULL, NULL);
 }
 
-/* The node of a stack, or of what called it if it is a mark. Stack i has node i + 1. */
-static uint32_t node_of_stack(const struct profile *p, uint32_t stack)
-{
-	while (stack != PROFILE_NONE && p->stacks[stack].frame != PROFILE_NONE &&
-	       p->frames[p->stacks[stack].frame].f.kind == FRAME_END)
-		stack = p->stacks[stack].parent;
-	return stack == PROFILE_NONE ? 0 : stack + 1;
-}
-
-static void place_stacks(struct tree *t, const struct profile *p, const struct tree_view *view)
-{
-	struct tree_node *nodes = t->nodes.items;
-
-	for (uint32_t i = p->stack_count; i-- > 0;) {
-		uint32_t frame = p->stacks[i].frame, node = node_of_stack(p, i), parent;
-
-		if (node != i + 1)
-			continue;
-		parent = node_of_stack(p, p->stacks[i].parent);
-		nodes[node].label = frame == PROFILE_NONE ? view->unknown_label
-							  : view->frame_labels[frame];
-		nodes[node].parent = parent;
-		nodes[node].next_sibling = nodes[parent].first_child;
-		nodes[parent].first_child = node;
-	}
-}
-
-int tree_of_stacks(struct tree *ret, const struct profile *p, uint32_t event,
-		   const struct tree_view *view)
-{
-	static const struct tree_node alone = {.label = TREE_NONE, .parent = 0,
-					       .first_child = TREE_NONE,
-					       .next_sibling = TREE_NONE};
-	struct tree t = {0};
-
-	if (p->stack_count == TREE_NONE)
-		return -EOVERFLOW;
-	if (vector_reserve(&t.nodes, (size_t)p->stack_count + 1) < 0)
-		return -ENOMEM;
-	t.nodes.count = (size_t)p->stack_count + 1;
-	for (size_t i = 0; i < t.nodes.count; i++)
-		t.nodes.items[i] = alone;
-	place_stacks(&t, p, view);
-	for (uint32_t i = 0; i < p->sum_count; i++) {
-		struct tree_node *n = &t.nodes.items[node_of_stack(p, p->sums[i].stack)];
-
-		if (event != TREE_ALL_EVENTS && p->sums[i].event != event)
-			continue;
-		n->self_count += p->sums[i].count;
-		n->self_weight += p->sums[i].weight;
-	}
-	add_up(&t);
-	t.nodes.items[0].parent = TREE_NONE;
-	*ret = t;
-	return 0;
-}
-
 void tree_free(struct tree *t)
 {
 	vector_free(&t->nodes);

@@ -50,12 +50,6 @@ int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 typedef int tree_placed(void *receiver, const struct profile_sum *s, uint32_t node);
 int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
 		       const struct tree_view *view, tree_placed *placed, void *receiver);
-/*
- * The same for who adds labels up and cares for no order: nothing is merged (callees of one
- * label stay several nodes), there is no prefix, and it takes a tenth of the time.
- */
-int tree_of_stacks(struct tree *ret, const struct profile *p, uint32_t event,
-		   const struct tree_view *view);
 void tree_free(struct tree *t);
 
 /* A tree in the making, for who has paths that are not stacks. Zeroed: not begun. */

@@ -159,23 +159,18 @@ static int make_tree(struct report *r)
 	return rc;
 }
 
-static int make_functions(struct report *r)
-{
-	struct tree_view view = {.frame_labels = r->symbols.of_frame,
-				 .unknown_label = r->symbols.unknown};
-	struct tree calls = {0};
-	int rc = tree_of_stacks(&calls, r->profile, r->event_index, &view);
-
-	if (!rc)
-		rc = functions_of(&r->functions, &calls, &r->symbols);
-	tree_free(&calls);
-	return rc;
-}
-
 static bool is_filtered(const struct filter *f)
 {
 	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
 	       f->python;
+}
+
+/* Whether anything tells of groups of that kind. How many processes there are is always told. */
+static bool is_shown(const struct report_options *o, enum group_by by)
+{
+	if (o->json || by == GROUP_PROCESS || (int)by == o->by)
+		return true;
+	return o->by == BY_NOTHING && !o->tree && (by == GROUP_PROGRAM || by == GROUP_CONTAINER);
 }
 
 int report_make(struct report *r, const char *path, const struct profile *p,
@@ -199,9 +194,10 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	if (!rc)
 		rc = python_share_of(&r->python, p, r->event_index);
 	if (!rc)
-		rc = make_functions(r);
+		rc = functions_of_stacks(&r->functions, p, r->event_index, &r->symbols);
 	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
-		rc = groups_of(&r->groups[by], p, r->event_index, by);
+		if (is_shown(o, by))
+			rc = groups_of(&r->groups[by], p, r->event_index, by);
 	if (!rc && o->tree)
 		rc = make_tree(r);
 	if (rc < 0)

@@ -41,7 +41,7 @@ struct report {
 	bool filtered; /* only part of the recording is shown */
 	struct symbols symbols;
 	struct functions functions;
-	struct groups groups[GROUP_KIND_COUNT];
+	struct groups groups[GROUP_KIND_COUNT]; /* those that are shown */
 	struct tree tree; /* labels are symbols; below the root stand the programs */
 	struct completeness completeness;
 	struct breakages breakages;

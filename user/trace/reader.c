@@ -101,7 +101,7 @@ static int put_sums(struct file_source *f, struct error *err)
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < f->sums.count; i++)
-		result = put_sum(f->sink, sums_at(&f->sums, i), err);
+		result = put_sum(f->sink, &f->sums.items[i], err);
 	sums_clear(&f->sums);
 	return result;
 }

@@ -12,9 +12,11 @@
 
 #include "base/record.h"
 
+struct sums_slot;
+
 struct sums {
-	struct sum *slots; /* count 0: free */
-	uint32_t *used;	   /* indexes of the slots in use, in the order of their coming */
+	struct sums_slot *slots;
+	struct sum *items; /* in the order of their coming */
 	uint32_t count;
 };
 
@@ -24,10 +26,5 @@ void sums_clear(struct sums *s);
 
 /* False, and nothing added, if there is no room for one more key. */
 bool sums_add(struct sums *s, const struct sample *r);
-
-static inline const struct sum *sums_at(const struct sums *s, uint32_t i)
-{
-	return &s->slots[s->used[i]];
-}
 
 #endif
