@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run is activity, state and wait in 15 bits, and a count in the other 17. */
+/*
+ * A run is activity, state and wait in 15 bits, and a count in the other 17: a number and by which
+ * power of 4. So a hole of years, as damaged traces have them, takes a few runs and not millions.
+ */
 #include "trace/strip.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SCALE_BITS 5u
+#define SCALE_STEP 2u
 #define COUNT_BITS 17u
-#define COUNT_MAX ((1u << COUNT_BITS) - 1)
+#define COUNT_MAX ((1u << (COUNT_BITS - SCALE_BITS)) - 1)
 #define STATE_BITS 4u
 #define WAIT_BITS 4u
 #define RUNS_MIN 8u
@@ -36,6 +41,22 @@ static struct cell cell_of(uint32_t word, uint64_t thread)
 	};
 }
 
+/* The greatest count that a run can have and that is not above this one. */
+static uint32_t pack_count(uint64_t count)
+{
+	uint32_t scale = 0;
+
+	for (; count > COUNT_MAX; count >>= SCALE_STEP)
+		scale++;
+	return (uint32_t)count << SCALE_BITS | scale;
+}
+
+static uint64_t count_of(uint32_t word)
+{
+	return (uint64_t)(word >> SCALE_BITS & COUNT_MAX)
+	       << (word & ((1u << SCALE_BITS) - 1)) * SCALE_STEP;
+}
+
 static int reserve(struct strip *s, bool threads)
 {
 	uint32_t capacity = s->capacity;
@@ -60,26 +81,29 @@ static int reserve(struct strip *s, bool threads)
 	return 0;
 }
 
+static bool continues(const struct strip *s, uint32_t word, uint64_t thread)
+{
+	return s->count && s->runs[s->count - 1] >> COUNT_BITS == word >> COUNT_BITS &&
+	       (s->threads ? s->threads[s->count - 1] : 0) == thread;
+}
+
 static int add(struct strip *s, uint64_t count, const struct cell *cell)
 {
-	uint32_t word = word_of(cell), *last = s->count ? &s->runs[s->count - 1] : NULL;
-	uint64_t room = last ? COUNT_MAX - (*last & COUNT_MAX) : 0;
+	uint32_t word = word_of(cell), run;
 
-	if (last && (*last & ~COUNT_MAX) == word &&
-	    (s->threads ? s->threads[s->count - 1] : 0) == cell->thread) {
-		room = count < room ? count : room;
-		*last += (uint32_t)room;
-		count -= room;
-		s->end += room;
+	if (continues(s, word, cell->thread)) {
+		run = s->runs[--s->count];
+		count += count_of(run);
+		s->end -= count_of(run);
 	}
-	for (uint64_t part; count; count -= part) {
-		part = count < COUNT_MAX ? count : COUNT_MAX;
+	for (; count; count -= count_of(run)) {
+		run = word | pack_count(count);
 		if (reserve(s, cell->thread) < 0)
 			return -ENOMEM;
 		if (s->threads)
 			s->threads[s->count] = cell->thread;
-		s->runs[s->count++] = word | (uint32_t)part;
-		s->end += part;
+		s->runs[s->count++] = run;
+		s->end += count_of(run);
 	}
 	return 0;
 }
@@ -102,8 +126,8 @@ void strip_drop(struct strip *s, uint64_t below)
 {
 	uint32_t gone = 0;
 
-	while (gone < s->count && s->first + (s->runs[gone] & COUNT_MAX) <= below)
-		s->first += s->runs[gone++] & COUNT_MAX;
+	while (gone < s->count && s->first + count_of(s->runs[gone]) <= below)
+		s->first += count_of(s->runs[gone++]);
 	if (!gone)
 		return;
 	s->count -= gone;
@@ -128,7 +152,7 @@ int strip_copy(const struct strip *s, uint64_t from, uint64_t to, struct run_lis
 	for (uint32_t i = 0; i < s->count && first < to; i++, first = end) {
 		struct run r = {.cell = cell_of(s->runs[i], s->threads ? s->threads[i] : 0)};
 
-		end = first + (s->runs[i] & COUNT_MAX);
+		end = first + count_of(s->runs[i]);
 		if (end <= from || !r.cell.state)
 			continue;
 		r.first = first < from ? 0 : first - from;
