@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One order out of many rings. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,8 @@ static void check_interleaving(unsigned int seed)
 			for (int i = 0; i < 5; i++)
 				order_passed(o, rings[i], now - 1);
 		ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), 0);
+		if (rand() % 16 == 0)
+			order_tidy(o);
 	}
 	order_close(o);
 	order_release(o, UINT64_MAX, note, &s);
@@ -173,6 +176,45 @@ START_TEST(any_interleaving_comes_out_sorted)
 }
 END_TEST
 
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks + mallinfo2().hblkhd; /* 0 under a sanitizer */
+}
+
+static int ignore(void *context, int ring, uint64_t time, const void *data, uint32_t size, bool late)
+{
+	(void)context;
+	(void)ring;
+	(void)time;
+	(void)data;
+	(void)size;
+	(void)late;
+	return 0;
+}
+
+START_TEST(a_burst_is_given_back)
+{
+	static char large[1 << 16];
+	struct order *o = order_new();
+	size_t before = allocated();
+	int a = order_add_ring(o), b = order_add_ring(o);
+	struct seen s = {.count = 0};
+
+	for (uint64_t n = 1; n <= 128; n++)
+		ck_assert_int_eq(order_push(o, a, n, large, sizeof(large)), 0);
+	order_passed(o, b, 128);
+	ck_assert_int_eq(order_release(o, UINT64_MAX, ignore, NULL), 0);
+	order_tidy(o); /* it has just been needed */
+	push(o, a, 200);
+	order_tidy(o);
+	ck_assert_uint_lt(allocated(), before + (1 << 20));
+	order_close(o);
+	ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), 0);
+	ck_assert_uint_eq(s.count, 1);
+	order_free(o);
+}
+END_TEST
+
 SUITE("order", waits_for_every_ring, late_records_are_told, a_dropped_ring_holds_nothing_back,
       a_ring_that_is_back_keeps_its_records, stops_where_the_handler_fails,
-      any_interleaving_comes_out_sorted)
+      any_interleaving_comes_out_sorted, a_burst_is_given_back)

@@ -42,6 +42,27 @@ START_TEST(reserves_once)
 }
 END_TEST
 
+START_TEST(fits_what_is_left)
+{
+	VECTOR(int) v = {0};
+
+	for (int n = 0; n < 1000; n++)
+		ck_assert_int_eq(vector_push(&v, n), 0);
+	v.count = 3;
+	vector_fit(&v);
+	ck_assert_uint_eq(v.capacity, 3);
+	ck_assert_int_eq(vector_push(&v, 3), 0);
+	for (int n = 0; n < 4; n++)
+		ck_assert_int_eq(v.items[n], n);
+	v.count = 0;
+	vector_fit(&v);
+	ck_assert_ptr_null(v.items);
+	ck_assert_uint_eq(v.capacity, 0);
+	ck_assert_int_eq(vector_push(&v, 7), 0);
+	vector_free(&v);
+}
+END_TEST
+
 START_TEST(refuses_what_overflows)
 {
 	VECTOR(struct item) v = {0};
@@ -55,4 +76,5 @@ START_TEST(refuses_what_overflows)
 }
 END_TEST
 
-SUITE("vector", keeps_what_is_pushed, reserves_once, refuses_what_overflows)
+SUITE("vector", keeps_what_is_pushed, reserves_once, fits_what_is_left,
+      refuses_what_overflows)

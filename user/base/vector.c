@@ -33,3 +33,20 @@ int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_
 	*capacity = wanted;
 	return 0;
 }
+
+void vector_shrink(void *items, size_t *capacity, size_t count, size_t item_size)
+{
+	void *old, *new;
+
+	memcpy(&old, items, sizeof(old));
+	if (count) {
+		new = realloc(old, count * item_size);
+		if (!new)
+			return;
+	} else {
+		free(old);
+		new = NULL;
+	}
+	memcpy(items, &new, sizeof(new));
+	*capacity = count;
+}

@@ -21,11 +21,17 @@
 /* Make room for extra more items: 0 or -ENOMEM. Not for direct use. */
 int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size);
 
+/* Give back the room for more items than there are. Not for direct use. */
+void vector_shrink(void *items, size_t *capacity, size_t count, size_t item_size);
+
 #define vector_reserve(v, extra) \
 	vector_grow(&(v)->items, &(v)->capacity, (v)->count, (extra), sizeof(*(v)->items))
 
 #define vector_push(v, item) \
 	(vector_reserve(v, 1) < 0 ? -12 /* ENOMEM */ : ((v)->items[(v)->count++] = (item), 0))
+
+#define vector_fit(v) \
+	vector_shrink(&(v)->items, &(v)->capacity, (v)->count, sizeof(*(v)->items))
 
 #define vector_free(v) (free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 

@@ -181,6 +181,8 @@ static int tick(struct live *l, bool last, struct error *err)
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
+	order_tidy(l->order);
+	live_tidy_stacks(l);
 	wanted = tables_wanted(l->tables, now);
 	if (wanted)
 		objects_want_table(l->objects, wanted);

@@ -15,6 +15,8 @@
 #define SIDEBAND_BYTES (512UL << 10)
 /* Bytes for unwind tables, unless --unwind-memory tells. */
 #define UNWIND_MEMORY (128UL << 20)
+/* Samples that wait for tables may take so much of that again, in the recorder's own memory. */
+#define PARKED_SHARE 8
 /* Bytes of a sample ring, unless --buffer tells: 64 stacks that are not finished. */
 #define LEAST_RING (1UL << 20)
 #define MOST_SHARED (8UL << 20)
@@ -205,6 +207,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 	};
 	int ret;
 
+	l->parked_most = most / PARKED_SHARE;
 	l->arena = memory.arena = arena_new(most, program_add_chunk, l->program);
 	if (!l->arena)
 		return error_errno(err, -ENOMEM, "unwind tables");

@@ -5,14 +5,15 @@
  * being made.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/clock.h"
 #include "capture/live.h"
 
-/* Waiting stacks may take so much; then the oldest are put as they are. */
-#define PARKED_BYTES_MAX (128UL << 20)
+/* So much of what stacks took that waited is given back. */
+#define WORTH_A_TRIM (4UL << 20)
 /* Waits for a scan of its process, of which not all is known. */
 #define SLOT_SCAN UINT32_MAX
 
@@ -47,6 +48,8 @@ static void account(struct live *l, struct parked *p)
 	l->parked_bytes -= p->bytes;
 	p->bytes = bytes_of(p) + p->space->mappings.count * sizeof(struct space_mapping);
 	l->parked_bytes += p->bytes;
+	if (l->parked_bytes > l->parked_peak)
+		l->parked_peak = l->parked_bytes;
 }
 
 static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
@@ -217,7 +220,7 @@ static int retry(struct live *l, struct parked *p, bool last)
 int live_retry_stacks(struct live *l, bool last)
 {
 	/* with some room made at once, not every stack that comes makes all others tried again */
-	size_t most = l->parked_bytes > PARKED_BYTES_MAX ? PARKED_BYTES_MAX / 8 * 7 : SIZE_MAX;
+	size_t most = l->parked_bytes > l->parked_most ? l->parked_most / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
 
@@ -240,6 +243,14 @@ int live_retry_stacks(struct live *l, bool last)
 	return ret;
 }
 
+void live_tidy_stacks(struct live *l)
+{
+	if (l->parked_peak < l->parked_bytes + WORTH_A_TRIM)
+		return;
+	l->parked_peak = l->parked_bytes;
+	malloc_trim(0); /* they lay between what stays */
+}
+
 /* frames and stack: what follows the head. */
 static int park(struct live *l, const struct parked *head, const uint64_t *frames,
 		const void *stack)
@@ -257,7 +268,7 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 	space_share(p->space);
 	account(l, p);
 	l->parked.items[l->parked.count++] = p;
-	return l->parked_bytes > PARKED_BYTES_MAX ? live_retry_stacks(l, false) : 0;
+	return l->parked_bytes > l->parked_most ? live_retry_stacks(l, false) : 0;
 }
 
 /* What the walkers in the kernel could have known, and what nobody knows. */

@@ -8,6 +8,9 @@
 
 #include "base/vector.h"
 
+/* Bytes that a queue may keep, whether it needs them or not. */
+#define LARGE (256U << 10)
+
 struct entry {
 	uint64_t time;
 	size_t offset; /* of the copy in the queue's bytes */
@@ -19,6 +22,7 @@ struct queue {
 	VECTOR(struct entry) entries; /* by time; those before head are released */
 	VECTOR(char) bytes;
 	size_t head;
+	size_t most; /* bytes held at one time since order_tidy() */
 	uint64_t passed;
 	bool dropped;
 };
@@ -173,6 +177,8 @@ static void compact(struct queue *q)
 
 	if (!q->head || q->head < left)
 		return;
+	if (q->bytes.count > q->most)
+		q->most = q->bytes.count;
 	memmove(q->entries.items, q->entries.items + q->head, left * sizeof(struct entry));
 	q->entries.count = left;
 	q->head = 0;
@@ -210,4 +216,17 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 	for (size_t i = 0; i < o->queues.count; i++)
 		compact(&o->queues.items[i]);
 	return ret;
+}
+
+void order_tidy(struct order *o)
+{
+	for (size_t i = 0; i < o->queues.count; i++) {
+		struct queue *q = &o->queues.items[i];
+
+		if (q->bytes.capacity > LARGE && q->most < q->bytes.capacity / 4) {
+			vector_fit(&q->entries);
+			vector_fit(&q->bytes);
+		}
+		q->most = q->bytes.count;
+	}
 }

@@ -40,6 +40,9 @@ typedef int (*order_handler)(void *context, int ring, uint64_t time, const void 
 			     uint32_t size, bool late);
 int order_release(struct order *o, uint64_t limit, order_handler handle, void *context);
 
+/* Give back what memory has not been needed since the last call. */
+void order_tidy(struct order *o);
+
 /* Time of the oldest record that is held, ns; UINT64_MAX: none. */
 uint64_t order_next(const struct order *o);
 

@@ -23,8 +23,9 @@
 #define MAX_RINGS 16
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
-/* Records taken from a ring before the others have their turn. */
+/* Records, or bytes, taken from a ring before the others have their turn. */
 #define BATCH 8192
+#define BATCH_BYTES (4U << 20)
 
 #define SAME_END(N) _Static_assert((int)END_##N == (int)WALK_END_##N, "one list in two places")
 SAME_END(WALKED);
@@ -49,6 +50,7 @@ struct ring {
 	struct program *program;
 	int number; /* in the order */
 	unsigned int taken; /* in this batch */
+	size_t bytes; /* the same */
 	uint64_t last; /* time of the record read last */
 	int error;
 };
@@ -219,6 +221,11 @@ static void configure(struct program *p, const struct program_options *o)
 	bpf_program__set_autoload(s->progs.follow_exec, walked);
 }
 
+static bool is_enough(const struct ring *r)
+{
+	return r->taken >= BATCH || r->bytes >= BATCH_BYTES;
+}
+
 static int take_record(void *context, void *data, size_t size)
 {
 	struct ring *r = context;
@@ -231,7 +238,9 @@ static int take_record(void *context, void *data, size_t size)
 	r->program->urgent |= s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW;
 	if (s->python & WIRE_PYTHON_NEW && r->program->foresee)
 		r->program->foresee(r->program->foresee_context, s, (uint32_t)size);
-	return r->error || ++r->taken >= BATCH ? -ECANCELED : 0;
+	r->taken++;
+	r->bytes += size;
+	return r->error || is_enough(r) ? -ECANCELED : 0;
 }
 
 static int add_ring(struct program *p, uint32_t index, uint64_t bytes, struct error *err)
@@ -556,10 +565,11 @@ int program_drain(struct program *p, uint64_t now)
 		struct ring *r = p->rings.items[i];
 
 		r->taken = 0;
+		r->bytes = 0;
 		ring_buffer__consume(r->buffer);
 		if (r->error)
 			return r->error;
-		if (r->taken >= BATCH) {
+		if (is_enough(r)) {
 			p->more = true;
 			order_passed(p->order, r->number, r->last - ORDER_MARGIN);
 		} else {
