@@ -57,15 +57,49 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
 	return rc;
 }
 
+/* The frames of a function are mostly of one kind and mapping, and have one symbol then. */
+struct same {
+	uint64_t kind;
+	uint32_t mapping, symbol;
+};
+
+static int number_frames(struct symbols *s, const struct profile *p, struct same *last,
+			 int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
+				       uint32_t *ret))
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+		const struct profile_frame *f = &p->frames[i];
+		struct same *same = f->function == PROFILE_NONE || f->shown ? NULL
+									    : &last[f->function];
+
+		if (same && same->symbol != INDEX_NONE && same->kind == f->f.kind &&
+		    same->mapping == f->mapping) {
+			s->of_frame[i] = same->symbol;
+			continue;
+		}
+		rc = number(s, p, i, &s->of_frame[i]);
+		if (!rc && same && profile_function_name(p, i))
+			*same = (struct same){f->f.kind, f->mapping, s->of_frame[i]};
+	}
+	return rc;
+}
+
 static int make_symbols(struct symbols *ret, const struct profile *p,
 			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
 				      uint32_t *ret))
 {
-	struct symbols s = {.of_frame = calloc(p->frame_count + 1, sizeof(uint32_t))};
-	int rc = s.of_frame ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
+	struct symbols s = {.of_frame = calloc((size_t)p->frame_count + 1, sizeof(uint32_t))};
+	size_t size = ((size_t)p->function_count + 1) * sizeof(struct same);
+	struct same *last = malloc(size);
+	int rc = s.of_frame && last ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = number(&s, p, i, &s.of_frame[i]);
+	if (!rc) {
+		memset(last, 0xff, size);
+		rc = number_frames(&s, p, last, number);
+	}
+	free(last);
 	if (rc < 0)
 		symbols_free(&s);
 	else

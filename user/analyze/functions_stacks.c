@@ -13,7 +13,8 @@
 #define NONE PROFILE_NONE
 
 struct node {
-	uint32_t first_child, next_sibling; /* by index of stack */
+	uint32_t parent, first_child, next_sibling; /* NONE: none */
+	uint32_t symbol; /* NONE: a mark */
 	uint64_t count, weight; /* of samples that end here */
 };
 
@@ -24,19 +25,12 @@ struct above {
 
 struct walk {
 	const struct profile *profile;
-	const struct symbols *symbols;
+	uint32_t unknown; /* the symbol of frames that the trace has lost */
 	struct node *nodes; /* by index of stack, and of what is above all roots */
 	struct function_cost *costs; /* by symbol */
 	struct above *above; /* by symbol */
 	uint64_t count, weight; /* of all samples met */
 };
-
-static bool is_mark(const struct profile *p, uint32_t stack)
-{
-	uint32_t frame = p->stacks[stack].frame;
-
-	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_END;
-}
 
 static void place_sums(struct walk *w, uint32_t event)
 {
@@ -54,18 +48,20 @@ static void place_sums(struct walk *w, uint32_t event)
 }
 
 /* Children come before their parents here. A mark is no function: its samples are its caller's. */
-static void link_nodes(struct walk *w)
+static void link_nodes(struct walk *w, const uint32_t *symbols)
 {
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = p->stack_count; i-- > 0;) {
-		uint32_t parent = p->stacks[i].parent;
-		struct node *n = &w->nodes[i];
-		struct node *above = &w->nodes[parent == PROFILE_NONE ? p->stack_count : parent];
+		const struct profile_stack *s = &p->stacks[i];
+		struct node *n = &w->nodes[i], *above;
 
+		n->parent = s->parent == PROFILE_NONE ? p->stack_count : s->parent;
+		n->symbol = s->frame == PROFILE_NONE ? w->unknown : symbols[s->frame];
+		above = &w->nodes[n->parent];
 		n->next_sibling = above->first_child;
 		above->first_child = i;
-		if (!is_mark(p, i))
+		if (n->symbol != NONE)
 			continue;
 		above->count += n->count;
 		above->weight += n->weight;
@@ -73,72 +69,69 @@ static void link_nodes(struct walk *w)
 	}
 }
 
-/* The function of a stack's innermost frame; NONE of a mark. */
-static uint32_t symbol_at(const struct walk *w, uint32_t stack)
+static void enter(struct walk *w, const struct node *n)
 {
-	uint32_t frame = w->profile->stacks[stack].frame;
+	if (n->symbol != NONE) {
+		struct function_cost *cost = &w->costs[n->symbol];
+		struct above *above = &w->above[n->symbol];
 
-	if (frame == PROFILE_NONE)
-		return w->symbols->unknown;
-	return w->profile->frames[frame].f.kind == FRAME_END ? NONE : w->symbols->of_frame[frame];
-}
-
-static void enter(struct walk *w, uint32_t stack)
-{
-	const struct node *n = &w->nodes[stack];
-	uint32_t symbol = symbol_at(w, stack);
-
-	if (symbol != NONE) {
-		if (!w->above[symbol].times++) {
-			w->above[symbol].count = w->count;
-			w->above[symbol].weight = w->weight;
+		if (!above->times++) {
+			above->count = w->count;
+			above->weight = w->weight;
 		}
-		w->costs[symbol].self_count += n->count;
-		w->costs[symbol].self_weight += n->weight;
+		cost->self_count += n->count;
+		cost->self_weight += n->weight;
 	}
 	w->count += n->count;
 	w->weight += n->weight;
 }
 
-static void leave(struct walk *w, uint32_t stack)
+static void leave(struct walk *w, const struct node *n)
 {
-	uint32_t symbol = symbol_at(w, stack);
+	struct above *above = n->symbol == NONE ? NULL : &w->above[n->symbol];
 
-	if (symbol == NONE || --w->above[symbol].times)
+	if (!above || --above->times)
 		return;
-	w->costs[symbol].total_count += w->count - w->above[symbol].count;
-	w->costs[symbol].total_weight += w->weight - w->above[symbol].weight;
+	w->costs[n->symbol].total_count += w->count - above->count;
+	w->costs[n->symbol].total_weight += w->weight - above->weight;
 }
 
 static void walk(struct walk *w)
 {
-	uint32_t at = w->nodes[w->profile->stack_count].first_child;
+	const struct node *root = &w->nodes[w->profile->stack_count], *at = root;
+	uint32_t next = root->first_child;
 
-	while (at != NONE) {
+	while (next != NONE) {
+		at = &w->nodes[next];
 		enter(w, at);
-		if (w->nodes[at].first_child != NONE) {
-			at = w->nodes[at].first_child;
-			continue;
-		}
-		leave(w, at);
-		while (w->nodes[at].next_sibling == NONE) {
-			at = w->profile->stacks[at].parent;
-			if (at == PROFILE_NONE)
-				return;
+		next = at->first_child;
+		while (next == NONE && at != root) {
 			leave(w, at);
+			next = at->next_sibling;
+			if (next == NONE)
+				at = &w->nodes[at->parent];
 		}
-		at = w->nodes[at].next_sibling;
 	}
+}
+
+/* By index of frame, NONE of marks. NULL without memory. */
+static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
+{
+	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+
+	for (uint32_t i = 0; i < p->frame_count && symbols; i++)
+		symbols[i] = p->frames[i].f.kind == FRAME_END ? NONE : s->of_frame[i];
+	return symbols;
 }
 
 static int begin(struct walk *w, const struct profile *p, const struct symbols *s)
 {
-	static const struct node alone = {.first_child = NONE, .next_sibling = NONE};
+	static const struct node alone = {NONE, NONE, NONE, NONE, 0, 0};
 	size_t nodes = (size_t)p->stack_count + 1, symbols = s->names.texts.count;
 
 	*w = (struct walk){
 		.profile = p,
-		.symbols = s,
+		.unknown = s->unknown,
 		.nodes = malloc(nodes * sizeof(*w->nodes)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
 		.above = calloc(symbols, sizeof(*w->above)),
@@ -153,15 +146,19 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
 			const struct symbols *s)
 {
+	uint32_t *symbols = symbols_of_frames(p, s);
 	struct walk w;
 	int rc = begin(&w, p, s);
 
+	if (!rc && !symbols)
+		rc = -ENOMEM;
 	if (!rc) {
 		place_sums(&w, event);
-		link_nodes(&w);
+		link_nodes(&w, symbols);
 		walk(&w);
 		rc = functions_sort(ret, w.costs, s);
 	}
+	free(symbols);
 	free(w.nodes);
 	free(w.costs);
 	free(w.above);

@@ -80,7 +80,8 @@ static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 
 	if (*count == PROFILE_NONE - 1)
 		return -EOVERFLOW;
-	if (vector_grow(profile + arrays[kind].items, &b->capacity[kind], *count, 1,
+	if (*count == b->capacity[kind] &&
+	    vector_grow(profile + arrays[kind].items, &b->capacity[kind], *count, 1,
 			arrays[kind].size) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
@@ -121,7 +122,7 @@ static int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *
 	return 0;
 }
 
-static int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
+static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
 
 /* An entity: the record itself, then the indexes of what it refers to. */
 static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t index,
@@ -150,42 +151,38 @@ static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t ind
 	return rc;
 }
 
-/* A parent always stands before its children, so a damaged trace has no circles either. */
-static int take_stack_at(struct builder *b, uint32_t index, const struct stack *s)
+/* An entity that has not come yet: its id and nothing else. */
+static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
-	struct profile_stack to = {.id = s->id};
-	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
-
-	if (!rc)
-		rc = refer(b, KIND_FRAME, s->frame, &to.frame);
-	if (rc < 0)
-		return rc;
-	if (to.parent != PROFILE_NONE && to.parent >= index)
-		to.parent = PROFILE_NONE;
-	*(struct profile_stack *)item(b, KIND_STACK, index) = to;
-	return 0;
-}
-
-/* The index of what an id refers to, made up if it has not come yet. */
-static int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
-{
+	static const struct profile_stack lost = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	union any_record empty = {.id = id};
-	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
-	int rc = 0;
+	uint32_t index;
+	int rc = add(b, kind, id, &index);
 
-	if (!id || index != INDEX_NONE)
-		goto out;
-	rc = add(b, kind, id, &index);
 	if (rc < 0)
 		return rc;
 	if (index_put(&b->absent[kind], id, 1) < 0)
 		return -ENOMEM;
 	b->made->profile.missing++;
-	rc = kind == KIND_STACK ? take_stack_at(b, index, &empty.stack)
-				: take_entity_at(b, kind, index, &empty);
-out:
+	if (kind == KIND_STACK) {
+		b->made->profile.stacks[index] = lost;
+		b->made->profile.stacks[index].id = id;
+	} else {
+		rc = take_entity_at(b, kind, index, &empty);
+	}
 	*ret = index;
 	return rc;
+}
+
+/* The index of what an id refers to; PROFILE_NONE of none. */
+static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
+
+	if (id && index == INDEX_NONE)
+		return make_up(b, kind, id, ret);
+	*ret = index;
+	return 0;
 }
 
 /* The index of an entity whose record has come: an earlier one of its id is replaced. */
@@ -212,15 +209,24 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 	return rc < 0 ? rc : take_entity_at(b, kind, index, record);
 }
 
+/* A parent always stands before its children, so a damaged trace has no circles either. */
 static int take_stack(struct builder *b, const struct stack *s)
 {
-	uint32_t parent, index;
+	struct profile_stack to = {.id = s->id};
+	uint32_t index;
 	/* The parent first, so that it gets the lower index should it have to be made up. */
-	int rc = refer(b, KIND_STACK, s->parent, &parent);
+	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
 
 	if (!rc)
+		rc = refer(b, KIND_FRAME, s->frame, &to.frame);
+	if (!rc)
 		rc = come(b, KIND_STACK, s->id, &index);
-	return rc < 0 ? rc : take_stack_at(b, index, s);
+	if (rc < 0)
+		return rc;
+	if (to.parent != PROFILE_NONE && to.parent >= index)
+		to.parent = PROFILE_NONE;
+	b->made->profile.stacks[index] = to;
+	return 0;
 }
 
 static int take_sum(struct builder *b, const struct sum *s)

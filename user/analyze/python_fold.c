@@ -64,19 +64,28 @@ struct folding {
 	uint32_t *callers; /* by index of stack: who called a row of trampolines; else itself */
 };
 
-static enum role role_of(const struct profile *p, const struct profile_frame *f)
+/* The names of functions are looked at once, since frames are many more. */
+static uint8_t *find_trampolines(const struct profile *p)
 {
-	const char *name = f->function == PROFILE_NONE ? "" : p->functions[f->function].f.name;
+	uint8_t *found = calloc((size_t)p->function_count + 1, sizeof(*found));
 
+	for (uint32_t i = 0; i < p->function_count && found; i++)
+		found[i] = is_trampoline_name(p->functions[i].f.name);
+	return found;
+}
+
+static enum role role_of(const struct profile *p, const uint8_t *trampolines,
+			 const struct profile_frame *f)
+{
 	if (f->f.kind == FRAME_PYTHON)
 		return ROLE_PYTHON;
 	if (f->f.kind != FRAME_NATIVE || f->mapping == PROFILE_NONE)
 		return ROLE_NONE;
 	if (f->f.flags & FRAME_FLAG_INTERPRETER)
 		return ROLE_LOOP;
-	if (!*name)
+	if (f->function == PROFILE_NONE || !*p->functions[f->function].f.name)
 		return ROLE_NAMELESS;
-	return is_trampoline_name(name) ? ROLE_TRAMPOLINE : ROLE_NONE;
+	return trampolines[f->function] ? ROLE_TRAMPOLINE : ROLE_NONE;
 }
 
 static enum role role_at(const struct folding *f, uint32_t stack)
@@ -146,21 +155,24 @@ static bool has_loops(const struct profile *p)
 int python_fold(struct profile *p)
 {
 	struct folding f = {.profile = p};
+	uint8_t *trampolines;
 	int rc = 0;
 
 	if (!has_loops(p))
 		return 0;
+	trampolines = find_trampolines(p);
 	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
 	f.callers = calloc(p->stack_count + 1, sizeof(*f.callers));
-	if (!f.roles || !f.callers) {
+	if (!trampolines || !f.roles || !f.callers) {
 		rc = -ENOMEM;
 		goto out;
 	}
 	for (uint32_t i = 0; i < p->frame_count; i++)
-		f.roles[i] = role_of(p, &p->frames[i]);
+		f.roles[i] = role_of(p, trampolines, &p->frames[i]);
 	find_callers(&f);
 	join(&f);
 out:
+	free(trampolines);
 	free(f.roles);
 	free(f.callers);
 	return rc;

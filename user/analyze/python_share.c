@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How much of the samples of an event is Python's, and how much of that could be read and named. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "analyze/python.h"
@@ -28,6 +29,15 @@ static void count_frames(struct on_path *paths, const struct profile *p)
 	}
 }
 
+static bool has_frames(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].f.kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
+/* paths: NULL if there are no frames of Python. */
 static void add(struct python_share *share, const struct profile_sum *s,
 		const struct on_path *paths)
 {
@@ -41,7 +51,7 @@ static void add(struct python_share *share, const struct profile_sum *s,
 		share->collecting += s->count;
 	if (s->flags & SAMPLE_FLAG_UNREAD)
 		share->unread += s->count;
-	if (s->stack != PROFILE_NONE) {
+	if (paths && s->stack != PROFILE_NONE) {
 		share->frames += s->count * paths[s->stack].frames;
 		share->named += s->count * paths[s->stack].named;
 	}
@@ -49,12 +59,15 @@ static void add(struct python_share *share, const struct profile_sum *s,
 
 int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
 {
-	struct on_path *paths = calloc(p->stack_count + 1, sizeof(*paths));
+	struct on_path *paths = NULL;
 
-	if (!paths)
-		return -ENOMEM;
+	if (has_frames(p)) {
+		paths = calloc((size_t)p->stack_count + 1, sizeof(*paths));
+		if (!paths)
+			return -ENOMEM;
+		count_frames(paths, p);
+	}
 	*ret = (struct python_share){0};
-	count_frames(paths, p);
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		if (p->sums[i].event == event)
 			add(ret, &p->sums[i], paths);
