@@ -3,19 +3,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <xxhash.h>
 
 #include "base/cache.h"
 
+/*
+ * Four to a cache line: memory is what lookups wait for. Of the key, the bits that choose a slot
+ * are among those that are compared.
+ */
 struct slot {
-	struct cache_key key; /* all 0: empty */
-	uint64_t value;
+	uint64_t high; /* of the key; 0: empty */
+	uint64_t value : CACHE_VALUE_BITS;
+	uint64_t low : 64 - CACHE_VALUE_BITS; /* of the key, its lowest bits */
 };
 
 /* With so many slots a generation begins: most caches are never filled. */
 #define FIRST_SLOTS ((size_t)1 << 9)
+/* Slots are met at random: with small pages every look is a miss of the TLB, too. */
+#define HUGE_PAGE ((size_t)2 << 20)
 
 /* Linear probing; at most half of the slots are taken, so a probe is short and always ends. */
 struct generation {
@@ -29,9 +37,23 @@ struct cache {
 	size_t most; /* slots of a generation */
 };
 
+static struct slot *new_slots(size_t count)
+{
+	size_t bytes = count * sizeof(struct slot);
+	void *slots;
+
+	if (bytes % HUGE_PAGE)
+		return calloc(1, bytes);
+	slots = aligned_alloc(HUGE_PAGE, bytes);
+	if (!slots)
+		return NULL;
+	(void)madvise(slots, bytes, MADV_HUGEPAGE);
+	return memset(slots, 0, bytes);
+}
+
 static int begin(struct generation *g, size_t slots)
 {
-	g->slots = calloc(slots, sizeof(*g->slots));
+	g->slots = new_slots(slots);
 	g->used = 0;
 	g->mask = slots - 1;
 	return g->slots ? 0 : -ENOMEM;
@@ -42,7 +64,7 @@ struct cache *cache_new(size_t entries)
 	struct cache *c = calloc(1, sizeof(*c));
 	size_t slots = 2;
 
-	if (!c || entries > SIZE_MAX / 4 / sizeof(struct slot))
+	if (!c || entries >= SIZE_MAX / 4 / sizeof(struct slot))
 		goto out;
 	while (slots < 2 * entries)
 		slots *= 2;
@@ -63,24 +85,34 @@ void cache_free(struct cache *c)
 	free(c);
 }
 
+static bool taken(const struct slot *s)
+{
+	return s->high;
+}
+
+static struct slot new_slot(struct cache_key key, uint64_t value)
+{
+	return (struct slot){.high = key.high, .value = value, .low = key.low};
+}
+
 /* The slot of key, or the empty one where it would be. */
 static struct slot *find(const struct generation *g, struct cache_key key)
 {
-	size_t i = key.low & g->mask;
+	const struct slot wanted = new_slot(key, 0);
+	size_t i = key.high & g->mask;
 
 	for (;; i = (i + 1) & g->mask) {
 		struct slot *s = &g->slots[i];
 
-		if (s->key.low == key.low && s->key.high == key.high)
-			return s;
-		if (!s->key.low && !s->key.high)
+		if (!taken(s) || (s->high == wanted.high && s->low == wanted.low))
 			return s;
 	}
 }
 
-static bool taken(const struct slot *s)
+/* A free slot for one that is there already, in a larger generation. */
+static struct slot *place(const struct generation *g, const struct slot *s)
 {
-	return s->key.low || s->key.high;
+	return find(g, (struct cache_key){.low = s->low, .high = s->high});
 }
 
 static void empty(struct generation *g)
@@ -97,7 +129,7 @@ static int grow(struct generation *g)
 		return -ENOMEM;
 	for (size_t i = 0; i <= g->mask; i++)
 		if (taken(&g->slots[i]))
-			*find(&larger, g->slots[i].key) = g->slots[i];
+			*place(&larger, &g->slots[i]) = g->slots[i];
 	larger.used = g->used;
 	free(g->slots);
 	*g = larger;
@@ -141,9 +173,9 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 
 void cache_prefetch(const struct cache *c, struct cache_key key)
 {
-	__builtin_prefetch(&c->young.slots[key.low & c->young.mask]);
+	__builtin_prefetch(&c->young.slots[key.high & c->young.mask]);
 	if (c->old.used)
-		__builtin_prefetch(&c->old.slots[key.low & c->old.mask]);
+		__builtin_prefetch(&c->old.slots[key.high & c->old.mask]);
 }
 
 void cache_put(struct cache *c, struct cache_key key, uint64_t value)
@@ -156,7 +188,7 @@ void cache_put(struct cache *c, struct cache_key key, uint64_t value)
 		s = find(&c->young, key);
 	}
 	c->young.used += !taken(s);
-	*s = (struct slot){.key = key, .value = value};
+	*s = new_slot(key, value);
 }
 
 void cache_clear(struct cache *c)
@@ -193,8 +225,7 @@ struct cache_key cache_hash(const void *data, size_t size)
 {
 	XXH128_hash_t h = XXH3_128bits_withSecret(data, size, secret(), XXH3_SECRET_DEFAULT_SIZE);
 
-	/* All 0 is an empty slot. */
-	return (struct cache_key){.low = h.low64 | !(h.low64 | h.high64), .high = h.high64};
+	return (struct cache_key){.low = h.low64, .high = h.high64 | !h.high64};
 }
 
 struct cache_key cache_hash_in(uint64_t context, const void *data, size_t size)

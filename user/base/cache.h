@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounded map from 128-bit keys to 64-bit values that forgets what was not
+ * A bounded map from 128-bit keys to 48-bit values that forgets what was not
  * used for long. Two generations of open-addressing tables: what is found in
  * the old one moves to the young one; when the young one is full it becomes
  * the old one and the former old one is forgotten. So memory is bounded, less
@@ -8,7 +8,7 @@
  * constant time on average, without a list to maintain.
  *
  * Keys are hashes seeded at random, so that no profiled process can aim for
- * collisions; equal keys are taken as equal things.
+ * collisions; keys that are equal in 80 bits are taken as equal things.
  */
 #ifndef SKEIN_BASE_CACHE_H
 #define SKEIN_BASE_CACHE_H
@@ -18,13 +18,16 @@
 #include <stdint.h>
 
 struct cache_key {
-	uint64_t low, high; /* not both 0 */
+	uint64_t low, high; /* high: not 0 */
 };
+
+/* Values must be smaller than 2 to this power. */
+#define CACHE_VALUE_BITS 48
 
 struct cache;
 
 /*
- * entries: how many a generation holds at most, rounded up to a power of two; each takes 48 bytes.
+ * entries: how many a generation holds at most, rounded up to a power of two; each takes 32 bytes.
  * NULL without memory.
  */
 struct cache *cache_new(size_t entries);

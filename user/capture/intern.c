@@ -5,7 +5,7 @@
 
 #include "capture/intern_private.h"
 
-/* Entries per generation, of which there are two: 28 MiB in all once everything is full. */
+/* Entries per generation, of which there are two: 18 MiB in all once everything is full. */
 #define STACK_ENTRIES (1 << 15)
 #define PATH_ENTRIES (1 << 16)
 #define NODE_ENTRIES (1 << 16)
