@@ -22,7 +22,7 @@
 #include "symbolizers/worker_tables.h"
 
 /* Tables beyond this are dropped, least recently used first, and read again when asked for. */
-#define TABLES_MAX (128u << 20)
+#define TABLES_MAX (64u << 20)
 /* How often a file is read anew because it alone takes more than a worker of sources has. */
 #define OVERFLOWS_MAX 4
 

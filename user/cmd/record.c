@@ -582,6 +582,7 @@ static int record(struct recording *r)
 	int status;
 
 	raise_file_limit();
+	give_memory_back();
 	status = capture(r, &summary, &stats);
 	if (r->full)
 		show_full(r);

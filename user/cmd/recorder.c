@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,11 @@ void go_first(int nice)
 {
 	if (getpriority(PRIO_PROCESS, 0) > nice)
 		(void)setpriority(PRIO_PROCESS, 0, nice);
+}
+
+void give_memory_back(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
 void raise_file_limit(void)

@@ -82,6 +82,13 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size);
 #define HELPERS_NICE (-5) /* while they are forked: in capture_source() */
 void go_first(int nice);
 
+/*
+ * Large blocks go back to the system when they are freed, in the helpers that are forked, too. By
+ * itself malloc() takes them from its heap after the first one was freed, and what is small and
+ * stays keeps a heap large. Tables of files come and go as long as a recording lasts.
+ */
+void give_memory_back(void);
+
 /* Say what a recording that is possible will lack for want of capabilities. */
 void warn_of_needs(void);
 

@@ -381,6 +381,7 @@ static int watch_machine(struct top *t)
 	int rc, priority = getpriority(PRIO_PROCESS, 0);
 
 	raise_file_limit();
+	give_memory_back();
 	go_first(HELPERS_NICE);
 	rc = capture_source(&source, &o, &err);
 	if (rc) {
