@@ -36,6 +36,8 @@ PYTHON_CASES = {
     "python.folded": ["export", "-f", "folded"],
     "python-lines.folded": ["export", "-f", "folded", "--lines", "--pids", "--annotate"],
     "python-native.folded": ["export", "-f", "folded", "--native"],
+    "python-alone.txt": ["report", "--by", "function", "--no-native"],
+    "python-alone.folded": ["export", "-f", "folded", "--no-native"],
 }
 
 # Of the scheduler's scene.

@@ -97,6 +97,29 @@ START_TEST(native_shows_all)
 }
 END_TEST
 
+START_TEST(nothing_but_python_where_there_is_some)
+{
+	static const struct {
+		uint64_t stack;
+		const char *path;
+	} expected[] = {
+		{6, "<module> (main.py:1)"},
+		{10, "<module> (main.py:1);Handler.get (main.py:10)"},
+		{12, "<module> (main.py:1);Handler.get (main.py:10)"},
+		{22, "<module> (main.py:1);Handler.get (main.py:10);helper (/srv/app/b/util.py:5)"},
+		{5, MAIN "PyEval_EvalCode;" ENTER ";" LOOP},
+		{26, MAIN "PyEval_EvalCode;" ENTER ";" LOOP ";scanner_call"},
+		{36, "[truncated: Python frames unreadable];Handler.get (main.py:10)"},
+	};
+	struct profile *p = read_profile(python_scene_source(),
+					 (struct profile_view){.python = true, .native = true});
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_str_eq(path_of(p, expected[i].stack), expected[i].path);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(how_stacks_ended_goes_by_all_frames)
 {
 	struct profile *folded = scene(false, false), *native = scene(true, false);
@@ -343,6 +366,7 @@ START_TEST(random_paths_are_as_the_rules_say)
 END_TEST
 
 SUITE("python shown", loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
+      nothing_but_python_where_there_is_some,
       how_stacks_ended_goes_by_all_frames, lines_are_those_of_frames,
       one_function_in_two_processes_is_one, what_interpreters_did_is_counted,
       sums_are_told_apart_by_what_the_interpreter_did, filters_by_what_the_interpreter_did,

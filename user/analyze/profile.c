@@ -361,7 +361,9 @@ static int complete(struct builder *b)
 	if (rc < 0)
 		return rc;
 	rc = python_name(p, &b->made->texts, b->view.lines);
-	if (!rc && !b->view.native)
+	if (!rc && b->view.python)
+		rc = python_alone(p);
+	else if (!rc && !b->view.native)
 		rc = python_fold(p);
 	inlined_attach(p, !b->view.no_inlines);
 	if (!rc && !b->view.joined)

@@ -81,6 +81,7 @@ struct profile {
 /* How stacks are shown. Zeroed: what people want to see. */
 struct profile_view {
 	bool native; /* the frames of interpreters, too, for which frames of Python stand */
+	bool python; /* nothing but Python's frames, in stacks that have some; goes before native */
 	bool lines; /* frames go by where they stand; Python's, else, by where their function begins */
 	bool no_inlines; /* inlined functions count as the function that they are in */
 	bool joined; /* they stay in its frame; for formats that show several functions in one */

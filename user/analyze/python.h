@@ -22,6 +22,12 @@ int python_name(struct profile *p, struct names *texts, bool by_line);
  */
 int python_fold(struct profile *p);
 
+/*
+ * Leave nothing but Python's frames in stacks that have some: what native and kernel functions do
+ * counts as the Python function's that called them. 0 or -ENOMEM, and nothing changed.
+ */
+int python_alone(struct profile *p);
+
 /* Samples of one event that have to do with Python, and frames of their stacks. */
 struct python_share {
 	uint64_t samples; /* of threads of interpreters */

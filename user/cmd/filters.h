@@ -24,7 +24,11 @@
 	 .help = "Also the frames of Python's interpreter itself. Usually a Python function " \
 		 "stands for the C functions that do nothing but run it; built-in functions and " \
 		 "extensions in C are always shown.", \
-	 .offset = offsetof(in, member.native)}
+	 .offset = offsetof(in, member.native)}, \
+	{.name = "no-native", .type = OPTION_FLAG, \
+	 .help = "Nothing but Python's frames in stacks that have some: what C and the kernel do " \
+		 "counts as the Python function's that called them.", \
+	 .offset = offsetof(in, member.python)}
 
 /* Rows of a table of options; member is a struct filter in the command's struct. */
 #define FILTER_OPTIONS(in, member) \

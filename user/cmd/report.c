@@ -11,6 +11,7 @@
 #include "cmd/report_sched.h"
 
 #define DEFAULT_LEAST 1.0 /* percent */
+#define PYTHON_LEAST 50 /* a table of its own for one in so many samples */
 
 static const char *const group_words[] = {
 #define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
@@ -159,6 +160,47 @@ static int make_tree(struct report *r)
 	return rc;
 }
 
+static int keep_python(const struct report *r, struct functions *f)
+{
+	bool *python = calloc(r->symbols.names.texts.count, sizeof(*python));
+	size_t kept = 0;
+
+	if (!python)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->profile->frame_count; i++)
+		if (r->profile->frames[i].f.kind == FRAME_PYTHON)
+			python[r->symbols.of_frame[i]] = true;
+	for (size_t i = 0; i < f->list.count; i++)
+		if (python[f->list.items[i].symbol])
+			f->list.items[kept++] = f->list.items[i];
+	f->list.count = kept;
+	free(python);
+	return 0;
+}
+
+/* Which of its functions a program in Python is busy with, in C or not: of a view of its own. */
+static int make_python_functions(struct report *r)
+{
+	const struct report_options *o = r->options;
+	struct profile alone = *r->profile;
+	size_t size = ((size_t)alone.stack_count + 1) * sizeof(*alone.stacks);
+	int rc;
+
+	if (r->python.samples * PYTHON_LEAST < r->count || !r->python.frames || o->view.python ||
+	    o->tree || o->sched || (o->by != BY_NOTHING && !o->json))
+		return 0;
+	alone.stacks = malloc(size);
+	if (!alone.stacks)
+		return -ENOMEM;
+	memcpy(alone.stacks, r->profile->stacks, size - sizeof(*alone.stacks));
+	rc = python_alone(&alone);
+	if (!rc)
+		rc = functions_of_stacks(&r->python_functions, &alone, r->event_index,
+					 &r->symbols);
+	free(alone.stacks);
+	return rc ? rc : keep_python(r, &r->python_functions);
+}
+
 static bool is_filtered(const struct filter *f)
 {
 	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
@@ -195,6 +237,8 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 		rc = python_share_of(&r->python, p, r->event_index);
 	if (!rc)
 		rc = functions_of_stacks(&r->functions, p, r->event_index, &r->symbols);
+	if (!rc)
+		rc = make_python_functions(r);
 	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
 		if (is_shown(o, by))
 			rc = groups_of(&r->groups[by], p, r->event_index, by);
@@ -209,6 +253,7 @@ void report_free(struct report *r)
 {
 	symbols_free(&r->symbols);
 	functions_free(&r->functions);
+	functions_free(&r->python_functions);
 	breakages_free(&r->breakages);
 	for (int by = 0; by < GROUP_KIND_COUNT; by++)
 		groups_free(&r->groups[by]);
@@ -331,11 +376,13 @@ const struct command report_command = {
 	.description = "Read a trace (skein.skein when none is named) and show its hottest "
 		       "functions, the programs they belong to, who waited for a CPU or something "
 		       "else, and what could not be recorded. Python's functions have their file "
-		       "and line; how much of their time they held the interpreter's lock (GIL) "
-		       "and collected garbage stands at the head.",
+		       "and line, and a table in which they count with the C that they call; how "
+		       "much of their time they held the interpreter's lock (GIL) and collected "
+		       "garbage stands at the head.",
 	.examples = "skein report\tthe trace in this folder\n"
 		    "skein report --tree --comm java\twho calls what in Java\n"
 		    "skein report --by function --lines --comm python3\tPython, line by line\n"
+		    "skein report --tree --no-native --comm python3\twho calls what in Python\n"
 		    "skein report --by container run.skein\tone line per container\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"

@@ -41,6 +41,7 @@ struct report {
 	bool filtered; /* only part of the recording is shown */
 	struct symbols symbols;
 	struct functions functions;
+	struct functions python_functions; /* with what they call in C; empty: not shown */
 	struct groups groups[GROUP_KIND_COUNT]; /* those that are shown */
 	struct tree tree; /* labels are symbols; below the root stand the programs */
 	struct completeness completeness;

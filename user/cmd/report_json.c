@@ -32,12 +32,13 @@ static size_t rows(const struct report *r, size_t count)
 	return limit && limit < count ? limit : count;
 }
 
-static void put_functions(struct json *j, const struct report *r)
+static void put_functions(struct json *j, const struct report *r, const char *key,
+			  const struct functions *all)
 {
-	json_key(j, "functions");
+	json_key(j, key);
 	json_array(j);
-	for (size_t i = 0; i < rows(r, r->functions.list.count); i++) {
-		const struct function_cost *f = &r->functions.list.items[i];
+	for (size_t i = 0; i < rows(r, all->list.count); i++) {
+		const struct function_cost *f = &all->list.items[i];
 
 		json_object(j);
 		json_key_text(j, "name", symbol_name(&r->symbols, f->symbol));
@@ -277,7 +278,8 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	put_stacks(&j, r);
 	put_python(&j, r);
 	put_accounts(&j, r);
-	put_functions(&j, r);
+	put_functions(&j, r, "functions", &r->functions);
+	put_functions(&j, r, "python_functions", &r->python_functions);
 	put_groups(&j, r);
 	if (r->sched)
 		report_sched_json(&j, r->sched);

@@ -13,6 +13,7 @@
 #include "trace/merge.h"
 
 #define FUNCTION_ROWS 20
+#define PYTHON_ROWS 10
 #define PROGRAM_ROWS 10
 #define CONTAINER_ROWS 5
 #define BREAKAGE_ROWS 5
@@ -72,6 +73,31 @@ static void more(const struct report *r, const struct screen *s, size_t shown, s
 	screen_put(s, STYLE_DIM, text);
 }
 
+static int put_costs(const struct report *r, const struct screen *s, const struct functions *all,
+		     const struct column *columns, bool modules, size_t usual)
+{
+	bool bars = s->width >= BAR_WIDTH;
+	struct table t = {.columns = columns, .column_count = 3 + modules + bars};
+	size_t count = rows(r, all->list.count, usual);
+	const struct function_cost *f = all->list.items;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		table_cell(&t, percent(r, f[i].self_weight));
+		table_cell(&t, percent(r, f[i].total_weight));
+		table_cell(&t, symbol_name(&r->symbols, f[i].symbol));
+		if (modules)
+			table_cell(&t,
+				   module_short_name(symbol_module(&r->symbols, f[i].symbol)));
+		if (bars)
+			table_cell(&t, bar(f[i].self_weight, f[0].self_weight));
+	}
+	rc = table_print(&t, s);
+	table_free(&t);
+	more(r, s, count, all->list.count);
+	return rc;
+}
+
 static int put_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
@@ -79,25 +105,21 @@ static int put_functions(const struct report *r, const struct screen *s)
 		{"function", STYLE_PLAIN, false, false, 24}, {"module", STYLE_DIM, false, true, 12},
 		{"", STYLE_WARM, false, false, 0},
 	};
-	bool bars = s->width >= BAR_WIDTH;
-	struct table t = {.columns = columns, .column_count = 4 + bars};
-	size_t count = rows(r, r->functions.list.count, FUNCTION_ROWS);
-	const struct function_cost *f = r->functions.list.items;
-	int rc;
 
 	screen_put(s, STYLE_BOLD, "Hottest functions\n");
-	for (size_t i = 0; i < count; i++) {
-		table_cell(&t, percent(r, f[i].self_weight));
-		table_cell(&t, percent(r, f[i].total_weight));
-		table_cell(&t, symbol_name(&r->symbols, f[i].symbol));
-		table_cell(&t, module_short_name(symbol_module(&r->symbols, f[i].symbol)));
-		if (bars)
-			table_cell(&t, bar(f[i].self_weight, f[0].self_weight));
-	}
-	rc = table_print(&t, s);
-	table_free(&t);
-	more(r, s, count, r->functions.list.count);
-	return rc;
+	return put_costs(r, s, &r->functions, columns, true, FUNCTION_ROWS);
+}
+
+/* The same of Python's, whose modules are in their names. */
+static int put_python_functions(const struct report *r, const struct screen *s)
+{
+	static const struct column columns[] = {
+		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
+		{"function", STYLE_PLAIN, false, false, 24}, {"", STYLE_WARM, false, false, 0},
+	};
+
+	screen_put(s, STYLE_BOLD, "Hottest functions of Python, with the C that they call\n");
+	return put_costs(r, s, &r->python_functions, columns, false, PYTHON_ROWS);
 }
 
 /* Whose a group is: a pid, or how many processes of that name there were. */
@@ -549,10 +571,26 @@ static const char *why_empty(const struct report *r)
 	return "no samples: all that were due are lost, see below";
 }
 
+/* What most of the samples are about comes first. */
+static int put_all_functions(const struct report *r, const struct screen *s)
+{
+	bool python_first = r->python.samples > r->count / 2;
+	int rc = 0;
+
+	if (!r->python_functions.list.count)
+		return put_functions(r, s);
+	for (int second = 0; second < 2 && !rc; second++) {
+		rc = python_first != second ? put_python_functions(r, s) : put_functions(r, s);
+		if (!second)
+			fputc('\n', s->out);
+	}
+	return rc;
+}
+
 static int put_tables(const struct report *r, const struct screen *s)
 {
 	const struct groups *containers = &r->groups[GROUP_CONTAINER];
-	int rc = put_functions(r, s);
+	int rc = put_all_functions(r, s);
 
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, "Programs\n");

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Stacks of nothing but Python. The node of any other frame becomes one more of the Python
+ * function that it works for, so that samples and callees stay where they are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/python.h"
+
+static bool is_of_kind(const struct profile *p, uint32_t stack, enum frame_kind kind)
+{
+	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].frame;
+
+	return frame != PROFILE_NONE && p->frames[frame].f.kind == kind;
+}
+
+int python_alone(struct profile *p)
+{
+	/* by index of stack: the nearest of Python, itself or above, or else the mark of its end */
+	uint32_t *nearest = malloc(((size_t)p->stack_count + 1) * sizeof(*nearest));
+
+	if (!nearest)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->stack_count; i++) { /* parents come first */
+		struct profile_stack *s = &p->stacks[i];
+		uint32_t above = s->parent == PROFILE_NONE ? PROFILE_NONE : nearest[s->parent];
+
+		nearest[i] = above;
+		if (is_of_kind(p, i, FRAME_END)) {
+			nearest[i] = i;
+		} else if (is_of_kind(p, i, FRAME_PYTHON)) {
+			nearest[i] = i;
+			s->parent = above;
+		} else if (is_of_kind(p, above, FRAME_PYTHON)) {
+			s->frame = p->stacks[above].frame;
+			s->parent = p->stacks[above].parent;
+		}
+	}
+	free(nearest);
+	return 0;
+}
