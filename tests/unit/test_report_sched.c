@@ -79,8 +79,11 @@ static void inflate(struct report_sched *s, uint64_t by)
 	}
 }
 
+static bool chosen; /* only the threads of some process were recorded */
+
 static char *shown(const struct report_options *o, unsigned int width, bool color, uint64_t by)
 {
+	struct info choice = {.key = "option.pids", .value = "12"};
 	char *text = NULL;
 	size_t size = 0;
 	struct screen s = {open_memstream(&text, &size), width, color};
@@ -88,7 +91,14 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	struct report r;
 	struct error err = {""};
 
+	struct info *infos;
+
 	ck_assert_int_eq(profile_read(&p, slow_source(), NULL, &err), 0);
+	infos = p->infos;
+	if (chosen) {
+		p->infos = &choice;
+		p->info_count = 1;
+	}
 	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
 	ck_assert_int_eq(report_sched_make(&r, slow_source(), NULL, &err), 0);
 	ck_assert_ptr_nonnull(r.sched);
@@ -96,6 +106,7 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	ck_assert_int_eq(o->json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
 	fclose(s.out);
 	report_free(&r);
+	p->infos = infos;
 	profile_free(p);
 	return text;
 }
@@ -149,6 +160,22 @@ START_TEST(says_what_matters)
 		ck_assert_msg(strstr(text, words[i]) != NULL, "no '%s' in\n%s", words[i], text);
 	ck_assert_ptr_null(strstr(text, "Samples"));
 	ck_assert_ptr_null(strstr(text, "Disorder"));
+	free(text);
+}
+END_TEST
+
+/* Switches between two others are not recorded, so neither is how busy a CPU is. */
+START_TEST(of_some_threads_it_is_not_known_how_busy_cpus_were)
+{
+	struct report_options o = {.by = BY_NOTHING, .sched = true, .limit = LIMIT_UNSET};
+	char *text;
+
+	chosen = true;
+	text = shown(&o, 200, false, 1);
+	chosen = false;
+	ck_assert_msg(strstr(text, " of 2 CPUs for the threads recorded (of others and of idle") !=
+		      NULL, "%s", text);
+	ck_assert_ptr_null(strstr(text, "% busy"));
 	free(text);
 }
 END_TEST
@@ -213,5 +240,6 @@ START_TEST(nothing_recorded)
 }
 END_TEST
 
-SUITE("report_sched", fits_the_screen, says_what_matters, colour_only_when_asked_for, limits_rows,
+SUITE("report_sched", fits_the_screen, says_what_matters,
+      of_some_threads_it_is_not_known_how_busy_cpus_were, colour_only_when_asked_for, limits_rows,
       a_range_without_anything, nothing_recorded)

@@ -252,11 +252,40 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
 			show_duration(h->max, max, sizeof(max)));
 }
 
+/* Whether but some threads were recorded: what other threads did on a CPU is then not known. */
+static bool is_part(const struct report_sched *s)
+{
+	static const char *const choices[] = {"option.pids", "option.tids", "option.comm",
+					      "option.cgroup"};
+	const struct profile *p = s->report->profile;
+
+	for (uint32_t i = 0; i < p->info_count; i++)
+		for (size_t c = 0; c < sizeof(choices) / sizeof(choices[0]); c++)
+			if (!strcmp(p->infos[i].key, choices[c]))
+				return true;
+	return false;
+}
+
+static int show_busy(const struct report_sched *s, char *buf, size_t size)
+{
+	uint64_t cpus = s->all->cpus.count;
+	double elapsed = (double)s->elapsed;
+	char share[32];
+
+	if (is_part(s))
+		return snprintf(buf, size,
+				"%.2f of %" PRIu64 " CPUs for the threads recorded (of others and "
+				"of idle CPUs no more is known)",
+				(double)s->all->times.running / elapsed, cpus);
+	return snprintf(buf, size, "%s busy (%.2f of %" PRIu64 " CPUs)",
+			show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
+			(double)s->busy / elapsed, cpus);
+}
+
 void report_sched_machine(const struct report_sched *s, const struct screen *to)
 {
 	double seconds = (double)s->elapsed / 1e9, elapsed = (double)s->elapsed;
-	uint64_t cpus = s->all->cpus.count;
-	char text[1024], switches[32], wakeups[32], share[32];
+	char text[1024], switches[32], wakeups[32];
 	int used;
 
 	if (!s->elapsed) {
@@ -264,12 +293,10 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 			      "nothing: the recording ended before this range begins");
 		return;
 	}
-	used = snprintf(
-		text, sizeof(text),
-		"%s busy (%.2f of %" PRIu64 " CPUs), %s switches/s, %s wake-ups/s; on "
-		"average %.2f threads waited for a CPU",
-		show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
-		(double)s->busy / elapsed, cpus,
+	used = show_busy(s, text, sizeof(text));
+	used += snprintf(
+		text + used, sizeof(text) - (size_t)used,
+		", %s switches/s, %s wake-ups/s; on average %.2f threads waited for a CPU",
 		show_count((uint64_t)((double)s->switches / seconds), switches, sizeof(switches)),
 		show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
 			   sizeof(wakeups)),
@@ -282,8 +309,9 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	put_unknown(s, to);
 	if (s->all->disorder) {
 		snprintf(text, sizeof(text),
-			 "%s records contradict others: shown as far as they agree",
-			 show_count(s->all->disorder, switches, sizeof(switches)));
+			 "%s record%s others: shown as far as they agree",
+			 show_count(s->all->disorder, switches, sizeof(switches)),
+			 s->all->disorder == 1 ? " contradicts" : "s contradict");
 		put_paragraph(to, "Disorder", STYLE_WARM, text);
 	}
 }
