@@ -59,4 +59,48 @@ START_TEST(keys_come_and_go)
 }
 END_TEST
 
-SUITE("index", keys_come_and_go)
+static void check_row(const struct index *x, uint64_t first, uint32_t count)
+{
+	ck_assert_uint_eq(index_get(x, first - 1), INDEX_NONE);
+	for (uint32_t i = 0; i < count; i++)
+		ck_assert_uint_eq(index_get(x, first + i), 7 + i);
+	ck_assert_uint_eq(index_get(x, first + count), INDEX_NONE);
+}
+
+START_TEST(a_row_takes_no_memory)
+{
+	uint64_t first = UINT64_MAX - 200000;
+	struct index x = {0};
+
+	for (uint32_t i = 0; i < 100000; i++)
+		ck_assert_int_eq(index_append(&x, first + i, 7 + i), 0);
+	check_row(&x, first, 100000);
+	ck_assert_uint_eq(x.dense_count + x.capacity, 0);
+	/* one key is left out, one value, and one is replaced */
+	ck_assert_int_eq(index_append(&x, first + 100001, 100008), 0);
+	check_row(&x, first, 100000);
+	ck_assert_uint_eq(index_get(&x, first + 100001), 100008);
+	ck_assert_int_eq(index_append(&x, first + 100000, 100007), 0);
+	ck_assert_int_eq(index_append(&x, first + 100002, 1), 0);
+	ck_assert_uint_eq(index_get(&x, first + 100002), 1);
+	ck_assert_int_eq(index_put(&x, first + 100002, 100009), 0);
+	check_row(&x, first, 100003);
+	index_free(&x);
+}
+END_TEST
+
+START_TEST(a_row_can_be_changed)
+{
+	struct index x = {0};
+
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_int_eq(index_append(&x, 1000 + i, 7 + i), 0);
+	ck_assert_int_eq(index_put(&x, 1050, 1), 0);
+	ck_assert_uint_eq(index_get(&x, 1050), 1);
+	ck_assert_int_eq(index_put(&x, 1050, 57), 0);
+	check_row(&x, 1000, 100);
+	index_free(&x);
+}
+END_TEST
+
+SUITE("index", keys_come_and_go, a_row_takes_no_memory, a_row_can_be_changed)

@@ -103,7 +103,7 @@ static int put_hashed(struct index *x, uint64_t key, uint32_t value)
 	return 0;
 }
 
-int index_put(struct index *x, uint64_t key, uint32_t value)
+static int put(struct index *x, uint64_t key, uint32_t value)
 {
 	if (key >= x->dense_count && !is_dense(x, key))
 		return put_hashed(x, key, value);
@@ -111,6 +111,34 @@ int index_put(struct index *x, uint64_t key, uint32_t value)
 		return -ENOMEM;
 	x->dense_used += x->dense[key] == INDEX_NONE;
 	x->dense[key] = value;
+	return 0;
+}
+
+/* What was appended becomes as what was put. */
+static int spread_row(struct index *x)
+{
+	for (uint32_t i = 0; i < x->row_count; i++)
+		if (put(x, x->row_key + i, x->row_value + i) < 0)
+			return -ENOMEM;
+	x->row_count = 0;
+	return 0;
+}
+
+int index_put(struct index *x, uint64_t key, uint32_t value)
+{
+	return x->row_count && spread_row(x) < 0 ? -ENOMEM : put(x, key, value);
+}
+
+int index_append(struct index *x, uint64_t key, uint32_t value)
+{
+	if (!x->row_count && !x->dense_count && !x->capacity) {
+		x->row_key = key;
+		x->row_value = value;
+	} else if (!x->row_count || key - x->row_key != x->row_count ||
+		   value - x->row_value != x->row_count) {
+		return index_put(x, key, value);
+	}
+	x->row_count++;
 	return 0;
 }
 

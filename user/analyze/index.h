@@ -22,6 +22,8 @@ struct index_slot {
 };
 
 struct index {
+	uint64_t row_key; /* of row_count keys in a row, whose values are one, too */
+	uint32_t row_value, row_count;
 	uint32_t *dense; /* values of the smallest keys */
 	size_t dense_count; /* 0 or a power of two */
 	size_t dense_used; /* of them */
@@ -37,12 +39,19 @@ uint32_t index_get_hashed(const struct index *x, uint64_t key);
 /* The value of a key, or INDEX_NONE. */
 static inline uint32_t index_get(const struct index *x, uint64_t key)
 {
+	if (key - x->row_key < x->row_count)
+		return x->row_value + (uint32_t)(key - x->row_key);
 	return key < x->dense_count ? x->dense[key] : index_get_hashed(x, key);
 }
 
 /* Set or replace the value of a key (not to INDEX_NONE): 0 or -ENOMEM. */
 int index_put(struct index *x, uint64_t key, uint32_t value);
-/* Forget a key, if it is there. */
+/*
+ * The same of a key that is new, for who removes none: keys that come one after the other, and so
+ * do their values, take no memory.
+ */
+int index_append(struct index *x, uint64_t key, uint32_t value);
+/* Forget a key, if it is there and nothing was appended. */
 void index_remove(struct index *x, uint64_t key);
 void index_free(struct index *x);
 

@@ -116,7 +116,7 @@ static int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *
 
 	if (rc < 0)
 		return rc;
-	if (index_put(&b->by_id[kind], id, index) < 0)
+	if (index_append(&b->by_id[kind], id, index) < 0)
 		return -ENOMEM;
 	*ret = index;
 	return 0;
@@ -340,9 +340,12 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
 	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->parent].root;
-	uint64_t kind = s->frame == PROFILE_NONE ? FRAME_NONE : p->frames[s->frame].f.kind;
+	uint64_t kind;
 
-	return root == PROFILE_NONE && kind != FRAME_END && kind != FRAME_PYTHON ? s->frame : root;
+	if (root != PROFILE_NONE || s->frame == PROFILE_NONE)
+		return root;
+	kind = p->frames[s->frame].f.kind;
+	return kind == FRAME_END || kind == FRAME_PYTHON ? PROFILE_NONE : s->frame;
 }
 
 /* What can be told only when everything has come. How stacks ended goes by all their frames. */

@@ -14,6 +14,7 @@
 #include "trace/sums.h"
 #include "trace/timeline.h"
 
+#define AHEAD 8 /* samples, as many as memory answers for at once */
 #define LOSSES_MAX 64 /* kept apart; what comes behind is added to the last */
 
 #define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
@@ -125,7 +126,23 @@ static int put_chunk(struct file_source *f, enum record_kind k, const struct col
 
 	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
 		columns_record(c, i, r.words);
-		result = k == KIND_SUM ? add_up(f, &r.sample, err) : sink_put(f->sink, k, &r, err);
+		result = sink_put(f->sink, k, &r, err);
+	}
+	return result;
+}
+
+static int add_chunk(struct file_source *f, const struct columns *c, struct error *err)
+{
+	union any_record r;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
+		if (i + AHEAD < c->count) {
+			columns_record(c, i + AHEAD, r.words);
+			sums_foresee(&f->sums, &r.sample);
+		}
+		columns_record(c, i, r.words);
+		result = add_up(f, &r.sample, err);
 	}
 	return result;
 }
@@ -194,7 +211,8 @@ static int read_stream(struct file_source *f, enum record_kind k, struct error *
 	int result = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
 
 	while (result == 0 && (result = chunks_next(&c, err)) > 0)
-		result = put_chunk(f, k, &c.columns, err);
+		result = k == KIND_SUM ? add_chunk(f, &c.columns, err)
+				       : put_chunk(f, k, &c.columns, err);
 	chunks_close(&c);
 	if (result == 0 && k == KIND_SUM)
 		result = put_sums(f, err);

@@ -49,6 +49,11 @@ static inline uint64_t hash_of(const struct sample *r, uint64_t flags)
 	return (h ^ (h >> 29) ^ r->event) * 0x94d049bb133111ebULL;
 }
 
+static inline uint32_t first_slot(uint64_t hash)
+{
+	return (uint32_t)(hash >> (64 - SLOT_BITS));
+}
+
 static inline bool is_of(const struct sum *s, const struct sample *r, uint64_t flags)
 {
 	return s->stack == r->stack && s->thread == r->thread && s->event == r->event &&
@@ -58,7 +63,7 @@ static inline bool is_of(const struct sum *s, const struct sample *r, uint64_t f
 bool sums_add(struct sums *s, const struct sample *r)
 {
 	uint64_t flags = r->flags & SAMPLE_FLAGS_OF_RUNTIME, hash = hash_of(r, flags);
-	uint32_t i = (uint32_t)(hash >> (64 - SLOT_BITS)), tag = (uint32_t)hash;
+	uint32_t i = first_slot(hash), tag = (uint32_t)hash;
 	struct sum *sum;
 
 	while (s->slots[i].sum && (s->slots[i].tag != tag ||
@@ -75,4 +80,11 @@ bool sums_add(struct sums *s, const struct sample *r)
 	sum->count++;
 	sum->weight += r->weight;
 	return true;
+}
+
+void sums_foresee(const struct sums *s, const struct sample *r)
+{
+	uint64_t hash = hash_of(r, r->flags & SAMPLE_FLAGS_OF_RUNTIME);
+
+	__builtin_prefetch(&s->slots[first_slot(hash)], 1);
 }

@@ -27,4 +27,7 @@ void sums_clear(struct sums *s);
 /* False, and nothing added, if there is no room for one more key. */
 bool sums_add(struct sums *s, const struct sample *r);
 
+/* Have what sums_add() will look at fetched from memory, for a sample that comes soon. */
+void sums_foresee(const struct sums *s, const struct sample *r);
+
 #endif
