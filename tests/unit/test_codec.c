@@ -293,6 +293,28 @@ START_TEST(turns_are_small)
 }
 END_TEST
 
+/* What is noise takes its bits and no more: 17 of each difference, which takes three bytes. */
+START_TEST(noise_takes_its_bits)
+{
+	struct columns in = {0};
+	struct codec codec = {0};
+	uint32_t count = 30000; /* all in one block, if nothing divides it */
+	uint64_t random = 3, time = 1ULL << 40;
+	size_t size, raw;
+	const void *data;
+
+	ck_assert_int_eq(columns_reserve(&in, 1, count), 0);
+	for (uint32_t i = 0; i < count; i++) {
+		time += synthetic_random(&random) >> 20 & 0x1ffff;
+		columns_push(&in, &time);
+	}
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_uint_lt(size, count * 18 / 8);
+	columns_free(&in);
+	codec_free(&codec);
+}
+END_TEST
+
 START_TEST(columns_may_come_and_go)
 {
 	struct columns in = {0}, out = {0};
@@ -356,6 +378,7 @@ int main(void)
 	tcase_add_test(t, old_blobs);
 	tcase_add_loop_test(t, columns_follow_each_other, 0, 8);
 	tcase_add_test(t, turns_are_small);
+	tcase_add_test(t, noise_takes_its_bits);
 	tcase_add_test(t, columns_may_come_and_go);
 	tcase_add_test(t, bomb);
 	suite_add_tcase(s, t);

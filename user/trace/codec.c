@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The column codec: columns in their forms, one after the other, and zstd over all of them. A
- * column of some size gets blocks of its own, since zstd makes one code for all bytes of a block.
+ * The column codec: columns in their forms, one after the other, and zstd over all of them. Bytes
+ * of one kind, of some size, get blocks of their own, since zstd makes one code for all bytes of a
+ * block.
  */
 #include "trace/codec.h"
 
@@ -14,7 +15,7 @@
 
 #define CODEC_VERSION 2 /* 1 had neither SPLIT nor what stands behind it, and is read */
 #define ZSTD_LEVEL 1	/* what higher ones find is little, once columns are in their forms */
-#define OWN_BLOCK 1024	/* bytes of a column */
+#define OWN_BLOCK 1024	/* bytes of one kind */
 
 void codec_free(struct codec *c)
 {
@@ -63,28 +64,9 @@ static void put_length(uint8_t *p, size_t length)
 
 _Static_assert(CODEC_RECORDS_MAX *VARINT_MAX < 1 << 7 * LENGTH_BYTES, "LENGTH_BYTES");
 
-static uint8_t *put_column(struct codec *c, uint8_t *p, const struct columns *in,
-			   unsigned int column, enum record_kind kind)
-{
-	struct form f = form_choose(in, column, kind, c->rest.at);
-	uint8_t *length;
-
-	*p++ = f.bits;
-	if (f.bits & FORM_SCALED)
-		*p++ = f.scale;
-	if (f.bits & FORM_LINKED)
-		*p++ = f.reference;
-	if (f.bits & FORM_AS_LAST)
-		*p++ = f.context;
-	length = p;
-	p = form_put(p + LENGTH_BYTES, f, c->rest.at, in->count);
-	put_length(length, (size_t)(p - length) - LENGTH_BYTES);
-	return p;
-}
-
 /* Where blocks of zstd end, as offsets in c->raw. */
 struct cuts {
-	size_t at[2 * CODEC_COLUMNS_MAX + 1];
+	size_t at[CODEC_COLUMNS_MAX * 2 * VARINT_MAX + 1];
 	unsigned int count;
 };
 
@@ -94,29 +76,57 @@ static void cut(struct cuts *cuts, size_t at)
 		cuts->at[cuts->count++] = at;
 }
 
+/* Around what is large. */
+static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *from,
+		       const struct form_groups *groups)
+{
+	for (unsigned int i = 0; i < groups->count; from = groups->end[i++]) {
+		if (groups->end[i] - from < OWN_BLOCK)
+			continue;
+		cut(cuts, (size_t)(from - raw));
+		cut(cuts, (size_t)(groups->end[i] - raw));
+	}
+}
+
+static uint8_t *put_column(struct codec *c, uint8_t *p, const struct columns *in,
+			   unsigned int column, enum record_kind kind, struct cuts *cuts)
+{
+	struct form f = form_choose(in, column, kind, c->rest.at);
+	struct form_groups groups;
+	uint8_t *length, *words;
+
+	*p++ = f.bits;
+	if (f.bits & FORM_SCALED)
+		*p++ = f.scale;
+	if (f.bits & FORM_LINKED)
+		*p++ = f.reference;
+	if (f.bits & FORM_AS_LAST)
+		*p++ = f.context;
+	length = p;
+	words = p + LENGTH_BYTES;
+	p = form_put(words, f, c->rest.at, in->count, &groups);
+	put_length(length, (size_t)(p - words));
+	cut_groups(cuts, c->raw.at, words, &groups);
+	return p;
+}
+
 /* Write the columns into c->raw. */
 static int encode_raw(struct codec *c, const struct columns *in, enum record_kind kind,
 		      struct cuts *cuts)
 {
 	size_t most =
 		1 + 2 * VARINT_MAX + in->width * (COLUMN_HEADER + (size_t)in->count * VARINT_MAX);
-	uint8_t *p, *column, *raw;
+	uint8_t *p;
 
 	if (reserve(&c->raw, most) < 0 || reserve(&c->rest, sizeof(uint64_t) * in->count) < 0)
 		return -ENOMEM;
-	p = raw = c->raw.at;
+	p = c->raw.at;
 	*p++ = CODEC_VERSION;
 	p = put_varint(p, in->count);
 	p = put_varint(p, in->width);
-	for (unsigned int i = 0; i < in->width; i++) {
-		column = p;
-		p = put_column(c, p, in, i, kind);
-		if (p - column < OWN_BLOCK)
-			continue;
-		cut(cuts, (size_t)(column - raw));
-		cut(cuts, (size_t)(p - raw));
-	}
-	cut(cuts, (size_t)(p - raw));
+	for (unsigned int i = 0; i < in->width; i++)
+		p = put_column(c, p, in, i, kind, cuts);
+	cut(cuts, (size_t)(p - (uint8_t *)c->raw.at));
 	return 0;
 }
 

@@ -22,7 +22,8 @@
 
 #define GROUPS_COUNTED 3u /* of a varint; what lies behind is taken to be noise */
 #define TABLE_BYTES 64u	  /* that zstd needs to begin with a group of its own */
-#define RUN_BYTES 2u	  /* about what a run becomes */
+#define RUN_BYTES 2u	  /* about what a run becomes, if its value is small */
+#define RUN_LEAST 2u	  /* words of a run on average, for runs to be taken */
 
 /* Columns that another one follows. */
 #define FOLLOWS(KIND, kind, column, how, other) \
@@ -285,6 +286,7 @@ struct form form_choose(const struct columns *c, unsigned int column, enum recor
 {
 	struct form f = {0};
 	uint64_t bytes = UINT64_MAX;
+	uint32_t runs;
 
 	if (!is_constant(c, column)) {
 		f = choose_differences(c, column, kind, &bytes);
@@ -294,7 +296,8 @@ struct form form_choose(const struct columns *c, unsigned int column, enum recor
 	fit(&f, rest, c->count);
 	if (f.bits & FORM_AS_LAST)
 		forget_last(rest, columns_at(c, f.context), c->count);
-	if ((uint64_t)shrink(f, rest, c->count) * RUN_BYTES < bytes)
+	runs = shrink(f, rest, c->count);
+	if (runs <= c->count / RUN_LEAST && (uint64_t)runs * RUN_BYTES < bytes)
 		f.bits |= FORM_RUNS;
 	else
 		f.bits |= FORM_SPLIT;
@@ -323,7 +326,7 @@ static uint8_t *put_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
 	return p;
 }
 
-static uint8_t *put_split(uint8_t *p, uint64_t *rest, uint32_t count)
+static uint8_t *put_split(uint8_t *p, uint64_t *rest, uint32_t count, struct form_groups *groups)
 {
 	uint32_t longer;
 
@@ -336,13 +339,20 @@ static uint8_t *put_split(uint8_t *p, uint64_t *rest, uint32_t count)
 			rest[longer] = v >> 7;
 			longer += v > 0x7f;
 		}
+		groups->end[groups->count++] = p;
 	}
 	return p;
 }
 
-uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count)
+uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count,
+		  struct form_groups *groups)
 {
-	return f.bits & FORM_RUNS ? put_runs(p, rest, count) : put_split(p, rest, count);
+	groups->count = 0;
+	if (!(f.bits & FORM_RUNS))
+		return put_split(p, rest, count, groups);
+	p = put_runs(p, rest, count);
+	groups->end[groups->count++] = p;
+	return p;
 }
 
 bool form_is_good(struct form f, unsigned int column, unsigned int width)

@@ -45,8 +45,15 @@ struct form {
 struct form form_choose(const struct columns *c, unsigned int column, enum record_kind kind,
 			uint64_t *rest);
 
+/* Where bytes of one kind end, and others begin: the first bytes of varints, the second, ... */
+struct form_groups {
+	const uint8_t *end[VARINT_MAX];
+	unsigned int count;
+};
+
 /* Write them behind p, where count * VARINT_MAX bytes are free. rest is used up. */
-uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count);
+uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count,
+		  struct form_groups *groups);
 
 /* Whether a form from a file makes sense for that column of so many; and all of them together. */
 bool form_is_good(struct form f, unsigned int column, unsigned int width);
