@@ -489,6 +489,14 @@ int filter_check(const struct filter *f, struct error *err)
 	return rc;
 }
 
+uint64_t filter_time(const struct filter *f, const struct host *h)
+{
+	uint64_t whole = h->end > h->start ? h->end - h->start : 0;
+	uint64_t to = f->to && (f->to < whole || !whole) ? f->to : whole;
+
+	return to > f->from ? to - f->from : 0;
+}
+
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err)
 {

@@ -26,6 +26,9 @@ struct filter {
 /* Whether a filter makes sense: 0 or -EINVAL with what is wrong. */
 int filter_check(const struct filter *f, struct error *err);
 
+/* How long the part of a host's recording is that passes, ns; 0 if that is not known. */
+uint64_t filter_time(const struct filter *f, const struct host *h);
+
 /*
  * inner is owned by the new source from success on; the texts in *f stay the
  * caller's and must outlive it. The entities pass untouched; samples and sums

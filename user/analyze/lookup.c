@@ -105,3 +105,11 @@ uint32_t profile_main_event(const struct profile *p)
 				return event;
 	return 0;
 }
+
+uint32_t profile_event_named(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; name && i < p->event_count; i++)
+		if (!strcmp(p->events[i].name, name))
+			return i;
+	return profile_main_event(p);
+}

@@ -151,5 +151,7 @@ void profile_event_total(const struct profile *p, uint32_t event, uint64_t *coun
 
 /* The first event that has samples; 0 if none has. */
 uint32_t profile_main_event(const struct profile *p);
+/* The event of that name; the main one without a name, or if there is none of it. */
+uint32_t profile_event_named(const struct profile *p, const char *name);
 
 #endif

@@ -156,23 +156,6 @@ static const struct option_spec diff_specs[] = {
 	{.name = NULL},
 };
 
-/* How long the part of a recording is that passes the filter. */
-static uint64_t shown_time(const struct host *h, const struct filter *f)
-{
-	uint64_t whole = h->end > h->start ? h->end - h->start : 0;
-	uint64_t to = f->to && (f->to < whole || !whole) ? f->to : whole;
-
-	return to > f->from ? to - f->from : 0;
-}
-
-static uint32_t event_named(const struct profile *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->event_count && name; i++)
-		if (!strcmp(p->events[i].name, name))
-			return i;
-	return profile_main_event(p);
-}
-
 /* event: the name of the one to compare; NULL: the one that has samples. */
 static int read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
 		      const char *event, struct error *err)
@@ -187,9 +170,9 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 	if (rc < 0)
 		return error_wrap(err, rc, "%s", path);
 	p = t->profile;
-	t->event_index = event_named(p, o->filter.event ? o->filter.event : event);
+	t->event_index = profile_event_named(p, o->filter.event ? o->filter.event : event);
 	t->event = t->event_index < p->event_count ? &p->events[t->event_index] : NULL;
-	t->time = shown_time(&p->host, &o->filter);
+	t->time = filter_time(&o->filter, &p->host);
 	profile_event_total(p, t->event_index, &t->count, &t->weight);
 	completeness_of(&t->completeness, p, t->event_index);
 	losses_of(&t->losses, p, t->event_index);

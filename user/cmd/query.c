@@ -2,6 +2,7 @@
 /* skein query: SQL over a trace. */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/outfile.h"
@@ -37,6 +38,8 @@ static int run_query(const char *path, const char *sql, enum query_format format
 		result = trace_query(t, sql, format, stdout, &err);
 	else
 		trace_describe(stdout);
+	if (result < 0 && strstr(err.text, "no such "))
+		error_hint(&err, "all tables and their columns: skein query %s", path);
 	trace_close(t);
 	if (result == 0)
 		result = outfile_flush(stdout, "the rows", &err);

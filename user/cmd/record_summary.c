@@ -12,6 +12,7 @@
 #include "capture/clock.h"
 
 #define REDRAW (250 * NSEC_PER_MSEC)
+#define LONG_ENOUGH (10 * NSEC_PER_SEC) /* for what beginning and ending took to be small */
 
 void progress_begin(struct progress_line *l, bool quiet)
 {
@@ -90,12 +91,14 @@ static void show_cost(const struct capture_summary *s)
 {
 	uint64_t cpu = own_cpu() + s->helper_cpu;
 	uint64_t shared = s->switch_memory + s->unwind.memory;
-	char spent[32], share[32], memory[32], with[32], helpers[32];
+	char spent[32], share[32], of[64] = "", memory[32], with[32], helpers[32];
 
-	log_info("recorder: %s of CPU (%s of one CPU); resident at most %s (%s of it buffers and "
+	if (s->elapsed >= LONG_ENOUGH)
+		snprintf(of, sizeof(of), " (%s of one CPU)",
+			 show_percent(cpu, s->elapsed, share, sizeof(share)));
+	log_info("recorder: %s of CPU%s; resident at most %s (%s of it buffers and "
 		 "unwind tables), and %s in its helper processes",
-		 show_duration(cpu, spent, sizeof(spent)),
-		 show_percent(cpu, s->elapsed, share, sizeof(share)),
+		 show_duration(cpu, spent, sizeof(spent)), of,
 		 show_bytes(s->memory, memory, sizeof(memory)),
 		 show_bytes(shared < s->memory ? shared : s->memory, with, sizeof(with)),
 		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));

@@ -221,10 +221,7 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	int rc;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
-	r->event_index = profile_main_event(p);
-	for (uint32_t i = 0; i < p->event_count && o->filter.event; i++)
-		if (!strcmp(p->events[i].name, o->filter.event))
-			r->event_index = i;
+	r->event_index = profile_event_named(p, o->filter.event);
 	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
 	r->filtered = is_filtered(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);

@@ -228,17 +228,6 @@ static int put_group(const struct report *r, const struct screen *s, enum group_
 	return places ? put_places(r, s, by, usual) : put_people(r, s, by, usual);
 }
 
-/* How long the shown part is, ns; 0 if that is not known. */
-static uint64_t shown_time(const struct report *r)
-{
-	const struct host *h = &r->profile->host;
-	const struct filter *f = &r->options->filter;
-	uint64_t whole = h->end > h->start ? h->end - h->start : 0;
-	uint64_t to = f->to && (f->to < whole || !whole) ? f->to : whole;
-
-	return to > f->from ? to - f->from : 0;
-}
-
 static void put_machine(const struct report *r, const struct screen *s)
 {
 	const struct host *h = &r->profile->host;
@@ -284,7 +273,8 @@ static bool put_merged(const struct report *r, const struct screen *s)
 static double cpus_busy(const struct report *r, bool merged)
 {
 	const struct event *e = r->event;
-	uint64_t time = shown_time(r), recorded = r->losses.total.due * e->period;
+	uint64_t time = filter_time(&r->options->filter, &r->profile->host);
+	uint64_t recorded = r->losses.total.due * e->period;
 
 	if (strcmp(e->unit, "ns"))
 		return 0;

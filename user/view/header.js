@@ -150,8 +150,9 @@ class Legend {
 
 	chip(kind, share, hidden) {
 		const bit = 1 << kind, shown = !(hidden & bit), { name } = KINDS[kind];
-		const title = `${shown ? "Hide" : "Show"} ${name} frames; their time stays with what called ` +
-			"them. Ctrl+click: only these";
+		const title = `${share} is time of ${name} frames themselves, without what they call. ` +
+			`${shown ? "Hide" : "Show"} them; their time stays with what called them. ` +
+			"Ctrl+click: only these";
 		const click = (event) => {
 			const others = ((1 << KIND.group) - 1) & ~bit, only = hidden === others ? 0 : others;
 
