@@ -411,6 +411,24 @@ START_TEST(as_the_painter_paints)
 }
 END_TEST
 
+/* Levels at which the whole recording is a few cells: painting them takes as little. */
+START_TEST(not_from_afar)
+{
+	const struct recording r = {
+		.machine = {.cpus = 2, .threads = 9, .seed = 5},
+		.pyramid = {.records = 10000},
+		.slices = 20000,
+		.tick = 500,
+	};
+
+	check_recording(&r, WINDOWS / 4);
+	ck_assert_int_gt(ask("SELECT count(*) FROM pyramid"), 0);
+	ck_assert_int_eq(ask("SELECT count(*) FROM pyramid, (SELECT max(\"end\") - min(time) AS ns"
+			     " FROM chunk) WHERE ns >> (16 + 2 * level) < 32"),
+			 0);
+}
+END_TEST
+
 /* Of short ones nothing is stored; of a pyramid of default size neither. */
 START_TEST(from_records_alone)
 {
@@ -666,6 +684,7 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/a.skein", directory);
 	tcase_set_timeout(t, SUITE_TIMEOUT);
 	tcase_add_loop_test(t, as_the_painter_paints, 0, 8);
+	tcase_add_test(t, not_from_afar);
 	tcase_add_test(t, from_records_alone);
 	tcase_add_loop_test(t, killed, 0, 4);
 	tcase_add_loop_test(t, messy, 0, 4);

@@ -22,9 +22,15 @@
 /* Levels whose blocks are given up for some time when they took too much, and for how long. */
 #define SUSPENDED_LEVELS 5u
 #define REFUSED_MAX 10u /* 1024 blocks */
-#define FIRST_SLOTS 4u	     /* before the rate is known */
-#define DEAD_MAX 512u	     /* lanes of threads that are dead, in memory */
+#define FIRST_SLOTS 4u	/* before the rate is known */
+#define DEAD_MAX 512u	/* lanes of threads that are dead, in memory */
 #define RECENT (1u << TOWER_STEP)
+/*
+ * Levels at which the whole recording is narrower than so many cells are for those who look at it
+ * from afar. They are stored only if painting would take long: from so many times the records.
+ */
+#define NARROW_CELLS 64u
+#define NARROW_TIMES 16u
 
 int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 		const struct pyramid_options *options, struct error *err)
@@ -376,6 +382,16 @@ static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool
 	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
 }
 
+/* How many records make a block worth storing. */
+static uint64_t wanted(const struct pyramid *p, const struct block *b)
+{
+	uint64_t start = (p->first_slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
+	bool narrow = p->finished && b->time <= start &&
+		      (p->painted - start) >> pyramid_shift(b->level) < NARROW_CELLS;
+
+	return p->options.records * (narrow ? NARROW_TIMES : 1);
+}
+
 static int make_pieces(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
 		       bool *stored, struct error *err)
 {
@@ -383,7 +399,7 @@ static int make_pieces(struct pyramid *p, const struct states *s, const struct b
 	int result;
 
 	*stored = false;
-	if (b->records < p->options.records || b->time < k->first || b->end > k->end)
+	if (b->records < wanted(p, b) || b->time < k->first || b->end > k->end)
 		return 0;
 	result = sweep(p, s, err);
 	if (result == 0)
