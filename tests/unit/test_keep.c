@@ -563,7 +563,8 @@ START_TEST(says_when_it_is_full)
 	}
 	ck_assert(stats.full);
 	ck_assert_uint_gt(stats.file_bytes, 1 << 19);
-	ck_assert_uint_le(stats.file_bytes, 1 << 20);
+	/* the last transaction may hold a block of the pyramid, too */
+	ck_assert_uint_le(stats.file_bytes, (1 << 20) + (1 << 16));
 	end_machine(&m);
 	/* the end writes what the pyramid still held */
 	ck_assert_uint_le(size_of(KEPT), (1 << 20) + (1 << 18));
