@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -264,10 +265,10 @@ static void on_call(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Executable part of the C library. */
+/* Executable part of the C library, by a function that no sanitizer has one of its own for. */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
 {
-	uintptr_t *range = context, inside_libc = (uintptr_t)&strtol;
+	uintptr_t *range = context, inside_libc = (uintptr_t)&gnu_get_libc_version;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
