@@ -208,8 +208,7 @@ static void show_samples(const struct capture_summary *s)
 {
 	char elapsed[32], written[32], due[32], filtered[32], idle[32], lost[32];
 
-	log_info("recorded %s: %s samples written; due %s = written + %s filtered + %s idle + %s "
-		 "lost",
+	log_info("recorded %s: %s samples written of %s due; %s filtered, %s idle, %s lost",
 		 show_duration(s->elapsed, elapsed, sizeof(elapsed)),
 		 show_count(s->written, written, sizeof(written)),
 		 show_count(s->due, due, sizeof(due)),
