@@ -168,11 +168,12 @@ static void replace(struct expansion *e)
 int inlined_expand(struct profile *p)
 {
 	struct expansion e = {.profile = p};
-	uint64_t frames = count_frames(p), stacks = count_stacks(p);
+	uint64_t frames = p->inlined_count ? count_frames(p) : p->frame_count, stacks;
 	int rc = -ENOMEM;
 
 	if (frames == p->frame_count)
 		return 0;
+	stacks = count_stacks(p);
 	if (frames >= PROFILE_NONE || stacks >= PROFILE_NONE)
 		return -EOVERFLOW;
 	e.frames = malloc(frames * sizeof(*e.frames));

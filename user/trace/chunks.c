@@ -72,7 +72,7 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 {
 	int result;
 
-	*c = (struct chunks){.trace = t, .kind = kind, .range = *range};
+	*c = (struct chunks){.trace = t, .kind = kind, .range = *range, .wanted = UINT64_MAX};
 	if (losses)
 		c->losses = *losses;
 	if (c->range.to > INT64_MAX)
@@ -136,7 +136,7 @@ static int load(struct chunks *c, struct error *err)
 	else
 		result = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
 				      (size_t)sqlite3_column_bytes(c->data, 0), number(c, 3),
-				      kinds[c->kind].field_count, UINT64_MAX, &c->columns, err);
+				      kinds[c->kind].field_count, c->wanted, &c->columns, err);
 	sqlite3_reset(c->data);
 	return result;
 }

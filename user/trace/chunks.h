@@ -39,7 +39,8 @@ struct chunks {
 	struct scan scan;
 	sqlite3_stmt *data;
 	struct codec codec;
-	struct columns columns; /* of the chunk that chunks_next() came to */
+	uint64_t wanted;	/* bits of columns; all of them unless changed after opening */
+	struct columns columns; /* those, of the chunk that chunks_next() came to */
 	uint64_t id;		/* its */
 	bool indexed;		/* found by the index on times, as long as that can be read */
 };

@@ -203,6 +203,12 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 	return result;
 }
 
+/* What sums are made from, as bits of the columns of samples. */
+#define COLUMN_OF_SUMS(field) (1ULL << offsetof(struct sample, field) / sizeof(uint64_t))
+#define COLUMNS_OF_SUMS \
+	(COLUMN_OF_SUMS(event) | COLUMN_OF_SUMS(thread) | COLUMN_OF_SUMS(stack) | \
+	 COLUMN_OF_SUMS(flags) | COLUMN_OF_SUMS(weight))
+
 static int read_stream(struct file_source *f, enum record_kind k, struct error *err)
 {
 	const struct chunk_range range = CHUNKS_ALL;
@@ -210,6 +216,8 @@ static int read_stream(struct file_source *f, enum record_kind k, struct error *
 	struct chunks c;
 	int result = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
 
+	if (k == KIND_SUM)
+		c.wanted = COLUMNS_OF_SUMS;
 	while (result == 0 && (result = chunks_next(&c, err)) > 0)
 		result = k == KIND_SUM ? add_chunk(f, &c.columns, err)
 				       : put_chunk(f, k, &c.columns, err);
