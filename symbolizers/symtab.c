@@ -50,6 +50,18 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+/* Those of the kernel and of most files have been sorted already, to be ranked. */
+static void sort_ranges(struct symtab *t)
+{
+	const struct symbol_range *r = t->ranges.items;
+	size_t sorted = 1;
+
+	while (sorted < t->ranges.count && r[sorted - 1].start <= r[sorted].start)
+		sorted++;
+	if (sorted < t->ranges.count)
+		qsort(t->ranges.items, t->ranges.count, sizeof(*r), by_start);
+}
+
 /* Indices of open ranges; the parent of i is (i - 1) / 2. */
 struct heap {
 	const struct symbol_range *ranges;
@@ -158,7 +170,7 @@ int symtab_build(struct symtab *t)
 		rc = -ENOMEM;
 		goto out;
 	}
-	qsort(t->ranges.items, t->ranges.count, sizeof(*t->ranges.items), by_start);
+	sort_ranges(t);
 	open.ranges = t->ranges.items;
 	rc = paint_all(t, &open);
 	if (rc < 0)
