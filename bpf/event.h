@@ -217,6 +217,7 @@ struct wire_account {
 	__u64 period; /* ns; 0: the event is no clock and does not tick when idle */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 idle_since; /* ns; 0: the CPU is not idle */
+	__u64 urged; /* ns: when the consumer was woken last for what a sample lacked */
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

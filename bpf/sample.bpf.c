@@ -25,6 +25,7 @@ const volatile bool save_all = false; /* registers and stack with every sample *
 const volatile bool stop_sampled = false; /* for who compares with another debugger */
 
 #define SIGSTOP 19
+#define URGE_INTERVAL 2000000 /* ns between two wakings of the consumer for what is missing */
 
 struct sample_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -111,15 +112,26 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 	return !begin_walk(u, ctx, task, in_kernel, s->time);
 }
 
+/* What is missing takes 10 ms to be told: all samples of that time say the same. */
+static __always_inline bool is_urgent(const struct wire_sample *s, struct wire_account *a)
+{
+	if (s->python & WIRE_PYTHON_NEW)
+		return true;
+	if (!(s->flags & WIRE_UNFINISHED) || s->time - a->urged < URGE_INTERVAL)
+		return false;
+	a->urged = s->time;
+	return true;
+}
+
 /*
  * Waking the consumer for every sample would cost more than the sample. It is
  * woken when a ring fills up, and looks by itself several times a second; at
  * once when something is missing that it could provide.
  */
-static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
+static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s,
+				       struct wire_account *a)
 {
-	if (s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW ||
-	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
+	if (is_urgent(s, a) || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
 }
@@ -133,7 +145,7 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 
 	if (size > sizeof(*s) + WALK_WORDS * sizeof(__u64))
 		size = sizeof(*s) + WALK_WORDS * sizeof(__u64);
-	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s)))
+	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s, a)))
 		a->written++;
 	else
 		a->ring_full++;

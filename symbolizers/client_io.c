@@ -168,7 +168,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 	const struct request *r = s->sent.first;
 
 	s->progress = now;
-	s->cpu = worker_cpu(s);
+	s->heard = true;
 	if (!r || m->sequence != r->sequence || m->object != r->object->id)
 		return -EBADMSG;
 	if (m->type == MESSAGE_BEAT)
@@ -327,7 +327,7 @@ static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
 		return rc;
 	if (!s->sent.first) {
 		s->progress = s->head_since = now;
-		s->cpu = worker_cpu(s);
+		s->heard = true;
 	}
 	r->sequence = ++s->sequence;
 	queue_put(&s->sent, queue_take(q));
@@ -427,6 +427,14 @@ static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
 	}
 }
 
+/* Once for all that was said in one poll: asking for the time costs as much as a message. */
+static void note_cpu(struct symbolizer *s)
+{
+	if (s->heard && s->socket >= 0 && s->sent.first)
+		s->cpu = worker_cpu(s);
+	s->heard = false;
+}
+
 static void drain(int fd)
 {
 	uint64_t count;
@@ -463,5 +471,6 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 		if (rc < 0)
 			lose_worker(s, false, now);
 	}
+	note_cpu(s);
 	return 0;
 }

@@ -91,6 +91,7 @@ struct symbolizer {
 	uint64_t progress;   /* when it last said something */
 	uint64_t head_since; /* when the request that it is busy with became the first */
 	uint64_t cpu;	     /* its CPU time at progress, ns */
+	bool heard;	     /* cpu has to be read again */
 
 	char payload[PAYLOAD_MAX];
 };

@@ -18,14 +18,19 @@
 #define TICK (NSEC_PER_SEC)
 /* Names are asked for once a tick, or when so many are wanted: waking the worker costs more. */
 #define ASK_BATCH 256
+/* Answers come one by one, and each would wake us: so long, ns, they are left to gather. */
+#define GATHER_NAMES (2 * NSEC_PER_MSEC)
 /* Tables of what runs may be made for so long before sampling begins, or they come later. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
 /* The scan of /proc at the start, and the last names at the end, may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
 
-/* What ends a wait: rings that fill up, helper processes that answer, signals for keep_going. */
-enum wake { WAKE_RING = 1, WAKE_HELPER = 2, WAKE_SIGNAL = 4 };
+/*
+ * What ends a wait: rings that fill up, names that come, other helper processes that answer,
+ * signals for keep_going.
+ */
+enum wake { WAKE_RING = 1, WAKE_NAMES = 2, WAKE_HELPER = 4, WAKE_SIGNAL = 8 };
 
 static int poll_helpers(struct live *l, struct error *err)
 {
@@ -210,10 +215,15 @@ static bool keep_going(struct live *l)
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }
 
-/* Where walkers lack something, they are told as soon as the records before it are in order. */
+/*
+ * Where walkers lack something, they are told as soon as the records before it are in order.
+ * Nothing wakes us when the arrays of switches fill up.
+ */
 static uint64_t interval_of(const struct live *l)
 {
-	return program_saw_urgent(l->program) ? ORDER_MARGIN + NSEC_PER_MSEC : DRAIN_INTERVAL;
+	if (program_saw_urgent(l->program))
+		return ORDER_MARGIN + NSEC_PER_MSEC;
+	return sideband_is_quiet(l->sideband) && !l->schedule ? QUIET_INTERVAL : DRAIN_INTERVAL;
 }
 
 /* How long to sleep, ms: until the next drain, or the end of the recording. */
@@ -243,6 +253,18 @@ static unsigned int wait_for_work(struct live *l)
 	return woken;
 }
 
+/*
+ * Names have time. What the worker makes of new files is waited for by stacks and walkers, and
+ * where walkers lack something the next name may be one that cannot wait.
+ */
+static void gather_names(struct live *l)
+{
+	const struct timespec moment = {.tv_nsec = GATHER_NAMES};
+
+	if (!symbolizer_tables_pending(l->symbolizer) && !program_saw_urgent(l->program))
+		(void)nanosleep(&moment, NULL);
+}
+
 static int rounds(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -250,9 +272,11 @@ static int rounds(struct live *l, struct error *err)
 	while (!ret && keep_going(l)) {
 		unsigned int woken = wait_for_work(l);
 
+		if (woken == WAKE_NAMES)
+			gather_names(l);
 		if (woken & WAKE_RING)
 			ret = drain(l, err);
-		if (!ret && (woken & WAKE_HELPER || opener_pending(l->opener) ||
+		if (!ret && (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
 			     intern_take_urgent(l->intern) ||
 			     symbolizer_pending(l->symbolizer) >= ASK_BATCH))
 			ret = poll_helpers(l, err);
@@ -281,7 +305,7 @@ static int watch(struct live *l, int fd, uint32_t events, enum wake what)
 /* Rings are watched for changes only: they are hardly ever empty. */
 static int watch_all(struct live *l, struct error *err)
 {
-	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_HELPER);
+	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_NAMES);
 
 	if (!ret)
 		ret = watch(l, opener_fd(l->opener), 0, WAKE_HELPER);

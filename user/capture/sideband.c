@@ -34,6 +34,7 @@ struct sideband {
 	struct order *order;
 	uint64_t bytes; /* of a ring, without its first page */
 	uint64_t lost, malformed;
+	bool quiet;
 	sideband_foresight foresee;
 	void *foresee_context;
 	char record[UINT16_MAX + 1]; /* a record that wraps around is put together here */
@@ -222,6 +223,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 	uint64_t tail = c->page->data_tail, time = 0;
 	int ret = 0;
 
+	s->quiet &= tail == head;
 	while (!ret && tail < head) {
 		const struct perf_event_header *h = record_at(s, ring, tail);
 
@@ -243,10 +245,16 @@ int sideband_drain(struct sideband *s, uint64_t now)
 {
 	int ret = 0;
 
+	s->quiet = true;
 	for (size_t i = 0; !ret && i < s->channels.count; i++)
 		if (s->channels.items[i].fd >= 0)
 			ret = drain_channel(s, &s->channels.items[i], now);
 	return ret;
+}
+
+bool sideband_is_quiet(const struct sideband *s)
+{
+	return s->quiet;
 }
 
 bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now)

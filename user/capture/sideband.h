@@ -32,6 +32,8 @@ int sideband_fd(const struct sideband *s, unsigned int cpu);
 
 /* Move what is in the rings into the order. now: CLOCK_BOOTTIME. 0 or -ENOMEM. */
 int sideband_drain(struct sideband *s, uint64_t now);
+/* Whether the last drain found nothing. */
+bool sideband_is_quiet(const struct sideband *s);
 
 /*
  * Have foresee called for mappings as soon as they are drained, before they are in order: the
