@@ -43,7 +43,7 @@ def median(values):
     return ordered[len(ordered) // 2]
 
 
-RESOLUTION = 16  # ns, of stamps
+RESOLUTION = 64  # ns, of stamps
 
 # scheduler.WAIT_NAME of the words that skein and workloads/waits.c use
 CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",

@@ -23,6 +23,11 @@ struct switches {
 
 static struct switches array;
 
+static uint64_t rounded(uint64_t time)
+{
+	return time / SCHEDULE_RESOLUTION * SCHEDULE_RESOLUTION;
+}
+
 unsigned int switches_cpus(const struct switches *s)
 {
 	(void)s;
@@ -175,7 +180,7 @@ static void begin(void)
 	array.most = MOST;
 	kept.sink = (struct sink){&keep_ops, WANT_ALL};
 	/* far enough back for all that a test does to lie in the past */
-	run.begin = (boot_now() - NSEC_PER_SEC) & ~15ULL;
+	run.begin = rounded(boot_now() - NSEC_PER_SEC);
 	ck_assert_int_eq(process_table_new(&run.table, &table, NULL), 0);
 	schedule.table = run.table;
 	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
@@ -222,8 +227,8 @@ static void is_slice(size_t i, uint64_t from, uint64_t to, uint64_t lane, enum s
 	const struct slice *s = &kept.slices[i];
 
 	ck_assert_uint_lt(i, kept.slice_count);
-	ck_assert_uint_eq(s->time, run.begin + ((from * 1000) & ~15ULL));
-	ck_assert_uint_eq(s->end, run.begin + ((to * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->time, run.begin + rounded(from * 1000));
+	ck_assert_uint_eq(s->end, run.begin + rounded(to * 1000));
 	ck_assert_uint_eq(s->lane, lane);
 	ck_assert_uint_eq(s->state, state);
 	ck_assert_uint_eq(s->value, value);
@@ -236,7 +241,7 @@ static void is_edge(size_t i, uint64_t us, enum edge_kind kind, uint64_t from, u
 	const struct edge *e = &kept.edges[i];
 
 	ck_assert_uint_lt(i, kept.edge_count);
-	ck_assert_uint_eq(e->time, run.begin + ((us * 1000) & ~15ULL));
+	ck_assert_uint_eq(e->time, run.begin + rounded(us * 1000));
 	ck_assert_uint_eq(e->kind, kind);
 	ck_assert_uint_eq(e->from, from);
 	ck_assert_uint_eq(e->to, to);
@@ -453,11 +458,11 @@ static void is_seen(size_t i, uint64_t us, uint64_t lane, enum slice_state state
 	const struct slice *s = &kept.slices[i];
 
 	ck_assert_uint_lt(i, kept.slice_count);
-	ck_assert_uint_eq(s->time, run.begin + ((us * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->time, run.begin + rounded(us * 1000));
 	ck_assert_uint_eq(s->end, 0);
 	ck_assert_uint_eq(s->lane, lane);
 	ck_assert_uint_eq(s->state, state);
-	ck_assert_uint_eq(s->value, run.begin + ((since * 1000) & ~15ULL));
+	ck_assert_uint_eq(s->value, run.begin + rounded(since * 1000));
 }
 
 /* Its fork was missed, and the end of who had the number before. */

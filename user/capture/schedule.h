@@ -13,8 +13,11 @@
 #include "capture/process.h"
 #include "capture/switches.h"
 
-/* Stamps of slices and edges are rounded down to multiples of this, ns: files are half as long. */
-#define SCHEDULE_RESOLUTION 16
+/*
+ * Stamps of slices and edges are rounded down to multiples of this, ns: less than half of what the
+ * hook takes in which they are taken. Files are half as long.
+ */
+#define SCHEDULE_RESOLUTION 64
 
 struct schedule;
 
