@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flame graph page in a browser: it says what other formats say, of large traces soon."""
 import collections
+import contextlib
 import pathlib
+import shutil
+import sqlite3
 import sys
 import unittest
 
@@ -94,6 +97,18 @@ class Content(Pages):
                      "cpu-clock, 100 Hz", "950 ms", "67.4 %", "14 records", "95"):
             self.assertIn(fact, head)
         self.assertIn("raise --buffer", self.browser.text("#warning"))
+
+    def test_switches_that_are_lost_are_no_samples(self):
+        copy, page = self.home / "switches.skein", self.home / "switches.html"
+        shutil.copy(self.trace("scene"), copy)
+        with contextlib.closing(sqlite3.connect(copy)) as trace:
+            trace.execute("DELETE FROM loss WHERE id <> (SELECT min(id) FROM loss)")
+            trace.execute("UPDATE loss SET event = 0, reason = 8, count = 4000")
+            trace.commit()
+        skein("export", copy, "-o", page)
+        self.show(page)
+        self.assertIn("4,000 records", self.browser.text("#facts"))
+        self.assertTrue(self.ask("document.getElementById('warning').hidden"))
 
     def test_details(self):
         self.open()

@@ -19,7 +19,11 @@ function completeText(event) {
 }
 
 const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
-const lostRecords = (event) => event.losses.reduce((sum, loss) => sum + loss.count, 0);
+const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
+const lostRecords = (event) => recordsIn(event.losses);
+/* Switches have no stacks: without them nothing is missing in a flame graph. */
+const lostOfGraph = (event) =>
+	recordsIn(event.losses.filter(({ word }) => !word.startsWith("switches ")));
 
 function lostText(event) {
 	const lost = lostRecords(event);
@@ -94,13 +98,13 @@ function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = ownEvent(side, view.event), lost = own ? lostRecords(own) : 0;
+		const own = ownEvent(side, view.event), lost = own ? lostOfGraph(own) : 0;
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
 			texts.push(`${when}the recording has no end: it still ran, or its recorder was killed.`);
 		if (own && lost > 0.01 * (view.whole[2 * which + COUNT] + lost))
-			texts.push(`${when}${plural(lost, "record is", "records are")} lost: ` +
+			texts.push(`${when}${plural(lostRecords(own), "record is", "records are")} lost: ` +
 				`${own.losses.map(lossText).join("; ")}.`);
 	});
 	byId("warning").hidden = !texts.length;
