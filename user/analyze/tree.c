@@ -34,9 +34,12 @@ static uint64_t pair(uint32_t high, uint32_t low)
 int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 {
 	uint64_t key = pair(*node, label);
-	uint32_t child = index_get(&m->children, key);
+	uint32_t child = m->tree.nodes.items[*node].first_child;
 	struct tree_node fresh = {.label = label, .parent = *node, .first_child = TREE_NONE};
 
+	/* the newest child is mostly the one; one without children needs no search */
+	if (child != TREE_NONE && m->tree.nodes.items[child].label != label)
+		child = index_get(&m->children, key);
 	if (child == INDEX_NONE) {
 		child = m->tree.nodes.count;
 		if (child == TREE_NONE)

@@ -42,6 +42,8 @@ static size_t wide_space(const char *s)
 					     "\u2008", "\u2009", "\u200a", "\u2028", "\u2029",
 					     "\u202f", "\u205f", "\u3000"};
 
+	if ((unsigned char)*s < 0x80)
+		return 0;
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 		if (!strncmp(s, spaces[i], strlen(spaces[i])))
 			return strlen(spaces[i]);
