@@ -118,4 +118,48 @@ START_TEST(lies_are_refused)
 }
 END_TEST
 
-SUITE("sideband", mappings, names_tasks_and_symbols, cut_records_are_refused, lies_are_refused)
+/* Of symbols, the kernel adds the trailer's size for every event that it tells before. */
+START_TEST(times_are_where_the_kernel_puts_them)
+{
+	static const char fixed[16];
+	const uint64_t told = 77;
+	uint64_t time = 0;
+
+	for (size_t length = 1; length < 24; length++) {
+		struct record r = record_of(PERF_RECORD_KSYMBOL, 0, fixed, sizeof(fixed),
+					    &"bpf_prog_0123456789abcde"[24 - length]);
+
+		memcpy((char *)&r + r.header.size - TRAILER + 8, &told, sizeof(told));
+		for (int events = 1; events < 4; events++) {
+			ck_assert_int_eq(life_time(&time, &r.header), 0);
+			ck_assert_uint_eq(time, told);
+			memset((char *)&r + r.header.size, 'x', TRAILER);
+			r.header.size += TRAILER;
+			time = 0;
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_time_is_within_its_record)
+{
+	struct record r = mmap_record("x");
+	uint64_t time;
+
+	memset(r.body, 'x', sizeof(r.body)); /* a name without an end, too */
+	for (int type = PERF_RECORD_MMAP; type <= PERF_RECORD_KSYMBOL; type++)
+		for (uint16_t size = sizeof(r.header); size < sizeof(r); size++) {
+			struct perf_event_header *cut = malloc(size);
+
+			memcpy(cut, &r, size);
+			cut->type = (uint32_t)type;
+			cut->size = size;
+			ck_assert_int_eq(life_time(&time, cut),
+					 size < sizeof(r.header) + TRAILER ? -EBADMSG : 0);
+			free(cut);
+		}
+}
+END_TEST
+
+SUITE("sideband", mappings, names_tasks_and_symbols, cut_records_are_refused, lies_are_refused,
+      times_are_where_the_kernel_puts_them, a_time_is_within_its_record)

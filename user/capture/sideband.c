@@ -22,6 +22,13 @@ struct trailer {
 	uint32_t cpu, reserved;
 };
 
+/* What a PERF_RECORD_KSYMBOL begins with; its name follows. */
+struct ksymbol {
+	uint64_t address;
+	uint32_t length;
+	uint16_t type, flags;
+};
+
 struct channel {
 	int fd;
 	int ring; /* number in the order, the same each time it is open; -1: never yet */
@@ -193,18 +200,35 @@ static void foresee(const struct sideband *s, const struct perf_event_header *h,
 }
 
 /* Take one record; its time in *time. */
-static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
-		uint64_t *time)
+int life_time(uint64_t *ret, const struct perf_event_header *h)
 {
+	size_t at = h->size - sizeof(struct trailer), name = sizeof(*h) + sizeof(struct ksymbol);
 	struct trailer t;
 
-	if (h->size < sizeof(*h) + sizeof(t)) {
+	if (h->size < sizeof(*h) + sizeof(t))
+		return -EBADMSG;
+	if (h->type == PERF_RECORD_KSYMBOL && name < at) {
+		/* the name is followed by NULs, one at least, up to a multiple of 8 */
+		size_t end = name + (strnlen((const char *)h + name, at - name) / 8 + 1) * 8;
+
+		at = end < at ? end : at;
+	}
+	memcpy(&t, (const char *)h + at, sizeof(t));
+	*ret = t.time;
+	return 0;
+}
+
+static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
+		uint64_t now)
+{
+	uint64_t time;
+
+	/* what is of the future would wait for ever, and hold its ring's memory */
+	if (life_time(&time, h) < 0 || (time > now && time > boot_now())) {
 		s->malformed++;
 		return 0;
 	}
-	memcpy(&t, (const char *)h + h->size - sizeof(t), sizeof(t));
-	*time = t.time;
-	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16 + sizeof(t)) {
+	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16 + sizeof(struct trailer)) {
 		uint64_t lost;
 
 		memcpy(&lost, (const char *)(h + 1) + 8, sizeof(lost));
@@ -212,15 +236,15 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 		return 0;
 	}
 	if (h->type == PERF_RECORD_MMAP2 && s->foresee)
-		foresee(s, h, t.time);
-	return order_push(s->order, c->ring, t.time, h, h->size);
+		foresee(s, h, time);
+	return order_push(s->order, c->ring, time, h, h->size);
 }
 
 static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 {
 	const char *ring = (const char *)c->page + sysconf(_SC_PAGESIZE);
 	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = c->page->data_tail, time = 0;
+	uint64_t tail = c->page->data_tail;
 	int ret = 0;
 
 	s->quiet &= tail == head;
@@ -232,7 +256,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 			tail = head;
 			break;
 		}
-		ret = take(s, c, h, &time);
+		ret = take(s, c, h, now);
 		tail += h->size;
 	}
 	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
@@ -368,11 +392,7 @@ static int decode_task(struct life *l, const struct perf_event_header *h)
 
 static int decode_ksymbol(struct life *l, const struct perf_event_header *h)
 {
-	struct {
-		uint64_t address;
-		uint32_t length;
-		uint16_t type, flags;
-	} k;
+	struct ksymbol k;
 
 	if (h->size < sizeof(*h) + sizeof(k) + sizeof(struct trailer))
 		return -EBADMSG;

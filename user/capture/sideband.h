@@ -64,6 +64,13 @@ struct life {
 	const char *text; /* path, name or symbol */
 };
 
+/*
+ * When a record was written, ns of the event's clock. 0 or -EBADMSG. It is at the record's end, but
+ * in those of kernel symbols: of these, Linux counts what follows every record once more for each
+ * event that it tells, and what the ring held before stands behind it.
+ */
+int life_time(uint64_t *ret, const struct perf_event_header *h);
+
 /* 0, or -EBADMSG if the record makes no sense. */
 int life_decode(struct life *ret, const void *data, uint32_t size);
 
