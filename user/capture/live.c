@@ -4,6 +4,7 @@
  * is in order, look for names, tell the sink.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
 /* Tables of what runs may be made for so long before sampling begins, or they come later. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
+/* Free memory is given back so often: looking for it takes a millisecond or so. */
+#define TIDY_INTERVAL (30 * NSEC_PER_SEC)
 /* The scan of /proc at the start, and the last names at the end, may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
@@ -160,6 +163,16 @@ static int forget(struct live *l, uint64_t now, struct error *err)
 	return sink_forget(l->sink, err);
 }
 
+/* Stacks that waited and cells of the pyramid lay between what stays. */
+static void tidy(struct live *l, uint64_t now)
+{
+	order_tidy(l->order);
+	if (now < l->last_tidy + TIDY_INTERVAL)
+		return;
+	l->last_tidy = now;
+	malloc_trim(0);
+}
+
 static int tick(struct live *l, bool last, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -186,8 +199,7 @@ static int tick(struct live *l, bool last, struct error *err)
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
-	order_tidy(l->order);
-	live_tidy_stacks(l);
+	tidy(l, now);
 	wanted = tables_wanted(l->tables, now);
 	if (wanted)
 		objects_want_table(l->objects, wanted);
@@ -411,7 +423,7 @@ static int begin(struct live *l, struct error *err)
 		ret = tell_walkers(l, boot_now(), err);
 	if (ret)
 		return ret;
-	l->started = l->last_drain = l->last_tick = l->last_forget = boot_now();
+	l->started = l->last_drain = l->last_tick = l->last_forget = l->last_tidy = boot_now();
 	ret = describe(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);

@@ -67,7 +67,7 @@ struct live {
 	struct sink *sink;
 	int epoll;
 	uint64_t started; /* sampling */
-	uint64_t last_drain, last_tick, last_forget;
+	uint64_t last_drain, last_tick, last_forget, last_tidy;
 	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
@@ -78,7 +78,6 @@ struct live {
 	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
 	size_t parked_bytes;
 	size_t parked_most; /* then the oldest are put as they are */
-	size_t parked_peak; /* since memory was given back */
 	struct finished finished; /* too large for the stack */
 	int error; /* of a callback that cannot return it */
 	struct error why;
@@ -137,8 +136,6 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 			const struct wire_unfinished *at, struct sample *r);
 /* Look at those that wait again. last: nothing more will come, put them as they are. */
 int live_retry_stacks(struct live *l, bool last);
-/* Give back the memory of many that waited. */
-void live_tidy_stacks(struct live *l);
 void live_free_stacks(struct live *l);
 /* Keep a stack that ended badly, if that was asked for: as it began; stack: what was copied. */
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,

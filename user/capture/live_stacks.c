@@ -5,15 +5,12 @@
  * being made.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/clock.h"
 #include "capture/live.h"
 
-/* So much of what stacks took that waited is given back. */
-#define WORTH_A_TRIM (4UL << 20)
 /* Waits for a scan of its process, of which not all is known. */
 #define SLOT_SCAN UINT32_MAX
 
@@ -48,8 +45,6 @@ static void account(struct live *l, struct parked *p)
 	l->parked_bytes -= p->bytes;
 	p->bytes = bytes_of(p) + p->space->mappings.count * sizeof(struct space_mapping);
 	l->parked_bytes += p->bytes;
-	if (l->parked_bytes > l->parked_peak)
-		l->parked_peak = l->parked_bytes;
 }
 
 static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
@@ -241,14 +236,6 @@ int live_retry_stacks(struct live *l, bool last)
 		l->parked.items[left++] = l->parked.items[i];
 	l->parked.count = left;
 	return ret;
-}
-
-void live_tidy_stacks(struct live *l)
-{
-	if (l->parked_peak < l->parked_bytes + WORTH_A_TRIM)
-		return;
-	l->parked_peak = l->parked_bytes;
-	malloc_trim(0); /* they lay between what stays */
 }
 
 /* frames and stack: what follows the head. */
