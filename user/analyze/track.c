@@ -215,9 +215,23 @@ int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint
 	return rc < 0 ? rc : track_note(s, t, err);
 }
 
+/* Of what was heard behind the first gap, the oldest is as good as not heard. */
+static void widen_gap(struct track *t)
+{
+	unsigned int gap = 1;
+
+	while (gap + 2 < t->count && t->marks[gap].state != STATE_UNKNOWN)
+		gap++;
+	t->marks[gap] = (struct mark){.time = t->marks[gap].time, .state = STATE_UNKNOWN};
+	if (gap + 2 < t->count && t->marks[gap + 2].state == STATE_UNKNOWN)
+		drop(t, gap + 1, gap + 3);
+	else
+		drop(t, gap + 1, gap + 2);
+}
+
 /*
  * Room for one more mark. What lies before every slice that is still to come is certain and can
- * be told. Else the oldest marks become one of which nothing is known; if a slice covers them,
+ * be told. Else something is forgotten, and the time of that is unknown; if a slice covers it,
  * nothing is lost by that.
  */
 static int make_room(struct tracks *s, struct track *t, struct error *err)
@@ -233,8 +247,7 @@ static int make_room(struct tracks *s, struct track *t, struct error *err)
 		settle(t, first);
 		return rc;
 	}
-	t->marks[1] = (struct mark){.time = first, .state = STATE_UNKNOWN};
-	drop(t, 2, t->marks[3].state == STATE_UNKNOWN ? 4 : 3);
+	widen_gap(t);
 	return 0;
 }
 
