@@ -18,6 +18,13 @@ def make_scene(path, name="scene"):
     return path
 
 
+def make_timeline(path, *numbers):
+    """Write the trace of a made-up machine: slices, CPUs, threads, seed, losses, early wake-ups
+    and deaths per million switches."""
+    subprocess.run([BUILD / "tests/readers/make_timeline", path, *map(str, numbers)], check=True,
+                   timeout=LIMIT, stdout=subprocess.DEVNULL)
+
+
 def skein(*args, check=True, **environment):
     """Run skein; its output as bytes. The terminal is 80 columns wide and in UTC."""
     env = {**os.environ, "TZ": "UTC", "COLUMNS": "80", **environment}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_timeline FILE SLICES [CPUS THREADS SEED]: the trace of a made-up machine
- * (tests/unit/machine.h), and on stdout what it took, as JSON.
+ * make_timeline FILE SLICES [CPUS THREADS SEED [LOSSES EARLY DEATHS]]: the trace of a made-up
+ * machine (tests/unit/machine.h; the last three are per million switches), and on stdout what it
+ * took, as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +76,11 @@ static void report(const struct machine *m, const struct trace_stats *stats, dou
 	       stats->file_bytes, usage.ru_maxrss, writing, making);
 }
 
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct sink_ops nothing = {.put = swallow};
@@ -87,13 +93,19 @@ int main(int argc, char **argv)
 	uint64_t slices;
 	int result;
 
-	if (argc != 3 && argc != 6)
-		return log_error(2, "usage: make_timeline FILE SLICES [CPUS THREADS SEED]");
-	slices = strtoull(argv[2], NULL, 10);
-	if (argc == 6) {
-		o.cpus = (unsigned int)strtoul(argv[3], NULL, 10);
-		o.threads = (unsigned int)strtoul(argv[4], NULL, 10);
-		o.seed = strtoull(argv[5], NULL, 10);
+	if (argc != 3 && argc != 6 && argc != 9)
+		return log_error(2, "usage: make_timeline FILE SLICES [CPUS THREADS SEED "
+				    "[LOSSES EARLY DEATHS]]");
+	slices = number(argv[2]);
+	if (argc >= 6) {
+		o.cpus = (unsigned int)number(argv[3]);
+		o.threads = (unsigned int)number(argv[4]);
+		o.seed = number(argv[5]);
+	}
+	if (argc == 9) {
+		o.losses = (unsigned int)number(argv[6]);
+		o.early = (unsigned int)number(argv[7]);
+		o.deaths = (unsigned int)number(argv[8]);
 	}
 	run(&o, slices < 4000000 ? slices : 4000000, &idle, &m, &making, &err);
 	making *= slices < 4000000 ? 1 : (double)slices / 4000000;

@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from trace_processor import COMPLAINTS, MISSING, ask, complaints
-from traces import Home, make_scene, output, skein
+from traces import Home, make_scene, make_timeline, output, skein
 
 MADE_UP = 0x7ff00000 # tids from here on are no threads
 UNIT = 10_000_000 # ns, of the scene's times
@@ -297,6 +297,59 @@ class Chrome(Traces):
             self.assertIn("running threads value", {row["name"] for row in counters})
 
 
+def states_told(report):
+    """Of each tid: how long it was in what, by the report."""
+    told = collections.defaultdict(collections.Counter)
+    for row in report["sched"]["threads"]:
+        states = told[row["tid"]]
+        states["running"] += row["running"]
+        # a thread out of its slice is R or R+, by how it left
+        states["queued"] += row["runnable_woken"] + row["runnable_preempted"]
+        states["blocked"] += sum(row["blocked"].values()) + row["stopped"] + row["unused"]
+    return told
+
+
+STATE_WORDS = {"Running": "running", "R": "queued", "R+": "queued"} | dict.fromkeys(
+    "SDTIP", "blocked")
+
+
+def check_states(case, rows, report):
+    """Within what a stamp is moved by to come behind another: a ns for each state."""
+    theirs = collections.defaultdict(collections.Counter)
+    count = collections.Counter()
+    for row in rows:
+        count[row["tid"]] += 1
+        theirs[row["tid"]][STATE_WORDS.get(row["state"])] += row["dur"]
+    for tid, states in states_told(report).items():
+        for state, ns in states.items():
+            case.assertAlmostEqual(theirs[tid][state], ns, delta=2 * count[tid] + 2,
+                                   msg=(tid, state))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class MadeUp(Traces):
+    """A machine that loses records, wakes who is about to sleep, and whose threads die."""
+    def check(self, seed, losses, early, deaths):
+        trace = self.home / f"made-up-{seed}.skein"
+        make_timeline(trace, 3000, 2, 12, seed, losses, early, deaths)
+        states, wrong = ask(self.export(trace), STATES, COMPLAINTS)
+        real = [row for row in states if 0 < row["tid"] < MADE_UP]
+        self.assertGreater(len(real), 1000)
+        check_states(self, real, json.loads(output("report", "--json", "--idle", trace)))
+        self.assertEqual(set(complaints(wrong)) - (LOSSES if losses else set()), set())
+
+    def test_nothing_is_lost(self):
+        self.check(1, 0, 50000, 20000)
+
+    def test_some_is_lost(self):
+        for seed in range(2, 6):
+            self.check(seed, 20000, 50000, 20000)
+
+    def test_much_is_lost(self):
+        for seed in range(6, 10):
+            self.check(seed, 300000, 50000, 20000)
+
+
 WORK = "while :; do (echo; sleep 0.05) | cat >/dev/null; done"
 STORM = "yes | cat >/dev/null & yes | cat >/dev/null & while :; do sleep 0.05; done"
 
@@ -314,9 +367,11 @@ class Live(Traces):
             raise unittest.SkipTest("cannot record here: needs root")
         cls.trace = cls.home / "live.skein"
         with subprocess.Popen(["sh", "-c", cls.work], start_new_session=True) as load:
-            done = skein("record", "-e", "cpu,sched", "-F", "499", "-d", "2s", *cls.options, "-o",
-                         cls.trace, check=False)
-            os.killpg(load.pid, signal.SIGKILL)
+            try:
+                done = skein("record", "-e", "cpu,sched", "-F", "499", "-d", "2s", *cls.options,
+                             "-o", cls.trace, check=False)
+            finally:
+                os.killpg(load.pid, signal.SIGKILL)
         if done.returncode:
             raise unittest.SkipTest(f"cannot record here: {done.stderr.decode()[-300:]}")
         cls.report = json.loads(output("report", "--json", "--idle", cls.trace))
@@ -343,21 +398,7 @@ class Live(Traces):
         self.assertAlmostEqual(sum(theirs.values()), self.report["sched"]["busy"], delta=1000)
 
     def test_states(self):
-        """Within what a stamp is moved by to come behind another: a ns for each state."""
-        theirs = sums(self.real, lambda row: row["state"])
-        ours = collections.Counter()
-        for row in self.report["sched"]["threads"]:
-            ours["Running"] += row["running"]
-            ours["R"] += row["runnable_woken"]
-            ours["R+"] += row["runnable_preempted"]
-            ours["blocked"] += sum(row["blocked"].values()) + row["stopped"] + row["unused"]
-            ours[None] += row["unknown"]
-        slack = len(self.real)
-        self.assertAlmostEqual(theirs["Running"], ours["Running"], delta=slack)
-        # a thread out of its slice is R or R+, by how it left
-        self.assertAlmostEqual(theirs["R"] + theirs["R+"], ours["R"] + ours["R+"], delta=slack)
-        self.assertAlmostEqual(sum(theirs[state] for state in "SDTIP"), ours["blocked"],
-                               delta=slack)
+        check_states(self, self.real, self.report)
 
     def test_wakers(self):
         """Who woke or made whom, and how often."""
@@ -376,7 +417,8 @@ class Live(Traces):
         self.assertEqual(theirs - ours, {}, "nobody is said to have woken who did not")
         self.assertLess((ours - theirs).total(), self.overlooked * ours.total())
         self.assertGreater(theirs.total(), 20)
-        self.assertTrue([pair for pair in theirs if isinstance(pair[0], str)])
+        if self.overlooked < 1:
+            self.assertTrue([pair for pair in theirs if isinstance(pair[0], str)])
 
     def test_samples(self):
         self.assertEqual(len(self.samples), self.report["samples"])

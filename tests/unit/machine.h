@@ -30,6 +30,7 @@ struct machine_thread {
 	uint64_t run, sleep, rest;  /* ns, on average: rests are between bursts of sleeps */
 	uint64_t wake, since, ends; /* ns: when it wakes; runs since; ends its slice */
 	uint64_t left;		    /* ns still to run */
+	uint64_t born;		    /* ns */
 	uint64_t id, lane;
 	unsigned int cpu, wait, state;
 	unsigned int next; /* in a run queue: index + 1 */
@@ -176,12 +177,20 @@ static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned i
 	c->since = m->now;
 }
 
+static inline void machine_put_thread(struct machine *m, const struct machine_thread *t,
+				      uint64_t end)
+{
+	const struct thread thread = {.id = t->id, .lane = t->lane, .process = 1, .tid = t->id,
+				      .comm = "worker", .start = t->born, .end = end};
+
+	machine_put(m, KIND_THREAD, &thread);
+}
+
 static inline void machine_new_thread(struct machine *m, unsigned int at)
 {
 	static const unsigned int waits[] = {WAIT_LOCK, WAIT_IO, WAIT_SLEEP, WAIT_POLL, WAIT_PIPE};
 	struct machine_thread *t = &m->threads[at];
 	struct lane lane = {.host = 1, .kind = LANE_THREAD};
-	struct thread thread = {.process = 1, .comm = "worker", .start = m->now};
 
 	*t = (struct machine_thread){
 		.run = machine_spread(m, 12, 20),
@@ -191,11 +200,12 @@ static inline void machine_new_thread(struct machine *m, unsigned int at)
 		.lane = 2 * m->options.cpus + m->last_id,
 		.cpu = (unsigned int)(machine_random(m) >> 16) % m->options.cpus,
 		.wait = waits[(machine_random(m) >> 16) % 5],
+		.born = m->now,
 	};
 	t->state = t->wait == WAIT_IO ? STATE_DISK : STATE_SLEEPING;
-	lane.id = thread.lane = t->lane;
-	lane.number = thread.id = thread.tid = t->id;
-	machine_put(m, KIND_THREAD, &thread);
+	lane.id = t->lane;
+	lane.number = t->id;
+	machine_put_thread(m, t, 0);
 	machine_put(m, KIND_LANE, &lane);
 }
 
@@ -352,6 +362,7 @@ static inline void machine_sleep(struct machine *m, unsigned int cpu)
 		machine_plan(m, m->now + machine_pause(m, t), m->options.cpus + thread);
 		return;
 	}
+	machine_put_thread(m, t, m->now);
 	machine_new_thread(m, thread);
 	machine_edge(m, EDGE_FORK, m->now, machine_timer_lane(m, cpu), &m->threads[thread]);
 	machine_queue(m, m->threads[thread].cpu, thread);

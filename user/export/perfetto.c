@@ -145,18 +145,44 @@ static uint64_t since(const struct perfetto *p, uint64_t time)
 	return time > start ? time : start;
 }
 
+/*
+ * A process is told once, under the name of its last program: told again, it would be another one
+ * to the reader if its parent has died meanwhile, and the first would run forever.
+ */
+static void follow_programs(struct perfetto *p)
+{
+	const struct profile *profile = p->timeline.profile;
+	struct index latest = {0}; /* pid -> index in the profile */
+
+	for (uint32_t i = 0; i < profile->process_count; i++) {
+		uint64_t pid = timeline_pid(&p->timeline, i);
+		uint32_t before = index_get(&latest, pid);
+
+		p->processes[i].first = i;
+		if (before != INDEX_NONE &&
+		    profile->processes[before].p.end == profile->processes[i].p.start) {
+			p->processes[i].first = p->processes[before].first;
+			p->processes[before].goes_on = true;
+		}
+		perfetto_fail(p, index_put(&latest, pid, i));
+	}
+	index_free(&latest);
+}
+
 static void write_process(struct perfetto *p, uint32_t index)
 {
-	const struct process *r = &p->timeline.profile->processes[index].p;
+	const struct profile *profile = p->timeline.profile;
+	const struct process *r = &profile->processes[index].p;
+	const struct process *first = &profile->processes[p->processes[index].first].p;
 	uint64_t pid = timeline_pid(&p->timeline, index);
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, since(p, r->start), SEQUENCE_TRACKS);
+	size_t packet = perfetto_packet(p, since(p, first->start), SEQUENCE_TRACKS);
 	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
 	size_t process = protobuf_begin(buf, TREE_PROCESS);
 
 	protobuf_varint(buf, TREE_PROCESS_PID, pid & INT32_MAX);
 	protobuf_varint(buf, TREE_PROCESS_PARENT,
-			(r->parent ? r->parent + pid - r->pid : 0) & INT32_MAX);
+			(first->parent ? first->parent + pid - r->pid : 0) & INT32_MAX);
 	perfetto_text(p, buf, TREE_PROCESS_COMMAND, process_name(r));
 	protobuf_end(buf, process);
 	protobuf_end(buf, tree);
@@ -184,8 +210,9 @@ static void write_tree(struct perfetto *p)
 {
 	const struct profile *profile = p->timeline.profile;
 
+	follow_programs(p);
 	for (uint32_t i = 0; i < profile->process_count; i++)
-		if (profile->processes[i].p.pid)
+		if (profile->processes[i].p.pid && !p->processes[i].goes_on)
 			write_process(p, i);
 	for (uint32_t i = 0; i < profile->thread_count; i++) {
 		struct timeline_who who = timeline_who(&p->timeline, i);

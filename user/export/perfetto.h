@@ -56,7 +56,9 @@ struct perfetto_lane {
 };
 
 struct perfetto_process {
-	uint64_t freed; /* ns: none of its threads that died did so later */
+	uint32_t first; /* index of its first program */
+	bool goes_on; /* another program follows in this process */
+	uint64_t ended; /* ns: none of its threads was told of later; at the end */
 	bool leader_died;
 };
 

@@ -37,7 +37,8 @@ enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PR
 enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
 
 /* What a task state event can say. */
-enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_GONE = 8 };
+enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_DEAD = 7,
+       TASK_GONE = 8 };
 
 struct who {
 	uint64_t tid;
@@ -186,26 +187,33 @@ static void write_free(struct perfetto *p, struct stream *s, uint64_t cpu, uint6
 	end_event(p, s, event);
 }
 
+static struct perfetto_process *process_of(struct perfetto *p, uint32_t thread)
+{
+	uint32_t process = p->timeline.profile->threads[thread].process;
+
+	return process == PROFILE_NONE ? NULL : &p->processes[process];
+}
+
+static bool is_leader(const struct perfetto *p, uint32_t thread)
+{
+	uint32_t process = p->timeline.profile->threads[thread].process;
+
+	return (timeline_pid(&p->timeline, process) & INT32_MAX) == thread_who(p, thread).tid;
+}
+
 /*
  * With the first thread of a process all others end for the reader, though that is often the first
- * to die: its number is freed with the last of them.
+ * to die: its number is freed when all have ended.
  */
 static void note_death(struct perfetto *p, struct stream *s, const struct tile *tile,
 		       struct who who)
 {
-	uint32_t process = p->timeline.profile->threads[tile->thread].process;
-	uint64_t time = tile->end + 1; /* behind the switch that it leaves at */
-	struct perfetto_process *of;
+	struct perfetto_process *of = process_of(p, tile->thread);
 
-	if (process == PROFILE_NONE)
-		return;
-	of = &p->processes[process];
-	if (time > of->freed)
-		of->freed = time;
-	if ((timeline_pid(&p->timeline, process) & INT32_MAX) == who.tid)
+	if (of && is_leader(p, tile->thread))
 		of->leader_died = true;
-	else
-		write_free(p, s, tile->cpu, time, who);
+	else if (of) /* behind the switch that it leaves at */
+		write_free(p, s, tile->cpu, tile->end + 1, who);
 }
 
 static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
@@ -216,8 +224,8 @@ static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
 		struct who leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
 				     profile->processes[i].p.comm};
 
-		if (p->processes[i].leader_died)
-			write_free(p, s, cpu, p->processes[i].freed, leader);
+		if (p->processes[i].leader_died) /* behind its death */
+			write_free(p, s, cpu, p->processes[i].ended + 2, leader);
 	}
 }
 
@@ -427,21 +435,29 @@ static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
 {
 	const struct perfetto_lane *own = own_of(p, lane);
+	struct perfetto_process *of = process_of(p, lane->thread);
+	unsigned int state = TASK_GONE;
 
-	if (own->last_end && own->last_end < p->timeline.end &&
-	    !(own->ran && lane->last.left == STATE_DEAD))
-		write_task_state(p, own->last_end + own->ran, TASK_GONE,
-				 thread_who(p, lane->thread), 0);
+	if (of && of->ended < own->last_end)
+		of->ended = own->last_end;
+	if (!own->last_end || own->last_end >= p->timeline.end ||
+	    (own->ran && lane->last.left == STATE_DEAD))
+		return;
+	if (of && is_leader(p, lane->thread)) {
+		of->leader_died = true;
+		state = TASK_DEAD;
+	}
+	write_task_state(p, own->last_end + own->ran, state, thread_who(p, lane->thread), 0);
 }
 
 void perfetto_sched_end(struct perfetto *p)
 {
-	for (size_t i = 0; i < p->lane_count; i++) {
-		const struct timeline_lane *lane = &p->timeline.lanes.items[i];
+	const struct timeline_lane *lanes = p->timeline.lanes.items;
 
-		if (lane->lane.kind == LANE_CPU)
-			end_cpu(p, lane);
-		else if (lane->lane.kind == LANE_THREAD && lane->thread != PROFILE_NONE)
-			end_thread(p, lane);
-	}
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (lanes[i].lane.kind == LANE_THREAD && lanes[i].thread != PROFILE_NONE)
+			end_thread(p, &lanes[i]);
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (lanes[i].lane.kind == LANE_CPU)
+			end_cpu(p, &lanes[i]);
 }
