@@ -374,8 +374,8 @@ START_TEST(long_tables)
 	ck_assert_uint_eq(lines, 3002);
 	free(text);
 	setbuf(full, NULL);
-	ck_assert_int_eq(trace_query(t, sql, QUERY_TABLE, full, &err), -EIO);
-	ck_assert_int_eq(trace_query(t, sql, QUERY_CSV, full, &err), -EIO);
+	ck_assert_int_eq(trace_query(t, sql, QUERY_TABLE, full, &err), -ENOSPC);
+	ck_assert_int_eq(trace_query(t, sql, QUERY_CSV, full, &err), -ENOSPC);
 	fclose(full);
 	trace_close(t);
 }
