@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 {
 	static const struct sink_ops nothing = {.put = swallow};
 	struct sink idle = {.ops = &nothing, .wants = WANT_ALL}, *sink = NULL;
-	struct machine_options o = {.cpus = 64, .threads = 2000, .seed = 1};
+	struct machine_options o = {.cpus = 64, .threads = 2000, .seed = 1, .ends = true};
 	struct trace_stats stats;
 	struct error err = {""};
 	struct machine m;

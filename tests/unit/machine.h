@@ -24,6 +24,7 @@ struct machine_options {
 	uint64_t seed;
 	/* Per million switches: */
 	unsigned int losses, early, deaths;
+	bool ends; /* threads tell when they have died, even if nothing else does */
 };
 
 struct machine_thread {
@@ -362,7 +363,8 @@ static inline void machine_sleep(struct machine *m, unsigned int cpu)
 		machine_plan(m, m->now + machine_pause(m, t), m->options.cpus + thread);
 		return;
 	}
-	machine_put_thread(m, t, m->now);
+	if (m->options.ends)
+		machine_put_thread(m, t, m->now);
 	machine_new_thread(m, thread);
 	machine_edge(m, EDGE_FORK, m->now, machine_timer_lane(m, cpu), &m->threads[thread]);
 	machine_queue(m, m->threads[thread].cpu, thread);
