@@ -160,8 +160,8 @@ enum wire_left {
 	WIRE_LEFT_THROTTLED = 2,
 	WIRE_LEFT_COMPAT = 4, /* the system call has a number of the 32-bit table */
 	WIRE_LEFT_KTHREAD = 8,
-	WIRE_LEFT_OTHER = 16, /* who left is not selected: only that it ran is told */
-	WIRE_NEXT_OTHER = 32, /* who comes is not */
+	WIRE_LEFT_OTHER = 16, /* who left, or runs, is not selected: only that it ran is told */
+	WIRE_NEXT_OTHER = 32, /* who comes is not; with both, one of them is nobody: idle */
 };
 
 /* What was going on where a thread was woken. */

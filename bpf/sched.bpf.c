@@ -187,7 +187,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!all_selected()) {
 		flags |= selected(prev) ? 0 : WIRE_LEFT_OTHER;
 		flags |= selected(next) ? 0 : WIRE_NEXT_OTHER;
-		if (flags == (WIRE_LEFT_OTHER | WIRE_NEXT_OTHER))
+		/* of others it is told when they leave a CPU idle, and when not */
+		if (flags == (WIRE_LEFT_OTHER | WIRE_NEXT_OTHER) && prev->pid && next->pid)
 			return 0;
 	}
 	if (state == WIRE_SLEEPING || state == WIRE_DISK) {
@@ -321,17 +322,22 @@ static __always_inline void describe_wait(struct wire_task *t, struct task_struc
 		t->flags |= WIRE_LEFT_KTHREAD;
 }
 
-/* Every thread, for what was so before the first record, or behind a loss. */
+/* Every thread, for what was so before the first record, or behind a loss; others if they run. */
 SEC("?iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct wire_task t = {0};
+	bool other;
 
-	if (!task || !selected(task))
+	if (!task)
 		return 0;
 	t.time = bpf_ktime_get_boot_ns();
 	describe_wait(&t, task);
+	other = !selected(task);
+	if (other && t.state != WIRE_RUNNING)
+		return 0;
+	t.flags |= other ? WIRE_LEFT_OTHER : 0;
 	t.born = task->group_leader->start_boottime;
 	t.cgroup = cgroup_id(task_cgroup(task));
 	t.pid = task->tgid;

@@ -123,6 +123,29 @@ class Life(sched_live.SchedTest):
         self.assertEqual(late, [])
         self.assertEqual(timeline.contradictions[:5], [])
 
+    def test_others_are_told_apart_from_idle(self):
+        """Of a few threads alone, it is still known when a CPU was idle."""
+        chosen = self.start("sh", "-c", "while :; do sleep 0.01; done", cpu=live.CPUS[0])
+        self.start(workload("loop"), 100, cpu=CPU)
+        recordings = [self.watch("-a"), self.watch("-p", chosen.pid)]
+        begin = sched_live.boot_ns()
+        time.sleep(1)
+        end = sched_live.boot_ns()
+        whole, part = (self.timeline(recording) for recording in recordings)
+
+        def during(row):
+            return max(0, min(row["end"], end) - max(row["time"], begin))
+        for cpu, rows in whole.cpu_slices.items():
+            for state in "RUNNING", "IDLE":
+                told = [sum(during(row) for row in of if row["state"] == STATE[state])
+                        for of in (rows, part.cpu_slices[cpu])]
+                unknown = sum(during({"time": a, "end": b}) for a, b in whole.unknown)
+                self.assertAlmostEqual(*told, delta=0.02 * (end - begin) + unknown,
+                                       msg=(cpu, state))
+        named = {t["comm"] for t in part.threads.values() if t["id"] in
+                 {row["value"] for rows in part.cpu_slices.values() for row in rows}}
+        self.assertNotIn("loop", named)
+
     def test_born_and_gone(self):
         """Forked, woken for the first time, run, dead: nothing before, nothing after."""
         recording = self.watch("-a")

@@ -164,8 +164,7 @@ START_TEST(says_what_matters)
 }
 END_TEST
 
-/* Switches between two others are not recorded, so neither is how busy a CPU is. */
-START_TEST(of_some_threads_it_is_not_known_how_busy_cpus_were)
+START_TEST(says_which_part_is_of_the_chosen_threads)
 {
 	struct report_options o = {.by = BY_NOTHING, .sched = true, .limit = LIMIT_UNSET};
 	char *text;
@@ -173,9 +172,10 @@ START_TEST(of_some_threads_it_is_not_known_how_busy_cpus_were)
 	chosen = true;
 	text = shown(&o, 200, false, 1);
 	chosen = false;
-	ck_assert_msg(strstr(text, " of 2 CPUs for the threads recorded (of others and of idle") !=
-		      NULL, "%s", text);
-	ck_assert_ptr_null(strstr(text, "% busy"));
+	ck_assert_msg(strstr(text, " by the threads recorded)") != NULL, "%s", text);
+	free(text);
+	text = shown(&o, 200, false, 1);
+	ck_assert_ptr_null(strstr(text, " by the threads recorded)"));
 	free(text);
 }
 END_TEST
@@ -241,5 +241,5 @@ START_TEST(nothing_recorded)
 END_TEST
 
 SUITE("report_sched", fits_the_screen, says_what_matters,
-      of_some_threads_it_is_not_known_how_busy_cpus_were, colour_only_when_asked_for, limits_rows,
+      says_which_part_is_of_the_chosen_threads, colour_only_when_asked_for, limits_rows,
       a_range_without_anything, nothing_recorded)

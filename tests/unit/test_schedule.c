@@ -374,6 +374,31 @@ START_TEST(others_have_no_names)
 }
 END_TEST
 
+/* Switches between two others are left out, those from and to an idle CPU are not. */
+START_TEST(others_and_idle_are_told_apart)
+{
+	struct wire_task other = {.pid = 21, .tid = 21, .cpu = 1, .state = WIRE_RUNNING,
+				  .flags = WIRE_LEFT_OTHER};
+	const unsigned int both = WIRE_LEFT_OTHER | WIRE_NEXT_OTHER;
+
+	begin();
+	other.time = run.begin + 1;
+	ck_assert_int_eq(schedule_found(run.schedule, &other, NULL), 0);
+	record(0, 100, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 0, 11, 0);
+	record(0, 200, WIRE_SWITCH, WIRE_RUNNABLE, both, 13, 0, 0);
+	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, both, 0, 15, 0);
+	record(0, 400, WIRE_SWITCH, WIRE_RUNNABLE, WIRE_LEFT_OTHER, 11, 0, 0);
+	end(500);
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 200, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(2, 200, 300, 1, STATE_RUNNING, 0, STATE_NONE);
+	is_slice(3, 300, 400, 1, STATE_IDLE, 0, STATE_NONE);
+	is_slice(4, 400, 500, 1, STATE_RUNNING, 1, STATE_NONE);
+	is_slice(5, 0, 500, 2, STATE_RUNNING, 0, STATE_NONE);
+	over();
+}
+END_TEST
+
 START_TEST(a_snapshot_tells_what_no_record_has)
 {
 	struct wire_task asleep = {
@@ -507,6 +532,6 @@ START_TEST(a_switch_may_not_be_told)
 END_TEST
 
 SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
-      wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole,
-      a_new_name_divides_a_slice, others_have_no_names, a_snapshot_tells_what_no_record_has,
+      wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice,
+      others_have_no_names, others_and_idle_are_told_apart, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never)

@@ -481,6 +481,7 @@ bool schedule_take_wish(struct schedule *s)
 	return wish;
 }
 
+/* thread: its id; 0: it was not asked for. */
 static int found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
 {
 	struct cpu *c = t->cpu < s->cpu_count ? &s->cpus[t->cpu] : NULL;
@@ -488,6 +489,7 @@ static int found_running(struct schedule *s, const struct wire_task *t, uint64_t
 	if (c && c->runs && !c->certain && c->since <= t->time) {
 		c->tid = t->tid;
 		c->thread = thread;
+		c->other = !thread;
 		c->certain = true;
 	}
 	return 0;
@@ -512,8 +514,11 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 	struct process_entry *p;
 	struct thread_entry *th;
 	bool unknown;
-	int ret = process_table_meet(s->c.table, &task, &p, &th, &unknown, err);
+	int ret;
 
+	if (t->flags & WIRE_LEFT_OTHER)
+		return found_running(s, t, 0);
+	ret = process_table_meet(s->c.table, &task, &p, &th, &unknown, err);
 	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, p, th)))
 		return ret;
 	if (r.state == STATE_RUNNING)

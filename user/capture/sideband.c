@@ -199,7 +199,6 @@ static void foresee(const struct sideband *s, const struct perf_event_header *h,
 		s->foresee(s->foresee_context, &life, time);
 }
 
-/* Take one record; its time in *time. */
 int life_time(uint64_t *ret, const struct perf_event_header *h)
 {
 	size_t at = h->size - sizeof(struct trailer), name = sizeof(*h) + sizeof(struct ksymbol);

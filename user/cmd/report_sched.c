@@ -252,7 +252,7 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
 			show_duration(h->max, max, sizeof(max)));
 }
 
-/* Whether but some threads were recorded: what other threads did on a CPU is then not known. */
+/* Whether but some threads were recorded: of others it is known when they had a CPU. */
 static bool is_part(const struct report_sched *s)
 {
 	static const char *const choices[] = {"option.pids", "option.tids", "option.comm",
@@ -270,16 +270,14 @@ static int show_busy(const struct report_sched *s, char *buf, size_t size)
 {
 	uint64_t cpus = s->all->cpus.count;
 	double elapsed = (double)s->elapsed;
-	char share[32];
+	char share[32], part[64] = "";
 
 	if (is_part(s))
-		return snprintf(buf, size,
-				"%.2f of %" PRIu64 " CPUs for the threads recorded (of others and "
-				"of idle CPUs no more is known)",
-				(double)s->all->times.running / elapsed, cpus);
-	return snprintf(buf, size, "%s busy (%.2f of %" PRIu64 " CPUs)",
+		snprintf(part, sizeof(part), ", %.2f by the threads recorded",
+			 (double)s->all->times.running / elapsed);
+	return snprintf(buf, size, "%s busy (%.2f of %" PRIu64 " CPUs%s)",
 			show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
-			(double)s->busy / elapsed, cpus);
+			(double)s->busy / elapsed, cpus, part);
 }
 
 void report_sched_machine(const struct report_sched *s, const struct screen *to)
