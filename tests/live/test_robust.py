@@ -249,18 +249,31 @@ class Robust(live.LiveTest):
         self.assertEqual(process.returncode, 7, err)
         self.assertGreater(next(iter(live.Trace(path).table("host").values()))["end"], 0)
 
+    def test_one_wish_sent_twice(self):
+        """As timeout(1) does, to its child and to its group: the recording ends properly."""
+        recording = self.begin("-a", "-F", 999)
+        for _ in range(20):
+            if recording.process.poll() is None:
+                os.kill(recording.pid, signal.SIGINT)
+                time.sleep(0.01)
+        done = recording.wait(20)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertGreater(next(iter(live.Trace(recording.path).table("host").values()))["end"], 0)
+
     def test_interrupted_twice(self):
         """
         The second Ctrl-C aborts at once: the recorder is stopped between the two, so
-        that both are there before it can be done with the first.
+        that it cannot be done with the first.
         """
         recording = self.begin("-a", "-F", 999)
+        os.kill(recording.pid, signal.SIGINT)
+        time.sleep(0.005)
         os.kill(recording.pid, signal.SIGSTOP)
+        time.sleep(1.2)
         os.kill(recording.pid, signal.SIGINT)
         os.kill(recording.pid, signal.SIGCONT)
-        os.kill(recording.pid, signal.SIGINT)
         done = recording.wait(20)
-        # it may have been done with the first one already
+        # it may not have begun with the first one yet
         self.assertIn(done.status, (0, 1, 130, -signal.SIGINT), done.err)
         if os.path.exists(recording.path):
             skein("query", recording.path, "SELECT count(*) FROM sample")

@@ -28,6 +28,7 @@
 
 /* Bytes for the reader of debugging information, unless --inline-memory tells. */
 #define INLINE_MEMORY (256ULL << 20)
+#define ONE_WISH NSEC_PER_SEC /* signals that come together are one */
 
 struct record_options {
 	struct targets targets;
@@ -324,15 +325,29 @@ static int catch_signals(struct recording *r)
 	return r->signals < 0 ? -errno : 0;
 }
 
+static uint64_t stopped_at; /* ns: the first signal was taken */
+
+/* timeout(1) and sudo(8) may send one wish twice. */
+static void on_second_signal(int signo)
+{
+	if (boot_now() - stopped_at < ONE_WISH)
+		return;
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
 /* From now on Ctrl-C kills: the user has asked twice. */
 static void release_signals(void)
 {
+	const struct sigaction kill = {.sa_handler = on_second_signal, .sa_flags = SA_RESTART};
+	static const int all[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		sigaddset(&set, all[i]);
+		sigaction(all[i], &kill, NULL);
+	}
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -345,6 +360,7 @@ static void take_signals(struct recording *r)
 			r->copy = true;
 		} else if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
 			r->stopped_by = (int)s.ssi_signo;
+			stopped_at = boot_now();
 			release_signals();
 		}
 	}
