@@ -208,7 +208,7 @@ const struct command record_command = {
 		"\n"
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
-		"that of skein. Ctrl-C ends a recording properly, a second one at once.",
+		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
 	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
 		    "sudo skein record -e all -d 10s\tand every switch: who waited, for whom\n"
 		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
