@@ -116,13 +116,15 @@ class OnDebian12(unittest.TestCase):
         """CPUs' slices tile their time, and a sleeper is known to sleep, woken by a timer."""
         trace = live.Trace(self.recording.run.out / "sched.skein")
         begin, end = trace.query("SELECT start, end FROM host")[0].values()
+        said = trace.query("SELECT value FROM info WHERE key = 'sched.resolution'")
+        step = int(said[0]["value"].split()[0])
         for lane in trace.query("SELECT id FROM lane WHERE kind = 1"):
-            at = begin // 16 * 16
+            at = begin // step * step
             for piece in trace.query("SELECT time, end FROM slice WHERE lane = "
                                      f"{lane['id']} ORDER BY time"):
                 self.assertEqual(piece["time"], at)
                 at = piece["end"]
-            self.assertEqual(at, end // 16 * 16)
+            self.assertEqual(at, end // step * step)
         slept = trace.query(
             "SELECT slice.end AS time, word, thread.lane AS lane FROM slice JOIN thread "
             "ON thread.id = slice.value JOIN wait_class ON wait_class.id = slice.wait "
