@@ -37,16 +37,17 @@
  * read takes no longer than with 4 KiB.
  */
 #define PAGE_BYTES 1024
-#define PAGE_TEXT(bytes) #bytes
-#define PAGE_SQL(bytes) "PRAGMA page_size=" PAGE_TEXT(bytes) ";"
-static const char pragmas[] = PAGE_SQL(PAGE_BYTES) "PRAGMA auto_vacuum=NONE;"
-						   "PRAGMA locking_mode=EXCLUSIVE;"
-						   "PRAGMA journal_mode=DELETE;"
-						   "PRAGMA synchronous=OFF;"
-						   "PRAGMA cache_spill=OFF;"
-						   "PRAGMA cache_size=-2048;"
-						   "PRAGMA secure_delete=OFF;"
-						   "PRAGMA temp_store=MEMORY;";
+#define TEXT_OF(number) #number
+#define AS_TEXT(number) TEXT_OF(number)
+static const char pragmas[] = "PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
+			      "PRAGMA auto_vacuum=NONE;"
+			      "PRAGMA locking_mode=EXCLUSIVE;"
+			      "PRAGMA journal_mode=DELETE;"
+			      "PRAGMA synchronous=OFF;"
+			      "PRAGMA cache_spill=OFF;"
+			      "PRAGMA cache_size=-2048;"
+			      "PRAGMA secure_delete=OFF;"
+			      "PRAGMA temp_store=MEMORY;";
 
 #define CHUNK_SQL \
 	"INSERT INTO chunk(id,kind,lane_group,time,\"end\",records,bytes_raw,data)" \
