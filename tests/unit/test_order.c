@@ -181,7 +181,8 @@ static size_t allocated(void)
 	return mallinfo2().uordblks + mallinfo2().hblkhd; /* 0 under a sanitizer */
 }
 
-static int ignore(void *context, int ring, uint64_t time, const void *data, uint32_t size, bool late)
+static int ignore(void *context, int ring, uint64_t time, const void *data, uint32_t size,
+		  bool late)
 {
 	(void)context;
 	(void)ring;

@@ -109,6 +109,8 @@ static bool among(const numbers_t *n, uint64_t number)
 /* "12,13" into sorted numbers. */
 static int parse_numbers(const char *text, const char *option, numbers_t *ret, struct error *err)
 {
+	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
+
 	for (const char *at = text;; at++) {
 		char *end;
 		uint64_t number;
@@ -117,7 +119,7 @@ static int parse_numbers(const char *text, const char *option, numbers_t *ret, s
 		number = strtoull(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || (*end && *end != ','))
 			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers%s", option,
-					 text, isalpha((unsigned char)*text) ? "; --comm takes names" : "");
+					 text, hint);
 		if (vector_push(ret, number) < 0)
 			return error_errno(err, -ENOMEM, "%s", option);
 		at = end;

@@ -18,6 +18,7 @@
 /* Take a list of numbers such as 12,13 behind those that the list holds. */
 static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
 {
+	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
 	const char *at = text;
 
 	do {
@@ -29,8 +30,7 @@ static int take_numbers(number_list *list, const char *text, const char *what, s
 		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
 		    (*end && *end != ','))
 			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13%s",
-					 text, what,
-					 isalpha((unsigned char)*text) ? "; --comm takes names" : "");
+					 text, what, hint);
 		if (vector_push(list, (uint32_t)number) < 0)
 			return error_errno(err, -ENOMEM, "list of %s", what);
 		at = *end ? end + 1 : end;
