@@ -201,13 +201,20 @@ struct wire_task {
 	__u32 unused;
 };
 
-/* What became of the samples due on one CPU, counted where it happens. */
+/*
+ * What became of the samples due on one CPU, counted where it happens. Each period that is due ends
+ * as one of: a sample (runs, which become written, filtered or ring_full), idle, stolen, delayed or
+ * skipped.
+ */
 struct wire_account {
-	__u64 runs; /* of the program */
+	__u64 runs; /* of the program, but for those that count as stolen */
 	__u64 written;
 	__u64 filtered;
 	__u64 idle; /* periods that fell into idle time, sampled or not */
 	__u64 ring_full;
+	__u64 stolen; /* periods that ended while the host had taken the CPU away */
+	__u64 delayed; /* periods that ended before a late tick: one tick came for several */
+	__u64 skipped; /* periods whose tick came, but the kernel did not run the program */
 	/*
 	 * The sampling clock ticks on a fixed grid: origin + n * period. Idle
 	 * CPUs are not sampled reliably, so the idle hooks count the grid
@@ -217,7 +224,10 @@ struct wire_account {
 	__u64 period; /* ns; 0: the event is no clock and does not tick when idle */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 idle_since; /* ns; 0: the CPU is not idle */
-	__u64 urged; /* ns: when the consumer was woken last for what a sample lacked */
+	__u64 steal; /* ns that the host had taken from the CPU, ever, when that was last read */
+	__s64 debt; /* ns of that which are not counted as stolen periods yet */
+	__u64 lag; /* ns after its grid point of the earliest of the last samples */
+	__u64 lags; /* how many samples that covers */
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

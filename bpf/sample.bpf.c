@@ -9,6 +9,7 @@
 #include "bpf/account.h"
 #include "bpf/event.h"
 #include "bpf/select.h"
+#include "bpf/steal.h"
 #include "bpf/task.h"
 #include "bpf/unwind/native.h"
 #include "bpf/unwind/python_kernel.h"
@@ -25,12 +26,20 @@ const volatile bool save_all = false; /* registers and stack with every sample *
 const volatile bool stop_sampled = false; /* for who compares with another debugger */
 
 #define SIGSTOP 19
-#define URGE_INTERVAL 2000000 /* ns between two wakings of the consumer for what is missing */
 
 struct sample_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* the real size is set by user space */
 };
+
+/* By CPU, shared with user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the number of possible CPUs, set by user space */
+	__type(key, __u32);
+	__type(value, struct wire_account);
+} accounts SEC(".maps");
 
 /* Several rings, so that CPUs do not fight for one lock. */
 struct {
@@ -112,28 +121,54 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 	return !begin_walk(u, ctx, task, in_kernel, s->time);
 }
 
-/* What is missing takes 10 ms to be told: all samples of that time say the same. */
-static __always_inline bool is_urgent(const struct wire_sample *s, struct wire_account *a)
+/*
+ * What is missing of a stack or of Python's names may be gone with its process, so the consumer
+ * looks more often for a while. It asks to be woken only once before each while, by whatever is
+ * first: a program that is executed, mostly. A sample wakes it at a tick of the sampling clock, so
+ * that what it does next is never sampled; the consumer waits for a random part of a period then.
+ */
+__u32 consumer_sleeps = 0;
+
+static __always_inline bool lacks_something(const struct wire_sample *s)
 {
-	if (s->python & WIRE_PYTHON_NEW)
-		return true;
-	if (!(s->flags & WIRE_UNFINISHED) || s->time - a->urged < URGE_INTERVAL)
+	return s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW;
+}
+
+/* Whether the consumer has to be woken; the first to find it asleep does it. */
+static __always_inline bool take_consumer(void)
+{
+	if (!consumer_sleeps)
 		return false;
-	a->urged = s->time;
+	consumer_sleeps = 0;
 	return true;
 }
 
 /*
- * Waking the consumer for every sample would cost more than the sample. It is
- * woken when a ring fills up, and looks by itself several times a second; at
- * once when something is missing that it could provide.
+ * Waking the consumer for every sample would cost more than the sample. It is woken when a ring
+ * fills up, and looks by itself several times a second.
  */
-static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s,
-				       struct wire_account *a)
+static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
 {
-	if (is_urgent(s, a) || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
+	if ((lacks_something(s) && take_consumer()) ||
+	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
+}
+
+/* Wake the consumer from anywhere else: by an empty record, which is thrown away at once. */
+static __always_inline void wake_consumer(void)
+{
+	__u32 first = 0;
+	void *ring, *record;
+
+	if (!take_consumer())
+		return;
+	ring = bpf_map_lookup_elem(&rings, &first);
+	if (!ring)
+		return;
+	record = bpf_ringbuf_reserve(ring, sizeof(__u64), 0);
+	if (record)
+		bpf_ringbuf_discard(record, BPF_RB_FORCE_WAKEUP);
 }
 
 static __always_inline void send(struct user_walk *u, __u32 words, struct wire_account *a)
@@ -145,7 +180,7 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 
 	if (size > sizeof(*s) + WALK_WORDS * sizeof(__u64))
 		size = sizeof(*s) + WALK_WORDS * sizeof(__u64);
-	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s, a)))
+	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s)))
 		a->written++;
 	else
 		a->ring_full++;
@@ -211,7 +246,8 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 		account_idle_sample(a, now);
 		return NULL;
 	}
-	account_sample(a, now);
+	if (!account_sample(a, now, stolen_time(task)))
+		return NULL;
 	if (!selected(task)) {
 		a->filtered++;
 		return NULL;
@@ -352,7 +388,7 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 	if (!a)
 		return 0;
 	if (state == (__u32)-1)
-		account_idle_end(a, now);
+		account_idle_end(a, now, stolen_time(bpf_get_current_task_btf()));
 	else
 		account_idle_begin(a, now);
 	return 0;
@@ -372,6 +408,8 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
 	process_executed(task->tgid);
+	if (!wanted.by_pid || selected_pid(task))
+		wake_consumer();
 	return 0;
 }
 

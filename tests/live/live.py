@@ -127,11 +127,16 @@ class Trace:
 
     def excuse(self):
         """
-        By how many seconds samples and CPU clocks may differ for reasons that are told: samples
-        were not delivered, or fell into time that was stolen and that CPU clocks leave out.
+        By how many seconds samples and CPU clocks may differ for reasons that are recorded: samples
+        got lost, or the host took the CPU, of which clocks and samples need not agree whose it was.
         """
-        lost = self.query(f"SELECT * FROM loss WHERE reason = {LOSS['NOT_DELIVERED']}")
+        reasons = ", ".join(str(LOSS[reason]) for reason in UNSAMPLED)
+        lost = self.query(f"SELECT * FROM loss WHERE reason IN ({reasons})")
         return sum(r["weight"] for r in lost) / 1e9 + self.stolen
+
+    def unsampled(self, cpu=None):
+        """How many samples were due and never taken, of one CPU or all."""
+        return sum(self.losses(reason, cpu) for reason in UNSAMPLED)
 
     def losses(self, reason=None, cpu=None):
         """Number of records lost, with its words from the trace's own list."""
@@ -151,6 +156,7 @@ LOSS = {name: i + 1 for i, name in enumerate(words("LOSS_REASONS"))}
 FRAME = {name: i + 1 for i, name in enumerate(words("FRAME_KINDS"))}
 MAPPING = {name: i + 1 for i, name in enumerate(words("MAPPING_KINDS"))}
 FRAME_END = FRAME["END"]
+UNSAMPLED = ("NOT_DELIVERED", "LATE_TICK", "SKIPPED")  # reasons of losses in the kernel
 
 
 def count(stacks):

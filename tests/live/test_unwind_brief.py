@@ -71,14 +71,7 @@ class Brief(live.LiveTest):
         return used, turns
 
     def record_all(self, paths):
-        """
-        The recorder has the other CPUs for itself: it is woken by samples of what it does not
-        know, and if it took our CPU then, programs would run just before samples more often than
-        just behind them, and have more than their share.
-        """
-        others = set(live.CPUS) - {max(live.CPUS)} or set(live.CPUS)
-        recording = self.begin("-a", "-F", FREQUENCY,
-                               prefix=("taskset", "-c", ",".join(map(str, others))))
+        recording = self.begin("-a", "-F", FREQUENCY)
         used, turns = self.run_all(paths)
         return self.finish(recording), used, turns
 

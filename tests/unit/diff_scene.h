@@ -108,7 +108,7 @@ static inline int diff_put_samples(struct sink *to, bool after, bool as_sums, st
 static inline int diff_scene_run(struct source *s, struct sink *to, struct error *err)
 {
 	bool after = ((struct diff_scene_source *)s)->after;
-	struct account account = {1, 0, DIFF_SAMPLES(after), DIFF_SAMPLES(after), 0, 0, 0};
+	struct account account = {1, 0, DIFF_SAMPLES(after), DIFF_SAMPLES(after), 0, 0, 0, 0};
 	int rc = diff_put_entities(to, after, err);
 
 	for (uint64_t id = 1; id <= DIFF_LINES && !rc; id++)

@@ -131,10 +131,10 @@ static const struct scene_run {
 };
 
 static const struct account scene_accounts[] = {
-	{1, 0, 200, 40, 3, 150, 0},
-	{1, 1, 200, 14, 0, 186, 0},
-	{1, 2, 200, 35, 0, 158, 1},
-	{1, 3, 200, 11, 0, 189, 0},
+	{1, 0, 200, 40, 3, 150, 0, 0},
+	{1, 1, 200, 14, 0, 186, 0, 0},
+	{1, 2, 200, 35, 0, 158, 1, 0},
+	{1, 3, 200, 11, 0, 189, 0, 0},
 };
 static const struct loss scene_losses[] = {
 	{1, 1, 1, 1, LOSS_NOT_DELIVERED, SCENE_START, SCENE_START + 1, 7, 7 * SCENE_PERIOD},

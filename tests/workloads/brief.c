@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A program that lives a few milliseconds; with COPIES, that many of them one
- * after the other. Prints the CPU seconds of the copies.
+ * after the other. Prints its own pid, the CPU seconds of the copies, in how many stretches they had
+ * them, and how many copies there were.
  *
  *   brief MS [COPIES]
  */
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "burn.h"
 
@@ -29,8 +31,10 @@ static int copies(char *ms, int count)
 		waitpid(pid, NULL, 0);
 	}
 	getrusage(RUSAGE_CHILDREN, &used);
-	printf("{\"cpu\": %.6f}\n", used.ru_utime.tv_sec + used.ru_stime.tv_sec +
-	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+	printf("{\"pid\": %d, \"cpu\": %.6f, \"turns\": %ld, \"lives\": %d}\n", getpid(),
+	       used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
+	       count + used.ru_nvcsw + used.ru_nivcsw, count);
 	return 0;
 }
 

@@ -219,6 +219,7 @@ static void add_accounts(struct account *total, const struct profile *p, uint64_
 		total->filtered += a->filtered;
 		total->idle += a->idle;
 		total->late += a->late;
+		total->cut_off += a->cut_off;
 		++*tolerance;
 	}
 }
@@ -241,7 +242,15 @@ void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
 		else
 			ret->unknown_reason += l->count;
 	}
-	ret->due = ret->by_reason[LOSS_RING_FULL] + ret->by_reason[LOSS_NOT_DELIVERED];
-	rest = (int64_t)(total->due - total->written - total->filtered - total->idle - ret->due);
-	ret->unexplained = rest > tolerance || rest < -tolerance ? rest : 0;
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
+		if (loss_reason_is_due(reason) && reason != LOSS_STOLEN)
+			ret->due += ret->by_reason[reason];
+	rest = (int64_t)(total->due - total->written - total->filtered - total->idle - ret->due -
+			 ret->by_reason[LOSS_STOLEN]);
+	ret->cut_off = total->cut_off;
+	rest -= (int64_t)total->cut_off;
+	if (!ret->cut_off && rest >= 0 && rest <= tolerance) /* in older traces it is the rest */
+		ret->cut_off = (uint64_t)rest;
+	else if (rest > tolerance || rest < -tolerance)
+		ret->unexplained = rest;
 }

@@ -60,11 +60,9 @@ struct losses {
 	struct account total; /* cpu means nothing */
 	uint64_t by_reason[LOSS_COUNT]; /* records */
 	uint64_t unknown_reason;
-	uint64_t due; /* of them, samples that were due and did not come */
-	/*
-	 * Due samples that nothing explains, beyond one per CPU: counts of
-	 * time and of events may differ by that. Negative: more than were due.
-	 */
+	uint64_t due; /* of them, samples that were due and did not come; not the stolen ones */
+	uint64_t cut_off; /* parts of periods where intervals start and end: one per CPU */
+	/* Due samples that nothing explains, beyond those. Negative: more than were due. */
 	int64_t unexplained;
 };
 

@@ -212,11 +212,13 @@ static void drop_old(struct recent *r)
 /* What is due beyond all that is known, and not just under way. */
 static uint64_t not_delivered(const struct recent_account *a)
 {
-	uint64_t known = a->total.written + a->total.filtered + a->total.idle +
-			 a->lost[LOSS_RING_FULL];
-	uint64_t rest = a->total.due > known ? a->total.due - known : 0;
+	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;
 	uint64_t tolerated = a->span ? (uint64_t)((double)a->total.due * UNDER_WAY / a->span) : 0;
 
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
+		if (loss_reason_is_due(reason) && reason != LOSS_NOT_DELIVERED)
+			known += a->lost[reason];
+	rest = a->total.due > known ? a->total.due - known : 0;
 	return rest > tolerated ? rest : 0;
 }
 

@@ -105,7 +105,7 @@ const char *edge_kind_word(uint64_t kind)
 	return WORD(words, kind);
 }
 
-#define LOSS_WORD(N, short_text, text) [LOSS_##N] = short_text,
+#define LOSS_WORD(N, word, due, text) [LOSS_##N] = word,
 const char *loss_reason_word(uint64_t reason)
 {
 	static const char *const words[] = {LOSS_REASONS(LOSS_WORD)};
@@ -113,10 +113,18 @@ const char *loss_reason_word(uint64_t reason)
 	return WORD(words, reason);
 }
 
-#define LOSS_TEXT(N, short_text, text) [LOSS_##N] = text,
+#define LOSS_TEXT(N, word, due, text) [LOSS_##N] = text,
 const char *loss_reason_text(uint64_t reason)
 {
 	static const char *const words[] = {LOSS_REASONS(LOSS_TEXT)};
 
 	return WORD(words, reason);
+}
+
+#define LOSS_DUE(N, word, due, text) [LOSS_##N] = due,
+bool loss_reason_is_due(uint64_t reason)
+{
+	static const bool due[] = {LOSS_REASONS(LOSS_DUE)};
+
+	return reason < LOSS_COUNT && due[reason];
 }

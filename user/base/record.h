@@ -215,7 +215,8 @@
 	I(written, "samples in this trace") \
 	I(filtered, "samples of threads that were not asked for") \
 	I(idle, "due while the CPU had nothing to run") \
-	I(late, "of those written: came behind the watermark")
+	I(late, "of those written: came behind the watermark") \
+	I(cut_off, "parts of a period where the clock started and stopped: each due, none sampled")
 
 #define LOSS_FIELDS(I, S, T) \
 	I(id, "") \
@@ -348,22 +349,31 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(FORK, "fork") /* a new thread, by the thread that made it */ \
 	X(MIGRATION, "migration") /* from CPU lane to CPU lane, not at a wake-up; value: thread.id */
 
-/* X(NAME, "word for tables", "what happened, and what to do about it") */
+/*
+ * X(NAME, "word for tables", whether samples are lost that were due, "what happened, and what to do
+ * about it")
+ */
 #define LOSS_REASONS(X) \
-	X(RING_FULL, "ring full", "the sample ring was full: raise --buffer or lower -F") \
-	X(NOT_DELIVERED, "not delivered", \
-	  "the kernel skipped the sample, its timer was late or the host took the CPU") \
-	X(LIFE_LOST, "side-band full", \
+	X(RING_FULL, "ring full", true, "the sample ring was full: raise --buffer or lower -F") \
+	X(NOT_DELIVERED, "not delivered", true, "no tick came; what kept it was not measured") \
+	X(LIFE_LOST, "side-band full", false, \
 	  "records of process life were lost; /proc was read again") \
-	X(BAD_RECORD, "bad record", "a record of the kernel could not be understood") \
-	X(CPU_GONE, "CPU offline", "the CPU went offline while recording") \
-	X(WRITE_FAILED, "write failed", "the trace could not be written: disk full?") \
-	X(UNREADABLE_CHUNK, "unreadable chunk", "a damaged part of the trace was left out") \
-	X(SWITCHES_LOST, "switches lost", \
+	X(BAD_RECORD, "bad record", false, "a record of the kernel could not be understood") \
+	X(CPU_GONE, "CPU offline", false, "the CPU went offline while recording") \
+	X(WRITE_FAILED, "write failed", false, "the trace could not be written: disk full?") \
+	X(UNREADABLE_CHUNK, "unreadable chunk", false, \
+	  "a damaged part of the trace was left out") \
+	X(SWITCHES_LOST, "switches lost", false, \
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
-	X(OUT_OF_ORDER, "out of order", "a stamp lay before its predecessor's: the clock jumped") \
-	X(UNTOLD, "switches not told", \
-	  "the kernel did not tell of a switch: who ran until the next is not known")
+	X(OUT_OF_ORDER, "out of order", false, \
+	  "a stamp lay before its predecessor's: the clock jumped") \
+	X(UNTOLD, "switches not told", false, \
+	  "the kernel did not tell of a switch: who ran until the next is not known") \
+	X(STOLEN, "stolen", true, "the host ran something else on this CPU") \
+	X(LATE_TICK, "late tick", true, \
+	  "interrupts were off, or the host delivered the timer's interrupt late") \
+	X(SKIPPED, "skipped", true, \
+	  "the kernel did not run the sampling program: inside bpf() calls, or when throttled")
 
 #define ENUM_LANE(N, text) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
@@ -385,7 +395,7 @@ enum wait_class { WAIT_NONE, WAIT_CLASSES(ENUM_WAIT) WAIT_COUNT };
 enum interrupt { INTERRUPT_NONE, INTERRUPTS(ENUM_INTERRUPT) INTERRUPT_COUNT };
 #define ENUM_EDGE(N, text) EDGE_##N,
 enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
-#define ENUM_LOSS(N, word, text) LOSS_##N,
+#define ENUM_LOSS(N, word, due, text) LOSS_##N,
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
 /* Words for the values above; "?" for a value that is none of them. Static. */
@@ -400,6 +410,8 @@ const char *interrupt_word(uint64_t interrupt);
 const char *edge_kind_word(uint64_t kind);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
+/* Whether what is lost for that reason are samples that were due: a term of an account's sum. */
+bool loss_reason_is_due(uint64_t reason);
 
 /*
  * The time in whose order a slice is put: its end, when it is known; but one that is open, or

@@ -61,7 +61,7 @@ struct capture_options {
 /* What a summary tells beside what is in the records. */
 struct capture_summary {
 	bool sampled;
-	uint64_t due, written, filtered, idle, late;
+	uint64_t due, written, filtered, idle, late, cut_off;
 	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns */
 	uint64_t switches, wakeups, migrations; /* put */

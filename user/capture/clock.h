@@ -11,11 +11,6 @@
 
 /* How long a record may have been stamped before it is visible in its ring. */
 #define ORDER_MARGIN (10 * NSEC_PER_MSEC)
-/* How often the rings are looked at when nothing wakes the loop. */
-#define DRAIN_INTERVAL (100 * NSEC_PER_MSEC)
-/* And when no process begins, maps or ends: what samples lack is told at once all the same. */
-#define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
-
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;

@@ -7,8 +7,8 @@
 
 struct page { /* of one CPU */
 	uint64_t written, filtered, late;
-	uint64_t ring_full_told;
-	uint64_t not_delivered;
+	uint64_t lost[LOSS_COUNT]; /* samples, as put into the sink */
+	uint64_t cut_off;
 	uint64_t gone, back; /* when it went offline and came back, ns; 0: it did not */
 	uint64_t gone_loss; /* id of the loss that tells of it */
 };
@@ -143,10 +143,43 @@ static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint
 	return put_loss(sink, &r, err);
 }
 
+/* What the kernel side and the sampler have counted as lost on a CPU so far. */
+static void count_lost(const struct cpu_account *c, uint64_t lost[LOSS_COUNT])
+{
+	lost[LOSS_RING_FULL] = c->ring_full;
+	lost[LOSS_STOLEN] = c->stolen;
+	lost[LOSS_LATE_TICK] = c->delayed;
+	lost[LOSS_SKIPPED] = c->skipped;
+}
+
+static uint64_t known_of(const struct account *a, const uint64_t lost[LOSS_COUNT])
+{
+	uint64_t known = a->written + a->filtered + a->idle;
+
+	for (int reason = 1; reason < LOSS_COUNT; reason++)
+		known += lost[reason];
+	return known;
+}
+
+static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
+			  const uint64_t lost[LOSS_COUNT], uint64_t now, struct error *err)
+{
+	struct page *p = &l->pages[cpu];
+	int ret = 0;
+
+	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
+		ret = put_lost(l, sink, (int)cpu, (enum loss_reason)reason,
+			       lost[reason] - p->lost[reason], now, err);
+		p->lost[reason] = lost[reason];
+	}
+	return ret;
+}
+
 static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		    bool final, struct error *err)
 {
 	struct page *p = &l->pages[cpu];
+	uint64_t lost[LOSS_COUNT] = {0};
 	struct cpu_account c;
 	struct account r;
 	int ret;
@@ -163,16 +196,18 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 		.idle = c.idle,
 		.late = p->late,
 	};
-	ret = put_lost(l, sink, (int)cpu, LOSS_RING_FULL, c.ring_full - p->ring_full_told, now,
-		       err);
-	p->ring_full_told = c.ring_full;
-	if (!ret && final) {
-		uint64_t known = r.written + r.filtered + r.idle + c.ring_full;
+	count_lost(&c, lost);
+	if (final) {
+		uint64_t known = known_of(&r, lost);
 
-		/* where an interval begins and ends, one sample may be rounded away */
-		p->not_delivered = r.due > known + c.intervals ? r.due - known : 0;
-		ret = put_lost(l, sink, (int)cpu, LOSS_NOT_DELIVERED, p->not_delivered, now, err);
+		/* where an interval starts and ends, a part of a period may be cut off */
+		if (r.due > known + c.intervals)
+			lost[LOSS_NOT_DELIVERED] = r.due - known;
+		else
+			r.cut_off = r.due > known ? r.due - known : 0;
 	}
+	p->cut_off = r.cut_off;
+	ret = put_cpu_losses(l, sink, cpu, lost, now, err);
 	return ret ? ret : put_account(sink, &r, err);
 }
 
@@ -203,7 +238,7 @@ void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost)
 
 		sampler_counts(l->sampler, cpu, &c);
 		*filtered += l->pages[cpu].filtered + c.filtered;
-		*lost += c.ring_full;
+		*lost += c.ring_full + c.stolen + c.delayed + c.skipped;
 	}
 }
 
@@ -221,7 +256,8 @@ void ledger_summary(const struct ledger *l, struct capture_summary *ret)
 		ret->filtered += p->filtered + c.filtered;
 		ret->idle += c.idle;
 		ret->late += p->late;
-		ret->lost[LOSS_RING_FULL] += c.ring_full;
-		ret->lost[LOSS_NOT_DELIVERED] += p->not_delivered;
+		ret->cut_off += p->cut_off;
+		for (int reason = 1; reason < LOSS_COUNT; reason++)
+			ret->lost[reason] += p->lost[reason];
 	}
 }

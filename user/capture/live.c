@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "capture/clock.h"
@@ -31,9 +32,15 @@
 
 /*
  * What ends a wait: rings that fill up, names that come, other helper processes that answer,
- * signals for keep_going.
+ * signals for keep_going. A sample ring is written to at ticks of the sampling clock.
  */
-enum wake { WAKE_RING = 1, WAKE_NAMES = 2, WAKE_HELPER = 4, WAKE_SIGNAL = 8 };
+enum wake {
+	WAKE_RING = 1,
+	WAKE_SAMPLE_RING = 2,
+	WAKE_NAMES = 4,
+	WAKE_HELPER = 8,
+	WAKE_SIGNAL = 16,
+};
 
 static int poll_helpers(struct live *l, struct error *err)
 {
@@ -111,10 +118,20 @@ static bool has_more(const struct live *l)
 	return program_has_more(l->program) || (l->schedule && schedule_has_more(l->schedule));
 }
 
+static enum pace_finding finding_of(const struct live *l)
+{
+	if (l->mapped || program_saw_urgent(l->program))
+		return PACE_LACKING;
+	return sideband_is_quiet(l->sideband) ? PACE_QUIET : PACE_LIFE;
+}
+
 static int drain(struct live *l, struct error *err)
 {
 	uint64_t now = boot_now();
-	int ret = sideband_drain(l->sideband, now);
+	int ret;
+
+	l->mapped = false;
+	ret = sideband_drain(l->sideband, now);
 
 	if (!ret)
 		ret = program_drain(l->program, now);
@@ -122,7 +139,7 @@ static int drain(struct live *l, struct error *err)
 		ret = schedule_take(l->schedule);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
-	l->last_drain = now;
+	pace_looked(&l->pace, now, finding_of(l));
 	ret = release(l, err);
 	return ret ? ret : tell_walkers(l, now, err);
 }
@@ -227,42 +244,50 @@ static bool keep_going(struct live *l)
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }
 
-/*
- * Where walkers lack something, they are told as soon as the records before it are in order.
- * Nothing wakes us when the arrays of switches fill up.
- */
-static uint64_t interval_of(const struct live *l)
+/* How long to sleep, ns: until the next look at the rings, or the end of the recording. */
+static uint64_t pause_of(const struct live *l, uint64_t now)
 {
-	if (program_saw_urgent(l->program))
-		return ORDER_MARGIN + NSEC_PER_MSEC;
-	return sideband_is_quiet(l->sideband) && !l->schedule ? QUIET_INTERVAL : DRAIN_INTERVAL;
-}
-
-/* How long to sleep, ms: until the next drain, or the end of the recording. */
-static int pause_of(const struct live *l)
-{
-	uint64_t now = boot_now(), until = l->last_drain + interval_of(l);
-	uint64_t end = l->started + l->options.duration;
+	uint64_t until = l->pace.next, end = l->started + l->options.duration;
 
 	if (has_more(l))
 		return 0;
 	if (l->options.duration && end < until)
 		until = end;
-	return until > now ? (int)((until - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC) : 0;
+	return until > now ? until - now : 0;
+}
+
+static void sleep_for(uint64_t ns)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)(ns / NSEC_PER_SEC),
+		.tv_nsec = (long)(ns % NSEC_PER_SEC),
+	};
+
+	(void)nanosleep(&t, NULL);
 }
 
 /* Wait until there is something to do; returns what, as a mask of enum wake. */
 static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
-	int n = epoll_wait(l->epoll, events, 64, pause_of(l));
+	uint64_t now = boot_now(), pause = pause_of(l, now);
+	const struct timespec limit = {
+		.tv_sec = (time_t)(pause / NSEC_PER_SEC),
+		.tv_nsec = (long)(pause % NSEC_PER_SEC),
+	};
 	unsigned int woken = 0;
+	int n;
 
+	program_wants_waking(l->program, pace_sleeps(&l->pace, now));
+	n = epoll_pwait2(l->epoll, events, 64, &limit, NULL);
+	program_wants_waking(l->program, false);
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
-	if (has_more(l) || boot_now() >= l->last_drain + interval_of(l))
+	if (woken & WAKE_SAMPLE_RING)
+		sleep_for(pace_pause(&l->pace));
+	if (woken & WAKE_SAMPLE_RING || has_more(l) || boot_now() >= l->pace.next)
 		woken |= WAKE_RING;
-	return woken;
+	return woken & ~(unsigned int)WAKE_SAMPLE_RING;
 }
 
 /*
@@ -271,10 +296,8 @@ static unsigned int wait_for_work(struct live *l)
  */
 static void gather_names(struct live *l)
 {
-	const struct timespec moment = {.tv_nsec = GATHER_NAMES};
-
 	if (!symbolizer_tables_pending(l->symbolizer) && !program_saw_urgent(l->program))
-		(void)nanosleep(&moment, NULL);
+		sleep_for(GATHER_NAMES);
 }
 
 static int rounds(struct live *l, struct error *err)
@@ -326,7 +349,7 @@ static int watch_all(struct live *l, struct error *err)
 	if (!ret)
 		ret = watch(l, l->options.wake_fd, 0, WAKE_SIGNAL);
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
-		ret = watch(l, program_ring_fd(l->program, i), EPOLLET, WAKE_RING);
+		ret = watch(l, program_ring_fd(l->program, i), EPOLLET, WAKE_SAMPLE_RING);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++)
 		ret = watch(l, sideband_fd(l->sideband, cpu), EPOLLET, WAKE_RING);
 	return ret ? error_errno(err, ret, "epoll") : 0;
@@ -403,9 +426,20 @@ static int release_command(struct live *l, struct error *err)
 	return 0;
 }
 
+/*
+ * A timer that may fire 50 µs late, as is usual, fires with whatever interrupt comes in that time:
+ * with the sampling clock's more often than by chance.
+ */
+static void wake_in_time(void)
+{
+	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* ns */
+}
+
 static int begin(struct live *l, struct error *err)
 {
 	int ret = live_begin_tables(l, err);
+
+	wake_in_time();
 
 	if (!ret)
 		ret = watch_all(l, err);
@@ -423,7 +457,9 @@ static int begin(struct live *l, struct error *err)
 		ret = tell_walkers(l, boot_now(), err);
 	if (ret)
 		return ret;
-	l->started = l->last_drain = l->last_tick = l->last_forget = l->last_tidy = boot_now();
+	l->started = l->last_tick = l->last_forget = l->last_tidy = boot_now();
+	pace_start(&l->pace, l->event.clocked ? l->event.period : 0, l->schedule != NULL,
+		   l->started, l->started);
 	ret = describe(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);

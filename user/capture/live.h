@@ -14,6 +14,7 @@
 #include "capture/ledger.h"
 #include "capture/opener.h"
 #include "capture/order.h"
+#include "capture/pace.h"
 #include "capture/process.h"
 #include "capture/program.h"
 #include "capture/pythons.h"
@@ -67,7 +68,8 @@ struct live {
 	struct sink *sink;
 	int epoll;
 	uint64_t started; /* sampling */
-	uint64_t last_drain, last_tick, last_forget, last_tidy;
+	struct pace pace;
+	uint64_t last_tick, last_forget, last_tidy;
 	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
@@ -75,6 +77,7 @@ struct live {
 	bool scanned; /* the first scan of /proc is over */
 	bool remapped; /* walkers have to be told of processes before more is drained */
 	bool retry; /* something has come that stacks may have waited for */
+	bool mapped; /* a selected process has mapped a file since the last look at the rings */
 	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
 	size_t parked_bytes;
 	size_t parked_most; /* then the oldest are put as they are */

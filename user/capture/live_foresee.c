@@ -48,6 +48,7 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 
 	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
 		return;
+	l->mapped = true;
 	o = objects_foresee(l->objects, &m);
 	if (!o)
 		return;

@@ -18,6 +18,7 @@
 #include "bpf/unwind/state.h"
 #include "capture/clock.h"
 #include "capture/needs.h"
+#include "capture/steal.h"
 
 /* More rings than this would not be faster, only more memory. */
 #define MAX_RINGS 16
@@ -197,6 +198,7 @@ static void configure(struct program *p, const struct program_options *o)
 	s->rodata->with_kernel_stack = o->kernel_stack;
 	s->rodata->with_user_stack = o->user_stack;
 	s->rodata->with_idle = o->idle;
+	s->rodata->steal_offset = o->clocked ? steal_find() : 0;
 	/* the kernel clears the buckets of a large map at every start: only if it is used */
 	if (!o->select_pids)
 		bpf_map__set_max_entries(s->maps.selected_pids, 1);
@@ -501,6 +503,11 @@ void program_forget_process(struct program *p, uint32_t pid)
 bool program_saw_urgent(const struct program *p)
 {
 	return p->urgent;
+}
+
+void program_wants_waking(struct program *p, bool wanted)
+{
+	__atomic_store_n(&p->skeleton->bss->consumer_sleeps, wanted, __ATOMIC_RELAXED);
 }
 
 const struct wire_selection *program_selection(const struct program *p)

@@ -113,6 +113,11 @@ void program_forget_process(struct program *p, uint32_t pid);
  * that was not met before: what they lack may be had for a short time only.
  */
 bool program_saw_urgent(const struct program *p);
+/*
+ * Whether a sample that lacks something, or a program that is executed, is to wake the caller: by
+ * the first sample ring, once, after which the kernel side has forgotten it.
+ */
+void program_wants_waking(struct program *p, bool wanted);
 
 /* Children that could not be selected since the start. */
 uint64_t program_unselected(const struct program *p);

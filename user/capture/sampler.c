@@ -19,7 +19,7 @@ struct clock_event {
 	int fd; /* -1: not open */
 	uint64_t due; /* of intervals that are over */
 	uint64_t intervals;
-	uint64_t runs_before, idle_before; /* of the account, when this interval began */
+	uint64_t busy_before, idle_before; /* of the account, when this interval began */
 };
 
 struct sampler {
@@ -180,6 +180,12 @@ int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct e
 	return ret ? explain_open(e, 0, ret, err) : 0;
 }
 
+/* Periods that ended while the CPU was not idle, whatever became of them. */
+static uint64_t busy_periods(const struct wire_account *a)
+{
+	return a->runs + a->stolen + a->delayed + a->skipped;
+}
+
 /*
  * The grid of the clock begins when the event is enabled; the first sample
  * refines it (bpf/account.h).
@@ -188,13 +194,13 @@ static void begin_account(const struct sampler *s, struct clock_event *e, unsign
 {
 	struct wire_account *a = program_account(s->program, cpu);
 
-	e->runs_before = a->runs;
+	e->busy_before = busy_periods(a);
 	e->idle_before = a->idle;
 	if (!s->event.clocked)
 		return;
 	a->origin = boot_now();
-	a->last = 0;
-	a->idle_since = 0;
+	a->last = a->idle_since = a->steal = a->lags = 0;
+	a->debt = 0;
 	a->period = s->event.period;
 }
 
@@ -255,20 +261,22 @@ static void end_idle(struct wire_account *a)
 
 /*
  * The idle hooks do not know that the clock of a CPU that went offline stood
- * still: more than was due cannot have been idle.
+ * still: more than was due cannot have been idle. Returns how many samples were due: not less than
+ * came, for time is read a moment after the clock has stopped.
  */
-static void end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
+static uint64_t end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
 			uint64_t due)
 {
 	struct wire_account *a = program_account(s->program, cpu);
-	uint64_t runs = a->runs - e->runs_before;
-	uint64_t most = e->idle_before + (due > runs ? due - runs : 0);
+	uint64_t busy = busy_periods(a) - e->busy_before;
+	uint64_t most = e->idle_before + (due > busy ? due - busy : 0);
 
 	end_idle(a);
 	a->period = 0; /* stops the hooks */
 	a->idle_since = 0;
 	if (a->idle > most)
 		a->idle = most;
+	return due > busy ? due : busy;
 }
 
 void sampler_close_cpu(struct sampler *s, unsigned int cpu)
@@ -280,7 +288,7 @@ void sampler_close_cpu(struct sampler *s, unsigned int cpu)
 		return;
 	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
 	due = due_of(s, e->fd);
-	end_account(s, e, cpu, due);
+	due = end_account(s, e, cpu, due);
 	e->due += due;
 	close(e->fd);
 	e->fd = -1;
@@ -308,6 +316,9 @@ void sampler_counts(const struct sampler *s, unsigned int cpu, struct cpu_accoun
 		.filtered = a->filtered,
 		.idle = a->idle,
 		.ring_full = a->ring_full,
+		.stolen = a->stolen,
+		.delayed = a->delayed,
+		.skipped = a->skipped,
 		.intervals = e->intervals,
 	};
 }

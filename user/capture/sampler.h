@@ -50,6 +50,7 @@ bool sampler_runs_on(const struct sampler *s, unsigned int cpu);
 struct cpu_account {
 	bool used; /* the event ran on this CPU at some time */
 	uint64_t due, written, filtered, idle, ring_full;
+	uint64_t stolen, delayed, skipped; /* see struct wire_account */
 	uint64_t intervals; /* in which the event ran; each may round one sample away */
 };
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "capture/clock.h"
+#include "cmd/account_text.h"
 
 #define REDRAW (250 * NSEC_PER_MSEC)
 #define LONG_ENOUGH (10 * NSEC_PER_SEC) /* for what beginning and ending took to be small */
@@ -187,9 +188,8 @@ static void show_losses(const struct capture_summary *s)
 		char count[32];
 
 		if (s->lost[reason])
-			log_info("lost: %s (%s: %s)",
+			log_info("%s: %s (%s)", loss_reason_word((uint64_t)reason),
 				 show_count(s->lost[reason], count, sizeof(count)),
-				 loss_reason_word((uint64_t)reason),
 				 loss_reason_text((uint64_t)reason));
 	}
 	if (s->names_pending) {
@@ -204,18 +204,32 @@ static void show_losses(const struct capture_summary *s)
 			 (unsigned long long)s->opener_restarts);
 }
 
+static struct account_terms terms_of(const struct capture_summary *s)
+{
+	struct account_terms t = {
+		.due = s->due,
+		.written = s->written,
+		.idle = s->idle,
+		.filtered = s->filtered,
+		.stolen = s->lost[LOSS_STOLEN],
+		.cut_off = s->cut_off,
+	};
+
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
+		if (loss_reason_is_due(reason) && reason != LOSS_STOLEN)
+			t.lost += s->lost[reason];
+	return t;
+}
+
 static void show_samples(const struct capture_summary *s)
 {
-	char elapsed[32], written[32], due[32], filtered[32], idle[32], lost[32];
+	const struct account_terms terms = terms_of(s);
+	char elapsed[32], sum[256], error[128];
 
-	log_info("recorded %s: %s samples written of %s due; %s filtered, %s idle, %s lost",
-		 show_duration(s->elapsed, elapsed, sizeof(elapsed)),
-		 show_count(s->written, written, sizeof(written)),
-		 show_count(s->due, due, sizeof(due)),
-		 show_count(s->filtered, filtered, sizeof(filtered)),
-		 show_count(s->idle, idle, sizeof(idle)),
-		 show_count(s->lost[LOSS_RING_FULL] + s->lost[LOSS_NOT_DELIVERED], lost,
-			    sizeof(lost)));
+	log_info("recorded %s: %s", show_duration(s->elapsed, elapsed, sizeof(elapsed)),
+		 account_show(&terms, sum, sizeof(sum)));
+	if (*account_show_error(&terms, error, sizeof(error)))
+		log_info("%s", error);
 	if (s->late) {
 		char late[32];
 

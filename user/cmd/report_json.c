@@ -164,6 +164,9 @@ static void put_accounts(struct json *j, const struct report *r)
 	json_key_uint(j, "filtered", a->filtered);
 	json_key_uint(j, "idle", a->idle);
 	json_key_uint(j, "late", a->late);
+	json_key_uint(j, "stolen", r->losses.by_reason[LOSS_STOLEN]);
+	json_key_uint(j, "lost", r->losses.due);
+	json_key_uint(j, "cut_off", r->losses.cut_off);
 	json_key_int(j, "unexplained", r->losses.unexplained);
 	json_key(j, "cpus");
 	json_array(j);

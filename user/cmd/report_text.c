@@ -8,6 +8,7 @@
 
 #include "base/outfile.h"
 #include "base/units.h"
+#include "cmd/account_text.h"
 #include "cmd/report_sched.h"
 #include "symbolizers/python_file.h"
 #include "trace/merge.h"
@@ -491,7 +492,10 @@ static void put_losses(const struct report *r, const struct screen *s)
 		snprintf(text, sizeof(text), "%s %s: %s",
 			 show_count(r->losses.by_reason[reason], count, sizeof(count)),
 			 loss_reason_word(reason), loss_reason_text(reason));
-		put_paragraph(s, "Lost", STYLE_WARM, text);
+		if (reason == LOSS_STOLEN) /* no sample of what was recorded */
+			put_paragraph(s, "Stolen", STYLE_PLAIN, text);
+		else
+			put_paragraph(s, "Lost", STYLE_WARM, text);
 	}
 	if (r->losses.unknown_reason) {
 		char text[64];
@@ -515,25 +519,26 @@ static void put_losses(const struct report *r, const struct screen *s)
 /* What became of everything that was due, of the whole recording. */
 static void show_account(const struct report *r, const struct screen *s)
 {
-	const struct account *a = &r->losses.total;
-	int64_t unexplained = r->losses.unexplained;
-	char due[32], written[32], idle[32], filtered[32], lost[32], text[512];
-	int used;
+	const struct losses *l = &r->losses;
+	const struct account_terms terms = {
+		.due = l->total.due,
+		.written = l->total.written,
+		.idle = l->total.idle,
+		.filtered = l->total.filtered,
+		.stolen = l->by_reason[LOSS_STOLEN],
+		.lost = l->due,
+		.cut_off = l->cut_off,
+		.unexplained = l->unexplained,
+	};
+	char sum[256], text[320];
 
 	if (!r->profile->account_count)
 		return;
-	used = snprintf(text, sizeof(text), "%s due = %s written + %s idle + %s filtered + %s lost",
-			show_count(a->due, due, sizeof(due)),
-			show_count(a->written, written, sizeof(written)),
-			show_count(a->idle, idle, sizeof(idle)),
-			show_count(a->filtered, filtered, sizeof(filtered)),
-			show_count(r->losses.due, lost, sizeof(lost)));
-	if (unexplained)
-		used += snprintf(text + used, sizeof(text) - used, " + %" PRId64 " unexplained",
-				 unexplained);
-	if (r->filtered)
-		snprintf(text + used, sizeof(text) - used, " (of the whole recording)");
+	snprintf(text, sizeof(text), "%s%s", account_show(&terms, sum, sizeof(sum)),
+		 r->filtered ? " (of the whole recording)" : "");
 	put_paragraph(s, "Account", STYLE_PLAIN, text);
+	if (*account_show_error(&terms, text, sizeof(text)))
+		put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 
 /* Why there is nothing to show. */

@@ -47,7 +47,7 @@ static void add_losses(struct top_facts *f, const struct recent_account *a)
 	bool any = false;
 
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
-		bool due = reason == LOSS_RING_FULL || reason == LOSS_NOT_DELIVERED;
+		bool due = loss_reason_is_due(reason);
 		char part[32];
 
 		if (!a->lost[reason] || (due && !a->total.due))

@@ -17,7 +17,7 @@
 #define WORD_WAIT(N, word) {WAIT_##N, word, NULL},
 #define WORD_INTERRUPT(N, word) {INTERRUPT_##N, word, NULL},
 #define WORD_EDGE(N, word) {EDGE_##N, word, NULL},
-#define WORD_LOSS(N, word, text) {LOSS_##N, word, text},
+#define WORD_LOSS(N, word, due, text) {LOSS_##N, word, text},
 
 static const struct word lane_kinds[] = {LANE_KINDS(WORD_LANE){0}};
 static const struct word mapping_kinds[] = {MAPPING_KINDS(WORD_MAPPING){0}};

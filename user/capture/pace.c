@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Random intervals between looks at the rings. */
+#include "capture/pace.h"
+
+#include "capture/clock.h"
+
+/* Mean intervals. A program that has just begun, and whatever lacks a table or a name: */
+#define ATTENTIVE_INTERVAL (10 * NSEC_PER_MSEC)
+/* Records must be in order before they help, so at least two looks follow a finding. */
+#define ATTENTIVE_FOR (ORDER_MARGIN + 3 * ATTENTIVE_INTERVAL / 2)
+#define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
+#define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
+/* Of a clock slower than this one random part is as good as another. */
+#define PAUSE_MAX (100 * NSEC_PER_MSEC)
+
+/* Marsaglia's xorshift (Journal of Statistical Software 8(14), 2003): the state is never 0. */
+static uint64_t draw(struct pace *p, uint64_t below)
+{
+	p->random ^= p->random << 13;
+	p->random ^= p->random >> 7;
+	p->random ^= p->random << 17;
+	return below ? p->random % below : 0;
+}
+
+void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uint64_t seed)
+{
+	*p = (struct pace){.period = period, .filling = filling, .next = now, .random = seed | 1};
+}
+
+static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_finding found)
+{
+	if (now < p->attentive)
+		return ATTENTIVE_INTERVAL;
+	return found == PACE_QUIET && !p->filling ? QUIET_INTERVAL : LIFE_INTERVAL;
+}
+
+void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
+{
+	uint64_t mean;
+
+	if (found == PACE_LACKING)
+		p->attentive = now + ATTENTIVE_FOR;
+	mean = mean_interval(p, now, found);
+	p->next = now + mean / 2 + draw(p, mean);
+}
+
+bool pace_sleeps(const struct pace *p, uint64_t now)
+{
+	return now >= p->attentive;
+}
+
+uint64_t pace_pause(struct pace *p)
+{
+	return draw(p, p->period < PAUSE_MAX ? p->period : PAUSE_MAX);
+}

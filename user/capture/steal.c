@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The place of the stolen time, by the kernel's own types: its per-CPU variables and their places. */
+#include "capture/steal.h"
+
+#include <bpf/btf.h>
+#include <string.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+
+/* Linux Documentation/virt/kvm/x86/cpuid.rst */
+#define KVM_LEAF 0x40000000
+#define KVM_FEATURES 0x40000001
+#define KVM_STEAL_TIME (1U << 5)
+#define HYPERVISOR (1U << 31) /* ecx of leaf 1 */
+
+/* Reading the kernel's types takes 10 ms: only where there is something to find. */
+static int host_writes_it(void)
+{
+	unsigned int a, b, c, d, name[3];
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & HYPERVISOR))
+		return 0;
+	__cpuid(KVM_LEAF, a, name[0], name[1], name[2]);
+	if (a < KVM_FEATURES || memcmp(name, "KVMKVMKVM\0\0\0", sizeof(name)))
+		return 0;
+	__cpuid(KVM_FEATURES, a, b, c, d);
+	return a & KVM_STEAL_TIME;
+}
+#else
+static int host_writes_it(void)
+{
+	return 0;
+}
+#endif
+
+static const struct btf_type *section_of_variables(const struct btf *btf)
+{
+	/* it is one of the last types */
+	for (uint32_t id = btf__type_cnt(btf); --id;) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+
+		if (btf_is_datasec(t) &&
+		    !strcmp(btf__name_by_offset(btf, t->name_off), ".data..percpu"))
+			return t;
+	}
+	return NULL;
+}
+
+/* Its place in the section; 0 if it is not there (the kernel's first variable is neither). */
+static int64_t place_of(const struct btf *btf, const struct btf_type *section, const char *name)
+{
+	const struct btf_var_secinfo *v = btf_var_secinfos(section);
+
+	for (uint32_t i = 0; i < btf_vlen(section); i++) {
+		const struct btf_type *variable = btf__type_by_id(btf, v[i].type);
+
+		if (!strcmp(btf__name_by_offset(btf, variable->name_off), name))
+			return v[i].offset;
+	}
+	return 0;
+}
+
+int64_t steal_find(void)
+{
+	const struct btf_type *section;
+	int64_t queue = 0, steal = 0;
+	struct btf *btf;
+
+	if (!host_writes_it())
+		return 0;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return 0;
+	section = section_of_variables(btf);
+	if (section) {
+		queue = place_of(btf, section, "runqueues");
+		steal = place_of(btf, section, "steal_time");
+	}
+	btf__free(btf);
+	return queue && steal ? steal - queue : 0;
+}

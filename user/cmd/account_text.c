@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/account_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/units.h"
+
+char *account_show(const struct account_terms *t, char *buf, size_t size)
+{
+	const struct {
+		uint64_t count;
+		const char *word;
+		int always;
+	} terms[] = {
+		{t->written, "written", 1}, {t->idle, "idle", 0},
+		{t->filtered, "filtered", 0}, {t->stolen, "stolen", 0},
+		{t->lost, "lost", 1}, {t->cut_off, "cut off", 0},
+	};
+	const char *sign = "=";
+	char count[32];
+	size_t used = (size_t)snprintf(buf, size, "%s samples due",
+				       show_count(t->due, count, sizeof(count)));
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms) && used < size; i++) {
+		if (!terms[i].count && !terms[i].always)
+			continue;
+		used += (size_t)snprintf(buf + used, size - used, " %s %s %s", sign,
+					 show_count(terms[i].count, count, sizeof(count)),
+					 terms[i].word);
+		sign = "+";
+	}
+	if (t->unexplained && used < size)
+		snprintf(buf + used, size - used, " + %" PRId64 " unexplained", t->unexplained);
+	return buf;
+}
+
+char *account_show_error(const struct account_terms *t, char *buf, size_t size)
+{
+	uint64_t all = t->written + t->filtered + t->lost;
+	char share[32];
+
+	*buf = '\0';
+	if (t->lost)
+		snprintf(buf, size, "%s of the samples are lost: no share is off by more",
+			 show_percent(t->lost, all, share, sizeof(share)));
+	return buf;
+}
