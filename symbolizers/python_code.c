@@ -35,9 +35,9 @@ static size_t most(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static uint32_t name_offset(const struct python_layout *l)
+static bool has_qualified_name(const struct python_layout *l)
 {
-	return l->code_qualified_name != PYTHON_ABSENT ? l->code_qualified_name : l->code_name;
+	return l->code_qualified_name != PYTHON_ABSENT;
 }
 
 /* Bytes up to the last member that is read; more than HEAD_BYTES makes no sense. */
@@ -47,7 +47,8 @@ static size_t head_size(const struct python_layout *l)
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		size = most(size, l->code_id[i] + sizeof(uint64_t));
-	size = most(size, name_offset(l) + sizeof(uint64_t));
+	if (has_qualified_name(l))
+		size = most(size, l->code_qualified_name + sizeof(uint64_t));
 	size = most(size, l->code_name + sizeof(uint64_t));
 	size = most(size, l->code_file + sizeof(uint64_t));
 	size = most(size, l->code_lines + sizeof(uint64_t));
@@ -111,6 +112,50 @@ static int read_text(char **ret, size_t room, const struct python_memory *memory
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* Whether the last part of a qualified name ("Shop.work") is the name ("work"). */
+static bool ends_with_name(const char *qualified, const char *name)
+{
+	size_t whole = strlen(qualified), size = strlen(name);
+
+	if (size > whole || strcmp(qualified + whole - size, name))
+		return false;
+	return size == whole || qualified[whole - size - 1] == '.';
+}
+
+/*
+ * The name to show: the qualified one, unless somebody has given the code another name. A program
+ * that makes many functions out of one (numpy's "public_api") sets co_name alone; co_qualname goes
+ * on naming where the code was written. The qualified name stays, too, where the other one is empty
+ * or cannot be read, and where its own last part was cut off.
+ */
+static int read_name(char **ret, const struct head *h, const struct python_memory *memory,
+		     const struct python_layout *layout)
+{
+	uint64_t plain = word_at(h, layout->code_name), address = plain;
+	char *name = NULL, *qualified;
+	int rc;
+
+	if (has_qualified_name(layout))
+		address = word_at(h, layout->code_qualified_name);
+	rc = read_text(&qualified, PYTHON_NAME_MAX, memory, layout, address);
+	if (rc)
+		return rc;
+	if (address != plain && !python_text_is_cut(qualified, PYTHON_NAME_MAX))
+		rc = read_text(&name, PYTHON_NAME_MAX, memory, layout, plain);
+	if (rc == -ENOMEM) {
+		free(qualified);
+		return rc;
+	}
+	if (name && *name && !ends_with_name(qualified, name)) {
+		free(qualified);
+		*ret = name;
+	} else {
+		free(name);
+		*ret = qualified;
+	}
+	return 0;
+}
+
 /* Without a table of lines the names are still worth having. */
 static int read_lines(struct python_code *c, const struct python_memory *memory,
 		      const struct python_layout *layout, uint64_t address)
@@ -137,8 +182,7 @@ static int read_lines(struct python_code *c, const struct python_memory *memory,
 static int read_parts(struct python_code *c, const struct head *h,
 		      const struct python_memory *memory, const struct python_layout *layout)
 {
-	int rc = read_text(&c->name, PYTHON_NAME_MAX, memory, layout,
-			   word_at(h, name_offset(layout)));
+	int rc = read_name(&c->name, h, memory, layout);
 
 	if (!rc)
 		rc = read_text(&c->file, PYTHON_FILE_MAX, memory, layout,

@@ -31,7 +31,7 @@ struct python_memory {
 struct python_code {
 	uint32_t id;
 	uint32_t first_line;
-	char *name; /* UTF-8: the qualified one where there is one */
+	char *name; /* UTF-8: co_qualname where there is one and it ends with co_name */
 	char *file; /* as the interpreter has it */
 	uint8_t *lines; /* of the layout's kind; NULL: none */
 	size_t lines_size;
@@ -63,5 +63,7 @@ uint32_t python_line_of(uint8_t kind, const uint8_t *lines, size_t size, uint32_
  */
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address);
+/* Whether python_text_read() cut a text at that room. One that just fits and ends so counts too. */
+bool python_text_is_cut(const char *text, size_t room);
 
 #endif

@@ -145,6 +145,15 @@ static int copy(struct out *o, const struct python_memory *memory, struct text *
 	return 0;
 }
 
+bool python_text_is_cut(const char *text, size_t room)
+{
+	size_t size = strlen(text);
+
+	/* the character that did not fit left at most its own bytes but one free */
+	return size + NAME_UNITS_MAX >= room && size >= ELLIPSIS_BYTES &&
+	       !strcmp(text + size - ELLIPSIS_BYTES, ellipsis);
+}
+
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {

@@ -128,6 +128,13 @@ def environments():
     return found
 
 
+def numpy_that_renames():
+    """The folder of the numpy that tools/deps keeps for Python 3.11, or None."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")))
+    folder = cache / "skein" / "python" / "numpy-1.24.4"
+    return folder if folder.is_dir() else None
+
+
 def build(source, to, one, *more):
     """Compile C against an interpreter's own headers; False if it has none."""
     if not (pathlib.Path(one.include) / "Python.h").exists():

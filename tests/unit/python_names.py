@@ -34,6 +34,10 @@ def plain():
         raise ValueError(
             plain)
     return 5
+
+class Private:
+    def __secret(self):
+        return lambda: {x for x in range(3)}
 """
 
 to_line = ctypes.pythonapi.PyCode_Addr2Line
@@ -48,10 +52,17 @@ def hexed(text, room):
     return data.hex()
 
 
+def shown(code):
+    qualified = getattr(code, "co_qualname", code.co_name)
+    cut = len(hexed(qualified, 2 * NAME_MAX)) > 2 * NAME_MAX
+    ends = ("." + qualified).endswith("." + code.co_name)
+    return qualified if ends or cut else code.co_name
+
+
 def place(word, code, unit):
     line = code.co_firstlineno if unit < 0 else max(to_line(code, 2 * unit), 0)
     print(word, hex(id(code)), code.co_firstlineno, unit, line,
-          hexed(getattr(code, "co_qualname", code.co_name), NAME_MAX),
+          hexed(shown(code), NAME_MAX),
           hexed(code.co_filename, FILE_MAX))
 
 
@@ -62,6 +73,16 @@ def show(code):
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             show(constant)
+
+
+def show_renamed():
+    """Code that somebody gave another name, as numpy does: the qualified name stays the old one."""
+    module = compile("class C:\n def method(self): pass\n def " + "n" * 600 + "(): pass", "x",
+                     "exec")
+    body = next(c for c in module.co_consts if isinstance(c, types.CodeType))
+    for code in [c for c in body.co_consts if isinstance(c, types.CodeType)]:
+        for name in ("mean", "<cell line: 1>", "hod", "C.method", "\u4e2d\u6587", "a.b"):
+            show(code.replace(co_name=name))
 
 
 def victims(line):
@@ -82,6 +103,7 @@ def main():
     show(compile("def " + "n" * 600 + "(): pass", "x", "exec"))
     show(compile("def " + "\u4e2d" * 200 + "(): pass", "x", "exec"))
     show(compile("pass", "", "exec"))
+    show_renamed()
     show(victims.__code__)
     show(json.dumps.__code__)
     show(argparse.ArgumentParser.parse_args.__code__)

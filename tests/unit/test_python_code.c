@@ -241,6 +241,72 @@ START_TEST(long_names_are_cut)
 }
 END_TEST
 
+static void check_shown(const char *qualified, const char *name, const char *expected)
+{
+	struct python_code c;
+
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_qualified_name,
+		  fake_ascii(&fake, QUALIFIED_NAME, qualified));
+	fake_word(&fake, CODE + fake_layout.code_name, fake_ascii(&fake, NAME, name));
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_str_eq(c.name, expected);
+	python_code_free(&c);
+}
+
+START_TEST(a_name_that_the_qualified_one_lacks_is_shown)
+{
+	check_shown("decorator.<locals>.public_api", "mean", "mean");
+	check_shown("<module>", "<cell line: 1>", "<cell line: 1>");
+	check_shown("Shop.rework", "work", "work"); /* no part ends there */
+	check_shown("work", "rework", "rework");
+	check_shown("Shop.", "work", "work");
+	check_shown("", "work", "work");
+}
+END_TEST
+
+START_TEST(a_qualified_name_that_ends_with_the_name_stays)
+{
+	check_shown("Shop.__secret", "__secret", "Shop.__secret");
+	check_shown("f.<locals>.<lambda>", "<lambda>", "f.<locals>.<lambda>");
+	check_shown("f.<locals>.<listcomp>", "<listcomp>", "f.<locals>.<listcomp>");
+	check_shown("Shop.a.b", "a.b", "Shop.a.b");
+	check_shown("work", "work", "work");
+	check_shown("Shop.work", "", "Shop.work");
+}
+END_TEST
+
+START_TEST(without_a_readable_name_the_qualified_one_is_shown)
+{
+	struct python_code c;
+
+	make_code();
+	fake_word(&fake, CODE + fake_layout.code_name, 0);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_str_eq(c.name, "Shop.work");
+	python_code_free(&c);
+}
+END_TEST
+
+START_TEST(of_a_cut_qualified_name_the_end_is_unknown)
+{
+	struct python_code c;
+
+	make_code();
+	memset(fake.bytes + 8192, 'n', 8192);
+	fake_ascii(&fake, 8192, "");
+	fake_word(&fake, CODE + fake_layout.code_qualified_name, FAKE_BASE + 8192);
+	fake_word(&fake, 8192 + fake_layout.text_length, PYTHON_NAME_MAX - 1);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_str_eq(c.name, "work");
+	python_code_free(&c);
+	fake_word(&fake, 8192 + fake_layout.text_length, PYTHON_NAME_MAX);
+	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_str_eq(c.name + PYTHON_NAME_MAX - 5, "n\xe2\x80\xa6");
+	python_code_free(&c);
+}
+END_TEST
+
 /* A layout that came from a file: no member lies farther than what is read of one. */
 START_TEST(members_far_away_are_refused)
 {
@@ -264,4 +330,7 @@ END_TEST
 SUITE("python_code", a_code_object_is_read, what_was_freed_is_stale, another_object_is_stale,
       what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
       names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
-      long_names_are_cut, members_far_away_are_refused)
+      long_names_are_cut, a_name_that_the_qualified_one_lacks_is_shown,
+      a_qualified_name_that_ends_with_the_name_stays,
+      without_a_readable_name_the_qualified_one_is_shown,
+      of_a_cut_qualified_name_the_end_is_unknown, members_far_away_are_refused)

@@ -14,7 +14,10 @@ BOOTTIME = 7  # CLOCK_BOOTTIME, which time names from 3.7 on
 
 
 def name_of(code):
-    return getattr(code, "co_qualname", code.co_name)
+    """As skein shows it: the qualified name, unless the code was given another name."""
+    qualified = getattr(code, "co_qualname", code.co_name)
+    ends = not code.co_name or ("." + qualified).endswith("." + code.co_name)
+    return qualified if ends else code.co_name
 
 
 class Oracle:
