@@ -85,8 +85,8 @@ static const struct option_spec report_specs[] = {
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
 	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
 	 .values = by_word,
-	 .help = "One table only: by function, program, process, thread, container, cgroup or "
-		 "module."},
+	 .help = "One table only: by function (of programs in Python with the one of Python's "
+		 "functions), program, process, thread, container, cgroup or module."},
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
 	 .help = "At most N rows in each table; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
@@ -187,7 +187,7 @@ static int make_python_functions(struct report *r)
 	int rc;
 
 	if (r->python.samples * PYTHON_LEAST < r->count || !r->python.frames || o->view.python ||
-	    o->tree || o->sched || (o->by != BY_NOTHING && !o->json))
+	    o->tree || o->sched || (o->by != BY_NOTHING && o->by != BY_FUNCTION && !o->json))
 		return 0;
 	alone.stacks = malloc(size);
 	if (!alone.stacks)

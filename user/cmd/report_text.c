@@ -604,7 +604,7 @@ static int put_body(const struct report *r, const struct screen *s)
 	if (r->options->tree)
 		return report_tree_text(r, s);
 	if (r->options->by == BY_FUNCTION)
-		return put_functions(r, s);
+		return put_all_functions(r, s);
 	if (r->options->by != BY_NOTHING)
 		return put_group(r, s, r->options->by, FUNCTION_ROWS);
 	return put_tables(r, s);
