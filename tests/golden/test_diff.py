@@ -23,6 +23,7 @@ CASES = {
     "diff-process.txt": [*PAIR, "--by", "process"],
     "diff-scene.txt": ["scene.skein", "mixed.skein", "--all", "--event", "cpu-clock"],
     "diff-runs.txt": [*PAIR, "--before", "before.skein", "--after", "after.skein"],
+    "diff-min.txt": [*PAIR, "--min", "40", "--all"],
     "diff-same.txt": ["scene.skein", "scene.skein", "--all"],
 }
 
@@ -62,6 +63,25 @@ class Diff(unittest.TestCase):
         self.assertFalse(rows["render (a.py)"]["self"]["significant"])
         self.assertEqual(sum(row["self"]["before"] for row in rows.values()), 100)
 
+    def test_kernel_and_weakness(self):
+        made = json.loads(output("diff", "scene.skein", "before.skein", "--json"))
+        rows = {row["name"]: row["kernel"] for row in made["changes"]}
+        self.assertFalse(rows["parse"])
+        self.assertEqual(made["runs_differ_by"], 0.1)
+        kernel = [row for row in made["changes"] if row["more"] == "[kernel]"]
+        self.assertTrue(kernel)
+        self.assertTrue(all(row["kernel"] for row in kernel))
+        made = json.loads(output("diff", "--json", "before.skein", "before.skein", "--",
+                                 "after.skein"))
+        self.assertIsNone(made["runs_differ_by"])
+
+    def test_several_of_each_side(self):
+        old = output("diff", *PAIR, "--before", "before.skein", "--after", "after.skein")
+        self.assertEqual(output("diff", PAIR[0], PAIR[0], "--", PAIR[1], PAIR[1]), old)
+        self.assertEqual(output("diff", PAIR[0], "--before", PAIR[0], "--", PAIR[1], PAIR[1]), old)
+        for same in (["--", *PAIR], [PAIR[0], "--", PAIR[1]], [*PAIR, "--"]):
+            self.assertEqual(output("diff", *same), output("diff", *PAIR))
+
     def test_turned_round(self):
         rows = [json.loads(output("diff", *pair, "--json"))["changes"]
                 for pair in (PAIR, PAIR[::-1])]
@@ -75,6 +95,7 @@ class Diff(unittest.TestCase):
     def test_exit_status(self):
         for status, args in ((0, PAIR), (3, [*PAIR, "--exit-code"]),
                              (3, [*PAIR, "--exit-code", "--json"]),
+                             (3, ["--exit-code", PAIR[0], PAIR[0], "--", PAIR[1], PAIR[1]]),
                              (0, ["before.skein", "before.skein", "--exit-code"]),
                              (0, [*PAIR, "--exit-code", "--min", "20"]),
                              (3, [*PAIR, "--exit-code", "--min", "14.9"]),
@@ -93,6 +114,9 @@ class Diff(unittest.TestCase):
         for status, words, args in [
                 (2, "which two traces", []), (2, "which two traces", PAIR[:1]),
                 (2, "'x' is too many", [*PAIR, "x"]),
+                (2, "'x' is too many", [*PAIR, "x", "--"]),
+                (2, "'x' is too many", ["--", *PAIR, "x"]),
+                (2, "which two traces", [PAIR[0], "--"]),
                 (2, "'size' is none of", [*PAIR, "--by", "size"]),
                 (2, "'rate' is none of share", [*PAIR, "--normalize", "rate"]),
                 (2, "'pprof' is none of html", [*PAIR, "-f", "pprof"]),

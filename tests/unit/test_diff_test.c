@@ -13,12 +13,14 @@
 #define FUNCTIONS 150
 #define PAIRS 400
 
+static const struct diff_noise only_sampling = {1, 0};
+
 static struct diff_change compare(uint64_t before, double of, uint64_t after, double others,
 				  bool shares)
 {
 	struct diff_count counts[] = {{before, of, false}, {after, others, true}};
 
-	return diff_change_of(counts, 2, shares, 1);
+	return diff_change_of(counts, 2, shares, &only_sampling);
 }
 
 static void check_near(double is, double should, double off)
@@ -107,6 +109,7 @@ static double uniform(uint64_t *seed)
 /* Whatever the counts: swapping the sides turns everything round and changes no chance. */
 START_TEST(swapping_turns_it_round)
 {
+	struct diff_noise noise = {1.5, 0.1};
 	uint64_t seed = 4711;
 
 	for (int i = 0; i < 5000; i++) {
@@ -123,8 +126,8 @@ START_TEST(swapping_turns_it_round)
 			swapped[r] = counts[r];
 			swapped[r].after = !counts[r].after;
 		}
-		c = diff_change_of(counts, n, shares, 1.5);
-		k = diff_change_of(swapped, n, shares, 1.5);
+		c = diff_change_of(counts, n, shares, &noise);
+		k = diff_change_of(swapped, n, shares, &noise);
 		check_near(k.change, -c.change, 1e-12);
 		check_near(k.low, -c.high, 1e-12);
 		check_near(k.high, -c.low, 1e-12);
@@ -184,16 +187,26 @@ struct verdict {
 	unsigned int covered; /* whose interval holds the truth */
 };
 
+struct experiment {
+	unsigned int runs; /* of each side */
+	double noise; /* by which the functions of runs differ: sigma of their logarithms */
+	double grown; /* the factor of the third function */
+	double assumed; /* noise, where one run a side does not show it */
+};
+
 /*
  * Compare runs runs of each side, where grown times as much is spent in the third function
  * after as before. Which function it is tells what is found from what is chance.
  */
-static void compare_pair(uint64_t *seed, unsigned int runs, double noise, double grown,
-			 struct verdict *found, struct verdict *chance)
+static void compare_pair(uint64_t *seed, const struct experiment *e, struct verdict *found,
+			 struct verdict *chance)
 {
+	unsigned int runs = e->runs;
+	double grown = e->grown;
+	struct diff_noise known = {1, e->assumed};
 	static uint64_t counts[12][FUNCTIONS];
 	struct diff_change changes[FUNCTIONS], *list[FUNCTIONS];
-	double shares[2][FUNCTIONS], usual = 1, sum = 0;
+	double shares[2][FUNCTIONS], sum = 0;
 	unsigned int samples = 3000;
 	bool any = false;
 
@@ -202,18 +215,18 @@ static void compare_pair(uint64_t *seed, unsigned int runs, double noise, double
 	for (int i = 0; i < FUNCTIONS; i++)
 		shares[1][i] *= i == 2 ? grown : (1 - grown * shares[0][2]) / (1 - shares[0][2]);
 	for (unsigned int r = 0; r < 2 * runs; r++)
-		sample_run(seed, shares[r % 2], noise, samples, counts[r]);
+		sample_run(seed, shares[r % 2], e->noise, samples, counts[r]);
 	for (int twice = 0; twice < 2; twice++) {
 		for (int i = 0; i < FUNCTIONS; i++) {
 			struct diff_count these[12];
 
 			for (unsigned int r = 0; r < 2 * runs; r++)
 				these[r] = (struct diff_count){counts[r][i], samples, r % 2};
-			changes[i] = diff_change_of(these, 2 * runs, true, usual);
+			changes[i] = diff_change_of(these, 2 * runs, true, &known);
 			list[i] = &changes[i];
 			sum += changes[i].tested ? changes[i].spread / FUNCTIONS : 0;
 		}
-		usual = fmax(1, sum);
+		known.usual = fmax(1, sum);
 	}
 	ck_assert_int_eq(diff_correct(list, FUNCTIONS), 0);
 	for (int i = 0; i < FUNCTIONS; i++) {
@@ -228,17 +241,16 @@ static void compare_pair(uint64_t *seed, unsigned int runs, double noise, double
 	chance->any += any;
 }
 
-static void compare_pairs(unsigned int runs, double noise, double grown, struct verdict *found,
-			  struct verdict *chance)
+static void compare_pairs(struct experiment e, struct verdict *found, struct verdict *chance)
 {
 	uint64_t seed = 88172645463325252ULL;
 
 	*found = *chance = (struct verdict){0};
 	for (int i = 0; i < PAIRS; i++)
-		compare_pair(&seed, runs, noise, grown, found, chance);
-	printf("%u runs a side, noise %.2f, grown %.2f: in %.2f %% of pairs anything that is "
+		compare_pair(&seed, &e, found, chance);
+	printf("%u runs a side, noise %.2f, assumed %.2f, grown %.2f: in %.2f %% of pairs anything that is "
 	       "chance; the change found in %.2f %%; intervals that hold the truth: %.2f %%\n",
-	       runs, noise, grown, 100.0 * chance->any / PAIRS, 100.0 * found->significant / PAIRS,
+	       e.runs, e.noise, e.assumed, e.grown, 100.0 * chance->any / PAIRS, 100.0 * found->significant / PAIRS,
 	       100.0 * (chance->covered + found->covered) / (chance->all + found->all));
 	fflush(stdout);
 }
@@ -248,7 +260,7 @@ START_TEST(nothing_changed)
 {
 	struct verdict found, chance;
 
-	compare_pairs(1, 0, 1, &found, &chance);
+	compare_pairs((struct experiment){1, 0, 1, 0}, &found, &chance);
 	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
 	ck_assert_uint_ge(chance.covered, chance.all * 94 / 100);
 }
@@ -258,25 +270,43 @@ START_TEST(something_changed)
 {
 	struct verdict found, chance;
 
-	compare_pairs(1, 0, 1.7, &found, &chance);
+	compare_pairs((struct experiment){1, 0, 1.7, 0}, &found, &chance);
 	ck_assert_uint_ge(found.significant, PAIRS * 95 / 100);
 	ck_assert_uint_ge(found.covered, PAIRS * 91 / 100);
 }
 END_TEST
 
-/* Runs that differ by themselves: one of each side is fooled, several are not. */
+/*
+ * Runs that differ by themselves: one of each side is fooled unless it assumes that much, several
+ * are not, whatever is assumed.
+ */
 START_TEST(runs_that_differ)
 {
 	struct verdict found, chance;
 
-	compare_pairs(1, 0.2, 1, &found, &chance);
+	compare_pairs((struct experiment){1, 0.2, 1, 0}, &found, &chance);
 	ck_assert_uint_ge(chance.any, PAIRS / 4);
-	compare_pairs(3, 0.2, 1, &found, &chance);
+	compare_pairs((struct experiment){1, 0.2, 1, 0.2}, &found, &chance);
 	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
-	compare_pairs(2, 0.2, 1, &found, &chance);
+	compare_pairs((struct experiment){3, 0.2, 1, 0}, &found, &chance);
 	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
-	compare_pairs(5, 0.2, 2.5, &found, &chance);
+	compare_pairs((struct experiment){2, 0.2, 1, 0}, &found, &chance);
+	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
+	compare_pairs((struct experiment){5, 0.2, 2.5, 0}, &found, &chance);
 	ck_assert_uint_ge(found.significant, PAIRS * 9 / 10);
+}
+END_TEST
+
+/* One run a side that assumes 10 % shows nothing where runs differ by as much, but large changes. */
+START_TEST(one_run_a_side)
+{
+	struct verdict found, chance;
+
+	compare_pairs((struct experiment){1, 0.1, 1, 0.1}, &found, &chance);
+	ck_assert_uint_le(chance.any + found.significant, PAIRS * 5 / 100);
+	compare_pairs((struct experiment){1, 0.1, 2.5, 0.1}, &found, &chance);
+	ck_assert_uint_ge(found.significant, PAIRS * 9 / 10);
+	ck_assert_uint_ge(found.covered, PAIRS * 91 / 100);
 }
 END_TEST
 
@@ -312,4 +342,4 @@ END_TEST
 
 SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
       swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
-      little_or_nothing, very_many)
+      one_run_a_side, little_or_nothing, very_many)

@@ -14,6 +14,8 @@
 #include "analyze/diff_names.h"
 #include "analyze/functions.h"
 
+#define KTHREADD 2 /* pid of the parent of all kernel threads */
+
 /* One run while it is compared. */
 struct run {
 	struct diff_run given;
@@ -25,12 +27,14 @@ struct run {
 
 struct comparing {
 	struct names names;
-	unsigned int by;
+	const struct diff_how *how;
 	uint32_t unknown; /* label of frames that a trace has lost */
+	bool *kernel; /* by label: see struct diff_row */
 	struct run *runs;
 	size_t run_count;
 	double scale; /* from a value to the unit that is shown */
-	double usual; /* spread of all that is compared; 1 where a side has one run */
+	struct diff_noise noise[2]; /* of programs, of the kernel */
+	struct diff_count *list; /* room for one count of each run */
 };
 
 static int label(struct comparing *c, const char *name, const char *more, uint32_t *ret)
@@ -72,12 +76,50 @@ static int label_group(struct comparing *c, const struct group *g, uint32_t *ret
 {
 	char pid[32];
 
-	if (c->by == GROUP_THREAD)
+	if (c->how->by == GROUP_THREAD)
 		return label(c, g->name, process_name(g->process), ret);
-	if (c->by == GROUP_MODULE)
+	if (c->how->by == GROUP_MODULE)
 		return label(c, module_short_name(g->name), "", ret);
 	snprintf(pid, sizeof(pid), "%" PRIu64, g->process->pid);
-	return label(c, g->name, c->by == GROUP_PROCESS ? pid : "", ret);
+	return label(c, g->name, c->how->by == GROUP_PROCESS ? pid : "", ret);
+}
+
+/* Whether a group is a kernel thread, or a program that is none but those. */
+static bool is_kernel_thread(const struct comparing *c, const struct process *p)
+{
+	if (c->how->by == GROUP_CONTAINER || c->how->by == GROUP_CGROUP ||
+	    c->how->by == GROUP_MODULE)
+		return false;
+	return !*p->exe && (p->pid == 0 || p->pid == KTHREADD || p->parent == KTHREADD);
+}
+
+/* The kernel's own text, its modules, and what is in no module. Without c->kernel: label them. */
+static int mark_kernel_modules(struct comparing *c, const struct run *r)
+{
+	const struct profile *p = r->given.profile;
+	uint32_t number;
+	int rc = label(c, "[unknown]", "", &number);
+
+	if (!rc && c->kernel)
+		c->kernel[number] = true;
+	for (uint32_t i = 0; i < p->mapping_count && !rc; i++) {
+		if (p->mappings[i].m.kind != MAPPING_KERNEL)
+			continue;
+		rc = label(c, profile_module_name(p, i), "", &number);
+		if (!rc && c->kernel)
+			c->kernel[number] = true;
+	}
+	return rc;
+}
+
+static void mark_kernel_frames(struct comparing *c, const struct run *r)
+{
+	const struct profile *p = r->given.profile;
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].f.kind == FRAME_KERNEL)
+			c->kernel[r->labels[i]] = true;
+	c->kernel[c->unknown] = true;
 }
 
 /* Room for the counts of a run, once all names are known. */
@@ -116,14 +158,19 @@ static int count_functions(struct comparing *c, struct run *r)
 static int count_groups(struct comparing *c, struct run *r, bool only_names)
 {
 	struct groups groups = {0};
-	int rc = groups_of(&groups, r->given.profile, r->given.event, c->by);
+	int rc = groups_of(&groups, r->given.profile, r->given.event, c->how->by);
+
+	if (!rc && c->how->by == GROUP_MODULE)
+		rc = mark_kernel_modules(c, r);
 
 	for (size_t i = 0; i < groups.list.count && !rc; i++) {
 		uint32_t number;
 
 		rc = label_group(c, &groups.list.items[i], &number);
-		if (!rc && !only_names)
-			r->counts[DIFF_TOTAL][number] += groups.list.items[i].count;
+		if (rc || only_names)
+			continue;
+		r->counts[DIFF_TOTAL][number] += groups.list.items[i].count;
+		c->kernel[number] |= is_kernel_thread(c, groups.list.items[i].process);
 	}
 	groups_free(&groups);
 	return rc;
@@ -132,12 +179,18 @@ static int count_groups(struct comparing *c, struct run *r, bool only_names)
 /* First the names of all runs, then their counts. */
 static int count_all(struct comparing *c)
 {
-	bool functions = c->by == DIFF_BY_FUNCTION;
+	bool functions = c->how->by == DIFF_BY_FUNCTION;
 	int rc = 0;
 
 	for (size_t i = 0; i < c->run_count && !rc; i++)
 		rc = functions ? label_frames(c, &c->runs[i]) : count_groups(c, &c->runs[i], true);
+	if (!rc) {
+		c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
+		rc = c->kernel ? 0 : -ENOMEM;
+	}
 	for (size_t i = 0; i < c->run_count && !rc; i++) {
+		if (functions)
+			mark_kernel_frames(c, &c->runs[i]);
 		rc = make_counts(c, &c->runs[i]);
 		if (!rc)
 			rc = functions ? count_functions(c, &c->runs[i])
@@ -147,8 +200,9 @@ static int count_all(struct comparing *c)
 }
 
 /* What the counts of a run are divided by, and what a quotient of 1 is shown as. */
-static int measure_run(struct comparing *c, struct run *r, enum diff_measure measure)
+static int measure_run(struct comparing *c, struct run *r)
 {
+	enum diff_measure measure = c->how->measure;
 	const struct profile *p = r->given.profile;
 	const struct event *e = r->given.event < p->event_count ? &p->events[r->given.event] : NULL;
 	bool is_time = e && !strcmp(e->unit, "ns");
@@ -170,9 +224,20 @@ static int measure_run(struct comparing *c, struct run *r, enum diff_measure mea
 	return 0;
 }
 
-/* The change of one cost of a label; list has room for all runs. */
-static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost,
-				    bool shares, struct diff_count *list)
+/* Whether all that was counted of it, on one side alone, would make the least change. */
+static bool is_large_enough(const struct comparing *c, const struct diff_count *list, size_t count)
+{
+	double whole[2] = {0, 0}, all = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		whole[list[i].after] += list[i].whole;
+		all += (double)list[i].count;
+	}
+	return all / fmin(whole[0], whole[1]) * c->scale >= c->how->least;
+}
+
+/* The change of one cost of a label. */
+static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
 {
 	struct diff_change change;
 	size_t count = 0;
@@ -181,10 +246,12 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 		const struct run *r = &c->runs[i];
 
 		if (r->whole > 0) /* a run without samples says nothing of shares */
-			list[count++] = (struct diff_count){r->counts[cost][number], r->whole,
-							    r->after};
+			c->list[count++] = (struct diff_count){r->counts[cost][number], r->whole,
+							       r->after};
 	}
-	change = diff_change_of(list, count, shares, c->usual);
+	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE,
+				&c->noise[c->kernel[number]]);
+	change.tested = change.tested && is_large_enough(c, c->list, count);
 	for (int side = 0; side < 2; side++)
 		change.value[side] *= c->scale;
 	change.change *= c->scale;
@@ -194,16 +261,17 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 }
 
 /* The mean spread of what has samples enough, which a single one is moderated with. */
-static double usual_spread(const struct comparing *c, enum diff_measure measure,
-			   struct diff_count *list)
+static double usual_spread(const struct comparing *c, bool kernel)
 {
 	double sum = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->names.texts.count && c->run_count > 2; i++) {
-		struct diff_change change =
-			change_of(c, i, DIFF_TOTAL, measure == DIFF_SHARE, list);
+		struct diff_change change;
 
+		if (c->kernel[i] != kernel)
+			continue;
+		change = change_of(c, i, DIFF_TOTAL);
 		if (change.tested) {
 			sum += change.spread;
 			count++;
@@ -212,30 +280,32 @@ static double usual_spread(const struct comparing *c, enum diff_measure measure,
 	return count ? fmax(1, sum / (double)count) : 1;
 }
 
-static int add_rows(struct diff *d, struct comparing *c, enum diff_measure measure)
+static int add_rows(struct diff *d, struct comparing *c)
 {
-	struct diff_count *list = calloc(c->run_count, sizeof(*list));
-	int rc = list ? 0 : -ENOMEM;
+	int rc = 0;
 
-	if (!rc)
-		c->usual = usual_spread(c, measure, list);
+	c->list = calloc(c->run_count, sizeof(*c->list));
+	if (!c->list)
+		return -ENOMEM;
+	for (int kernel = 0; kernel < 2; kernel++)
+		c->noise[kernel].usual = usual_spread(c, kernel);
 	for (size_t i = 0; i < c->names.texts.count && !rc; i++) {
 		const char *name = names_text(&c->names, i);
-		struct diff_row row = {.name = name, .more = name + strlen(name) + 1};
+		struct diff_row row = {.name = name, .more = name + strlen(name) + 1,
+				       .kernel = c->kernel[i]};
 
 		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			row.cost[cost] = change_of(c, i, cost, measure == DIFF_SHARE, list);
+			row.cost[cost] = change_of(c, i, cost);
 		if (!row.cost[DIFF_TOTAL].count[0] && !row.cost[DIFF_TOTAL].count[1])
 			continue;
-		d->tested += row.cost[DIFF_TOTAL].tested;
+		d->tested[row.kernel] += row.cost[DIFF_TOTAL].tested;
 		rc = vector_push(&d->rows, row);
 	}
-	free(list);
 	return rc;
 }
 
-/* All changes are one family: self and total of everything. */
-static int correct(struct diff *d)
+/* All changes of programs are one family, self and total of everything; those of the kernel one. */
+static int correct(struct diff *d, bool kernel)
 {
 	struct diff_change **all = calloc(d->rows.count * DIFF_COSTS + 1, sizeof(*all));
 	size_t count = 0;
@@ -245,7 +315,7 @@ static int correct(struct diff *d)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->rows.count; i++)
 		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			if (d->costs[cost])
+			if (d->costs[cost] && d->rows.items[i].kernel == kernel)
 				all[count++] = &d->rows.items[i].cost[cost];
 	rc = diff_correct(all, count);
 	free(all);
@@ -293,8 +363,7 @@ static int more_changed(const void *a, const void *b)
 	return order ? order : strcmp(x->more, y->more);
 }
 
-static int make_runs(struct comparing *c, const struct diff_side sides[2],
-		     enum diff_measure measure)
+static int make_runs(struct comparing *c, const struct diff_side sides[2])
 {
 	int rc = 0;
 
@@ -307,7 +376,7 @@ static int make_runs(struct comparing *c, const struct diff_side sides[2],
 
 			r->given = sides[side].runs[i];
 			r->after = side == 1;
-			rc = measure_run(c, r, measure);
+			rc = measure_run(c, r);
 		}
 	return rc;
 }
@@ -320,21 +389,22 @@ static void free_runs(struct comparing *c)
 			free(c->runs[i].counts[cost]);
 	}
 	free(c->runs);
+	free(c->kernel);
+	free(c->list);
 }
 
-int diff_make(struct diff *ret, const struct diff_side sides[2], unsigned int by,
-	      enum diff_measure measure)
+int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how)
 {
-	struct comparing c = {.by = by, .usual = 1};
-	struct diff d = {.costs = {[DIFF_SELF] = by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
-	int rc = make_runs(&c, sides, measure);
+	struct comparing c = {.how = how, .noise = {{1, DIFF_BETWEEN}, {1, DIFF_BETWEEN_KERNEL}}};
+	struct diff d = {.costs = {[DIFF_SELF] = how->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
+	int rc = make_runs(&c, sides);
 
 	if (!rc)
 		rc = count_all(&c);
 	if (!rc)
-		rc = add_rows(&d, &c, measure);
-	if (!rc)
-		rc = correct(&d);
+		rc = add_rows(&d, &c);
+	for (int kernel = 0; kernel < 2 && !rc; kernel++)
+		rc = correct(&d, kernel);
 	free_runs(&c);
 	d.names = c.names;
 	if (rc < 0) {

@@ -32,6 +32,13 @@ struct diff_run {
 	uint64_t time; /* how long it was recorded, ns; only DIFF_TIME needs it */
 };
 
+/* What is compared, and how. */
+struct diff_how {
+	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
+	enum diff_measure measure;
+	double least; /* in the measure's unit: what is too small to change by it is not tested */
+};
+
 struct diff_side {
 	const struct diff_run *runs;
 	size_t count; /* 1 at least */
@@ -42,23 +49,37 @@ enum diff_cost { DIFF_SELF, DIFF_TOTAL, DIFF_COSTS };
 struct diff_row {
 	const char *name;
 	const char *more; /* module of a function, process of a thread, pid of a process; or "" */
+	/*
+	 * A function, module or thread of the kernel, or [unknown]: how much they take depends on
+	 * what else runs on the machine (interrupts, softirqs, page cache) more than on the program.
+	 */
+	bool kernel;
 	struct diff_change cost[DIFF_COSTS]; /* values in the measure's unit */
 };
+
+/*
+ * What runs of one program are taken to differ by, where one run a side cannot show it: standard
+ * deviations as in struct diff_noise. docs/diff.md has the measurements that they are chosen by.
+ */
+#define DIFF_BETWEEN 0.10
+#define DIFF_BETWEEN_KERNEL 0.30
 
 struct diff {
 	struct names names;
 	/* what changed itself first, then what changed through its callees, then the rest */
 	VECTOR(struct diff_row) rows;
-	size_t tested; /* rows with samples enough to be tested */
+	size_t tested[2]; /* rows with samples enough to be tested: of programs, of the kernel */
 	bool costs[DIFF_COSTS]; /* which there are: functions have both, others only a total */
 };
 
 /*
  * sides[0] is before. 0, -ENOMEM, or -EINVAL if a time is needed and there is none. The profiles
  * may go before the diff, which keeps nothing of them. Free it with diff_free().
+ *
+ * Rows of programs are one family of tests, those of the kernel another, each with its own usual
+ * spread: neighbours that stir the kernel hide no change of the program, and pose as none.
  */
-int diff_make(struct diff *ret, const struct diff_side sides[2], unsigned int by,
-	      enum diff_measure measure);
+int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how);
 void diff_free(struct diff *d);
 
 bool diff_is_significant(const struct diff_change *c);

@@ -141,14 +141,20 @@ static double spread_of(const struct sides *s, const struct diff_count *counts, 
 	return sum / freedom;
 }
 
-static double chance_among_runs(const struct sides *s, double spread, unsigned int freedom)
+/* The variance of the change, as far as sampling goes, if both sides have the same value. */
+static double sampling_variance(const struct sides *s)
 {
 	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
-	double variance = variance_of(s, pooled) * (1 / s->whole[0] + 1 / s->whole[1]);
 
-	if (variance <= 0)
-		return 1;
-	return diff_student((value_of(s, 1) - value_of(s, 0)) / sqrt(spread * variance), freedom);
+	return variance_of(s, pooled) * (1 / s->whole[0] + 1 / s->whole[1]);
+}
+
+/* |Change| in standard deviations; 0 if there can be none. */
+static double deviations(const struct sides *s, double spread)
+{
+	double variance = spread * sampling_variance(s);
+
+	return variance > 0 ? fabs(value_of(s, 1) - value_of(s, 0)) / sqrt(variance) : 0;
 }
 
 /* The score interval of one value, z standard deviations wide each way (Wilson 1927). */
@@ -176,27 +182,38 @@ static void set_interval(struct diff_change *c, const struct sides *s, double z)
 }
 
 /*
- * Take into account how runs differ: p is the larger for it. Returns how many standard deviations
+ * Count in how several runs differ: p is the larger for it. Returns how many standard deviations
  * of sampling the interval then has each way.
  */
-static double count_spread(struct diff_change *c, const struct sides *s, unsigned int freedom,
-			   double usual)
+static double count_runs(struct diff_change *c, const struct sides *s, unsigned int freedom,
+			 double usual)
 {
 	unsigned int all = freedom + USUAL_FREEDOM;
 	double moderated = (c->spread * freedom + usual * USUAL_FREEDOM) / all;
 	double spread = fmax(1, moderated);
 
-	c->p = fmax(c->p, chance_among_runs(s, spread, all));
+	c->p = fmax(c->p, diff_student(deviations(s, spread), all));
 	return diff_student_bound(1 - COVERED, all) * sqrt(spread);
 }
 
+/* The same with one run a side, of which only an assumption is known. */
+static double count_assumed(struct diff_change *c, const struct sides *s, double between)
+{
+	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
+	double each = between * variance_of(s, pooled), sampling = sampling_variance(s);
+	double spread = sampling > 0 ? 1 + 2 * each * each / sampling : 1;
+
+	c->p = fmax(c->p, erfc(deviations(s, spread) / M_SQRT2));
+	return NORMAL_95 * sqrt(spread);
+}
+
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
-				  double usual)
+				  const struct diff_noise *noise)
 {
 	struct sides s = {.shares = shares};
 	struct diff_change c = {.p = 1};
 	unsigned int freedom = count > 2 ? count - 2 : 0;
-	double z = NORMAL_95;
+	double z;
 
 	for (size_t i = 0; i < count; i++) {
 		c.count[counts[i].after] += counts[i].count;
@@ -211,7 +228,9 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 		c.p = exact_chance(&s);
 		if (freedom) {
 			c.spread = spread_of(&s, counts, count, freedom);
-			z = count_spread(&c, &s, freedom, usual);
+			z = count_runs(&c, &s, freedom, noise->usual);
+		} else {
+			z = count_assumed(&c, &s, noise->between);
 		}
 		set_interval(&c, &s, z);
 	}

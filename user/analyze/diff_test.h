@@ -35,21 +35,34 @@ struct diff_change {
 /* From which q on a change is significant. */
 #define DIFF_LEVEL 0.05
 
+/* How values differ from run to run beyond sampling, as far as one value's own runs do not show. */
+struct diff_noise {
+	/*
+	 * The mean spread of all that is compared, 1 if it is not known: the spread of a single
+	 * value is moderated with it, since a few runs estimate it badly.
+	 */
+	double usual;
+	/*
+	 * The standard deviation that is assumed among runs where there is one on each side, so
+	 * that nothing measures it: this part of a rate v, or of p (1 - p) of a share p.
+	 */
+	double between;
+};
+
 /*
  * The change between counts of two sides; there may be several runs on each, in any order. q is p
- * until diff_correct(). spread is the variance among runs of a side over that of sampling; usual:
- * the mean of it over all that is compared, 1 if it is not known, with which that of a
- * single change is moderated, since a few runs tell it badly.
+ * until diff_correct(). spread is the variance among runs of a side over that of sampling.
  *
  * p: Fisher's exact test for shares, the conditional binomial test for rates, two-sided as twice
  * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5). With
  * more than one run on a side it is not below that of a quasi-likelihood t test, whose dispersion
  * comes from how the runs of a side differ (McCullagh and Nelder, Generalized Linear Models, 4.5;
- * moderated as Robinson and Smyth 2007 do).
+ * moderated as Robinson and Smyth 2007 do). With one on each it is not below that of a normal
+ * test whose variance is that of sampling and of runs as noise->between assumes it.
  * Interval: score intervals of both values, combined as Newcombe (1998, method 10) does.
  */
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
-				  double usual);
+				  const struct diff_noise *noise);
 
 /*
  * Set q of those that are tested, by Benjamini and Hochberg (1995): when all with q <= x are

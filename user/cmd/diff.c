@@ -48,7 +48,7 @@ static int set_by(void *options, const char *value, struct error *err)
 	int by = find_word(value, by_word, err);
 
 	if (by >= 0)
-		((struct diff_options *)options)->by = by;
+		((struct diff_options *)options)->compare.by = by;
 	return by < 0 ? by : 0;
 }
 
@@ -57,7 +57,7 @@ static int set_measure(void *options, const char *value, struct error *err)
 	int measure = find_word(value, diff_measure_word, err);
 
 	if (measure >= 0)
-		((struct diff_options *)options)->measure = measure;
+		((struct diff_options *)options)->compare.measure = measure;
 	return measure < 0 ? measure : 0;
 }
 
@@ -77,7 +77,7 @@ static int set_least(void *options, const char *value, struct error *err)
 
 	if (end == value || *end || !(least >= 0) || isinf(least))
 		return error_set(err, -EINVAL, "'%s' is no change", value);
-	((struct diff_options *)options)->least = least;
+	((struct diff_options *)options)->compare.least = least;
 	return 0;
 }
 
@@ -108,8 +108,7 @@ static const struct option_spec diff_specs[] = {
 		 "for however long. time: percent of one CPU, for a service under the same load. "
 		 "none: CPU time, for one and the same piece of work."},
 	{.name = "before", .type = OPTION_CALL, .arg = "FILE", .set = add_before,
-	 .help = "One more trace of before. Only several traces of a side tell how runs differ by "
-		 "themselves; such changes are then not taken for significant."},
+	 .help = "One more trace of before, as BEFORE... -- AFTER... gives several."},
 	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = add_after,
 	 .help = "One more trace of after."},
 	{.name = "no-inlines", .type = OPTION_FLAG,
@@ -127,7 +126,8 @@ static const struct option_spec diff_specs[] = {
 	 .offset = offsetof(struct diff_options, all)},
 	{.name = "min", .type = OPTION_CALL, .arg = "CHANGE", .set = set_least,
 	 .help = "Leave out changes smaller than this: percentage points, or seconds with "
-		 "--normalize none."},
+		 "--normalize none. What is too small to change by it is not tested, so that the "
+		 "others are found with fewer samples."},
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
 	 .help = "At most N rows in each table (default 20); 0 for all.",
 	 .offset = offsetof(struct diff_options, limit)},
@@ -137,7 +137,9 @@ static const struct option_spec diff_specs[] = {
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never.",
 	 .offset = offsetof(struct diff_options, color)},
 	{.name = "exit-code", .type = OPTION_FLAG,
-	 .help = "Exit with 3 if a change is shown that is significant, for scripts.",
+	 .help = "Exit with 3 if a change is shown that is significant, for scripts. Not if it is "
+		 "one of a kernel function, a kernel thread or [unknown], which depend on what else "
+		 "runs on the machine.",
 	 .offset = offsetof(struct diff_options, exit_code)},
 	{.name = "Pictures", .type = OPTION_HEADING},
 	{.name = "format", .letter = 'f', .type = OPTION_CALL, .arg = "FORMAT", .set = set_format,
@@ -201,10 +203,15 @@ static int read_traces(struct comparison *c, struct error *err)
 	return rc;
 }
 
+bool diff_is_weak(const struct comparison *c)
+{
+	return c->count[BEFORE] == 1 && c->count[AFTER] == 1;
+}
+
 static int check_times(const struct comparison *c, struct error *err)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
-		if (!c->traces[i].time && c->options->measure == DIFF_TIME)
+		if (!c->traces[i].time && c->options->compare.measure == DIFF_TIME)
 			return error_set(err, -ENODATA,
 					 "%s does not say how long it was recorded: compare shares",
 					 c->traces[i].path);
@@ -223,23 +230,28 @@ static int compare(struct comparison *c, struct error *err)
 		runs[i] = (struct diff_run){c->traces[i].profile, c->traces[i].event_index,
 					    c->traces[i].time};
 	if (!rc)
-		rc = diff_make(&c->diff, sides, c->options->by, c->options->measure);
+		rc = diff_make(&c->diff, sides, &c->options->compare);
 	if (!rc)
 		rc = diff_find_differences(c);
 	free(runs);
 	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
 }
 
+bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
+{
+	for (int cost = 0; cost < DIFF_COSTS; cost++)
+		if (c->diff.costs[cost] && diff_is_significant(&row->cost[cost]) &&
+		    fabs(row->cost[cost].change) >= c->options->compare.least)
+			return true;
+	return false;
+}
+
+/* Whether anything that is shown makes a script fail: no change of the kernel's does. */
 static bool has_changed(const struct comparison *c)
 {
-	for (size_t i = 0; i < c->diff.rows.count; i++) {
-		const struct diff_row *row = &c->diff.rows.items[i];
-
-		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			if (c->diff.costs[cost] && diff_is_significant(&row->cost[cost]) &&
-			    fabs(row->cost[cost].change) >= c->options->least)
-				return true;
-	}
+	for (size_t i = 0; i < c->diff.rows.count; i++)
+		if (!c->diff.rows.items[i].kernel && diff_row_changed(c, &c->diff.rows.items[i]))
+			return true;
 	return false;
 }
 
@@ -287,33 +299,51 @@ static int run_diff(const struct diff_options *o)
 	return status;
 }
 
-/* An operand is the first trace of its side, whatever --before and --after add. */
-static int add_first(struct diff_options *o, int side, const char *path, struct error *err)
+/* Operands are the first traces of their side, before those that --before and --after add. */
+static int add_first(struct diff_options *o, int side, char **operands, int count,
+		     struct error *err)
 {
 	paths_t *paths = &o->paths[side];
-	int rc = add_path(o, side, path, err);
 
-	if (!rc) {
-		paths->items[paths->count - 1] = paths->items[0];
-		paths->items[0] = path;
-	}
-	return rc;
+	if (vector_reserve(paths, count) < 0)
+		return error_errno(err, -ENOMEM, "cannot take %s", *operands);
+	memmove(paths->items + count, paths->items, paths->count * sizeof(*paths->items));
+	memcpy(paths->items, operands, count * sizeof(*paths->items));
+	paths->count += count;
+	return 0;
 }
 
-static int take_operands(struct diff_options *o, char **operands, int count, struct error *err)
+/* after: how many of the operands stand after "--". */
+static int take_operands(struct diff_options *o, char **operands, int count, int after,
+			 struct error *err)
 {
 	bool given = o->paths[BEFORE].count && o->paths[AFTER].count;
 	int rc = 0;
 
-	if (count > SIDES)
+	if (count == SIDES)
+		after = 1;
+	else if (after == count) /* "--" ended the options, and divides nothing */
+		after = 0;
+	if (count > SIDES && !after)
 		return error_set(err, -EINVAL,
-				 "two traces; '%s' is too many (--before and --after add more)",
-				 operands[SIDES]);
-	if (count != SIDES && (count || !given))
+				 "two traces; '%s' is too many (of several on each side: skein "
+				 "diff BEFORE... -- AFTER...)", operands[SIDES]);
+	if (count < SIDES && (count || !given))
 		return error_set(err, -EINVAL, "which two traces? skein diff BEFORE AFTER");
-	for (int side = 0; side < count && !rc; side++)
-		rc = add_first(o, side, operands[side], err);
+	if (count)
+		rc = add_first(o, BEFORE, operands, count - after, err);
+	if (count && !rc)
+		rc = add_first(o, AFTER, operands + count - after, after, err);
 	return rc;
+}
+
+/* How many words stand after the first "--", which ends the options. */
+static int count_after_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return 0;
 }
 
 static int check_options(struct diff_options *o, struct error *err)
@@ -334,13 +364,14 @@ static int check_options(struct diff_options *o, struct error *err)
 
 static int diff_main(int argc, char **argv)
 {
-	struct diff_options o = {.by = BY_FUNCTION, .limit = LIMIT_UNSET};
+	struct diff_options o = {.compare.by = BY_FUNCTION, .limit = LIMIT_UNSET};
 	struct error err = {""};
+	int after = count_after_dashes(argc, argv); /* parsing moves it before the operands */
 	int status, first = options_parse(&diff_command, argc, argv, &o, false, &err);
 
 	if (first == -ECANCELED)
 		return 0;
-	if (first < 0 || take_operands(&o, argv + first, argc - first, &err) < 0 ||
+	if (first < 0 || take_operands(&o, argv + first, argc - first, after, &err) < 0 ||
 	    check_options(&o, &err) < 0)
 		status = log_error(2, "diff: %s", err.text);
 	else
@@ -356,18 +387,21 @@ const struct command diff_command = {
 	.usage = "[OPTIONS] BEFORE AFTER",
 	.description = "Compare two traces, function by function, by name and module, whatever was "
 		       "built anew between them. What is shown is significant: of all changes shown, "
-		       "5 % are expected to be chance, as far as chance comes from sampling (false "
-		       "discovery rate; one star: q <= 0.05, two: 0.01, three: 0.001). Runs of one "
-		       "program differ, too: give several traces of each side to have that counted.",
+		       "5 % are expected to be chance (false discovery rate; one star: q <= 0.05, two: "
+		       "0.01, three: 0.001).\n\nRuns of one program differ by themselves. Give several "
+		       "traces of each side, with -- between the sides, recorded in turns: then what "
+		       "they differ by is measured, and a change must be larger. With one trace a side, "
+		       "the weaker statement, 10 % of each value are assumed for it (30 % of the "
+		       "kernel's), and only large changes are shown.",
 	.examples = "skein diff old.skein new.skein\twhich functions take another share now\n"
 		    "skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
-		    "skein diff a1.skein b1.skein --before a2.skein --after b2.skein\ttwo runs each\n"
+		    "skein diff a?.skein -- b?.skein\tseveral runs of each side: what to trust\n"
 		    "skein diff --by program mon.skein tue.skein\twhich programs\n"
 		    "skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
-		    "skein diff --exit-code --min 1 old.skein new.skein\tfor a script: 3 if so\n",
+		    "skein diff --exit-code --min 1 old?.skein -- new?.skein\tfor a script: 3 if so\n",
 	.options = diff_specs,
 	.options_size = sizeof(struct diff_options),
 	.group = COMMANDS_READING,
-	.exits = "3\tWith --exit-code: a significant change was found.",
+	.exits = "3\tWith --exit-code: a significant change was found, not one of the kernel's.",
 	.run = diff_main,
 };

@@ -15,10 +15,8 @@ typedef VECTOR(const char *) paths_t;
 
 struct diff_options {
 	paths_t paths[SIDES];
-	unsigned int by; /* enum group_by or BY_FUNCTION */
-	enum diff_measure measure;
+	struct diff_how compare;
 	bool all, json, exit_code;
-	double least; /* of a change, in the unit of the measure */
 	uint64_t limit; /* rows; 0: all */
 	const char *color, *format, *out;
 	struct export_options how;
@@ -48,6 +46,11 @@ struct comparison {
 
 /* Fill differences: what makes the traces hard to compare. 0 or -ENOMEM. */
 int diff_find_differences(struct comparison *c);
+
+/* Whether a row has a change that is shown with a star. */
+bool diff_row_changed(const struct comparison *c, const struct diff_row *row);
+/* Whether there is one run a side, so that nothing measures how runs differ by themselves. */
+bool diff_is_weak(const struct comparison *c);
 
 int diff_text(const struct comparison *c, const struct screen *s, struct error *err);
 int diff_json(const struct comparison *c, FILE *out, struct error *err);

@@ -63,6 +63,8 @@ static void put_row(struct json *j, const struct comparison *c, const struct dif
 	json_object(j);
 	json_key_text(j, "name", row->name);
 	json_key_text(j, "more", row->more);
+	json_key(j, "kernel");
+	json_bool(j, row->kernel);
 	if (c->diff.costs[DIFF_SELF])
 		put_change(j, "self", &row->cost[DIFF_SELF]);
 	put_change(j, "total", &row->cost[DIFF_TOTAL]);
@@ -79,10 +81,17 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_object(&j);
 	put_side(&j, c, BEFORE);
 	put_side(&j, c, AFTER);
-	json_key_text(&j, "by", group_word(c->options->by));
-	json_key_text(&j, "normalize", diff_measure_word(c->options->measure));
+	json_key_text(&j, "by", group_word(c->options->compare.by));
+	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
 	json_key_real(&j, "level", DIFF_LEVEL);
-	json_key_uint(&j, "tested", c->diff.tested);
+	json_key_real(&j, "least", c->options->compare.least);
+	json_key(&j, "runs_differ_by"); /* null: it is measured, with several runs */
+	if (diff_is_weak(c))
+		json_real(&j, DIFF_BETWEEN);
+	else
+		json_null(&j);
+	json_key_uint(&j, "tested", c->diff.tested[0]);
+	json_key_uint(&j, "tested_kernel", c->diff.tested[1]);
 	json_key(&j, "differences");
 	json_array(&j);
 	for (size_t i = 0; i < c->differences.count; i++)

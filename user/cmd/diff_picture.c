@@ -10,7 +10,7 @@
 static int write_folded(FILE *out, const struct comparison *c, struct error *err)
 {
 	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile,
-				c->options->measure == DIFF_SHARE, &c->options->how, err);
+				c->options->compare.measure == DIFF_SHARE, &c->options->how, err);
 }
 
 static int write_svg(FILE *out, const struct comparison *c, struct error *err)

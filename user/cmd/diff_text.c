@@ -88,7 +88,7 @@ static bool is_time(const struct comparison *c)
 /* What the numbers are. */
 static const char *unit_name(const struct comparison *c)
 {
-	switch (c->options->measure) {
+	switch (c->options->compare.measure) {
 	case DIFF_TIME:
 		return is_time(c) ? "percent of one CPU" : "events per second";
 	case DIFF_NONE:
@@ -98,38 +98,56 @@ static const char *unit_name(const struct comparison *c)
 	}
 }
 
-static void put_method(const struct comparison *c, const struct screen *s)
+/* How it was recorded decides what a star is worth. */
+static void put_runs(const struct comparison *c, const struct screen *s)
 {
-	bool runs = c->count[BEFORE] + c->count[AFTER] > SIDES;
-	size_t changed = 0;
 	char text[LINE];
 
+	if (diff_is_weak(c))
+		snprintf(text, sizeof(text),
+			 "One trace a side, the weaker statement: how runs differ by themselves is "
+			 "not measured; %.0f %% of each value (%.0f %% of the kernel's) are assumed, "
+			 "as a standard deviation. Several traces of each side measure it: skein diff "
+			 "BEFORE... -- AFTER...",
+			 100 * DIFF_BETWEEN, 100 * DIFF_BETWEEN_KERNEL);
+	else
+		snprintf(text, sizeof(text),
+			 "%zu and %zu: how runs differ by themselves is measured and counted in.",
+			 c->count[BEFORE], c->count[AFTER]);
+	put_paragraph(s, "Runs", diff_is_weak(c) ? STYLE_WARM : STYLE_PLAIN, text);
+}
+
+static void put_method(const struct comparison *c, const struct screen *s)
+{
+	size_t changed[2] = {0, 0};
+	char text[LINE];
+	int used;
+
 	for (size_t i = 0; i < c->diff.rows.count; i++)
-		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			if (c->diff.costs[cost] &&
-			    diff_is_significant(&c->diff.rows.items[i].cost[cost])) {
-				changed++;
-				break;
-			}
-	snprintf(text, sizeof(text),
-		 "%zu %s in %s: %zu changed, of %zu with enough samples to tell. Stars: * q <= "
-		 "0.05, ** 0.01, *** 0.001 (false discovery rate). %s",
-		 c->diff.rows.count, plurals[c->options->by], unit_name(c), changed,
-		 c->diff.tested,
-		 runs ? "How runs differ by themselves is counted in."
-		      : "One trace a side: how runs differ by themselves is not known, only what "
-			"sampling does.");
+		changed[c->diff.rows.items[i].kernel] += diff_row_changed(c, &c->diff.rows.items[i]);
+	used = snprintf(text, sizeof(text),
+			"%zu %s in %s: %zu changed, of %zu with enough samples to show it",
+			c->diff.rows.count, plurals[c->options->compare.by], unit_name(c),
+			changed[0], c->diff.tested[0]);
+	if (c->diff.tested[1])
+		used += snprintf(text + used, sizeof(text) - used,
+				 "; %zu of %zu of the kernel, which depend on what else runs%s",
+				 changed[1], c->diff.tested[1],
+				 c->options->exit_code ? " and do not decide the exit code" : "");
+	snprintf(text + used, sizeof(text) - used,
+		 ". Stars: * q <= 0.05, ** 0.01, *** 0.001 (false discovery rate).");
 	put_paragraph(s, "Compared", STYLE_PLAIN, text);
+	put_runs(c, s);
 }
 
 /* Digits behind the point: as many as recordings of usual length leave a meaning to. */
 static int digits(const struct comparison *c)
 {
-	if (c->options->measure == DIFF_SHARE)
+	if (c->options->compare.measure == DIFF_SHARE)
 		return 2;
 	if (!is_time(c))
 		return 0;
-	return c->options->measure == DIFF_NONE ? 3 : 2;
+	return c->options->compare.measure == DIFF_NONE ? 3 : 2;
 }
 
 static void value_cell(struct table *t, const struct diff_change *c, int side, int digits)
@@ -160,7 +178,7 @@ static void put_row(struct table *t, const struct diff_row *row, enum diff_cost 
 static bool belongs(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
 {
 	const struct diff_change *change = &row->cost[cost];
-	bool shown = fabs(change->change) >= c->options->least && change->change != 0 &&
+	bool shown = fabs(change->change) >= c->options->compare.least && change->change != 0 &&
 		     (c->options->all || diff_is_significant(change));
 
 	if (cost == DIFF_SELF || !c->diff.costs[DIFF_SELF])
@@ -215,8 +233,8 @@ static int put_rows(const struct comparison *c, const struct screen *s, enum dif
 		{"to", STYLE_DIM, true, false, 0},
 		{"before", STYLE_PLAIN, true, false, 0},
 		{"after", STYLE_PLAIN, true, false, 0},
-		{group_word(c->options->by), STYLE_PLAIN, false, false, 20},
-		{function ? "module" : c->options->by == GROUP_PROCESS ? "pid" : "process",
+		{group_word(c->options->compare.by), STYLE_PLAIN, false, false, 20},
+		{function ? "module" : c->options->compare.by == GROUP_PROCESS ? "pid" : "process",
 		 STYLE_DIM, false, true, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
