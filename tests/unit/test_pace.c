@@ -40,7 +40,11 @@ START_TEST(it_looks_as_often_as_there_is_to_see)
 	start(PERIOD, false);
 	ck_assert_uint_eq(mean_of(PACE_QUIET) / (5 * NSEC_PER_MSEC), 50);
 	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
+	ck_assert_uint_eq(mean_of(PACE_LACKING) * 10 / PERIOD, 20);
+	start(NSEC_PER_SEC / 99, false);
 	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 10);
+	start(NSEC_PER_SEC / 4999, false);
+	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 2);
 	start(PERIOD, true);
 	ck_assert_uint_eq((mean_of(PACE_QUIET) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
 }

@@ -4,10 +4,12 @@
 
 #include "capture/clock.h"
 
-/* Mean intervals. A program that has just begun, and whatever lacks a table or a name: */
-#define ATTENTIVE_INTERVAL (10 * NSEC_PER_MSEC)
-/* Records must be in order before they help, so at least two looks follow a finding. */
-#define ATTENTIVE_FOR (ORDER_MARGIN + 3 * ATTENTIVE_INTERVAL / 2)
+/*
+ * Mean intervals. While a program that has just begun lacks its tables, or code its name, the
+ * memory in which the name stands may be gone with the next sample: two periods, within these.
+ */
+#define ATTENTIVE_MIN (2 * NSEC_PER_MSEC)
+#define ATTENTIVE_MAX (10 * NSEC_PER_MSEC)
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
 /* Of a clock slower than this one random part is as good as another. */
@@ -27,10 +29,19 @@ void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uin
 	*p = (struct pace){.period = period, .filling = filling, .next = now, .random = seed | 1};
 }
 
+static uint64_t attentive_interval(const struct pace *p)
+{
+	uint64_t mean = 2 * p->period;
+
+	if (!mean || mean > ATTENTIVE_MAX) /* no samples that could lack names, or few */
+		return ATTENTIVE_MAX;
+	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
+}
+
 static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_finding found)
 {
 	if (now < p->attentive)
-		return ATTENTIVE_INTERVAL;
+		return attentive_interval(p);
 	return found == PACE_QUIET && !p->filling ? QUIET_INTERVAL : LIFE_INTERVAL;
 }
 
@@ -38,8 +49,9 @@ void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
 {
 	uint64_t mean;
 
+	/* Records must be in order before they help, so at least two looks follow a finding. */
 	if (found == PACE_LACKING)
-		p->attentive = now + ATTENTIVE_FOR;
+		p->attentive = now + ORDER_MARGIN + 3 * attentive_interval(p) / 2;
 	mean = mean_interval(p, now, found);
 	p->next = now + mean / 2 + draw(p, mean);
 }
