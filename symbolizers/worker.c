@@ -511,12 +511,19 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/*
+ * Bytes of address space that a worker of sources has beside the memory for what it reads: its stack
+ * grows, messages and names take room, and libdw and the allocator take theirs in large pieces. It
+ * would be killed over a small --inline-memory otherwise, and nobody would know what would do.
+ */
+#define SOURCES_OWN (32ULL << 20)
+
 static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory)
 {
 	const struct confines c = {
 		.name = "skein-lines",
 		.files = files + WORKER_FILES_SPARE,
-		.memory = memory,
+		.memory = memory + SOURCES_OWN,
 		.refuse_links = true,
 	};
 
