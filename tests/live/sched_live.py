@@ -33,8 +33,11 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
+STEAL_STEP = 10e6 * len(live.CPUS)  # ns: each CPU counts the time stolen from it in such steps
+
+
 def steal():
-    """ns that the host took from all CPUs so far, and that is known in steps of 10 ms."""
+    """ns that the host took from all CPUs so far, in steps of STEAL_STEP."""
     return round(live.stolen() * 1e9)
 
 

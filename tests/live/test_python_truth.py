@@ -7,7 +7,9 @@ a schedule of calls with a log of when each was made.
 Error to expect of shares (see test_truth.py): 1/6 sample for each border of a part, where it
 begins or ends or is preempted, or that of independent samples, whichever is less. Six sigma are
 below one percentage point on a machine that has time, and are allowed in the short form where it
-has not; the long form allows one point.
+has not; the long form allows one point. Six sigma are one false alarm in 500 million; there are some
+hundred shares. Samples that were due on the programs' CPU and not taken may all have been one
+function's: the account says how many these are, and their share of the samples is allowed on top.
 """
 import bisect
 import collections
@@ -36,10 +38,7 @@ def bound(borders, samples, share):
 class Truth(live.LiveTest):
     def record_of(self, program, seconds, *more):
         """{interpreter: (pid, its output)} of a program run by several at once, and the stacks."""
-        # who is woken by samples must not take the CPU where they hit: see test_unwind_brief.py
-        rest = set(live.CPUS) - {max(live.CPUS)} or set(live.CPUS)
-        recording = self.begin("-a", "-F", FREQUENCY,
-                               prefix=("taskset", "-c", ",".join(map(str, rest))))
+        recording = self.begin("-a", "-F", FREQUENCY)
         started = {}
         for one in python_found.some():
             out = self.tmp / f"{program}-{one.name}.json"
@@ -50,6 +49,7 @@ class Truth(live.LiveTest):
             process.communicate(timeout=600)
             self.assertEqual(process.returncode, 0)
         trace = self.finish(recording)
+        self.missing = trace.unsampled(max(live.CPUS))
         return python_stacks.Stacks(trace), {one: (process.pid, json.loads(out.read_text()))
                                              for one, (process, out) in started.items()}
 
@@ -59,16 +59,16 @@ class Truth(live.LiveTest):
                              f"{one}: of {len(samples)}: {lacking}")
 
     def compare(self, one, samples, parts, total, borders):
-        worst = 0
+        worst, missing = 0, self.missing / len(samples)
         for part, used in parts.items():
             found = sum(part in python_stacks.names(s) for s in samples) / len(samples)
             worst = max(worst, abs(found - used / total))
             with self.subTest(python=str(one), part=part, truth=used / total, found=found,
-                              borders=borders, samples=len(samples)):
-                self.assertAlmostEqual(found, used / total,
-                                       delta=bound(borders, len(samples), used / total))
+                              missing=missing, borders=borders, samples=len(samples)):
+                self.assertAlmostEqual(found, used / total, delta=missing + bound(
+                    borders, len(samples), used / total))
         print(f"{one}: {len(parts)} shares of {len(samples)} samples with {borders} borders, the "
-              f"worst is {100 * worst:.2f} points off")
+              f"worst is {100 * worst:.2f} points off; {self.missing} samples missing on its CPU")
 
     def test_shares(self):
         stacks, said = self.record_of("shares.py", SECONDS)

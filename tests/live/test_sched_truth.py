@@ -25,7 +25,6 @@ from scheduler import STATE
 SECONDS = 10 if live.LONG else 2
 CPU = live.CPUS[-1]
 SWITCHING = 5000  # ns
-STEPS = 10e6 * len(live.CPUS)  # ns: stolen time is told in steps, by each CPU
 
 Error = collections.namedtuple("Error", "ns length phase")
 
@@ -197,10 +196,11 @@ class Truth(sched_live.SchedTest):
                 # the kernel begins to count some microseconds before sched_switch
                 switching = SWITCHING * len(lanes[thread["tid"]].stretches)
                 self.assertGreater(ran, used - used / 1000 - 1e6 - switching)
-                self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen + STEPS)
+                self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen
+                                + sched_live.STEAL_STEP)
                 allowed = kernel / 1000 + 1e6
                 self.assertGreater(mine, kernel - allowed - untold - switching)
-                self.assertLess(mine, kernel + allowed + switching + stolen + STEPS)
+                self.assertLess(mine, kernel + allowed + switching + stolen + sched_live.STEAL_STEP)
 
     def test_accounting(self):
         """Of threads that switch tens of times a second: nothing is allowed for switching."""
@@ -224,7 +224,7 @@ class Truth(sched_live.SchedTest):
                         "not known, of all CPUs": milliseconds(untold),
                         "stolen of all CPUs": milliseconds(stolen)})
                 self.assertGreater(mine, used - used / 1000 - 1e6 - untold)
-                self.assertLess(mine, used + used / 1000 + 1e6 + stolen + STEPS)
+                self.assertLess(mine, used + used / 1000 + 1e6 + stolen + sched_live.STEAL_STEP)
 
 
 class Report(sched_live.SchedTest):

@@ -18,8 +18,6 @@ from live import workload
 
 SECONDS = 1.5 if live.LONG else 0.4
 LEAST = 0.99
-# before each fault it has pages forgotten, which waits for the disk now and then by itself
-LEAST_OF = {"major": 0.95}
 ENOUGH = 20  # waits
 CPU = live.CPUS[-1]
 
@@ -79,7 +77,9 @@ class Waits(sched_live.SchedTest):
     def run_mode(self, mode, disk):
         """Longer on a machine that is so busy that there are few waits."""
         for factor in (1, 4, 16):
+            before = sched_live.steal()
             said = self.output(self.start(workload("waits"), mode, factor * SECONDS, disk))
+            said["stolen"] = sched_live.steal() - before
             if "skipped" in said or said["switches"] >= ENOUGH or said["waits"] > 1000 * ENOUGH:
                 break
         return said
@@ -113,13 +113,16 @@ class Waits(sched_live.SchedTest):
                 "blocked": f"{blocked / 1e9:.3f} s",
                 "share": f"{10000 * found[sched_live.CLASS[told['class']]] // blocked / 100:.2f} %",
                 "class": told["class"]})
-        self.assertGreaterEqual(share, LEAST_OF.get(told["mode"], LEAST), wrong)
+        self.assertGreaterEqual(share, LEAST, wrong)
         # the time is all there, and was not spent otherwise
         length = told["end"] - told["begin"]
         self.assertEqual(sum(s.end - s.time for s in stretches), length)
         running = scheduler.total(stretches, "RUNNING")
-        # the kernel's account of a thread ends a little before its switch to the next
-        self.assertLess(abs(running - told["cpu"]), 0.02 * length + 10000 * told["switches"] + 3e6)
+        # the kernel's account of a thread ends a little before its switch to the next, and
+        # has no time in it that the host took, which a slice has
+        allowed = 0.02 * length + 10000 * told["switches"] + 3e6
+        self.assertGreater(running - told["cpu"], -allowed)
+        self.assertLess(running - told["cpu"], allowed + told["stolen"] + sched_live.STEAL_STEP)
         # the kernel counted as many times at which it gave the CPU away for want of something
         left = [s for s in stretches if s.state not in scheduler.NOT_WAITING]
         self.assertLess(abs(len(left) - told["switches"]),

@@ -4,6 +4,8 @@ Which stacks a program can have: it runs once under a tracer, which notes the st
 instruction, then for as long as it is to be profiled without. What it does must not depend on
 how often it was done, and nothing may run by itself: no collector of garbage, no signals.
 """
+import bisect
+import dis
 import gc
 import json
 import sys
@@ -20,15 +22,38 @@ def name_of(code):
     return qualified if ends else code.co_name
 
 
+def line_starts(code):
+    """Offsets of instructions from which on a line counts, and these lines; None: of no line."""
+    if hasattr(code, "co_lines"):
+        rows = [(start, line) for start, _, line in code.co_lines()]
+    else:
+        rows = list(dis.findlinestarts(code))
+    return [start for start, _ in rows], [line for _, line in rows]
+
+
 class Oracle:
     def __init__(self):
+        self.starts = {}  # id of a code object to itself, which keeps it, and its line_starts()
         self.frames = {}  # (name, file, line, first line) to its number
         self.stacks = set()  # tuples of these numbers, root first
         self.times = []
 
+    def line_of(self, frame):
+        """
+        By the table of lines, as a traceback without a tracer says it. The f_lineno of a frame that
+        is traced (up to 3.10) follows line events, of which there is none where a jump leads into
+        the middle of a line's instructions, as to the end of a finally block.
+        """
+        code = frame.f_code
+        if id(code) not in self.starts:
+            self.starts[id(code)] = code, *line_starts(code)
+        _, starts, lines = self.starts[id(code)]
+        at = bisect.bisect_right(starts, frame.f_lasti) - 1
+        return (lines[at] if at >= 0 else code.co_firstlineno) or 0
+
     def number(self, frame):
         code = frame.f_code
-        key = (name_of(code), code.co_filename, frame.f_lineno or 0, code.co_firstlineno)
+        key = (name_of(code), code.co_filename, self.line_of(frame), code.co_firstlineno)
         return self.frames.setdefault(key, len(self.frames))
 
     def trace(self, frame, event, _):
