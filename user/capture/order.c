@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One order out of many rings: a queue per ring, merged up to the watermark. */
+/* One order out of many rings: a queue per ring, and what every ring has passed by time. */
 #include "capture/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/by_time.h"
 #include "base/vector.h"
 
 /* Bytes that a queue may keep, whether it needs them or not. */
@@ -29,7 +30,14 @@ struct queue {
 
 struct order {
 	VECTOR(struct queue) queues;
+	size_t held; /* records in all queues */
+	struct by_time due; /* what every ring had passed when this was gathered: the rings */
+	size_t next; /* of due: those before are released */
+	uint64_t rest; /* time of the oldest record held that is not in due; UINT64_MAX: none */
+	bool gathered; /* no record has come since, nor has a ring passed a time */
 	uint64_t released; /* time of the youngest record released */
+	uint64_t mark; /* what every ring has passed, if that is known */
+	bool mark_known;
 };
 
 struct order *order_new(void)
@@ -46,6 +54,7 @@ void order_free(struct order *o)
 		vector_free(&o->queues.items[i].bytes);
 	}
 	vector_free(&o->queues);
+	by_time_free(&o->due);
 	free(o);
 }
 
@@ -61,12 +70,14 @@ int order_add_ring(struct order *o)
 void order_drop_ring(struct order *o, int ring)
 {
 	o->queues.items[ring].dropped = true;
+	o->mark_known = o->gathered = false;
 }
 
 void order_reopen_ring(struct order *o, int ring)
 {
 	o->queues.items[ring].dropped = false;
 	o->queues.items[ring].passed = UINT64_MAX;
+	o->mark_known = o->gathered = false;
 }
 
 /* Records of a ring are nearly sorted: the new one moves forward past a few at most. */
@@ -92,78 +103,44 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
 	};
 	size_t padded = (size + 7UL) & ~7UL;
 
-	if (vector_reserve(&q->bytes, padded) < 0 || vector_push(&q->entries, e) < 0)
+	if (by_time_fit(&o->due, o->held + 1) < 0 || vector_reserve(&q->bytes, padded) < 0 ||
+	    vector_push(&q->entries, e) < 0)
 		return -ENOMEM;
 	memcpy(q->bytes.items + q->bytes.count, data, size);
 	q->bytes.count += padded;
 	sort_last(q);
+	o->held++;
+	o->gathered = false;
 	return 0;
 }
 
 void order_passed(struct order *o, int ring, uint64_t time)
 {
 	o->queues.items[ring].passed = time;
+	o->mark_known = o->gathered = false;
 }
 
 void order_close(struct order *o)
 {
 	for (size_t i = 0; i < o->queues.count; i++)
 		o->queues.items[i].passed = UINT64_MAX;
+	o->mark_known = o->gathered = false;
 }
 
-static uint64_t watermark(const struct order *o, uint64_t limit)
+/* Found anew only after a ring has passed a time: order_release() may be called for every record. */
+uint64_t order_mark(struct order *o)
 {
+	if (o->mark_known)
+		return o->mark;
+	o->mark = UINT64_MAX;
 	for (size_t i = 0; i < o->queues.count; i++) {
 		const struct queue *q = &o->queues.items[i];
 
-		if (!q->dropped && q->passed < limit)
-			limit = q->passed;
+		if (!q->dropped && q->passed < o->mark)
+			o->mark = q->passed;
 	}
-	return limit;
-}
-
-uint64_t order_mark(const struct order *o)
-{
-	return watermark(o, UINT64_MAX);
-}
-
-static uint64_t head_time(const struct queue *q)
-{
-	return q->head < q->entries.count ? q->entries.items[q->head].time : UINT64_MAX;
-}
-
-uint64_t order_next(const struct order *o)
-{
-	uint64_t next = UINT64_MAX;
-
-	for (size_t i = 0; i < o->queues.count; i++) {
-		uint64_t time = head_time(&o->queues.items[i]);
-
-		if (time < next)
-			next = time;
-	}
-	return next;
-}
-
-/* The queue with the oldest head, and in *next the oldest head of the others. */
-static struct queue *oldest(struct order *o, uint64_t *next)
-{
-	struct queue *best = NULL;
-	uint64_t best_time = UINT64_MAX;
-
-	*next = UINT64_MAX;
-	for (size_t i = 0; i < o->queues.count; i++) {
-		uint64_t time = head_time(&o->queues.items[i]);
-
-		if (time < best_time) {
-			*next = best_time;
-			best_time = time;
-			best = &o->queues.items[i];
-		} else if (time < *next) {
-			*next = time;
-		}
-	}
-	return best;
+	o->mark_known = true;
+	return o->mark;
 }
 
 /*
@@ -196,25 +173,55 @@ static void compact(struct queue *q)
 		q->entries.items[i].offset -= used;
 }
 
+/* What every ring has passed, in order of time. There is room for it: order_push() has made it. */
+static void gather(struct order *o)
+{
+	uint64_t mark = order_mark(o);
+
+	o->due.list.count = o->next = 0;
+	o->rest = UINT64_MAX;
+	for (uint32_t i = 0; i < o->queues.count; i++) {
+		struct queue *q = &o->queues.items[i];
+		size_t at;
+
+		compact(q);
+		for (at = q->head; at < q->entries.count && q->entries.items[at].time <= mark; at++)
+			o->due.list.items[o->due.list.count++] =
+				(struct timed){.time = q->entries.items[at].time, .source = i};
+		if (at < q->entries.count && q->entries.items[at].time < o->rest)
+			o->rest = q->entries.items[at].time;
+	}
+	(void)by_time_sort(&o->due);
+	o->gathered = true;
+}
+
+uint64_t order_next(struct order *o)
+{
+	if (!o->gathered)
+		gather(o);
+	return o->next < o->due.list.count ? o->due.list.items[o->next].time : o->rest;
+}
+
 int order_release(struct order *o, uint64_t limit, order_handler handle, void *context)
 {
-	uint64_t mark = watermark(o, limit), next;
-	struct queue *q;
+	uint64_t mark = order_mark(o);
 	int ret = 0;
 
-	while (!ret && (q = oldest(o, &next)) && head_time(q) <= mark) {
-		while (!ret && q->head < q->entries.count && head_time(q) <= mark &&
-		       head_time(q) <= next) {
-			struct entry *e = &q->entries.items[q->head++];
+	if (limit < mark)
+		mark = limit;
+	while (!ret && order_next(o) <= mark && o->next < o->due.list.count) {
+		uint32_t ring = o->due.list.items[o->next++].source;
+		struct queue *q = &o->queues.items[ring];
+		struct entry *e = &q->entries.items[q->head++];
 
-			if (e->time > o->released)
-				o->released = e->time;
-			ret = handle(context, (int)(q - o->queues.items), e->time,
-				     q->bytes.items + e->offset, e->size, e->late);
-		}
+		o->held--;
+		if (e->time > o->released)
+			o->released = e->time;
+		ret = handle(context, (int)ring, e->time, q->bytes.items + e->offset, e->size,
+			     e->late);
+		if (q->head == q->entries.count)
+			compact(q);
 	}
-	for (size_t i = 0; i < o->queues.count; i++)
-		compact(&o->queues.items[i]);
 	return ret;
 }
 
@@ -223,10 +230,16 @@ void order_tidy(struct order *o)
 	for (size_t i = 0; i < o->queues.count; i++) {
 		struct queue *q = &o->queues.items[i];
 
+		compact(q);
 		if (q->bytes.capacity > LARGE && q->most < q->bytes.capacity / 4) {
 			vector_fit(&q->entries);
 			vector_fit(&q->bytes);
 		}
 		q->most = q->bytes.count;
+	}
+	if (o->due.list.capacity * sizeof(struct timed) > LARGE &&
+	    o->held < o->due.list.capacity / 4) {
+		by_time_shrink(&o->due, o->held);
+		o->gathered = false;
 	}
 }

@@ -44,10 +44,10 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 void order_tidy(struct order *o);
 
 /* Time of the oldest record that is held, ns; UINT64_MAX: none. */
-uint64_t order_next(const struct order *o);
+uint64_t order_next(struct order *o);
 
 /* What is older than this, ns, has come from every ring, as far as can be told. */
-uint64_t order_mark(const struct order *o);
+uint64_t order_mark(struct order *o);
 
 /* Every ring has passed everything: release all at the end. */
 void order_close(struct order *o);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A queue per CPU and a heap of CPUs by their oldest record. */
+/* A queue per CPU, and what is in the queues in order of time. */
 #include "capture/switch_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/by_time.h"
 #include "base/vector.h"
 #include "capture/clock.h"
 
@@ -26,9 +27,8 @@ struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
 	struct queue *queues; /* by CPU */
-	unsigned int *heap; /* CPUs with records, the oldest first */
-	unsigned int heap_count;
-	uint64_t turn; /* until when the oldest CPU has its turn, ns */
+	struct by_time records; /* of all queues: which CPU's, and its place there */
+	size_t next; /* of these */
 	uint64_t now; /* after the last copying: what the 48 bits of a stamp count back from */
 	bool more;
 };
@@ -45,8 +45,7 @@ struct switch_order *switch_order_new(struct switches *switches)
 	if (o->batch < BATCH_LEAST)
 		o->batch = BATCH_LEAST;
 	o->queues = calloc(o->count, sizeof(*o->queues));
-	o->heap = calloc(o->count, sizeof(*o->heap));
-	if (o->queues && o->heap)
+	if (o->queues)
 		return o;
 	switch_order_free(o);
 	return NULL;
@@ -59,7 +58,7 @@ void switch_order_free(struct switch_order *o)
 	for (unsigned int i = 0; o->queues && i < o->count; i++)
 		vector_free(&o->queues[i].records);
 	free(o->queues);
-	free(o->heap);
+	by_time_free(&o->records);
 	free(o);
 }
 
@@ -113,48 +112,25 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 	return 0;
 }
 
-static uint64_t next_time(const struct switch_order *o, unsigned int cpu)
+/*
+ * Records of one CPU stay in the order in which it wrote them. One whose stamp is before its
+ * predecessor's, because the clock jumped, takes the place of its predecessor's time.
+ */
+static int add_records(struct switch_order *o, unsigned int cpu)
 {
 	const struct queue *q = &o->queues[cpu];
+	struct by_time *b = &o->records;
+	uint64_t last = 0;
 
-	return time_of(o, q->records.items[q->head].head);
-}
+	if (by_time_fit(b, b->list.count + q->records.count) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < q->records.count; i++) {
+		uint64_t time = time_of(o, q->records.items[i].head);
 
-static void sift_down(struct switch_order *o, unsigned int at)
-{
-	unsigned int cpu = o->heap[at], child;
-	uint64_t time = next_time(o, cpu);
-
-	while ((child = 2 * at + 1) < o->heap_count) {
-		if (child + 1 < o->heap_count &&
-		    next_time(o, o->heap[child + 1]) < next_time(o, o->heap[child]))
-			child++;
-		if (next_time(o, o->heap[child]) >= time)
-			break;
-		o->heap[at] = o->heap[child];
-		at = child;
+		last = time > last ? time : last;
+		b->list.items[b->list.count++] = (struct timed){last, cpu, (uint32_t)i};
 	}
-	o->heap[at] = cpu;
-}
-
-/* The oldest CPU has its turn as long as no other one is older. */
-static void take_turns(struct switch_order *o)
-{
-	o->turn = UINT64_MAX;
-	for (unsigned int i = 1; i < 3 && i < o->heap_count; i++)
-		if (next_time(o, o->heap[i]) < o->turn)
-			o->turn = next_time(o, o->heap[i]);
-}
-
-static void make_heap(struct switch_order *o)
-{
-	o->heap_count = 0;
-	for (unsigned int i = 0; i < o->count; i++)
-		if (o->queues[i].head < o->queues[i].records.count)
-			o->heap[o->heap_count++] = i;
-	for (unsigned int i = o->heap_count / 2; i-- > 0;)
-		sift_down(o, i);
-	take_turns(o);
+	return 0;
 }
 
 int switch_order_take(struct switch_order *o)
@@ -166,8 +142,10 @@ int switch_order_take(struct switch_order *o)
 	for (unsigned int i = 0; !ret && i < o->count; i++)
 		ret = take_from(o, i, now);
 	o->now = boot_now();
-	make_heap(o);
-	return ret;
+	o->records.list.count = o->next = 0;
+	for (unsigned int i = 0; !ret && i < o->count; i++)
+		ret = add_records(o, i);
+	return ret ? ret : by_time_sort(&o->records);
 }
 
 bool switch_order_has_more(const struct switch_order *o)
@@ -189,18 +167,6 @@ uint64_t switch_order_mark(const struct switch_order *o)
 	return mark > ORDER_MARGIN ? mark - ORDER_MARGIN : 0;
 }
 
-/* The oldest CPU's record is done: another one may be the oldest now. */
-static void step(struct switch_order *o, struct queue *q)
-{
-	if (q->head < q->records.count && next_time(o, o->heap[0]) <= o->turn)
-		return;
-	if (q->head == q->records.count)
-		o->heap[0] = o->heap[--o->heap_count];
-	if (o->heap_count)
-		sift_down(o, 0);
-	take_turns(o);
-}
-
 /* A wake-up is followed at once by what moves the thread to another CPU, if that is so. */
 static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned int *cpu)
 {
@@ -217,19 +183,23 @@ static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned
 
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret)
 {
-	struct queue *q;
+	const struct timed *t = NULL;
+	struct queue *q = NULL;
 
-	if (!o->heap_count)
+	for (; o->next < o->records.list.count; o->next++) {
+		t = &o->records.list.items[o->next];
+		q = &o->queues[t->source];
+		if (t->index >= q->head) /* else it moved a thread, and went with its waking */
+			break;
+	}
+	if (o->next == o->records.list.count || t->time > mark)
 		return false;
-	ret->cpu = o->heap[0];
-	ret->time = next_time(o, ret->cpu);
-	if (ret->time > mark)
-		return false;
-	q = &o->queues[ret->cpu];
+	o->next++;
+	ret->cpu = t->source;
 	ret->wire = q->records.items[q->head++];
+	ret->time = time_of(o, ret->wire.head);
 	if (!take_move(q, &ret->wire, &ret->target))
 		ret->target = switch_number(&ret->wire);
-	step(o, q);
 	return true;
 }
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/by_time.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* So many records are sorted by insertion. */
+#define FEW 16
+
+static void sort_few(struct timed *list, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct timed one = list[i];
+		size_t at = i;
+
+		for (; at && list[at - 1].time > one.time; at--)
+			list[at] = list[at - 1];
+		list[at] = one;
+	}
+}
+
+/* Times from first on that fall into one interval, as a power of two: shift. */
+struct scale {
+	uint64_t first;
+	unsigned int shift;
+	size_t intervals;
+};
+
+static struct scale scale_of(const struct timed *list, size_t count)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	struct scale s = {.shift = 0};
+
+	for (size_t i = 0; i < count; i++) {
+		first = list[i].time < first ? list[i].time : first;
+		last = list[i].time > last ? list[i].time : last;
+	}
+	while ((last - first) >> s.shift >= 2 * count)
+		s.shift++;
+	s.first = first;
+	s.intervals = (size_t)((last - first) >> s.shift) + 1;
+	return s;
+}
+
+static size_t interval_of(const struct scale *s, uint64_t time)
+{
+	return (size_t)((time - s->first) >> s->shift);
+}
+
+/* Into other, by interval. ends: room for the intervals. Returns how many the fullest one has. */
+static uint32_t distribute(const struct timed *list, size_t count, const struct scale *s,
+			   struct timed *other, uint32_t *ends)
+{
+	uint32_t begin = 0, most = 0;
+
+	memset(ends, 0, s->intervals * sizeof(*ends));
+	for (size_t i = 0; i < count; i++)
+		ends[interval_of(s, list[i].time)]++;
+	for (size_t i = 0; i < s->intervals; i++) {
+		uint32_t here = ends[i];
+
+		most = here > most ? here : most;
+		ends[i] = begin;
+		begin += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		other[ends[interval_of(s, list[i].time)]++] = list[i];
+	return most;
+}
+
+static void sort_part(struct timed *list, size_t count, struct timed *other, uint32_t *ends);
+
+static void sort_intervals(struct timed *list, size_t count, const struct scale *s,
+			   struct timed *other, uint32_t *ends)
+{
+	size_t begin = 0, end;
+
+	for (; begin < count; begin = end) {
+		size_t here = interval_of(s, list[begin].time);
+
+		for (end = begin + 1; end < count && interval_of(s, list[end].time) == here; end++)
+			;
+		sort_part(list + begin, end - begin, other, ends);
+	}
+}
+
+/*
+ * Records that crowd in one interval are distributed again, over the time from the first to the
+ * last of them: a 16th at most of the time before, so this goes 16 levels deep at most.
+ */
+static void sort_part(struct timed *list, size_t count, struct timed *other, uint32_t *ends)
+{
+	struct scale s;
+	uint32_t most;
+
+	if (count <= FEW) {
+		sort_few(list, count);
+		return;
+	}
+	s = scale_of(list, count);
+	if (s.intervals == 1) /* one time: they are in the order in which they were added */
+		return;
+	most = distribute(list, count, &s, other, ends);
+	memcpy(list, other, count * sizeof(*list));
+	if (most <= FEW)
+		sort_few(list, count); /* none moves out of its interval */
+	else
+		sort_intervals(list, count, &s, other, ends);
+}
+
+int by_time_fit(struct by_time *b, size_t count)
+{
+	size_t extra = count > b->list.count ? count - b->list.count : 0;
+
+	if (count > UINT32_MAX / 2 || vector_reserve(&b->list, extra) < 0 ||
+	    vector_reserve(&b->other, count) < 0 || vector_reserve(&b->ends, 2 * count) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void by_time_shrink(struct by_time *b, size_t count)
+{
+	b->list.count = b->other.count = count;
+	b->ends.count = 2 * count;
+	vector_fit(&b->list);
+	vector_fit(&b->other);
+	vector_fit(&b->ends);
+	b->list.count = b->other.count = b->ends.count = 0;
+}
+
+int by_time_sort(struct by_time *b)
+{
+	if (by_time_fit(b, b->list.count) < 0)
+		return -ENOMEM;
+	sort_part(b->list.items, b->list.count, b->other.items, b->ends.items);
+	return 0;
+}
+
+void by_time_free(struct by_time *b)
+{
+	vector_free(&b->list);
+	vector_free(&b->other);
+	vector_free(&b->ends);
+}
