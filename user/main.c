@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Find the command, run it. */
+#include <signal.h>
 #include <string.h>
 
 #include "cmd/commands.h"
@@ -9,6 +10,7 @@ int main(int argc, char **argv)
 	static char *help[] = {"help", NULL}, *version[] = {"version", "--verbose", NULL};
 	const struct command *c;
 
+	signal(SIGXFSZ, SIG_IGN); /* who writes beyond RLIMIT_FSIZE gets EFBIG, and says so */
 	if (argc < 2) {
 		help_overview(stderr);
 		return 2;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad days: killed, disk full, pipe closed, no privileges, wrong words, an impatient person."""
 
+import json
 import os
 import pathlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -107,6 +109,38 @@ class Robust(live.LiveTest):
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
         return disk
 
+    def check_short(self, done, path):
+        """
+        Written is what the trace holds, the rest of what was due has another name, and the trace
+        tells as the words did that there was no room.
+        """
+        text = self.check_message(done, 1, "no space left", "not stored", str(path))
+        trace = live.Trace(path)
+        accounts = trace.query("SELECT * FROM account")
+        total = {k: sum(a[k] for a in accounts)
+                 for k in ("due", "written", "idle", "filtered", "cut_off")}
+        held = trace.one("SELECT count(*) FROM sample")
+        self.assertEqual(total["written"], held)
+        lost = sum(trace.losses(reason) for reason in (
+            "RING_FULL", "NOT_DELIVERED", "STOLEN", "LATE_TICK", "SKIPPED", "NOT_STORED"))
+        self.assertEqual(2 * total["due"], sum(total.values()) + lost, text)
+        self.assertGreater(trace.losses("NOT_STORED"), 100)
+        said = re.search(r"([0-9,]+) samples due = ([0-9,]+) written", text)
+        self.assertEqual([int(n.replace(",", "")) for n in said.groups()], [total["due"], held])
+        report = json.loads(skein("report", "--json", path).stdout)
+        self.assertEqual(report["account"]["unexplained"], 0)
+        (ended,) = report["ended"]
+        host = report["host"]
+        self.assertEqual(ended["in_trace"], host["end"] - host["start"])
+        self.assertGreater(ended["recorded"], ended["in_trace"])
+        shown = " ".join(skein("report", path).stdout.decode().split())
+        self.assertRegex(shown, r"Ended for want of space: no space left on its disk; "
+                                r"[0-9.]+ m?s were recorded, [0-9.]+ [mn]?s of it is in the trace")
+        if held:
+            last = trace.one("SELECT max(time) FROM sample")
+            self.assertLessEqual(last, host["end"])
+            self.assertGreater(last, host["end"] - 1e9)
+
     def test_full_disk(self):
         """
         Exit 1, says so, and what was recorded until then can be read. The more a machine runs,
@@ -116,13 +150,50 @@ class Robust(live.LiveTest):
         for size in ("1m", "3m", "9m"):
             disk = self.small_disk(size)
             done = skein("record", "-a", "-F", 9999, "-d", 60, "-o", disk / "full.skein")
-            text = self.check_message(done, 1, "full.skein")
-            self.assertRegex(text, r"(?i)no space|full")
+            self.check_short(done, disk / "full.skein")
             trace = live.Trace(disk / "full.skein")
             if live.count(trace.stacks(comm="distinct")) > 100:
                 break
         self.assertGreater(live.count(trace.stacks(comm="distinct")), 100)
         self.assertIn("leaf", live.functions(trace.stacks(comm="distinct")))
+
+    def test_small_disk(self):
+        """As little as nothing may be stored: then that is what the trace and the words say."""
+        for _ in range(os.cpu_count()):
+            self.start(workload("distinct"), 1000)
+        disk = self.small_disk("400k")
+        for rate in (999, 1998):
+            with self.subTest(rate=rate):
+                done = skein("record", "-a", "-F", rate, "-d", 60, "-o", disk / "full.skein")
+                self.check_short(done, disk / "full.skein")
+                for path in disk.iterdir():
+                    path.unlink()
+
+    def test_full_disk_with_switches(self):
+        """What is stored of them ends where the recording's end is told to be."""
+        self.start(workload("distinct"), 1000)
+        self.start(workload("storm"), 1000, 100)
+        disk = self.small_disk("3m")
+        path = disk / "full.skein"
+        done = skein("record", "-a", "-e", "all", "-F", 999, "-d", 100, "-o", path)
+        self.check_short(done, path)
+        report = json.loads(skein("report", "--json", path).stdout)
+        self.assertIn("switches not stored", [l["reason"] for l in report["losses"]])
+        end = report["host"]["end"]
+        last = live.Trace(path).one('SELECT max("end") FROM slice')
+        self.assertLessEqual(last, end)
+        self.assertGreater(last, end - 1e9)
+
+    def test_full_disk_of_an_export_that_waits(self):
+        """A format is made of what there was room for, and the status says that it is not all."""
+        self.start(workload("distinct"), 1000)
+        disk = self.small_disk("3m")
+        out = self.tmp / "x.folded"
+        done = skein("record", "-a", "-F", 4999, "-d", 60, "-o", out,
+                     env=live.clean_environment(TMPDIR=str(disk)))
+        self.check_message(done, 1, "no space left")
+        self.assertIn(b"distinct", out.read_bytes())
+        self.assertEqual(list(disk.iterdir()), [])
 
     def test_no_space_at_all(self):
         disk = self.small_disk("4k")

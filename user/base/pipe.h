@@ -36,6 +36,12 @@ struct sink_ops {
 	 * record to come refers to those put so far.
 	 */
 	int (*forget)(struct sink *s, struct error *err);
+	/*
+	 * May be NULL: then everything is kept. How many of the records put so far cannot be kept,
+	 * though put() took them, for want of room: of samples those of a CPU, of other kinds (cpu
+	 * is ignored) all. The source tells of them as losses.
+	 */
+	uint64_t (*unstored)(const struct sink *s, enum record_kind kind, uint64_t cpu);
 	/* Everything has been put: complete the output. Called at most once. */
 	int (*finish)(struct sink *s, struct error *err);
 	/* Release everything, finished or not; what is unfinished is discarded or kept as is. */
@@ -90,6 +96,11 @@ static inline int sink_tick(struct sink *s, uint64_t time, struct error *err)
 static inline int sink_forget(struct sink *s, struct error *err)
 {
 	return s->ops->forget ? s->ops->forget(s, err) : 0;
+}
+
+static inline uint64_t sink_unstored(const struct sink *s, enum record_kind kind, uint64_t cpu)
+{
+	return s->ops->unstored ? s->ops->unstored(s, kind, cpu) : 0;
 }
 
 /* Run source into sink, then finish the sink. Frees neither. */

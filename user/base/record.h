@@ -373,7 +373,11 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(LATE_TICK, "late tick", true, \
 	  "interrupts were off, or the host delivered the timer's interrupt late") \
 	X(SKIPPED, "skipped", true, \
-	  "the kernel did not run the sampling program: inside bpf() calls, or when throttled")
+	  "the kernel did not run the sampling program: inside bpf() calls, or when throttled") \
+	X(NOT_STORED, "not stored", true, \
+	  "the trace had no room left: make some, or bound it by --max-size or --keep") \
+	X(SWITCHES_NOT_STORED, "switches not stored", false, \
+	  "slices and edges for which the trace had no room left")
 
 #define ENUM_LANE(N, text) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct page { /* of one CPU */
-	uint64_t written, filtered, late;
+	uint64_t written, filtered, late; /* put into the sink, which may not have stored all */
 	uint64_t lost[LOSS_COUNT]; /* samples, as put into the sink */
 	uint64_t cut_off;
 	uint64_t gone, back; /* when it went offline and came back, ns; 0: it did not */
@@ -143,9 +143,10 @@ static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint
 	return put_loss(sink, &r, err);
 }
 
-/* What the kernel side and the sampler have counted as lost on a CPU so far. */
-static void count_lost(const struct cpu_account *c, uint64_t lost[LOSS_COUNT])
+/* What the kernel side, the sampler and the sink have counted as lost on a CPU so far. */
+static void count_lost(const struct cpu_account *c, uint64_t not_stored, uint64_t lost[LOSS_COUNT])
 {
+	lost[LOSS_NOT_STORED] = not_stored;
 	lost[LOSS_RING_FULL] = c->ring_full;
 	lost[LOSS_STOLEN] = c->stolen;
 	lost[LOSS_LATE_TICK] = c->delayed;
@@ -175,11 +176,20 @@ static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
 	return ret;
 }
 
+/* Which of the late samples are not stored is not known: no more are than are written. */
+static uint64_t late_of(const struct page *p, uint64_t not_stored)
+{
+	uint64_t written = p->written - not_stored;
+
+	return p->late < written ? p->late : written;
+}
+
 static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		    bool final, struct error *err)
 {
 	struct page *p = &l->pages[cpu];
 	uint64_t lost[LOSS_COUNT] = {0};
+	uint64_t not_stored = sink_unstored(sink, KIND_SAMPLE, cpu);
 	struct cpu_account c;
 	struct account r;
 	int ret;
@@ -191,12 +201,12 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 		.event = l->event,
 		.cpu = cpu,
 		.due = c.due,
-		.written = p->written,
+		.written = p->written - not_stored,
 		.filtered = p->filtered + c.filtered,
 		.idle = c.idle,
-		.late = p->late,
+		.late = late_of(p, not_stored),
 	};
-	count_lost(&c, lost);
+	count_lost(&c, not_stored, lost);
 	if (final) {
 		uint64_t known = known_of(&r, lost);
 
@@ -220,6 +230,8 @@ int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		ret = tell_cpu(l, sink, cpu, now, final, err);
 	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
 		ret = tell_gone(l, sink, cpu, now, err);
+	l->lost[LOSS_SWITCHES_NOT_STORED] =
+		sink_unstored(sink, KIND_SLICE, 0) + sink_unstored(sink, KIND_EDGE, 0);
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
 		ret = put_lost(l, sink, -1, (enum loss_reason)reason,
 			       l->lost[reason] - l->lost_told[reason], now, err);
@@ -252,10 +264,10 @@ void ledger_summary(const struct ledger *l, struct capture_summary *ret)
 
 		sampler_account(l->sampler, cpu, &c);
 		ret->due += c.due;
-		ret->written += p->written;
+		ret->written += p->written - p->lost[LOSS_NOT_STORED];
 		ret->filtered += p->filtered + c.filtered;
 		ret->idle += c.idle;
-		ret->late += p->late;
+		ret->late += late_of(p, p->lost[LOSS_NOT_STORED]);
 		ret->cut_off += p->cut_off;
 		for (int reason = 1; reason < LOSS_COUNT; reason++)
 			ret->lost[reason] += p->lost[reason];

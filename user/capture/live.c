@@ -541,7 +541,10 @@ static int end(struct live *l, struct error *err)
 		ret = last_names(l, err);
 	if (!ret)
 		ret = describe(l, ended, err);
-	return ret ? ret : tick(l, true, err);
+	if (!ret)
+		ret = tick(l, true, err);
+	/* again, since it may be this tick for which the sink had no room */
+	return ret ? ret : ledger_tell(l->ledger, l->sink, boot_now(), true, err);
 }
 
 /* Most resident memory of a process, bytes; 0 if it is gone. */

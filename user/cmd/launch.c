@@ -66,6 +66,7 @@ static void run_child(int fd, char **argv)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(argv[0], argv);
 	fprintf(stderr, "skein: cannot run '%s': %s\n", argv[0], strerror(errno));
 	_exit(launch_failure_status(-errno));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyze/filter.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/units.h"
@@ -240,6 +241,7 @@ struct recording {
 	int stopped_by; /* signal, 0 none */
 	struct sink *sink; /* NULL: the trace is not there yet, or no more */
 	bool full; /* --max-size ends it */
+	bool is_short; /* the trace has no room left: that ends it */
 	bool copy; /* asked for by SIGUSR2, */
 	uint64_t copy_after; /* ... as soon as more than so many ticks are over */
 	struct progress_line progress;
@@ -414,9 +416,10 @@ static bool keep_going(void *context, const struct capture_progress *p)
 	serve_copies(r, p);
 	progress_show(&r->progress, p, r->options.duration);
 	r->full = r->full || is_full(r);
-	if (p->finishing) /* names are looked up to the end, unless aborted */
-		return true;
-	return !r->stopped_by && !r->launch.ended && !r->full;
+	r->is_short = r->is_short || (r->sink && trace_writer_is_short(r->sink));
+	if (p->finishing) /* names are looked up to the end, unless aborted or not stored */
+		return !r->is_short;
+	return !r->stopped_by && !r->launch.ended && !r->full && !r->is_short;
 }
 
 static int check_options(const struct record_options *o)
@@ -467,6 +470,8 @@ static int open_trace(struct recording *r, struct sink **ret, struct error *err)
 {
 	int result = trace_writer(ret, r->trace, err);
 
+	if (!result)
+		result = trace_writer_reserve(*ret, err);
 	if (!result && r->options.keep)
 		result = trace_writer_keep(*ret, r->options.keep, err);
 	if (!result && r->options.max_size)
@@ -491,6 +496,7 @@ static int capture(struct recording *r, struct capture_summary *summary,
 	go_first(HELPERS_NICE); /* which are forked now */
 	ret = capture_source(&source, &o, &err);
 	if (ret) {
+		limits_explain(&err, ret);
 		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);
 		goto out;
 	}
@@ -498,12 +504,16 @@ static int capture(struct recording *r, struct capture_summary *summary,
 	warn_of_needs();
 	ret = open_trace(r, &sink, &err);
 	if (ret) {
+		limits_explain(&err, ret);
 		ret = log_failure(1, &err);
 		goto out;
 	}
 	progress_begin(&r->progress, r->options.quiet);
 	r->sink = sink;
-	ret = pipe_join(source, sink, &err) ? 1 : 0;
+	ret = pipe_join(source, sink, &err);
+	limits_explain(&err, ret);
+	ret = ret ? 1 : 0;
+	r->is_short = trace_writer_is_short(sink);
 	r->sink = NULL;
 	progress_end(&r->progress);
 	if (ret)
@@ -609,6 +619,8 @@ static int record(struct recording *r)
 				   r->options.targets.comm);
 	if (!status && r->spool)
 		status = export_trace(r);
+	else if (r->spool && r->is_short) /* what is there, though it is not all */
+		export_trace(r);
 	return status;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "cmd/report_ended.h"
 #include "cmd/report_sched.h"
 
 #ifndef SKEIN_VERSION
@@ -254,6 +255,7 @@ static void put_recording(struct json *j, const struct report *r)
 	put_record(j, KIND_HOST, &p->host);
 	json_key(j, "finished");
 	json_bool(j, p->host.end != 0);
+	report_json_ended(j, r);
 	json_key(j, "info");
 	json_object(j);
 	for (uint32_t i = 0; i < p->info_count; i++)

@@ -9,6 +9,7 @@
 #include "base/outfile.h"
 #include "base/units.h"
 #include "cmd/account_text.h"
+#include "cmd/report_ended.h"
 #include "cmd/report_sched.h"
 #include "symbolizers/python_file.h"
 #include "trace/merge.h"
@@ -249,6 +250,7 @@ static void put_machine(const struct report *r, const struct screen *s)
 		put_paragraph(s, "Unfinished", STYLE_WARM,
 			      "the recording still runs, or its recorder was killed: this is all "
 			      "but its last second");
+	report_put_ended(r, s);
 }
 
 /* The traces that were merged, if this is of such; returns whether it is. */

@@ -20,12 +20,30 @@ int sql_is_damage(int rc)
 	}
 }
 
-/* The unix VFS keeps the errno of the last call that failed. */
-static int io_errno(sqlite3 *db, int otherwise)
+/* Each open file keeps the errno of its last call that failed: the database's, or the journal's. */
+static int file_errno(sqlite3 *db)
 {
-	int code = db ? sqlite3_system_errno(db) : 0;
+	sqlite3_file *journal = NULL;
+	int code = 0;
 
-	return code > 0 ? -code : otherwise;
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+	if (code <= 0 &&
+	    sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK &&
+	    journal && journal->pMethods)
+		journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &code);
+	return code;
+}
+
+/* The connection's own errno is that of the last call of all: a rollback has made some since. */
+static int io_errno(sqlite3 *db, int rc)
+{
+	int code = 0;
+
+	if (db && (rc & 0xff) == SQLITE_IOERR)
+		code = file_errno(db);
+	if (db && code <= 0)
+		code = sqlite3_system_errno(db);
+	return code > 0 ? -code : -EIO;
 }
 
 int sql_errno(sqlite3 *db, int rc)
@@ -53,7 +71,7 @@ int sql_errno(sqlite3 *db, int rc)
 		return -EINTR;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
-		return io_errno(db, -EIO);
+		return io_errno(db, rc);
 	default:
 		return -EINVAL;
 	}

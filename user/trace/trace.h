@@ -33,6 +33,21 @@ int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
 
 /*
+ * For a recorder, before anything is put: take room for the end of the trace from the disk (and
+ * from RLIMIT_FSIZE), so that a trace that runs out of it ends as one that tells so. From then on
+ * put() and tick() succeed and store nothing, the records are counted (sink_ops.unstored), and
+ * finish() writes how the recording ended (host, accounts, losses, TRACE_ENDED), and fails with
+ * what was lacking: -ENOSPC, -EDQUOT or -EFBIG. host.end is then the end of what is stored.
+ */
+int trace_writer_reserve(struct sink *s, struct error *err);
+/* Whether it has run out of room: nothing that is put from now on will be stored. */
+bool trace_writer_is_short(const struct sink *s);
+
+/* Keys of info, of a recording that ended for want of room: why, and when sampling ended, ns. */
+#define TRACE_ENDED "trace.ended"
+#define TRACE_ENDED_AT "trace.ended_at"
+
+/*
  * What was put so far, as another trace beside this one, that ended now (ns): of NAME.skein,
  * NAME-MARK.skein, which must not exist. Its path goes to *ret and the caller.
  */

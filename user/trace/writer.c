@@ -16,6 +16,7 @@
 #include "trace/create.h"
 #include "trace/keep.h"
 #include "trace/schema.h"
+#include "trace/shortage.h"
 #include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
@@ -71,6 +72,8 @@ struct writer {
 	struct zoom *zoom;
 	struct trace_stats stats;
 	struct keep *keep;   /* NULL: everything is kept */
+	uint64_t kept_start; /* of what was committed, ns; 0: all is kept */
+	struct shortage shortage;
 	uint64_t limit;	     /* bytes of the file; 0: none */
 	uint64_t last_stack; /* id */
 	uint64_t last_chunk; /* id */
@@ -104,9 +107,18 @@ static int begin(struct writer *w, struct error *err)
 	return result;
 }
 
+/* The rollback also undoes a commit that stopped halfway. */
+static void give_up_transaction(struct writer *w)
+{
+	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	w->in_transaction = false;
+	for (int k = 0; k < KIND_COUNT; k++)
+		w->streams[k].columns.count = 0;
+}
+
 /*
- * Keep what was committed, refuse what comes. The rollback also undoes a
- * commit that stopped halfway.
+ * Keep what was committed, refuse what comes; or, where a recorder has reserved room for its end,
+ * count what comes, and return 0.
  */
 static int fail(struct writer *w, int code, struct error *err)
 {
@@ -114,8 +126,12 @@ static int fail(struct writer *w, int code, struct error *err)
 
 	if (err)
 		cause = *err;
-	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	w->in_transaction = false;
+	give_up_transaction(w);
+	if (shortage_takes(&w->shortage, code)) {
+		if (err)
+			err->text[0] = '\0';
+		return 0;
+	}
 	w->failed = code;
 	if (code == -ENOSPC || code == -EDQUOT)
 		error_errno(&w->failure, code, "the recording stopped, %s keeps it so far",
@@ -287,6 +303,20 @@ static int drop_old(struct writer *w, uint64_t now, struct error *err)
 	return result;
 }
 
+/* The file's limit is met before the kernel enforces it, with room for the end of the trace. */
+static int check_room(struct writer *w, struct error *err)
+{
+	sqlite3_int64 pages = 0;
+	int result;
+
+	if (!w->shortage.file_limit)
+		return 0;
+	result = sql_int(w->db, "PRAGMA page_count", &pages, err);
+	if (result == 0 && !shortage_fits(&w->shortage, (uint64_t)pages * PAGE_BYTES))
+		result = error_errno(err, -EFBIG, "cannot write the trace");
+	return result;
+}
+
 /*
  * Everything put so far goes into the file: samples together with what they refer to. now: what is
  * older than is to be kept goes; 0: nothing.
@@ -303,6 +333,8 @@ static int commit(struct writer *w, uint64_t now, struct error *err)
 		result = keep_commit(w->keep, err);
 	if (result == 0 && w->keep && now && w->in_transaction)
 		result = drop_old(w, now, err);
+	if (result == 0 && w->in_transaction)
+		result = check_room(w, err);
 	if (result == 0 && w->in_transaction) {
 		result = step(w, w->commit, err);
 		w->in_transaction = false;
@@ -310,7 +342,11 @@ static int commit(struct writer *w, uint64_t now, struct error *err)
 		measure(w);
 	}
 	w->rows = 0;
-	return result < 0 ? fail(w, result, err) : 0;
+	if (result < 0)
+		return fail(w, result, err);
+	shortage_committed(&w->shortage);
+	w->kept_start = w->keep ? keep_start(w->keep) : 0;
+	return 0;
 }
 
 static int limit_dirty(struct writer *w, struct error *err)
@@ -427,7 +463,11 @@ static int writer_put(struct sink *sink, enum record_kind kind, const void *reco
 
 	if (w->failed)
 		return still_failed(w, err);
-	result = w->keep ? keep_put(w->keep, kind, record, err) : 0;
+	result = shortage_put(&w->shortage, kind, record);
+	if (result == 0 && w->shortage.code)
+		return 0;
+	if (result == 0 && w->keep)
+		result = keep_put(w->keep, kind, record, err);
 	if (result < 0)
 		return fail(w, result, err);
 	if (w->keep && kind == KIND_HOST)
@@ -440,14 +480,19 @@ static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
 
-	return w->failed ? still_failed(w, err) : commit(w, time, err);
+	if (w->failed)
+		return still_failed(w, err);
+	if (w->shortage.code)
+		return 0;
+	shortage_tick(&w->shortage, time);
+	return commit(w, time, err);
 }
 
 static int writer_forget(struct sink *sink, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
 
-	return w->keep ? keep_forget(w->keep, err) : 0;
+	return w->keep && !w->shortage.code ? keep_forget(w->keep, err) : 0;
 }
 
 static void measure_file(struct writer *w)
@@ -487,13 +532,40 @@ static int end_zoom(struct writer *w, struct error *err)
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
+static int put_last_row(void *context, enum record_kind kind, const void *record,
+			struct error *err)
+{
+	return put_row(context, kind, record, err);
+}
+
+/* The trace says that it ran out of room, and so does the error. */
+static int end_short(struct writer *w, struct error *err)
+{
+	int result = shortage_rows(&w->shortage, w->kept_start, put_last_row, w, err);
+
+	if (result == 0)
+		result = step(w, w->commit, err);
+	if (result < 0)
+		give_up_transaction(w);
+	w->in_transaction = false;
+	w->used = w->used || result == 0;
+	shortage_say(&w->shortage, w->file.path, err);
+	if (result < 0)
+		error_hint(err, "the trace does not tell so: there was no room even for that");
+	return w->shortage.code;
+}
+
 static int writer_finish(struct sink *sink, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
-	int result = w->failed ? still_failed(w, err) : end_zoom(w, err);
+	int result = w->failed ? still_failed(w, err) : 0;
 
-	if (result == 0)
+	if (result == 0 && !w->shortage.code)
+		result = end_zoom(w, err);
+	if (result == 0 && !w->shortage.code)
 		result = commit(w, 0, err);
+	if (result == 0 && w->shortage.code)
+		result = end_short(w, err);
 	w->finished = result == 0;
 	w->used = w->used || w->finished;
 	close_database(w);
@@ -501,10 +573,16 @@ static int writer_finish(struct sink *sink, struct error *err)
 	return result;
 }
 
+static uint64_t writer_unstored(const struct sink *sink, enum record_kind kind, uint64_t cpu)
+{
+	return unstored_count(&((const struct writer *)sink)->shortage.unstored, kind, cpu);
+}
+
 static void writer_free(struct sink *sink)
 {
 	struct writer *w = (struct writer *)sink;
 
+	shortage_free(&w->shortage);
 	close_database(w);
 	if (w->file.path && !w->used)
 		undo_trace_file(&w->file);
@@ -521,6 +599,7 @@ static const struct sink_ops writer_ops = {
 	.put = writer_put,
 	.tick = writer_tick,
 	.forget = writer_forget,
+	.unstored = writer_unstored,
 	.finish = writer_finish,
 	.free = writer_free,
 };
@@ -628,6 +707,18 @@ void trace_writer_limit(struct sink *s, uint64_t bytes)
 	((struct writer *)s)->limit = bytes;
 }
 
+int trace_writer_reserve(struct sink *s, struct error *err)
+{
+	struct writer *w = (struct writer *)s;
+
+	return shortage_arm(&w->shortage, w->file.path, err);
+}
+
+bool trace_writer_is_short(const struct sink *s)
+{
+	return ((const struct writer *)s)->shortage.code != 0;
+}
+
 /* NAME-MARK.skein beside NAME.skein, in memory of the caller. */
 static char *name_copy(const struct writer *w, const char *mark)
 {
@@ -647,6 +738,8 @@ int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret
 	char *path = name_copy(w, mark);
 	int result = path ? 0 : error_set(err, -ENOMEM, "out of memory");
 
+	if (result == 0 && w->shortage.code)
+		result = shortage_say(&w->shortage, w->file.path, err);
 	if (result == 0)
 		result = w->failed ? still_failed(w, err) : commit(w, 0, err);
 	if (result == 0)

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A recorder whose trace runs out of room: by a full disk, a quota, RLIMIT_FSIZE. What is stored
+ * and what is counted as not stored is what was put, CPU by CPU, and the trace tells how it ended.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "synthetic.h"
+#include "trace/trace.h"
+#include "trace/unstored.h"
+
+#define CPUS 4
+#define PER_TICK 700
+#define TICKS_MAX 2000
+
+static char directory[] = "/tmp/skein-shortage-XXXXXX";
+static char disk[64], path[300];
+
+/* A recording, and what was put of it. */
+struct recorder {
+	struct sink sink; /* stands before the writer, and counts */
+	struct sink *writer;
+	struct synthetic s;
+	uint64_t put[CPUS], ticks, committed; /* committed: time of the last tick that was stored */
+};
+
+static int count_put(struct sink *sink, enum record_kind kind, const void *record,
+		     struct error *err)
+{
+	struct recorder *r = (struct recorder *)sink;
+
+	if (kind == KIND_SAMPLE)
+		r->put[((const struct sample *)record)->cpu]++;
+	return sink_put(r->writer, kind, record, err);
+}
+
+static const struct sink_ops counting = {.put = count_put};
+
+/* What a trace holds. */
+struct found {
+	struct sink sink;
+	uint64_t samples[CPUS], last, losses, accounts, events;
+	struct host host;
+	char why[128];
+	uint64_t ended_at;
+};
+
+static int find(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+{
+	struct found *f = (struct found *)sink;
+	const struct sample *s = record;
+	const struct info *i = record;
+
+	(void)err;
+	if (kind == KIND_SAMPLE) {
+		f->samples[s->cpu]++;
+		f->last = s->time > f->last ? s->time : f->last;
+	}
+	if (kind == KIND_HOST)
+		f->host = *(const struct host *)record;
+	if (kind == KIND_INFO && !strcmp(i->key, TRACE_ENDED))
+		snprintf(f->why, sizeof(f->why), "%s", i->value);
+	if (kind == KIND_INFO && !strcmp(i->key, TRACE_ENDED_AT))
+		f->ended_at = strtoull(i->value, NULL, 10);
+	f->losses += kind == KIND_LOSS;
+	f->accounts += kind == KIND_ACCOUNT;
+	f->events += kind == KIND_EVENT;
+	return 0;
+}
+
+static void read_trace(struct found *f)
+{
+	static const struct sink_ops ops = {.put = find};
+	struct error err = {""};
+	struct source *source;
+	struct trace *t;
+
+	*f = (struct found){.sink = {&ops, WANTS(WANT(HOST) | WANT(INFO) | WANT(EVENT) |
+						 WANT(SAMPLE))}};
+	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+	ck_assert_msg(!trace_source(&source, t, &err), "%s", err.text);
+	ck_assert_msg(!source->ops->run(source, &f->sink, &err), "%s", err.text);
+	source_free(source);
+	trace_close(t);
+}
+
+static void begin(struct recorder *r)
+{
+	struct error err = {""};
+
+	*r = (struct recorder){.sink = {&counting, WANT_ALL}};
+	ck_assert_msg(!trace_writer(&r->writer, path, &err), "%s", err.text);
+	ck_assert_msg(!trace_writer_reserve(r->writer, &err), "%s", err.text);
+	ck_assert_int_eq(synthetic_begin(&r->s, &r->sink), 0);
+}
+
+/* A second of a recording, with a loss and an account as a recorder tells them. */
+static void record_tick(struct recorder *r, uint64_t samples)
+{
+	struct error err = {""};
+	struct loss loss = {.id = r->ticks + 1, .reason = LOSS_SKIPPED, .event = 1, .count = 1};
+	struct account account = {.event = 1};
+	uint64_t before = r->s.time;
+
+	ck_assert_int_eq(synthetic_samples(&r->s, samples, 1000 + r->s.samples), 0);
+	loss.time = loss.end = r->s.time;
+	ck_assert_int_eq(put_loss(&r->sink, &loss, &err), 0);
+	ck_assert_int_eq(put_account(&r->sink, &account, &err), 0);
+	ck_assert_msg(!sink_tick(r->writer, r->s.time, &err), "%s", err.text);
+	r->ticks++;
+	if (!trace_writer_is_short(r->writer))
+		r->committed = r->s.time;
+	else if (!r->committed)
+		r->committed = before;
+}
+
+/* The recorder notices, tells how it ended, and closes the trace. */
+static void end(struct recorder *r, int code, const char *words)
+{
+	struct host host = {.id = 1, .hostname = "machine", .cpus = CPUS,
+			    .start = SYNTHETIC_START, .end = r->s.time};
+	struct error err = {""};
+
+	ck_assert_int_eq(synthetic_samples(&r->s, PER_TICK, 1000), 0);
+	host.end = r->s.time;
+	ck_assert_int_eq(put_host(&r->sink, &host, &err), 0);
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
+		struct loss l = {.id = 1000000 + cpu, .event = 1, .cpu = cpu + 1,
+				 .reason = LOSS_NOT_STORED, .time = r->s.time, .end = r->s.time,
+				 .count = sink_unstored(r->writer, KIND_SAMPLE, cpu)};
+
+		ck_assert_int_eq(put_loss(&r->sink, &l, &err), 0);
+	}
+	ck_assert_int_eq(sink_tick(r->writer, r->s.time, &err), 0);
+	ck_assert_int_eq(r->writer->ops->finish(r->writer, &err), code);
+	ck_assert_msg(strstr(err.text, words) && strstr(err.text, path), "%s", err.text);
+}
+
+static void check(struct recorder *r, bool some)
+{
+	struct found f;
+	uint64_t all = 0, unstored;
+
+	read_trace(&f);
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
+		unstored = sink_unstored(r->writer, KIND_SAMPLE, cpu);
+		ck_assert_uint_gt(unstored, PER_TICK / CPUS / 2); /* of the last tick, at least */
+		ck_assert_uint_eq(f.samples[cpu] + unstored, r->put[cpu]);
+		all += f.samples[cpu];
+	}
+	ck_assert_int_eq(all > 0, some);
+	ck_assert_uint_eq(f.host.id, 1);
+	ck_assert_uint_eq(f.host.start, SYNTHETIC_START);
+	ck_assert_uint_eq(f.host.end, some ? r->committed : SYNTHETIC_START);
+	ck_assert_uint_le(f.last, f.host.end);
+	ck_assert_uint_eq(f.ended_at, r->s.time);
+	ck_assert_str_ne(f.why, "");
+	ck_assert_uint_eq(f.losses, r->ticks + CPUS); /* those of the transaction that failed, too */
+	ck_assert_uint_eq(f.accounts, 1);
+	ck_assert_uint_eq(f.events, 1);
+	sink_free(r->writer);
+	read_trace(&f); /* freeing leaves it as it is */
+	ck_assert_uint_eq(f.ended_at, r->s.time);
+}
+
+/* Record until there is no room; at least so many ticks are stored. */
+static void run_short(struct recorder *r, uint64_t least, int code, const char *words)
+{
+	while (!trace_writer_is_short(r->writer)) {
+		record_tick(r, PER_TICK);
+		ck_assert_uint_lt(r->ticks, TICKS_MAX);
+	}
+	ck_assert_uint_gt(r->ticks, least);
+	end(r, code, words);
+}
+
+/* False, and said, without the right to mount. */
+static bool mount_disk(const char *size)
+{
+	char options[32];
+
+	snprintf(options, sizeof(options), "size=%s", size);
+	mkdir(disk, 0700);
+	if (mount("none", disk, "tmpfs", 0, options) < 0) {
+		fprintf(stderr, "no right to mount a tmpfs: a full disk is not tested\n");
+		return false;
+	}
+	snprintf(path, sizeof(path), "%s/x.skein", disk);
+	return true;
+}
+
+START_TEST(full_disk)
+{
+	struct recorder r;
+
+	if (!mount_disk("400k"))
+		return;
+	begin(&r);
+	run_short(&r, 3, -ENOSPC, "no space left");
+	check(&r, true);
+}
+END_TEST
+
+/* The whole trace is what nobody had room for: but that it was recorded, and of what, is told. */
+START_TEST(full_at_the_first_commit)
+{
+	struct recorder r;
+
+	if (!mount_disk("400k"))
+		return;
+	begin(&r);
+	record_tick(&r, 100000);
+	ck_assert(trace_writer_is_short(r.writer));
+	end(&r, -ENOSPC, "no space left");
+	check(&r, false);
+}
+END_TEST
+
+/* Not this trace has filled the disk: nothing but the reserve is left, not even for its journal. */
+START_TEST(filled_by_another)
+{
+	char filler[80], block[4096] = {1};
+	struct recorder r;
+	int fd;
+
+	if (!mount_disk("2m"))
+		return;
+	begin(&r);
+	for (int i = 0; i < 3; i++)
+		record_tick(&r, PER_TICK);
+	snprintf(filler, sizeof(filler), "%s/filler", disk);
+	fd = open(filler, O_WRONLY | O_CREAT, 0600);
+	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
+		;
+	ck_assert_int_eq(errno, ENOSPC);
+	record_tick(&r, PER_TICK);
+	ck_assert(trace_writer_is_short(r.writer));
+	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
+		; /* also what the rollback has freed */
+	end(&r, -ENOSPC, "no space left");
+	check(&r, true);
+	close(fd);
+}
+END_TEST
+
+START_TEST(limit_on_files)
+{
+	const struct rlimit limit = {300 << 10, 300 << 10};
+	struct recorder r;
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	begin(&r);
+	run_short(&r, 3, -EFBIG, "RLIMIT_FSIZE");
+	check(&r, true);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_gt(st.st_size, 200 << 10);
+	ck_assert_int_le(st.st_size, 300 << 10);
+}
+END_TEST
+
+static size_t quota; /* bytes that may still be written */
+
+static ssize_t write_within_quota(int fd, const void *data, size_t size, off_t at)
+{
+	if (size > quota) {
+		errno = EDQUOT;
+		return -1;
+	}
+	quota -= size;
+	return pwrite(fd, data, size, at);
+}
+
+/* SQLite's own calls: no file system here has quotas that a test may set. */
+START_TEST(quota_used_up)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	sqlite3_syscall_ptr call = (sqlite3_syscall_ptr)write_within_quota;
+	struct recorder r;
+
+	quota = 600 << 10;
+	ck_assert_int_eq(vfs->xSetSystemCall(vfs, "pwrite", call), SQLITE_OK);
+	ck_assert_int_eq(vfs->xSetSystemCall(vfs, "pwrite64", call), SQLITE_OK);
+	begin(&r);
+	while (!trace_writer_is_short(r.writer))
+		record_tick(&r, PER_TICK);
+	quota = 64 << 10; /* what the reserve gives back */
+	end(&r, -EDQUOT, "quota");
+	check(&r, true);
+}
+END_TEST
+
+/* What is kept begins later, and what was not committed has not moved that. */
+START_TEST(of_the_last_while)
+{
+	struct error err = {""};
+	struct recorder r;
+	struct found f;
+
+	if (!mount_disk("400k"))
+		return;
+	begin(&r);
+	ck_assert_int_eq(trace_writer_keep(r.writer, 100000000, &err), 0);
+	while (!trace_writer_is_short(r.writer)) {
+		record_tick(&r, r.ticks < 20 ? PER_TICK : 40 * PER_TICK);
+		ck_assert_uint_lt(r.ticks, TICKS_MAX);
+	}
+	end(&r, -ENOSPC, "no space left");
+	read_trace(&f);
+	ck_assert_uint_gt(f.host.start, SYNTHETIC_START);
+	ck_assert_uint_eq(f.host.end, r.committed);
+	ck_assert_uint_gt(f.samples[0], 0);
+	sink_free(r.writer);
+}
+END_TEST
+
+/* No room for the end of the trace: said before anything is recorded, and nothing is left. */
+START_TEST(no_room_for_the_reserve)
+{
+	struct error err = {""};
+	struct sink *w;
+
+	if (!mount_disk("68k"))
+		return;
+	ck_assert_msg(!trace_writer(&w, path, &err), "%s", err.text);
+	ck_assert_int_eq(trace_writer_reserve(w, &err), -ENOSPC);
+	ck_assert_msg(strstr(err.text, path) && strstr(err.text, "No space left"), "%s", err.text);
+	sink_free(w);
+	ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+/* CPUs beyond the table are counted as one, whatever number a hostile record has. */
+START_TEST(high_cpus)
+{
+	struct unstored u = {0};
+	struct sample s = {.cpu = UINT64_MAX};
+
+	ck_assert_int_eq(unstored_put(&u, KIND_SAMPLE, &s), 0);
+	s.cpu = UNSTORED_CPUS - 1;
+	ck_assert_int_eq(unstored_put(&u, KIND_SAMPLE, &s), 0);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS), 0);
+	unstored_given_up(&u);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS), 1);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS - 1), 1);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, 0), 0);
+	unstored_free(&u);
+}
+END_TEST
+
+static void set_paths(void)
+{
+	snprintf(disk, sizeof(disk), "%s/disk", directory);
+	snprintf(path, sizeof(path), "%s/x.skein", directory);
+}
+
+static void clean_up(void)
+{
+	char command[64];
+
+	set_paths();
+	umount2(disk, MNT_DETACH); /* fails if the test did not mount it */
+	snprintf(command, sizeof(command), "rm -rf %s/*", directory);
+	if (system(command) != 0)
+		fprintf(stderr, "cannot empty %s\n", directory);
+}
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		full_disk, full_at_the_first_commit, filled_by_another, limit_on_files,
+		quota_used_up, of_the_last_while, no_room_for_the_reserve, high_cpus,
+	};
+	Suite *s = suite_create("shortage");
+	TCase *t = tcase_create("shortage");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	if (!mkdtemp(directory))
+		return 1;
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, clean_up, clean_up);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(t, tests[i]);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_NORMAL);
+	clean_up();
+	rmdir(directory);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Recordings that ended for want of room, as the trace's infos tell. */
+#include "cmd/report_ended.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "trace/trace.h"
+
+struct ended {
+	const struct host *host;
+	const char *why;
+	uint64_t recorded, stored; /* ns */
+};
+
+static const struct host *host_of(const struct profile *p, uint64_t id)
+{
+	for (uint32_t i = 0; i < p->host_count; i++)
+		if (p->hosts[i].id == id)
+			return &p->hosts[i];
+	return &p->host;
+}
+
+static uint64_t ended_at(const struct profile *p, uint64_t host)
+{
+	for (uint32_t i = 0; i < p->info_count; i++)
+		if (p->infos[i].host == host && !strcmp(p->infos[i].key, TRACE_ENDED_AT))
+			return strtoull(p->infos[i].value, NULL, 10);
+	return 0;
+}
+
+/* The next one from *at on; false: there is no more. */
+static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
+{
+	for (; *at < p->info_count; ++*at) {
+		const struct info *info = &p->infos[*at];
+		const struct host *h = host_of(p, info->host);
+		uint64_t end = ended_at(p, info->host);
+
+		if (strcmp(info->key, TRACE_ENDED))
+			continue;
+		*ret = (struct ended){.host = h, .why = info->value};
+		ret->stored = h->end > h->start ? h->end - h->start : 0;
+		ret->recorded = end > h->start ? end - h->start : ret->stored;
+		++*at;
+		return true;
+	}
+	return false;
+}
+
+void report_put_ended(const struct report *r, const struct screen *s)
+{
+	struct ended e;
+	uint32_t at = 0;
+
+	while (next_ended(r->profile, &at, &e)) {
+		bool many = r->profile->host_count > 1;
+		char text[512], recorded[32], stored[32];
+
+		snprintf(text, sizeof(text),
+			 "for want of space: %.128s%s%.64s; %s were recorded, %s of it is in the "
+			 "trace. Record to another disk, or bound the trace by --max-size or "
+			 "--keep",
+			 e.why, many ? ", on " : "", many ? e.host->hostname : "",
+			 show_duration(e.recorded, recorded, sizeof(recorded)),
+			 show_duration(e.stored, stored, sizeof(stored)));
+		put_paragraph(s, "Ended", STYLE_WARM, text);
+	}
+}
+
+void report_json_ended(struct json *j, const struct report *r)
+{
+	struct ended e;
+	uint32_t at = 0;
+
+	json_key(j, "ended");
+	json_array(j);
+	while (next_ended(r->profile, &at, &e)) {
+		json_object(j);
+		json_key_uint(j, "host", e.host->id);
+		json_key_text(j, "why", e.why);
+		json_key_uint(j, "recorded", e.recorded);
+		json_key_uint(j, "in_trace", e.stored);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}

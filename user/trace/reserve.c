@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The reserve is a file without a name: its blocks go back to the file system when it is closed,
+ * also when the recorder is killed, and nothing of it is ever in the trace.
+ */
+#include "trace/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Some rows, of which every page stands in the journal, too: those of host, info and event, and
+ * for each CPU one of account and some of loss, of less than 64 bytes.
+ */
+#define RESERVE_BYTES (32 << 10)
+#define RESERVE_CPU_BYTES 512
+
+/* File systems that have no O_TMPFILE get a file that has a name for an instant. */
+static int open_named(const char *path)
+{
+	char name[4096];
+	int fd;
+
+	if (snprintf(name, sizeof(name), "%s-XXXXXX", path) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(name);
+	return fd;
+}
+
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd;
+
+	if (!folder)
+		return -ENOMEM;
+	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	free(folder);
+	return fd < 0 ? open_named(path) : fd;
+}
+
+int reserve_take(struct reserve *r, const char *path, struct error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t bytes = RESERVE_BYTES + (cpus > 0 ? (uint64_t)cpus : 1) * RESERVE_CPU_BYTES;
+	int fd = open_nameless(path), result;
+
+	if (fd < 0)
+		return error_errno(err, fd, "cannot write beside %s", path);
+	result = -posix_fallocate(fd, 0, (off_t)bytes);
+	if (result < 0) {
+		close(fd);
+		return error_errno(err, result, "no room for %s, nor for the %llu KiB of its end",
+				   path, (unsigned long long)bytes >> 10);
+	}
+	*r = (struct reserve){fd, bytes};
+	return 0;
+}
+
+void reserve_release(struct reserve *r)
+{
+	if (r->bytes)
+		close(r->fd);
+	*r = (struct reserve){0};
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A recording that runs out of room, see shortage.h. */
+#include "trace/shortage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/units.h"
+#include "trace/trace.h"
+
+int shortage_arm(struct shortage *s, const char *path, struct error *err)
+{
+	struct rlimit limit;
+	int result = reserve_take(&s->reserve, path, err);
+
+	if (result < 0)
+		return result;
+	s->armed = true;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		s->file_limit = limit.rlim_cur;
+	return 0;
+}
+
+void shortage_free(struct shortage *s)
+{
+	reserve_release(&s->reserve);
+	unstored_free(&s->unstored);
+}
+
+static uint64_t time_of(enum record_kind kind, const void *record)
+{
+	switch (kind) {
+	case KIND_SLICE:
+		return slice_order(record);
+	case KIND_SAMPLE:
+	case KIND_EDGE:
+	case KIND_SPAN:
+	case KIND_COUNTER:
+		return *(const uint64_t *)record;
+	default:
+		return 0;
+	}
+}
+
+static void note_host(struct shortage *s, const struct host *h)
+{
+	s->host.id = h->id;
+	s->host.start = h->start;
+	s->host.end = h->end;
+}
+
+int shortage_put(struct shortage *s, enum record_kind kind, const void *record)
+{
+	if (!s->armed)
+		return 0;
+	if (kind == KIND_HOST)
+		note_host(s, record);
+	shortage_tick(s, time_of(kind, record));
+	/* Nothing will be committed any more: what comes now is lost as it comes. */
+	if (unstored_put(&s->unstored, kind, record) < 0)
+		return -ENOMEM;
+	if (s->code)
+		unstored_given_up(&s->unstored);
+	return 0;
+}
+
+void shortage_tick(struct shortage *s, uint64_t time)
+{
+	if (time > s->time)
+		s->time = time;
+}
+
+void shortage_committed(struct shortage *s)
+{
+	s->stored = s->time;
+	if (s->armed)
+		unstored_committed(&s->unstored);
+}
+
+bool shortage_fits(const struct shortage *s, uint64_t bytes)
+{
+	return !s->file_limit || bytes + s->reserve.bytes <= s->file_limit;
+}
+
+bool shortage_takes(struct shortage *s, int code)
+{
+	if (!s->armed || s->code || (code != -ENOSPC && code != -EDQUOT && code != -EFBIG))
+		return false;
+	s->code = code;
+	unstored_given_up(&s->unstored);
+	return true;
+}
+
+/* When the part of the recording ends that is stored. */
+static uint64_t stored_until(const struct shortage *s, uint64_t start)
+{
+	return s->stored > start ? s->stored : start;
+}
+
+static const char *what_lacks(int code)
+{
+	switch (code) {
+	case -EDQUOT:
+		return "the disk quota is used up";
+	case -EFBIG:
+		return "it has reached RLIMIT_FSIZE, the limit on the size of files";
+	default:
+		return "no space left on its disk";
+	}
+}
+
+/* The writer alone knows what the rows mean that it could not write when they came. */
+static void correct_row(const struct shortage *s, uint64_t start, const struct unstored_row *row)
+{
+	struct host *h = row->record;
+	struct loss *l = row->record;
+
+	if (row->kind == KIND_HOST) {
+		h->start = h->start > start ? h->start : start;
+		h->end = h->end ? stored_until(s, h->start) : 0;
+	}
+	if (row->kind == KIND_LOSS &&
+	    (l->reason == LOSS_NOT_STORED || l->reason == LOSS_SWITCHES_NOT_STORED))
+		l->time = stored_until(s, s->host.start);
+}
+
+int shortage_rows(struct shortage *s, uint64_t start,
+		  int (*put)(void *context, enum record_kind kind, const void *record,
+			     struct error *err),
+		  void *context, struct error *err)
+{
+	char ended_at[32];
+	struct info why = {.host = s->host.id, .key = TRACE_ENDED, .value = what_lacks(s->code)};
+	struct info when = {.host = s->host.id, .key = TRACE_ENDED_AT, .value = ended_at};
+	int result = 0;
+
+	reserve_release(&s->reserve);
+	for (size_t i = 0; result == 0 && i < s->unstored.rows.count; i++) {
+		const struct unstored_row *row = &s->unstored.rows.items[i];
+
+		correct_row(s, start, row);
+		result = put(context, row->kind, row->record, err);
+	}
+	snprintf(ended_at, sizeof(ended_at), "%" PRIu64, s->host.end);
+	if (result == 0)
+		result = put(context, KIND_INFO, &why, err);
+	return result < 0 ? result : put(context, KIND_INFO, &when, err);
+}
+
+int shortage_say(const struct shortage *s, const char *path, struct error *err)
+{
+	uint64_t stored = stored_until(s, s->host.start) - s->host.start;
+	uint64_t all = s->host.end > s->host.start ? s->host.end - s->host.start : stored;
+	char recorded[32], kept[32];
+
+	return error_set(err, s->code, "%s: %s: %s recorded, %s of it in the trace", path,
+			 what_lacks(s->code), show_duration(all, recorded, sizeof(recorded)),
+			 show_duration(stored < all ? stored : all, kept, sizeof(kept)));
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a transaction would take with it, see unstored.h. */
+#include "trace/unstored.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX 65536 /* of a transaction; a machine of 4,096 CPUs has fewer in a second */
+
+/* Rows without which nobody could read what is stored, or know what is not. */
+static bool is_telling(enum record_kind kind)
+{
+	return kind == KIND_HOST || kind == KIND_INFO || kind == KIND_EVENT ||
+	       kind == KIND_ACCOUNT || kind == KIND_LOSS;
+}
+
+static size_t texts_size(const struct kind *k, const void *record)
+{
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < k->field_count; i++)
+		if (k->fields[i].type == FIELD_TEXT)
+			size += strlen(field_text(&k->fields[i], record)) + 1;
+	return size;
+}
+
+static void *copy_of(const struct kind *k, const void *record)
+{
+	char *copy = malloc(k->size + texts_size(k, record)), *at = copy + k->size;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, record, k->size);
+	for (unsigned int i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+
+		if (f->type != FIELD_TEXT)
+			continue;
+		memcpy(copy + f->offset, &at, sizeof(at));
+		at = stpcpy(at, field_text(f, record)) + 1;
+	}
+	return copy;
+}
+
+static int keep_row(struct unstored *u, enum record_kind kind, const void *record)
+{
+	struct unstored_row row = {kind, NULL};
+
+	if (u->rows.count >= ROWS_MAX)
+		return 0;
+	row.record = copy_of(&kinds[kind], record);
+	if (!row.record || vector_push(&u->rows, row) < 0) {
+		free(row.record);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int count_sample(struct unstored *u, uint64_t cpu)
+{
+	cpu = cpu < UNSTORED_CPUS ? cpu : UNSTORED_CPUS;
+	while (u->samples.count <= cpu)
+		if (vector_push(&u->samples, (struct unstored_count){0}) < 0)
+			return -ENOMEM;
+	u->samples.items[cpu].put++;
+	return 0;
+}
+
+int unstored_put(struct unstored *u, enum record_kind kind, const void *record)
+{
+	u->records[kind].put++;
+	if (kind == KIND_SAMPLE)
+		return count_sample(u, ((const struct sample *)record)->cpu);
+	return is_telling(kind) ? keep_row(u, kind, record) : 0;
+}
+
+static void drop_rows(struct unstored *u)
+{
+	for (size_t i = 0; i < u->rows.count; i++)
+		free(u->rows.items[i].record);
+	u->rows.count = 0;
+}
+
+static void settle(struct unstored_count *c, bool lost)
+{
+	c->lost += lost ? c->put : 0;
+	c->put = 0;
+}
+
+static void settle_all(struct unstored *u, bool lost)
+{
+	for (size_t cpu = 0; cpu < u->samples.count; cpu++)
+		settle(&u->samples.items[cpu], lost);
+	for (int k = 0; k < KIND_COUNT; k++)
+		settle(&u->records[k], lost);
+}
+
+void unstored_committed(struct unstored *u)
+{
+	settle_all(u, false);
+	drop_rows(u);
+}
+
+void unstored_given_up(struct unstored *u)
+{
+	settle_all(u, true);
+}
+
+uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu)
+{
+	if (kind != KIND_SAMPLE)
+		return u->records[kind].lost;
+	return cpu < u->samples.count ? u->samples.items[cpu].lost : 0;
+}
+
+void unstored_free(struct unstored *u)
+{
+	drop_rows(u);
+	vector_free(&u->rows);
+	vector_free(&u->samples);
+}
