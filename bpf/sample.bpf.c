@@ -214,7 +214,8 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 	__u32 words = u->at, cpu = s->cpu;
 	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
 
-	if (save_all && (s->user_frames || s->flags & WIRE_UNFINISHED)) {
+	if (save_all && s->user_end != WALK_END_CODE_32_BIT &&
+	    (s->user_frames || s->flags & WIRE_UNFINISHED)) {
 		take_registers(&u->walk, ctx, bpf_get_current_task_btf(),
 			       s->flags & WIRE_KERNEL_MODE);
 		s->flags |= WIRE_BEGUN;

@@ -13,6 +13,9 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 #define WALK_RED_ZONE 0
 /* Pointer authentication signs the upper bits of return addresses. */
 #define WALK_PC_MASK ((1ULL << 48) - 1)
+/* The word of struct user_pt_regs that is pstate: its bit 4 is set while AArch32 code runs. */
+#define WALK_MODE_WORD 33
+#define walk_is_32_bit(mode) ((mode) >> 4 & 1)
 
 /* struct user_pt_regs and pt_regs begin alike: x0 to x30, sp, pc. */
 #define walk_take_registers(w, r) \
@@ -53,6 +56,12 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
  */
 #define WALK_RED_ZONE 128
 #define WALK_PC_MASK (~0ULL)
+/*
+ * The word of struct pt_regs that is cs, the code segment: all but __USER_CS and Xen's own are of
+ * 32-bit code (user_64bit_mode() in the kernel). FRED keeps flags in the bits above the first 16.
+ */
+#define WALK_MODE_WORD 17
+#define walk_is_32_bit(mode) (((mode)&0xffff) != 0x33 && ((mode)&0xffff) != 0xe033)
 
 /* r is a struct pt_regs, whose members have a different name on each side of the kernel. */
 #define walk_take_registers(w, r) \

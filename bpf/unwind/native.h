@@ -100,7 +100,31 @@ static __always_inline void take_registers(struct walk *w, struct bpf_perf_event
 	w->known = 1;
 }
 
-/* 0 if the thread has a user stack. now: ns. */
+/* Whether the thread was in 32-bit code, whose tables and frames are none that are walked. */
+static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
+					   struct task_struct *task, bool in_kernel)
+{
+	__u64 mode = ((const __u64 *)&ctx->regs)[WALK_MODE_WORD];
+
+	if (in_kernel)
+		bpf_probe_read_kernel(&mode, sizeof(mode),
+				      (const __u64 *)bpf_task_pt_regs(task) + WALK_MODE_WORD);
+	return walk_is_32_bit(mode);
+}
+
+/* The place where the thread stands is all of its user stack, and the reason goes with it. */
+static __always_inline void end_at_32_bit(struct user_walk *u)
+{
+	__u32 at = u->at;
+
+	u->walk.end = WALK_END_CODE_32_BIT;
+	if (at >= WALK_WORDS)
+		return;
+	u->words[at] = u->walk.pc;
+	u->at = at + 1;
+}
+
+/* 0 if the thread has a user stack to be walked; u->walk.end is set if it has not. now: ns. */
 static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event_data *ctx,
 				      struct task_struct *task, bool in_kernel, __u64 now)
 {
@@ -111,6 +135,10 @@ static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event
 	take_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
+	if (w->pc && in_32_bit_code(ctx, task, in_kernel)) {
+		end_at_32_bit(u);
+		return 1;
+	}
 	p = walk_in_process(w, task);
 	if (p)
 		u->python = p->python;

@@ -26,6 +26,7 @@ enum walk_end {
 	WALK_END_BAD_ROW = 8,
 	WALK_END_GENERATED = 9,
 	WALK_END_PYTHON = 12,
+	WALK_END_CODE_32_BIT = 13,
 };
 
 /* What a step comes to. */

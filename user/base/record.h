@@ -314,7 +314,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(GENERATED, "generated code") /* a JIT's, without frame pointers */ \
 	X(COPY_END, "longer than the copied stack") /* finished in user space */ \
 	X(NOT_READY, "unwind table not ready") /* when the recording ended */ \
-	X(PYTHON, "Python frames unreadable") /* some of them, whatever became of the native ones */
+	X(PYTHON, "Python frames unreadable") /* some of them, whatever became of the native ones */ \
+	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only where it stands is known */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

@@ -29,7 +29,7 @@ struct objects {
 	struct objects_context context;
 	struct object *by_file; /* newest object of each file */
 	struct object *by_id;
-	struct object *kernel, *vdso;
+	struct object *kernel, *vdso, *vdso32;
 	uint64_t vdso_size;
 	uint64_t last_id;
 };
@@ -143,7 +143,7 @@ static int only_for_reading(int fd)
 	return again;
 }
 
-/* The image of the vDSO is the same in every process: ours serves for all. */
+/* The image of the vDSO is the same in every 64-bit process: ours serves for all. */
 static int give_vdso(struct objects *o)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -176,11 +176,15 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 	o->context = *c;
 	o->kernel = new_object(o, MAPPING_KERNEL, "[kernel.kallsyms]");
 	o->vdso = new_object(o, MAPPING_VDSO, "[vdso]");
-	if (!o->kernel || !o->vdso) {
+	o->vdso32 = new_object(o, MAPPING_VDSO, "[vdso32]");
+	if (!o->kernel || !o->vdso || !o->vdso32) {
 		objects_free(o);
 		return error_errno(err, -ENOMEM, "objects");
 	}
 	o->vdso->table = new_table(o);
+	o->vdso32->table = new_table(o);
+	o->vdso32->state = OBJECT_UNREADABLE;
+	no_table(o, o->vdso32);
 	/* without these, kernel and vDSO frames have no names: no reason to fail */
 	if (give_kernel(o) < 0)
 		o->kernel->state = OBJECT_UNREADABLE;
@@ -233,10 +237,12 @@ struct object *objects_kernel(struct objects *o)
 	return o->kernel;
 }
 
-struct object *objects_vdso(struct objects *o, uint64_t size)
+struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end)
 {
-	/* a 32-bit process has another image, of another size */
-	return !o->vdso_size || size == o->vdso_size ? o->vdso : NULL;
+	/* a 32-bit process has another image, which may have the same size */
+	if (end <= 1ULL << 32)
+		return o->vdso32;
+	return !o->vdso_size || end - start == o->vdso_size ? o->vdso : NULL;
 }
 
 struct object *objects_by_id(struct objects *o, uint64_t id)

@@ -98,7 +98,8 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 void objects_free(struct objects *o);
 
 struct object *objects_kernel(struct objects *o);
-struct object *objects_vdso(struct objects *o, uint64_t size);
+/* The vDSO that is mapped there; NULL: none that is known. */
+struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end);
 
 /* Where, when and by whom a file or region is mapped. */
 struct mapped {

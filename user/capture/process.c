@@ -545,7 +545,7 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	if (p->outside)
 		return 0;
 	if (!strcmp(m->path, "[vdso]")) {
-		s.object = objects_vdso(t->context.objects, m->end - m->start);
+		s.object = objects_vdso(t->context.objects, m->start, m->end);
 		s.offset = 0;
 	} else if (is_file) {
 		s.object = objects_file(t->context.objects, m, open_now);

@@ -39,6 +39,7 @@ SAME_END(EVICTED);
 SAME_END(BAD_ROW);
 SAME_END(GENERATED);
 SAME_END(PYTHON);
+SAME_END(CODE_32_BIT);
 
 /*
  * A new program is mapped before its execution is told, by about so much, ns. No interpreter begins
