@@ -31,7 +31,7 @@ SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 CPPFLAGS += -D_GNU_SOURCE -DSKEIN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL -Iuser -I. -I$(O)
 CFLAGS += -std=gnu11 -O2 -g $(WARN) $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
-LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -liberty -lseccomp -lcap -lncursesw -ltinfo -lm
+LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -lseccomp -lcap -lncursesw -ltinfo -lm
 
 # Everything but main() is a library, so that tests link the same objects.
 SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c))
@@ -100,7 +100,7 @@ bpf-all: ## compile the BPF programs for every architecture
 			$(MAKE) --no-print-directory $(O)/bpf/$$a/$$(basename $$f .c).o ARCH=$$a || exit 1; \
 		done; done
 
-fuzz: ## build the fuzz targets (clang) and their replay programs
+fuzz: $(O)/libiberty.o ## build the fuzz targets (clang) and their replay programs
 	$(Q)$(MAKE) --no-print-directory -C tests/fuzz O=$(abspath $(O)) ROOT=$(CURDIR)
 
 format: ## format the C sources with clang-format
@@ -147,7 +147,16 @@ $(O)/%.so.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(EXTENSION_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(OBJECTS)
+# libiberty's demanglers, with a heap that can be emptied: symbolizers/demangle_run.h.
+$(O)/libiberty.o: Makefile
+	$(call say,OBJCOPY,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(LD) -r -u cplus_demangle_v3_callback -u rust_demangle_callback -o $@.tmp \
+		$$($(CC) -print-file-name=libiberty.a)
+	$(Q)objcopy $(foreach f,malloc realloc free,--redefine-sym $(f)=demangle_$(f)) $@.tmp $@
+	$(Q)rm $@.tmp
+
+$(LIBRARY): $(OBJECTS) $(O)/libiberty.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 

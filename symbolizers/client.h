@@ -33,6 +33,7 @@ enum symbol_flag {
 	SYMBOL_FOUND = 1,      /* name is set */
 	SYMBOL_START = 2,      /* threads begin there (see elf.h); also without FOUND */
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
+	SYMBOL_MANGLED = 8,    /* name is as linkers know it: demangling takes too much time */
 };
 
 /* One answer. Texts are valid during the callback. */
@@ -113,6 +114,7 @@ struct symbolizer_stats {
 	uint64_t answered;
 	uint64_t restarts; /* of the worker */
 	uint64_t bad_objects;
+	uint64_t mangled; /* names of places that would have taken too much to demangle */
 	uint64_t tables_made;	/* answered with a table that the worker made */
 	uint64_t tables_cached; /* with one of the cache */
 	uint64_t tables_failed; /* with another status than 0 */

@@ -137,13 +137,15 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	memcpy(system_name, s->payload + *at + a.name, a.system_name);
 	system_name[a.system_name] = '\0';
 	*at += (size_t)a.name + a.system_name;
+	s->stats.mangled += !!(a.flags & SYMBOL_MANGLED);
 	answer_tell(s, r,
 		    &(struct symbol){
 			    .name = name,
 			    .system_name = system_name,
 			    .start = a.start,
 			    .size = a.size,
-			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT),
+			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT |
+						SYMBOL_MANGLED),
 		    });
 	return 0;
 }

@@ -139,6 +139,7 @@ int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size)
 	memcpy(r->places.items + r->places.count, s->payload + *at, whole);
 	r->places.count += whole;
 	r->place_count++;
+	s->stats.mangled += !!(m.flags & PLACE_MANGLED);
 	*at += whole;
 	return m.flags & PLACE_LAST ? tell(s, r, m.flags & PLACE_KNOWN) : 0;
 }

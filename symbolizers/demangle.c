@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libiberty's demanglers, within bounds, and what they gave last time. */
+/* Names as their programmers wrote them, and what was made of a name last time. */
 #include <ctype.h>
-#include <libiberty/demangle.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/demangle.h"
+#include "symbolizers/demangle_run.h"
 #include "symbolizers/protocol.h"
 
 #define SLOTS 4096     /* a power of two */
 #define CACHED_MAX 512 /* longer names are demangled each time, so that memory stays bounded */
+#define RUST_HASH_BYTES 19
+
+/*
+ * What the names of one file may take: 100 ms, and 100 us for each of them. The names of
+ * libclang-cpp take 1.6 us each, the slowest 0.1 ms.
+ */
+#define DEMANGLE_TICKS_FREE 25
+#define DEMANGLE_NAMES_PER_TICK 40
 
 struct slot {
 	char *name;	    /* as in the symbol table, and behind its NUL the result */
-	const char *result; /* NULL: not mangled */
+	const char *result; /* NULL: the name stays as it is */
 };
 
 struct demangler {
+	struct demangle_run *run; /* NULL: there is no timer for it */
+	struct demangle_cost *cost; /* of the file whose names are asked for, or: */
+	struct demangle_cost own;
+	bool refused; /* the last name */
 	struct slot slots[SLOTS];
+	char mangled[MANGLED_MAX];
+	/* With what is dropped of it; a result that does not fit is longer than any answer. */
+	char text[ANSWER_NAME_MAX + 1 + RUST_HASH_BYTES];
 	char buffer[ANSWER_NAME_MAX + 1];
 };
 
@@ -27,7 +43,7 @@ struct demangler {
 static void drop_rust_hash(char *text)
 {
 	size_t length = strlen(text);
-	char *hash = length > 19 ? text + length - 19 : NULL;
+	char *hash = length > RUST_HASH_BYTES ? text + length - RUST_HASH_BYTES : NULL;
 
 	if (!hash || strncmp(hash, "::h", 3) != 0)
 		return;
@@ -65,47 +81,75 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-static char *demangled(const char *name)
+/* Whether the file has had its share of the time; asked before a name is demangled. */
+static bool is_spent(const struct demangle_cost *cost)
 {
-	size_t length = strnlen(name, MANGLED_MAX);
-	const char *module = strchr(name, ' ');
-	char *copy, *text;
-
-	if (!is_mangled(name) || length >= MANGLED_MAX)
-		return NULL;
-	if (!module)
-		return cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-	copy = strndup(name, (size_t)(module - name));
-	text = copy ? cplus_demangle(copy, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO) : NULL;
-	free(copy);
-	return text;
+	return cost->ticks > DEMANGLE_TICKS_FREE + cost->names / DEMANGLE_NAMES_PER_TICK;
 }
 
-int demangle(const char *name, char *buf, size_t size)
+/* Into d->text. A suffix " [module]" is not part of the name. */
+static enum demangle_end run(struct demangler *d, const char *name)
 {
+	size_t length = strcspn(name, " ");
+
+	if (!is_mangled(name) || length >= MANGLED_MAX)
+		return DEMANGLE_NONE;
+	if (!d->run || is_spent(d->cost))
+		return DEMANGLE_REFUSED;
+	d->cost->names++;
+	memcpy(d->mangled, name, length);
+	d->mangled[length] = '\0';
+	return demangle_run(d->run, d->mangled, d->text, sizeof(d->text), &d->cost->ticks);
+}
+
+int demangle(struct demangler *d, const char *name, char *buf, size_t size)
+{
+	enum demangle_end end = run(d, name);
 	const char *module = strchr(name, ' ');
-	char *text = demangled(name);
 	size_t length;
 
-	if (!text)
+	d->refused = end == DEMANGLE_REFUSED;
+	if (d->refused)
+		return -ETIME;
+	if (end == DEMANGLE_NONE)
 		return 0;
-	drop_rust_hash(text);
-	length = copy_cut(text, buf, size);
+	if (end == DEMANGLE_WHOLE)
+		drop_rust_hash(d->text);
+	length = copy_cut(d->text, buf, size);
 	if (module)
 		copy_cut(module, buf + length, size - length);
-	free(text);
 	return 1;
 }
 
 struct demangler *demangler_new(void)
 {
-	return calloc(1, sizeof(struct demangler));
+	struct demangler *d = calloc(1, sizeof(struct demangler));
+
+	/* Without a timer no call could be left: then every name stays as it is, and is counted. */
+	if (d && demangle_run_new(&d->run) < 0)
+		d->run = NULL;
+	if (d)
+		d->cost = &d->own;
+	return d;
+}
+
+bool demangler_refused(const struct demangler *d)
+{
+	return d->refused;
+}
+
+void demangler_charge(struct demangler *d, struct demangle_cost *cost)
+{
+	d->cost = cost;
 }
 
 void demangler_free(struct demangler *d)
 {
-	for (size_t i = 0; d && i < SLOTS; i++)
+	if (!d)
+		return;
+	for (size_t i = 0; i < SLOTS; i++)
 		free(d->slots[i].name);
+	demangle_run_free(d->run);
 	free(d);
 }
 
@@ -141,13 +185,18 @@ const char *demangler_get(struct demangler *d, const char *name)
 {
 	struct slot *slot;
 	const char *result;
+	int rc;
 
+	d->refused = false;
 	if (!is_mangled(name))
 		return NULL;
 	slot = &d->slots[hash(name) & (SLOTS - 1)];
 	if (slot->name && strcmp(slot->name, name) == 0)
 		return slot->result;
-	result = demangle(name, d->buffer, sizeof(d->buffer)) ? d->buffer : NULL;
-	remember(slot, name, result);
+	rc = demangle(d, name, d->buffer, sizeof(d->buffer));
+	result = rc > 0 ? d->buffer : NULL;
+	/* A file that has spent its time says nothing of the same name in another file. */
+	if (rc >= 0)
+		remember(slot, name, result);
 	return result;
 }

@@ -98,6 +98,7 @@ struct message_code_answer {
 enum place_flag {
 	PLACE_LAST = 1,	 /* no more come of this address */
 	PLACE_KNOWN = 2, /* else it is the only one, and empty */
+	PLACE_MANGLED = 4, /* the name would have taken too much to demangle */
 };
 
 /* A function at an address; an address has one or several, the innermost first. */

@@ -41,6 +41,7 @@ struct object {
 		struct code_process python;
 	} table;
 	size_t bytes;	   /* of the table */
+	struct demangle_cost cost; /* of its names */
 	struct place_file places; /* of a worker of sources */
 	UT_hash_handle hh; /* the list is in order of use, oldest first */
 };
@@ -54,6 +55,7 @@ struct worker {
 	struct codes codes; /* not in bytes */
 	struct demangler *demangler;
 	struct beat beat;
+	struct demangle_cost unknown_cost; /* of names without an object */
 	size_t used; /* of answers */
 	uint32_t count;
 	char answers[PAYLOAD_MAX];
@@ -212,6 +214,8 @@ static void put_answer(struct worker *w, uint64_t address, const struct found *f
 		.address = address, .start = f->start, .size = f->size, .flags = f->flags};
 	char *text = w->answers + w->used + sizeof(a);
 
+	if (!demangled && demangler_refused(w->demangler))
+		a.flags |= SYMBOL_MANGLED;
 	a.name = (uint16_t)copy_cut(demangled ? demangled : f->name, text, ANSWER_NAME_MAX + 1);
 	if (demangled)
 		a.system_name = (uint16_t)copy_cut(f->name, text + a.name, ANSWER_NAME_MAX + 1);
@@ -251,6 +255,7 @@ static void answer(struct worker *w, const struct message *m, struct object *o)
 
 	if (o)
 		touch(w, o);
+	demangler_charge(w->demangler, o ? &o->cost : &w->unknown_cost);
 	if (o && !o->read)
 		read_object(w, o);
 	for (uint32_t i = 0; i < m->count; i++) {
@@ -327,6 +332,7 @@ static void answer_places(struct worker *w, const struct message *m, struct obje
 
 	if (o)
 		touch(w, o);
+	demangler_charge(w->demangler, o ? &o->cost : &w->unknown_cost);
 	for (uint32_t i = 0; i < m->count; i++) {
 		uint64_t address = question(w, i).address;
 		unsigned int count = 0;
@@ -538,16 +544,17 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
 	int size, fd;
 
 	reset_signals();
-	if (!w || enter_confines(socket, parent, files, memory) < 0)
+	if (!w)
+		_exit(1);
+	/* Its timer can only be made outside of the confines. */
+	w->demangler = demangler_new();
+	if (!w->demangler || enter_confines(socket, parent, files, memory) < 0)
 		_exit(1);
 	w->memory = memory;
 	w->socket = 0;
 	w->beat.socket = 0;
 	w->files_max = files;
 	TAILQ_INIT(&w->codes.used);
-	w->demangler = demangler_new();
-	if (!w->demangler)
-		_exit(1);
 	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
 		if (fd >= 0)
 			w->files++;

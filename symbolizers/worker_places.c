@@ -89,6 +89,8 @@ size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const str
 	m.flags = (last ? PLACE_LAST : 0) | (p ? PLACE_KNOWN : 0);
 	if (p) {
 		demangled = demangler_get(d, p->name);
+		if (!demangled && demangler_refused(d))
+			m.flags |= PLACE_MANGLED;
 		m.line = p->line;
 		m.declared_line = p->declared_line;
 		m.name = put(&texts, demangled ? demangled : p->name);

@@ -8,6 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct object_facts facts = {0};
 	int fd = fuzz_file(data, size);
+	struct demangler *d = demangler_new();
 	struct kernel k = {0};
 	struct found f;
 	char name[256];
@@ -17,8 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < k.symbols.pieces.count; i++) {
 		if (!kernel_find(&k, k.symbols.pieces.items[i].start, &f))
 			abort();
-		(void)demangle(f.name, name, sizeof(name));
+		(void)demangle(d, f.name, name, sizeof(name));
 	}
+	demangler_free(d);
 	kernel_free(&k);
 	close(fd);
 	return 0;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* demangle.c: C++ and both of Rust's schemes, and names made to take for ever. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <errno.h>
 
+#include "files.h"
 #include "suite.h"
 #include "symbolizers/demangle.h"
 
@@ -31,23 +29,26 @@ static const struct {
 
 START_TEST(names_are_as_their_programmers_wrote_them)
 {
+	struct demangler *d = demangler_new();
 	char buf[256];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *expected = cases[i].expected;
 
-		ck_assert_int_eq(demangle(cases[i].name, buf, sizeof(buf)), expected != NULL);
+		ck_assert_int_eq(demangle(d, cases[i].name, buf, sizeof(buf)), expected != NULL);
 		if (expected)
 			ck_assert_str_eq(buf, expected);
 	}
+	demangler_free(d);
 }
 END_TEST
 
 START_TEST(long_results_are_cut)
 {
+	struct demangler *d = demangler_new();
 	char buf[16];
 
-	ck_assert_int_eq(demangle("_ZN10abcdefghij10klmnopqrstEv", buf, sizeof(buf)), 1);
+	ck_assert_int_eq(demangle(d, "_ZN10abcdefghij10klmnopqrstEv", buf, sizeof(buf)), 1);
 	ck_assert_str_eq(buf, "abcdefghij::\xe2\x80\xa6");
 	ck_assert_uint_eq(copy_cut("0123456789abcde", buf, sizeof(buf)), 15);
 	ck_assert_str_eq(buf, "0123456789abcde");
@@ -55,33 +56,204 @@ START_TEST(long_results_are_cut)
 	/* no character is cut in two */
 	copy_cut("01234567890\xc3\xa4\xc3\xa4\xc3\xa4", buf, sizeof(buf));
 	ck_assert_str_eq(buf, "01234567890\xe2\x80\xa6");
+	demangler_free(d);
 }
 END_TEST
 
-/* Nested template arguments and a name of a megabyte: answered or refused, soon. */
-START_TEST(bombs_are_bounded)
+/*
+ * CPU time that one name may take here, in ms. The bound is 8 ms, and 20 where the kernel's clock
+ * ticks at 100 Hz; the unbounded calls of these tests take from seconds to for ever. Time that a
+ * host takes from a virtual machine may count as the process's: it would have to be 180 ms in one
+ * call.
+ */
+#define MOST_MS 200
+
+static double cpu_ms(void)
 {
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
+}
+
+/* Demangle with new bounds: what demangle() returns. */
+static int bounded(struct demangler *d, const char *name)
+{
+	struct demangle_cost cost = {0};
+	char buf[4097];
+	double before;
+	int ret;
+
+	demangler_charge(d, &cost);
+	before = cpu_ms();
+	ret = demangle(d, name, buf, sizeof(buf));
+	ck_assert_msg(cpu_ms() - before < MOST_MS, "%.60s: %.0f ms", name, cpu_ms() - before);
+	return ret;
+}
+
+/* Nested template arguments and a name of a megabyte: answered or refused, soon. */
+START_TEST(long_names_are_bounded)
+{
+	struct demangler *d = demangler_new();
 	size_t size = 1 << 20;
-	char *name = malloc(size + 1), buf[4097];
-	clock_t before = clock();
+	char *name = malloc(size + 1);
 
 	for (size_t length = 64; length <= size; length *= 4) {
 		memset(name, 'P', length);
 		memcpy(name, "_Z1f", 4);
 		name[length] = '\0';
-		(void)demangle(name, buf, sizeof(buf));
+		(void)bounded(d, name);
 		memset(name + 4, 'I', length - 4);
-		(void)demangle(name, buf, sizeof(buf));
+		(void)bounded(d, name);
 		memcpy(name, "_RNv", 4);
-		(void)demangle(name, buf, sizeof(buf));
+		(void)bounded(d, name);
 	}
-	/* each substitution doubles the length of what it stands for */
-	strcpy(name, "_Z1fI1aE");
-	for (int i = 0; i < 40; i++)
-		strcat(name, "S_IS_S_E");
-	(void)demangle(name, buf, sizeof(buf));
-	ck_assert_int_lt((clock() - before) / CLOCKS_PER_SEC, 10);
 	free(name);
+	demangler_free(d);
+}
+END_TEST
+
+/* What refers to the item of that number: nothing for 0, n - 1 in the base for n; then '_'. */
+static void add_reference(char *to, char letter, unsigned int number, const char *digits)
+{
+	unsigned int base = (unsigned int)strlen(digits);
+	char text[16] = "_";
+
+	for (unsigned int rest = number - 1; number; rest /= base) {
+		memmove(text + 1, text, strlen(text) + 1);
+		text[0] = digits[rest % base];
+		if (rest < base)
+			break;
+	}
+	sprintf(to + strlen(to), "%c%s", letter, text);
+}
+
+/* Each substitution is a template of the one before, twice: b<b<…>, b<…> >. */
+static void double_substitutions(char *name, unsigned int times)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	strcpy(name, "_Z1f1a1bIS_S_E");
+	for (unsigned int i = 2; i < times + 2; i++) {
+		strcat(name, "S0_I");
+		add_reference(name, 'S', i, digits);
+		add_reference(name, 'S', i, digits);
+		strcat(name, "E");
+	}
+}
+
+/* Each tuple is the one before, twice; numbers are places in the name. */
+static void double_references(char *name, unsigned int times)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t before, here;
+
+	strcpy(name, "_RIC1a");
+	before = strlen(name) - 2;
+	strcat(name, "Tjj");
+	for (unsigned int i = 0; i < times; i++) {
+		strcat(name, "E");
+		here = strlen(name) - 2;
+		strcat(name, "T");
+		add_reference(name, 'B', (unsigned int)before, digits);
+		add_reference(name, 'B', (unsigned int)before, digits);
+		before = here;
+	}
+	strcat(name, "EE");
+}
+
+START_TEST(doubling_is_cut)
+{
+	struct demangler *d = demangler_new();
+	char name[8192], buf[4097];
+	struct demangle_cost cost = {0};
+
+	double_substitutions(name, 1);
+	ck_assert_int_eq(demangle(d, name, buf, sizeof(buf)), 1);
+	ck_assert_str_eq(buf, "f(a, b<a, a>, b<b<a, a>, b<a, a> >)");
+	double_references(name, 1);
+	ck_assert_int_eq(demangle(d, name, buf, sizeof(buf)), 1);
+	ck_assert_str_eq(buf, "a::<(usize, usize), ((usize, usize), (usize, usize))>");
+	for (unsigned int times = 15; times <= 60; times += 15) {
+		double_substitutions(name, times);
+		ck_assert_int_eq(bounded(d, name), 1);
+		double_references(name, times);
+		ck_assert_int_eq(bounded(d, name), 1);
+	}
+	demangler_charge(d, &cost);
+	ck_assert_int_eq(demangle(d, name, buf, sizeof(buf)), 1);
+	ck_assert_uint_ge(strlen(buf), sizeof(buf) - 4);
+	ck_assert_str_eq(buf + strlen(buf) - 3, "\xe2\x80\xa6");
+	demangler_free(d);
+}
+END_TEST
+
+/* 62^9 lifetimes of a path that is read and not written. */
+static const char silent[] = "_RMIC1aFGzzzzzzzzz_EuEu";
+
+static long resident_pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long pages = 0;
+
+	ck_assert_int_eq(fscanf(f, "%*d %ld", &pages), 1);
+	fclose(f);
+	return pages;
+}
+
+START_TEST(what_writes_nothing_is_left)
+{
+	struct demangler *d = demangler_new();
+	char name[4096] = "_RC";
+	struct demangle_cost cost = {0};
+	char buf[256];
+	long before;
+
+	ck_assert_int_eq(bounded(d, silent), -ETIME);
+	before = resident_pages();
+	for (int i = 0; i < 50; i++)
+		ck_assert_int_eq(bounded(d, silent), -ETIME);
+	ck_assert_int_lt(resident_pages() - before, 64);
+	demangler_charge(d, &cost);
+	ck_assert_int_eq(demangle(d, "_Z3fooi", buf, sizeof(buf)), 1);
+	ck_assert_str_eq(buf, "foo(int)");
+	ck_assert_int_eq(demangle(d, "_RC10u4_bcherefu", buf, sizeof(buf)), 0);
+	/* the name of a crate that is decoded, in an arena: some do, and the rest does not fit */
+	ck_assert_int_eq(demangle(d, "_RCu8gdel_5qa", buf, sizeof(buf)), 1);
+	ck_assert_str_eq(buf, "g\xc3\xb6" "del");
+	sprintf(name, "_RCu%d", 3000);
+	memset(name + strlen(name), 'a', 3000);
+	ck_assert_int_eq(bounded(d, name), -ETIME);
+	demangler_free(d);
+}
+END_TEST
+
+/* One file has spent its time after a while, and the others have not. */
+START_TEST(a_file_that_takes_too_much_is_left_alone)
+{
+	struct demangler *d = demangler_new();
+	struct demangle_cost hostile = {0}, other = {0};
+	double before = cpu_ms();
+	char name[64], buf[256];
+
+	demangler_charge(d, &hostile);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "_RMIC1aFGzzzzzzz%03d_EuEu", i);
+		ck_assert_ptr_null(demangler_get(d, name));
+		ck_assert(demangler_refused(d));
+	}
+	/* 100 ms where ticks are of 4 ms; 1,000 names without that bound take 8 s */
+	ck_assert_double_lt(cpu_ms() - before, 2000);
+	ck_assert_ptr_null(demangler_get(d, "_Z3fooi"));
+	ck_assert(demangler_refused(d));
+	demangler_charge(d, &other);
+	ck_assert_str_eq(demangler_get(d, "_Z3fooi"), "foo(int)");
+	ck_assert(!demangler_refused(d));
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "_Z4many%05dv", i);
+		(void)demangle(d, name, buf, sizeof(buf));
+	}
+	ck_assert_ptr_null(demangler_get(d, "main"));
+	ck_assert(!demangler_refused(d));
+	demangler_free(d);
 }
 END_TEST
 
@@ -107,4 +279,5 @@ START_TEST(the_cache_gives_what_it_was_given)
 END_TEST
 
 SUITE("demangle", names_are_as_their_programmers_wrote_them, long_results_are_cut,
-      bombs_are_bounded, the_cache_gives_what_it_was_given)
+      long_names_are_bounded, doubling_is_cut, what_writes_nothing_is_left,
+      a_file_that_takes_too_much_is_left_alone, the_cache_gives_what_it_was_given)

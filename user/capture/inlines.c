@@ -358,4 +358,5 @@ void inlines_summary(const struct inlines *in, struct inlines_summary *ret)
 	*ret = in->summary;
 	ret->unasked += inlines_pending(in);
 	ret->restarts = symbolizer_stats(in->symbolizer)->restarts;
+	ret->mangled = symbolizer_stats(in->symbolizer)->mangled;
 }

@@ -42,6 +42,7 @@ struct inlines_summary {
 	uint64_t files, bare; /* with debugging information; without any */
 	uint64_t split; /* units whose information is in .dwo files */
 	uint64_t restarts; /* of the worker */
+	uint64_t mangled; /* names that would have taken too much to demangle */
 	uint64_t refused; /* files whose information cannot be read */
 	struct inlines_refusal refusals[INLINES_REFUSALS_MAX]; /* the first of those */
 };

@@ -45,6 +45,7 @@ void intern_free(struct intern *n)
 	intern_free_names(n);
 	intern_free_places(n);
 	memories_free(&n->memories);
+	free(n->mangled);
 	cache_free(n->stacks);
 	cache_free(n->paths);
 	cache_free(n->nodes);

@@ -187,11 +187,26 @@ bool intern_take_urgent(struct intern *n)
 	return urgent;
 }
 
+const char *intern_mangled(const struct intern *n)
+{
+	return n->mangled;
+}
+
+static void note_mangled(struct intern *n, const struct waiting *w)
+{
+	const struct object *o = objects_by_id(n->objects, w->key.object);
+
+	if (!n->mangled && o && o->path)
+		n->mangled = strdup(o->path);
+}
+
 static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 {
 	struct frame f = {.flags = FRAME_FLAG_ASKED, .line = s->line};
 	int ret = 0;
 
+	if (s->flags & SYMBOL_MANGLED)
+		note_mangled(n, w);
 	if (s->flags & SYMBOL_START)
 		f.flags |= FRAME_FLAG_START;
 	if (s->flags & SYMBOL_FOUND)

@@ -62,6 +62,7 @@ struct intern {
 	struct placing *placing; /* frames whose inlined functions were asked for */
 	size_t placing_bytes;
 	uint64_t last_stack, last_frame, last_function;
+	char *mangled; /* path of the first file of which a name takes too much to demangle */
 	bool urgent; /* a name was asked for that cannot wait */
 	uint64_t epoch; /* counts renewed objects */
 	int error; /* of the sink, while naming */

@@ -589,6 +589,21 @@ static void add_switches(const struct live *l, struct capture_summary *s)
 	s->switch_memory = switches_bytes(l->switches);
 }
 
+static void add_names(const struct live *l, struct capture_summary *s)
+{
+	const struct symbolizer_stats *stats = symbolizer_stats(l->symbolizer);
+	const char *path = intern_mangled(l->intern);
+	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
+
+	s->names_asked = stats->asked;
+	s->worker_restarts = stats->restarts;
+	s->names_mangled = stats->mangled;
+	if (path)
+		strcpy(s->names_mangled_in, length > most ? path + length - most : path);
+	s->tables_made = stats->tables_made;
+	s->tables_cached = stats->tables_cached;
+}
+
 static void fill_summary(struct live *l)
 {
 	struct capture_summary *s = &l->summary;
@@ -597,8 +612,7 @@ static void fill_summary(struct live *l)
 	s->sampled = l->options.sample;
 	if (l->schedule)
 		add_switches(l, s);
-	s->names_asked = symbolizer_stats(l->symbolizer)->asked;
-	s->worker_restarts = symbolizer_stats(l->symbolizer)->restarts;
+	add_names(l, s);
 	s->opener_restarts = opener_restarts(l->opener);
 	s->memory = peak_memory(getpid());
 	add_helper(s, symbolizer_worker_pid(l->symbolizer));
@@ -607,10 +621,9 @@ static void fill_summary(struct live *l)
 	if (l->inlines) {
 		add_helper(s, inlines_worker_pid(l->inlines));
 		inlines_summary(l->inlines, &s->inlines);
+		s->names_mangled += s->inlines.mangled;
 	}
 	tables_summary(l->tables, &s->unwind);
-	s->tables_made = symbolizer_stats(l->symbolizer)->tables_made;
-	s->tables_cached = symbolizer_stats(l->symbolizer)->tables_cached;
 	if (l->saver)
 		saver_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
 	s->comm_matched = process_table_comm_matched(l->table);

@@ -182,6 +182,19 @@ static void show_bad_stacks(const struct capture_summary *s)
 			 show_count(s->saved_stacks, saved, sizeof(saved)));
 }
 
+static void show_mangled(const struct capture_summary *s)
+{
+	char count[32], path[256];
+
+	if (!s->names_mangled)
+		return;
+	text_clean(s->names_mangled_in, path, sizeof(path));
+	log_warn("%s names stay as the linker knows them (_Z..., _R...): they, or others of their "
+		 "file, take more than some ms of CPU time to demangle%s%s",
+		 show_count(s->names_mangled, count, sizeof(count)),
+		 path[0] ? "; the first is of " : "", path);
+}
+
 static void show_losses(const struct capture_summary *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -198,6 +211,7 @@ static void show_losses(const struct capture_summary *s)
 		log_warn("%s addresses were not named in time",
 			 show_count(s->names_pending, count, sizeof(count)));
 	}
+	show_mangled(s);
 	if (s->worker_restarts || s->opener_restarts)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
 			 (unsigned long long)s->worker_restarts,

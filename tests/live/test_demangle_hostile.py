@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs of another user whose functions have names that take seconds, gigabytes or for ever to
+demangle: the names of everybody else are there, the recording ends in time, and its summary says
+which names stayed as they were. Single names are tried in tests/unit/test_demangle.c.
+"""
+
+import pathlib
+import re
+import subprocess
+import time
+
+import live
+from live import workload
+
+ATTACKERS = 15
+FUNCTIONS = 40  # of an attacker, each with a name of its own
+VICTIMS = 24
+ATTACKING_USER, OTHER_USER = 2000, 3000
+FREQUENCY = 499
+NAME = "demo::Burner<unsigned long>::burn_in_template(unsigned long)"
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MEMORY = 200 << 20  # bytes that the worker may have at most; a single name took 500 MB
+SOURCE = """
+static __attribute__((noinline, noclone)) void burn(volatile unsigned long *n)
+{
+	for (unsigned long i = 0; i < 2000000; i++)
+		(*n)++;
+}
+%s
+int main(void)
+{
+	volatile unsigned long n = 0;
+
+	for (;;) {
+%s
+	}
+}
+"""
+FUNCTION = """
+__attribute__((noinline, noclone)) void f%d(volatile unsigned long *n) __asm__("%s");
+void f%d(volatile unsigned long *n) { burn(n); (*n)++; }
+"""
+
+
+def reference(letter, number, base):
+    """What stands for the item of that number, as mangled names have it."""
+    text = ""
+    rest = number - 1
+    while number:
+        text = DIGITS[rest % base] + text
+        if rest < base:
+            break
+        rest //= base
+    return letter + (text.upper() if base == 36 else text) + "_"
+
+
+def substitutions(times, salt):
+    """C++: b<b<...>, b<...> >, each twice the one before."""
+    body = "".join("S0_I" + 2 * reference("S", i, 36) + "E" for i in range(2, times + 2))
+    return f"_Z7f{salt:06}1a1bIS_S_E{body}"
+
+
+def references(times, salt):
+    """Rust: a tuple of the tuple before, twice."""
+    name = f"RIC7a{salt:06}"
+    before = len(name) - 1
+    name += "Tjj"
+    for _ in range(times):
+        name += "E"
+        here = len(name) - 1
+        name += "T" + 2 * reference("B", before, 62)
+        before = here
+    return f"_{name}EE"
+
+
+def silent(_, salt):
+    """Rust: 62^9 lifetimes of a path that is read and not written."""
+    return f"_RMIC7a{salt:06}FGzzzzzzzzz_EuEu"
+
+
+KINDS = substitutions, references, silent
+
+
+class Demangling(live.LiveTest):
+    def attacker(self, number):
+        """A program all of whose functions have such names."""
+        make = KINDS[number % len(KINDS)]
+        names = [make(30 + i % 30, number * FUNCTIONS + i) for i in range(FUNCTIONS)]
+        path = self.tmp / f"attacker-{number}"
+        source = path.with_suffix(".c")
+        source.write_text(SOURCE % (
+            "".join(FUNCTION % (i, name, i) for i, name in enumerate(names)),
+            "".join(f"\t\tf{i}(&n);\n" for i in range(FUNCTIONS))))
+        subprocess.run(["gcc", "-O1", "-o", path, source], check=True)
+        path.chmod(0o755)
+        return path
+
+    def test_other_users_keep_their_names(self):
+        attackers = [self.attacker(number) for number in range(ATTACKERS)]
+        victims = [self.copy("cxxnames", f"victim-{number}") for number in range(VICTIMS)]
+        recording = self.begin("-a", "-F", FREQUENCY)
+        worker = self.worker(recording.pid)
+        for path in attackers:
+            self.start("nice", path, user=ATTACKING_USER, group=ATTACKING_USER, extra_groups=[])
+        for path in victims:
+            self.start(path, 0.1, user=OTHER_USER, group=OTHER_USER, extra_groups=[]).wait()
+        self.assertLess(self.peak_memory(worker), MEMORY)
+        began = time.monotonic()
+        trace = self.finish(recording)
+        self.assertLess(time.monotonic() - began, 5)
+        self.check_victims(trace)
+        self.check_attackers(trace)
+        self.assertNotIn("started again", trace.done.err)
+
+    def worker(self, pid):
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return next(child for child in children
+                    if pathlib.Path(f"/proc/{child}/comm").read_text() == "skein-names\n")
+
+    def peak_memory(self, pid):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+    def check_victims(self, trace):
+        """Of what they ran in their own code; the 24 take 1,200 samples."""
+        stacks = [s for s in trace.stacks() if s.process["comm"].startswith("victim-")]
+        self.assertGreater(live.count(stacks), VICTIMS * 0.1 * FREQUENCY / 2)
+        own = [s for s in stacks if any("main" == name for name in s.names)]
+        self.assertGreater(live.count(own), 0.9 * live.count(stacks))
+        self.assertGreaterEqual(live.share(own, NAME), 0.99)
+
+    def check_attackers(self, trace):
+        """Names that double are cut; those that write nothing stay as they are, and are counted."""
+        names = live.functions(s for s in trace.stacks()
+                               if s.process["comm"].startswith("attacker-"))
+        self.assertTrue(any(name.startswith("f000") and name.endswith("…") for name in names))
+        stayed = {name for name in names if name.startswith("_RMIC7a")}
+        self.assertTrue(stayed)
+        told = re.search(r"([\d,]+) names stay as the linker knows them.* is of (\S+)",
+                         trace.done.err)
+        self.assertTrue(told, trace.done.err)
+        self.assertGreaterEqual(int(told[1].replace(",", "")), len(stayed))
+        self.assertIn("/attacker-", told[2])
+
+
+if __name__ == "__main__":
+    live.main()
