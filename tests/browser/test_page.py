@@ -2,6 +2,7 @@
 """The flame graph page in a browser: it says what other formats say, of large traces soon."""
 import collections
 import contextlib
+import json
 import pathlib
 import shutil
 import sqlite3
@@ -94,7 +95,7 @@ class Content(Pages):
         self.open()
         head = self.browser.text("#facts")
         for fact in ("web-1", "6.1.0-18-amd64 x86_64", "2023-11-14 22:13:21 UTC", "2.00 s",
-                     "cpu-clock, 100 Hz", "950 ms", "67.4 %", "14 records", "95"):
+                     "cpu-clock, 100 Hz", "950 ms", "67.4 %", "12.0 % of samples", "95"):
             self.assertIn(fact, head)
         self.assertIn("raise --buffer", self.browser.text("#warning"))
 
@@ -109,6 +110,41 @@ class Content(Pages):
         self.show(page)
         self.assertIn("4,000 records", self.browser.text("#facts"))
         self.assertTrue(self.ask("document.getElementById('warning').hidden"))
+
+    def test_legend_counts_stacks_as_head_and_report_do(self):
+        for options in ([], ["--comm", "worker 3"], ["--comm", "kthreadd"]):
+            page, trace = self.home / "legend.html", self.trace("scene")
+            skein("export", trace, "-o", page, *options)
+            self.show(page)
+            stacks = json.loads(output("report", "--json", trace, *options))["stacks"]
+            complete, due = stacks["complete"], stacks["due"]
+            self.assertIn(f"{100 * complete / due:.1f} %" if due else "no user stacks",
+                          self.browser.text("#facts"))
+            mark = "#legend [data-kind='6']"
+            if complete == due:
+                self.assertFalse(self.ask(f'Boolean(document.querySelector("{mark}"))'))
+                continue
+            broken = 100 * (due - complete) / due
+            self.assertEqual(self.browser.text(mark).split(maxsplit=1)[1],
+                             f"{broken:.{2 if broken < 10 else 1}f} % of stacks")
+            self.assertIn(f"({due - complete} of {due})", self.ask(
+                f'document.querySelector("{mark}").title'))
+
+    def test_losses_are_compared_with_the_machines_samples(self):
+        """Of one process few samples are shown; what the machine lost may be next to nothing."""
+        copy, page = self.home / "account.skein", self.home / "account.html"
+        shutil.copy(self.trace("scene"), copy)
+        skein("export", copy, "-o", page, "--comm", "worker 3")
+        self.show(page)
+        warning = self.browser.text("#warning")
+        self.assertIn("12.0 % of the machine's samples are lost (14 of 117)", warning)
+        with contextlib.closing(sqlite3.connect(copy)) as trace:
+            trace.execute("UPDATE account SET due = due + 5000, filtered = filtered + 5000")
+            trace.commit()
+        skein("export", copy, "-o", page, "--comm", "worker 3")
+        self.show(page)
+        self.assertTrue(self.ask("document.getElementById('warning').hidden"))
+        self.assertIn("0.07 % of samples", self.browser.text("#facts"))
 
     def test_details(self):
         self.open()
@@ -154,7 +190,7 @@ class Content(Pages):
         self.assertEqual(self.ask("skeinPage.view.whole[1]"),
                          sum(count for stack, count in stacks.items() if stack[0] == "cpu-clock"))
         self.assertIn("and 1 other", self.browser.text("#title"))
-        self.assertIn("14 records", self.browser.text("#facts"))
+        self.assertIn("12.0 % of samples", self.browser.text("#facts"))
 
     def test_empty(self):
         self.open("empty")

@@ -14,34 +14,40 @@ const char *module_short_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	if (!strcmp(path, "[kernel.kallsyms]"))
-		return "[kernel]";
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-const char *profile_module_name(const struct profile *p, uint32_t mapping)
+/*
+ * The name of what is no file: the same in every recording, so that two of them can be compared.
+ * Older traces have a pid in the paths of generated code, and perf's name for the kernel.
+ */
+static const char *place_name(const struct mapping *m)
 {
-	const struct mapping *m;
-
-	if (mapping == PROFILE_NONE)
-		return "";
-	m = &p->mappings[mapping].m;
-	if (m->kind == MAPPING_PYTHON)
+	switch (m->kind) {
+	case MAPPING_KERNEL:
+		return *m->path && strcmp(m->path, "[kernel.kallsyms]") ? NULL : "[kernel]";
+	case MAPPING_JIT:
+		return *m->path && strncmp(m->path, "[jit:", 5) ? NULL : "[jit]";
+	case MAPPING_VDSO:
+		return *m->path ? NULL : "[vdso]";
+	case MAPPING_PYTHON:
 		return "[python]";
-	if (!*m->path)
-		return m->kind == MAPPING_KERNEL ? "[kernel]"
-		       : m->kind == MAPPING_VDSO ? "[vdso]"
-		       : m->kind == MAPPING_JIT	 ? "[jit]"
-						 : "";
-	return module_short_name(m->path);
+	default:
+		return NULL;
+	}
 }
 
 const char *profile_module_path(const struct profile *p, uint32_t mapping)
 {
 	const struct mapping *m = mapping == PROFILE_NONE ? NULL : &p->mappings[mapping].m;
+	const char *name = m ? place_name(m) : "";
 
-	return m && *m->path && m->kind != MAPPING_PYTHON ? m->path
-							  : profile_module_name(p, mapping);
+	return name ? name : m->path;
+}
+
+const char *profile_module_name(const struct profile *p, uint32_t mapping)
+{
+	return module_short_name(profile_module_path(p, mapping));
 }
 
 char *profile_end_name(uint64_t end, char *buf)

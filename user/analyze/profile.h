@@ -129,12 +129,15 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 /* The name of a named frame's function, the same way; NULL if the frame has none. */
 const char *profile_function_name(const struct profile *p, uint32_t frame);
 
-/* A mapping's path without its folders; "[kernel]" for the kernel's own text. */
+/* A path without its folders. */
 const char *module_short_name(const char *path);
-/* The same of a mapping, also of one without a path; "" for PROFILE_NONE. */
-const char *profile_module_name(const struct profile *p, uint32_t mapping);
-/* The same with its folders, where there are some. */
+/*
+ * The path of a mapping; of what is no file "[kernel]", "[vdso]", "[jit]", "[python]", whatever
+ * process it was of. "" for PROFILE_NONE.
+ */
 const char *profile_module_path(const struct profile *p, uint32_t mapping);
+/* The same without its folders. */
+const char *profile_module_name(const struct profile *p, uint32_t mapping);
 
 /* The host of a process; NULL if there is but one, or it is not known. */
 const struct host *profile_host_of(const struct profile *p, const struct process *process);

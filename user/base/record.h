@@ -126,7 +126,7 @@
 	I(kind, "enum mapping_kind") \
 	I(process, "process.id for a region of one process (JIT, anonymous), else 0") \
 	I(size, "bytes of the file or the region; 0 unknown") \
-	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], ...") \
+	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], [jit], [python]") \
 	T(build_id, "lowercase hex; chosen by whoever linked the file, so no identity")
 
 #define FUNCTION_FIELDS(I, S, T) \

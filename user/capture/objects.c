@@ -174,7 +174,7 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 	if (!o)
 		return error_errno(err, -ENOMEM, "objects");
 	o->context = *c;
-	o->kernel = new_object(o, MAPPING_KERNEL, "[kernel.kallsyms]");
+	o->kernel = new_object(o, MAPPING_KERNEL, "[kernel]");
 	o->vdso = new_object(o, MAPPING_VDSO, "[vdso]");
 	o->vdso32 = new_object(o, MAPPING_VDSO, "[vdso32]");
 	if (!o->kernel || !o->vdso || !o->vdso32) {
@@ -399,11 +399,8 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 
 struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process)
 {
-	char path[64];
-	struct object *object;
+	struct object *object = new_object(o, MAPPING_JIT, "[jit]");
 
-	snprintf(path, sizeof(path), "[jit:%u]", m->pid);
-	object = new_object(o, MAPPING_JIT, path);
 	if (!object)
 		return NULL;
 	object->table = UNWIND_SLOT_GENERATED;
@@ -415,11 +412,8 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type)
 {
-	char path[64];
-	struct object *object;
+	struct object *object = new_object(o, MAPPING_PYTHON, "[python]");
 
-	snprintf(path, sizeof(path), "[python%u.%u:%u]", f->major, f->minor, m->pid);
-	object = new_object(o, MAPPING_PYTHON, path);
 	if (!object)
 		return NULL;
 	object->table = UNWIND_SLOT_NONE;

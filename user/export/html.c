@@ -270,7 +270,43 @@ static void write_loss(struct page *p, const char *word, const char *text, uint6
 	json_uint(&p->json, count);
 }
 
-/* What is lost of one event, or (0) of none: reason, what that means, records; three each. */
+/*
+ * What became of the samples of an event that were due on the whole machine, whatever part of them
+ * the profile shows. The page compares losses with these: nobody knows of which process a lost
+ * sample was. Nothing is written of a trace without accounts.
+ */
+static void write_account(struct page *p, const struct profile *profile, uint32_t event)
+{
+	struct losses l;
+
+	losses_of(&l, profile, event);
+	if (!l.total.due)
+		return;
+	json_key(&p->json, "account");
+	json_object(&p->json);
+	json_key_uint(&p->json, "sampled", l.total.written + l.total.filtered);
+	json_key_uint(&p->json, "lost", l.due);
+	json_object_end(&p->json);
+}
+
+/* Of what is lost, samples that were due, or all else: reason, what that means, records; three each. */
+static void write_lost(struct page *p, const char *key, const uint64_t *by_reason, bool due)
+{
+	json_key(&p->json, key);
+	json_array(&p->json);
+	for (int reason = 1; reason < LOSS_COUNT; reason++) {
+		/* time that the host took is no sample of this machine, see losses_of() */
+		if (reason != LOSS_STOLEN && loss_reason_is_due(reason) == due)
+			write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
+				   by_reason[reason]);
+	}
+	if (!due)
+		write_loss(p, "unknown", "for a reason that this version does not know",
+			   by_reason[LOSS_NONE]);
+	json_array_end(&p->json);
+}
+
+/* What is lost of one event, or (0) of none. */
 static void write_losses(struct page *p, const struct profile *profile, uint64_t event)
 {
 	uint64_t by_reason[LOSS_COUNT] = {0}; /* LOSS_NONE: one that this version does not know */
@@ -281,12 +317,8 @@ static void write_losses(struct page *p, const struct profile *profile, uint64_t
 		if (l->event == event)
 			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] += l->count;
 	}
-	json_key(&p->json, "losses");
-	json_array(&p->json);
-	for (int reason = 1; reason < LOSS_COUNT; reason++)
-		write_loss(p, loss_reason_word(reason), loss_reason_text(reason), by_reason[reason]);
-	write_loss(p, "unknown", "for a reason that this version does not know", by_reason[LOSS_NONE]);
-	json_array_end(&p->json);
+	write_lost(p, "losses", by_reason, true);
+	write_lost(p, "others", by_reason, false);
 }
 
 static void write_events(struct page *p, const struct profile *profile)
@@ -304,6 +336,7 @@ static void write_events(struct page *p, const struct profile *profile)
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
 		write_stacks(p, profile, i);
+		write_account(p, profile, i);
 		write_losses(p, profile, e->id);
 		json_object_end(j);
 	}

@@ -218,29 +218,6 @@ static uint32_t remark(struct pprof *p, const char *text)
 	return end_location(p);
 }
 
-/*
- * pprof takes mappings of equal name for parts of one, so a region without a
- * file is named after its process. The kernel goes by the name that pprof knows.
- */
-static uint32_t object_name(struct pprof *p, uint32_t index)
-{
-	const struct mapping *m = &p->profile->mappings[index].m;
-	uint32_t process = p->profile->mappings[index].process;
-	char text[64];
-
-	if (m->kind == MAPPING_KERNEL && (!*m->path || !strcmp(m->path, "[kernel]")))
-		return string(p, "[kernel.kallsyms]");
-	if (*m->path)
-		return string(p, m->path);
-	if (process != PROFILE_NONE)
-		snprintf(text, sizeof(text), "[anon:%s pid=%" PRIu64 "]",
-			 m->kind == MAPPING_PYTHON ? "python" : "jit",
-			 p->profile->processes[process].p.pid);
-	else
-		snprintf(text, sizeof(text), "[anon:mapping=%" PRIu64 "]", m->id);
-	return string(p, text);
-}
-
 /* The source file of a frame; "" unknown. */
 static const char *file_of(const struct profile *profile, const struct profile_frame *f)
 {
@@ -262,7 +239,7 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct profile_fr
 	struct object *o;
 
 	if (p->object_of[index] == INDEX_NONE) {
-		fresh.name = object_name(p, index);
+		fresh.name = string(p, profile_module_path(p->profile, index));
 		fresh.build_id = string(p, m->build_id);
 		p->object_of[index] = number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
 		if (p->object_of[index] == p->object_list.count)

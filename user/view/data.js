@@ -170,16 +170,21 @@ function readEvents(raw, strings) {
 	for (const event of raw.events) {
 		const name = visible(strings[event.name]);
 		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit], due: 0,
-			complete: 0, broken: [], losses: [] };
+			complete: 0, broken: [], losses: [], others: [], account: { sampled: 0, lost: 0 } };
 
 		byName.set(name, known);
 		known.due += event.due;
 		known.complete += event.complete;
+		known.account.sampled += event.account?.sampled ?? 0;
+		known.account.lost += event.account?.lost ?? 0;
 		addTold(known.broken, event.broken, strings);
 		addTold(known.losses, event.losses, strings);
+		addTold(known.others, event.others, strings);
 	}
-	for (const event of byName.values())
+	for (const event of byName.values()) {
 		addTold(event.losses, raw.losses, strings);
+		addTold(event.others, raw.others, strings);
+	}
 	return [...byName.values()];
 }
 

@@ -20,15 +20,25 @@ function completeText(event) {
 
 const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
 const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
-const lostRecords = (event) => recordsIn(event.losses);
-/* Switches have no stacks: without them nothing is missing in a flame graph. */
-const lostOfGraph = (event) =>
-	recordsIn(event.losses.filter(({ word }) => !word.startsWith("switches ")));
 
+/*
+ * Losses are the whole machine's, and nobody knows of which process a lost sample was. So they are
+ * compared with the samples of the whole machine, and not with those that this page shows.
+ */
+function lostShare({ account: { sampled, lost } }) {
+	const all = sampled + lost;
+
+	return { share: all ? lost / all : 0,
+		text: `${percent(lost, all)} of the machine's samples are lost (${count(lost)} of ${count(all)})` };
+}
+
+/* Switches and the like have no stacks: without them nothing is missing in a flame graph. */
 function lostText(event) {
-	const lost = lostRecords(event);
+	const { account: { sampled, lost } } = event, all = [...event.losses, ...event.others];
+	const value = lost ? `${percent(lost, sampled + lost)} of samples` : plural(recordsIn(all), "record");
+	const first = lost ? [`${lostShare(event).text}: no share is off by more`] : [];
 
-	return lost ? [plural(lost, "record"), event.losses.map(lossText).join("\n")] : ["nothing"];
+	return all.length ? [value, [...first, ...all.map(lossText)].join("\n")] : ["nothing"];
 }
 
 const SIDES = ["After", "Before"];
@@ -98,14 +108,13 @@ function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = ownEvent(side, view.event), lost = own ? lostOfGraph(own) : 0;
+		const own = ownEvent(side, view.event), lost = own && lostShare(own);
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
 			texts.push(`${when}the recording has no end: it still ran, or its recorder was killed.`);
-		if (own && lost > 0.01 * (view.whole[2 * which + COUNT] + lost))
-			texts.push(`${when}${plural(lostRecords(own), "record is", "records are")} lost: ` +
-				`${own.losses.map(lossText).join("; ")}.`);
+		if (lost?.share > 0.01)
+			texts.push(`${when}${lost.text}: ${own.losses.map(lossText).join("; ")}.`);
 	});
 	byId("warning").hidden = !texts.length;
 	byId("warning").textContent = texts.join(" ");
@@ -141,22 +150,41 @@ class Legend {
 
 	show(state) {
 		const shares = this.shares(), whole = shares.reduce((a, b) => a + b, 0);
-		const there = new Set(this.page.data.labels.kind);
+		const { data: { labels }, views } = this.page;
+		const there = new Set(labels.kind.filter((_, label) => label !== views.hiddenLabel));
 		const shown = Object.keys(KINDS).map(Number)
 			.filter((kind) => there.has(kind) && kind !== KIND.group);
-		const chips = shown.map((kind) =>
-			this.chip(kind, percent(shares[kind], whole), state.hidden));
+		const chips = shown.map((kind) => kind === KIND.mark ? this.markChip(state.hidden)
+			: this.timeChip(kind, percent(shares[kind], whole), state.hidden));
 
 		if (this.page.view.before)
 			chips.push(...this.gone(state), this.scale());
 		this.host.replaceChildren(...chips);
 	}
 
-	chip(kind, share, hidden) {
+	timeChip(kind, share, hidden) {
+		return this.chip(kind, hidden, share, `${share} is time of ${KINDS[kind].name} frames ` +
+			"themselves, without what they call.");
+	}
+
+	/*
+	 * A mark stands at the root of a stack and has next to no time of its own. What counts is how
+	 * many stacks have one: what the head's "Complete stacks" lacks.
+	 */
+	markChip(hidden) {
+		const { data, view } = this.page, event = ownEvent(data.now, view.event);
+		const due = event?.due ?? 0, broken = due - (event?.complete ?? 0);
+		const share = percent(broken, due);
+
+		return this.chip(KIND.mark, hidden, due ? `${share} of stacks` : "", due
+			? `${share} of the user stacks (${count(broken)} of ${count(due)}) are not complete: ` +
+				"a mark stands where their callers are missing." : "A mark stands where callers are missing.");
+	}
+
+	chip(kind, hidden, share, meaning) {
 		const bit = 1 << kind, shown = !(hidden & bit), { name } = KINDS[kind];
-		const title = `${share} is time of ${name} frames themselves, without what they call. ` +
-			`${shown ? "Hide" : "Show"} them; their time stays with what called them. ` +
-			"Ctrl+click: only these";
+		const title = `${meaning} ${shown ? "Hide" : "Show"} them; ` +
+			"their time stays with what called them. Ctrl+click: only these";
 		const click = (event) => {
 			const others = ((1 << KIND.group) - 1) & ~bit, only = hidden === others ? 0 : others;
 
