@@ -12,14 +12,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "symbolizers/client_private.h"
+#include "symbolizers/worker.h"
 
 /* Addresses that may be unanswered; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
@@ -35,28 +32,6 @@ struct object *object_lookup(const struct symbolizer *s, uint64_t id)
 
 	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
 	return o && !o->forgotten ? o : NULL;
-}
-
-void queue_put(struct queue *q, struct request *r)
-{
-	r->next = NULL;
-	if (q->last)
-		q->last->next = r;
-	else
-		q->first = r;
-	q->last = r;
-}
-
-struct request *queue_take(struct queue *q)
-{
-	struct request *r = q->first;
-
-	if (r) {
-		q->first = r->next;
-		if (!q->first)
-			q->last = NULL;
-	}
-	return r;
 }
 
 void request_free(struct request *r)
@@ -82,24 +57,14 @@ static struct request *request_new(struct object *o, enum message_type type)
 	return r;
 }
 
-/* All input and output happens in symbolizer_poll(): make the caller call it. */
-static void wake(struct symbolizer *s)
-{
-	const uint64_t one = 1;
-
-	/* It can only fail by being full, and then it is readable already. */
-	if (write(s->wake, &one, sizeof(one)) < 0)
-		return;
-}
-
 int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 {
 	struct request *r = request_new(o, type);
 
 	if (!r)
 		return -ENOMEM;
-	queue_put(request_queue(s, r), r);
-	wake(s);
+	put_request(request_queue(s, r), r);
+	helper_wake(&s->worker);
 	return 0;
 }
 
@@ -164,36 +129,36 @@ static unsigned int files_limit(void)
 	return (unsigned int)(l.rlim_cur / 2);
 }
 
+/* The child's life. All that it needs of its owner is a copy, from before the fork. */
+static __attribute__((noreturn)) void run(void *context, int socket, pid_t parent)
+{
+	const struct symbolizer *s = context;
+
+	worker_main(socket, parent, s->files_max, s->memory);
+}
+
 static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_events *events,
 			  uint64_t memory, struct error *err)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
-	struct epoll_event event = {.events = EPOLLIN};
-	int rc = -ENOMEM;
+	const struct helper_kind kind = {
+		.name = "the symbolizer's worker",
+		.run = run,
+		.context = s,
+		.stands_back = memory ? SOURCES_NICE : 0,
+	};
+	int rc;
 
 	if (!s)
-		return error_errno(err, rc, "cannot start the symbolizer");
+		return error_errno(err, -ENOMEM, "cannot start the symbolizer");
 	s->events = *events;
-	s->socket = s->poll = s->wake = s->timer = -1;
 	s->memory = memory;
 	s->files_max = memory ? files_limit() / SOURCES_FILES : files_limit();
-	s->priority = getpriority(PRIO_PROCESS, 0) + (memory ? SOURCES_NICE : 0);
-	s->poll = epoll_create1(EPOLL_CLOEXEC);
-	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->poll < 0 || s->wake < 0 || s->timer < 0 ||
-	    epoll_ctl(s->poll, EPOLL_CTL_ADD, s->wake, &event) < 0 ||
-	    epoll_ctl(s->poll, EPOLL_CTL_ADD, s->timer, &event) < 0) {
-		rc = error_errno(err, -errno, "cannot start the symbolizer");
-		goto out;
-	}
-	rc = worker_start(s, err);
+	rc = helper_open(&s->worker, &kind, err);
 	if (rc < 0)
-		goto out;
-	*ret = s;
-	s = NULL;
-out:
-	symbolizer_free(s);
+		symbolizer_free(s);
+	else
+		*ret = s;
 	return rc;
 }
 
@@ -213,7 +178,7 @@ static void queue_free(struct queue *q)
 {
 	struct request *r;
 
-	while ((r = queue_take(q)))
+	while ((r = take_request(q)))
 		request_free(r);
 }
 
@@ -223,7 +188,7 @@ void symbolizer_free(struct symbolizer *s)
 
 	if (!s)
 		return;
-	worker_stop(s);
+	helper_close(&s->worker);
 	queue_free(&s->sent);
 	queue_free(&s->waiting);
 	queue_free(&s->gathering);
@@ -231,19 +196,13 @@ void symbolizer_free(struct symbolizer *s)
 	queue_free(&s->codes);
 	HASH_ITER (hh, s->objects, o, next)
 		object_free(s, o);
-	if (s->wake >= 0)
-		close(s->wake);
-	if (s->timer >= 0)
-		close(s->timer);
-	if (s->poll >= 0)
-		close(s->poll);
 	table_cache_close(s->cache);
 	free(s);
 }
 
 int symbolizer_fd(const struct symbolizer *s)
 {
-	return s->poll;
+	return s->worker.poll;
 }
 
 int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
@@ -418,7 +377,7 @@ int object_ask(struct symbolizer *s, struct object *o, const struct message_ques
 		o->gathering = request_new(o, MESSAGE_ASK);
 		if (!o->gathering)
 			return -ENOMEM;
-		queue_put(&s->gathering, o->gathering);
+		put_request(&s->gathering, o->gathering);
 		object_touch(s, o);
 	}
 	if (vector_push(&o->gathering->questions, *q) < 0)
@@ -441,11 +400,11 @@ int symbolizer_flush(struct symbolizer *s)
 
 	if (!s->gathering.first)
 		return 0;
-	while ((r = queue_take(&s->gathering))) {
+	while ((r = take_request(&s->gathering))) {
 		r->object->gathering = NULL;
-		queue_put(request_queue(s, r), r);
+		put_request(request_queue(s, r), r);
 	}
-	wake(s);
+	helper_wake(&s->worker);
 	return 0;
 }
 
@@ -459,7 +418,12 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
 	return &s->stats;
 }
 
+void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret)
+{
+	helper_add_cost(&s->worker, ret);
+}
+
 int symbolizer_worker_pid(const struct symbolizer *s)
 {
-	return s->pid;
+	return s->worker.pid;
 }

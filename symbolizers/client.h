@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 
+struct helper_cost;
 struct python_file;
 struct python_layout;
 struct unwind_table;
@@ -252,10 +253,9 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s);
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
-/*
- * pid of the worker, for tests and for its share of the recorder's CPU time; 0
- * while there is none.
- */
+/* What the worker has cost so far, with those that were killed. Adds to *ret. */
+void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret);
+/* pid of the worker, for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
 
 #endif

@@ -6,23 +6,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "symbolizers/client_private.h"
 
-#define SECOND 1000000000ull
-/* Without a word for this long, a worker that has no CPU to blame is stuck; see is_stuck(). */
-#define SILENCE_MAX (2 * SECOND)
-#define SILENT_CPU_MAX (4 * SECOND)
-#define REQUEST_MAX (30 * SECOND)
 /* Workers that may die over an object before it is bad: others kill them too. */
 #define STRIKES_MAX 3
 #define SENT_MAX 16	/* requests at a time */
 #define RECEIVE_MAX 256 /* messages in one call of symbolizer_poll() */
-#define RESTART_DELAY_MAX SECOND
 
 static void mark_bad(struct symbolizer *s, struct object *o)
 {
@@ -39,13 +31,11 @@ static void mark_bad(struct symbolizer *s, struct object *o)
 		s->events.sources(s->events.context, o->id, &killed);
 }
 
-struct request *request_take(struct symbolizer *s, uint64_t now)
+struct request *request_take(struct symbolizer *s)
 {
-	struct request *r = queue_take(&s->sent);
+	struct request *r = take_request(&s->sent);
 
-	s->sent_count--;
-	s->head_since = now;
-	s->deaths = 0;
+	helper_heard(&s->worker, true);
 	r->object->strikes = 0;
 	return r;
 }
@@ -82,9 +72,9 @@ static int read_facts(struct symbolizer *s, size_t size, struct object_facts *re
 	return 0;
 }
 
-static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
+static int take_facts(struct symbolizer *s, size_t size)
 {
-	struct request *r = s->sent.first;
+	struct request *r = first_request(&s->sent);
 	struct object *o = r->object;
 	bool asked = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
 	int rc = asked ? read_facts(s, size, &o->facts) : -EBADMSG;
@@ -95,7 +85,7 @@ static int take_facts(struct symbolizer *s, size_t size, uint64_t now)
 	if (o->facts.bad && !o->bad)
 		s->stats.bad_objects++;
 	o->bad = o->facts.bad;
-	request_free(request_take(s, now));
+	request_free(request_take(s));
 	if (s->events.facts && !o->forgotten)
 		s->events.facts(s->events.context, o->id, &o->facts);
 	return 0;
@@ -150,9 +140,9 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	return 0;
 }
 
-static int take_answers(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+static int take_answers(struct symbolizer *s, const struct message *m, size_t size)
 {
-	struct request *r = s->sent.first;
+	struct request *r = first_request(&s->sent);
 	size_t at = 0;
 	int rc = r->type == MESSAGE_ASK ? 0 : -EBADMSG;
 
@@ -161,46 +151,45 @@ static int take_answers(struct symbolizer *s, const struct message *m, size_t si
 		     : m->type == MESSAGE_PLACES ? place_take(s, r, &at, size)
 						 : code_answer_take(s, r, &at, size);
 	if (!rc && r->answered == r->questions.count)
-		request_free(request_take(s, now));
+		request_free(request_take(s));
 	return rc;
 }
 
-static int take_message(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+static int take_message(struct symbolizer *s, const struct message *m, size_t size)
 {
-	const struct request *r = s->sent.first;
+	const struct request *r = first_request(&s->sent);
 
-	s->progress = now;
-	s->heard = true;
+	helper_heard(&s->worker, false);
 	if (!r || m->sequence != r->sequence || m->object != r->object->id)
 		return -EBADMSG;
 	if (m->type == MESSAGE_BEAT)
 		return 0;
 	if (m->type == MESSAGE_FACTS)
-		return take_facts(s, size, now);
+		return take_facts(s, size);
 	if (m->type == MESSAGE_ANSWERS || m->type == MESSAGE_CODE_ANSWERS ||
 	    m->type == MESSAGE_PLACES)
-		return take_answers(s, m, size, now);
+		return take_answers(s, m, size);
 	if (m->type == MESSAGE_SOURCE_FACTS)
-		return sources_take(s, size, now);
+		return sources_take(s, size);
 	if (m->type == MESSAGE_PYTHON)
-		return inspect_take(s, size, now);
-	return table_take(s, m, size, now);
+		return inspect_take(s, size);
+	return table_take(s, m, size);
 }
 
 /* 0, or a negative errno when the worker is lost. */
-static int receive(struct symbolizer *s, uint64_t now)
+static int receive(struct symbolizer *s)
 {
 	struct message m;
 	int size, fd;
 
-	for (int i = 0; i < RECEIVE_MAX && s->socket >= 0; i++) {
-		size = message_receive(s->socket, &m, s->payload, &fd, MSG_DONTWAIT);
+	for (int i = 0; i < RECEIVE_MAX && s->worker.socket >= 0; i++) {
+		size = message_receive(s->worker.socket, &m, s->payload, &fd, MSG_DONTWAIT);
 		if (size == -EAGAIN)
 			return 0;
 		if (size >= 0 && fd >= 0)
 			close(fd);
 		if (size >= 0)
-			size = take_message(s, &m, (size_t)size, now);
+			size = take_message(s, &m, (size_t)size);
 		if (size < 0)
 			return size;
 	}
@@ -212,27 +201,27 @@ static int introduce(struct symbolizer *s, struct object *o)
 	struct message m = {.object = o->id};
 	int rc = 0;
 
-	if (o->generation != s->generation) {
+	if (o->generation != s->worker.generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		rc = o->python ? message_send(s->socket, &m, o->python, sizeof(*o->python), o->fd,
-					      MSG_DONTWAIT)
-			       : message_send(s->socket, &m, &o->stamp, sizeof(o->stamp), o->fd,
-					      MSG_DONTWAIT);
+		rc = message_send(s->worker.socket, &m,
+				  o->python ? (const void *)o->python : &o->stamp,
+				  o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd,
+				  MSG_DONTWAIT);
 		if (rc < 0)
 			return rc;
-		o->generation = s->generation;
+		o->generation = s->worker.generation;
 		o->debug_sent = o->common_sent = false;
 		o->symbols_sent = 0;
 	}
 	if (o->debug_fd >= 0 && !o->debug_sent) {
 		m.type = MESSAGE_DEBUG;
-		rc = message_send(s->socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
+		rc = message_send(s->worker.socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
 		o->debug_sent = rc == 0;
 	}
 	if (!rc && o->common_fd >= 0 && !o->common_sent) {
 		m.type = MESSAGE_COMMON;
-		rc = message_send(s->socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
+		rc = message_send(s->worker.socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
 		o->common_sent = rc == 0;
 	}
 	while (!rc && o->symbols_sent < o->symbols.count) {
@@ -244,7 +233,8 @@ static int introduce(struct symbolizer *s, struct object *o)
 		m.type = MESSAGE_SYMBOL;
 		memcpy(buf, &symbol, sizeof(symbol));
 		memcpy(buf + sizeof(symbol), k->name, length);
-		rc = message_send(s->socket, &m, buf, sizeof(symbol) + length, -1, MSG_DONTWAIT);
+		rc = message_send(s->worker.socket, &m, buf, sizeof(symbol) + length, -1,
+				  MSG_DONTWAIT);
 		if (!rc)
 			o->symbols_sent++;
 	}
@@ -283,11 +273,11 @@ static int send_forget(struct symbolizer *s, struct request *r)
 	struct object *o;
 	int rc = 0;
 
-	if (r->object->generation == s->generation)
-		rc = message_send(s->socket, &m, NULL, 0, -1, MSG_DONTWAIT);
+	if (r->object->generation == s->worker.generation)
+		rc = message_send(s->worker.socket, &m, NULL, 0, -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
-	queue_take(&s->waiting);
+	take_request(&s->waiting);
 	o = r->object;
 	request_free(r);
 	object_free(s, o);
@@ -299,50 +289,37 @@ static bool is_vain(const struct symbolizer *s, const struct request *r)
 {
 	const struct object *o = r->object;
 
-	if (o->generation != s->generation && o->fd < 0)
+	if (o->generation != s->worker.generation && o->fd < 0)
 		return true;
 	/* a file whose symbols are no good may still have a table */
 	return request_is_of_file(r) ? o->struck || o->forgotten : o->bad;
 }
 
 /* Send the first request of a queue. Its object's earlier requests may still be unanswered. */
-static int send_first(struct symbolizer *s, struct queue *q, uint64_t now)
+static int send_first(struct symbolizer *s, struct queue *q)
 {
-	struct request *r = q->first;
+	struct request *r = first_request(q);
 	struct object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
 	size_t left;
 	int rc;
 
 	if (is_vain(s, r)) {
-		answer_bad(s, queue_take(q));
+		answer_bad(s, take_request(q));
 		return 0;
 	}
 	left = r->questions.count - r->answered;
 	m.count = r->wants_key ? 1 : (uint32_t)left;
 	rc = introduce(s, o);
 	if (!rc)
-		rc = message_send(s->socket, &m, left ? &r->questions.items[r->answered] : NULL,
-				  left * sizeof(*r->questions.items),
+		rc = message_send(s->worker.socket, &m,
+				  left ? &r->questions.items[r->answered] : NULL, left * sizeof(*r->questions.items),
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
-	if (!s->sent.first) {
-		s->progress = s->head_since = now;
-		s->heard = true;
-	}
 	r->sequence = ++s->sequence;
-	queue_put(&s->sent, queue_take(q));
-	s->sent_count++;
+	put_request(&s->sent, take_request(q));
 	return 0;
-}
-
-static void watch_room(struct symbolizer *s, bool wanted)
-{
-	struct epoll_event event = {.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN};
-
-	if (s->wants_room != wanted && epoll_ctl(s->poll, EPOLL_CTL_MOD, s->socket, &event) == 0)
-		s->wants_room = wanted;
 }
 
 static struct queue *next_queue(struct symbolizer *s)
@@ -353,47 +330,22 @@ static struct queue *next_queue(struct symbolizer *s)
 }
 
 /* 0, or a negative errno when the worker is lost. */
-static int send_waiting(struct symbolizer *s, uint64_t now)
+static int send_waiting(struct symbolizer *s)
 {
 	struct queue *q;
 	int rc = 0;
 
 	while (!rc && (q = next_queue(s))->first) {
 		/* what goes to a forgotten object must be answered before it goes */
-		bool forget = q->first->type == MESSAGE_FORGET;
+		bool forget = first_request(q)->type == MESSAGE_FORGET;
 
-		if (forget ? s->sent.first != NULL : s->sent_count >= SENT_MAX)
+		if (forget ? s->sent.first != NULL : s->sent.count >= SENT_MAX)
 			break;
-		rc = forget ? send_forget(s, q->first) : send_first(s, q, now);
+		rc = forget ? send_forget(s, first_request(q)) : send_first(s, q);
 	}
-	watch_room(s, rc == -EAGAIN);
+	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
 	/* too many descriptors on their way: there will be room later */
 	return rc == -EAGAIN || rc == -ETOOMANYREFS ? 0 : rc;
-}
-
-/*
- * No word for two seconds. One that sleeps (a file that does not answer) or was
- * stopped is stuck; one that wants to run on a busy machine is given time until
- * it has had CPU enough.
- */
-static bool is_stuck(struct symbolizer *s, uint64_t now)
-{
-	if (!s->sent.first || now - s->progress < SILENCE_MAX)
-		return false;
-	if (now - s->head_since >= REQUEST_MAX)
-		return true;
-	return !worker_runs(s) || worker_cpu(s) - s->cpu >= SILENT_CPU_MAX;
-}
-
-static void restart_in(struct symbolizer *s, uint64_t delay, uint64_t now)
-{
-	/* at least 1 ns: 0 would disarm it */
-	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(delay / SECOND),
-					     .tv_nsec = (long)(delay % SECOND + 1)}};
-
-	s->restart_at = now + delay;
-	/* If it fails the caller's next call restarts it. */
-	(void)timerfd_settime(s->timer, 0, &at, NULL);
 }
 
 /* What was sent waits again, before what has waited until now. */
@@ -403,25 +355,22 @@ static void requeue(struct symbolizer *s)
 	struct request *r;
 
 	s->waiting = s->tables = s->codes = (struct queue){0};
-	while ((r = queue_take(&s->sent))) {
+	while ((r = take_request(&s->sent))) {
 		table_restart(r);
 		r->places.count = r->place_count = 0;
-		queue_put(request_queue(s, r), r);
+		put_request(request_queue(s, r), r);
 	}
 	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
-		while ((r = queue_take(&old[i])))
-			queue_put(request_queue(s, r), r);
-	s->sent_count = 0;
+		while ((r = take_request(&old[i])))
+			put_request(request_queue(s, r), r);
 }
 
-static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
+static void lose_worker(struct symbolizer *s, bool stuck)
 {
-	struct object *blamed = s->sent.first ? s->sent.first->object : NULL;
+	struct object *blamed = s->sent.first ? first_request(&s->sent)->object : NULL;
 
-	worker_kill(s);
+	helper_lose(&s->worker);
 	s->stats.restarts++;
-	restart_in(s, s->deaths < 10 ? (SECOND >> 11) << s->deaths : RESTART_DELAY_MAX, now);
-	s->deaths++;
 	requeue(s);
 	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX)) {
 		blamed->struck = true;
@@ -429,50 +378,29 @@ static void lose_worker(struct symbolizer *s, bool stuck, uint64_t now)
 	}
 }
 
-/* Once for all that was said in one poll: asking for the time costs as much as a message. */
-static void note_cpu(struct symbolizer *s)
+/* 0, or a negative errno when the worker is lost. */
+static int exchange(struct symbolizer *s)
 {
-	if (s->heard && s->socket >= 0 && s->sent.first)
-		s->cpu = worker_cpu(s);
-	s->heard = false;
-}
+	int rc = receive(s);
 
-static void drain(int fd)
-{
-	uint64_t count;
-
-	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
-		;
+	return rc ? rc : send_waiting(s);
 }
 
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 {
+	uint64_t generation = s->worker.generation;
 	int rc;
 
-	drain(s->wake);
-	drain(s->timer);
-	worker_reap(s);
-	if (s->socket >= 0) {
-		bool stuck = false;
-
-		rc = receive(s, now);
-		if (!rc)
-			stuck = is_stuck(s, now);
-		if (!rc && !stuck)
-			rc = send_waiting(s, now);
-		if (rc < 0 || stuck)
-			lose_worker(s, stuck, now);
+	helper_pass(&s->worker, now);
+	if (helper_lives(&s->worker)) {
+		rc = exchange(s);
+		if (rc < 0 || helper_is_stuck(&s->worker))
+			lose_worker(s, rc == 0);
 	}
-	if (s->socket < 0 && now >= s->restart_at) {
-		rc = worker_start(s, err);
-		if (rc < 0) {
-			restart_in(s, RESTART_DELAY_MAX, now);
-			return rc;
-		}
-		rc = send_waiting(s, now);
-		if (rc < 0)
-			lose_worker(s, false, now);
-	}
-	note_cpu(s);
+	rc = helper_revive(&s->worker, err);
+	if (rc < 0)
+		return rc;
+	if (s->worker.generation != generation && send_waiting(s) < 0)
+		lose_worker(s, false);
 	return 0;
 }

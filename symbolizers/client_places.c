@@ -44,10 +44,10 @@ static bool is_sound(const struct source_facts *f)
 }
 
 /* bools are read as bytes: any value but 0 and 1 in one would be undefined. */
-int sources_take(struct symbolizer *s, size_t size, uint64_t now)
+int sources_take(struct symbolizer *s, size_t size)
 {
-	enum message_type type = s->sent.first->type;
-	const struct object *o = s->sent.first->object;
+	enum message_type type = first_request(&s->sent)->type;
+	const struct object *o = first_request(&s->sent)->object;
 	const char *p = s->payload;
 	struct source_facts f;
 
@@ -59,7 +59,7 @@ int sources_take(struct symbolizer *s, size_t size, uint64_t now)
 	if (!is_sound(&f))
 		return -EBADMSG;
 	if (type == MESSAGE_SOURCES)
-		sources_end(s, request_take(s, now), &f);
+		sources_end(s, request_take(s), &f);
 	else if (s->events.sources && !o->forgotten)
 		s->events.sources(s->events.context, o->id, &f);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the client's files share: client.c (objects), client_io.c (messages), client_places.c,
- * client_python.c, client_tables.c, client_worker.c.
+ * client_python.c, client_tables.c.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 #include "base/hash.h"
+#include "base/helper.h"
+#include "base/queue.h"
 #include "base/vector.h"
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"
@@ -44,7 +46,7 @@ struct object {
 };
 
 struct request {
-	struct request *next;
+	struct queue_item item;
 	struct object *object;
 	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, INSPECT, SOURCES or FORGET */
 	uint64_t sequence;	/* with which it was sent */
@@ -58,10 +60,6 @@ struct request {
 	unsigned int place_count;
 };
 
-struct queue {
-	struct request *first, *last;
-};
-
 struct symbolizer {
 	struct symbolizer_events events;
 	struct symbolizer_stats stats;
@@ -69,35 +67,31 @@ struct symbolizer {
 	struct queue gathering, waiting, sent;
 	struct queue tables; /* waiting too, with what else is about a file: they go before those */
 	struct queue codes;  /* what is asked of Python: before all */
-	size_t sent_count;
 	uint64_t pending, tables_pending, sequence;
 	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
 
-	int poll;	 /* epoll over the three others */
-	int wake;	 /* eventfd: there is something to send */
-	int timer;	 /* timerfd: the time of restart_at has come */
-	int socket;	 /* -1: no worker */
-	bool wants_room; /* the socket is watched for room to send */
-	int priority;	 /* nice value of workers, whatever the recorder's becomes */
-	pid_t pid;
-	VECTOR(pid_t) corpses; /* killed, not yet waited for */
-	uint64_t generation;   /* of the worker */
-	unsigned int deaths;   /* of workers in a row, without an answer in between */
-	uint64_t restart_at;
-
-	/* ns of the caller's clock, for the limits of a worker that is busy */
-	uint64_t progress;   /* when it last said something */
-	uint64_t head_since; /* when the request that it is busy with became the first */
-	uint64_t cpu;	     /* its CPU time at progress, ns */
-	bool heard;	     /* cpu has to be read again */
+	struct helper worker;
 
 	char payload[PAYLOAD_MAX];
 };
 
-void queue_put(struct queue *q, struct request *r);
-struct request *queue_take(struct queue *q);
+static inline struct request *first_request(const struct queue *q)
+{
+	return (struct request *)q->first;
+}
+
+static inline void put_request(struct queue *q, struct request *r)
+{
+	queue_put(q, &r->item, sizeof(*r));
+}
+
+static inline struct request *take_request(struct queue *q)
+{
+	return (struct request *)queue_take(q);
+}
+
 /* Have a request sent. 0 or -ENOMEM. */
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
@@ -116,7 +110,7 @@ void object_touch(struct symbolizer *s, struct object *o);
 void object_free(struct symbolizer *s, struct object *o);
 
 /* client_io.c: the first request that was sent has been answered: it is the caller's now. */
-struct request *request_take(struct symbolizer *s, uint64_t now);
+struct request *request_take(struct symbolizer *s);
 bool is_word(const char *text, size_t size, const char *allowed);
 /* The answer to the next question of a request; what is NULL in *answer is "". */
 void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer);
@@ -127,7 +121,7 @@ static inline bool request_is_table(const struct request *r)
 	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE;
 }
 /* What the worker says to the first request that was sent. 0, or -EBADMSG for a lie. */
-int table_take(struct symbolizer *s, const struct message *m, size_t size, uint64_t now);
+int table_take(struct symbolizer *s, const struct message *m, size_t size);
 /* Answer a request that is in no queue any more, and free it. */
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
 /* The worker is lost: the next one begins at the beginning. */
@@ -136,14 +130,14 @@ void table_restart(struct request *r);
 /* client_python.c: the next answer of a MESSAGE_CODE_ANSWERS, at *at, which moves behind it. */
 int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /* The MESSAGE_PYTHON that the first request was sent for. 0, or -EBADMSG for a lie. */
-int inspect_take(struct symbolizer *s, size_t size, uint64_t now);
+int inspect_take(struct symbolizer *s, size_t size);
 /* Answer a request that is in no queue any more, and free it. */
 void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
 
 /* client_places.c: the next record of a MESSAGE_PLACES, at *at, which moves behind it. */
 int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /* The MESSAGE_SOURCE_FACTS that the first request was sent for. 0, or -EBADMSG for a lie. */
-int sources_take(struct symbolizer *s, size_t size, uint64_t now);
+int sources_take(struct symbolizer *s, size_t size);
 /* Answer a request that is in no queue any more, and free it. */
 void sources_end(struct symbolizer *s, struct request *r, const struct source_facts *f);
 
@@ -160,18 +154,5 @@ static inline struct queue *request_queue(struct symbolizer *s, const struct req
 		return &s->codes;
 	return request_is_of_file(r) ? &s->tables : &s->waiting;
 }
-
-/* client_worker.c: fork a worker. 0 or a negative errno. */
-int worker_start(struct symbolizer *s, struct error *err);
-/* Kill it; what was sent stays in s->sent. Does not wait for its end. */
-void worker_kill(struct symbolizer *s);
-/* Kill it and wait for its end. */
-void worker_stop(struct symbolizer *s);
-/* Wait for what was killed, as far as that takes no time. */
-void worker_reap(struct symbolizer *s);
-/* ns of CPU that it used, 0 if unknown. */
-uint64_t worker_cpu(const struct symbolizer *s);
-/* Is it waiting for a CPU (or using one)? */
-bool worker_runs(const struct symbolizer *s);
 
 #endif

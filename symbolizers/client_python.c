@@ -122,12 +122,14 @@ static int read_python(const struct symbolizer *s, size_t size, struct python_fi
 	return 0;
 }
 
-int inspect_take(struct symbolizer *s, size_t size, uint64_t now)
+int inspect_take(struct symbolizer *s, size_t size)
 {
 	struct python_file f;
-	int rc = s->sent.first->type == MESSAGE_INSPECT ? read_python(s, size, &f) : -EBADMSG;
+	int rc = -EBADMSG;
 
+	if (first_request(&s->sent)->type == MESSAGE_INSPECT)
+		rc = read_python(s, size, &f);
 	if (!rc)
-		inspect_end(s, request_take(s, now), &f);
+		inspect_end(s, request_take(s), &f);
 	return rc;
 }

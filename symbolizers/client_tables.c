@@ -94,12 +94,12 @@ static void look_up(struct symbolizer *s, struct request *r)
 	}
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
-	queue_put(&s->tables, r);
+	put_request(&s->tables, r);
 }
 
-static int take_key(struct symbolizer *s, size_t size, uint64_t now)
+static int take_key(struct symbolizer *s, size_t size)
 {
-	struct request *r = s->sent.first;
+	struct request *r = first_request(&s->sent);
 	bool before = r->type == MESSAGE_TABLE && r->wants_key && !r->keyed && !r->received;
 	int rc = -EBADMSG;
 
@@ -110,7 +110,7 @@ static int take_key(struct symbolizer *s, size_t size, uint64_t now)
 	if (before)
 		r->keyed = true;
 	else
-		look_up(s, request_take(s, now));
+		look_up(s, request_take(s));
 	return 0;
 }
 
@@ -133,9 +133,9 @@ static void finish_table(struct symbolizer *s, struct request *r)
 	free(bytes);
 }
 
-static int take_part(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+static int take_part(struct symbolizer *s, const struct message *m, size_t size)
 {
-	struct request *r = s->sent.first;
+	struct request *r = first_request(&s->sent);
 
 	if (r->type != MESSAGE_TABLE || !size || m->count > UNWIND_TABLE_MAX)
 		return -EBADMSG;
@@ -149,27 +149,27 @@ static int take_part(struct symbolizer *s, const struct message *m, size_t size,
 		memcpy(r->table + r->received, s->payload, size);
 	r->received += size;
 	if (r->received == r->table_size)
-		finish_table(s, request_take(s, now));
+		finish_table(s, request_take(s));
 	return 0;
 }
 
-static int take_refusal(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+static int take_refusal(struct symbolizer *s, const struct message *m, size_t size)
 {
-	if (!request_is_table(s->sent.first) || size || !m->count || m->count > INT_MAX)
+	if (!request_is_table(first_request(&s->sent)) || size || !m->count || m->count > INT_MAX)
 		return -EBADMSG;
-	table_end(s, request_take(s, now), -(int)m->count, NULL);
+	table_end(s, request_take(s), -(int)m->count, NULL);
 	return 0;
 }
 
-int table_take(struct symbolizer *s, const struct message *m, size_t size, uint64_t now)
+int table_take(struct symbolizer *s, const struct message *m, size_t size)
 {
 	switch (m->type) {
 	case MESSAGE_KEY_IS:
-		return take_key(s, size, now);
+		return take_key(s, size);
 	case MESSAGE_PART:
-		return take_part(s, m, size, now);
+		return take_part(s, m, size);
 	case MESSAGE_NO_TABLE:
-		return take_refusal(s, m, size, now);
+		return take_refusal(s, m, size);
 	}
 	return -EBADMSG;
 }

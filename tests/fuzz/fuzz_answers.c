@@ -125,8 +125,9 @@ static struct symbolizer *begin(bool sources, int *ret_worker)
 		       symbolizer_new(&s, &events, &err);
 	if (rc < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
-	epoll_ctl(s->poll, EPOLL_CTL_DEL, s->socket, NULL);
-	if (dup2(pair[0], s->socket) < 0 || epoll_ctl(s->poll, EPOLL_CTL_ADD, s->socket, &event) < 0)
+	epoll_ctl(s->worker.poll, EPOLL_CTL_DEL, s->worker.socket, NULL);
+	if (dup2(pair[0], s->worker.socket) < 0 ||
+	    epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, s->worker.socket, &event) < 0)
 		abort();
 	close(pair[0]);
 	*ret_worker = pair[1];
@@ -157,7 +158,7 @@ static void ask(struct symbolizer *s, uint8_t what)
 /* Say the packet at data, of which size bytes are left. Returns how many it took. */
 static size_t say(const struct symbolizer *s, int worker, const uint8_t *data, size_t size)
 {
-	const struct request *r = s->sent.first;
+	const struct request *r = first_request(&s->sent);
 	size_t length = (size_t)data[4] | (size_t)data[5] << 8;
 	struct message m = {
 		.type = MESSAGE_BEAT + (data[0] & 63),
@@ -184,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s = begin(data[0] & 64, &worker);
 	ask(s, data[0]);
 	(void)symbolizer_poll(s, now, &err);
-	while (s->socket >= 0 && s->sent.first && size - at >= 6) {
+	while (s->worker.socket >= 0 && s->sent.first && size - at >= 6) {
 		at += say(s, worker, data + at, size - at);
 		(void)symbolizer_poll(s, ++now, &err);
 	}

@@ -37,7 +37,7 @@ static inline void finish(struct symbolizer *s)
 /* Send the worker what waits, while it is stopped, and kill it: it dies over that. */
 static inline void strike(struct symbolizer *s)
 {
-	uint64_t generation = s->generation;
+	uint64_t generation = s->worker.generation;
 	pid_t pid = symbolizer_worker_pid(s);
 
 	if (pid)
@@ -45,7 +45,7 @@ static inline void strike(struct symbolizer *s)
 	poll_once(s, 0);
 	if (pid)
 		kill(pid, SIGKILL);
-	for (int i = 0; i < 100 && s->generation == generation; i++)
+	for (int i = 0; i < 100 && s->worker.generation == generation; i++)
 		poll_once(s, 10);
 }
 
@@ -55,17 +55,17 @@ static inline int usurp(struct symbolizer *s)
 	int pair[2];
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	kill(s->pid, SIGKILL);
-	ck_assert_int_eq(waitpid(s->pid, NULL, 0), s->pid);
-	/* a process that worker_kill() may kill */
-	s->pid = fork();
-	if (!s->pid) {
+	kill(s->worker.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(s->worker.pid, NULL, 0), s->worker.pid);
+	/* a process that helper_lose() may kill */
+	s->worker.pid = fork();
+	if (!s->worker.pid) {
 		close_range(3, ~0u, 0);
 		pause();
 	}
-	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_DEL, s->socket, NULL), 0);
-	ck_assert_int_eq(dup2(pair[0], s->socket), s->socket);
-	ck_assert_int_eq(epoll_ctl(s->poll, EPOLL_CTL_ADD, s->socket,
+	ck_assert_int_eq(epoll_ctl(s->worker.poll, EPOLL_CTL_DEL, s->worker.socket, NULL), 0);
+	ck_assert_int_eq(dup2(pair[0], s->worker.socket), s->worker.socket);
+	ck_assert_int_eq(epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, s->worker.socket,
 				   &(struct epoll_event){.events = EPOLLIN}),
 			 0);
 	close(pair[0]);

@@ -358,7 +358,7 @@ START_TEST(killed_a_hundred_times_every_answer_arrives)
 		asked += 1000;
 		ck_assert_int_eq(symbolizer_flush(s), 0);
 		/* in the middle of something, but not twice over the same request */
-		while (seen.answers.count == before || !s->pid)
+		while (seen.answers.count == before || !s->worker.pid)
 			poll_once(s, 100);
 		kill(symbolizer_worker_pid(s), kills % 2 ? SIGKILL : CRASH);
 	}
@@ -511,7 +511,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 	int socket;
 
 	for (int round = 0; round < 300; round++) {
-		uint64_t generation = s->generation;
+		uint64_t generation = s->worker.generation;
 
 		socket = usurp(s);
 		ck_assert_int_eq(add(s, 1000 + (uint64_t)round, OBJECT_PERFMAP, map_of(1)), 0);
@@ -520,8 +520,8 @@ START_TEST(a_worker_that_lies_is_replaced)
 			send_lie(socket, s, &seed);
 		}
 		close(socket);
-		while (s->generation == generation) {
-			s->deaths = 0; /* or each round would wait longer */
+		while (s->worker.generation == generation) {
+			s->worker.deaths = 0; /* or each round would wait longer */
 			poll_once(s, 1);
 		}
 		symbolizer_forget(s, 1000 + (uint64_t)round);

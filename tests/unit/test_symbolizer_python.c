@@ -497,11 +497,11 @@ static bool is_believed(const struct python_file *f, size_t size)
 	ck_assert_int_eq(symbolizer_inspect(s, 1), 0);
 	poll_once(s, 0);
 	m.sequence = s->sequence;
-	generation = s->generation;
+	generation = s->worker.generation;
 	ck_assert_int_eq(message_send(socket, &m, f, size, -1, 0), 0);
-	for (int i = 0; i < 600 && !seen.files && s->generation == generation; i++)
+	for (int i = 0; i < 600 && !seen.files && s->worker.generation == generation; i++)
 		poll_once(s, 10);
-	believed = s->generation == generation;
+	believed = s->worker.generation == generation;
 	ck_assert(!believed || seen.python.support == f->support);
 	ck_assert(!believed || seen.python.loops == f->loops || f->support == PYTHON_OLD);
 	if (f->support == PYTHON_OLD)
@@ -574,7 +574,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 	unsigned int seed = 1;
 
 	for (int round = 0; round < 300; round++) {
-		uint64_t generation = s->generation, object = 1000 + (uint64_t)round;
+		uint64_t generation = s->worker.generation, object = 1000 + (uint64_t)round;
 		int socket = usurp(s);
 
 		add(s, object, dup(fd));
@@ -585,8 +585,8 @@ START_TEST(a_worker_that_lies_is_replaced)
 			send_lie(socket, s, &seed);
 		}
 		close(socket);
-		while (s->generation == generation) {
-			s->deaths = 0; /* or each round would wait longer */
+		while (s->worker.generation == generation) {
+			s->worker.deaths = 0; /* or each round would wait longer */
 			poll_once(s, 1);
 		}
 		symbolizer_forget(s, object);

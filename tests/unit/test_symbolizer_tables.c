@@ -209,16 +209,16 @@ END_TEST
  */
 static void wait_for_worker(struct symbolizer *s)
 {
-	struct pollfd p = {.fd = s->socket, .events = POLLIN};
+	struct pollfd p = {.fd = s->worker.socket, .events = POLLIN};
 	struct message m;
 
 	for (;;) {
 		ck_assert_int_eq(poll(&p, 1, 60000), 1);
-		ck_assert_int_eq(recv(s->socket, &m, sizeof(m), MSG_PEEK | MSG_TRUNC) >=
+		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), MSG_PEEK | MSG_TRUNC) >=
 					 (ssize_t)sizeof(m), 1);
 		if (m.type != MESSAGE_BEAT)
 			return;
-		ck_assert_int_eq(recv(s->socket, &m, sizeof(m), 0), sizeof(m));
+		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), 0), sizeof(m));
 	}
 }
 
@@ -336,7 +336,7 @@ START_TEST(killed_meanwhile_every_table_arrives_once)
 		ask_file(s, object++, file_open("/proc/self/exe"));
 		ask_file(s, object++, file_open(libc_path));
 		/* in the middle of something, but not twice over the same request */
-		while (seen.tables.count == before || !s->pid)
+		while (seen.tables.count == before || !s->worker.pid)
 			poll_once(s, 100);
 		kill(symbolizer_worker_pid(s), SIGKILL);
 		if (kills % 2) /* half of the time there is no cache to help */
@@ -453,8 +453,8 @@ static struct message reply(const struct symbolizer *s, enum message_type type, 
 {
 	return (struct message){.type = type,
 				.count = count,
-				.object = s->sent.first->object->id,
-				.sequence = s->sent.first->sequence};
+				.object = first_request(&s->sent)->object->id,
+				.sequence = first_request(&s->sent)->sequence};
 }
 
 /* What a worker may say to a MESSAGE_TABLE or, with a cache, MESSAGE_KEY; ends with {0}. */
@@ -484,21 +484,21 @@ static const struct lie lies[][3] = {
 static void tell_lies(struct symbolizer *s, uint64_t object, const struct lie *lie)
 {
 	static const char payload[PAYLOAD_MAX];
-	uint64_t generation = s->generation;
+	uint64_t generation = s->worker.generation;
 	int socket = usurp(s);
 
 	ask_file(s, object, file_open("/proc/self/exe"));
 	poll_once(s, 0);
-	for (; lie->type && s->socket >= 0; lie++) {
+	for (; lie->type && s->worker.socket >= 0; lie++) {
 		struct message m = reply(s, lie->type, lie->count);
 
 		ck_assert_int_eq(message_send(socket, &m, payload, lie->size, -1, 0), 0);
 		poll_once(s, 0);
 	}
-	ck_assert_int_eq(s->socket, -1);
+	ck_assert_int_eq(s->worker.socket, -1);
 	close(socket);
-	while (s->generation == generation) {
-		s->deaths = 0; /* or each round would wait longer */
+	while (s->worker.generation == generation) {
+		s->worker.deaths = 0; /* or each round would wait longer */
 		poll_once(s, 1);
 	}
 }
@@ -543,7 +543,7 @@ START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 	m = reply(s, MESSAGE_KEY_IS, 0);
 	ck_assert_int_eq(message_send(socket, &m, &key, sizeof(key), -1, 0), 0);
 	poll_once(s, 100);
-	ck_assert_int_eq(s->socket, -1);
+	ck_assert_int_eq(s->worker.socket, -1);
 	close(socket);
 	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, 0);

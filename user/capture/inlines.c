@@ -348,9 +348,9 @@ uint64_t inlines_pending(const struct inlines *in)
 	return in->waiting + symbolizer_pending(in->symbolizer);
 }
 
-int inlines_worker_pid(const struct inlines *in)
+void inlines_add_cost(struct inlines *in, struct helper_cost *ret)
 {
-	return symbolizer_worker_pid(in->symbolizer);
+	symbolizer_add_cost(in->symbolizer, ret);
 }
 
 void inlines_summary(const struct inlines *in, struct inlines_summary *ret)

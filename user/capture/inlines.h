@@ -64,7 +64,8 @@ void inlines_opened(struct inlines *in, const struct open_answer *a);
 int inlines_fd(const struct inlines *in);
 int inlines_poll(struct inlines *in, uint64_t now, struct error *err);
 uint64_t inlines_pending(const struct inlines *in);
-int inlines_worker_pid(const struct inlines *in);
+/* What its worker has cost so far. Adds to *ret. */
+void inlines_add_cost(struct inlines *in, struct helper_cost *ret);
 
 /* What is pending counts as not asked. */
 void inlines_summary(const struct inlines *in, struct inlines_summary *ret);

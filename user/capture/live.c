@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "capture/clock.h"
 #include "capture/describe.h"
 #include "capture/live.h"
@@ -547,34 +548,17 @@ static int end(struct live *l, struct error *err)
 	return ret ? ret : ledger_tell(l->ledger, l->sink, boot_now(), true, err);
 }
 
-/* Most resident memory of a process, bytes; 0 if it is gone. */
-static uint64_t peak_memory(int pid)
+/* What the helper processes cost counts as the recorder's own, that of killed ones included. */
+static void add_helpers(struct live *l, struct capture_summary *s)
 {
-	char path[64], line[128];
-	unsigned long kib = 0;
-	FILE *f;
+	struct helper_cost cost = {0};
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (!kib && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmHWM: %lu kB", &kib) == 1)
-			break;
-	fclose(f);
-	return kib * 1024;
-}
-
-/* What the helper processes cost counts as the recorder's own. */
-static void add_helper(struct capture_summary *s, int pid)
-{
-	clockid_t clock;
-
-	if (pid <= 0)
-		return;
-	if (clock_getcpuclockid(pid, &clock) == 0)
-		s->helper_cpu += clock_ns(clock);
-	s->helper_memory += peak_memory(pid);
+	symbolizer_add_cost(l->symbolizer, &cost);
+	opener_add_cost(l->opener, &cost);
+	if (l->inlines)
+		inlines_add_cost(l->inlines, &cost);
+	s->helper_cpu = cost.cpu;
+	s->helper_memory = cost.memory;
 }
 
 static void add_switches(const struct live *l, struct capture_summary *s)
@@ -614,12 +598,10 @@ static void fill_summary(struct live *l)
 		add_switches(l, s);
 	add_names(l, s);
 	s->opener_restarts = opener_restarts(l->opener);
-	s->memory = peak_memory(getpid());
-	add_helper(s, symbolizer_worker_pid(l->symbolizer));
-	add_helper(s, opener_pid(l->opener));
+	s->memory = process_peak_memory(getpid());
+	add_helpers(l, s);
 	s->inlined = l->inlines != NULL;
 	if (l->inlines) {
-		add_helper(s, inlines_worker_pid(l->inlines));
 		inlines_summary(l->inlines, &s->inlines);
 		s->names_mangled += s->inlines.mangled;
 	}

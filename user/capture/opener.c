@@ -7,38 +7,26 @@
 #include "capture/opener.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/helper.h"
+#include "base/queue.h"
 #include "capture/opener_wire.h"
 
 #define NS_PER_S 1000000000ULL
-#define PATIENCE (2 * NS_PER_S)	  /* without a sign of life */
-#define LONGEST_STEP NS_PER_S	  /* of waiting, between two polls: more was our own pause */
 #define AVOID_FOR (30 * NS_PER_S) /* a process that made the child hang */
 #define AVOID_MAX 64
-#define LINGER_MAX 64	    /* killed children that the kernel does not let go yet */
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
 #define PACKETS_PER_POLL 64
-#define FRUITLESS_MAX 8 /* children in a row that died without having done anything */
+#define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
 
 struct ask {
-	struct ask *next;
+	struct queue_item item;
 	size_t size; /* of message */
 	struct opener_ask message;
-};
-
-struct queue {
-	struct ask *head, **tail;
-	uint64_t count;
-	size_t bytes;
 };
 
 struct avoided {
@@ -48,13 +36,8 @@ struct avoided {
 
 struct opener {
 	struct opener_events events;
-	int wake;   /* an epoll set: stays the same when the socket does not */
-	int socket; /* -1: there is no child */
-	int priority; /* nice value of the child, whatever the recorder's becomes */
-	pid_t pid;
-
-	struct queue unsent, sent; /* sent: with the child, unanswered */
-	bool wants_room;	   /* wake is told to wait for room to send, too */
+	struct helper helper;
+	struct queue unsent, sent; /* asks; sent: with the child, unanswered */
 
 	/* The scan of all, which the child does between requests. */
 	unsigned int scans; /* wanted, with the one going on */
@@ -63,60 +46,43 @@ struct opener {
 	bool scan_inside; /* it has begun with scan_at ... */
 	bool scan_told;	  /* ... and told of it */
 
-	uint64_t now, waited; /* ns; waited: for a sign of life */
-	bool waiting;	      /* since the last poll */
-	unsigned int fruitless;
-	uint64_t restarts, cut_short;
+	bool suspected; /* the last child died by itself, over nothing that it was blamed for */
+	uint64_t cut_short;
 	struct avoided avoided[AVOID_MAX];
 	unsigned int avoided_next;
-	pid_t linger[LINGER_MAX];
-	unsigned int lingering;
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 };
 
-static struct ask *pop(struct queue *q)
+static struct ask *take_ask(struct queue *q)
 {
-	struct ask *a = q->head;
-
-	q->head = a->next;
-	if (!q->head)
-		q->tail = &q->head;
-	q->bytes -= sizeof(*a) + a->size;
-	q->count--;
-	return a;
+	return (struct ask *)queue_take(q);
 }
 
-static void push(struct queue *q, struct ask *a)
+static struct ask *first_ask(const struct queue *q)
 {
-	a->next = NULL;
-	*q->tail = a;
-	q->tail = &a->next;
-	q->bytes += sizeof(*a) + a->size;
-	q->count++;
+	return (struct ask *)q->first;
+}
+
+static void put_ask(struct queue *q, struct ask *a)
+{
+	queue_put(q, &a->item, sizeof(*a) + a->size);
 }
 
 /* What was sent comes first again. */
 static void unsend(struct opener *o)
 {
-	while (o->unsent.head)
-		push(&o->sent, pop(&o->unsent));
+	queue_append(&o->sent, &o->unsent);
 	o->unsent = o->sent;
-	if (!o->unsent.head)
-		o->unsent.tail = &o->unsent.head;
-	o->sent = (struct queue){.tail = &o->sent.head};
+	o->sent = (struct queue){0};
 	o->scan_sent = false;
 }
 
 /* Wake the caller when there is something to read, or room to send what is queued. */
 static void watch(struct opener *o)
 {
-	bool wants_room = o->unsent.head || (o->scans && !o->scan_sent);
-	struct epoll_event event = {.events = EPOLLIN | (wants_room ? EPOLLOUT : 0U)};
+	bool asked = o->sent.first || o->scan_sent;
 
-	if (o->socket < 0 || wants_room == o->wants_room)
-		return;
-	o->wants_room = wants_room;
-	(void)epoll_ctl(o->wake, EPOLL_CTL_MOD, o->socket, &event);
+	helper_expect(&o->helper, asked, o->unsent.first || (o->scans && !o->scan_sent));
 }
 
 /* Answer a request without the child. */
@@ -133,63 +99,6 @@ static void fail(struct opener *o, struct ask *a, int cause)
 	free(a);
 }
 
-/* The children */
-
-static void reap(struct opener *o)
-{
-	unsigned int i = 0;
-
-	while (i < o->lingering) {
-		if (waitpid(o->linger[i], NULL, WNOHANG) == 0)
-			i++;
-		else
-			o->linger[i] = o->linger[--o->lingering];
-	}
-}
-
-/*
- * Kill the child without waiting for it: a request that a FUSE server has taken
- * and does not answer cannot even be killed until that server ends.
- */
-static void stop(struct opener *o)
-{
-	if (o->socket < 0)
-		return;
-	(void)epoll_ctl(o->wake, EPOLL_CTL_DEL, o->socket, NULL);
-	close(o->socket);
-	o->socket = -1;
-	kill(o->pid, SIGKILL);
-	o->linger[o->lingering++] = o->pid;
-	reap(o);
-}
-
-static int start(struct opener *o, struct error *err)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	pid_t parent = getpid(), pid;
-	int pair[2], result;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_errno(err, -errno, "cannot make a socket pair for the opener");
-	result = epoll_ctl(o->wake, EPOLL_CTL_ADD, pair[0], &event) < 0 ? -errno : 0;
-	pid = result < 0 ? -1 : fork();
-	if (pid == 0)
-		opener_child(pair[1], parent);
-	if (pid < 0) {
-		result = result < 0 ? result : -errno;
-		close(pair[0]);
-		close(pair[1]);
-		return error_errno(err, result, "cannot start the opener");
-	}
-	close(pair[1]);
-	(void)setpriority(PRIO_PROCESS, (id_t)pid, o->priority);
-	o->socket = pair[0];
-	o->pid = pid;
-	o->wants_room = false;
-	o->waited = 0;
-	return 0;
-}
-
 /* What was the child doing? Finish that without it: false if it was idle. */
 static bool blame(struct opener *o, int cause)
 {
@@ -202,34 +111,28 @@ static bool blame(struct opener *o, int cause)
 			o->events.scanned(o->events.context, o->scan_at);
 		return true;
 	}
-	if (!o->sent.head)
+	if (!o->sent.first)
 		return false;
-	a = pop(&o->sent);
+	a = take_ask(&o->sent);
 	if (cause == -ETIMEDOUT) {
 		o->avoided[o->avoided_next++ % AVOID_MAX] =
-			(struct avoided){a->message.pid, o->now + AVOID_FOR};
+			(struct avoided){a->message.pid, o->helper.now + AVOID_FOR};
 	}
 	fail(o, a, cause);
 	return true;
 }
 
 /*
- * Put a new child in the place of one that hangs (-ETIMEDOUT) or died (-EIO).
- * A death may have come from outside: only the second one in a row is held
- * against the request.
+ * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A death may have come from outside: only
+ * the second one in a row is held against the request.
  */
-static int replace(struct opener *o, int cause, struct error *err)
+static void lose(struct opener *o, int cause)
 {
-	stop(o);
-	o->restarts++;
-	if ((cause == -ETIMEDOUT || o->fruitless) && blame(o, cause))
-		o->fruitless = 0;
-	else
-		o->fruitless++;
+	helper_lose(&o->helper);
+	o->suspected = (cause == -EIO && !o->suspected) || !blame(o, cause);
+	if (!o->suspected)
+		helper_heard(&o->helper, true); /* one request is out of the way */
 	unsend(o);
-	if (o->fruitless > FRUITLESS_MAX)
-		return error_set(err, cause, "the opener died %u times in a row", o->fruitless);
-	return 0;
 }
 
 /* There may be no child for now: answer what was asked so far. */
@@ -238,7 +141,7 @@ static void refuse_all(struct opener *o)
 	uint64_t left = o->unsent.count;
 
 	while (left--)
-		fail(o, pop(&o->unsent), -EBUSY);
+		fail(o, take_ask(&o->unsent), -EBUSY);
 	if (!o->scans)
 		return;
 	o->scans = 0;
@@ -254,7 +157,7 @@ static bool is_avoided(const struct opener *o, uint32_t pid)
 	size_t i;
 
 	for (i = 0; i < AVOID_MAX; i++)
-		if (o->avoided[i].pid == pid && o->now < o->avoided[i].until)
+		if (o->avoided[i].pid == pid && o->helper.now < o->avoided[i].until)
 			return true;
 	return false;
 }
@@ -262,7 +165,7 @@ static bool is_avoided(const struct opener *o, uint32_t pid)
 /* True if it was taken; false to try again later. A dead child is seen when receiving. */
 static bool send_ask(struct opener *o, const struct opener_ask *ask, size_t size)
 {
-	return send(o->socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+	return send(o->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
 static void send_queued(struct opener *o)
@@ -271,13 +174,13 @@ static void send_queued(struct opener *o)
 
 	if (o->scans && !o->scan_sent)
 		o->scan_sent = send_ask(o, &scan, sizeof(scan));
-	while (o->unsent.head) {
-		struct ask *a = o->unsent.head;
+	while (o->unsent.first) {
+		struct ask *a = first_ask(&o->unsent);
 
 		if (is_avoided(o, a->message.pid))
-			fail(o, pop(&o->unsent), -ETIMEDOUT);
+			fail(o, take_ask(&o->unsent), -ETIMEDOUT);
 		else if (send_ask(o, &a->message, a->size))
-			push(&o->sent, pop(&o->unsent));
+			put_ask(&o->sent, take_ask(&o->unsent));
 		else
 			break;
 	}
@@ -288,7 +191,7 @@ static void send_queued(struct opener *o)
 static void take_opened(struct opener *o, const struct opener_tell *t, int fd)
 {
 	struct open_answer answer = t->opened;
-	struct ask *a = o->sent.head;
+	struct ask *a = first_ask(&o->sent);
 
 	if (!a || a->message.kind != ASK_OPEN || a->message.open.token != answer.token) {
 		if (fd >= 0)
@@ -299,7 +202,7 @@ static void take_opened(struct opener *o, const struct opener_tell *t, int fd)
 	if (answer.fd == 0)
 		answer.fd = fd >= 0 ? fd : -EMFILE;
 	if (!answer.more)
-		free(pop(&o->sent));
+		free(take_ask(&o->sent));
 	o->events.opened(o->events.context, &answer);
 }
 
@@ -311,8 +214,8 @@ static void take_end(struct opener *o, const struct opener_tell *t)
 		o->cut_short++;
 	if (t->all)
 		o->scan_inside = false;
-	else if (o->sent.head && o->sent.head->message.kind == ASK_SCAN)
-		free(pop(&o->sent));
+	else if (o->sent.first && first_ask(&o->sent)->message.kind == ASK_SCAN)
+		free(take_ask(&o->sent));
 	if (told)
 		o->events.scanned(o->events.context, t->pid);
 }
@@ -392,7 +295,7 @@ static int receive(struct opener *o, int *fd)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t n = recvmsg(o->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(o->helper.socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c;
 
 	*fd = -1;
@@ -414,8 +317,8 @@ static int receive_all(struct opener *o)
 		n = receive(o, &fd);
 		if (n <= 0)
 			break;
-		o->waited = 0;
-		o->fruitless = 0;
+		helper_heard(&o->helper, true);
+		o->suspected = false;
 		take_packet(o, (size_t)n, fd);
 	}
 	if (n > 0 || n == -EINTR)
@@ -423,39 +326,22 @@ static int receive_all(struct opener *o)
 	return n == -EAGAIN ? n : -EIO;
 }
 
-static void pass_time(struct opener *o, uint64_t now)
-{
-	uint64_t step = now > o->now ? now - o->now : 0;
-
-	if (o->waiting)
-		o->waited += step < LONGEST_STEP ? step : LONGEST_STEP;
-	else
-		o->waited = 0;
-	o->now = now;
-}
-
 int opener_poll(struct opener *o, uint64_t now, struct error *err)
 {
 	int result = 0;
 
-	pass_time(o, now);
-	reap(o);
-	if (o->socket >= 0)
+	helper_pass(&o->helper, now);
+	if (helper_lives(&o->helper))
 		result = receive_all(o);
-	if (result == -EIO || (result == -EAGAIN && o->waited >= PATIENCE)) {
-		result = replace(o, result == -EIO ? -EIO : -ETIMEDOUT, err);
-		if (result < 0)
-			goto out;
-	}
-	result = 0;
-	if (o->socket < 0 && o->lingering == LINGER_MAX)
+	if (result == -EIO)
+		lose(o, -EIO);
+	else if (result == -EAGAIN && helper_is_stuck(&o->helper))
+		lose(o, -ETIMEDOUT);
+	result = helper_revive(&o->helper, err);
+	if (!result && helper_is_exhausted(&o->helper))
 		refuse_all(o);
-	else if (o->socket < 0)
-		result = start(o, err);
-	if (o->socket >= 0)
+	if (helper_lives(&o->helper))
 		send_queued(o);
-out:
-	o->waiting = o->sent.head || o->scan_sent;
 	watch(o);
 	return result;
 }
@@ -497,7 +383,7 @@ static int queue(struct opener *o, const struct opener_ask *ask)
 	size = add_text(a->message.texts, 0, path);
 	size = add_text(a->message.texts, size, build_id);
 	add_text(a->message.texts, size, debuglink);
-	push(&o->unsent, a);
+	put_ask(&o->unsent, a);
 	watch(o);
 	return 0;
 }
@@ -531,7 +417,7 @@ uint64_t opener_pending(const struct opener *o)
 
 uint64_t opener_restarts(const struct opener *o)
 {
-	return o->restarts;
+	return o->helper.restarts;
 }
 
 uint64_t opener_cut_short(const struct opener *o)
@@ -539,58 +425,55 @@ uint64_t opener_cut_short(const struct opener *o)
 	return o->cut_short;
 }
 
+void opener_add_cost(struct opener *o, struct helper_cost *ret)
+{
+	helper_add_cost(&o->helper, ret);
+}
+
 int opener_pid(const struct opener *o)
 {
-	return o->socket < 0 ? -1 : o->pid;
+	return helper_lives(&o->helper) ? o->helper.pid : -1;
 }
 
 int opener_fd(const struct opener *o)
 {
-	return o->wake;
+	return o->helper.poll;
+}
+
+static _Noreturn void run(void *context, int socket, pid_t parent)
+{
+	(void)context;
+	opener_child(socket, parent);
 }
 
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
 {
+	const struct helper_kind kind = {
+		.name = "the opener",
+		.run = run,
+		.attempts = ATTEMPTS_MAX,
+	};
 	struct opener *o = calloc(1, sizeof(*o));
-	int result = -ENOMEM;
+	int result;
 
 	if (!o)
-		return error_errno(err, result, "cannot start the opener");
+		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
-	o->sent.tail = &o->sent.head;
-	o->unsent.tail = &o->unsent.head;
-	o->socket = -1;
-	o->priority = getpriority(PRIO_PROCESS, 0);
-	o->wake = epoll_create1(EPOLL_CLOEXEC);
-	if (o->wake < 0) {
-		result = error_errno(err, -errno, "cannot start the opener");
-		goto out;
-	}
-	result = start(o, err);
+	result = helper_open(&o->helper, &kind, err);
 	if (result < 0)
-		goto out;
-	*ret = o;
-	o = NULL;
-out:
-	opener_free(o);
+		free(o);
+	else
+		*ret = o;
 	return result;
 }
 
 void opener_free(struct opener *o)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
-	unsigned int tries = 100;
-
 	if (!o)
 		return;
-	stop(o);
-	/* As a rule it is gone in no time; one that the kernel keeps is left to init. */
-	while (reap(o), o->lingering && tries--)
-		nanosleep(&pause, NULL);
+	helper_close(&o->helper);
 	unsend(o);
-	while (o->unsent.head)
-		free(pop(&o->unsent));
-	if (o->wake >= 0)
-		close(o->wake);
+	while (o->unsent.first)
+		free(take_ask(&o->unsent));
 	free(o);
 }

@@ -101,6 +101,7 @@ struct opener_events {
 	void *context;
 };
 
+struct helper_cost;
 struct opener;
 
 /* Fork the opener. Before threads exist. */
@@ -140,7 +141,9 @@ uint64_t opener_pending(const struct opener *o);
 uint64_t opener_restarts(const struct opener *o);
 /* Processes that a scan told of in part only, or not at all because they hung it. */
 uint64_t opener_cut_short(const struct opener *o);
-/* pid of the child, for tests and its share of the recorder's CPU time; -1 without one. */
+/* What it has cost so far, children that were killed included. Adds to *ret. */
+void opener_add_cost(struct opener *o, struct helper_cost *ret);
+/* pid of the child, for tests; -1 without one. */
 int opener_pid(const struct opener *o);
 
 #endif

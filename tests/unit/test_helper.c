@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Helper processes: their deadline, their restarts, and what the killed ones have cost. */
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "suite.h"
+
+#define SECOND 1000000000ULL
+#define BALLAST (64u << 20)
+
+static uint64_t skipped; /* ns that the helper is made to believe have passed */
+
+static uint64_t clock_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(void)
+{
+	return clock_of(CLOCK_MONOTONIC) + skipped;
+}
+
+/* Answers 'e' with an echo, ends at 'q', runs without a word at 'r', takes memory at 'm'. */
+static __attribute__((noreturn)) void obey(void *context, int socket, pid_t parent)
+{
+	volatile unsigned int *turns = context;
+	char word = 0;
+
+	(void)parent;
+	for (;;) {
+		if (recv(socket, &word, 1, 0) != 1 || word == 'q')
+			_exit(0);
+		if (word == 'r')
+			(void)send(socket, &word, 1, MSG_NOSIGNAL);
+		while (word == 'r')
+			(*turns)++;
+		if (word == 'm')
+			memset(malloc(BALLAST), 1, BALLAST);
+		if (send(socket, &word, 1, MSG_NOSIGNAL) != 1)
+			_exit(0);
+	}
+}
+
+static __attribute__((noreturn)) void die_at_once(void *context, int socket, pid_t parent)
+{
+	(void)context;
+	(void)socket;
+	(void)parent;
+	_exit(1);
+}
+
+static unsigned int turns;
+
+static void open_helper(struct helper *h, unsigned int attempts)
+{
+	const struct helper_kind kind = {
+		.name = "the test's helper",
+		.run = obey,
+		.context = &turns,
+		.attempts = attempts,
+	};
+
+	ck_assert_int_eq(helper_open(h, &kind, NULL), 0);
+	ck_assert(helper_lives(h));
+	helper_pass(h, now());
+}
+
+static void say(struct helper *h, char word)
+{
+	ck_assert_int_eq(send(h->socket, &word, 1, MSG_NOSIGNAL), 1);
+	helper_expect(h, true, false);
+}
+
+/* The next word of the child; 0 once it is dead. */
+static char hear(struct helper *h)
+{
+	struct pollfd p = {.fd = h->poll, .events = POLLIN};
+	char word = 0;
+
+	ck_assert_int_eq(poll(&p, 1, 60000), 1);
+	helper_pass(h, now());
+	if (recv(h->socket, &word, 1, MSG_DONTWAIT) == 1)
+		helper_heard(h, true);
+	helper_expect(h, false, false);
+	return word;
+}
+
+/* Let it be silent for that long, in steps that are no pauses of our own. */
+static void be_patient(struct helper *h, uint64_t ns)
+{
+	for (uint64_t step = SECOND / 2; ns; ns -= step) {
+		skipped += step;
+		helper_pass(h, now());
+		(void)helper_is_stuck(h);
+	}
+}
+
+static void await_child(struct helper *h)
+{
+	struct pollfd p = {.fd = h->poll, .events = POLLIN};
+
+	while (!helper_lives(h)) {
+		ck_assert_int_eq(poll(&p, 1, 60000), 1);
+		helper_pass(h, now());
+		ck_assert_int_eq(helper_revive(h, NULL), 0);
+	}
+}
+
+START_TEST(one_that_does_not_run_has_two_seconds)
+{
+	struct helper h;
+
+	open_helper(&h, 0);
+	kill(h.pid, SIGSTOP);
+	ck_assert_int_eq(waitpid(h.pid, NULL, WUNTRACED), h.pid);
+	be_patient(&h, 10 * SECOND);
+	ck_assert(!helper_is_stuck(&h)); /* nothing was expected of it */
+	say(&h, 'e');
+	be_patient(&h, SECOND);
+	ck_assert(!helper_is_stuck(&h));
+	skipped += 100 * SECOND; /* a pause of our own */
+	helper_pass(&h, now());
+	ck_assert_uint_le(h.silence, 5 * SECOND / 2);
+	be_patient(&h, SECOND);
+	ck_assert(helper_is_stuck(&h));
+	kill(h.pid, SIGCONT);
+	ck_assert_int_eq(hear(&h), 'e');
+	ck_assert(!helper_is_stuck(&h));
+	helper_close(&h);
+}
+END_TEST
+
+START_TEST(one_that_runs_has_more)
+{
+	struct helper h;
+
+	open_helper(&h, 0);
+	say(&h, 'r');
+	ck_assert_int_eq(hear(&h), 'r'); /* that it runs now */
+	helper_expect(&h, true, false);
+	be_patient(&h, 3 * SECOND);
+	ck_assert(!helper_is_stuck(&h));
+	be_patient(&h, 28 * SECOND);
+	ck_assert(helper_is_stuck(&h));
+	helper_close(&h);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+END_TEST
+
+START_TEST(restarts_come_ever_later)
+{
+	uint64_t before = 0;
+	struct helper h;
+
+	open_helper(&h, 0);
+	for (int i = 0; i < 5; i++) {
+		uint64_t delay;
+
+		say(&h, 'q');
+		ck_assert_int_eq(hear(&h), 0);
+		helper_lose(&h);
+		ck_assert(!helper_lives(&h));
+		delay = h.restart_at - h.now;
+		ck_assert_uint_gt(delay, before);
+		before = delay;
+		await_child(&h);
+	}
+	ck_assert_uint_eq(h.restarts, 5);
+	ck_assert_uint_eq(h.generation, 6);
+	say(&h, 'e');
+	ck_assert_int_eq(hear(&h), 'e');
+	helper_lose(&h);
+	ck_assert_uint_lt(h.restart_at - h.now, before); /* it was of use */
+	helper_close(&h);
+}
+END_TEST
+
+START_TEST(attempts_have_an_end)
+{
+	const struct helper_kind kind = {.name = "a stillborn", .run = die_at_once, .attempts = 3};
+	struct error err = {0};
+	struct helper h;
+	int rc = 0;
+
+	ck_assert_int_eq(helper_open(&h, &kind, NULL), 0);
+	while (!rc) {
+		helper_pass(&h, now());
+		helper_lose(&h);
+		skipped += SECOND;
+		helper_pass(&h, now());
+		rc = helper_revive(&h, &err);
+	}
+	ck_assert_int_eq(rc, -EIO);
+	ck_assert_str_eq(err.text, "a stillborn died 4 times in a row");
+	helper_close(&h);
+}
+END_TEST
+
+/* A killed child has cost what it has cost. */
+START_TEST(killed_ones_count)
+{
+	struct helper_cost alive = {0}, dead = {0};
+	struct helper h;
+
+	open_helper(&h, 0);
+	say(&h, 'm');
+	ck_assert_int_eq(hear(&h), 'm');
+	say(&h, 'r');
+	while (alive.cpu < SECOND / 5) {
+		alive = (struct helper_cost){0};
+		helper_add_cost(&h, &alive);
+	}
+	ck_assert_uint_ge(alive.memory, BALLAST);
+	helper_lose(&h);
+	while (h.lingering) { /* its cost stands before it is waited for, and after */
+		dead = (struct helper_cost){0};
+		helper_add_cost(&h, &dead);
+		ck_assert_uint_ge(dead.cpu, SECOND / 5);
+	}
+	dead = (struct helper_cost){0};
+	helper_add_cost(&h, &dead);
+	ck_assert_uint_ge(dead.cpu, SECOND / 5);
+	ck_assert_uint_ge(dead.memory, BALLAST);
+	helper_close(&h);
+}
+END_TEST
+
+SUITE("helper", one_that_does_not_run_has_two_seconds, one_that_runs_has_more,
+      restarts_come_ever_later, attempts_have_an_end, killed_ones_count)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Helper processes: started, watched, killed, started anew. */
+#include "base/helper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ULL
+#define PATIENCE (2 * SECOND)	     /* without a sign of life, for one that does not run */
+#define PATIENCE_CPU (4 * SECOND)    /* of CPU, for one that runs */
+#define PATIENCE_MOST (30 * SECOND)  /* for whatever it does */
+#define LONGEST_STEP SECOND	     /* of silence, between two polls: more was our own pause */
+#define RESTART_DELAY_LEAST (SECOND >> 11)
+#define RESTART_DELAY_MOST SECOND
+#define CLOSE_TRIES 100 /* of a millisecond */
+
+static uint64_t to_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
+}
+
+/* ns of CPU that a process used, also one that nobody has waited for; 0 if it is gone. */
+static uint64_t cpu_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+		return 0;
+	return to_ns(&t);
+}
+
+uint64_t process_peak_memory(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %lu kB", &kib) == 1)
+			break;
+	fclose(f);
+	return kib * 1024;
+}
+
+/* Is it waiting for a CPU, or using one? */
+static bool runs(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(f);
+	return state == 'R';
+}
+
+static uint64_t more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void bury(struct helper *h, const struct rusage *u)
+{
+	h->dead.cpu += (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * SECOND +
+		       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
+	h->dead.memory = more(h->dead.memory, (uint64_t)u->ru_maxrss * 1024);
+}
+
+/* Wait for what was killed, as far as that takes no time. */
+static void reap(struct helper *h)
+{
+	unsigned int i = 0;
+
+	while (i < h->lingering) {
+		struct rusage usage;
+		pid_t pid = wait4(h->linger[i], NULL, WNOHANG, &usage);
+
+		if (!pid) {
+			i++;
+			continue;
+		}
+		if (pid > 0)
+			bury(h, &usage);
+		h->linger[i] = h->linger[--h->lingering];
+	}
+}
+
+void helper_add_cost(struct helper *h, struct helper_cost *ret)
+{
+	uint64_t memory;
+
+	reap(h);
+	memory = h->dead.memory;
+	ret->cpu += h->dead.cpu;
+	for (unsigned int i = 0; i < h->lingering; i++)
+		ret->cpu += cpu_of(h->linger[i]);
+	if (h->pid) {
+		ret->cpu += cpu_of(h->pid);
+		memory = more(memory, process_peak_memory(h->pid));
+	}
+	ret->memory += memory;
+}
+
+/*
+ * Without waiting for its end: a request that a FUSE server has taken and does not answer cannot
+ * even be killed until that server ends.
+ */
+static void kill_child(struct helper *h)
+{
+	if (h->socket < 0)
+		return;
+	(void)epoll_ctl(h->poll, EPOLL_CTL_DEL, h->socket, NULL);
+	close(h->socket);
+	h->socket = -1;
+	kill(h->pid, SIGKILL);
+	h->linger[h->lingering++] = h->pid;
+	h->pid = 0;
+	reap(h);
+}
+
+static int start(struct helper *h, struct error *err)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	pid_t parent = getpid(), pid = -1;
+	int pair[2], result;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_errno(err, -errno, "cannot start %s", h->kind.name);
+	if (epoll_ctl(h->poll, EPOLL_CTL_ADD, pair[0], &event) == 0)
+		pid = fork();
+	if (pid == 0)
+		h->kind.run(h->kind.context, pair[1], parent);
+	result = pid < 0 ? -errno : 0;
+	close(pair[1]);
+	if (result < 0) {
+		close(pair[0]);
+		return error_errno(err, result, "cannot start %s", h->kind.name);
+	}
+	(void)setpriority(PRIO_PROCESS, (id_t)pid, h->priority);
+	h->socket = pair[0];
+	h->pid = pid;
+	h->wants_room = h->expecting = h->cpu_known = false;
+	h->silence = 0;
+	h->generation++;
+	return 0;
+}
+
+int helper_open(struct helper *h, const struct helper_kind *kind, struct error *err)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int result;
+
+	*h = (struct helper){.kind = *kind, .socket = -1};
+	h->priority = getpriority(PRIO_PROCESS, 0) + kind->stands_back;
+	h->poll = epoll_create1(EPOLL_CLOEXEC);
+	h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (h->poll < 0 || h->wake < 0 || h->timer < 0 ||
+	    epoll_ctl(h->poll, EPOLL_CTL_ADD, h->wake, &event) < 0 ||
+	    epoll_ctl(h->poll, EPOLL_CTL_ADD, h->timer, &event) < 0)
+		result = error_errno(err, -errno, "cannot start %s", kind->name);
+	else
+		result = start(h, err);
+	if (result < 0)
+		helper_close(h);
+	return result;
+}
+
+static void close_one(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void helper_close(struct helper *h)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	if (!h->kind.run)
+		return;
+	kill_child(h);
+	/* As a rule it is gone in no time; one that the kernel keeps is left to init. */
+	for (int i = 0; reap(h), h->lingering && i < CLOSE_TRIES; i++)
+		nanosleep(&moment, NULL);
+	close_one(h->poll);
+	close_one(h->wake);
+	close_one(h->timer);
+	*h = (struct helper){.socket = -1, .poll = -1, .wake = -1, .timer = -1};
+}
+
+void helper_wake(struct helper *h)
+{
+	const uint64_t one = 1;
+
+	/* It can only fail by being full, and then it is readable already. */
+	if (write(h->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
+		;
+}
+
+void helper_pass(struct helper *h, uint64_t now)
+{
+	uint64_t step = now > h->now ? now - h->now : 0;
+
+	drain(h->wake);
+	drain(h->timer);
+	reap(h);
+	if (h->expecting)
+		h->silence += step < LONGEST_STEP ? step : LONGEST_STEP;
+	else
+		helper_heard(h, false);
+	h->now = now;
+}
+
+void helper_heard(struct helper *h, bool useful)
+{
+	h->silence = 0;
+	h->cpu_known = false;
+	if (useful)
+		h->deaths = 0;
+}
+
+/* Its CPU time is read in a silence only: asking for it costs as much as a message. */
+bool helper_is_stuck(struct helper *h)
+{
+	if (h->socket < 0 || h->silence < PATIENCE / 2)
+		return false;
+	if (!h->cpu_known)
+		h->silent_cpu = cpu_of(h->pid);
+	h->cpu_known = true;
+	if (h->silence < PATIENCE)
+		return false;
+	return h->silence >= PATIENCE_MOST || !runs(h->pid) ||
+	       cpu_of(h->pid) - h->silent_cpu >= PATIENCE_CPU;
+}
+
+static void restart_in(struct helper *h, uint64_t delay)
+{
+	/* at least 1 ns: 0 would disarm it */
+	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(delay / SECOND),
+					     .tv_nsec = (long)(delay % SECOND + 1)}};
+
+	h->restart_at = h->now + delay;
+	/* If it fails the owner's next poll starts it. */
+	(void)timerfd_settime(h->timer, 0, &at, NULL);
+}
+
+void helper_lose(struct helper *h)
+{
+	kill_child(h);
+	h->restarts++;
+	restart_in(h, h->deaths < 10 ? RESTART_DELAY_LEAST << h->deaths : RESTART_DELAY_MOST);
+	h->deaths++;
+}
+
+int helper_revive(struct helper *h, struct error *err)
+{
+	int result;
+
+	if (h->kind.attempts && h->deaths > h->kind.attempts)
+		return error_set(err, -EIO, "%s died %u times in a row", h->kind.name, h->deaths);
+	if (h->socket >= 0 || h->now < h->restart_at || helper_is_exhausted(h))
+		return 0;
+	result = start(h, err);
+	if (result < 0)
+		restart_in(h, RESTART_DELAY_MOST);
+	return result;
+}
+
+void helper_expect(struct helper *h, bool answer, bool room)
+{
+	struct epoll_event event = {.events = EPOLLIN | (room ? EPOLLOUT : 0U)};
+
+	h->expecting = answer && h->socket >= 0;
+	if (h->socket < 0 || room == h->wants_room)
+		return;
+	if (epoll_ctl(h->poll, EPOLL_CTL_MOD, h->socket, &event) == 0)
+		h->wants_room = room;
+}

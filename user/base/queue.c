@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/queue.h"
+
+void queue_put(struct queue *q, struct queue_item *item, size_t bytes)
+{
+	item->next = NULL;
+	item->bytes = bytes;
+	if (q->last)
+		q->last->next = item;
+	else
+		q->first = item;
+	q->last = item;
+	q->count++;
+	q->bytes += bytes;
+}
+
+struct queue_item *queue_take(struct queue *q)
+{
+	struct queue_item *item = q->first;
+
+	if (!item)
+		return NULL;
+	q->first = item->next;
+	if (!q->first)
+		q->last = NULL;
+	q->count--;
+	q->bytes -= item->bytes;
+	return item;
+}
+
+void queue_append(struct queue *q, struct queue *behind)
+{
+	if (!behind->first)
+		return;
+	if (q->last)
+		q->last->next = behind->first;
+	else
+		q->first = behind->first;
+	q->last = behind->last;
+	q->count += behind->count;
+	q->bytes += behind->bytes;
+	*behind = (struct queue){0};
+}
