@@ -13,12 +13,12 @@
 #define FUNCTIONS 150
 #define PAIRS 400
 
-static const struct diff_noise only_sampling = {1, 0};
+static const struct diff_noise only_sampling = {1, 0, 0};
 
 static struct diff_change compare(uint64_t before, double of, uint64_t after, double others,
 				  bool shares)
 {
-	struct diff_count counts[] = {{before, of, false}, {after, others, true}};
+	struct diff_count counts[] = {{before, of, false, 0, 0}, {after, others, true, 0, 0}};
 
 	return diff_change_of(counts, 2, shares, &only_sampling);
 }
@@ -109,7 +109,7 @@ static double uniform(uint64_t *seed)
 /* Whatever the counts: swapping the sides turns everything round and changes no chance. */
 START_TEST(swapping_turns_it_round)
 {
-	struct diff_noise noise = {1.5, 0.1};
+	struct diff_noise noise = {1.5, 0.1, 0.3};
 	uint64_t seed = 4711;
 
 	for (int i = 0; i < 5000; i++) {
@@ -122,7 +122,8 @@ START_TEST(swapping_turns_it_round)
 			double whole = 1 + floor(pow(10, 6 * uniform(&seed)));
 			double share = pow(uniform(&seed), 4);
 
-			counts[r] = (struct diff_count){(uint64_t)(whole * share), whole, r % 2};
+			counts[r] = (struct diff_count){(uint64_t)(whole * share), whole, r % 2,
+							(uint64_t)(whole * share / 2), whole / 3};
 			swapped[r] = counts[r];
 			swapped[r].after = !counts[r].after;
 		}
@@ -203,7 +204,7 @@ static void compare_pair(uint64_t *seed, const struct experiment *e, struct verd
 {
 	unsigned int runs = e->runs;
 	double grown = e->grown;
-	struct diff_noise known = {1, e->assumed};
+	struct diff_noise known = {1, e->assumed, 0};
 	static uint64_t counts[12][FUNCTIONS];
 	struct diff_change changes[FUNCTIONS], *list[FUNCTIONS];
 	double shares[2][FUNCTIONS], sum = 0;
@@ -221,7 +222,7 @@ static void compare_pair(uint64_t *seed, const struct experiment *e, struct verd
 			struct diff_count these[12];
 
 			for (unsigned int r = 0; r < 2 * runs; r++)
-				these[r] = (struct diff_count){counts[r][i], samples, r % 2};
+				these[r] = (struct diff_count){counts[r][i], samples, r % 2, 0, 0};
 			changes[i] = diff_change_of(these, 2 * runs, true, &known);
 			list[i] = &changes[i];
 			sum += changes[i].tested ? changes[i].spread / FUNCTIONS : 0;
@@ -310,6 +311,31 @@ START_TEST(one_run_a_side)
 }
 END_TEST
 
+/*
+ * The kernel's time may differ by more than a program's, its own and that of what is beside it: a
+ * change that is significant for a program is not for what the kernel does for it, or instead.
+ */
+START_TEST(kernel_time_differs_more)
+{
+	static const struct diff_noise noise = {1, 0.1, 0.3};
+	struct diff_count counts[] = {{8000, 100000, false, 0, 8000}, {12000, 100000, true, 0, 12000}};
+	double own = diff_change_of(counts, 2, true, &noise).p, called, beside, sampling;
+
+	/* 0.9 of 10 % of 0.1, and 0.1 of 30 % of 0.1; twice, and sampling */
+	check_near(own, erfc(0.04 / sqrt(2 * (2 * (0.000081 + 0.000009) + 0.0000018))), 1e-9);
+	sampling = diff_change_of(counts, 2, true, &only_sampling).p;
+	for (int i = 0; i < 2; i++)
+		counts[i].kernel = counts[i].count;
+	called = diff_change_of(counts, 2, true, &noise).p;
+	for (int i = 0; i < 2; i++) {
+		counts[i].count = 100000 - counts[i].count;
+		counts[i].kernel = 0;
+	}
+	beside = diff_change_of(counts, 2, true, &noise).p;
+	ck_assert(sampling < 1e-100 && called > 0.2 && beside > 0.2);
+}
+END_TEST
+
 /* Nothing on one side, on both, or of which nothing is known. */
 START_TEST(little_or_nothing)
 {
@@ -342,4 +368,4 @@ END_TEST
 
 SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
       swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
-      one_run_a_side, little_or_nothing, very_many)
+      one_run_a_side, kernel_time_differs_more, little_or_nothing, very_many)

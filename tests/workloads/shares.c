@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Four functions burn 50, 30, 15 and 5 % of the CPU, in slices of a few
- * milliseconds of random length. Prints the truth, which is what the thread's
- * CPU clock says went by in each, not what was intended.
+ * milliseconds of random length; with seed 0, always of the same length, so
+ * that every run is the same by the CPU's clock. Prints the truth, which is
+ * what the thread's CPU clock says went by in each, not what was intended.
  *
  *   shares SECONDS-OF-CPU [SEED [OTHER PERCENTAGES, IN THAT ORDER]]
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +23,7 @@ BURNER(burn_5)
 struct part {
 	const char *name;
 	void (*burn)(uint64_t ns);
-	unsigned int percent;
+	double percent;
 	uint64_t used; /* ns */
 };
 
@@ -34,14 +36,26 @@ static struct part parts[] = {
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
-/* Random slices, or the sampling clock could fall into step with the cycle. */
-static void cycle(unsigned int *seed)
+static uint64_t slice_of(const struct part *p, unsigned int *seed)
+{
+	uint64_t mean = (uint64_t)((double)CYCLE * p->percent / 100);
+
+	return seed ? mean / 2 + mean * (rand_r(seed) % 1000) / 1000 : mean;
+}
+
+/*
+ * Random slices, or the sampling clock could fall into step with the cycle. Each ends when all
+ * until then should have ended, by the thread's CPU clock, so that no burning for a bit longer
+ * than was asked for adds up.
+ */
+static void cycle(unsigned int *seed, uint64_t *end)
 {
 	for (unsigned int i = 0; i < PARTS; i++) {
-		uint64_t mean = CYCLE * parts[i].percent / 100;
 		uint64_t before = thread_ns();
 
-		parts[i].burn(mean / 2 + mean * (rand_r(seed) % 1000) / 1000);
+		*end += slice_of(&parts[i], seed);
+		if (*end > before)
+			parts[i].burn(*end - before);
 		parts[i].used += thread_ns() - before;
 	}
 }
@@ -50,12 +64,13 @@ int main(int argc, char **argv)
 {
 	uint64_t wanted = argc > 1 ? (uint64_t)(atof(argv[1]) * 1e9) : 1000 * MS;
 	unsigned int seed = argc > 2 ? (unsigned int)atoi(argv[2]) : 1;
-	uint64_t total = 0;
+	bool fixed = seed == 0;
+	uint64_t total = 0, end = thread_ns();
 
 	for (int i = 3; i < argc && i < 3 + (int)PARTS; i++)
-		parts[i - 3].percent = (unsigned int)atoi(argv[i]);
+		parts[i - 3].percent = atof(argv[i]);
 	while (thread_ns() < wanted)
-		cycle(&seed);
+		cycle(fixed ? NULL : &seed, &end);
 	for (unsigned int i = 0; i < PARTS; i++)
 		total += parts[i].used;
 	printf("{\"seconds\": %.6f, \"shares\": {", total / 1e9);

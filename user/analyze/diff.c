@@ -16,13 +16,17 @@
 
 #define KTHREADD 2 /* pid of the parent of all kernel threads */
 
+/* All samples, and those in the kernel alone. */
+enum part { ALL, IN_KERNEL, PARTS };
+
 /* One run while it is compared. */
 struct run {
 	struct diff_run given;
 	bool after;
 	double whole; /* what its counts are divided by */
 	uint32_t *labels; /* by index of frame */
-	uint64_t *counts[DIFF_COSTS]; /* by label */
+	uint64_t *counts[PARTS][DIFF_COSTS]; /* by label */
+	double kernel; /* samples in the kernel */
 };
 
 struct comparing {
@@ -125,55 +129,119 @@ static void mark_kernel_frames(struct comparing *c, const struct run *r)
 /* Room for the counts of a run, once all names are known. */
 static int make_counts(struct comparing *c, struct run *r)
 {
-	for (int cost = 0; cost < DIFF_COSTS; cost++) {
-		r->counts[cost] = calloc(c->names.texts.count + 1, sizeof(uint64_t));
-		if (!r->counts[cost])
+	for (int i = 0; i < PARTS * DIFF_COSTS; i++) {
+		uint64_t **counts = &r->counts[i / DIFF_COSTS][i % DIFF_COSTS];
+
+		*counts = calloc(c->names.texts.count + 1, sizeof(**counts));
+		if (!*counts)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int count_functions(struct comparing *c, struct run *r)
+static int count_functions(struct comparing *c, struct run *r, const struct profile *p,
+			   enum part part)
 {
 	/* what functions_of() needs of them: their names */
 	struct symbols symbols = {.names = c->names};
 	struct tree_view view = {.frame_labels = r->labels, .unknown_label = c->unknown};
 	struct functions found = {0};
 	struct tree tree = {0};
-	int rc = tree_build(&tree, r->given.profile, r->given.event, &view);
+	int rc = tree_build(&tree, p, r->given.event, &view);
 
 	if (!rc)
 		rc = functions_of(&found, &tree, &symbols);
 	for (size_t i = 0; i < found.list.count && !rc; i++) {
 		const struct function_cost *f = &found.list.items[i];
 
-		r->counts[DIFF_SELF][f->symbol] = f->self_count;
-		r->counts[DIFF_TOTAL][f->symbol] = f->total_count;
+		r->counts[part][DIFF_SELF][f->symbol] = f->self_count;
+		r->counts[part][DIFF_TOTAL][f->symbol] = f->total_count;
 	}
 	functions_free(&found);
 	tree_free(&tree);
 	return rc;
 }
 
-static int count_groups(struct comparing *c, struct run *r, bool only_names)
+/* Labels of groups, without which there is no room to count. */
+static int label_groups(struct comparing *c, struct run *r)
 {
 	struct groups groups = {0};
 	int rc = groups_of(&groups, r->given.profile, r->given.event, c->how->by);
+	uint32_t number;
 
 	if (!rc && c->how->by == GROUP_MODULE)
 		rc = mark_kernel_modules(c, r);
+	for (size_t i = 0; i < groups.list.count && !rc; i++)
+		rc = label_group(c, &groups.list.items[i], &number);
+	groups_free(&groups);
+	return rc;
+}
+
+static int count_groups(struct comparing *c, struct run *r, const struct profile *p,
+			enum part part)
+{
+	struct groups groups = {0};
+	int rc = groups_of(&groups, p, r->given.event, c->how->by);
 
 	for (size_t i = 0; i < groups.list.count && !rc; i++) {
+		const struct group *g = &groups.list.items[i];
 		uint32_t number;
 
-		rc = label_group(c, &groups.list.items[i], &number);
-		if (rc || only_names)
+		rc = label_group(c, g, &number);
+		if (rc)
 			continue;
-		r->counts[DIFF_TOTAL][number] += groups.list.items[i].count;
-		c->kernel[number] |= is_kernel_thread(c, groups.list.items[i].process);
+		r->counts[part][DIFF_TOTAL][number] += g->count;
+		c->kernel[number] |= is_kernel_thread(c, g->process);
 	}
 	groups_free(&groups);
 	return rc;
+}
+
+static bool is_in_kernel(const struct profile *p, const struct profile_sum *s)
+{
+	uint32_t frame = s->stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->stack].frame;
+
+	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_KERNEL;
+}
+
+static int count_part(struct comparing *c, struct run *r, const struct profile *p, enum part part)
+{
+	return c->how->by == DIFF_BY_FUNCTION ? count_functions(c, r, p, part)
+					      : count_groups(c, r, p, part);
+}
+
+/* The samples in the kernel, as the same profile with fewer sums. */
+static int count_kernel(struct comparing *c, struct run *r)
+{
+	struct profile only = *r->given.profile;
+	uint64_t count, weight;
+	int rc;
+
+	only.sums = calloc(only.sum_count + 1, sizeof(*only.sums));
+	if (!only.sums)
+		return -ENOMEM;
+	only.sum_count = 0;
+	for (uint32_t i = 0; i < r->given.profile->sum_count; i++)
+		if (is_in_kernel(&only, &r->given.profile->sums[i]))
+			only.sums[only.sum_count++] = r->given.profile->sums[i];
+	rc = count_part(c, r, &only, IN_KERNEL);
+	profile_event_total(&only, r->given.event, &count, &weight);
+	r->kernel = (double)count;
+	free(only.sums);
+	return rc;
+}
+
+static int count_run(struct comparing *c, struct run *r)
+{
+	int rc = make_counts(c, r);
+
+	if (!rc && c->how->by == DIFF_BY_FUNCTION)
+		mark_kernel_frames(c, r);
+	else if (!rc && c->how->by == GROUP_MODULE)
+		rc = mark_kernel_modules(c, r);
+	if (!rc)
+		rc = count_part(c, r, r->given.profile, ALL);
+	return rc ? rc : count_kernel(c, r);
 }
 
 /* First the names of all runs, then their counts. */
@@ -183,19 +251,14 @@ static int count_all(struct comparing *c)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->run_count && !rc; i++)
-		rc = functions ? label_frames(c, &c->runs[i]) : count_groups(c, &c->runs[i], true);
-	if (!rc) {
-		c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
-		rc = c->kernel ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < c->run_count && !rc; i++) {
-		if (functions)
-			mark_kernel_frames(c, &c->runs[i]);
-		rc = make_counts(c, &c->runs[i]);
-		if (!rc)
-			rc = functions ? count_functions(c, &c->runs[i])
-				       : count_groups(c, &c->runs[i], false);
-	}
+		rc = functions ? label_frames(c, &c->runs[i]) : label_groups(c, &c->runs[i]);
+	if (rc)
+		return rc;
+	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
+	if (!c->kernel)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->run_count && !rc; i++)
+		rc = count_run(c, &c->runs[i]);
 	return rc;
 }
 
@@ -246,8 +309,9 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 		const struct run *r = &c->runs[i];
 
 		if (r->whole > 0) /* a run without samples says nothing of shares */
-			c->list[count++] = (struct diff_count){r->counts[cost][number], r->whole,
-							       r->after};
+			c->list[count++] = (struct diff_count){
+				r->counts[ALL][cost][number], r->whole, r->after,
+				r->counts[IN_KERNEL][cost][number], r->kernel};
 	}
 	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE,
 				&c->noise[c->kernel[number]]);
@@ -385,8 +449,8 @@ static void free_runs(struct comparing *c)
 {
 	for (size_t i = 0; i < c->run_count; i++) {
 		free(c->runs[i].labels);
-		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			free(c->runs[i].counts[cost]);
+		for (int k = 0; k < PARTS * DIFF_COSTS; k++)
+			free(c->runs[i].counts[k / DIFF_COSTS][k % DIFF_COSTS]);
 	}
 	free(c->runs);
 	free(c->kernel);
@@ -395,7 +459,8 @@ static void free_runs(struct comparing *c)
 
 int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how)
 {
-	struct comparing c = {.how = how, .noise = {{1, DIFF_BETWEEN}, {1, DIFF_BETWEEN_KERNEL}}};
+	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL};
+	struct comparing c = {.how = how, .noise = {assumed, assumed}};
 	struct diff d = {.costs = {[DIFF_SELF] = how->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
 	int rc = make_runs(&c, sides);
 

@@ -58,11 +58,11 @@ struct diff_row {
 };
 
 /*
- * What runs of one program are taken to differ by, where one run a side cannot show it: standard
- * deviations as in struct diff_noise. docs/diff.md has the measurements that they are chosen by.
+ * What runs of one program are taken to differ by, where one run a side cannot show it: the
+ * standard deviations of struct diff_noise. docs/diff.md has the measurements that chose them.
  */
-#define DIFF_BETWEEN 0.10
-#define DIFF_BETWEEN_KERNEL 0.30
+#define DIFF_ASSUMED_PROGRAM 0.10
+#define DIFF_ASSUMED_KERNEL 0.30
 
 struct diff {
 	struct names names;

@@ -15,6 +15,7 @@
 /* All runs of both sides added up. */
 struct sides {
 	double count[2], whole[2];
+	double kernel, whole_kernel; /* of both sides */
 	bool shares;
 };
 
@@ -160,10 +161,10 @@ static double deviations(const struct sides *s, double spread)
 /* The score interval of one value, z standard deviations wide each way (Wilson 1927). */
 static void score_interval(const struct sides *s, int side, double z, double *low, double *high)
 {
-	double n = s->whole[side], v = value_of(s, side), square = z * z / n;
-	double middle = v + square / 2;
-	double half = z * sqrt(variance_of(s, v) / n + square / (4 * n));
-	double over = s->shares ? 1 + square : 1;
+	double n = s->whole[side], v = value_of(s, side), width = z * z / n;
+	double middle = v + width / 2;
+	double half = z * sqrt(variance_of(s, v) / n + width / (4 * n));
+	double over = s->shares ? 1 + width : 1;
 
 	*low = s->count[side] > 0 ? (middle - half) / over : 0;
 	*high = (middle + half) / over;
@@ -196,12 +197,31 @@ static double count_runs(struct diff_change *c, const struct sides *s, unsigned 
 	return diff_student_bound(1 - COVERED, all) * sqrt(spread);
 }
 
-/* The same with one run a side, of which only an assumption is known. */
-static double count_assumed(struct diff_change *c, const struct sides *s, double between)
+static double square(double x)
 {
-	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
-	double each = between * variance_of(s, pooled), sampling = sampling_variance(s);
-	double spread = sampling > 0 ? 1 + 2 * each * each / sampling : 1;
+	return x * x;
+}
+
+/*
+ * The variance of a value among runs, as it is assumed. A share p of U + K (a program's and kernel
+ * time) changes by (1 - p) dU and (1 - p) dK with its own time and by -p dK with other time of the
+ * kernel's; that other programs differ among themselves is in the first.
+ */
+static double assumed_variance(const struct sides *s, const struct diff_noise *noise)
+{
+	double all = s->whole[0] + s->whole[1], value = (s->count[0] + s->count[1]) / all;
+	double kernel = s->kernel / all, others = (s->whole_kernel - s->kernel) / all;
+	double own = square(noise->program * (value - kernel)) + square(noise->kernel * kernel);
+
+	return s->shares ? square(1 - value) * own + square(value * noise->kernel * others) : own;
+}
+
+/* The same with one run a side, of which only an assumption is known. */
+static double count_assumed(struct diff_change *c, const struct sides *s,
+			    const struct diff_noise *noise)
+{
+	double sampling = sampling_variance(s);
+	double spread = sampling > 0 ? 1 + 2 * assumed_variance(s, noise) / sampling : 1;
 
 	c->p = fmax(c->p, erfc(deviations(s, spread) / M_SQRT2));
 	return NORMAL_95 * sqrt(spread);
@@ -219,6 +239,8 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 		c.count[counts[i].after] += counts[i].count;
 		s.count[counts[i].after] += (double)counts[i].count;
 		s.whole[counts[i].after] += counts[i].whole;
+		s.kernel += (double)counts[i].kernel;
+		s.whole_kernel += counts[i].whole_kernel;
 	}
 	for (int side = 0; side < 2; side++)
 		c.value[side] = value_of(&s, side);
@@ -230,7 +252,7 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 			c.spread = spread_of(&s, counts, count, freedom);
 			z = count_runs(&c, &s, freedom, noise->usual);
 		} else {
-			z = count_assumed(&c, &s, noise->between);
+			z = count_assumed(&c, &s, noise);
 		}
 		set_interval(&c, &s, z);
 	}

@@ -20,6 +20,8 @@ struct diff_count {
 	uint64_t count;
 	double whole; /* of a share: all samples; of a rate: how long, in any unit. Above 0 */
 	bool after; /* which side */
+	uint64_t kernel; /* of count: samples in the kernel */
+	double whole_kernel; /* of a share: all samples in the kernel */
 };
 
 struct diff_change {
@@ -43,10 +45,10 @@ struct diff_noise {
 	 */
 	double usual;
 	/*
-	 * The standard deviation that is assumed among runs where there is one on each side, so
-	 * that nothing measures it: this part of a rate v, or of p (1 - p) of a share p.
+	 * The standard deviations that are assumed among runs where there is one on each side, so
+	 * that nothing measures them: these parts of the time in programs, and in the kernel.
 	 */
-	double between;
+	double program, kernel;
 };
 
 /*
@@ -58,7 +60,7 @@ struct diff_noise {
  * more than one run on a side it is not below that of a quasi-likelihood t test, whose dispersion
  * comes from how the runs of a side differ (McCullagh and Nelder, Generalized Linear Models, 4.5;
  * moderated as Robinson and Smyth 2007 do). With one on each it is not below that of a normal
- * test whose variance is that of sampling and of runs as noise->between assumes it.
+ * test whose variance is that of sampling and of runs as noise assumes it.
  * Interval: score intervals of both values, combined as Newcombe (1998, method 10) does.
  */
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,

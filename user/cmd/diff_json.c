@@ -87,7 +87,7 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_key_real(&j, "least", c->options->compare.least);
 	json_key(&j, "runs_differ_by"); /* null: it is measured, with several runs */
 	if (diff_is_weak(c))
-		json_real(&j, DIFF_BETWEEN);
+		json_real(&j, DIFF_ASSUMED_PROGRAM);
 	else
 		json_null(&j);
 	json_key_uint(&j, "tested", c->diff.tested[0]);

@@ -106,10 +106,10 @@ static void put_runs(const struct comparison *c, const struct screen *s)
 	if (diff_is_weak(c))
 		snprintf(text, sizeof(text),
 			 "One trace a side, the weaker statement: how runs differ by themselves is "
-			 "not measured; %.0f %% of each value (%.0f %% of the kernel's) are assumed, "
-			 "as a standard deviation. Several traces of each side measure it: skein diff "
+			 "not measured; %.0f %% of a program's time and %.0f %% of the kernel's are "
+			 "assumed, as standard deviations. Several traces of each side measure it: skein diff "
 			 "BEFORE... -- AFTER...",
-			 100 * DIFF_BETWEEN, 100 * DIFF_BETWEEN_KERNEL);
+			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
 	else
 		snprintf(text, sizeof(text),
 			 "%zu and %zu: how runs differ by themselves is measured and counted in.",
