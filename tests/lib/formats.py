@@ -57,19 +57,19 @@ def read_json(data):
 
 
 def read_speedscope(data):
-    """Of the threads, and of all together; weights only."""
+    """Weights only. Over all its profiles, each of which is of one event."""
     p = strict_json(data)
     names = [frame["name"] for frame in p["shared"]["frames"]]
-    threads, together = Sums(), Sums()
+    found = Sums()
     for profile in p["profiles"]:
-        merged = profile["name"].startswith("all threads (")
+        event = re.fullmatch("(?:no samples|all threads, one after the other)(?:, (.*))?",
+                             profile["name"])
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
         for stack, weight in zip(profile["samples"], profile["weights"]):
-            frames = [names[frame] for frame in stack]
-            (together if merged else threads).add(None, frames[1:] if merged else frames, None or 0,
-                                                  weight)
-    return threads, together
+            # the first frame is the thread's
+            found.add(event[1], [names[frame] for frame in stack[1:]], 0, weight)
+    return found
 
 
 def column(table, name):

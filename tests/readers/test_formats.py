@@ -3,6 +3,7 @@
 """speedscope, Firefox, perf script and JSON: every format says the same, and others read it."""
 import collections
 import gzip
+import itertools
 import json
 import os
 import pathlib
@@ -113,9 +114,8 @@ class Formats(unittest.TestCase):
                                  ("perf-script", formats.read_perf_script)):
                 found = reader(self.read(name, form))
                 self.assertEqual((found.total(0), found.total(1)), (samples, weight), form)
-            threads, together = formats.read_speedscope(self.read(name, "speedscope"))
-            self.assertEqual(threads.total(1), weight)
-            self.assertEqual(together.total(1), weight)
+            speedscope = formats.read_speedscope(self.read(name, "speedscope"))
+            self.assertEqual(speedscope.total(1), weight)
             folded = formats.read_folded(self.read(name, "folded"))
             self.assertEqual(folded.total(0), samples)
 
@@ -135,11 +135,10 @@ class Formats(unittest.TestCase):
         for name in self.each():
             said = formats.read_json(self.read(name, "json"))
             firefox = formats.read_firefox(self.read(name, "firefox"))
-            threads, together = formats.read_speedscope(self.read(name, "speedscope"))
+            speedscope = formats.read_speedscope(self.read(name, "speedscope"))
             for i in (0, 1):
                 self.assertEqual(firefox.by_frames(i), said.by_frames(i))
-            self.assertEqual(threads.by_frames(1), said.by_frames(1))
-            self.assertEqual(together.by_frames(1), said.by_frames(1))
+            self.assertEqual(speedscope.by_frames(1), said.by_frames(1))
             text = formats.read_perf_script(self.read(name, "perf-script"))
             for i in (0, 1):
                 self.assertEqual(text.by_frames(i), merged(said.by_frames(i), plain))
@@ -164,11 +163,30 @@ class Formats(unittest.TestCase):
                                            ("ring full", "2", 5)])
 
     def test_one_thread_under_its_names_is_one(self):
-        names = [p["name"] for p in formats.strict_json(self.read("mixed", "speedscope"))
-                 ["profiles"]]
+        shown = formats.strict_json(self.read("mixed", "speedscope"))
+        names = [frame["name"] for frame in shown["shared"]["frames"]]
         self.assertEqual([name for name in names if "(404)" in name],
-                         ["\u2003(x) 9 (y)\u3000 (404): renamed (404), cpu-clock",
-                          "\u2003(x) 9 (y)\u3000 (404): renamed (404),  77 evil?#:?[31m "])
+                         ["\u2003(x) 9 (y)\u3000 (404): renamed (404)"])
+        self.assertEqual([p["name"] for p in shown["profiles"]],
+                         ["all threads, one after the other, " + event for event in
+                          ("cpu-clock", "cycles:u", " 77 evil?#:?[31m ", "[unknown]")])
+
+    def test_threads_stand_one_after_the_other(self):
+        """In speedscope: each once, in the order of time, as in perf script's text."""
+        shown = formats.strict_json(self.read("scene", "speedscope"))
+        names = [frame["name"] for frame in shown["shared"]["frames"]]
+        for profile in shown["profiles"]:
+            owners = [stack[0] for stack in profile["samples"]]
+            self.assertEqual(len([k for k, _ in itertools.groupby(owners)]), len(set(owners)))
+        said = [tuple(names[f] for f in stack[1:]) for profile in shown["profiles"]
+                for stack in profile["samples"] if "pool 12 (110)" in names[stack[0]]]
+        blocks = [block for block in self.read("scene", "perf-script").decode().split("\n\n")
+                  if " 100/110 " in block.split("\n")[0]]
+        stacks = [tuple(formats.PERF_FRAME.match(line)[2] for line in block.split("\n")[:0:-1])
+                  for block in blocks]
+        self.assertGreater(len(stacks), 1)
+        self.assertEqual([plain(stack) for stack in said],
+                         [stack for stack, _ in itertools.groupby(stacks)])
 
     def test_programs_of_one_pid_are_told_apart(self):
         threads = formats.strict_json(self.read("scene", "firefox"))["threads"]

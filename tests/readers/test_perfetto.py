@@ -397,6 +397,15 @@ class Live(Traces):
         # the report begins where the recording did, and stamps are rounded down
         self.assertAlmostEqual(sum(theirs.values()), self.report["sched"]["busy"], delta=1000)
 
+    def test_unknown_time_is_not_running(self):
+        """All that the reader calls Running, whoever runs, is what the report calls busy."""
+        running = sum(row["dur"] for row in self.states if row["state"] == "Running")
+        held = [row for row in self.slices if row["tid"] >= MADE_UP]
+        lost = sum(row["dur"] for row in held if row["name"] == "[records lost]")
+        self.assertAlmostEqual(lost, self.report["sched"]["unknown"], delta=1000)
+        # what is no thread leaves the state 1 ns after it got the CPU
+        self.assertAlmostEqual(running, self.report["sched"]["busy"], delta=1000 + len(held))
+
     def test_states(self):
         check_states(self, self.real, self.report)
 

@@ -145,6 +145,16 @@ class Python(Read):
             for text in self.each("-top", f"-tagfocus=python={state}", self.profile):
                 self.assertIn(f"Showing nodes accounting for {share}", text)
 
+    def test_the_main_program_is_the_first_mapping(self):
+        """Readers call a profile by it, also where no frame of its own is shown."""
+        for number, options in enumerate(((), ("--no-native",), ("--native",))):
+            out = self.home / f"main-{number}.pb.gz"
+            skein("export", self.trace, "-o", out, *options)
+            for text in self.each("-raw", out):
+                self.assertRegex(text, r"\nMappings\n1: \S+ /usr/bin/python3\.11 eeff ")
+            for text in self.each("-top", "-symbolize=none", out):
+                self.assertIn("File: python3.11\n", text)
+
     def test_native_shows_all(self):
         out = self.home / "native.pb.gz"
         skein("export", self.trace, "-o", out, "--native")

@@ -79,24 +79,10 @@ static int by_time(const void *a, const void *b)
 	return rc ? rc : compare(x->order, y->order);
 }
 
-static int by_stack(const void *a, const void *b)
-{
-	const struct gathered *x = a, *y = b;
-	int rc = by_row(x, y);
-
-	return rc ? rc : compare(x->node, y->node);
-}
-
 void gather_by_time(struct gather *g)
 {
 	if (g->samples.count)
 		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_time);
-}
-
-void gather_by_stack(struct gather *g)
-{
-	if (g->samples.count)
-		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_stack);
 }
 
 size_t gather_row(const struct gather *g, size_t from)

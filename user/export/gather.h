@@ -36,9 +36,8 @@ int gather_begin(struct gather *g, const struct timeline *t, bool lines);
 int gather_sample(struct gather *g, const struct timeline *t, const struct sample *s);
 void gather_free(struct gather *g);
 
-/* Samples by event and track, each in the order of time; or of stacks, equal ones together. */
+/* Samples by event and track, each in the order of time. */
 void gather_by_time(struct gather *g);
-void gather_by_stack(struct gather *g);
 
 /* A row of the sorted samples that have an event and a track, from `from` on: where it ends. */
 size_t gather_row(const struct gather *g, size_t from);

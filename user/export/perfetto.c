@@ -272,6 +272,7 @@ static void perfetto_free(struct timeline *t)
 	protobuf_free(&p->packets.buf);
 	protobuf_free(&p->deflated);
 	vector_free(&p->gaps);
+	vector_free(&p->placeholders);
 	vector_free(&p->path);
 }
 

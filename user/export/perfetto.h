@@ -69,6 +69,12 @@ struct gap {
 	uint32_t lane; /* index of the CPU's lane */
 };
 
+/* A thread that is none got a CPU, which it keeps to the end, or until it gets it once more. */
+struct placeholder {
+	uint64_t time, end, cpu, tid;
+	const char *comm;
+};
+
 /* One event's samples: what their sequence has interned so far, by indexes of the profile. */
 struct perfetto_event {
 	bool begun;
@@ -88,6 +94,7 @@ struct perfetto {
 	struct perfetto_process *processes; /* by index of the profile */
 	bool leaders_freed;
 	VECTOR(struct gap) gaps; /* as they came, which is nearly in order of time */
+	VECTOR(struct placeholder) placeholders;
 	struct perfetto_event *events; /* by index of the profile; the last: of no known event */
 	VECTOR(uint64_t) path;
 	uint64_t names_told; /* wait classes: mask */

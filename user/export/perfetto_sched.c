@@ -6,8 +6,8 @@
  * follow from it. Wakings say who woke whom. What else skein knows of a thread's state (it was
  * asleep when the recording began) is told by a task state event, which has no switch.
  *
- * Where records are lost, a thread called [records lost] has the CPU, and threads get the state
- * that the reader calls unknown: there is no other way to tell it that it does not know.
+ * Where records are lost, a thread called [records lost] has the CPU without running, and threads
+ * get the state that the reader calls unknown: there is no other way to say that nothing is known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -229,6 +229,20 @@ static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
 	}
 }
 
+/*
+ * What has a CPU of which nothing is known, or that is offline, is no thread and must not add to
+ * the time that threads ran. Its slice stays, and its state leaves Running 1 ns after it got the
+ * CPU, since events of one stamp have no order among streams. Noted here, and written at the end:
+ * threads become unknown, and give it the CPU again, in no order of time.
+ */
+static void note_placeholder(struct perfetto *p, uint64_t time, uint64_t end, uint64_t cpu,
+			     struct who who)
+{
+	struct placeholder h = {time, end, cpu, who.tid, who.comm};
+
+	perfetto_fail(p, vector_push(&p->placeholders, h));
+}
+
 int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct tile *tile)
 {
 	struct perfetto *p = (struct perfetto *)t;
@@ -240,6 +254,8 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 	/* A thread that takes another name while it runs is no switch. */
 	if (!own->goes_on || prev.tid != next.tid)
 		write_switch(p, &own->events, tile->cpu, tile->time, prev, own->left, next);
+	if (tile->state == STATE_UNKNOWN || tile->state == STATE_OFFLINE)
+		note_placeholder(p, tile->time, tile->end, tile->cpu, next);
 	own->goes_on = tile->left == STATE_RUNNING;
 	own->running = (uint32_t)next.tid;
 	own->comm = next.comm;
@@ -358,6 +374,7 @@ static void write_unknown(struct perfetto *p, uint64_t time, struct who who)
 	lost = (struct who){TID_LOST + (cpu & 0xffff), "[records lost]"};
 	write_switch(p, s, cpu, time + 1, lost, PREV_IDLE, who);
 	write_switch(p, s, cpu, time + 1, who, PREV_UNKNOWN, lost);
+	note_placeholder(p, time + 1, g->end, cpu, lost);
 }
 
 static void correct(struct perfetto *p, uint64_t time, int64_t state, struct who who, uint64_t cpu)
@@ -450,6 +467,33 @@ static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
 	write_task_state(p, own->last_end + own->ran, state, thread_who(p, lane->thread), 0);
 }
 
+static int by_cpu_and_time(const void *a, const void *b)
+{
+	const struct placeholder *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+/* One change of state for each time that a placeholder keeps the CPU for more than 1 ns. */
+static void write_placeholders(struct perfetto *p)
+{
+	const struct placeholder *items = p->placeholders.items;
+	size_t count = p->placeholders.count;
+
+	if (count)
+		qsort(p->placeholders.items, count, sizeof(*items), by_cpu_and_time);
+	for (size_t i = 0; i < count; i++) {
+		const struct placeholder *h = &items[i];
+		bool again = i + 1 < count && h[1].cpu == h->cpu && h[1].time <= h->time + 1;
+
+		if (!again && h->time + 1 < h->end)
+			write_task_state(p, h->time + 1, TASK_SLEEPING,
+					 (struct who){h->tid, h->comm}, h->cpu);
+	}
+}
+
 void perfetto_sched_end(struct perfetto *p)
 {
 	const struct timeline_lane *lanes = p->timeline.lanes.items;
@@ -460,4 +504,5 @@ void perfetto_sched_end(struct perfetto *p)
 	for (size_t i = 0; i < p->lane_count; i++)
 		if (lanes[i].lane.kind == LANE_CPU)
 			end_cpu(p, &lanes[i]);
+	write_placeholders(p);
 }

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "export/gzip.h"
+#include "export/main_program.h"
 
 #ifndef SKEIN_VERSION
 #define SKEIN_VERSION "unknown"
@@ -226,6 +227,45 @@ static const char *file_of(const struct profile *profile, const struct profile_f
 	return f->function == PROFILE_NONE ? "" : profile->functions[f->function].f.file;
 }
 
+/* The object of a mapping; fresh: what it is at first if it is new. */
+static void add_object(struct pprof *p, uint32_t index, struct object fresh)
+{
+	if (p->object_of[index] != INDEX_NONE)
+		return;
+	fresh.name = string(p, profile_module_path(p->profile, index));
+	fresh.build_id = string(p, p->profile->mappings[index].m.build_id);
+	p->object_of[index] = number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
+	if (p->object_of[index] == p->object_list.count)
+		fail(p, vector_push(&p->object_list, fresh));
+}
+
+/*
+ * The format wants the main program first, and readers call the profile by it: it is the one with
+ * the most weight, also where none of its own frames is shown.
+ */
+static void put_main_first(struct pprof *p)
+{
+	const struct profile *profile = p->profile;
+	uint32_t index = PROFILE_NONE, number;
+	struct object moved;
+
+	fail(p, main_program(&index, profile, p->events.items[0], p->object_of));
+	if (p->error || index == PROFILE_NONE)
+		return;
+	add_object(p, index, (struct object){.limit = profile->mappings[index].m.size});
+	number = p->object_of[index];
+	if (p->error || !number)
+		return;
+	moved = p->object_list.items[0];
+	p->object_list.items[0] = p->object_list.items[number];
+	p->object_list.items[number] = moved;
+	for (uint32_t i = 0; i < profile->mapping_count; i++)
+		if (!p->object_of[i])
+			p->object_of[i] = number;
+		else if (p->object_of[i] == number)
+			p->object_of[i] = 0;
+}
+
 /* The object of a mapping, stretched over one more frame. */
 static void use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
 {
@@ -238,13 +278,7 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct profile_fr
 			       .asked = true};
 	struct object *o;
 
-	if (p->object_of[index] == INDEX_NONE) {
-		fresh.name = string(p, profile_module_path(p->profile, index));
-		fresh.build_id = string(p, m->build_id);
-		p->object_of[index] = number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
-		if (p->object_of[index] == p->object_list.count)
-			fail(p, vector_push(&p->object_list, fresh));
-	}
+	add_object(p, index, fresh);
 	if (p->error)
 		return;
 	o = &p->object_list.items[p->object_of[index]];
@@ -335,6 +369,8 @@ static int use_frames(struct pprof *p)
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
 		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
 			use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
+	if (!rc && p->events.count)
+		put_main_first(p);
 	if (!rc)
 		write_objects(p);
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
@@ -546,8 +582,10 @@ static void write_facts(struct pprof *p)
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		if (!losses.by_reason[reason])
 			continue;
-		snprintf(text, sizeof(text), "lost %" PRIu64 " samples: %s",
-			 losses.by_reason[reason], loss_reason_word(reason));
+		snprintf(text, sizeof(text), "lost %" PRIu64 " %s: %s",
+			 losses.by_reason[reason],
+			 loss_reason_is_due((uint64_t)reason) ? "samples" : "records",
+			 loss_reason_word((uint64_t)reason));
 		write_comment(p, text);
 	}
 }

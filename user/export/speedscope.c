@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * speedscope: https://www.speedscope.app/file-format-schema.json. A profile of each thread, whose
- * stacks stand in the order of time; equal ones in a row are one, with their weights added up. In
- * front of them one of all threads together, in which equal stacks of a thread are one.
+ * speedscope: https://www.speedscope.app/file-format-schema.json. One profile of each event, with
+ * thread after thread, each below a frame of its own, so that every sample is there once. A thread's
+ * stacks stand in the order of time; equal ones in a row are one, with their weights added up.
  *
  * The format has no place for what was lost: it stands in the name of the file.
  */
@@ -24,7 +24,6 @@ struct speedscope {
 	struct gather gather;
 	struct json json;
 	bool lines;
-	bool several_events;
 	uint32_t track_frames; /* number of the frame of the first track; the others follow */
 	VECTOR(uint32_t) path;
 };
@@ -75,7 +74,7 @@ static int track_string(struct speedscope *s, size_t track, const char **ret)
 static int write_frames(struct speedscope *s)
 {
 	const struct stacks *stacks = &s->gather.stacks;
-	const char *name;
+	const char *name = "";
 	int rc = 0;
 
 	s->track_frames = (uint32_t)stacks->frames.texts.count;
@@ -101,8 +100,8 @@ static int write_frames(struct speedscope *s)
 	return rc;
 }
 
-/* A stack, outermost frame first; below the frame of its track if there are several. */
-static int write_stack(struct speedscope *s, const struct gathered *g, bool with_track)
+/* A stack, outermost frame first, below the frame of its track. */
+static int write_stack(struct speedscope *s, const struct gathered *g)
 {
 	const struct stack_node *nodes = s->gather.stacks.nodes.items;
 
@@ -111,8 +110,7 @@ static int write_stack(struct speedscope *s, const struct gathered *g, bool with
 		if (vector_push(&s->path, nodes[at].frame) < 0)
 			return -ENOMEM;
 	json_array(&s->json);
-	if (with_track)
-		json_uint(&s->json, s->track_frames + g->track);
+	json_uint(&s->json, s->track_frames + g->track);
 	while (s->path.count)
 		json_uint(&s->json, s->path.items[--s->path.count]);
 	json_array_end(&s->json);
@@ -125,8 +123,7 @@ static bool is_same(const struct gathered *a, const struct gathered *b)
 }
 
 /* One profile of the samples in [from, to), equal neighbours as one; of none, an empty one. */
-static int write_profile(struct speedscope *s, const char *name, size_t from, size_t to,
-			 bool merged)
+static int write_profile(struct speedscope *s, const char *name, size_t from, size_t to)
 {
 	const struct gathered *samples = s->gather.samples.items;
 	uint64_t total = 0;
@@ -143,7 +140,7 @@ static int write_profile(struct speedscope *s, const char *name, size_t from, si
 	json_array(&s->json);
 	for (size_t i = from; i < to && !rc; i++)
 		if (i == from || !is_same(&samples[i], &samples[i - 1]))
-			rc = write_stack(s, &samples[i], merged);
+			rc = write_stack(s, &samples[i]);
 	json_array_end(&s->json);
 	json_key(&s->json, "weights");
 	json_array(&s->json);
@@ -163,48 +160,33 @@ static int write_profile(struct speedscope *s, const char *name, size_t from, si
 	return rc;
 }
 
-/* The same, with its event in its name if there are several. */
-static int write_named(struct speedscope *s, const char *whose, size_t from, size_t to, bool merged)
+/* The name of an event's profile, with the event where there are several. */
+static int write_event(struct speedscope *s, bool several, size_t from, size_t to)
 {
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);
-	char name[TRACK_NAME_SIZE + 80], clean[3 * sizeof(name)];
+	char name[128], clean[3 * sizeof(name)];
 
-	snprintf(name, sizeof(name), "%s%s%.64s", whose, s->several_events ? ", " : "",
-		 s->several_events ? e->name : "");
-	return write_profile(s, text_clean(name, clean, sizeof(clean)), from, to, merged);
+	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s",
+		 several ? ", " : "", several ? e->name : "");
+	return write_profile(s, text_clean(name, clean, sizeof(clean)), from, to);
 }
 
-/* For each event one of all threads. */
-static int write_merged(struct speedscope *s)
+static int write_profiles(struct speedscope *s)
 {
-	const struct gathered *samples = s->gather.samples.items;
+	const struct gathered *samples;
 	size_t count = s->gather.samples.count;
-	int rc = 0;
-
-	gather_by_stack(&s->gather);
-	s->several_events = count && samples[0].event != samples[count - 1].event;
-	if (!count)
-		rc = write_profile(s, "no samples", 0, 0, true);
-	for (size_t from = 0, to = 0; from < count && !rc; from = to) {
-		while (to < count && samples[to].event == samples[from].event)
-			to++;
-		rc = write_named(s, "all threads (not in the order of time)", from, to, true);
-	}
-	return rc;
-}
-
-static int write_threads(struct speedscope *s)
-{
-	const struct gather *g = &s->gather;
-	const char *name;
+	bool several;
 	int rc = 0;
 
 	gather_by_time(&s->gather);
-	for (size_t from = 0, to; from < g->samples.count && !rc; from = to) {
-		to = gather_row(g, from);
-		rc = track_string(s, g->samples.items[from].track, &name);
-		if (!rc)
-			rc = write_named(s, name, from, to, false);
+	samples = s->gather.samples.items;
+	several = count && samples[0].event != samples[count - 1].event;
+	if (!count)
+		rc = write_profile(s, "no samples", 0, 0);
+	for (size_t from = 0, to = 0; from < count && !rc; from = to) {
+		while (to < count && samples[to].event == samples[from].event)
+			to++;
+		rc = write_event(s, several, from, to);
 	}
 	return rc;
 }
@@ -234,9 +216,7 @@ static int speedscope_end(struct timeline *t)
 	json_key(&s->json, "profiles");
 	json_array(&s->json);
 	if (!rc)
-		rc = write_merged(s);
-	if (!rc)
-		rc = write_threads(s);
+		rc = write_profiles(s);
 	json_array_end(&s->json);
 	json_object_end(&s->json);
 	return rc ? rc : json_end(&s->json);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The program that has the most weight: all processes that run one file are one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "export/main_program.h"
+
+struct program {
+	uint64_t weight;
+	uint32_t mapping; /* index; PROFILE_NONE: none is of its file */
+};
+
+struct programs {
+	const struct profile *profile;
+	struct names paths; /* number = index in the list */
+	VECTOR(struct program) list;
+	uint32_t *of_process; /* numbers, by index */
+};
+
+/* The program of each process, or PROFILE_NONE where its file is unknown. */
+static int number_programs(struct programs *s)
+{
+	const struct program none = {0, PROFILE_NONE};
+	const struct profile *p = s->profile;
+	int rc = 0;
+
+	s->of_process = malloc((p->process_count + 1) * sizeof(*s->of_process));
+	if (!s->of_process)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->process_count && !rc; i++) {
+		const char *exe = p->processes[i].p.exe;
+
+		s->of_process[i] = PROFILE_NONE;
+		if (*exe)
+			rc = names_intern_text(&s->paths, exe, &s->of_process[i]);
+		if (!rc && s->paths.texts.count > s->list.count)
+			rc = vector_push(&s->list, none);
+	}
+	return rc;
+}
+
+static void weigh_programs(struct programs *s, uint32_t event)
+{
+	const struct profile *p = s->profile;
+
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		uint32_t thread = p->sums[i].thread, process;
+
+		if (p->sums[i].event != event || thread == PROFILE_NONE)
+			continue;
+		process = p->threads[thread].process;
+		if (process != PROFILE_NONE && s->of_process[process] != PROFILE_NONE)
+			s->list.items[s->of_process[process]].weight += p->sums[i].weight;
+	}
+}
+
+static int find_mappings(struct programs *s, const uint32_t *preferred)
+{
+	const struct profile *p = s->profile;
+
+	for (uint32_t i = 0; i < p->mapping_count; i++) {
+		uint32_t known = s->paths.texts.count, number;
+		struct program *of;
+
+		if (p->mappings[i].m.kind != MAPPING_FILE)
+			continue;
+		if (names_intern_text(&s->paths, p->mappings[i].m.path, &number) < 0)
+			return -ENOMEM;
+		if (number >= known || number >= s->list.count)
+			continue;
+		of = &s->list.items[number];
+		if (of->mapping == PROFILE_NONE ||
+		    (preferred[of->mapping] == PROFILE_NONE && preferred[i] != PROFILE_NONE))
+			of->mapping = i;
+	}
+	return 0;
+}
+
+static uint32_t heaviest(const struct programs *s)
+{
+	const struct program *best = NULL;
+
+	for (size_t i = 0; i < s->list.count; i++) {
+		const struct program *at = &s->list.items[i];
+
+		if (at->mapping != PROFILE_NONE && at->weight && (!best || at->weight > best->weight))
+			best = at;
+	}
+	return best ? best->mapping : PROFILE_NONE;
+}
+
+int main_program(uint32_t *ret, const struct profile *p, uint32_t event, const uint32_t *preferred)
+{
+	struct programs s = {.profile = p};
+	int rc = number_programs(&s);
+
+	if (!rc) {
+		weigh_programs(&s, event);
+		rc = find_mappings(&s, preferred);
+	}
+	if (!rc)
+		*ret = heaviest(&s);
+	names_free(&s.paths);
+	vector_free(&s.list);
+	free(s.of_process);
+	return rc;
+}
