@@ -119,7 +119,7 @@ class Runs(Comparing):
     def count(self, rate, seconds):
         """How often it errs, at one rate: a row of the table in docs/diff.md."""
         draw = random.Random(rate)
-        same, more = self.run_many(rate, seconds, (SAME, 20), (TENTH_MORE, 10))
+        same, more = self.run_many(rate, seconds, (SAME, 16), (TENTH_MORE, 8))
         single = list(itertools.combinations(same, 2))
         ones = sum(self.alarms([one], [two], "--min", "1") for one, two in single)
         chosen = [draw.sample(same, 2 * SIDE) for _ in range(PAIRS)]

@@ -8,6 +8,7 @@
 #define SKEIN_TESTS_DIFF_SCENE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/pipe.h"
 
@@ -84,23 +85,43 @@ static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct
 	return rc ? rc : put_stack(to, &stack, err);
 }
 
-/* As samples for those who want them, and as sums. */
+/* The line that has had the least of its samples, so that they are spread evenly over the time. */
+static inline uint64_t diff_next_line(bool after, const uint64_t *put, uint64_t number)
+{
+	int64_t most = INT64_MIN;
+	uint64_t next = 0;
+
+	for (uint64_t i = 0; i < DIFF_LINES; i++) {
+		int64_t behind = (int64_t)(diff_lines[i].samples[after] * (number + 1)) -
+				 (int64_t)(put[i] * DIFF_SAMPLES(after));
+
+		if (behind > most) {
+			most = behind;
+			next = i;
+		}
+	}
+	return next;
+}
+
+/* As samples for those who want them, half of a CPU's time all along, and as sums. */
 static inline int diff_put_samples(struct sink *to, bool after, bool as_sums, struct error *err)
 {
-	uint64_t time = 1000000000ULL;
+	uint64_t time = 1000000000ULL, put[DIFF_LINES] = {0};
 	int rc = 0;
 
-	for (uint64_t id = 1; id <= DIFF_LINES && !rc; id++) {
+	for (uint64_t id = 1; id <= DIFF_LINES && as_sums && !rc; id++) {
 		uint64_t count = diff_lines[id - 1].samples[after];
 		struct sum sum = {1, 1, id, count, count * DIFF_PERIOD, 0};
 
-		if (as_sums && count)
+		if (count)
 			rc = put_sum(to, &sum, err);
-		for (uint64_t i = 0; i < count && !as_sums && !rc; i++) {
-			struct sample s = {time += DIFF_PERIOD, 1, 1, 0, id, DIFF_PERIOD, 0};
+	}
+	for (uint64_t i = 0; i < DIFF_SAMPLES(after) && !as_sums && !rc; i++) {
+		uint64_t line = diff_next_line(after, put, i);
+		struct sample s = {time += 2 * DIFF_PERIOD, 1, 1, 0, line + 1, DIFF_PERIOD, 0};
 
-			rc = put_sample(to, &s, err);
-		}
+		put[line]++;
+		rc = put_sample(to, &s, err);
 	}
 	return rc;
 }

@@ -13,7 +13,7 @@
 #define FUNCTIONS 150
 #define PAIRS 400
 
-static const struct diff_noise only_sampling = {1, 0, 0};
+static const struct diff_noise only_sampling = {1, 0, 0, 0, 0};
 
 static struct diff_change compare(uint64_t before, double of, uint64_t after, double others,
 				  bool shares)
@@ -109,7 +109,7 @@ static double uniform(uint64_t *seed)
 /* Whatever the counts: swapping the sides turns everything round and changes no chance. */
 START_TEST(swapping_turns_it_round)
 {
-	struct diff_noise noise = {1.5, 0.1, 0.3};
+	struct diff_noise noise = {1.5, 0.1, 0.3, 0, 0};
 	uint64_t seed = 4711;
 
 	for (int i = 0; i < 5000; i++) {
@@ -204,7 +204,7 @@ static void compare_pair(uint64_t *seed, const struct experiment *e, struct verd
 {
 	unsigned int runs = e->runs;
 	double grown = e->grown;
-	struct diff_noise known = {1, e->assumed, 0};
+	struct diff_noise known = {1, e->assumed, 0, 0, 0};
 	static uint64_t counts[12][FUNCTIONS];
 	struct diff_change changes[FUNCTIONS], *list[FUNCTIONS];
 	double shares[2][FUNCTIONS], sum = 0;
@@ -249,9 +249,11 @@ static void compare_pairs(struct experiment e, struct verdict *found, struct ver
 	*found = *chance = (struct verdict){0};
 	for (int i = 0; i < PAIRS; i++)
 		compare_pair(&seed, &e, found, chance);
-	printf("%u runs a side, noise %.2f, assumed %.2f, grown %.2f: in %.2f %% of pairs anything that is "
-	       "chance; the change found in %.2f %%; intervals that hold the truth: %.2f %%\n",
-	       e.runs, e.noise, e.assumed, e.grown, 100.0 * chance->any / PAIRS, 100.0 * found->significant / PAIRS,
+	printf("%u runs a side, noise %.2f, assumed %.2f, grown %.2f: in %.2f %% of pairs "
+	       "anything that is chance; the change found in %.2f %%; intervals that hold the "
+	       "truth: %.2f %%\n",
+	       e.runs, e.noise, e.assumed, e.grown, 100.0 * chance->any / PAIRS,
+	       100.0 * found->significant / PAIRS,
 	       100.0 * (chance->covered + found->covered) / (chance->all + found->all));
 	fflush(stdout);
 }
@@ -298,7 +300,7 @@ START_TEST(runs_that_differ)
 }
 END_TEST
 
-/* One run a side that assumes 10 % shows nothing where runs differ by as much, but large changes. */
+/* One run a side that assumes 10 % shows large changes, and none where runs differ by as much. */
 START_TEST(one_run_a_side)
 {
 	struct verdict found, chance;
@@ -317,7 +319,7 @@ END_TEST
  */
 START_TEST(kernel_time_differs_more)
 {
-	static const struct diff_noise noise = {1, 0.1, 0.3};
+	static const struct diff_noise noise = {1, 0.1, 0.3, 0, 0};
 	struct diff_count counts[] = {{8000, 100000, false, 0, 8000}, {12000, 100000, true, 0, 12000}};
 	double own = diff_change_of(counts, 2, true, &noise).p, called, beside, sampling;
 
@@ -333,6 +335,33 @@ START_TEST(kernel_time_differs_more)
 	}
 	beside = diff_change_of(counts, 2, true, &noise).p;
 	ck_assert(sampling < 1e-100 && called > 0.2 && beside > 0.2);
+}
+END_TEST
+
+/*
+ * Stretches of two runs. By hand: all of a change in one stretch of four is t = 1; phases that
+ * both runs have are none; nothing is known of fewer than two stretches.
+ */
+START_TEST(stretches_of_one_run)
+{
+	struct diff_count pairs[8], whole[2] = {{400, 4000, false, 0, 0}, {800, 4000, true, 0, 0}};
+	struct diff_noise noise = {1, 0, 0, 0, 0};
+	double alone;
+
+	for (int i = 0; i < 8; i++) /* phases: 0, 100, 0 and 300 of 1,000, and 400 more in one */
+		pairs[i] = (struct diff_count){(i / 2 % 2) * (i / 2 * 100) + (i == 5) * 400, 1000,
+					       i % 2, 0, 0};
+	noise.within = diff_spread_within(pairs, 8, true, &noise.freedom);
+	ck_assert_uint_eq(noise.freedom, 3);
+	alone = diff_change_of(whole, 2, true, &only_sampling).p;
+	ck_assert(alone < 1e-20);
+	/* 0.1 of 4,000 a side, of which 0.4 in a quarter: its standard deviation is 0.1, too */
+	check_near(diff_change_of(whole, 2, true, &noise).p, diff_student(1, 3), 1e-9);
+	pairs[5].count = 0;
+	check_near(diff_spread_within(pairs, 8, true, &noise.freedom), 0, 1e-12);
+	pairs[0].whole = pairs[3].whole = pairs[5].whole = 0;
+	check_near(diff_spread_within(pairs, 8, true, &noise.freedom), 0, 0);
+	ck_assert_uint_eq(noise.freedom, 0);
 }
 END_TEST
 
@@ -368,4 +397,5 @@ END_TEST
 
 SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
       swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
-      one_run_a_side, kernel_time_differs_more, little_or_nothing, very_many)
+      one_run_a_side, kernel_time_differs_more,
+      stretches_of_one_run, little_or_nothing, very_many)

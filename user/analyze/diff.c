@@ -34,8 +34,8 @@ struct comparing {
 	const struct diff_how *how;
 	uint32_t unknown; /* label of frames that a trace has lost */
 	bool *kernel; /* by label: see struct diff_row */
-	struct run *runs;
-	size_t run_count;
+	struct run *runs; /* and, if there is one on each side, their stretches in turn */
+	size_t run_count, stretch_count; /* of all stretches */
 	double scale; /* from a value to the unit that is shown */
 	struct diff_noise noise[2]; /* of programs, of the kernel */
 	struct diff_count *list; /* room for one count of each run */
@@ -248,16 +248,17 @@ static int count_run(struct comparing *c, struct run *r)
 static int count_all(struct comparing *c)
 {
 	bool functions = c->how->by == DIFF_BY_FUNCTION;
+	size_t runs = c->run_count + c->stretch_count;
 	int rc = 0;
 
-	for (size_t i = 0; i < c->run_count && !rc; i++)
+	for (size_t i = 0; i < runs && !rc; i++)
 		rc = functions ? label_frames(c, &c->runs[i]) : label_groups(c, &c->runs[i]);
 	if (rc)
 		return rc;
 	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
 	if (!c->kernel)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->run_count && !rc; i++)
+	for (size_t i = 0; i < runs && !rc; i++)
 		rc = count_run(c, &c->runs[i]);
 	return rc;
 }
@@ -299,9 +300,28 @@ static bool is_large_enough(const struct comparing *c, const struct diff_count *
 	return all / fmin(whole[0], whole[1]) * c->scale >= c->how->least;
 }
 
+static struct diff_count count_of(const struct run *r, uint32_t number, enum diff_cost cost)
+{
+	return (struct diff_count){r->counts[ALL][cost][number], r->whole, r->after,
+				   r->counts[IN_KERNEL][cost][number], r->kernel};
+}
+
+/* What is known of how the runs vary: of all that is compared, and within these. */
+static struct diff_noise noise_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
+{
+	struct diff_noise noise = c->noise[c->kernel[number]];
+
+	for (size_t i = 0; i < c->stretch_count; i++)
+		c->list[i] = count_of(&c->runs[c->run_count + i], number, cost);
+	noise.within = diff_spread_within(c->list, c->stretch_count, c->how->measure == DIFF_SHARE,
+					  &noise.freedom);
+	return noise;
+}
+
 /* The change of one cost of a label. */
 static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
 {
+	struct diff_noise noise = noise_of(c, number, cost);
 	struct diff_change change;
 	size_t count = 0;
 
@@ -309,12 +329,9 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 		const struct run *r = &c->runs[i];
 
 		if (r->whole > 0) /* a run without samples says nothing of shares */
-			c->list[count++] = (struct diff_count){
-				r->counts[ALL][cost][number], r->whole, r->after,
-				r->counts[IN_KERNEL][cost][number], r->kernel};
+			c->list[count++] = count_of(r, number, cost);
 	}
-	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE,
-				&c->noise[c->kernel[number]]);
+	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE, &noise);
 	change.tested = change.tested && is_large_enough(c, c->list, count);
 	for (int side = 0; side < 2; side++)
 		change.value[side] *= c->scale;
@@ -348,7 +365,7 @@ static int add_rows(struct diff *d, struct comparing *c)
 {
 	int rc = 0;
 
-	c->list = calloc(c->run_count, sizeof(*c->list));
+	c->list = calloc(c->run_count + c->stretch_count, sizeof(*c->list));
 	if (!c->list)
 		return -ENOMEM;
 	for (int kernel = 0; kernel < 2; kernel++)
@@ -427,27 +444,44 @@ static int more_changed(const void *a, const void *b)
 	return order ? order : strcmp(x->more, y->more);
 }
 
+static int add_run(struct comparing *c, struct run *r, const struct diff_run *given, bool after)
+{
+	r->given = *given;
+	r->after = after;
+	return measure_run(c, r);
+}
+
+/* How many stretches of each side can be compared in pairs. */
+static size_t count_stretches(const struct diff_side sides[2])
+{
+	const struct diff_run *before = sides[0].runs, *after = sides[1].runs;
+
+	if (sides[0].count != 1 || sides[1].count != 1)
+		return 0;
+	return before->stretch_count < after->stretch_count ? before->stretch_count
+							    : after->stretch_count;
+}
+
 static int make_runs(struct comparing *c, const struct diff_side sides[2])
 {
+	size_t stretches = count_stretches(sides);
 	int rc = 0;
 
-	c->runs = calloc(sides[0].count + sides[1].count, sizeof(*c->runs));
+	c->runs = calloc(sides[0].count + sides[1].count + 2 * stretches, sizeof(*c->runs));
 	if (!c->runs)
 		return -ENOMEM;
 	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < sides[side].count && !rc; i++) {
-			struct run *r = &c->runs[c->run_count++];
-
-			r->given = sides[side].runs[i];
-			r->after = side == 1;
-			rc = measure_run(c, r);
-		}
+		for (size_t i = 0; i < sides[side].count && !rc; i++)
+			rc = add_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
+	for (size_t i = 0; i < 2 * stretches && !rc; i++, c->stretch_count++)
+		rc = add_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
+			     i % 2 == 1);
 	return rc;
 }
 
 static void free_runs(struct comparing *c)
 {
-	for (size_t i = 0; i < c->run_count; i++) {
+	for (size_t i = 0; i < c->run_count + c->stretch_count; i++) {
 		free(c->runs[i].labels);
 		for (int k = 0; k < PARTS * DIFF_COSTS; k++)
 			free(c->runs[i].counts[k / DIFF_COSTS][k % DIFF_COSTS]);
@@ -459,7 +493,8 @@ static void free_runs(struct comparing *c)
 
 int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how)
 {
-	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL};
+	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL,
+						     0, 0};
 	struct comparing c = {.how = how, .noise = {assumed, assumed}};
 	struct diff d = {.costs = {[DIFF_SELF] = how->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
 	int rc = make_runs(&c, sides);

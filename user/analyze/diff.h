@@ -30,7 +30,15 @@ struct diff_run {
 	const struct profile *profile;
 	uint32_t event; /* index of the one that is compared */
 	uint64_t time; /* how long it was recorded, ns; only DIFF_TIME needs it */
+	/*
+	 * Stretches of it, of equal length and one after the other, as profiles of their own: they
+	 * show how it varies within, where there is one run a side. count 0: none.
+	 */
+	const struct diff_run *stretches;
+	size_t stretch_count;
 };
+
+#define DIFF_STRETCHES 8 /* of a run: enough degrees of freedom, and longer than most phases */
 
 /* What is compared, and how. */
 struct diff_how {

@@ -10,6 +10,7 @@
 #define NEGLIGIBLE 1e-17 /* of a sum, what is added no more */
 #define COVERED 0.95
 #define MANY 1e8 /* variance of a count from which on it is as good as normal, and long to add up */
+#define MANY_FREEDOM 1000 /* from so many on, t is as good as normal */
 #define USUAL_FREEDOM 4 /* degrees of freedom that the usual spread counts for */
 
 /* All runs of both sides added up. */
@@ -216,15 +217,33 @@ static double assumed_variance(const struct sides *s, const struct diff_noise *n
 	return s->shares ? square(1 - value) * own + square(value * noise->kernel * others) : own;
 }
 
-/* The same with one run a side, of which only an assumption is known. */
+/* The chance of so many standard deviations; freedom 0: that of a normal variable. */
+static double chance_beyond(double deviations, unsigned int freedom)
+{
+	return freedom ? diff_student(deviations, freedom) : erfc(deviations / M_SQRT2);
+}
+
+/* Of a sum of variances, of which only the part that is measured varies; 0: so little of it. */
+static unsigned int freedom_of(double measured, double all, unsigned int freedom)
+{
+	double sum = freedom * square(all / measured);
+
+	return sum < MANY_FREEDOM ? (unsigned int)sum : 0;
+}
+
+/* The same with one run a side: what is known is an assumption, and how it varies within. */
 static double count_assumed(struct diff_change *c, const struct sides *s,
 			    const struct diff_noise *noise)
 {
-	double sampling = sampling_variance(s);
-	double spread = sampling > 0 ? 1 + 2 * assumed_variance(s, noise) / sampling : 1;
+	double sampling = sampling_variance(s), spread = fmax(1, noise->within);
+	unsigned int freedom = 0;
 
-	c->p = fmax(c->p, erfc(deviations(s, spread) / M_SQRT2));
-	return NORMAL_95 * sqrt(spread);
+	if (sampling > 0)
+		spread += 2 * assumed_variance(s, noise) / sampling;
+	if (noise->within > 1)
+		freedom = freedom_of(noise->within, spread, noise->freedom);
+	c->p = fmax(c->p, chance_beyond(deviations(s, spread), freedom));
+	return (freedom ? diff_student_bound(1 - COVERED, freedom) : NORMAL_95) * sqrt(spread);
 }
 
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
@@ -258,6 +277,51 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 	}
 	c.q = c.p;
 	return c;
+}
+
+/* How much a pair weighs: the inverse of its variance by sampling, but for a factor. */
+static double weight_of(const struct diff_count *pair)
+{
+	double whole = pair[0].whole + pair[1].whole;
+
+	return whole > 0 ? pair[0].whole * pair[1].whole / whole : 0;
+}
+
+static double difference_of(const struct diff_count *pair)
+{
+	return (double)pair[1].count / pair[1].whole - (double)pair[0].count / pair[0].whole;
+}
+
+double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
+			  unsigned int *freedom)
+{
+	struct sides s = {.shares = shares};
+	double weights = 0, mean = 0, sum = 0, variance;
+	unsigned int found = 0;
+
+	for (size_t i = 0; i + 1 < count; i += 2) {
+		double weight = weight_of(&pairs[i]);
+
+		if (weight <= 0)
+			continue;
+		found++;
+		weights += weight;
+		mean += weight * difference_of(&pairs[i]);
+		s.count[0] += (double)(pairs[i].count + pairs[i + 1].count);
+		s.whole[0] += pairs[i].whole + pairs[i + 1].whole;
+	}
+	variance = variance_of(&s, value_of(&s, 0));
+	*freedom = found > 1 && variance > 0 ? found - 1 : 0;
+	if (!*freedom)
+		return 0;
+	mean /= weights;
+	for (size_t i = 0; i + 1 < count; i += 2) {
+		double weight = weight_of(&pairs[i]);
+
+		if (weight > 0)
+			sum += weight * square(difference_of(&pairs[i]) - mean);
+	}
+	return sum / (variance * *freedom);
 }
 
 static int by_chance(const void *a, const void *b)

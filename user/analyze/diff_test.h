@@ -49,6 +49,9 @@ struct diff_noise {
 	 * that nothing measures them: these parts of the time in programs, and in the kernel.
 	 */
 	double program, kernel;
+	/* The spread within those two, by diff_spread_within(), and its degrees of freedom; or 0. */
+	double within;
+	unsigned int freedom;
 };
 
 /*
@@ -60,11 +63,22 @@ struct diff_noise {
  * more than one run on a side it is not below that of a quasi-likelihood t test, whose dispersion
  * comes from how the runs of a side differ (McCullagh and Nelder, Generalized Linear Models, 4.5;
  * moderated as Robinson and Smyth 2007 do). With one on each it is not below that of a normal
- * test whose variance is that of sampling and of runs as noise assumes it.
+ * test whose variance is that of sampling, or within the runs if that is larger, and of runs as
+ * noise assumes it (t with the degrees of freedom of Satterthwaite 1946).
  * Interval: score intervals of both values, combined as Newcombe (1998, method 10) does.
  */
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
 				  const struct diff_noise *noise);
+
+/*
+ * The same stretches of time of two runs, before and after in turn: the variance of their
+ * difference over that of sampling, and *freedom; 0 and 0 of fewer than two. Samples are no
+ * independent draws (a program's start is one event, however many samples it has; phases are
+ * slow): what differs in one stretch alone is no change of the whole. Stretches are compared in
+ * pairs, so that phases which both runs have make no difference.
+ */
+double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
+			  unsigned int *freedom);
 
 /*
  * Set q of those that are tested, by Benjamini and Hochberg (1995): when all with q <= x are

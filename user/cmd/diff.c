@@ -11,6 +11,7 @@
 #include "cmd/diff.h"
 #include "cmd/report.h"
 
+#define STRETCHED_SAMPLES 200000 /* of a trace: more are not read again by stretches of time */
 #define EXIT_CHANGED 3 /* of --exit-code: neither a failure nor a wrong call */
 
 const char *diff_measure_word(unsigned int measure)
@@ -158,6 +159,11 @@ static const struct option_spec diff_specs[] = {
 	{.name = NULL},
 };
 
+bool diff_is_weak(const struct comparison *c)
+{
+	return c->count[BEFORE] == 1 && c->count[AFTER] == 1;
+}
+
 /* event: the name of the one to compare; NULL: the one that has samples. */
 static int read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
 		      const char *event, struct error *err)
@@ -183,6 +189,41 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 	return 0;
 }
 
+/* The profile of the part of a trace that passes the filter. */
+static int read_stretch(struct diff_trace *t, const struct filter *f,
+			const struct diff_options *o, struct error *err)
+{
+	struct profile *p = NULL;
+	struct input input = {0};
+	int rc = input_open(&input, t->path, f, err);
+
+	if (!rc)
+		rc = profile_read(&p, input.source, &o->how.view, err);
+	if (!rc)
+		t->stretches[t->stretch_count++] =
+			(struct diff_run){.profile = p, .event = t->event_index,
+					  .time = filter_time(f, &p->host)};
+	input_close(&input);
+	return rc;
+}
+
+/* A trace in stretches of time; one of so many samples would take too long and too much memory. */
+static int read_stretches(struct diff_trace *t, const struct diff_options *o, struct error *err)
+{
+	uint64_t step = t->time / DIFF_STRETCHES;
+	struct filter f = o->filter;
+	int rc = 0;
+
+	if (!step || t->count > STRETCHED_SAMPLES)
+		return 0;
+	for (int i = 0; i < DIFF_STRETCHES && !rc; i++) {
+		f.from = o->filter.from + step * i;
+		f.to = i == DIFF_STRETCHES - 1 ? o->filter.to : f.from + step - 1;
+		rc = read_stretch(t, &f, o, err);
+	}
+	return rc;
+}
+
 static int read_traces(struct comparison *c, struct error *err)
 {
 	const struct diff_options *o = c->options;
@@ -200,12 +241,9 @@ static int read_traces(struct comparison *c, struct error *err)
 			rc = read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
 			c->count[side]++;
 		}
+	for (int side = 0; side < SIDES && diff_is_weak(c) && !rc; side++)
+		rc = read_stretches(&c->traces[side], o, err);
 	return rc;
-}
-
-bool diff_is_weak(const struct comparison *c)
-{
-	return c->count[BEFORE] == 1 && c->count[AFTER] == 1;
 }
 
 static int check_times(const struct comparison *c, struct error *err)
@@ -228,7 +266,8 @@ static int compare(struct comparison *c, struct error *err)
 
 	for (size_t i = 0; i < all && !rc; i++)
 		runs[i] = (struct diff_run){c->traces[i].profile, c->traces[i].event_index,
-					    c->traces[i].time};
+					    c->traces[i].time, c->traces[i].stretches,
+					    c->traces[i].stretch_count};
 	if (!rc)
 		rc = diff_make(&c->diff, sides, &c->options->compare);
 	if (!rc)
@@ -276,6 +315,8 @@ static void free_comparison(struct comparison *c)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++) {
 		profile_free(c->traces[i].profile);
+		for (size_t k = 0; k < c->traces[i].stretch_count; k++)
+			profile_free((struct profile *)c->traces[i].stretches[k].profile);
 		input_close(&c->traces[i].input);
 	}
 	free(c->traces);

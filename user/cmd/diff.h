@@ -34,6 +34,8 @@ struct diff_trace {
 	uint64_t time; /* how long what is shown is, ns */
 	struct completeness completeness;
 	struct losses losses;
+	struct diff_run stretches[DIFF_STRETCHES]; /* with profiles of its own */
+	size_t stretch_count; /* 0: not read */
 };
 
 struct comparison {

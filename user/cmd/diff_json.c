@@ -22,6 +22,7 @@ static void put_trace(struct json *j, const struct diff_trace *t)
 	json_key_uint(j, "stacks_due", t->completeness.due);
 	json_key_uint(j, "stacks_complete", t->completeness.complete);
 	json_key_uint(j, "samples_lost", t->losses.due);
+	json_key_uint(j, "stretches", t->stretch_count);
 	json_object_end(j);
 }
 
@@ -88,6 +89,11 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_key(&j, "runs_differ_by"); /* null: it is measured, with several runs */
 	if (diff_is_weak(c))
 		json_real(&j, DIFF_ASSUMED_PROGRAM);
+	else
+		json_null(&j);
+	json_key(&j, "runs_differ_by_in_kernel");
+	if (diff_is_weak(c))
+		json_real(&j, DIFF_ASSUMED_KERNEL);
 	else
 		json_null(&j);
 	json_key_uint(&j, "tested", c->diff.tested[0]);

@@ -106,9 +106,12 @@ static void put_runs(const struct comparison *c, const struct screen *s)
 	if (diff_is_weak(c))
 		snprintf(text, sizeof(text),
 			 "One trace a side, the weaker statement: how runs differ by themselves is "
-			 "not measured; %.0f %% of a program's time and %.0f %% of the kernel's are "
-			 "assumed, as standard deviations. Several traces of each side measure it: skein diff "
-			 "BEFORE... -- AFTER...",
+			 "not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's are "
+			 "assumed, as standard deviations. Several traces of each side measure it: "
+			 "skein diff BEFORE... -- AFTER...",
+			 c->traces[0].stretch_count && c->traces[1].stretch_count
+				 ? ", only how these vary within"
+				 : "",
 			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
 	else
 		snprintf(text, sizeof(text),
