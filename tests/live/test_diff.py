@@ -113,7 +113,7 @@ class Runs(Comparing):
 
     @unittest.skipIf(LONG, "the long form counts")
     def test_runs_of_the_same_make_no_alarm(self):
-        same, others = self.run_many(999, 1, (SAME, 8), (OTHERS.values(), 4))
+        same, others = self.run_many(1999, 1, (SAME, 8), (OTHERS.values(), 4))
         pairs = list(itertools.combinations(same, 2))
         alarms = sum(self.alarms([one], [two]) for one, two in pairs)
         print(f"{alarms} of {len(pairs)} pairs of runs of one program alarm")
