@@ -109,12 +109,12 @@ class Robust(live.LiveTest):
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
         return disk
 
-    def check_short(self, done, path):
+    def check_short(self, done, path, why="no space left on its disk"):
         """
         Written is what the trace holds, the rest of what was due has another name, and the trace
         tells as the words did that there was no room.
         """
-        text = self.check_message(done, 1, "no space left", "not stored", str(path))
+        text = self.check_message(done, 1, why, "not stored", str(path))
         trace = live.Trace(path)
         accounts = trace.query("SELECT * FROM account")
         total = {k: sum(a[k] for a in accounts)
@@ -134,7 +134,7 @@ class Robust(live.LiveTest):
         self.assertEqual(ended["in_trace"], host["end"] - host["start"])
         self.assertGreater(ended["recorded"], ended["in_trace"])
         shown = " ".join(skein("report", path).stdout.decode().split())
-        self.assertRegex(shown, r"Ended for want of space: no space left on its disk; "
+        self.assertRegex(shown, rf"Ended for want of space: {why}; "
                                 r"[0-9.]+ m?s were recorded, [0-9.]+ [mn]?s of it is in the trace")
         if held:
             last = trace.one("SELECT max(time) FROM sample")
@@ -194,6 +194,42 @@ class Robust(live.LiveTest):
         self.check_message(done, 1, "no space left")
         self.assertIn(b"distinct", out.read_bytes())
         self.assertEqual(list(disk.iterdir()), [])
+
+    def test_limit_on_the_size_of_files(self):
+        """RLIMIT_FSIZE kills nobody, and is named with its value and what raises it."""
+        self.start(workload("distinct"), 1000)
+        words = ("RLIMIT_FSIZE, is 400 KiB", "ulimit -f unlimited", "LimitFSIZE=")
+        path = self.tmp / "x.skein"
+        limit = ["prlimit", f"--fsize={400 << 10}"]
+        done = skein("record", "-a", "-F", 999, "-d", 60, "-o", path, prefix=limit)
+        self.check_message(done, 1, *words)
+        self.check_short(done, path, "it has reached RLIMIT_FSIZE, the limit on the size of files")
+        self.assertLessEqual(path.stat().st_size, 400 << 10)
+        path.unlink()
+        done = skein("record", "-a", "-d", 1, "-o", path, prefix=["prlimit", "--fsize=20000"])
+        self.check_message(done, 1, "RLIMIT_FSIZE, is 19.5 KiB", "x.skein")
+        self.assertEqual(self.left(), [])
+        done = skein("record", "-o", path, "--", "sh", "-c", "kill -XFSZ $$")
+        self.assertEqual(done.returncode, 128 + signal.SIGXFSZ, done.stderr)
+
+    def test_limit_on_open_files(self):
+        """Too few for events: said, with the limit. Too few for files: recorded, and said."""
+        target = self.start(workload("loop"), 1000)
+        path = self.tmp / "x.skein"
+        args = ("record", "-a", "-F", 199, "-d", 1, "-o", path)
+        done = skein(*args, prefix=["prlimit", "--nofile=24:24"])
+        self.check_message(done, 1, "RLIMIT_NOFILE, is 24", "ulimit -n", "LimitNOFILE=")
+        self.assertEqual(self.left(), [])
+        few = 24 + 16 * os.cpu_count()
+        done = skein(*args, prefix=["prlimit", f"--nofile={few}:{few}"])
+        self.check_message(done, 0, "times a file was not opened", f"RLIMIT_NOFILE, is {few}",
+                           "LimitNOFILE=")
+        self.assertGreater(live.count(live.Trace(path).stacks(pid=target.pid)), 5)
+        # the soft limit is raised to the hard one
+        done = skein(*args, prefix=["prlimit", "--nofile=24:65536"])
+        self.assertNotIn("RLIMIT_NOFILE", self.check_message(done, 0))
+        stacks = live.Trace(path).stacks(pid=target.pid)
+        self.assertGreater(live.share(stacks, "loop_inner"), 0.9)
 
     def test_no_space_at_all(self):
         disk = self.small_disk("4k")

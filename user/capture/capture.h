@@ -67,6 +67,7 @@ struct capture_summary {
 	uint64_t switches, wakeups, migrations; /* put */
 	uint64_t switch_memory; /* bytes shared with the kernel; part of what is resident */
 	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
+	uint64_t files_refused; /* for want of descriptors: RLIMIT_NOFILE */
 	uint64_t names_mangled; /* that would have taken too much to demangle */
 	char names_mangled_in[256]; /* path of the first file that has such; its end, if it is longer */
 	uint64_t memory; /* bytes, the most that the recorder had resident */

@@ -598,6 +598,7 @@ static void fill_summary(struct live *l)
 		add_switches(l, s);
 	add_names(l, s);
 	s->opener_restarts = opener_restarts(l->opener);
+	s->files_refused = opener_refused(l->opener);
 	s->memory = process_peak_memory(getpid());
 	add_helpers(l, s);
 	s->inlined = l->inlines != NULL;

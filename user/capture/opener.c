@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #define AVOID_MAX 64
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
 #define PACKETS_PER_POLL 64
+#define SPARE_DESCRIPTORS 32 /* for what the recorder itself opens later: CPUs, journals, /proc */
 #define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
 
 struct ask {
@@ -48,6 +50,8 @@ struct opener {
 
 	bool suspected; /* the last child died by itself, over nothing that it was blamed for */
 	uint64_t cut_short;
+	uint64_t descriptors; /* from this one on they are kept for the recorder itself */
+	uint64_t refused;     /* files that were not taken for want of descriptors */
 	struct avoided avoided[AVOID_MAX];
 	unsigned int avoided_next;
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
@@ -198,9 +202,14 @@ static void take_opened(struct opener *o, const struct opener_tell *t, int fd)
 			close(fd);
 		return;
 	}
+	if (fd >= 0 && (uint64_t)fd >= o->descriptors) {
+		close(fd);
+		fd = -1;
+	}
 	/* Without a free descriptor the kernel drops the one that came. */
 	if (answer.fd == 0)
 		answer.fd = fd >= 0 ? fd : -EMFILE;
+	o->refused += answer.fd == -EMFILE;
 	if (!answer.more)
 		free(take_ask(&o->sent));
 	o->events.opened(o->events.context, &answer);
@@ -415,6 +424,11 @@ uint64_t opener_pending(const struct opener *o)
 	return o->sent.count + o->unsent.count + o->scans;
 }
 
+uint64_t opener_refused(const struct opener *o)
+{
+	return o->refused;
+}
+
 uint64_t opener_restarts(const struct opener *o)
 {
 	return o->helper.restarts;
@@ -446,6 +460,16 @@ static _Noreturn void run(void *context, int socket, pid_t parent)
 	opener_child(socket, parent);
 }
 
+/* Descriptors are given out from the lowest free one on: from here on few are left. */
+static uint64_t first_spare(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur > SPARE_DESCRIPTORS ? limit.rlim_cur - SPARE_DESCRIPTORS : 0;
+}
+
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
 {
 	const struct helper_kind kind = {
@@ -459,6 +483,7 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 	if (!o)
 		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
+	o->descriptors = first_spare();
 	result = helper_open(&o->helper, &kind, err);
 	if (result < 0)
 		free(o);

@@ -139,6 +139,8 @@ int opener_scan(struct opener *o, uint32_t pid);
 int opener_poll(struct opener *o, uint64_t now, struct error *err);
 uint64_t opener_pending(const struct opener *o);
 uint64_t opener_restarts(const struct opener *o);
+/* Files that were not taken (-EMFILE), since RLIMIT_NOFILE leaves no descriptors for them. */
+uint64_t opener_refused(const struct opener *o);
 /* Processes that a scan told of in part only, or not at all because they hung it. */
 uint64_t opener_cut_short(const struct opener *o);
 /* What it has cost so far, children that were killed included. Adds to *ret. */

@@ -2,10 +2,12 @@
 /* Progress and summary of a recording. */
 #include "cmd/record_summary.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -195,6 +197,20 @@ static void show_mangled(const struct capture_summary *s)
 		 path[0] ? "; the first is of " : "", path);
 }
 
+/* Files without descriptors: their names and tables are missing. */
+static void show_refused(const struct capture_summary *s)
+{
+	struct error why = {""};
+	char count[32];
+
+	if (!s->files_refused)
+		return;
+	limits_explain(&why, -EMFILE);
+	log_warn("%s times a file was not opened for want of descriptors, and lacks names and "
+		 "unwind tables: %s", show_count(s->files_refused, count, sizeof(count)),
+		 why.text + strspn(why.text, "\n"));
+}
+
 static void show_losses(const struct capture_summary *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
@@ -212,6 +228,7 @@ static void show_losses(const struct capture_summary *s)
 			 show_count(s->names_pending, count, sizeof(count)));
 	}
 	show_mangled(s);
+	show_refused(s);
 	if (s->worker_restarts || s->opener_restarts)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
 			 (unsigned long long)s->worker_restarts,

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "capture/clock.h"
 #include "cmd/commands.h"
@@ -385,6 +386,7 @@ static int watch_machine(struct top *t)
 	go_first(HELPERS_NICE);
 	rc = capture_source(&source, &o, &err);
 	if (rc) {
+		limits_explain(&err, rc);
 		log_failure(rc == -EINVAL ? 2 : 1, &err);
 		t->status = rc == -EINVAL ? 2 : 1;
 		goto out;
