@@ -28,6 +28,8 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 	end = end < s->from ? 0 : end - s->from;
 	if (time >= end)
 		return;
+	if (!s->width) /* zeroed memory: the trace tells of no machine, so of no range either */
+		s->width = FIRST_WIDTH;
 	s->length = end > s->length ? end : s->length;
 	while ((end - 1) / SERIES_BUCKETS >= s->width)
 		widen(s);

@@ -321,6 +321,15 @@ static int show(const char *path, const struct report_options *o, const struct i
 	return rc;
 }
 
+static void warn_of_damage(const char *path, const struct input *in, const struct profile *p)
+{
+	if (trace_left_out(in->trace))
+		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
+	else if (!p->host_count && p->stack_count)
+		log_warn("%s is damaged: it does not tell of which machine it is, nor when the "
+			 "recording began and ended, so shares of time are wrong", path);
+}
+
 static int run_report(const char *path, const struct report_options *o)
 {
 	struct input in = {0};
@@ -335,6 +344,8 @@ static int run_report(const char *path, const struct report_options *o)
 		rc = profile_read(&p, in.source, &o->view, &err);
 	if (!rc)
 		rc = show(path, o, &in, p, &err);
+	if (!rc)
+		warn_of_damage(path, &in, p);
 	profile_free(p);
 	input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;

@@ -61,7 +61,7 @@ static int read_header(int fd, struct header *ret, const char *path, struct erro
 	return 0;
 }
 
-static int check_header(int fd, bool *truncated, const char *path, struct error *err)
+static int check_header(int fd, struct trace *t, const char *path, struct error *err)
 {
 	struct header h = {0};
 	int result = read_header(fd, &h, path, err);
@@ -75,7 +75,8 @@ static int check_header(int fd, bool *truncated, const char *path, struct error 
 		return error_set(err, -EPROTONOSUPPORT,
 				 "%s was written by a newer skein (schema %u, this one reads %u)",
 				 path, h.version, SCHEMA_VERSION);
-	*truncated = h.pages * h.page_size > h.size;
+	t->truncated = h.pages * h.page_size > h.size;
+	t->size = h.size;
 	return 0;
 }
 
@@ -308,6 +309,43 @@ static int check_schema(struct trace *t, struct error *err)
 	return result;
 }
 
+/* A column that is computed when it is read makes gigabytes of a small file. */
+static int check_columns(struct trace *t, const char *table, struct error *err)
+{
+	char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
+	sqlite3_stmt *stmt = NULL;
+	int rc = SQLITE_DONE, result = sql_prepare(t->db, &stmt, sql, err);
+
+	sqlite3_free(sql);
+	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		if (sqlite3_column_int(stmt, 6)) /* "hidden" */
+			result = error_set(err, -EBADMSG,
+					   "%s is no skein trace: its table '%.20s' has a column "
+					   "that is computed", t->path, table);
+	if (result == 0 && rc != SQLITE_DONE)
+		result = explain_open(t->db, rc, t->path, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+/* Of all tables, since SQL may read any. */
+static int check_tables(struct trace *t, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = SQLITE_DONE;
+	int result = sql_prepare(t->db, &stmt,
+				 "SELECT name FROM sqlite_schema WHERE type = 'table'"
+				 " AND name IS NOT NULL AND sql NOT LIKE 'CREATE VIRTUAL%'",
+				 err);
+
+	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		result = check_columns(t, (const char *)sqlite3_column_text(stmt, 0), err);
+	if (result == 0 && rc != SQLITE_DONE)
+		result = explain_open(t->db, rc, t->path, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
 /* A virtual table declares itself when it is first met, which the authorizer would not allow. */
 static int connect_streams(struct trace *t, struct error *err)
 {
@@ -328,6 +366,48 @@ static int connect_streams(struct trace *t, struct error *err)
 	return result;
 }
 
+/* Called every so many steps of a statement; 1 ends it. */
+#define STEPS_EACH 1000
+#define STEPS_LEAST 10000000ULL
+#define STEPS_PER_BYTE 100
+
+static int count_steps(void *context)
+{
+	struct trace *t = context;
+
+	if (!t->steps)
+		return 0;
+	if (t->steps > STEPS_EACH)
+		t->steps -= STEPS_EACH;
+	return t->steps <= STEPS_EACH;
+}
+
+void trace_allow(struct trace *t, bool bounded)
+{
+	t->steps = bounded && t->size ? STEPS_LEAST + STEPS_PER_BYTE * t->size : 0;
+}
+
+/* A cell of a table is not smaller: its length, its key, and a header of one byte. */
+#define ROW_BYTES 4
+
+uint64_t trace_rows_max(const struct trace *t)
+{
+	return t->size ? t->size / ROW_BYTES : UINT64_MAX;
+}
+
+uint64_t trace_text_max(const struct trace *t)
+{
+	return t->size ? t->size : UINT64_MAX;
+}
+
+#define STACKS_LEAST (1 << 20)
+#define STACKS_PER_BYTE 4
+
+uint64_t trace_stacks_max(const struct trace *t)
+{
+	return t->size ? STACKS_LEAST + STACKS_PER_BYTE * t->size : UINT64_MAX;
+}
+
 static int open_database(struct trace *t, const char *real, struct error *err)
 {
 	int rc, result;
@@ -338,11 +418,15 @@ static int open_database(struct trace *t, const char *real, struct error *err)
 	if (rc != SQLITE_OK)
 		return explain_open(t->db, rc, t->path, err);
 	restrict_connection(t);
+	sqlite3_progress_handler(t->db, STEPS_EACH, count_steps, t);
+	trace_allow(t, true);
 	result = sql_exec(t->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", err);
 	if (result == 0)
 		result = touch(t->db, t->path, err);
 	if (result == 0)
 		result = check_schema(t, err);
+	if (result == 0)
+		result = check_tables(t, err);
 	if (result < 0)
 		return result;
 	rc = stream_tables_register(t->db, &t->damage);
@@ -370,7 +454,7 @@ int trace_open(struct trace **ret, const char *path, struct error *err)
 	result = real ? roll_back(fd, real, path, err)
 		      : error_errno(err, -errno, "cannot open %s", path);
 	if (result == 0)
-		result = check_header(fd, &t->truncated, path, err);
+		result = check_header(fd, t, path, err);
 	/* Before SQLite opens the file: closing a descriptor drops its POSIX locks. */
 	close(fd);
 	if (result == 0)

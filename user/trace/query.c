@@ -49,6 +49,7 @@ int trace_query(struct trace *t, const char *sql, enum query_format format, FILE
 	const char *rest = sql, *at;
 	int result = 0, rc, statements = 0;
 
+	trace_allow(t, false); /* who asks may ask for much, and has Ctrl-C */
 	t->damage = (struct stream_damage){.query = t->damage.query + 1};
 	while (result == 0 && *rest) {
 		at = rest;

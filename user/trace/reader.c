@@ -32,6 +32,8 @@ struct file_source {
 	unsigned int loss_count;
 	uint64_t last_loss_id; /* of the file */
 	uint64_t told;	       /* streams whose losses are known: mask of WANT() */
+	uint64_t text;	       /* bytes, of all rows so far */
+	uint64_t stacks;       /* records so far */
 };
 
 static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
@@ -87,10 +89,16 @@ static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		char *member = (char *)&r + kind->fields[i].offset;
 
-		if (kind->fields[i].type == FIELD_TEXT)
+		if (kind->fields[i].type == FIELD_TEXT) {
 			*(const char **)member = (const char *)sqlite3_column_text(row, (int)i);
-		else
+			f->text += (uint64_t)sqlite3_column_bytes(row, (int)i);
+		} else {
 			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(row, (int)i);
+		}
+	}
+	if (f->text > trace_text_max(f->trace)) { /* one text stands in many rows */
+		add_loss(f, 0, 0, 1);
+		return 0;
 	}
 	if (k == KIND_LOSS && r.loss.id > f->last_loss_id)
 		f->last_loss_id = r.loss.id;
@@ -124,6 +132,11 @@ static int put_chunk(struct file_source *f, enum record_kind k, const struct col
 	union any_record r;
 	int result = 0;
 
+	f->stacks += k == KIND_STACK ? c->count : 0;
+	if (f->stacks > trace_stacks_max(f->trace)) {
+		add_loss(f, 0, 0, c->count);
+		return 0;
+	}
 	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
 		columns_record(c, i, r.words);
 		result = sink_put(f->sink, k, &r, err);
@@ -275,7 +288,8 @@ static int file_run(struct source *source, struct sink *sink, struct error *err)
 	f->sink = sink;
 	f->loss_count = 0;
 	f->last_loss_id = 0;
-	f->told = 0;
+	f->told = f->text = f->stacks = 0;
+	trace_allow(f->trace, true);
 	sums_clear(&f->sums);
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		if (sink->wants & (1ULL << k))

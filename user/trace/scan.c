@@ -119,6 +119,11 @@ int scan_next(struct scan *s, uint64_t *lost, struct error *err)
 	*lost = 0;
 	while (s->rows && !s->done) {
 		rc = step(s);
+		if (rc == SQLITE_ROW && s->met++ >= trace_rows_max(s->trace)) {
+			++*lost; /* pages that stand in the table more than once */
+			s->done = true;
+			return 0;
+		}
 		if (rc == SQLITE_ROW) {
 			arrive(s, lost);
 			return 1;

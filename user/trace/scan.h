@@ -18,6 +18,7 @@ struct scan {
 	uint64_t after;	     /* the last id delivered, or passed over */
 	uint64_t dense;	     /* above this id the writer leaves none out; UINT64_MAX: nowhere */
 	unsigned int skips;
+	uint64_t met; /* rows */
 	bool stepping;
 	bool done;
 };

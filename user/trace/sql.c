@@ -12,6 +12,7 @@ int sql_is_damage(int rc)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_TOOBIG:
+	case SQLITE_INTERRUPT: /* by the reader of a trace that takes more steps than it can need */
 		return 1;
 	case SQLITE_IOERR:
 		return rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS;
@@ -67,8 +68,6 @@ int sql_errno(sqlite3 *db, int rc)
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
 		return -EPERM;
-	case SQLITE_INTERRUPT:
-		return -EINTR;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		return io_errno(db, rc);
