@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -139,7 +140,7 @@ class Robust(live.LiveTest):
         if held:
             last = trace.one("SELECT max(time) FROM sample")
             self.assertLessEqual(last, host["end"])
-            self.assertGreater(last, host["end"] - 1e9)
+            self.assertGreater(last, host["end"] - 5e9) # what an overloaded machine lags
 
     def test_full_disk(self):
         """
@@ -173,7 +174,7 @@ class Robust(live.LiveTest):
         """What is stored of them ends where the recording's end is told to be."""
         self.start(workload("distinct"), 1000)
         self.start(workload("storm"), 1000, 100)
-        disk = self.small_disk("3m")
+        disk = self.small_disk("1500k")
         path = disk / "full.skein"
         done = skein("record", "-a", "-e", "all", "-F", 999, "-d", 100, "-o", path)
         self.check_short(done, path)
@@ -182,7 +183,7 @@ class Robust(live.LiveTest):
         end = report["host"]["end"]
         last = live.Trace(path).one('SELECT max("end") FROM slice')
         self.assertLessEqual(last, end)
-        self.assertGreater(last, end - 1e9)
+        self.assertGreater(last, end - 5e9)
 
     def test_full_disk_of_an_export_that_waits(self):
         """A format is made of what there was room for, and the status says that it is not all."""
@@ -226,7 +227,8 @@ class Robust(live.LiveTest):
                            "LimitNOFILE=")
         self.assertGreater(live.count(live.Trace(path).stacks(pid=target.pid)), 5)
         # the soft limit is raised to the hard one
-        done = skein(*args, prefix=["prlimit", "--nofile=24:65536"])
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        done = skein(*args, prefix=["prlimit", f"--nofile=24:{hard}"])
         self.assertNotIn("RLIMIT_NOFILE", self.check_message(done, 0))
         stacks = live.Trace(path).stacks(pid=target.pid)
         self.assertGreater(live.share(stacks, "loop_inner"), 0.9)

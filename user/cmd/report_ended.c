@@ -8,6 +8,8 @@
 #include "base/units.h"
 #include "trace/trace.h"
 
+#define ENDED_MAX 256 /* that are shown: a trace made to harm may tell of any number */
+
 struct ended {
 	const struct host *host;
 	const char *why;
@@ -35,11 +37,13 @@ static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
 {
 	for (; *at < p->info_count; ++*at) {
 		const struct info *info = &p->infos[*at];
-		const struct host *h = host_of(p, info->host);
-		uint64_t end = ended_at(p, info->host);
+		const struct host *h;
+		uint64_t end;
 
 		if (strcmp(info->key, TRACE_ENDED))
 			continue;
+		h = host_of(p, info->host);
+		end = ended_at(p, info->host);
 		*ret = (struct ended){.host = h, .why = info->value};
 		ret->stored = h->end > h->start ? h->end - h->start : 0;
 		ret->recorded = end > h->start ? end - h->start : ret->stored;
@@ -54,7 +58,7 @@ void report_put_ended(const struct report *r, const struct screen *s)
 	struct ended e;
 	uint32_t at = 0;
 
-	while (next_ended(r->profile, &at, &e)) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended(r->profile, &at, &e); shown++) {
 		bool many = r->profile->host_count > 1;
 		char text[512], recorded[32], stored[32];
 
@@ -76,7 +80,7 @@ void report_json_ended(struct json *j, const struct report *r)
 
 	json_key(j, "ended");
 	json_array(j);
-	while (next_ended(r->profile, &at, &e)) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended(r->profile, &at, &e); shown++) {
 		json_object(j);
 		json_key_uint(j, "host", e.host->id);
 		json_key_text(j, "why", e.why);

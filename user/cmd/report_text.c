@@ -277,7 +277,9 @@ static double cpus_busy(const struct report *r, bool merged)
 {
 	const struct event *e = r->event;
 	uint64_t time = filter_time(&r->options->filter, &r->profile->host);
-	uint64_t recorded = r->losses.total.due * e->period;
+	/* of what is not stored, nothing is known */
+	uint64_t due = r->losses.total.due - r->losses.by_reason[LOSS_NOT_STORED];
+	uint64_t recorded = due * e->period;
 
 	if (strcmp(e->unit, "ns"))
 		return 0;

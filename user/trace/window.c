@@ -348,8 +348,10 @@ int trace_window(struct trace *t, const struct window_query *q, struct window **
 		 struct error *err)
 {
 	struct view v = {.trace = t};
-	int result = cast_of(t, &v.cast, err);
+	int result;
 
+	trace_allow(t, true);
+	result = cast_of(t, &v.cast, err);
 	if (result == 0)
 		result = lay_out(&v, q, err);
 	if (result == 0)
