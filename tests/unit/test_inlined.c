@@ -228,5 +228,58 @@ START_TEST(through_a_trace)
 }
 END_TEST
 
+/* All but sums, which a trace makes from samples: one of each stack, with the weight of its sum. */
+static void write_trace(const char *path)
+{
+	struct sink *sink = NULL;
+	struct error err = {""};
+	int rc = trace_writer(&sink, path, &err);
+
+#define PUT_ALL(kind, list) \
+	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
+		rc = put_##kind(sink, &(list)[i], &err)
+	PUT_ALL(event, events);
+	PUT_ALL(process, processes);
+	PUT_ALL(thread, threads);
+	PUT_ALL(mapping, mappings);
+	PUT_ALL(function, functions);
+	PUT_ALL(frame, frames);
+	PUT_ALL(inlined, inlined);
+	PUT_ALL(stack, stacks);
+#undef PUT_ALL
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]) && !rc; i++) {
+		const struct sample s = {.time = i + 1, .event = 1, .thread = 1,
+					 .stack = sums[i].stack, .weight = sums[i].weight};
+
+		rc = put_sample(sink, &s, &err);
+	}
+	ck_assert_msg(!rc && !sink->ops->finish(sink, &err), "%s", err.text);
+	sink_free(sink);
+}
+
+/* The view names the innermost function, where a report would: incomplete rows do not count. */
+START_TEST(hottest_is_the_innermost)
+{
+	char path[] = "/tmp/test-inlined-XXXXXX", *text = NULL;
+	struct trace *t = NULL;
+	struct error err = {""};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	close(mkstemp(path));
+	unlink(path);
+	write_trace(path);
+	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+	ck_assert_int_eq(trace_query(t, "SELECT function, weight FROM hottest", QUERY_CSV, out,
+				     &err), 0);
+	fclose(out);
+	ck_assert_str_eq(text, "function,weight\r\ninner,100\r\nmiddle,50\r\nouter,40\r\n"
+			       "leaf,30\r\nentry,20\r\nmain,10\r\n");
+	free(text);
+	trace_close(t);
+	unlink(path);
+}
+END_TEST
+
 SUITE("inlined", as_frames, as_the_function_around_them, marked, by_line, a_profile_holds_together,
-      joined_for_those_who_show_several_in_one, through_a_trace)
+      joined_for_those_who_show_several_in_one, through_a_trace, hottest_is_the_innermost)

@@ -140,6 +140,31 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
+/* As reports count: without the samples of idle CPUs, which have pid 0. */
+#define NOT_IDLE_SQL \
+	"WHERE thread NOT IN (SELECT thread.id FROM thread JOIN process" \
+	" ON process.id = thread.process WHERE process.pid = 0)"
+
+/*
+ * The innermost function at a frame's address, as inlined_attach() takes it: NULL where nothing is
+ * inlined, where rows are missing, and of frames that are not native.
+ */
+#define INNERMOST_SQL \
+	"(SELECT function.name FROM inlined JOIN function ON function.id = inlined.function" \
+	" WHERE inlined.frame = part.id AND inlined.depth = 0 AND function.name <> ''" \
+	" AND (SELECT count(*) = max(depth) + 1 FROM inlined WHERE frame = part.id)" \
+	" AND (SELECT kind FROM frame WHERE id = part.id) =" \
+	" (SELECT id FROM frame_kind WHERE word = 'native')), "
+
+/* innermost: empty, or INNERMOST_SQL in traces that have the table of inlined functions. */
+#define HOTTEST_SQL(innermost) \
+	"SELECT event.name AS event, coalesce(" innermost "frame_name.name, '[no stack]')" \
+	" AS function, coalesce(frame_name.path, '') AS path, " SHARE_SQL \
+	" FROM " PART_SQL("stack.frame", \
+			  "sample LEFT JOIN stack ON stack.id = sample.stack " NOT_IDLE_SQL) \
+	" LEFT JOIN frame_name ON frame_name.id = part.id" \
+	" GROUP BY event.name, 2, 3 ORDER BY weight DESC"
+
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
 /* thread.id of who a lane is then; of its first name, if none is that old. NULL: no thread. */
@@ -179,16 +204,12 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 
 const struct view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
-	{"hottest", "functions by their own (self) weight, per event",
-	 "SELECT event.name AS event, coalesce(frame_name.name, '[no stack]') AS function,"
-	 " coalesce(frame_name.path, '') AS path, " SHARE_SQL
-	 " FROM " PART_SQL("stack.frame", "sample LEFT JOIN stack ON stack.id = sample.stack")
-	 " LEFT JOIN frame_name ON frame_name.id = part.id"
-	 " GROUP BY event.name, 2, 3 ORDER BY weight DESC"},
-	{"busiest", "processes by weight, per event",
+	{"hottest", "functions by their own (self) weight, inlined ones too, per event; without idle",
+	 HOTTEST_SQL("")},
+	{"busiest", "processes by weight, per event; without idle",
 	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
 	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL
-	 " FROM " PART_SQL("thread", "sample")
+	 " FROM " PART_SQL("thread", "sample " NOT_IDLE_SQL)
 	 " LEFT JOIN thread ON thread.id = part.id"
 	 " LEFT JOIN process ON process.id = thread.process"
 	 " GROUP BY event.name, thread.process ORDER BY weight DESC"},
@@ -303,6 +324,10 @@ int schema_add(sqlite3 *db, enum record_kind kind, struct error *err)
 	sqlite3_str *s = sqlite3_str_new(db);
 
 	append_table(s, kind);
+	if (kind == KIND_INLINED) {
+		sqlite3_str_appendall(s, "DROP VIEW IF EXISTS hottest;");
+		append_view(s, "hottest", HOTTEST_SQL(INNERMOST_SQL));
+	}
 	return run(db, s, err);
 }
 
