@@ -308,7 +308,10 @@ class Exports(live.LiveTest):
         found = collections.Counter()
         for flat, cum, name in re.findall(r"^ *(\d+)(?:ns)? +\S+% +\S+% +(\d+)(?:ns)? +\S+% +(.*)$",
                                           text, re.M):
-            found[re.sub(r" \((partial-)?inline\)$", "", name)] += int(cum if column == 3 else flat)
+            name = re.sub(r" \((partial-)?inline\)$", "", name)
+            # pprof puts a mapping in brackets for what has no name, also one that has some already
+            name = re.sub(r"^\[(\[.*\])\]$", r"\1", name)
+            found[by_module(name)] += int(cum if column == 3 else flat)
         for name, weight in view.top(column).items():
             if view.modules[name] == 1:
                 self.assertEqual(found[name], weight, (name, order))
