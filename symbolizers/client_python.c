@@ -91,7 +91,7 @@ void inspect_end(struct symbolizer *s, struct request *r, const struct python_fi
 
 static bool is_read(const struct python_file *f)
 {
-	return f->support == PYTHON_READABLE || f->support == PYTHON_UNTESTED;
+	return f->support == PYTHON_READABLE;
 }
 
 /* What is told of an interpreter that is read: the core goes by it. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What kind of Python an ELF file has, and whether all is known that reading its frames takes. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/python_file_private.h"
 
 #define OFFSETS_MAX 1024  /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
+#define RUNTIME_MAX (1u << 20) /* bytes of _PyRuntime: 3.14's has 317 kB */
 #define SEARCH_WORDS 1024 /* read at a time */
 #define SEARCH_MAX (64u << 20)
 
@@ -62,6 +64,19 @@ static uint64_t find_runtime(const struct elf_image *image, const struct python_
 	return symbols->section ? symbols->section_address : search_runtime(image);
 }
 
+/* What the offsets leave open is found in the str objects of the same _PyRuntime. */
+static bool find_text_shift(struct python_layout *l, const struct elf_image *image,
+			    uint64_t runtime, uint64_t size)
+{
+	uint8_t *bytes = size <= RUNTIME_MAX ? malloc(size) : NULL;
+
+	l->text_shift = 0;
+	if (bytes && python_bytes_at(image, runtime, bytes, size))
+		l->text_shift = python_text_shift(l, bytes, size);
+	free(bytes);
+	return l->text_shift;
+}
+
 /* From the interpreter's own offsets, if it has any. The last bytes of the read may be others. */
 static enum python_support describe(struct python_file *f, const struct elf_image *image)
 {
@@ -73,9 +88,10 @@ static enum python_support describe(struct python_file *f, const struct elf_imag
 	rc = python_layout_from_offsets(&f->layout, bytes, sizeof(bytes));
 	if (rc == -ENOTSUP)
 		return PYTHON_FREE_THREADED;
-	if (rc || f->layout.version != PYTHON_VERSION(f->major, f->minor))
+	if (rc || f->layout.version != PYTHON_VERSION(f->major, f->minor) ||
+	    !find_text_shift(&f->layout, image, f->runtime, python_runtime_size(bytes)))
 		return PYTHON_UNKNOWN;
-	return f->minor == 13 ? PYTHON_READABLE : PYTHON_UNTESTED;
+	return PYTHON_READABLE;
 }
 
 static enum python_support lay_out(struct python_file *f, const struct elf_image *image,
@@ -139,7 +155,7 @@ static int judge(struct python_file *f, struct elf_image *image,
 		return 0;
 	f->code_type = symbols->at[PYTHON_NAME_CODE_TYPE].start;
 	f->support = lay_out(f, image, &version);
-	if (f->support != PYTHON_READABLE && f->support != PYTHON_UNTESTED)
+	if (f->support != PYTHON_READABLE)
 		return 0;
 	rc = runtime_holds(f, symbols) ? python_loops_find(f, image, symbols) : -ENOENT;
 	if (rc == -ENOENT || rc == -EBADMSG || rc == -E2BIG || rc == -EINVAL) {
@@ -159,7 +175,7 @@ static int read_image(struct python_file *ret, struct elf_image *image)
 		rc = judge(&f, image, &symbols);
 	if (rc)
 		return rc;
-	if (f.support != PYTHON_READABLE && f.support != PYTHON_UNTESTED)
+	if (f.support != PYTHON_READABLE)
 		f = (struct python_file){
 			.support = f.support,
 			.major = f.major,

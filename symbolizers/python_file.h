@@ -18,7 +18,6 @@
 #define PYTHON_SUPPORTS(X) \
 	X(NONE, "no Python") \
 	X(READABLE, "Python frames are read") \
-	X(UNTESTED, "Python frames are read by the interpreter's own offsets; this version is untested") \
 	X(OLD, "Python before 3.8: native frames only") \
 	X(FREE_THREADED, "free-threaded Python: native frames only") \
 	X(UNKNOWN, "unknown Python: native frames only") \
@@ -30,7 +29,7 @@ enum python_support { PYTHON_SUPPORTS(PYTHON_SUPPORT_ENUM) PYTHON_SUPPORT_COUNT 
 #define PYTHON_LOOPS_MAX 8
 
 struct python_file {
-	uint32_t support; /* enum python_support; all below is 0 unless READABLE or UNTESTED */
+	uint32_t support; /* enum python_support; all below is 0 unless READABLE */
 	uint8_t major, minor, micro; /* also where it is not supported, if known */
 	uint8_t loops; /* of loop[] */
 	/* file offsets of the code of the evaluation loop, parts split off by the compiler too */
@@ -67,8 +66,19 @@ bool python_layout_check(const struct python_layout *l);
 
 /*
  * python_offsets.c: a layout from the first bytes of _PyRuntime, where interpreters from 3.13 on
- * describe themselves (struct _Py_DebugOffsets). 0 or -EBADMSG; -ENOTSUP: free-threaded.
+ * describe themselves (struct _Py_DebugOffsets). 0 or -EBADMSG; -ENOTSUP: free-threaded. They leave
+ * text_shift open: it is PYTHON_TEXT_SHIFT until python_text_shift() finds it.
  */
 int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size);
+
+/* Bytes of _PyRuntime, of the same bytes, which must be those of a layout. */
+uint64_t python_runtime_size(const void *bytes);
+
+/*
+ * python_strings.c: text_shift, from the str objects that an interpreter has in its _PyRuntime from
+ * the beginning; the layout says where their members are. bytes: all that the file has of
+ * _PyRuntime. 0: there are none, or they disagree.
+ */
+uint32_t python_text_shift(const struct python_layout *l, const uint8_t *bytes, size_t size);
 
 #endif

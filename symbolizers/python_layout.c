@@ -28,7 +28,7 @@
 
 #define LAYOUT_OF_TEXT(ascii, compact) \
 	.text_length = 16, .text_state = 32, .text_ascii = (ascii), .text_compact = (compact), \
-	.bytes_size = 16, .bytes_data = 32
+	.bytes_size = 16, .bytes_data = 32, .text_shift = PYTHON_TEXT_SHIFT
 
 static const struct python_layout layouts[] = {
 	{
@@ -219,7 +219,8 @@ static bool check_names(const struct python_layout *l)
 	       member_if(qualified, l->code_qualified_name, 8, OBJECT_MAX) &&
 	       member(l->text_length, 8, OBJECT_MAX) && member(l->text_state, 4, OBJECT_MAX) &&
 	       member(l->text_ascii, 1, OBJECT_MAX) && member(l->text_compact, 1, OBJECT_MAX) &&
-	       member(l->bytes_size, 8, OBJECT_MAX) && member(l->bytes_data, 1, OBJECT_MAX);
+	       member(l->bytes_size, 8, OBJECT_MAX) && member(l->bytes_data, 1, OBJECT_MAX) &&
+	       l->text_shift && l->text_shift <= PYTHON_TEXT_SHIFT_MAX;
 }
 
 bool python_layout_check(const struct python_layout *l)

@@ -150,6 +150,7 @@ static void read_text(struct offsets *o, struct python_layout *l)
 	l->text_state = within(o, w->text, 1);
 	l->text_length = within(o, w->text, 2);
 	l->text_ascii = within(o, w->text, 3);
+	l->text_shift = PYTHON_TEXT_SHIFT;
 	/* PyCompactUnicodeObject adds the length of the UTF-8 form and a pointer to it. */
 	l->text_compact = l->text_ascii + 16;
 	if (l->text_compact >= o->words[w->text] || within(o, w->object, 1) != PYTHON_OBJECT_TYPE)
@@ -168,6 +169,14 @@ static const struct words *words_of(uint64_t version)
 			return &known[i];
 	}
 	return NULL;
+}
+
+uint64_t python_runtime_size(const void *bytes)
+{
+	uint64_t words[WORD_RUNTIME_SIZE + 1];
+
+	memcpy(words, bytes, sizeof(words));
+	return words[WORD_RUNTIME_SIZE];
 }
 
 int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size)

@@ -14,11 +14,6 @@
 #define REPLACEMENT 0xfffd
 #define NAME_UNITS_MAX 4
 
-/* Bits of the state, behind those that tell whether it is interned. */
-#define STATE_KIND(state) ((state)&7)
-#define STATE_COMPACT 8
-#define STATE_ASCII 16
-
 static const char ellipsis[] = "\xe2\x80\xa6";
 #define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
 
@@ -50,11 +45,6 @@ static size_t most(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static unsigned int state_shift(const struct python_layout *layout)
-{
-	return layout->version >= PYTHON_VERSION(3, 14) ? 16 : 2;
-}
-
 static int read_head(struct text *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
@@ -73,14 +63,14 @@ static int read_head(struct text *ret, const struct python_memory *memory,
 		return -EFAULT;
 	memcpy(&length, head + length_at, sizeof(length));
 	memcpy(&state, head + state_at, sizeof(state));
-	state >>= state_shift(layout);
-	ret->width = STATE_KIND(state);
-	if (length < 0 || !(state & STATE_COMPACT) ||
+	state >>= layout->text_shift;
+	ret->width = PYTHON_TEXT_WIDTH(state);
+	if (length < 0 || !(state & PYTHON_TEXT_COMPACT) ||
 	    (ret->width != 1 && ret->width != 2 && ret->width != 4) ||
-	    ((state & STATE_ASCII) && ret->width != 1))
+	    ((state & PYTHON_TEXT_ASCII) && ret->width != 1))
 		return -EBADMSG;
 	ret->left = (uint64_t)length;
-	ret->address = address + (state & STATE_ASCII ? layout->text_ascii : layout->text_compact);
+	ret->address = address + (state & PYTHON_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
 	return 0;
 }
 

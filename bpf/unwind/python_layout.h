@@ -101,7 +101,19 @@ struct python_layout {
 	__u32 text_length, text_state; /* Py_ssize_t; the bit field */
 	__u32 text_ascii, text_compact; /* where the characters begin */
 	__u32 bytes_size, bytes_data;
+	__u32 text_shift; /* bits of text_state below those that tell the width of a character */
 };
+
+/*
+ * The state of a str, shifted by text_shift: the bytes of a character, and bits that say that the
+ * characters follow, that all are ASCII, and (from 3.12 on) that it was there before the program.
+ */
+#define PYTHON_TEXT_WIDTH(state) ((state)&7)
+#define PYTHON_TEXT_COMPACT 8
+#define PYTHON_TEXT_ASCII 16
+#define PYTHON_TEXT_STATIC 32
+#define PYTHON_TEXT_SHIFT 2 /* up to 3.12; newer files are asked for it: python_strings.c */
+#define PYTHON_TEXT_SHIFT_MAX 26
 
 /* What identifies a type object: at the same place in every object of all versions here. */
 #define PYTHON_OBJECT_TYPE 8 /* ob_type */

@@ -16,8 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 3)
 		return 0;
 	layout = *python_layout_of(3, 8 + data[0] % 5);
-	if (data[0] & 0x80)
+	if (data[0] & 0x80) {
 		layout.version = PYTHON_VERSION(3, 14);
+		layout.text_shift = 16;
+	}
 	room = 1 + (data[1] | (data[2] & 15) << 8);
 	text = malloc(room);
 	if (!text)

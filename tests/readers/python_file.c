@@ -54,6 +54,7 @@ static const struct {
 	MEMBER(text_compact),
 	MEMBER(bytes_size),
 	MEMBER(bytes_data),
+	MEMBER(text_shift),
 };
 
 static void show_layout(const struct python_layout *l)

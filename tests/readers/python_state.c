@@ -274,7 +274,7 @@ static int look_at(struct subject *p)
 		fprintf(stderr, "python_state: no Python in process %d\n", p->pid);
 		return 1;
 	}
-	if (f->support != PYTHON_READABLE && f->support != PYTHON_UNTESTED) {
+	if (f->support != PYTHON_READABLE) {
 		fprintf(stderr, "python_state: %s (%u.%u.%u)\n", python_support_text(f->support),
 			f->major, f->minor, f->micro);
 		return 1;

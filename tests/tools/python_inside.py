@@ -145,8 +145,8 @@ def text_at(address, kind):
 def check_text():
     check("text_ascii", text_at(id("ascii"), "text_ascii"), "ascii")
     check("text_compact", text_at(id("\xe9\xe8"), "text_compact"), "\xe9\xe8")
-    # interned:2, kind:3, compact:1, ascii:1
-    check("text_state", [number(id(text) + layout["text_state"]) >> 2 & 31
+    # how it is interned, kind:3, compact:1, ascii:1
+    check("text_state", [number(id(text) + layout["text_state"]) >> layout["text_shift"] & 31
                          for text in ("ascii", "\xe9", "\u20ac", "\U0001f40d")],
           [1 | 8 | 16, 1 | 8, 2 | 8, 4 | 8])
 

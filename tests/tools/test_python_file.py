@@ -14,7 +14,6 @@ READ = "Python frames are read"
 OLD = "Python before 3.8: native frames only"
 UNKNOWN = "unknown Python: native frames only"
 HIDDEN = "Python without symbols of its state: native frames only"
-UNTESTED = "Python frames are read by the interpreter's own offsets; this version is untested"
 FREE = "free-threaded Python: native frames only"
 
 # An interpreter as far as a file tells: the loop has a seldom part that gcc splits off.
@@ -31,7 +30,10 @@ SOURCE = r"""
 #define WORDS 60000
 #endif
 #ifdef OFFSETS
-HIDE uint64_t _PyRuntime[256] SECTION = {OFFSETS};
+#ifndef TEXTS
+#define TEXTS
+#endif
+HIDE uint64_t _PyRuntime[40000] SECTION = {OFFSETS, TEXTS};
 #elif !defined(NO_RUNTIME)
 HIDE uint64_t _PyRuntime[WORDS] SECTION;
 #endif
@@ -63,8 +65,14 @@ HIDE long _PyEval_EvalFrameDefault(char *thread, char *frame, int throwing)
 			seldom((void *)room);
 			sum += more(frame, i) + more(thread, 2);
 		}
-		/* as long as the loop of a real one at least */
-		__asm__ volatile(".fill FILL, 1, 0x90");
+#ifndef NO_DISPATCH
+		/* as real ones go on to what comes next */
+#ifdef __x86_64__
+		__asm__ volatile("lea 1f(%%rip), %%rax\n\tjmp *%%rax\n1:" : : : "rax");
+#else
+		__asm__ volatile("adr x9, 1f\n\tbr x9\n1:" : : : "x9");
+#endif
+#endif
 	}
 	room[0] = (char)sum;
 	return sum + room[0];
@@ -98,6 +106,13 @@ def offsets(version, free_threaded=0, **changes):
     return ",".join(f"{word}ull" for word in words)
 
 
+def texts(*states):
+    """Of each, the str "__init__" with that state, as it lies in _PyRuntime."""
+    name = int.from_bytes(b"__init__", "little")
+    return "".join(f"[{1000 + 10 * number}]=1,0,8,~0ull,{state}ull,{name}ull,0,"
+                   for number, state in enumerate(states))
+
+
 @unittest.skipUnless(READER.exists(), f"{READER} is not built")
 class Made(unittest.TestCase):
     def setUp(self):
@@ -105,10 +120,10 @@ class Made(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def make(self, *flags, text='"3.12.1"', places='"lib/python3.12"', fill=6000, soname=None,
-             strip=True, **defines):
+    def make(self, *flags, text='"3.12.1"', places='"lib/python3.12"', soname=None, strip=True,
+              **defines):
         source, made = self.folder / "made.c", self.folder / "made.so"
-        source.write_text(SOURCE.replace("FILL", str(fill)))
+        source.write_text(SOURCE)
         names = {"TEXT": text, "PLACES": places, **defines}
         words = [f"-D{name}={value}" for name, value in names.items()]
         if soname:
@@ -132,7 +147,7 @@ class Made(unittest.TestCase):
     def assertSupport(self, expected, version, *flags, **defines):
         told = self.told(*flags, **defines)
         self.assertEqual((told["support"], told["version"]), ([expected], [version]))
-        if expected not in (READ, UNTESTED):
+        if expected != READ:
             self.assertEqual((told["runtime"], "layout" in told, "loop" in told),
                              (["0"], False, False))
         return told
@@ -204,28 +219,39 @@ class Made(unittest.TestCase):
         self.assertSupport(UNKNOWN, "3.12.1", "-DDEBUG")
         self.assertSupport(UNKNOWN, "3.12.1", soname="libpython3.12d.so.1.0")
 
-    def test_short_loop(self):
-        """A loop cut into functions that jump to each other."""
-        self.assertSupport(UNKNOWN, "3.12.1", fill=100)
+    def test_no_dispatch(self):
+        """A loop cut into functions that call each other last; or not all of it was found."""
+        for strip in (False, True):
+            self.assertSupport(UNKNOWN, "3.12.1", "-DNO_DISPATCH", strip=strip)
 
     def test_small_runtime(self):
         for words, expected in ((172, READ), (171, UNKNOWN)): # the holder ends at byte 1376
             self.assertSupport(expected, "3.8.1", text='"3.8.1"', places='"python3.8"',
                                WORDS=words)
 
-    def new(self, expected, hexadecimal, **changes):
+    def new(self, expected, hexadecimal, states=(0x39 << 2,), **changes):
         version = f"{hexadecimal >> 24}.{hexadecimal >> 16 & 255}.{hexadecimal >> 8 & 255}"
         return self.assertSupport(expected, version, text=f'"{version}"',
-                                  OFFSETS=offsets(hexadecimal, **changes))
+                                  OFFSETS=offsets(hexadecimal, **changes), TEXTS=texts(*states))
 
     def test_own_offsets(self):
         told = self.new(READ, 0x030D00F0)
         self.assertEqual(told["thread_frame"] + told["shim_owner"] + told["code_id"],
                          ["72", "3", "48 64 96 88 112 120 128 136"])
-        told = self.new(UNTESTED, 0x030E02F0)
+        told = self.new(READ, 0x030E02F0)
         self.assertEqual(told["executable_tag"] + told["frame_owner"] + told["frame_bytes"],
                          ["3", "74", "80"])
         self.assertEqual(told["interpreter_collecting"] + told["gil_holder"], ["7600", "8"])
+
+    def test_state_of_texts(self):
+        """Found in the file, whatever the version: 3.14 has had two."""
+        for version in (0x030D00F0, 0x030E00F0, 0x030E0AF0):
+            for shift in (2, 8, 16):
+                told = self.new(READ, version, states=(0x39 << shift, 0x39 << shift))
+                self.assertEqual(told["text_shift"], [str(shift)])
+            for states in ((), (0,), (0x39 << 2, 0x39 << 16), (0x3a << 2,)):
+                with self.subTest(version=hex(version), states=states):
+                    self.new(UNKNOWN, version, states=states)
 
     def test_refused_offsets(self):
         self.new(FREE, 0x030D01F0, free_threaded=1)
@@ -240,7 +266,7 @@ class Made(unittest.TestCase):
 
     def test_searched_runtime(self):
         """Neither a symbol nor a section: the cookie tells where the state is."""
-        told = self.told(OFFSETS=offsets(0x030D00F0), text='"3.13.0"',
+        told = self.told(OFFSETS=offsets(0x030D00F0), TEXTS=texts(0x39 << 2), text='"3.13.0"',
                          SECTION='__attribute__((visibility("hidden")))')
         self.assertEqual(told["support"], [READ])
         self.assertGreater(int(told["runtime"][0]), 0)

@@ -53,6 +53,7 @@ static const struct python_layout fake_layout = {
 	.text_compact = 56,
 	.bytes_size = 16,
 	.bytes_data = 32,
+	.text_shift = 2,
 };
 
 /* A str whose characters have width bytes each; ascii: of the short form. */
@@ -60,11 +61,10 @@ static inline uint64_t fake_text(struct fake *f, const struct python_layout *l, 
 				 const void *characters, uint64_t count, unsigned int width,
 				 bool ascii)
 {
-	uint32_t state = width | 8 | (ascii ? 16 : 0),
-		 shift = l->version >> 8 == 3 && (l->version & 0xff) >= 14 ? 16 : 2;
+	uint32_t state = width | PYTHON_TEXT_COMPACT | (ascii ? PYTHON_TEXT_ASCII : 0);
 	unsigned char *at = f->bytes + offset;
 
-	state = state << shift | 1;
+	state = state << l->text_shift | 1;
 	memcpy(at + l->text_length, &count, sizeof(count));
 	memcpy(at + l->text_state, &state, sizeof(state));
 	memcpy(at + (ascii ? l->text_ascii : l->text_compact), characters, count * width);

@@ -17,8 +17,8 @@ static const struct info python_infos[] = {
 	{1, 1, "python.1", "Python 3.11.2, /usr/lib/libpython3.11.so.1.0: Python frames are read"},
 	{2, 1, "python.7", "Python 3.7.16, /opt/\x1b[31mred/python3.7: Python before 3.8: native "
 			   "frames only"},
-	{3, 1, "python.8", "Python 3.14.0, /opt/" X64 X64 "/libpython3.14.so.1.0: Python frames "
-			   "are read by the interpreter's own offsets; this version is untested"},
+	{3, 1, "python.8", "Python 3.15.0, /opt/" X64 X64 "/libpython3.15.so.1.0: unknown Python: "
+			   "native frames only"},
 };
 static const struct process python_processes[] = {
 	{1, 1, 200, 200, 1, 5, 5, 0, "web", "/usr/bin/python3.11", "/", ""},

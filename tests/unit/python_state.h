@@ -140,6 +140,7 @@ static const struct state_member {
 	STATE_MEMBER(text_compact),
 	STATE_MEMBER(bytes_size),
 	STATE_MEMBER(bytes_data),
+	STATE_MEMBER(text_shift),
 };
 #define STATE_MEMBERS (sizeof(state_members) / sizeof(state_members[0]))
 

@@ -169,7 +169,7 @@ static void tell(const struct runtime_file *f,
 		snprintf(name, sizeof(name), "Python %u.%u.%u", p->major, p->minor, p->micro);
 		found.support = python_support_text(p->support);
 		found.tested = p->support == PYTHON_READABLE;
-		found.readable = found.tested || p->support == PYTHON_UNTESTED;
+		found.readable = found.tested;
 	}
 	each(context, &found);
 }

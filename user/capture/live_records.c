@@ -86,7 +86,7 @@ static void on_table(void *context, uint64_t object, int status, const struct un
 static void on_python(void *context, uint64_t object, const struct python_file *f)
 {
 	struct live *l = context;
-	bool readable = f->support == PYTHON_READABLE || f->support == PYTHON_UNTESTED;
+	bool readable = f->support == PYTHON_READABLE;
 	uint32_t layout = readable ? pythons_layout(&l->pythons, &f->layout) : 0;
 	struct object *o = objects_inspected(l->objects, object, f, layout);
 

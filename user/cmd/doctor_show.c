@@ -54,7 +54,7 @@ static void put_finding(const struct screen *s, const struct finding *f, bool ve
 
 static void put_runtime(const struct screen *s, const struct doctor_runtime *r)
 {
-	const char *word = r->tested ? "ok" : r->readable ? "untested" : "missing";
+	const char *word = r->tested ? "ok" : "missing";
 	char path[1024], text[1280];
 
 	snprintf(text, sizeof(text), "%s; %" PRIu64 " process%s of %s", r->support, r->processes,
