@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which Pythons there are to be profiled: Debian's, the version manager's and those in the PATH; and
-the environments with programs from PyPI that tools/deps has made.
+Which Pythons there are to be profiled: Debian's, the version manager's and those in the PATH; those
+of newer Debians that tools/deps has fetched; and the environments with programs from PyPI that it
+has made.
 """
 import dataclasses
 import functools
@@ -13,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = ROOT / "tests" / "programs" / "python-packages.txt"
-SUPPORTED = tuple((3, minor) for minor in range(8, 14))
+SUPPORTED = tuple((3, minor) for minor in range(8, 15))
 OLD = ((3, 6), (3, 7))
 ASK = """
 import json, sys, sysconfig
@@ -32,6 +33,7 @@ class Interpreter:
     libdir: str
     library: str  # libpythonX.Y.so or .a
     shared: bool
+    fetched: bool = False  # by tools/python: the path is a script's, which sees its own /usr
 
     @property
     def version(self):
@@ -39,7 +41,7 @@ class Interpreter:
 
     @property
     def debian(self):
-        return os.path.realpath(self.path).startswith("/usr/bin/")
+        return self.fetched or os.path.realpath(self.path).startswith("/usr/bin/")
 
     @property
     def inlines(self):
@@ -53,6 +55,11 @@ class Interpreter:
     def name(self):
         """For names of tests and files."""
         return "_".join(map(str, self.full)) + ("_debian" if self.debian else "")
+
+
+def _cache():
+    folder = pathlib.Path(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")))
+    return folder / "skein"
 
 
 def _managers():
@@ -103,6 +110,16 @@ def old():
     return [one for one in interpreters() if one.version in OLD]
 
 
+@functools.lru_cache
+def fetched():
+    """Those of newer Debians. They run as root only, and their files are not where they say."""
+    found = [path.parent / f"python{path.parent.name}"
+             for path in sorted(_cache().glob("pythons/*/whole"))]
+    asked = [(path, _ask(str(path))) for path in found]
+    return [dataclasses.replace(one, path=str(path), fetched=True) for path, one in asked
+            if one and one.version in SUPPORTED]
+
+
 def newest():
     return supported()[-1]
 
@@ -118,10 +135,9 @@ def some():
 
 def environments():
     """(interpreter, folder) of each environment of tools/deps that is whole."""
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")))
     total = hashlib.sha256(PACKAGES.read_bytes()).hexdigest()[:12]
     found = []
-    for folder in sorted((cache / "skein" / "python").glob(f"*-{total}")):
+    for folder in sorted((_cache() / "python").glob(f"*-{total}")):
         one = (folder / "whole").exists() and _ask(str(folder / "bin" / "python3"))
         if one and one.version in SUPPORTED:
             found.append((one, folder))

@@ -40,7 +40,7 @@ class Truth(live.LiveTest):
         """{interpreter: (pid, its output)} of a program run by several at once, and the stacks."""
         recording = self.begin("-a", "-F", FREQUENCY)
         started = {}
-        for one in python_found.some():
+        for one in python_found.some() + python_found.fetched():
             out = self.tmp / f"{program}-{one.name}.json"
             process = self.start(one.path, SOURCES / program, seconds, out, *more,
                                  cpu=max(live.CPUS))

@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -35,6 +36,11 @@ BETWEEN = (("through_native", "called_by_native", ("callback_outer", "callback_i
 STRIPPED = ("list_sort", "functools_reduce")  # of these Debian's has no names
 
 
+def every():
+    """All whose frames are read."""
+    return python_found.supported() + python_found.fetched()
+
+
 class Recorded:
     """All versions at once, in one recording."""
 
@@ -46,7 +52,7 @@ class Recorded:
                         SOURCES / "callback.c"], check=True)
         recording = live.Recording(self.folder / "trace.skein", "-a", "-F", FREQUENCY)
         try:
-            for one in python_found.old() + python_found.supported():
+            for one in python_found.old() + every():
                 self.processes[one] = subprocess.Popen(
                     [one.path, SOURCES / "chains.py", str(SECONDS), self.truth(one), library],
                     stdin=subprocess.DEVNULL,
@@ -174,6 +180,41 @@ class Versions(live.LiveTest):
                          and "before 3.8: native frames only" in row["value"]], said)
 
 
+class FreeThreaded(live.LiveTest):
+    def marked(self, one):
+        """A copy whose own description says that it is a free-threaded build."""
+        usr = pathlib.Path(one.path).parent / "usr"
+        data = bytearray((usr / "bin" / pathlib.Path(one.path).name).read_bytes())
+        # in front of _PyRuntime: what it is, its version, and whether it is free-threaded
+        described = re.search(rb"xdebugpy..%c\x03\0{12}" % one.version[1], data, re.S)
+        data[described.start() + 16] = 1
+        path = self.tmp / "marked"
+        path.write_bytes(data)
+        path.chmod(0o755)
+        return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /usr && exec "$@"', usr, path]
+
+    def test_is_named(self):
+        """None of its frames is guessed; its native stacks are whole, and the reason is there."""
+        if not python_found.fetched():
+            self.skipTest("no Python from 3.14 on here: see tools/python")
+        trace = self.record("-F", FREQUENCY, "--", *self.marked(python_found.fetched()[-1]), "-c",
+                            "import time\nend = time.process_time() + 1\n"
+                            "while time.process_time() < end: sum(i * i for i in range(1000))")
+        stacks = trace.stacks(comm="marked")
+        self.assertGreater(live.count(stacks), 0.8 * FREQUENCY)
+        self.assertFalse([s for s in stacks if live.FRAME["PYTHON"] in s.kinds][:2])
+        found = completeness(live.SKEIN, trace.path, "marked")
+        self.assertLessEqual(found.samples - found.complete, python_stacks.allowed(found.samples),
+                             str(found))
+        said = [row["value"] for row in
+                trace.query("SELECT value FROM info WHERE key LIKE 'python%'")]
+        self.assertTrue([value for value in said if "/marked: free-threaded Python: native frames "
+                         "only" in value], said)
+        report = subprocess.run([live.SKEIN, "report", trace.path], capture_output=True, text=True,
+                                check=True, timeout=60, env=live.clean_environment(COLUMNS="200"))
+        self.assertIn("free-threaded Python: native frames only", report.stdout)
+
+
 def case(one, method):
     return lambda self: getattr(self, method)(one)
 
@@ -184,12 +225,12 @@ def absent(version):
     return skip
 
 
-for each in python_found.supported():
+for each in every():
     setattr(Versions, f"test_stacks_{each.name}", case(each, "check"))
 for each in python_found.old():
     setattr(Versions, f"test_told_{each.name}", case(each, "check_old"))
 for each in python_found.SUPPORTED + python_found.OLD:
-    if each not in [one.version for one in python_found.interpreters()]:
+    if each not in [one.version for one in every() + python_found.old()]:
         setattr(Versions, "test_of_{}_{}".format(*each), absent(each))
 
 

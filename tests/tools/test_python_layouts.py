@@ -73,7 +73,7 @@ class Layouts(unittest.TestCase):
 
     def test_from_inside(self):
         """Each reads its own memory: also those without debug information, and all that moves."""
-        for one in python_found.supported():
+        for one in python_found.supported() + python_found.fetched():
             told = TOOL.told_by(READER, TOOL.interpreter_file(one))
             layout = {name: int(values[0]) for name, values in told.items()
                       if re.fullmatch(r"-?\d+", values[0])}
@@ -87,6 +87,8 @@ class Layouts(unittest.TestCase):
     def test_all_minor_versions(self):
         seen = {one.version for one in python_found.supported()
                 if TOOL.has_debug_information(TOOL.interpreter_file(one))}
+        # those say themselves where all is, and are compared from inside
+        seen |= {one.version for one in python_found.fetched()}
         missing = [f"{major}.{minor}" for major, minor in python_found.SUPPORTED
                    if (major, minor) not in seen]
         if missing:
@@ -94,7 +96,7 @@ class Layouts(unittest.TestCase):
                           "their layouts were not compared")
 
     def test_versions(self):
-        for one in python_found.interpreters():
+        for one in python_found.interpreters() + python_found.fetched():
             with self.subTest(python=str(one)):
                 told = TOOL.told_by(READER, TOOL.interpreter_file(one))
                 self.assertEqual(told["version"], [".".join(map(str, one.full))])
@@ -108,7 +110,7 @@ class Loops(unittest.TestCase):
     def test_symbols(self):
         """All that .symtab has by the name of the loop, and nothing else."""
         checked = 0
-        for one in python_found.supported():
+        for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
             listing = output("nm", "-S", str(file)) if not one.debian else ""
             named = {(int(at, 16), int(at, 16) + int(size, 16)) for at, size, name in
@@ -125,7 +127,7 @@ class Loops(unittest.TestCase):
     @unittest.skipUnless(os.uname().machine == "x86_64", "jumps are followed on x86-64 only")
     def test_jumps(self):
         """Where the loop jumps to is the loop, or a whole other function (a tail call)."""
-        for one in python_found.supported():
+        for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
             loops = loops_of(TOOL.told_by(READER, file))
             starts = {}
@@ -142,7 +144,7 @@ class Loops(unittest.TestCase):
 
     def test_stripped(self):
         """Once there are no symbols: the same, but for parts to which nothing jumps."""
-        for one in python_found.supported():
+        for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
             told = TOOL.told_by(READER, file)
             with tempfile.TemporaryDirectory(prefix="skein-python-") as folder:
