@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,7 +64,10 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
-	put_request(request_queue(s, r), r);
+	if (request_wait(s, r) < 0) {
+		request_free(r);
+		return -ENOMEM;
+	}
 	helper_wake(&s->worker);
 	return 0;
 }
@@ -185,18 +189,20 @@ static void queue_free(struct queue *q)
 void symbolizer_free(struct symbolizer *s)
 {
 	struct object *o, *next;
+	struct request *r;
 
 	if (!s)
 		return;
+	symbolizer_free(s->aside);
 	helper_close(&s->worker);
 	queue_free(&s->sent);
-	queue_free(&s->waiting);
 	queue_free(&s->gathering);
-	queue_free(&s->tables);
-	queue_free(&s->codes);
+	while ((r = (struct request *)fair_empty(&s->waiting)))
+		request_free(r);
 	HASH_ITER (hh, s->objects, o, next)
 		object_free(s, o);
-	table_cache_close(s->cache);
+	if (!s->is_aside)
+		table_cache_close(s->cache);
 	free(s);
 }
 
@@ -251,6 +257,68 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	return -EINVAL;
 }
 
+static bool is_about(const struct queue_item *item, const void *object)
+{
+	return ((const struct request *)item)->object == object;
+}
+
+/* The symbolizer of suspicious files, started when there is the first of them. */
+static int start_aside(struct symbolizer *s)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	struct symbolizer *aside = NULL;
+	int rc;
+
+	if (s->aside)
+		return 0;
+	rc = new_symbolizer(&aside, &s->events, s->memory, NULL);
+	if (rc < 0)
+		return rc;
+	aside->is_aside = true;
+	aside->cache = s->cache;
+	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, aside->worker.poll, &event) < 0) {
+		rc = -errno;
+		symbolizer_free(aside);
+		return rc;
+	}
+	s->aside = aside;
+	return 0;
+}
+
+int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
+{
+	int rc = start_aside(s);
+
+	if (rc == 0)
+		return symbolizer_add(s->aside, object, kind, fd);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object)
+{
+	return s->aside && object_lookup(s->aside, object);
+}
+
+void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
+{
+	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct queue theirs;
+	struct fair_owner *w;
+
+	if (!o || o->owner == uid)
+		return;
+	w = o->requests ? fair_owner_of(&s->waiting, o->owner) : NULL;
+	o->owner = uid;
+	if (!w)
+		return;
+	theirs = fair_pick(&s->waiting, w, is_about, o);
+	for (struct request *r; (r = take_request(&theirs));)
+		if (request_wait(s, r) < 0)
+			request_refuse(s, r);
+}
+
 int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 {
 	const struct object *o = object_lookup(s, object);
@@ -264,7 +332,7 @@ int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o = object_lookup(s = reader_of(s, object), object);
 
 	if (!o)
 		return -ENOENT;
@@ -294,21 +362,21 @@ static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, boo
 
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o = object_lookup(s = reader_of(s, object), object);
 
 	return add_file(s, o, fd, o ? &o->debug_fd : NULL, o ? &o->debug_sent : NULL);
 }
 
 int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o = object_lookup(s = reader_of(s, object), object);
 
 	return add_file(s, o, fd, o ? &o->common_fd : NULL, o ? &o->common_sent : NULL);
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o = object_lookup(s = reader_of(s, object), object);
 	int rc = -ENOENT;
 
 	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
@@ -352,7 +420,7 @@ int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t
 
 void symbolizer_forget(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o = object_lookup(s = reader_of(s, object), object);
 
 	if (!o)
 		return;
@@ -391,26 +459,35 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 {
 	const struct message_question q = {.address = address};
 
+	s = reader_of(s, object);
 	return object_ask(s, object_lookup(s, object), &q);
+}
+
+/* Its questions cannot be asked for want of memory: they are answered so. */
+static void send_off(struct symbolizer *s, struct request *r)
+{
+	r->object->gathering = NULL;
+	if (request_wait(s, r) < 0)
+		request_refuse(s, r);
 }
 
 int symbolizer_flush(struct symbolizer *s)
 {
 	struct request *r;
 
+	if (s->aside)
+		(void)symbolizer_flush(s->aside);
 	if (!s->gathering.first)
 		return 0;
-	while ((r = take_request(&s->gathering))) {
-		r->object->gathering = NULL;
-		put_request(request_queue(s, r), r);
-	}
+	while ((r = take_request(&s->gathering)))
+		send_off(s, r);
 	helper_wake(&s->worker);
 	return 0;
 }
 
 uint64_t symbolizer_pending(const struct symbolizer *s)
 {
-	return s->pending;
+	return s->pending + (s->aside ? s->aside->pending : 0);
 }
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
@@ -421,6 +498,8 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret)
 {
 	helper_add_cost(&s->worker, ret);
+	if (s->aside)
+		helper_add_cost(&s->aside->worker, ret);
 }
 
 int symbolizer_worker_pid(const struct symbolizer *s)

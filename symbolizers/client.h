@@ -153,6 +153,20 @@ int symbolizer_fd(const struct symbolizer *s);
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
 /*
+ * The same of a file whose reader may hang, since a program or another machine answers for its
+ * file system: it is read by a worker of its own, which is started for the first of them.
+ */
+int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
+bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object);
+
+/*
+ * The user for whose sake an object is read; until this is called, root. Users take turns: whose
+ * requests have taken least of the worker's time goes next, and one over whose object a worker has
+ * hung has no turn for two seconds, or twice as long each time.
+ */
+void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid);
+
+/*
  * The memory of a process with an interpreter of that layout, whose PyCode_Type is at code_type.
  * As symbolizer_add() otherwise. What was asked of a code object once is remembered, also when the
  * process has ended.

@@ -14,6 +14,7 @@
 /* Workers that may die over an object before it is bad: others kill them too. */
 #define STRIKES_MAX 3
 #define SENT_MAX 16	/* requests at a time */
+#define BUSY_MAX 20000000 /* ns of work that they may make together: another owner waits so long */
 #define RECEIVE_MAX 256 /* messages in one call of symbolizer_poll() */
 
 static void mark_bad(struct symbolizer *s, struct object *o)
@@ -36,6 +37,7 @@ struct request *request_take(struct symbolizer *s)
 	struct request *r = take_request(&s->sent);
 
 	helper_heard(&s->worker, true);
+	fair_served(&s->waiting, r->object->owner);
 	r->object->strikes = 0;
 	return r;
 }
@@ -241,8 +243,7 @@ static int introduce(struct symbolizer *s, struct object *o)
 	return rc;
 }
 
-/* A request that no worker can answer. */
-static void answer_bad(struct symbolizer *s, struct request *r)
+void request_refuse(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct python_file none = {.support = PYTHON_NONE};
@@ -267,7 +268,7 @@ static void answer_bad(struct symbolizer *s, struct request *r)
 	request_free(r);
 }
 
-static int send_forget(struct symbolizer *s, struct request *r)
+static int send_forget(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
 	struct message m = {.type = MESSAGE_FORGET, .object = r->object->id};
 	struct object *o;
@@ -277,7 +278,7 @@ static int send_forget(struct symbolizer *s, struct request *r)
 		rc = message_send(s->worker.socket, &m, NULL, 0, -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
-	take_request(&s->waiting);
+	fair_take(&s->waiting, w);
 	o = r->object;
 	request_free(r);
 	object_free(s, o);
@@ -295,17 +296,17 @@ static bool is_vain(const struct symbolizer *s, const struct request *r)
 	return request_is_of_file(r) ? o->struck || o->forgotten : o->bad;
 }
 
-/* Send the first request of a queue. Its object's earlier requests may still be unanswered. */
-static int send_first(struct symbolizer *s, struct queue *q)
+/* Send the first request of an owner. Its object's earlier requests may still be unanswered. */
+static int send_first(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
-	struct request *r = first_request(q);
 	struct object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
 	size_t left;
 	int rc;
 
 	if (is_vain(s, r)) {
-		answer_bad(s, take_request(q));
+		fair_take(&s->waiting, w);
+		request_refuse(s, r);
 		return 0;
 	}
 	left = r->questions.count - r->answered;
@@ -313,35 +314,51 @@ static int send_first(struct symbolizer *s, struct queue *q)
 	rc = introduce(s, o);
 	if (!rc)
 		rc = message_send(s->worker.socket, &m,
-				  left ? &r->questions.items[r->answered] : NULL, left * sizeof(*r->questions.items),
+				  left ? &r->questions.items[r->answered] : NULL,
+				  left * sizeof(*r->questions.items),
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
 	r->sequence = ++s->sequence;
-	put_request(&s->sent, take_request(q));
+	if (!s->sent.first)
+		fair_begin(&s->waiting);
+	fair_take(&s->waiting, w);
+	put_request(&s->sent, r);
 	return 0;
 }
 
-static struct queue *next_queue(struct symbolizer *s)
+/* What goes to a forgotten object must be answered before it goes. */
+static bool must_wait(const struct symbolizer *s, const struct request *r)
 {
-	if (s->codes.first)
-		return &s->codes;
-	return s->tables.first ? &s->tables : &s->waiting;
+	return r->type == MESSAGE_FORGET ? r->object->requests > 1 : s->sent.count >= SENT_MAX;
+}
+
+/* How long the worker is busy with what it has, as far as can be expected. */
+static bool is_busy(const struct symbolizer *s)
+{
+	const struct request *r;
+	uint64_t ns = 0;
+
+	for (r = first_request(&s->sent); r; r = (const struct request *)r->item.next) {
+		const struct fair_owner *w = fair_owner_of(&s->waiting, r->object->owner);
+
+		ns += w ? w->usual : 0;
+	}
+	return ns >= BUSY_MAX;
 }
 
 /* 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s)
 {
-	struct queue *q;
+	struct fair_owner *w;
 	int rc = 0;
 
-	while (!rc && (q = next_queue(s))->first) {
-		/* what goes to a forgotten object must be answered before it goes */
-		bool forget = first_request(q)->type == MESSAGE_FORGET;
+	while (!rc && !is_busy(s) && (w = fair_next(&s->waiting))) {
+		struct request *r = (struct request *)fair_first(w);
 
-		if (forget ? s->sent.first != NULL : s->sent.count >= SENT_MAX)
+		if (must_wait(s, r))
 			break;
-		rc = forget ? send_forget(s, first_request(q)) : send_first(s, q);
+		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
 	/* too many descriptors on their way: there will be room later */
@@ -351,18 +368,21 @@ static int send_waiting(struct symbolizer *s)
 /* What was sent waits again, before what has waited until now. */
 static void requeue(struct symbolizer *s)
 {
-	struct queue old[] = {s->codes, s->tables, s->waiting};
+	struct queue turned = {0};
 	struct request *r;
 
-	s->waiting = s->tables = s->codes = (struct queue){0};
 	while ((r = take_request(&s->sent))) {
+		struct queue one = {0};
+
 		table_restart(r);
 		r->places.count = r->place_count = 0;
-		put_request(request_queue(s, r), r);
+		put_request(&one, r);
+		queue_append(&one, &turned);
+		turned = one;
 	}
-	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
-		while ((r = take_request(&old[i])))
-			put_request(request_queue(s, r), r);
+	while ((r = take_request(&turned)))
+		if (fair_return(&s->waiting, r->object->owner, request_rank(r), &r->item) < 0)
+			request_refuse(s, r);
 }
 
 static void lose_worker(struct symbolizer *s, bool stuck)
@@ -371,6 +391,10 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 
 	helper_lose(&s->worker);
 	s->stats.restarts++;
+	if (blamed)
+		fair_served(&s->waiting, blamed->owner);
+	if (blamed && stuck)
+		fair_hold(&s->waiting, blamed->owner);
 	requeue(s);
 	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX)) {
 		blamed->struck = true;
@@ -386,12 +410,35 @@ static int exchange(struct symbolizer *s)
 	return rc ? rc : send_waiting(s);
 }
 
+/* What the helper aside has done counts as done here. */
+static void take_stats(struct symbolizer *s)
+{
+	struct symbolizer_stats *to = &s->stats, *from = &s->aside->stats;
+
+	to->asked += from->asked;
+	to->answered += from->answered;
+	to->restarts += from->restarts;
+	to->bad_objects += from->bad_objects;
+	to->mangled += from->mangled;
+	to->tables_made += from->tables_made;
+	to->tables_cached += from->tables_cached;
+	to->tables_failed += from->tables_failed;
+	*from = (struct symbolizer_stats){0};
+}
+
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 {
 	uint64_t generation = s->worker.generation;
 	int rc;
 
+	if (s->aside) {
+		rc = symbolizer_poll(s->aside, now, err);
+		if (rc < 0)
+			return rc;
+		take_stats(s);
+	}
 	helper_pass(&s->worker, now);
+	s->waiting.now = now;
 	if (helper_lives(&s->worker)) {
 		rc = exchange(s);
 		if (rc < 0 || helper_is_stuck(&s->worker))

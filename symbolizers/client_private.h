@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "base/fair.h"
 #include "base/hash.h"
 #include "base/helper.h"
 #include "base/queue.h"
@@ -27,6 +28,7 @@ struct kernel_symbol {
 struct object {
 	uint64_t id;
 	enum object_kind kind;
+	uint32_t owner; /* uid for whose sake it is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
 	struct stamp stamp;		      /* of fd, when it was added */
 	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
@@ -64,9 +66,10 @@ struct symbolizer {
 	struct symbolizer_events events;
 	struct symbolizer_stats stats;
 	struct object *objects;
-	struct queue gathering, waiting, sent;
-	struct queue tables; /* waiting too, with what else is about a file: they go before those */
-	struct queue codes;  /* what is asked of Python: before all */
+	struct queue gathering, sent;
+	struct fair waiting;
+	struct symbolizer *aside; /* reads suspicious files, with a worker of its own; or NULL */
+	bool is_aside;
 	uint64_t pending, tables_pending, sequence;
 	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
 	struct table_cache *cache; /* NULL: none */
@@ -147,12 +150,26 @@ static inline bool request_is_of_file(const struct request *r)
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
 }
 
-/* Where it waits. Code objects and their processes go, files stay. */
-static inline struct queue *request_queue(struct symbolizer *s, const struct request *r)
+/* When it goes, of what its owner waits for: code objects and their processes go, files stay. */
+static inline unsigned int request_rank(const struct request *r)
 {
 	if (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON)
-		return &s->codes;
-	return request_is_of_file(r) ? &s->tables : &s->waiting;
+		return 0;
+	return request_is_of_file(r) ? 1 : 2;
 }
+
+/* Who reads that object: s itself, or its helper aside. */
+static inline struct symbolizer *reader_of(struct symbolizer *s, uint64_t id)
+{
+	return s->aside && !object_lookup(s, id) && object_lookup(s->aside, id) ? s->aside : s;
+}
+
+/* Have it sent when its owner's turn comes. 0 or -ENOMEM. */
+static inline int request_wait(struct symbolizer *s, struct request *r)
+{
+	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));
+}
+/* client_io.c: answer it without a worker, and free it. */
+void request_refuse(struct symbolizer *s, struct request *r);
 
 #endif

@@ -26,8 +26,10 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place)
 {
 	const struct message_question q = {.address = address, .place = place};
-	struct object *o = object_lookup(s, object);
+	struct object *o;
 
+	s = reader_of(s, object);
+	o = object_lookup(s, object);
 	return object_ask(s, o && o->kind == OBJECT_PYTHON ? o : NULL, &q);
 }
 

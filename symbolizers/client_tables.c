@@ -25,9 +25,11 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory)
 
 int symbolizer_unwind(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s, object);
+	struct object *o;
 	int rc;
 
+	s = reader_of(s, object);
+	o = object_lookup(s, object);
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
 	if (o->unwinding)
@@ -94,7 +96,8 @@ static void look_up(struct symbolizer *s, struct request *r)
 	}
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
-	put_request(&s->tables, r);
+	if (request_wait(s, r) < 0)
+		request_refuse(s, r);
 }
 
 static int take_key(struct symbolizer *s, size_t size)

@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The recorder's side: a queue of requests, of which some are sent, and a child
- * that can be replaced at any time. Every request is kept until it is answered,
- * so that what one process did to the child costs the others nothing but time.
+ * The recorder's side: a queue of requests that is fair among users, of which some are sent, and a
+ * child that can be replaced at any time. Every request is kept until it is answered, so that what
+ * one process did to the child costs the others nothing but time.
+ *
+ * There are two children. What may hang, as far as is known before it is tried, is opened by the
+ * one aside, so that even that time costs nobody else: files of file systems that a program or
+ * another machine answers for, and all files of a user whose request has made a child hang.
  */
 #include "capture/opener.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fair.h"
 #include "base/helper.h"
-#include "base/queue.h"
 #include "capture/opener_wire.h"
+#include "capture/owners.h"
+#include "capture/suspects.h"
 
 #define NS_PER_S 1000000000ULL
 #define AVOID_FOR (30 * NS_PER_S) /* a process that made the child hang */
 #define AVOID_MAX 64
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
+#define SENT_MAX 16 /* requests with a child: those behind one that hangs wait for as long */
 #define PACKETS_PER_POLL 64
 #define SPARE_DESCRIPTORS 32 /* for what the recorder itself opens later: CPUs, journals, /proc */
 #define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
+/* Once the child aside has been silent for so long, nobody waits for it any more. */
+#define HOPE (NS_PER_S / 2)
 
 struct ask {
 	struct queue_item item;
-	size_t size; /* of message */
+	uint32_t owner; /* uid */
+	size_t size;	/* of message */
 	struct opener_ask message;
 };
 
@@ -36,22 +47,33 @@ struct avoided {
 	uint64_t until;
 };
 
+/* One child, and what it has to do. */
+struct clerk {
+	struct helper helper; /* that of the one aside is zeroed until it is needed */
+	struct fair unsent;   /* asks */
+	struct queue sent;    /* asks: with the child, unanswered */
+	bool aside;
+	bool suspected; /* the last child died by itself, over nothing that it was blamed for */
+};
+
+/* The scan of all, which the child does between requests. */
+struct scan {
+	unsigned int wanted; /* with the one going on */
+	bool sent;
+	uint32_t at; /* pid that it began or ended last */
+	bool inside; /* it has begun with that ... */
+	bool told;   /* ... and told of it */
+};
+
 struct opener {
 	struct opener_events events;
-	struct helper helper;
-	struct queue unsent, sent; /* asks; sent: with the child, unanswered */
-
-	/* The scan of all, which the child does between requests. */
-	unsigned int scans; /* wanted, with the one going on */
-	bool scan_sent;
-	uint32_t scan_at; /* pid that it began or ended last */
-	bool scan_inside; /* it has begun with scan_at ... */
-	bool scan_told;	  /* ... and told of it */
-
-	bool suspected; /* the last child died by itself, over nothing that it was blamed for */
+	struct clerk plain, aside;
+	struct scan scan; /* plain's */
 	uint64_t cut_short;
 	uint64_t descriptors; /* from this one on they are kept for the recorder itself */
 	uint64_t refused;     /* files that were not taken for want of descriptors */
+	struct owners owners;
+	struct suspects suspects;
 	struct avoided avoided[AVOID_MAX];
 	unsigned int avoided_next;
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
@@ -67,26 +89,25 @@ static struct ask *first_ask(const struct queue *q)
 	return (struct ask *)q->first;
 }
 
-static void put_ask(struct queue *q, struct ask *a)
+static size_t bytes_of(const struct ask *a)
 {
-	queue_put(q, &a->item, sizeof(*a) + a->size);
+	return sizeof(*a) + a->size;
 }
 
-/* What was sent comes first again. */
-static void unsend(struct opener *o)
+static bool has_scan(const struct opener *o, const struct clerk *c)
 {
-	queue_append(&o->sent, &o->unsent);
-	o->unsent = o->sent;
-	o->sent = (struct queue){0};
-	o->scan_sent = false;
+	return c == &o->plain && o->scan.wanted;
 }
 
 /* Wake the caller when there is something to read, or room to send what is queued. */
-static void watch(struct opener *o)
+static void watch(struct opener *o, struct clerk *c)
 {
-	bool asked = o->sent.first || o->scan_sent;
+	bool waits = c->sent.count < SENT_MAX && fair_next(&c->unsent);
 
-	helper_expect(&o->helper, asked, o->unsent.first || (o->scans && !o->scan_sent));
+	if (!c->helper.kind.run)
+		return;
+	helper_expect(&c->helper, c->sent.first || (has_scan(o, c) && o->scan.sent),
+		      waits || (has_scan(o, c) && !o->scan.sent));
 }
 
 /* Answer a request without the child. */
@@ -103,25 +124,70 @@ static void fail(struct opener *o, struct ask *a, int cause)
 	free(a);
 }
 
+/* What was sent comes first again. */
+static void unsend(struct opener *o, struct clerk *c)
+{
+	struct queue turned = {0};
+	struct ask *a;
+
+	while ((a = take_ask(&c->sent))) {
+		struct queue one = {0};
+
+		queue_put(&one, &a->item, a->item.bytes);
+		queue_append(&one, &turned);
+		turned = one;
+	}
+	while ((a = take_ask(&turned)))
+		if (fair_return(&c->unsent, a->owner, 0, &a->item) < 0)
+			fail(o, a, -ENOMEM);
+	if (c == &o->plain)
+		o->scan.sent = false;
+}
+
+/* The child hung over what that user asked for, or what was asked about that user's process. */
+static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint32_t owner)
+{
+	uint64_t device = a ? suspect_device(&a->message.open.id) : 0, now = c->helper.now;
+
+	if (a)
+		o->avoided[o->avoided_next++ % AVOID_MAX] =
+			(struct avoided){a->message.pid, now + AVOID_FOR};
+	suspects_note(&o->suspects, suspect_user(owner), now);
+	if (!c->aside)
+		return;
+	fair_hold(&c->unsent, owner);
+	/* one that answers by itself is not to blame: the way to the file was another's */
+	if (suspects_has(&o->suspects, device, now))
+		suspects_strike(&o->suspects, device, now);
+}
+
+/* A process of the scan of all is left out. */
+static void blame_scan(struct opener *o, int cause)
+{
+	o->scan.inside = false;
+	o->cut_short++;
+	if (cause == -ETIMEDOUT)
+		suspect(o, &o->plain, NULL,
+			owners_of(&o->owners, o->scan.at, 0, o->plain.helper.now));
+	if (o->scan.told)
+		o->events.scanned(o->events.context, o->scan.at);
+}
+
 /* What was the child doing? Finish that without it: false if it was idle. */
-static bool blame(struct opener *o, int cause)
+static bool blame(struct opener *o, struct clerk *c, int cause)
 {
 	struct ask *a;
 
-	if (o->scan_inside) {
-		o->scan_inside = false;
-		o->cut_short++;
-		if (o->scan_told)
-			o->events.scanned(o->events.context, o->scan_at);
+	if (c == &o->plain && o->scan.inside) {
+		blame_scan(o, cause);
 		return true;
 	}
-	if (!o->sent.first)
+	if (!c->sent.first)
 		return false;
-	a = take_ask(&o->sent);
-	if (cause == -ETIMEDOUT) {
-		o->avoided[o->avoided_next++ % AVOID_MAX] =
-			(struct avoided){a->message.pid, o->helper.now + AVOID_FOR};
-	}
+	a = take_ask(&c->sent);
+	fair_served(&c->unsent, a->owner);
+	if (cause == -ETIMEDOUT)
+		suspect(o, c, a, a->owner);
 	fail(o, a, cause);
 	return true;
 }
@@ -130,76 +196,178 @@ static bool blame(struct opener *o, int cause)
  * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A death may have come from outside: only
  * the second one in a row is held against the request.
  */
-static void lose(struct opener *o, int cause)
+static void lose(struct opener *o, struct clerk *c, int cause)
 {
-	helper_lose(&o->helper);
-	o->suspected = (cause == -EIO && !o->suspected) || !blame(o, cause);
-	if (!o->suspected)
-		helper_heard(&o->helper, true); /* one request is out of the way */
-	unsend(o);
+	helper_lose(&c->helper);
+	c->suspected = (cause == -EIO && !c->suspected) || !blame(o, c, cause);
+	if (!c->suspected)
+		helper_heard(&c->helper, true); /* one request is out of the way */
+	unsend(o, c);
 }
 
 /* There may be no child for now: answer what was asked so far. */
-static void refuse_all(struct opener *o)
+static void refuse_all(struct opener *o, struct clerk *c)
 {
-	uint64_t left = o->unsent.count;
+	struct fair all = c->unsent;
+	struct ask *a;
 
-	while (left--)
-		fail(o, take_ask(&o->unsent), -EBUSY);
-	if (!o->scans)
+	/* a callback may ask for more */
+	c->unsent = (struct fair){.now = all.now};
+	while ((a = (struct ask *)fair_empty(&all)))
+		fail(o, a, -EBUSY);
+	if (!has_scan(o, c))
 		return;
-	o->scans = 0;
-	o->scan_at = 0;
+	o->scan = (struct scan){0};
 	o->cut_short++;
 	o->events.scanned(o->events.context, 0);
 }
 
+/* The child aside */
+
+static _Noreturn void run(void *context, int socket, pid_t parent)
+{
+	(void)context;
+	opener_child(socket, parent);
+}
+
+static int start(struct clerk *c, struct error *err)
+{
+	const struct helper_kind kind = {
+		.name = c->aside ? "the opener of suspicious files" : "the opener",
+		.run = run,
+		.attempts = ATTEMPTS_MAX,
+	};
+
+	return helper_open(&c->helper, &kind, err);
+}
+
+/* The child aside is started when there is something for it. */
+static int start_aside(struct opener *o)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	struct clerk *c = &o->aside;
+	int result;
+
+	if (c->helper.kind.run)
+		return 0;
+	result = start(c, NULL);
+	if (result < 0)
+		return result;
+	c->helper.now = o->plain.helper.now;
+	if (epoll_ctl(o->plain.helper.poll, EPOLL_CTL_ADD, c->helper.poll, &event) == 0)
+		return 0;
+	result = -errno;
+	helper_close(&c->helper);
+	return result;
+}
+
+static void move_aside(struct opener *o, struct ask *a)
+{
+	int result = start_aside(o);
+
+	a->message.anywhere = true;
+	if (!result)
+		result = fair_put(&o->aside.unsent, a->owner, 0, &a->item, bytes_of(a));
+	if (result < 0)
+		fail(o, a, result);
+	else
+		watch(o, &o->aside);
+}
+
 /* Sending */
 
-static bool is_avoided(const struct opener *o, uint32_t pid)
+static bool is_avoided(const struct opener *o, const struct clerk *c, const struct ask *a)
 {
+	uint64_t now = c->helper.now;
 	size_t i;
 
 	for (i = 0; i < AVOID_MAX; i++)
-		if (o->avoided[i].pid == pid && o->helper.now < o->avoided[i].until)
+		if (o->avoided[i].pid == a->message.pid && now < o->avoided[i].until)
 			return true;
-	return false;
+	return suspects_avoids(&o->suspects, suspect_device(&a->message.open.id), now);
+}
+
+static bool is_suspect(const struct opener *o, const struct clerk *c, const struct ask *a)
+{
+	uint64_t now = c->helper.now;
+
+	return suspects_has(&o->suspects, suspect_user(a->owner), now) ||
+	       suspects_has(&o->suspects, suspect_device(&a->message.open.id), now);
 }
 
 /* True if it was taken; false to try again later. A dead child is seen when receiving. */
-static bool send_ask(struct opener *o, const struct opener_ask *ask, size_t size)
+static bool send_ask(struct clerk *c, const struct opener_ask *ask, size_t size)
 {
-	return send(o->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+	return send(c->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-static void send_queued(struct opener *o)
+/* A scan goes by the processes of users who have made a child hang. */
+static void send_scan(struct opener *o, struct clerk *c)
 {
-	const struct opener_ask scan = {.kind = ASK_SCAN_ALL, .pid = o->scan_at};
+	struct opener_ask scan = {.kind = ASK_SCAN_ALL, .pid = o->scan.at};
 
-	if (o->scans && !o->scan_sent)
-		o->scan_sent = send_ask(o, &scan, sizeof(scan));
-	while (o->unsent.first) {
-		struct ask *a = first_ask(&o->unsent);
+	suspects_users(&o->suspects, c->helper.now, scan.avoided, OPENER_AVOIDED_MAX);
+	if (!o->scan.sent)
+		o->scan.sent = send_ask(c, &scan, sizeof(scan));
+}
 
-		if (is_avoided(o, a->message.pid))
-			fail(o, take_ask(&o->unsent), -ETIMEDOUT);
-		else if (send_ask(o, &a->message, a->size))
-			put_ask(&o->sent, take_ask(&o->unsent));
-		else
-			break;
+/* False if it has to be tried again later. */
+static bool send_one(struct opener *o, struct clerk *c, struct fair_owner *w)
+{
+	struct ask *a = (struct ask *)fair_first(w);
+
+	if (is_avoided(o, c, a)) {
+		fail(o, (struct ask *)fair_take(&c->unsent, w), -ETIMEDOUT);
+		return true;
 	}
+	if (!c->aside && is_suspect(o, c, a)) {
+		move_aside(o, (struct ask *)fair_take(&c->unsent, w));
+		return true;
+	}
+	if (c->sent.count >= SENT_MAX || !send_ask(c, &a->message, a->size))
+		return false;
+	if (!c->sent.first)
+		fair_begin(&c->unsent);
+	fair_take(&c->unsent, w);
+	queue_put(&c->sent, &a->item, bytes_of(a));
+	return true;
+}
+
+static void send_queued(struct opener *o, struct clerk *c)
+{
+	struct fair_owner *w;
+
+	if (has_scan(o, c))
+		send_scan(o, c);
+	do
+		w = fair_next(&c->unsent);
+	while (w && send_one(o, c, w));
 }
 
 /* Receiving */
 
-static void take_opened(struct opener *o, const struct opener_tell *t, int fd)
+/* The request that the child has answered. */
+static struct ask *answered(struct clerk *c)
+{
+	struct ask *a = take_ask(&c->sent);
+
+	fair_served(&c->unsent, a->owner);
+	return a;
+}
+
+static void take_opened(struct opener *o, struct clerk *c, const struct opener_tell *t, int fd)
 {
 	struct open_answer answer = t->opened;
-	struct ask *a = first_ask(&o->sent);
+	struct ask *a = first_ask(&c->sent);
 
 	if (!a || a->message.kind != ASK_OPEN || a->message.open.token != answer.token) {
 		if (fd >= 0)
 			close(fd);
+		return;
+	}
+	if (answer.fd == -EREMOTE && !c->aside) {
+		suspects_note(&o->suspects, suspect_device(&a->message.open.id), c->helper.now);
+		move_aside(o, answered(c));
 		return;
 	}
 	if (fd >= 0 && (uint64_t)fd >= o->descriptors) {
@@ -211,35 +379,35 @@ static void take_opened(struct opener *o, const struct opener_tell *t, int fd)
 		answer.fd = fd >= 0 ? fd : -EMFILE;
 	o->refused += answer.fd == -EMFILE;
 	if (!answer.more)
-		free(take_ask(&o->sent));
+		free(answered(c));
 	o->events.opened(o->events.context, &answer);
 }
 
-static void take_end(struct opener *o, const struct opener_tell *t)
+static void take_end(struct opener *o, struct clerk *c, const struct opener_tell *t)
 {
-	bool told = !t->all || o->scan_told;
+	bool told = !t->all || o->scan.told;
 
 	if (!t->complete && told)
 		o->cut_short++;
 	if (t->all)
-		o->scan_inside = false;
-	else if (o->sent.first && first_ask(&o->sent)->message.kind == ASK_SCAN)
-		free(take_ask(&o->sent));
+		o->scan.inside = false;
+	else if (c->sent.first && first_ask(&c->sent)->message.kind == ASK_SCAN)
+		free(answered(c));
 	if (told)
 		o->events.scanned(o->events.context, t->pid);
 }
 
 static void take_done(struct opener *o)
 {
-	if (o->scans)
-		o->scans--;
-	o->scan_sent = false;
-	o->scan_at = 0;
+	if (o->scan.wanted)
+		o->scan.wanted--;
+	o->scan.sent = false;
+	o->scan.at = 0;
 	o->events.scanned(o->events.context, 0);
 }
 
 /* Take one record; its texts lie behind it, up to end. */
-static void take(struct opener *o, struct opener_tell *t, const char *end, int fd)
+static void take(struct opener *o, struct clerk *c, struct opener_tell *t, const char *end, int fd)
 {
 	const char *at = t->texts, *texts[3];
 	size_t i;
@@ -248,15 +416,15 @@ static void take(struct opener *o, struct opener_tell *t, const char *end, int f
 		texts[i] = at < end ? opener_text(&at, end) : "";
 	switch (t->kind) {
 	case TELL_OPENED:
-		take_opened(o, t, fd);
+		take_opened(o, c, t, fd);
 		break;
 	case TELL_BEGIN:
-		o->scan_at = t->pid;
-		o->scan_inside = true;
-		o->scan_told = false;
+		o->scan.at = t->pid;
+		o->scan.inside = true;
+		o->scan.told = false;
 		break;
 	case TELL_PROCESS:
-		o->scan_told |= t->all;
+		o->scan.told |= t->all;
 		t->process.comm = texts[0];
 		t->process.exe = texts[1];
 		t->process.cgroup = texts[2];
@@ -271,7 +439,7 @@ static void take(struct opener *o, struct opener_tell *t, const char *end, int f
 		o->events.mapping(o->events.context, &t->mapping);
 		break;
 	case TELL_END:
-		take_end(o, t);
+		take_end(o, c, t);
 		break;
 	case TELL_DONE:
 		take_done(o);
@@ -279,7 +447,7 @@ static void take(struct opener *o, struct opener_tell *t, const char *end, int f
 	}
 }
 
-static void take_packet(struct opener *o, size_t size, int fd)
+static void take_packet(struct opener *o, struct clerk *c, size_t size, int fd)
 {
 	size_t at = 0;
 
@@ -288,13 +456,13 @@ static void take_packet(struct opener *o, size_t size, int fd)
 
 		if (t->size < offsetof(struct opener_tell, texts) || t->size > size - at)
 			break;
-		take(o, t, o->packet + at + t->size, fd);
+		take(o, c, t, o->packet + at + t->size, fd);
 		at += t->size;
 	}
 }
 
 /* Read a packet: its size, 0 at the end, -EAGAIN if there is none; *fd is -1 without one. */
-static int receive(struct opener *o, int *fd)
+static int receive(struct opener *o, const struct clerk *c, int *fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = {o->packet, sizeof(o->packet)};
@@ -304,55 +472,65 @@ static int receive(struct opener *o, int *fd)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t n = recvmsg(o->helper.socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c;
+	ssize_t n = recvmsg(c->helper.socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *h;
 
 	*fd = -1;
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
-	c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	h = CMSG_FIRSTHDR(&message);
+	if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(h), sizeof(*fd));
 	return (int)n;
 }
 
 /* Take what is there: 0, -EAGAIN if nothing more is, -EIO if the child is dead. */
-static int receive_all(struct opener *o)
+static int receive_all(struct opener *o, struct clerk *c)
 {
 	unsigned int i;
 	int fd, n = 0;
 
 	for (i = 0; i < PACKETS_PER_POLL; i++) {
-		n = receive(o, &fd);
+		n = receive(o, c, &fd);
 		if (n <= 0)
 			break;
-		helper_heard(&o->helper, true);
-		o->suspected = false;
-		take_packet(o, (size_t)n, fd);
+		helper_heard(&c->helper, true);
+		c->suspected = false;
+		take_packet(o, c, (size_t)n, fd);
 	}
 	if (n > 0 || n == -EINTR)
 		return 0;
 	return n == -EAGAIN ? n : -EIO;
 }
 
-int opener_poll(struct opener *o, uint64_t now, struct error *err)
+static int poll_clerk(struct opener *o, struct clerk *c, uint64_t now, struct error *err)
 {
 	int result = 0;
 
-	helper_pass(&o->helper, now);
-	if (helper_lives(&o->helper))
-		result = receive_all(o);
+	if (!c->helper.kind.run)
+		return 0;
+	helper_pass(&c->helper, now);
+	c->unsent.now = now;
+	if (helper_lives(&c->helper))
+		result = receive_all(o, c);
 	if (result == -EIO)
-		lose(o, -EIO);
-	else if (result == -EAGAIN && helper_is_stuck(&o->helper))
-		lose(o, -ETIMEDOUT);
-	result = helper_revive(&o->helper, err);
-	if (!result && helper_is_exhausted(&o->helper))
-		refuse_all(o);
-	if (helper_lives(&o->helper))
-		send_queued(o);
-	watch(o);
+		lose(o, c, -EIO);
+	else if (result == -EAGAIN && helper_is_stuck(&c->helper))
+		lose(o, c, -ETIMEDOUT);
+	result = helper_revive(&c->helper, err);
+	if (!result && helper_is_exhausted(&c->helper))
+		refuse_all(o, c);
+	if (helper_lives(&c->helper))
+		send_queued(o, c);
+	watch(o, c);
 	return result;
+}
+
+int opener_poll(struct opener *o, uint64_t now, struct error *err)
+{
+	int result = poll_clerk(o, &o->plain, now, err);
+
+	return result ? result : poll_clerk(o, &o->aside, now, err);
 }
 
 /* Asking */
@@ -371,30 +549,56 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
+/* Whether there is room for so many bytes: it is made at the cost of who has asked for most. */
+static bool make_room(struct opener *o, uint32_t owner, size_t bytes)
+{
+	struct clerk *c = o->aside.unsent.bytes > o->plain.unsent.bytes ? &o->aside : &o->plain;
+
+	while (o->plain.unsent.bytes + o->plain.sent.bytes + o->aside.unsent.bytes +
+		       o->aside.sent.bytes + bytes > QUEUE_MAX) {
+		struct fair_owner *w = fair_largest(&c->unsent);
+
+		if (!w || w->uid == owner)
+			return false;
+		fail(o, (struct ask *)fair_take(&c->unsent, w), -ENOBUFS);
+	}
+	return true;
+}
+
 static int queue(struct opener *o, const struct opener_ask *ask)
 {
 	const struct open_request *r = &ask->open;
 	const char *path = or_empty(r->path), *build_id = or_empty(r->build_id);
 	const char *debuglink = or_empty(r->debuglink);
 	size_t size = sizeof(*ask) + strlen(path) + strlen(build_id) + strlen(debuglink) + 3;
+	uint32_t owner = opener_owner(o, ask->pid, ask->open.fallback_pids[0]);
 	struct ask *a;
 
 	if (strlen(path) >= OPENER_PATH_MAX || strlen(build_id) > OPENER_BUILD_ID_MAX ||
 	    strlen(debuglink) > OPENER_NAME_MAX)
 		return -ENAMETOOLONG;
-	if (o->sent.bytes + o->unsent.bytes + sizeof(*a) + size > QUEUE_MAX)
+	if (!make_room(o, owner, sizeof(*a) + size))
 		return -ENOBUFS;
 	a = malloc(sizeof(*a) + size);
 	if (!a)
 		return -ENOMEM;
+	a->owner = owner;
 	a->size = size;
 	a->message = *ask;
 	size = add_text(a->message.texts, 0, path);
 	size = add_text(a->message.texts, size, build_id);
 	add_text(a->message.texts, size, debuglink);
-	put_ask(&o->unsent, a);
-	watch(o);
+	if (fair_put(&o->plain.unsent, owner, 0, &a->item, bytes_of(a)) < 0) {
+		free(a);
+		return -ENOMEM;
+	}
+	watch(o, &o->plain);
 	return 0;
+}
+
+uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent)
+{
+	return owners_of(&o->owners, pid, parent, o->plain.helper.now);
 }
 
 int opener_open(struct opener *o, const struct open_request *r)
@@ -414,14 +618,22 @@ int opener_scan(struct opener *o, uint32_t pid)
 	if (pid)
 		return queue(o, &ask);
 	/* One that has not begun sees all that another one would. */
-	o->scans = o->scan_sent || o->scan_at ? 2 : 1;
-	watch(o);
+	o->scan.wanted = o->scan.sent || o->scan.at ? 2 : 1;
+	watch(o, &o->plain);
 	return 0;
+}
+
+/* Of the child aside, what may be hoped for. */
+static uint64_t hoped_for(const struct clerk *c)
+{
+	if (!c->helper.kind.run || c->helper.silence >= HOPE)
+		return 0;
+	return c->sent.count + (fair_next(&c->unsent) ? c->unsent.count : 0);
 }
 
 uint64_t opener_pending(const struct opener *o)
 {
-	return o->sent.count + o->unsent.count + o->scans;
+	return o->plain.sent.count + o->plain.unsent.count + o->scan.wanted + hoped_for(&o->aside);
 }
 
 uint64_t opener_refused(const struct opener *o)
@@ -431,7 +643,7 @@ uint64_t opener_refused(const struct opener *o)
 
 uint64_t opener_restarts(const struct opener *o)
 {
-	return o->helper.restarts;
+	return o->plain.helper.restarts + o->aside.helper.restarts;
 }
 
 uint64_t opener_cut_short(const struct opener *o)
@@ -441,23 +653,18 @@ uint64_t opener_cut_short(const struct opener *o)
 
 void opener_add_cost(struct opener *o, struct helper_cost *ret)
 {
-	helper_add_cost(&o->helper, ret);
+	helper_add_cost(&o->plain.helper, ret);
+	helper_add_cost(&o->aside.helper, ret);
 }
 
 int opener_pid(const struct opener *o)
 {
-	return helper_lives(&o->helper) ? o->helper.pid : -1;
+	return helper_lives(&o->plain.helper) ? o->plain.helper.pid : -1;
 }
 
 int opener_fd(const struct opener *o)
 {
-	return o->helper.poll;
-}
-
-static _Noreturn void run(void *context, int socket, pid_t parent)
-{
-	(void)context;
-	opener_child(socket, parent);
+	return o->plain.helper.poll;
 }
 
 /* Descriptors are given out from the lowest free one on: from here on few are left. */
@@ -472,11 +679,6 @@ static uint64_t first_spare(void)
 
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
 {
-	const struct helper_kind kind = {
-		.name = "the opener",
-		.run = run,
-		.attempts = ATTEMPTS_MAX,
-	};
 	struct opener *o = calloc(1, sizeof(*o));
 	int result;
 
@@ -484,7 +686,8 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
 	o->descriptors = first_spare();
-	result = helper_open(&o->helper, &kind, err);
+	o->aside.aside = true;
+	result = start(&o->plain, err);
 	if (result < 0)
 		free(o);
 	else
@@ -492,13 +695,23 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 	return result;
 }
 
+static void end(struct clerk *c)
+{
+	struct ask *a;
+
+	helper_close(&c->helper);
+	while ((a = take_ask(&c->sent)))
+		free(a);
+	while ((a = (struct ask *)fair_empty(&c->unsent)))
+		free(a);
+}
+
 void opener_free(struct opener *o)
 {
 	if (!o)
 		return;
-	helper_close(&o->helper);
-	unsend(o);
-	while (o->unsent.first)
-		free(take_ask(&o->unsent));
+	end(&o->aside);
+	end(&o->plain);
+	suspects_free(&o->suspects);
 	free(o);
 }

@@ -62,6 +62,7 @@ struct open_answer {
 	uint64_t device, inode, size; /* of fstat */
 	int64_t mtime_ns, ctime_ns;
 	bool more; /* OPEN_DEBUG, OPEN_COMMON: further candidates follow */
+	bool suspicious; /* what is read of it may hang its reader: a program answers, or a net */
 };
 
 /* What a scan of /proc tells of one process. Texts are valid during the callback. */
@@ -112,10 +113,11 @@ int opener_fd(const struct opener *o);
 
 /*
  * Queue a request; its texts are copied, NULL is "". -ENOBUFS: the queue is full
- * (8 MiB), answers have to be taken first; -ENAMETOOLONG; -ENOMEM. Answers:
+ * (8 MiB), most of it with that user's requests; -ENAMETOOLONG; -ENOMEM. Answers:
  *   -ESTALE     the file of that name is not (or no longer) the mapped one
  *   -ESRCH      the process is gone, and the file could not be found without it
- *   -ETIMEDOUT  it hung the opener, or the same process did in the last 30 s
+ *   -ETIMEDOUT  it hung the opener, or the same process did in the last 30 s, or its file system
+ *               has hung it twice: that is left alone for 4 s, and twice as long each time
  *   -EIO        it killed the opener
  *   -EBUSY      too many hung openers that the kernel cannot end
  *   -EINVAL     not a regular file
@@ -128,6 +130,12 @@ int opener_open(struct opener *o, const struct open_request *r);
  * begin is that scan.
  */
 int opener_scan(struct opener *o, uint32_t pid);
+
+/*
+ * The user for whose sake a process is looked at: its real uid, or that of its parent where it is
+ * gone; UINT32_MAX: nobody knows. Users' requests take turns.
+ */
+uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent);
 
 /*
  * Send what is queued, take the answers that are there. Never blocks. No sign of

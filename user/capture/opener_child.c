@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ struct child {
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 	_Alignas(8) char request[OPENER_MESSAGE_MAX];
 	char cgroup[OPENER_CGROUP_MAX];
+	uint32_t avoided[OPENER_AVOIDED_MAX]; /* by the scan of all */
+	struct opener_mounts mounts;
 };
 
 /* Send the packet, with a descriptor if fd is one. Without a recorder there is nothing to do. */
@@ -88,9 +91,11 @@ static void tell(struct child *c, struct opener_tell t, const char *const *texts
 	c->used += size;
 }
 
-static void tell_opened(struct child *c, uint64_t token, int fd, bool more)
+/* local: its file system is known to answer by itself. */
+static void tell_opened(struct child *c, const struct open_request *r, int fd, bool more,
+			bool local)
 {
-	struct opener_tell t = {.kind = TELL_OPENED, .opened = {.token = token, .more = more}};
+	struct opener_tell t = {.kind = TELL_OPENED, .opened = {.token = r->token, .more = more}};
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) < 0) {
@@ -101,6 +106,9 @@ static void tell_opened(struct child *c, uint64_t token, int fd, bool more)
 	}
 	if (fd >= 0) {
 		t.opened.device = st.st_dev;
+		t.opened.suspicious = !local && !opener_is_local(&c->mounts, r->pid,
+								 major(st.st_dev),
+								 minor(st.st_dev));
 		t.opened.inode = st.st_ino;
 		t.opened.size = (uint64_t)st.st_size;
 		t.opened.mtime_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
@@ -113,28 +121,43 @@ static void tell_opened(struct child *c, uint64_t token, int fd, bool more)
 		close(fd);
 }
 
-static void do_open(struct child *c, const struct open_request *r)
+static void open_debug(struct child *c, const struct open_request *r)
 {
 	int fds[OPENER_DEBUG_MAX];
-	unsigned int i, count;
+	unsigned int i, count = opener_open_debug(r, fds);
 
+	for (i = 0; i < count; i++)
+		tell_opened(c, r, fds[i], i + 1 < count, false);
+	if (!count)
+		tell_opened(c, r, -ENOENT, false, false);
+}
+
+static void open_mapped(struct child *c, const struct open_request *r, bool anywhere)
+{
+	bool local = r->id.inode &&
+		     opener_is_local(&c->mounts, r->pid, r->id.major, r->id.minor);
+
+	if (anywhere || local || !r->id.inode)
+		tell_opened(c, r, opener_open_mapped(r), false, local);
+	else
+		tell_opened(c, r, -EREMOTE, false, false);
+}
+
+static void do_open(struct child *c, const struct open_request *r, bool anywhere)
+{
 	switch (r->what) {
 	case OPEN_MAPPED_FILE:
-		tell_opened(c, r->token, opener_open_mapped(r), false);
+		open_mapped(c, r, anywhere);
 		break;
 	case OPEN_PERF_MAP:
-		tell_opened(c, r->token, opener_open_perf_map(r), false);
+		tell_opened(c, r, opener_open_perf_map(r), false, false);
 		break;
 	case OPEN_DEBUG:
 	case OPEN_COMMON:
-		count = opener_open_debug(r, fds);
-		for (i = 0; i < count; i++)
-			tell_opened(c, r->token, fds[i], i + 1 < count);
-		if (!count)
-			tell_opened(c, r->token, -ENOENT, false);
+		open_debug(c, r);
 		break;
 	case OPEN_MEMORY:
-		tell_opened(c, r->token, opener_open_memory(r), false);
+		tell_opened(c, r, opener_open_memory(r), false, true);
 		break;
 	}
 }
@@ -245,6 +268,14 @@ static void tell_process(struct child *c, int process, const struct procfs_stat 
 	tell(c, t, (const char *const[]){stat->comm, exe, read_cgroup(c, process), NULL});
 }
 
+static bool is_avoided(const struct child *c, uint32_t uid)
+{
+	for (size_t i = 0; i < OPENER_AVOIDED_MAX && c->avoided[i]; i++)
+		if (c->avoided[i] == uid)
+			return true;
+	return false;
+}
+
 /* Tell of a process, if it is there: false if it could not be told of to its end. */
 static bool scan_process(struct child *c, uint32_t pid, bool all)
 {
@@ -270,7 +301,9 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 		tell_thread(c, pid, pid, stat.comm);
 	else
 		scan_threads(c, process, pid);
-	if (!stat.kernel_thread)
+	if (all && is_avoided(c, status.uid))
+		complete = false;
+	else if (!stat.kernel_thread)
 		complete = scan_mappings(c, process, pid);
 	close(process);
 	return complete;
@@ -330,12 +363,13 @@ static void handle(struct child *c, size_t size)
 		ask->open.path = opener_text(&at, end);
 		ask->open.build_id = opener_text(&at, end);
 		ask->open.debuglink = opener_text(&at, end);
-		do_open(c, &ask->open);
+		do_open(c, &ask->open, ask->anywhere);
 		break;
 	case ASK_SCAN:
 		tell_of(c, ask->pid, false);
 		break;
 	case ASK_SCAN_ALL:
+		memcpy(c->avoided, ask->avoided, sizeof(c->avoided));
 		start_scan(c, ask->pid);
 		break;
 	}
@@ -377,6 +411,7 @@ _Noreturn void opener_child(int socket, pid_t parent)
 
 	if (!c)
 		_exit(1);
+	opener_mounts_begin(&c->mounts);
 	c->socket = settle(socket, parent);
 	for (;;) {
 		ssize_t n =

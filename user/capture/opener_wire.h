@@ -18,6 +18,7 @@
 #define OPENER_BUILD_ID_MAX 128
 #define OPENER_NAME_MAX 255
 #define OPENER_CGROUP_MAX 16384
+#define OPENER_AVOIDED_MAX 16
 
 enum opener_ask_kind { ASK_OPEN = 1, ASK_SCAN, ASK_SCAN_ALL };
 
@@ -25,6 +26,9 @@ struct opener_ask {
 	uint32_t kind;
 	uint32_t pid;		  /* ASK_SCAN: whom; ASK_SCAN_ALL: those behind this one */
 	struct open_request open; /* texts: path, build_id, debuglink */
+	bool anywhere;		  /* also where file systems may not answer; else -EREMOTE */
+	/* ASK_SCAN_ALL: users whose mappings are left out, up to the first 0: root's never are */
+	uint32_t avoided[OPENER_AVOIDED_MAX];
 	char texts[];
 };
 
@@ -74,6 +78,26 @@ _Noreturn void opener_child(int socket, pid_t parent);
  * and every call that writes, starts, signals or traces. 0 or a negative errno.
  */
 int opener_confine(void);
+
+/*
+ * opener_mounts.c: does the file system of a device answer by itself, as far as the process sees
+ * it (0: we ourselves)?
+ */
+#define OPENER_MOUNTS_KNOWN 64
+
+struct opener_mount {
+	uint64_t device;
+	int64_t until; /* s */
+	bool local;
+};
+
+struct opener_mounts {
+	uint64_t shared_memory; /* its device, which is mounted nowhere */
+	struct opener_mount known[OPENER_MOUNTS_KNOWN];
+};
+
+void opener_mounts_begin(struct opener_mounts *m);
+bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint32_t minor);
 
 /* Open what the request asks for: a descriptor or a negative errno. */
 int opener_open_mapped(const struct open_request *r);

@@ -85,6 +85,7 @@ void procfs_parse_status(const char *line, struct procfs_status *ret)
 	} else if (!strncmp(line, "Uid:", 4)) {
 		/* Real, effective, saved, file system. */
 		last = strrchr(line, '\t');
+		ret->uid = (uint32_t)strtoul(line + 4, NULL, 10);
 		ret->fsuid = last ? (uint32_t)strtoul(last, NULL, 10) : UINT32_MAX;
 	}
 }
@@ -198,7 +199,7 @@ int procfs_stat_of(int dir, struct procfs_stat *ret)
 
 int procfs_status_of(int dir, struct procfs_status *ret)
 {
-	struct procfs_status s = {.fsuid = UINT32_MAX};
+	struct procfs_status s = {.uid = UINT32_MAX, .fsuid = UINT32_MAX};
 	struct procfs_lines lines;
 	int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
 	char *line;

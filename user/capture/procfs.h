@@ -28,6 +28,7 @@ struct procfs_stat {
 struct procfs_status {
 	uint32_t pid;	 /* of the process, also where a thread's status was read */
 	uint32_t ns_pid; /* the same in the innermost pid namespace */
+	uint32_t uid;	 /* real: who started it */
 	uint32_t fsuid;	 /* what it creates files as */
 };
 

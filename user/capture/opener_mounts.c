@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which file systems answer by themselves. What stat() or open() would wait for is a program
+ * (FUSE) or another machine (NFS, CIFS, 9p) on all others, so that neither can be asked: the table
+ * of mounts says it, which the kernel writes without asking a file system.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/opener_wire.h"
+#include "capture/procfs.h"
+
+#define LINES_MAX 4096 /* of a table of mounts; what stands in none of them is not local */
+#define KNOWN_FOR 10   /* s: numbers of devices are used again */
+
+/* File systems of this kernel and its own devices. */
+static const char *const local[] = {
+	"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "rootfs", "overlay", "erofs",
+	"squashfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "udf", "iso9660",
+	"vfat", "msdos", "exfat", "ntfs3", "hfsplus", "cramfs", "romfs", "ubifs", "jffs2",
+	"proc", "sysfs", "devpts", "devtmpfs", "cgroup", "cgroup2", "debugfs", "tracefs",
+	"mqueue", "hugetlbfs", "bpf", "securityfs",
+};
+
+static bool is_local_type(const char *type)
+{
+	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if (!strcmp(type, local[i]))
+			return true;
+	return false;
+}
+
+/* A line such as "36 35 98:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw". */
+static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[32])
+{
+	const char *rest = strstr(line, " - ");
+
+	return rest && sscanf(line, "%*u %*u %u:%u", major, minor) == 2 &&
+	       sscanf(rest, " - %31s", type) == 1;
+}
+
+/* 1: local, 0: not, -1: the table does not know the device. */
+static int look_up(const char *path, uint32_t major, uint32_t minor)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), found = -1;
+	struct procfs_lines lines;
+	unsigned int count = 0;
+	uint32_t at[2];
+	char type[32], *line;
+
+	if (fd < 0)
+		return -1;
+	procfs_lines_init(&lines, fd);
+	while (found < 0 && count++ < LINES_MAX && (line = procfs_line(&lines)))
+		if (parse(line, &at[0], &at[1], type) && at[0] == major && at[1] == minor)
+			found = is_local_type(type);
+	close(fd);
+	return found;
+}
+
+void opener_mounts_begin(struct opener_mounts *m)
+{
+	int fd = memfd_create("shared memory", MFD_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		m->shared_memory = st.st_dev;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* A disk that no table tells of is mounted elsewhere; what has no disk may be anything. */
+static bool find_out(uint32_t pid, uint32_t major, uint32_t minor)
+{
+	char path[64];
+	int found;
+
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
+	found = pid ? look_up(path, major, minor) : -1;
+	if (found < 0)
+		found = look_up("/proc/self/mountinfo", major, minor);
+	return found < 0 ? major != 0 : found;
+}
+
+bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint32_t minor)
+{
+	struct opener_mount *known = &m->known[(major * 31 + minor) % OPENER_MOUNTS_KNOWN];
+	uint64_t device = makedev(major, minor);
+	struct timespec now;
+
+	if (device == m->shared_memory)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (known->device == device && now.tv_sec < known->until)
+		return known->local;
+	*known = (struct opener_mount){
+		.device = device,
+		.until = now.tv_sec + KNOWN_FOR,
+		.local = find_out(pid, major, minor),
+	};
+	return known->local;
+}
