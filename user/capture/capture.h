@@ -58,6 +58,12 @@ struct capture_options {
 	void *context;
 };
 
+#define CAPTURE_REFUSALS_MAX 4
+
+struct capture_refusal {
+	char what[192]; /* "to uid 1001: 14,210 files (more than its share)" */
+};
+
 /* What a summary tells beside what is in the records. */
 struct capture_summary {
 	bool sampled;
@@ -79,6 +85,8 @@ struct capture_summary {
 	bool inlined; /* inlined functions were asked for */
 	struct inlines_summary inlines;
 	bool comm_matched; /* the glob matched something at some time */
+	uint64_t refused; /* files that were not looked at for somebody's sake */
+	struct capture_refusal refusals[CAPTURE_REFUSALS_MAX]; /* the worst; what "" ends them */
 };
 
 /*

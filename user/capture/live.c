@@ -27,9 +27,11 @@
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
 /* Free memory is given back so often: looking for it takes a millisecond or so. */
 #define TIDY_INTERVAL (30 * NSEC_PER_SEC)
-/* The scan of /proc at the start, and the last names at the end, may take this long. */
+/* The scan of /proc at the start may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
+/* The last tables and names at the end, together; the same where a helper hung or refused. */
 #define NAMES_LIMIT (20 * NSEC_PER_SEC)
+#define END_LIMIT (1500 * NSEC_PER_MSEC)
 
 /*
  * What ends a wait: rings that fill up, names that come, other helper processes that answer,
@@ -471,10 +473,21 @@ static int begin(struct live *l, struct error *err)
 	return ret ? ret : release_command(l, err);
 }
 
+/*
+ * What is still answered after the end is worth a wait as long as all goes well. Somebody whose
+ * files hang or flood the helpers must not make the recording longer.
+ */
+static bool may_wait(const struct live *l)
+{
+	bool well = !opener_restarts(l->opener) && !symbolizer_stats(l->symbolizer)->restarts &&
+		    !shares_refused(objects_shares(l->objects));
+
+	return boot_now() < l->ended + (well ? NAMES_LIMIT : END_LIMIT);
+}
+
 /* Ask for what is still nameless, for as long as answers may be hoped for. */
 static int last_names(struct live *l, struct error *err)
 {
-	uint64_t until = boot_now() + NAMES_LIMIT;
 	int ret = 0;
 
 	l->progress.finishing = true;
@@ -488,7 +501,7 @@ static int last_names(struct live *l, struct error *err)
 			    !objects_reread_kernel(l->objects, boot_now())))
 			break;
 		epoll_wait(l->epoll, &e, 1, 20);
-	} while (boot_now() < until && keep_going(l));
+	} while (may_wait(l) && keep_going(l));
 	l->summary.names_pending = symbolizer_pending(l->symbolizer);
 	return ret;
 }
@@ -496,11 +509,10 @@ static int last_names(struct live *l, struct error *err)
 /* Stacks that wait for tables are finished, as far as that can be. */
 static int last_tables(struct live *l, struct error *err)
 {
-	uint64_t until = boot_now() + NAMES_LIMIT;
 	int ret = 0;
 
 	l->progress.finishing = true;
-	while (!ret && l->parked.count && boot_now() < until && keep_going(l) &&
+	while (!ret && l->parked.count && may_wait(l) && keep_going(l) &&
 	       (symbolizer_tables_pending(l->symbolizer) || opener_pending(l->opener))) {
 		struct epoll_event e;
 
@@ -516,14 +528,13 @@ static int last_tables(struct live *l, struct error *err)
 
 static int end(struct live *l, struct error *err)
 {
-	uint64_t ended;
 	int ret;
 
 	sampler_stop(l->sampler);
 	if (l->schedule)
 		schedule_stop(l->schedule);
-	ended = boot_now();
-	l->summary.elapsed = ended - l->started;
+	l->ended = boot_now();
+	l->summary.elapsed = l->ended - l->started;
 	do {
 		ret = drain(l, err);
 	} while (!ret && has_more(l));
@@ -535,13 +546,14 @@ static int end(struct live *l, struct error *err)
 			      error_set(err, -EIO, "%s", l->why.text) :
 			      0;
 	if (!ret && l->schedule)
-		ret = schedule_end(l->schedule, ended, err);
+		ret = schedule_end(l->schedule, l->ended, err);
 	if (!ret)
 		ret = last_tables(l, err);
 	if (!ret)
 		ret = last_names(l, err);
+	objects_end(l->objects);
 	if (!ret)
-		ret = describe(l, ended, err);
+		ret = describe(l, l->ended, err);
 	if (!ret)
 		ret = tick(l, true, err);
 	/* again, since it may be this tick for which the sink had no room */
@@ -588,6 +600,16 @@ static void add_names(const struct live *l, struct capture_summary *s)
 	s->tables_cached = stats->tables_cached;
 }
 
+static void add_refusals(const struct live *l, struct capture_summary *s)
+{
+	const struct share *worst[CAPTURE_REFUSALS_MAX];
+	unsigned int count = shares_worst(objects_shares(l->objects), worst, CAPTURE_REFUSALS_MAX);
+
+	for (unsigned int i = 0; i < count; i++)
+		share_show(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
+	s->refused = shares_refused(objects_shares(l->objects));
+}
+
 static void fill_summary(struct live *l)
 {
 	struct capture_summary *s = &l->summary;
@@ -610,6 +632,7 @@ static void fill_summary(struct live *l)
 	if (l->saver)
 		saver_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
 	s->comm_matched = process_table_comm_matched(l->table);
+	add_refusals(l, s);
 }
 
 int live_run(struct source *source, struct sink *sink, struct error *err)

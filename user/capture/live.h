@@ -67,7 +67,7 @@ struct live {
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
 	int epoll;
-	uint64_t started; /* sampling */
+	uint64_t started, ended; /* sampling */
 	struct pace pace;
 	uint64_t last_tick, last_forget, last_tidy;
 	struct schedule_counts counted; /* as told in losses */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/owners.h"
 #include "symbolizers/python_file.h"
 
 /* A file may be overwritten in place: after this long its size and times are compared again. */
@@ -30,8 +31,10 @@ struct objects {
 	struct object *by_file; /* newest object of each file */
 	struct object *by_id;
 	struct object *kernel, *vdso, *vdso32;
+	struct object *refused; /* one for each user with more files than are remembered */
 	uint64_t vdso_size;
 	uint64_t last_id;
+	struct shares shares; /* what each user's programs may have looked at */
 };
 
 static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
@@ -60,6 +63,12 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->start = m->start;
 	object->end = m->end;
 	object->seen = m->seen;
+}
+
+/* For whose sake the file or memory is looked at. */
+static uint32_t owner_of(struct objects *o, const struct mapped *m)
+{
+	return o->context.opener ? opener_owner(o->context.opener, m->pid, m->parent) : 0;
 }
 
 static void no_table(struct objects *o, const struct object *object)
@@ -101,9 +110,13 @@ static void inspect(struct objects *o, struct object *object)
 /* Make it known to the symbolizer. The symbols of a file are read once a sample has met it. */
 static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
-	int rc = symbolizer_add(o->context.symbolizer, object->id, kind, fd);
+	struct symbolizer *s = o->context.symbolizer;
+	int rc = object->suspicious ? symbolizer_add_suspicious(s, object->id, kind, fd)
+				    : symbolizer_add(s, object->id, kind, fd);
 
 	object->read = false;
+	if (!rc)
+		symbolizer_set_owner(s, object->id, object->owner);
 	if (!rc && kind == OBJECT_ELF) {
 		/* first: native stacks that lack their table are finished later, Python's are not */
 		inspect(o, object);
@@ -214,6 +227,8 @@ static void drop(struct objects *o, struct object *object)
 		HASH_DELETE(by_file, o->by_file, object);
 	if (HASH_HAS(by_id, object)) /* not if there was no memory for its new number */
 		HASH_DELETE(by_id, o->by_id, object);
+	if (object->kind == MAPPING_FILE && !object->refused)
+		shares_of(&o->shares, object->owner)->files--;
 	end_debug_search(object);
 	tables_remove(o->context.tables, object->table, boot_now());
 	free(object->python);
@@ -229,6 +244,7 @@ void objects_free(struct objects *o)
 		return;
 	HASH_ITER(by_id, o->by_id, object, next)
 		drop(o, object);
+	shares_free(&o->shares);
 	free(o);
 }
 
@@ -253,6 +269,14 @@ struct object *objects_by_id(struct objects *o, uint64_t id)
 	return object;
 }
 
+/* It stays as it is: frames met in it have no names. */
+static void give_up(struct objects *o, struct object *object)
+{
+	object->state = OBJECT_UNREADABLE;
+	object->failed = true;
+	no_table(o, object);
+}
+
 static void ask_to_open(struct objects *o, struct object *object, enum open_what what)
 {
 	struct open_request r = {
@@ -272,9 +296,8 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 	};
 
 	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING) {
-		object->state = OBJECT_UNREADABLE;
-		object->failed = true; /* frames met from now on have no names */
-		no_table(o, object);
+		share_refuse(shares_of(&o->shares, object->owner), REFUSED_SHARE);
+		give_up(o, object);
 	}
 }
 
@@ -294,6 +317,12 @@ static void open_object(struct objects *o, struct object *object)
 {
 	if (object->state != OBJECT_UNSEEN)
 		return;
+	if (object->kind == MAPPING_FILE &&
+	    !share_take(shares_of(&o->shares, object->owner), boot_now())) {
+		shares_refuse_file(&o->shares, object->owner, &object->key, sizeof(object->key));
+		give_up(o, object);
+		return;
+	}
 	object->state = OBJECT_OPENING;
 	ask_to_open(o, object, what_is(object));
 }
@@ -331,17 +360,50 @@ static struct object *find_file(struct objects *o, const struct file_id *id)
 	return object;
 }
 
-static struct object *new_file(struct objects *o, const struct mapped *m)
+/* Stands for all files of a user beyond those that are remembered. */
+static struct object *refused_files(struct objects *o, uint32_t owner)
 {
-	struct object *object = new_object(o, MAPPING_FILE, m->path);
+	struct object *object;
+	char path[64];
 
+	for (object = o->refused; object; object = object->next_refused)
+		if (object->owner == owner)
+			return object;
+	snprintf(path, sizeof(path), "[files of uid %u beyond its share]", owner);
+	object = new_object(o, MAPPING_FILE, path);
 	if (!object)
 		return NULL;
-	object->key.inode = m->file.inode;
-	object->key.major = m->file.major;
-	object->key.minor = m->file.minor;
+	object->owner = owner;
+	object->state = OBJECT_UNREADABLE;
+	object->refused = true;
+	object->table = UNWIND_SLOT_NONE;
+	object->users = 1; /* it stays */
+	object->next_refused = o->refused;
+	o->refused = object;
+	return object;
+}
+
+static struct object *new_file(struct objects *o, const struct mapped *m)
+{
+	const struct file_key key = {m->file.inode, m->file.major, m->file.minor};
+	uint32_t owner = owner_of(o, m);
+	struct object *object;
+
+	if (!share_keep(shares_of(&o->shares, owner))) {
+		shares_refuse_file(&o->shares, owner, &key, sizeof(key));
+		return refused_files(o, owner);
+	}
+	object = new_object(o, MAPPING_FILE, m->path);
+	if (!object) {
+		shares_of(&o->shares, owner)->files--;
+		return NULL;
+	}
+	object->owner = owner;
+	object->key = key;
 	object->generation = m->file.generation;
 	object->table = new_table(o);
+	if (object->table >= UNWIND_SLOTS_FIXED)
+		tables_own(o->context.tables, object->table, owner);
 	HASH_ADD(by_file, o->by_file, key, sizeof(object->key), object);
 	return object;
 }
@@ -362,12 +424,36 @@ const struct object *objects_foresee(struct objects *o, const struct mapped *m)
 	if (object || !mapped_is_file(m))
 		return object;
 	object = new_file(o, m);
-	if (!object)
-		return NULL;
+	if (!object || object->refused)
+		return object;
 	set_mapped(object, m);
 	object->checked = m->seen;
 	open_object(o, object);
 	return object;
+}
+
+/*
+ * What one user has mapped first and another waits for as well is asked for once more, for the sake
+ * of both: nobody's turn may depend on who came first.
+ */
+static void share_with(struct objects *o, struct object *object, const struct mapped *m)
+{
+	if (!object->owner || object->owner == OWNER_SHARED || object->settled ||
+	    owner_of(o, m) == object->owner)
+		return;
+	shares_of(&o->shares, object->owner)->files--;
+	object->owner = OWNER_SHARED;
+	shares_of(&o->shares, object->owner)->files++;
+	if (object->table >= UNWIND_SLOTS_FIXED)
+		tables_own(o->context.tables, object->table, object->owner);
+	if (object->state == OBJECT_KNOWN)
+		symbolizer_set_owner(o->context.symbolizer, object->id, object->owner);
+	else if (object->failed)
+		object->state = OBJECT_UNSEEN;
+	else if (object->state == OBJECT_OPENING) {
+		set_mapped(object, m);
+		ask_to_open(o, object, OPEN_MAPPED_FILE);
+	}
 }
 
 struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now)
@@ -377,8 +463,9 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 
 	if (!object)
 		object = new_file(o, m);
-	if (!object)
-		return NULL;
+	if (!object || object->refused)
+		return object;
+	share_with(o, object, m);
 	if (HASH_HAS(by_id, object))
 		HASH_TO_END(by_id, o->by_id, object);
 	stale = m->seen >= object->checked + CHECK_INTERVAL;
@@ -404,6 +491,7 @@ struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t p
 	if (!object)
 		return NULL;
 	object->table = UNWIND_SLOT_GENERATED;
+	object->owner = owner_of(o, m);
 	set_mapped(object, m);
 	object->process = process;
 	return object;
@@ -420,6 +508,7 @@ struct object *objects_python(struct objects *o, const struct mapped *m, uint64_
 	object->python = malloc(sizeof(*f));
 	if (object->python)
 		*object->python = *f;
+	object->owner = owner_of(o, m);
 	set_mapped(object, m);
 	object->process = process;
 	object->code_type = code_type;
@@ -463,6 +552,7 @@ static void file_opened(struct objects *o, struct object *object, const struct o
 	}
 	if (again)
 		renumber(o, object);
+	object->suspicious = a->suspicious;
 	object->size = object->size_then = a->size;
 	object->mtime_then = a->mtime_ns;
 	object->state = OBJECT_KNOWN;
@@ -479,10 +569,12 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	bool first = !object->size_then;
 	int ret;
 
-	if (!first && object->state == OBJECT_KNOWN && !changed(object, a)) {
+	if (!first && object->state == OBJECT_KNOWN &&
+	    (!changed(object, a) || a->suspicious != object->suspicious)) {
 		close(a->fd);
 		return;
 	}
+	object->suspicious = a->suspicious;
 	object->size_then = a->size ? a->size : 1;
 	object->mtime_then = a->mtime_ns;
 	object->state = OBJECT_KNOWN;
@@ -504,18 +596,21 @@ static void memory_opened(struct objects *o, struct object *object, const struct
 					    &object->python->layout, object->code_type);
 	else
 		close(a->fd);
+	if (!ret)
+		symbolizer_set_owner(o->context.symbolizer, object->id, object->owner);
 	object->state = ret < 0 ? OBJECT_UNREADABLE : OBJECT_KNOWN;
 	o->context.renewed(o->context.context, object, false);
 }
 
-static void not_opened(struct objects *o, struct object *object, uint64_t now)
+static void not_opened(struct objects *o, struct object *object, int cause, uint64_t now)
 {
 	if (object->state != OBJECT_OPENING)
 		return;
-	object->state = OBJECT_UNREADABLE;
-	object->failed = true;
+	if (cause == -ETIMEDOUT || cause == -EBUSY || cause == -ENOBUFS)
+		share_refuse(shares_of(&o->shares, object->owner),
+			     cause == -ENOBUFS ? REFUSED_SHARE : REFUSED_SILENT);
+	give_up(o, object);
 	object->checked = now;
-	no_table(o, object);
 	o->context.renewed(o->context.context, object, false);
 }
 
@@ -537,7 +632,9 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 {
 	struct debug_search *d = &object->debug;
 
-	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX))
+	/* who reads the file must not hang over what belongs to it */
+	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX ||
+			   (a->suspicious && !object->suspicious)))
 		close(a->fd);
 	else if (a->fd >= 0)
 		d->files[d->count++] = a->fd;
@@ -565,7 +662,7 @@ void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now
 		if (object && what == OPEN_DEBUG)
 			debug_opened(o, object, a);
 		else if (object)
-			not_opened(o, object, now);
+			not_opened(o, object, a->fd, now);
 	} else if (!object) {
 		close(a->fd);
 	} else if (what == OPEN_DEBUG) {
@@ -612,6 +709,8 @@ void objects_table(struct objects *o, uint64_t id, int status, const struct unwi
 	struct object *object = objects_by_id(o, id);
 	struct tables *tables = o->context.tables;
 
+	if (object)
+		object->settled = true;
 	if (!object || object->table < UNWIND_SLOTS_FIXED)
 		return;
 	if (!status) /* what does not fit counts as evicted */
@@ -696,24 +795,33 @@ static bool is_unused(const struct object *object)
 	       object->kind != MAPPING_KERNEL && object->kind != MAPPING_VDSO;
 }
 
-void objects_trim(struct objects *o)
+/* Least recently mapped first: the hash keeps them in that order. owner: NULL: any. */
+static void trim(struct objects *o, size_t *unused, const struct share *owner)
 {
 	struct object *object, *next;
+
+	HASH_ITER(by_id, o->by_id, object, next) {
+		if (*unused <= MOST_UNUSED / 2)
+			break;
+		if (!is_unused(object) || (owner && object->owner != owner->uid))
+			continue;
+		symbolizer_forget(o->context.symbolizer, object->id);
+		drop(o, object);
+		--*unused;
+	}
+}
+
+void objects_trim(struct objects *o)
+{
+	struct object *object;
 	size_t unused = 0;
 
 	for (object = o->by_id; object; object = object->by_id.next)
 		unused += is_unused(object);
 	if (unused <= MOST_UNUSED)
 		return;
-	/* least recently mapped first: the hash keeps them in that order */
-	HASH_ITER(by_id, o->by_id, object, next) {
-		if (!is_unused(object))
-			continue;
-		symbolizer_forget(o->context.symbolizer, object->id);
-		drop(o, object);
-		if (--unused <= MOST_UNUSED / 2)
-			break;
-	}
+	trim(o, &unused, shares_largest(&o->shares));
+	trim(o, &unused, NULL);
 }
 
 /* Which interpreter a file has, and what that means for its frames. */
@@ -739,10 +847,25 @@ static int tell_python(const struct object *object, uint64_t host, struct sink *
 	return put_info(sink, &i, err);
 }
 
+const struct shares *objects_shares(const struct objects *o)
+{
+	return &o->shares;
+}
+
+/* What nobody has answered by now was not looked at, and is counted so. */
+void objects_end(struct objects *o)
+{
+	struct object *object;
+
+	for (object = o->by_id; object; object = object->by_id.next)
+		if (object->kind == MAPPING_FILE && object->state == OBJECT_OPENING)
+			share_refuse(shares_of(&o->shares, object->owner), REFUSED_SILENT);
+}
+
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err)
 {
 	struct object *object, *next;
-	int ret = 0;
+	int ret = shares_tell(&o->shares, host, sink, err);
 
 	HASH_ITER(by_id, o->by_id, object, next) {
 		struct mapping m = {
@@ -755,6 +878,8 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 			.build_id = object->build_id,
 		};
 
+		if (ret)
+			break;
 		if (object->emitted || !object->met)
 			continue;
 		ret = put_mapping(sink, &m, err);

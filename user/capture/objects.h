@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/pipe.h"
 #include "capture/opener.h"
+#include "capture/shares.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
 
@@ -63,6 +64,11 @@ struct object {
 	int64_t mtime_then;
 	uint64_t checked; /* when it was last opened or tried, ns */
 	bool failed; /* it could not be opened before */
+	bool suspicious; /* read by the helper aside: its file system may not answer */
+	uint32_t owner; /* uid of who mapped it first; OWNER_SHARED once somebody else waits, too */
+	bool settled; /* its table has come, or is known not to */
+	bool refused; /* it stands for all files of its owner that are beyond its share */
+	struct object *next_refused; /* the same, of another user */
 	struct debug_search debug;
 	bool generated; /* a file in memory that is no ELF: a JIT's code, named by its perf map */
 	uint32_t table; /* its slot among the unwind tables */
@@ -157,6 +163,10 @@ bool objects_reread_kernel(struct objects *o, uint64_t now);
 void objects_want_table(struct objects *o, uint32_t slot);
 /* Forget files and memories that nobody maps, once there are many. */
 void objects_trim(struct objects *o);
+
+/* The recording ends. Nobody waits for what was not opened until now. */
+void objects_end(struct objects *o);
+const struct shares *objects_shares(const struct objects *o);
 
 /* Put the mapping entities that were met and are new or have changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);

@@ -23,9 +23,11 @@ struct table_info {
 	uint32_t rows, refused;
 	uint64_t words;	  /* that it takes, or would */
 	uint64_t evicted; /* when; 0: it is not */
+	uint32_t owner;	  /* uid for whose sake it is there */
 	VECTOR(struct piece) pieces;
 };
 
+#define OWNER_GROUPS 61 /* users are told apart by so many groups */
 /* At most half of the places are taken. */
 #define RULE_PLACES (2 * UNWIND_RULES_MAX)
 
@@ -74,6 +76,11 @@ static void set_state(struct tables *t, uint32_t slot, enum unwind_state state)
 	__atomic_store_n(&t->memory.slots[slot].state, state, __ATOMIC_RELEASE);
 }
 
+void tables_own(struct tables *t, uint32_t slot, uint32_t uid)
+{
+	t->infos[slot].owner = uid;
+}
+
 uint32_t tables_add(struct tables *t)
 {
 	uint32_t slot;
@@ -85,6 +92,7 @@ uint32_t tables_add(struct tables *t)
 	else
 		return UNWIND_SLOT_NONE;
 	t->infos[slot].refused = 0;	/* of another file, if any */
+	t->infos[slot].owner = 0;
 	t->memory.slots[slot].used = 0; /* nobody has looked into it: it goes first */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
@@ -125,13 +133,36 @@ enum unwind_state tables_state(const struct tables *t, uint32_t slot)
 	return (enum unwind_state)t->memory.slots[slot].state;
 }
 
-/* The table that was used least recently; 0 if there is none. */
-static uint32_t coldest(const struct tables *t)
+static bool is_ready(const struct tables *t, uint32_t slot)
 {
-	uint32_t found = 0;
+	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
+}
+
+/* Which group of users has the largest tables, all in all. */
+static uint32_t largest_group(const struct tables *t)
+{
+	uint64_t words[OWNER_GROUPS] = {0};
+	uint32_t largest = 0;
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (t->memory.slots[i].state == UNWIND_TABLE_READY &&
+		if (is_ready(t, i))
+			words[t->infos[i].owner % OWNER_GROUPS] += t->infos[i].words;
+	for (uint32_t group = 1; group < OWNER_GROUPS; group++)
+		if (words[group] > words[largest])
+			largest = group;
+	return largest;
+}
+
+/*
+ * Of who has most, the table that was used least recently; 0 if there is none. Nobody's large
+ * files push out another's tables.
+ */
+static uint32_t coldest(const struct tables *t)
+{
+	uint32_t found = 0, group = largest_group(t);
+
+	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
+		if (is_ready(t, i) && t->infos[i].owner % OWNER_GROUPS == group &&
 		    (!found || t->memory.slots[i].used < t->memory.slots[found].used))
 			found = i;
 	return found;

@@ -2,7 +2,7 @@
 /*
  * The unwind tables of files, where the kernel side finds them: a slot per
  * file, rules shared by all, rows in the arena. They are kept within a budget:
- * the one that was used least recently goes first.
+ * of the user with the most, the one that was used least recently goes first.
  */
 #ifndef SKEIN_CAPTURE_TABLES_H
 #define SKEIN_CAPTURE_TABLES_H
@@ -32,6 +32,8 @@ const struct tables_memory *tables_memory(const struct tables *t);
 
 /* A slot for a file whose table is to come; UNWIND_SLOT_NONE if there are no more. */
 uint32_t tables_add(struct tables *t);
+/* For whose sake it is there; root's until then. When room is wanted, who has most gives way. */
+void tables_own(struct tables *t, uint32_t slot, uint32_t uid);
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
 
 /*

@@ -229,6 +229,8 @@ static void show_losses(const struct capture_summary *s)
 	}
 	show_mangled(s);
 	show_refused(s);
+	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
+		log_warn("refused %s", s->refusals[i].what);
 	if (s->worker_restarts || s->opener_restarts)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
 			 (unsigned long long)s->worker_restarts,

@@ -20,6 +20,7 @@
 #define CONTAINER_ROWS 5
 #define BREAKAGE_ROWS 5
 #define INTERPRETER_ROWS 5
+#define REFUSED_INFO "refused." /* those that tell to whom files were refused */
 #define PYTHON_INFO "python." /* how keys of info begin that tell of interpreters */
 #define BAR_WIDTH 100 /* from here on there is room for bars */
 #define BAR_COLUMNS 12
@@ -486,8 +487,24 @@ static void put_interpreters(const struct report *r, const struct screen *s)
 	}
 }
 
+/* Whose files were not looked at, and why: their frames have no names. */
+static void put_refusals(const struct report *r, const struct screen *s)
+{
+	const char *title = "Refused";
+
+	for (uint32_t i = 0; i < r->profile->info_count; i++) {
+		const struct info *info = &r->profile->infos[i];
+
+		if (strncmp(info->key, REFUSED_INFO, strlen(REFUSED_INFO)))
+			continue;
+		put_paragraph(s, title, STYLE_PLAIN, info->value);
+		title = "";
+	}
+}
+
 static void put_losses(const struct report *r, const struct screen *s)
 {
+	put_refusals(r, s);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		char count[32], text[512];
 
