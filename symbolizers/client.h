@@ -124,7 +124,7 @@ struct symbolizer_stats {
 struct symbolizer;
 
 /*
- * Fork the worker, which becomes nobody (65534) if the caller is root. A lost
+ * Fork the worker, which gets a user of its own if the caller may change users. A lost
  * worker is replaced by another fork, so the caller must stay single-threaded,
  * and wait for its own children by their pids only. 0 or a negative errno.
  */

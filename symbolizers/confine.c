@@ -2,21 +2,19 @@
 /* The order matters: each step takes away what an earlier one needed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/own_user.h"
 #include "symbolizers/confine.h"
 
-#define NOBODY 65534
 #define MAPS_MAX (4u << 20)
 
 #ifdef __SANITIZE_ADDRESS__
@@ -66,33 +64,6 @@ int confine_drop_shared_memory(void)
 	}
 	free(text);
 	return 0;
-}
-
-static int drop_privileges(void)
-{
-	cap_t none;
-	int rc = 0;
-
-	/* The bounding set can only be emptied while CAP_SETPCAP is there; without it, skip. */
-	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
-		(void)cap_drop_bound(c);
-	if (geteuid() == 0) {
-		/* Refused in a user namespace without that id: what follows still holds. */
-		if (setgroups(0, NULL) < 0 && errno != EPERM)
-			return -errno;
-		if (setresgid(NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
-			return -errno;
-		if (setresuid(NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
-			return -errno;
-	}
-	none = cap_init();
-	if (!none)
-		return -ENOMEM;
-	(void)cap_reset_ambient();
-	if (cap_set_proc(none) < 0)
-		rc = -errno;
-	cap_free(none);
-	return rc;
 }
 
 static uint64_t own_memory(void)
@@ -171,13 +142,20 @@ static const int sanitizer_calls[] = {
 	SCMP_SYS(gettid), SCMP_SYS(rt_sigaction), SCMP_SYS(sched_yield), SCMP_SYS(rt_sigprocmask),
 };
 
-static int allow_all(scmp_filter_ctx filter, const int *list, size_t count)
+int confine_allow(void *filter, const int *list, size_t count)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < count; i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, list[i], 0);
 	return rc;
+}
+
+int confine_allow_sanitizer(void *filter)
+{
+	return SANITIZED ? confine_allow(filter, sanitizer_calls,
+					 sizeof(sanitizer_calls) / sizeof(*sanitizer_calls))
+			 : 0;
 }
 
 static int allow_some(scmp_filter_ctx filter)
@@ -213,14 +191,13 @@ static int filter_calls(bool refuse_links)
 
 	if (!filter)
 		return -ENOMEM;
-	rc = allow_all(filter, calls, sizeof(calls) / sizeof(*calls));
+	rc = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
 	if (!rc)
 		rc = allow_some(filter);
 	if (!rc && refuse_links)
 		rc = refuse_link_calls(filter);
-	if (!rc && SANITIZED)
-		rc = allow_all(filter, sanitizer_calls,
-			       sizeof(sanitizer_calls) / sizeof(*sanitizer_calls));
+	if (!rc)
+		rc = confine_allow_sanitizer(filter);
 	if (!rc)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
@@ -237,7 +214,9 @@ int confine_within(int socket, int parent, const struct confines *c)
 	rc = confine_drop_shared_memory();
 	memory = own_memory() + c->memory;
 	if (!rc)
-		rc = drop_privileges();
+		rc = own_user_become();
+	if (!rc)
+		rc = own_user_keep(NULL, 0);
 	if (!rc)
 		rc = set_limits(memory, c->files);
 	if (!rc)

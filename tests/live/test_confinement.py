@@ -8,12 +8,16 @@ import os
 import random
 import re
 import signal
+import subprocess
 import time
 
 import live
 from live import workload
 
-NOBODY = "65534"
+NOBODY = 65534
+DRAWN = range(0x70000000, 0x7ffffffe)  # users of helpers: base/own_user.h
+# What the opener keeps: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, CHECKPOINT_RESTORE.
+OPENERS = sum(1 << number for number in (2, 19, 38, 40))
 KILLS = 1000 if live.LONG else 100
 BITS_OF_WRITING = os.O_WRONLY | os.O_RDWR
 
@@ -67,14 +71,24 @@ class Confinement(live.LiveTest):
             self.assertEqual(int(status[key], 16), 0, key)
         self.assertEqual(status["NoNewPrivs"].strip(), "1")
         self.assertEqual(status["Seccomp"].strip(), "2")
-        self.assertEqual(set(numbers(status, "Uid") + numbers(status, "Gid")), {user})
-        self.assertEqual(numbers(status, "Groups"), [])
-        if user == NOBODY:
+        if user is None:
+            self.check_own_user(status)
             self.assertEqual(int(status["CapBnd"], 16), 0)
+        else:
+            self.assertEqual(set(numbers(status, "Uid") + numbers(status, "Gid")), {user})
+            self.assertEqual(numbers(status, "Groups"), [])
         with open(f"/proc/{pid}/limits", encoding="ascii") as file:
             limits = file.read()
         for name in ("Max file size", "Max core file size", "Max processes"):
             self.assertRegex(limits, rf"{name}\s+0\s+0\s")
+
+    def check_own_user(self, status):
+        """One number, which was drawn, for all of its users and groups; returns it."""
+        found = set(numbers(status, "Uid") + numbers(status, "Gid"))
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(int(next(iter(found))), DRAWN)
+        self.assertEqual(numbers(status, "Groups"), [])
+        return next(iter(found))
 
     def check_descriptors(self, pid):
         """Its socket, and files that it reads: handed over, never opened by itself."""
@@ -96,18 +110,19 @@ class Confinement(live.LiveTest):
         recording = self.begin("-a", "-e", "all")
         worker = self.helper(recording, "skein-names")
         self.wait_for(lambda: len(descriptors(worker)) > 1)
-        self.check_worker(worker, NOBODY)
+        self.check_worker(worker, None)
         self.check_descriptors(worker)
         self.check_memory(worker)
-        os.kill(worker, signal.SIGKILL) # the next one is forked of a recorder that has all its rings
+        # the next one is forked of a recorder that has all its rings
+        os.kill(worker, signal.SIGKILL)
         worker = self.helper(recording, "skein-names", worker)
         self.wait_for(lambda: status_of(worker)["Seccomp"].strip() == "2")
-        self.check_worker(worker, NOBODY)
+        self.check_worker(worker, None)
         self.check_memory(worker)
         self.finish(recording)
 
     def test_opener_of_root(self):
-        """It has the recorder's rights, but none of its descriptors and memory."""
+        """It has four of the recorder's capabilities, and none of its descriptors and memory."""
         recording = self.begin("-a", "-e", "all")
         opener = self.helper(recording, "skein-opener")
         os.kill(opener, signal.SIGKILL)
@@ -115,12 +130,45 @@ class Confinement(live.LiveTest):
         self.wait_for(lambda: status_of(opener)["Seccomp"].strip() == "2")
         status = status_of(opener)
         self.assertEqual(status["NoNewPrivs"].strip(), "1")
-        self.assertEqual(status["CapEff"], status_of(recording.pid)["CapEff"])
+        for key in ("CapPrm", "CapEff"):
+            self.assertEqual(int(status[key], 16), OPENERS, key)
+        for key in ("CapInh", "CapAmb", "CapBnd"):
+            self.assertEqual(int(status[key], 16), 0, key)
+        self.check_own_user(status)
         self.check_memory(opener)
         held = [what for what, _ in descriptors(opener).values() if not what.startswith("/")]
         self.assertEqual(len(held), 1)
         self.assertTrue(held[0].startswith("socket:"), held)
         self.finish(recording)
+
+    def signalled(self, user, pids):
+        """What of "PID SIGNAL" a program of that user could send, tried for every process."""
+        script = ("for pid; do for s in STOP KILL SEGV TERM; do "
+                  "kill -$s $pid 2>/dev/null && echo $pid $s; done; done; true")
+        return subprocess.run(["sh", "-c", script, "sh", *map(str, pids)], user=user, group=user,
+                              extra_groups=[], check=True, capture_output=True, text=True).stdout
+
+    def test_nobody_can_signal_helpers(self):
+        """
+        Not as nobody, which programs become that gave up their rights (it stopped and killed the
+        worker when that was nobody, too), nor as another user. Only helpers are tried: other
+        recordings of this machine have some as well.
+        """
+        self.start(workload("loop"), 100)
+        recording = self.begin("-a", "--inlines")
+        helpers = [self.helper(recording, name)
+                   for name in ("skein-names", "skein-lines", "skein-opener")]
+        for pid in helpers:
+            self.wait_for(lambda pid=pid: status_of(pid)["Seccomp"].strip() == "2")
+        users = {self.check_own_user(status_of(pid)) for pid in helpers}
+        self.assertEqual(len(users), len(helpers))
+        for user in (NOBODY, 2000):
+            self.assertEqual(self.signalled(user, helpers), "")
+        # a program that has the same user can, or this would show nothing
+        victim = self.start("sleep", 60, user=2000, group=2000, extra_groups=[])
+        self.assertIn(str(victim.pid), self.signalled(2000, [victim.pid]))
+        trace = self.finish(recording)
+        self.assertNotIn("started again", trace.done.err)
 
     def test_worker_of_a_user(self):
         """No other user can be had without root: the recorder's own, without its capabilities."""

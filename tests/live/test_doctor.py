@@ -76,6 +76,23 @@ class Doctor(live.LiveTest):
         self.assertIn("no capabilities", checks["names and tables"]["found"])
         self.assertRegex(checks["others' memory"]["found"], r"process \d+")
 
+    def test_helpers_user(self):
+        """Without the capabilities to change users it says what is weaker, and what mends it."""
+        checks, _ = self.findings()
+        self.assertEqual(checks["helpers' user"]["verdict"], "ok")
+        for taken in ("setuid", "setgid", "kill"):
+            checks, told = self.findings(["setpriv", f"--inh-caps=-{taken}",
+                                          f"--bounding-set=-{taken}"])
+            check = checks["helpers' user"]
+            self.assertEqual((check["verdict"], check["needs"]),
+                             ("missing", "changing users (CAP_SETUID, CAP_SETGID, CAP_KILL)"))
+            self.assertIn("can stop and kill the helpers", check["lost"])
+            if told["setting"] == "a root shell":
+                self.assertIn("CAP_SETUID", check["mend"])
+        checks, _ = self.findings(["setpriv", "--inh-caps=-sys_ptrace",
+                                   "--bounding-set=-sys_ptrace"])
+        self.assertIn("keeps 0", checks["helpers' user"]["found"])
+
     def test_user_without_rights(self):
         checks, told = self.findings(as_user(), 1)
         self.assertLessEqual({"sampling program", "sampling event", "process life",

@@ -355,6 +355,7 @@ static void run_check(struct finding *f, const struct checkup_options *o)
 		[CHECK_EVENT] = check_event,
 		[CHECK_SIDEBAND] = check_sideband,
 		[CHECK_WORKER] = check_worker,
+		[CHECK_HELPERS] = check_helpers,
 		[CHECK_SCHED] = check_sched,
 		[CHECK_CYCLES] = check_cycles,
 		[CHECK_KERNEL_NAMES] = check_kernel_names,

@@ -55,6 +55,9 @@
 	  "only processes of the own container have names") \
 	X(CACHE, false, "cache folder", "the folder for unwind tables is opened for writing", \
 	  "unwind tables are made anew for every recording") \
+	X(HELPERS, false, "helpers' user", \
+	  "the capabilities to give helper processes a user of their own, and to end them then", \
+	  "other programs of this user can stop and kill the helpers, which costs names") \
 	X(RESTRICTIONS, false, "restrictions", \
 	  "lockdown of the kernel, seccomp filter and AppArmor profile of this process", \
 	  "what the lines above say")

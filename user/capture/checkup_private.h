@@ -21,6 +21,7 @@ void check_memory(struct finding *f);
 
 /* checkup_worker.c, checkup_itself.c */
 void check_worker(struct finding *f);
+void check_helpers(struct finding *f);
 void check_itself(struct finding *f, const struct checkup_options *o);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether the worker starts, confines itself, makes a table and gives names. */
+/*
+ * Whether the worker starts, confines itself, makes a table and gives names; and whether helpers
+ * have a user of their own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_user.h"
 #include "capture/checkup_private.h"
 #include "capture/clock.h"
+#include "capture/opener.h"
 #include "capture/procfs.h"
 #include "symbolizers/client.h"
 
@@ -126,4 +131,16 @@ void check_worker(struct finding *f)
 		find_ok(f, "libc's %s() named, its table made; worker: user %s, no capabilities",
 			t.name, user);
 	symbolizer_free(s);
+}
+
+void check_helpers(struct finding *f)
+{
+	if (!own_user_possible())
+		find_missing(f, NEED_BIT(NEED_OWN_USER), "%u, as this process has", geteuid());
+	else if (!opener_may_change_user())
+		find_missing(f, NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH),
+			     "the process that opens files keeps %u, without which it would see less",
+			     geteuid());
+	else
+		find_ok(f, "each is a user of its own, of whom there is no other process");
 }

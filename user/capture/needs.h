@@ -108,7 +108,15 @@
 	  "unwind tables are made anew for every recording", "the cache cannot be used", \
 	  "install -d -m 700 /var/cache/skein", "mkdir -p -m 700 ~/.cache", "CacheDirectory=skein", \
 	  "--volume skein-cache:/var/cache/skein", \
-	  "emptyDir: {}, mounted at /var/cache/skein")
+	  "emptyDir: {}, mounted at /var/cache/skein") \
+	X(OWN_USER, "changing users (CAP_SETUID, CAP_SETGID, CAP_KILL)", \
+	  "helper processes with a user of their own", \
+	  "other programs of the recorder's user can stop and kill the helpers, which costs names " \
+	  "until these are started again", "the helpers have the recorder's user", \
+	  "start it from a root shell that has CAP_SETUID, CAP_SETGID and CAP_KILL", \
+	  "run it with sudo", "AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL", \
+	  "--cap-add SETUID --cap-add SETGID --cap-add KILL", \
+	  "securityContext: {capabilities: {add: [SETUID, SETGID, KILL]}}")
 
 #define NEED_OF_CAPABILITY(NAME, what, lost) NEED_CAP_##NAME,
 #define NEED_OF_FEATURE(NAME, ...) NEED_##NAME,

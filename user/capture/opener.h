@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The opener: a child process with the recorder's privileges that touches
+ * The opener: a child process with what it needs of the recorder's capabilities that touches
  * what a profiled process can make slow or hostile: it reads /proc and opens
  * the files of profiled processes. FUSE, a stuck network file system or a
  * held mmap lock can hang it; it is then killed and started anew, and the
@@ -104,6 +104,12 @@ struct opener_events {
 
 struct helper_cost;
 struct opener;
+
+/*
+ * Whether the opener can do its work as a user of its own (base/own_user.h), which it then is;
+ * else it keeps the caller's. It keeps few capabilities in both cases.
+ */
+bool opener_may_change_user(void);
 
 /* Fork the opener. Before threads exist. */
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err);

@@ -389,8 +389,7 @@ static int settle(int socket, pid_t parent)
 	int fd = fcntl(socket, F_DUPFD_CLOEXEC, 3);
 
 	prctl(PR_SET_NAME, "skein-opener");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || fd < 0)
+	if (fd < 0)
 		_exit(1);
 	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
@@ -400,7 +399,7 @@ static int settle(int socket, pid_t parent)
 	if (fd > 0)
 		syscall(SYS_close_range, 0, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0U, 0);
-	if (chdir("/") < 0 || opener_confine() < 0)
+	if (chdir("/") < 0 || opener_confine(fd, parent) < 0)
 		_exit(1);
 	return fd;
 }

@@ -1,119 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the opener gives up. It needs the recorder's rights to look at files, and looks at what
- * hostile processes have put there; but it only ever reads, and starts, signals and traces nobody.
+ * What the opener gives up. It needs some of the recorder's capabilities to look at files, and
+ * looks at what hostile processes have put there; but it only ever reads: its filter lists the
+ * calls that it makes, with those of their arguments that a filter can see.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/fs.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
+#include "base/own_user.h"
 #include "capture/opener_wire.h"
 #include "symbolizers/confine.h"
 
-static const int forbidden[] = {
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	SCMP_SYS(clone),
-	SCMP_SYS(clone3),
-	SCMP_SYS(ptrace),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(kill),
-	SCMP_SYS(socket),
-	SCMP_SYS(socketpair),
-	SCMP_SYS(connect),
-	SCMP_SYS(bind),
-	SCMP_SYS(listen),
-	SCMP_SYS(bpf),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(init_module),
-	SCMP_SYS(finit_module),
-	SCMP_SYS(delete_module),
-	SCMP_SYS(kexec_load),
-	SCMP_SYS(kexec_file_load),
-	SCMP_SYS(reboot),
-	SCMP_SYS(mount),
-	SCMP_SYS(umount2),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(chroot),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(setns),
-	SCMP_SYS(unshare),
-	SCMP_SYS(setuid),
-	SCMP_SYS(setresuid),
-	SCMP_SYS(capset),
-	SCMP_SYS(personality),
-	SCMP_SYS(io_uring_setup),
-	SCMP_SYS(memfd_create),
-	SCMP_SYS(creat),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(unlinkat),
-	SCMP_SYS(renameat),
-	SCMP_SYS(renameat2),
-	SCMP_SYS(linkat),
-	SCMP_SYS(symlinkat),
-	SCMP_SYS(mkdirat),
-	SCMP_SYS(mknodat),
-	SCMP_SYS(fchmod),
-	SCMP_SYS(fchmodat),
-	SCMP_SYS(fchown),
-	SCMP_SYS(fchownat),
-	SCMP_SYS(ftruncate),
-	SCMP_SYS(truncate),
-	SCMP_SYS(fallocate),
-	SCMP_SYS(setxattr),
-	SCMP_SYS(fsetxattr),
-#ifdef __x86_64__ /* what arm64 never had */
-	SCMP_SYS(fork),
-	SCMP_SYS(vfork),
-	SCMP_SYS(unlink),
-	SCMP_SYS(rename),
-	SCMP_SYS(link),
-	SCMP_SYS(symlink),
-	SCMP_SYS(mkdir),
-	SCMP_SYS(rmdir),
-	SCMP_SYS(mknod),
-	SCMP_SYS(chmod),
-	SCMP_SYS(chown),
-	SCMP_SYS(lchown),
-#endif
+/*
+ * What it needs, and the greater capability that does for it where it is missing. CAP_PERFMON:
+ * newer kernels show mappings to whoever has it.
+ */
+static const struct {
+	int wanted, greater;
+} needed[] = {
+	{CAP_SYS_PTRACE, CAP_SYS_PTRACE},
+	{CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE},
+	{CAP_CHECKPOINT_RESTORE, CAP_SYS_ADMIN},
+	{CAP_PERFMON, CAP_SYS_ADMIN},
 };
 
-/* Files are opened for reading only. The flags of openat2() cannot be seen by a filter. */
-static int forbid_writing(scmp_filter_ctx filter)
-{
-	static const int ways[] = {O_WRONLY, O_RDWR};
-	int rc = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(openat), 1,
-				  SCMP_A2(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT));
+#define NEEDED (sizeof(needed) / sizeof(*needed))
 
-	for (size_t i = 0; !rc && i < sizeof(ways) / sizeof(*ways); i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(openat), 1,
-				      SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, ways[i]));
+static const int calls[] = {
+	SCMP_SYS(read),
+	SCMP_SYS(close),
+	SCMP_SYS(fstat),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(lseek),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(statx),
+	SCMP_SYS(brk),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(restart_syscall),
+};
+
+/* Whatever else open(2) knows creates, writes, empties or has an effect of its own. */
+#define OPEN_FLAGS \
+	(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_LARGEFILE)
+
+static int allow_files(scmp_filter_ctx filter)
+{
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~OPEN_FLAGS, O_RDONLY));
+
+	/* fstat() of some versions of glibc; what fdopendir() calls */
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+				      SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+				      SCMP_A1(SCMP_CMP_EQ, F_SETFD));
+	if (!rc)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+				      SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
 	return rc;
 }
 
-int opener_confine(void)
+/* Memory of its own without code; and a page of a file that nobody can touch, for its identity. */
+static int allow_memory(scmp_filter_ctx filter)
 {
-	scmp_filter_ctx filter;
-	int rc = confine_drop_shared_memory();
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
-	if (rc < 0)
-		return rc;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	filter = seccomp_init(SCMP_ACT_ALLOW);
-	if (!filter)
-		return -ENOMEM;
-	for (size_t i = 0; !rc && i < sizeof(forbidden) / sizeof(*forbidden); i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, forbidden[i], 0);
+	return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+					  SCMP_A2(SCMP_CMP_EQ, PROT_NONE),
+					  SCMP_A3(SCMP_CMP_EQ, MAP_PRIVATE));
+}
+
+/* With the recorder, and with nobody else. */
+static int allow_talk(scmp_filter_ctx filter, int socket)
+{
+	const struct scmp_arg_cmp it = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)socket);
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 1, it);
+
+	return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, it);
+}
+
+static int filter_calls(int socket)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int rc = filter ? 0 : -ENOMEM;
+
 	if (!rc)
-		rc = forbid_writing(filter);
+		rc = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
+	if (!rc)
+		rc = confine_allow_sanitizer(filter);
+	if (!rc)
+		rc = allow_files(filter);
+	if (!rc)
+		rc = allow_memory(filter);
+	if (!rc)
+		rc = allow_talk(filter, socket);
 	if (!rc)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
 	return rc;
+}
+
+static int wanted_or_greater(size_t i)
+{
+	return own_user_has(needed[i].wanted) ? needed[i].wanted : needed[i].greater;
+}
+
+/* Without the first two another user would see less than the recorder's own does. */
+bool opener_may_change_user(void)
+{
+	return own_user_possible() && own_user_has(wanted_or_greater(0)) &&
+	       own_user_has(wanted_or_greater(1));
+}
+
+static int change_user(void)
+{
+	int kept[NEEDED], rc = 0;
+
+	for (size_t i = 0; i < NEEDED; i++)
+		kept[i] = wanted_or_greater(i);
+	if (opener_may_change_user())
+		rc = own_user_become();
+	return rc ? rc : own_user_keep(kept, NEEDED);
+}
+
+int opener_confine(int socket, pid_t parent)
+{
+	int rc = confine_drop_shared_memory();
+
+	if (!rc)
+		rc = change_user();
+	/* After the change of user, which resets the first two. */
+	if (!rc && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
+		rc = -errno;
+	if (!rc && getppid() != parent)
+		rc = -ESRCH;
+	return rc ? rc : filter_calls(socket);
 }

@@ -9,13 +9,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +24,6 @@
 #define NS_PER_S 1000000000LL
 #define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define PERF_MAP_MAX (256 << 20) /* bytes */
-#define RESOLVE_TRIES 8		 /* renames elsewhere make openat2() give up with EAGAIN */
 
 /* Open for reading what path, an O_PATH descriptor, refers to. Closes path. */
 static int open_regular(int path)
@@ -50,19 +47,9 @@ static int open_regular(int path)
 }
 
 /* Open a regular file by its path below root. */
-static int open_below(int root, const char *path, uint64_t resolve)
+static int open_below(int root, const char *path, bool links)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = resolve | RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int tries = RESOLVE_TRIES;
-	long fd;
-
-	do
-		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	while (fd < 0 && errno == EAGAIN && --tries);
-	return open_regular(fd < 0 ? -errno : (int)fd);
+	return open_regular(opener_walk(root, path, links));
 }
 
 /* The root of an open /proc/PID; without one, our own. */
@@ -207,11 +194,11 @@ static int open_by_path(int process, const struct open_request *r)
 	root = open_root(process);
 	if (root < 0)
 		return root;
-	fd = take_identical(open_below(root, r->path, 0), r, true);
+	fd = take_identical(open_below(root, r->path, true), r, true);
 	if (fd < 0 && r->path[length]) {
 		/* Unlinked here, but perhaps not under another mount or link. */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
-		fd = take_identical(open_below(root, path, 0), r, true);
+		fd = take_identical(open_below(root, path, true), r, true);
 	}
 	close(root);
 	return fd;
@@ -325,7 +312,7 @@ int opener_open_perf_map(const struct open_request *r)
 	if (root < 0)
 		goto out;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", status.ns_pid);
-	result = fd = open_below(root, path, RESOLVE_NO_SYMLINKS);
+	result = fd = open_below(root, path, false);
 	if (fd < 0)
 		goto out;
 	result = check_perf_map(fd, status.fsuid);
@@ -384,7 +371,7 @@ static void try_candidate(struct candidates *c, const char *path)
 	size_t i;
 
 	for (i = 0; i < 2 && c->count < OPENER_DEBUG_MAX; i++) {
-		int fd = c->roots[i] < 0 ? -ENOENT : open_below(c->roots[i], path, 0);
+		int fd = c->roots[i] < 0 ? -ENOENT : open_below(c->roots[i], path, true);
 
 		if (fd < 0)
 			continue;

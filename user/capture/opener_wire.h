@@ -74,10 +74,17 @@ static inline const char *opener_text(const char **at, const char *end)
 _Noreturn void opener_child(int socket, pid_t parent);
 
 /*
- * opener_confine.c: give up what only the recorder needs: memory shared with it, new privileges,
- * and every call that writes, starts, signals or traces. 0 or a negative errno.
+ * opener_confine.c: give up what only the recorder needs: its user, memory shared with it, most
+ * capabilities, and every call that is not in a list. parent: who started this process, with which
+ * it dies; it talks to the other end of socket only. 0 or a negative errno.
  */
-int opener_confine(void);
+int opener_confine(int socket, pid_t parent);
+
+/*
+ * opener_walk.c: open (O_PATH) what a path leads to whose "/" is root. links: follow symbolic links,
+ * but none of /proc; else they are -ELOOP, as too many are. A descriptor or a negative errno.
+ */
+int opener_walk(int root, const char *path, bool links);
 
 /*
  * opener_mounts.c: does the file system of a device answer by itself, as far as the process sees

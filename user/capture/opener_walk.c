@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Resolving a path inside the root of another process, step by step. openat2(RESOLVE_IN_ROOT)
+ * would do it in one call, but its flags lie in memory, which a system call filter cannot see: who
+ * may call it may open any file for writing.
+ *
+ * Whoever owns the folders can rename them and replace links meanwhile. So every step is one call
+ * that opens one name without following it, what a link says is read from the very link that was
+ * opened, and ".." returns to the folder through which the walk came, never to what is its parent
+ * by now: no step leaves the root. That the result is the right file is checked by the caller.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "capture/opener_wire.h"
+
+/* As many links as the kernel follows; folders and steps as no path of a program has them. */
+#define LINKS_MAX 40
+#define FOLDERS_MAX 256
+#define STEPS_MAX 1024
+#define ANY (O_PATH | O_NOFOLLOW | O_CLOEXEC)
+
+struct walk {
+	int root;
+	int folders[FOLDERS_MAX]; /* through which it came, below the root */
+	unsigned int depth; /* of those */
+	unsigned int links, steps;
+	char rest[2 * OPENER_PATH_MAX]; /* of the path */
+};
+
+static int here(const struct walk *w)
+{
+	return w->depth ? w->folders[w->depth - 1] : w->root;
+}
+
+static void leave(struct walk *w, unsigned int depth)
+{
+	while (w->depth > depth)
+		close(w->folders[--w->depth]);
+}
+
+/* Put what a link says in front of the rest. Closes link. */
+static int follow(struct walk *w, int link)
+{
+	char text[OPENER_PATH_MAX];
+	size_t rest = strlen(w->rest) + 1;
+	struct statfs fs;
+	ssize_t n = -1;
+	int result = 0;
+
+	/* Those of /proc/PID lead out of every root; their texts are not paths. */
+	if (++w->links > LINKS_MAX || fstatfs(link, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
+		result = -ELOOP;
+	else
+		n = readlinkat(link, "", text, sizeof(text));
+	if (!result && n <= 0)
+		result = n < 0 ? -errno : -ENOENT;
+	else if (!result && ((size_t)n == sizeof(text) || (size_t)n + 1 + rest > sizeof(w->rest)))
+		result = -ENAMETOOLONG;
+	close(link);
+	if (result)
+		return result;
+	if (text[0] == '/')
+		leave(w, 0);
+	memmove(w->rest + n + 1, w->rest, rest);
+	memcpy(w->rest, text, (size_t)n);
+	w->rest[n] = '/';
+	return 0;
+}
+
+static int enter(struct walk *w, int folder)
+{
+	if (w->depth == FOLDERS_MAX) {
+		close(folder);
+		return -ENAMETOOLONG;
+	}
+	w->folders[w->depth++] = folder;
+	return 0;
+}
+
+/* One name with more behind it: 0 or a negative errno. */
+static int pass(struct walk *w, const char *name, bool links)
+{
+	struct stat st;
+	int fd;
+
+	if (!strcmp(name, ".."))
+		leave(w, w->depth ? w->depth - 1 : 0);
+	if (!strcmp(name, "..") || !strcmp(name, "."))
+		return 0;
+	/* Asking for a folder mounts what autofs keeps there. */
+	fd = openat(here(w), name, ANY | O_DIRECTORY);
+	if (fd >= 0)
+		return enter(w, fd);
+	if (errno != ENOTDIR)
+		return -errno;
+	fd = openat(here(w), name, ANY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISLNK(st.st_mode) && links)
+		return follow(w, fd);
+	close(fd);
+	return links ? -ENOTDIR : -ELOOP;
+}
+
+/* The last name: a descriptor, -EAGAIN if it was a link that is the rest now, or an error. */
+static int arrive(struct walk *w, const char *name, bool links)
+{
+	struct stat st;
+	int fd, result;
+
+	if (!strcmp(name, "..") || !strcmp(name, "."))
+		return -EISDIR;
+	fd = openat(here(w), name, ANY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISLNK(st.st_mode))
+		return fd;
+	if (!links) {
+		close(fd);
+		return -ELOOP;
+	}
+	result = follow(w, fd);
+	return result ? result : -EAGAIN;
+}
+
+/* Take the next name out of the rest. False: there is none. */
+static bool next_name(struct walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
+{
+	size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");
+	size_t behind = skip + length + strspn(w->rest + skip + length, "/");
+
+	if (!length || length > OPENER_NAME_MAX)
+		return false;
+	memcpy(name, w->rest + skip, length);
+	name[length] = '\0';
+	*last = !w->rest[behind];
+	memmove(w->rest, w->rest + behind, strlen(w->rest + behind) + 1);
+	return true;
+}
+
+static int walk(struct walk *w, bool links)
+{
+	char name[OPENER_NAME_MAX + 1];
+	bool last;
+	int result = -EAGAIN;
+
+	while (result == -EAGAIN) {
+		if (++w->steps > STEPS_MAX)
+			return -ELOOP;
+		if (!next_name(w, name, &last))
+			return -ENOENT;
+		result = last ? arrive(w, name, links) : pass(w, name, links);
+		if (!last && !result)
+			result = -EAGAIN;
+	}
+	return result;
+}
+
+int opener_walk(int root, const char *path, bool links)
+{
+	struct walk *w = malloc(sizeof(*w));
+	size_t length = strlen(path);
+	int result;
+
+	if (!w)
+		return -ENOMEM;
+	if (length >= OPENER_PATH_MAX) {
+		free(w);
+		return -ENAMETOOLONG;
+	}
+	w->root = root;
+	w->depth = w->links = w->steps = 0;
+	memcpy(w->rest, path, length + 1);
+	result = walk(w, links);
+	leave(w, 0);
+	free(w);
+	return result;
+}
