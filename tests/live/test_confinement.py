@@ -167,8 +167,7 @@ class Confinement(live.LiveTest):
         # a program that has the same user can, or this would show nothing
         victim = self.start("sleep", 60, user=2000, group=2000, extra_groups=[])
         self.assertIn(str(victim.pid), self.signalled(2000, [victim.pid]))
-        trace = self.finish(recording)
-        self.assertNotIn("started again", trace.done.err)
+        self.finish(recording)
 
     def test_worker_of_a_user(self):
         """No other user can be had without root: the recorder's own, without its capabilities."""

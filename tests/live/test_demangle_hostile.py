@@ -111,7 +111,8 @@ class Demangling(live.LiveTest):
         self.assertLess(time.monotonic() - began, 5)
         self.check_victims(trace)
         self.check_attackers(trace)
-        self.assertNotIn("started again", trace.done.err)
+        # the process that opens files may be replaced on a busy machine
+        self.assertNotRegex(trace.done.err, r"started again: names [1-9]")
 
     def worker(self, pid):
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
