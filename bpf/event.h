@@ -35,6 +35,7 @@
 #define WIRE_MAX_USER 1024
 #define WIRE_MAX_PYTHON 1024 /* pairs of words */
 #define WIRE_STACK_BYTES 65536 /* Python's and Java's native stacks are deep */
+#define WIRE_OUTER_BYTES 65536 /* of longer stacks: rustc's have one frame of half a megabyte */
 
 enum wire_kind { WIRE_SAMPLE = 1 };
 
@@ -89,18 +90,20 @@ struct wire_sample {
  * Where a walk stands that could not be finished in the kernel, because a
  * mapping or a table was not there yet: user space goes on from here. Where it
  * began, if that was asked for, so that it can be walked again. The thread's
- * stack follows, from address stack on.
+ * stack follows, from address stack on, and of a long one its other end.
  */
 struct wire_unfinished {
 	__u64 version; /* of the mappings that the walk knew; 0: none */
 	__u64 stack;
+	__u64 outer; /* where the thread's outermost frames are, if the stack is longer than that */
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS];
-	__u32 bytes; /* of stack that follow */
+	__u32 bytes; /* of stack that follow, a multiple of 8 */
+	__u32 outer_bytes; /* behind them; 0: none */
 	__u8 exact; /* pc was interrupted there */
 	__u8 known; /* registers are those of pc's frame */
 	__u8 unmapped; /* pc lay in no mapping, else its table was not ready */
-	__u8 unused;
+	__u8 unused[5];
 };
 
 /* Which threads are recorded: all conditions given must hold. Set before loading. */

@@ -221,7 +221,7 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 		s->flags |= WIRE_BEGUN;
 	}
 	if (s->flags & WIRE_SAVED)
-		words += save_walk(u);
+		words += save_walk(u, bpf_get_current_task_btf(), !save_all);
 	if (a)
 		send(u, words, a);
 	if (stop_sampled && u->state == WALK_OVER && s->user_frames)

@@ -46,7 +46,7 @@ void request_free(struct request *r)
 	free(r);
 }
 
-static struct request *request_new(struct object *o, enum message_type type)
+struct request *request_new(struct object *o, enum message_type type)
 {
 	struct request *r = calloc(1, sizeof(*r));
 
@@ -138,7 +138,9 @@ static __attribute__((noreturn)) void run(void *context, int socket, pid_t paren
 {
 	const struct symbolizer *s = context;
 
-	worker_main(socket, parent, s->files_max, s->memory);
+	/* pages have a worker of their own, which answers nothing else */
+	worker_main(socket, parent, s->files_max, s->memory,
+		    s->memory ? "skein-lines" : s->events.pages ? "skein-pages" : "skein-names");
 }
 
 static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_events *events,

@@ -21,6 +21,7 @@
 struct helper_cost;
 struct python_file;
 struct python_layout;
+struct unwind_question;
 struct unwind_table;
 
 enum object_kind {
@@ -96,6 +97,8 @@ struct symbolizer_events {
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
 	/* the answer to symbolizer_unwind(), which see; may be NULL */
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
+	/* the same to symbolizer_pages() */
+	void (*pages)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/* the answer to symbolizer_inspect(): f is never NULL, support NONE if it failed. May be NULL */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/*
@@ -251,6 +254,14 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 int symbolizer_unwind(struct symbolizer *s, uint64_t object);
 
 /*
+ * Ask for some pages of the unwind table of an ELF object, at most 512. Answered once by the event
+ * pages, unless the object is forgotten before; nothing of it is kept on disk. The status is as
+ * above, -ENOENT or -EBADMSG also where only the table as a whole can be made
+ * (unwind_pages_make()). Returns 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
+ */
+int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q);
+
+/*
  * Send what waits, read the answers that are there and call the events (which
  * may call every function here but this one and symbolizer_free()); restart a
  * dead or stuck worker. Never blocks. Call it when symbolizer_fd() is readable,
@@ -264,6 +275,8 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 uint64_t symbolizer_pending(const struct symbolizer *s);
 /* Unwind tables asked for and not answered yet. */
 uint64_t symbolizer_tables_pending(const struct symbolizer *s);
+/* Of those, the ones of which it is not known whether the cache has them. */
+uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 

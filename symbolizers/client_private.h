@@ -70,7 +70,7 @@ struct symbolizer {
 	struct fair waiting;
 	struct symbolizer *aside; /* reads suspicious files, with a worker of its own; or NULL */
 	bool is_aside;
-	uint64_t pending, tables_pending, sequence;
+	uint64_t pending, tables_pending, keys_pending, sequence;
 	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
@@ -95,6 +95,8 @@ static inline struct request *take_request(struct queue *q)
 	return (struct request *)queue_take(q);
 }
 
+/* A request about an object, for request_wait(). NULL without memory. */
+struct request *request_new(struct object *o, enum message_type type);
 /* Have a request sent. 0 or -ENOMEM. */
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
@@ -121,7 +123,7 @@ void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *a
 /* client_tables.c: is it about an unwind table? */
 static inline bool request_is_table(const struct request *r)
 {
-	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE;
+	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE || r->type == MESSAGE_PAGES;
 }
 /* What the worker says to the first request that was sent. 0, or -EBADMSG for a lie. */
 int table_take(struct symbolizer *s, const struct message *m, size_t size);

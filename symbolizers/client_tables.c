@@ -40,6 +40,33 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object)
 		return rc;
 	o->unwinding = true;
 	s->tables_pending++;
+	s->keys_pending += s->cache != NULL;
+	return 0;
+}
+
+int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q)
+{
+	struct object *o = object_lookup(s, object);
+	struct request *r;
+	int rc = 0;
+
+	if (!o || o->kind != OBJECT_ELF)
+		return -ENOENT;
+	if (!q->count || q->count > ASK_MAX)
+		return -EINVAL;
+	object_touch(s, o);
+	r = request_new(o, MESSAGE_PAGES);
+	if (!r)
+		return -ENOMEM;
+	/* what there is no memory for is not asked, and so not made */
+	for (size_t i = 0; rc >= 0 && i < q->count; i++)
+		rc = vector_push(&r->questions,
+				 ((struct message_question){.address = q->pages[i]}));
+	if (request_wait(s, r) < 0) {
+		request_free(r);
+		return -ENOMEM;
+	}
+	helper_wake(&s->worker);
 	return 0;
 }
 
@@ -48,12 +75,24 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s)
 	return s->tables_pending;
 }
 
+uint64_t symbolizer_keys_pending(const struct symbolizer *s)
+{
+	return s->keys_pending;
+}
+
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
 {
 	struct object *o = r->object;
 
+	if (r->type == MESSAGE_PAGES) {
+		if (s->events.pages && !o->forgotten)
+			s->events.pages(s->events.context, o->id, status, t);
+		request_free(r);
+		return;
+	}
 	o->unwinding = false;
 	s->tables_pending--;
+	s->keys_pending -= r->type == MESSAGE_KEY;
 	if (status < 0 && !o->forgotten)
 		s->stats.tables_failed++;
 	if (s->events.table && !o->forgotten)
@@ -94,6 +133,7 @@ static void look_up(struct symbolizer *s, struct request *r)
 		free(bytes);
 		return;
 	}
+	s->keys_pending--;
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
 	if (request_wait(s, r) < 0)
@@ -115,6 +155,19 @@ static int take_key(struct symbolizer *s, size_t size)
 	else
 		look_up(s, request_take(s));
 	return 0;
+}
+
+static void finish_pages(struct symbolizer *s, struct request *r)
+{
+	struct unwind_table t = {0};
+	char *bytes = r->table;
+	int rc = -ENOMEM;
+
+	r->table = NULL;
+	if (bytes)
+		rc = unwind_pages_check(&t, bytes, r->table_size);
+	table_end(s, r, rc, rc ? NULL : &t);
+	free(bytes);
 }
 
 /* All of it has come. */
@@ -140,7 +193,8 @@ static int take_part(struct symbolizer *s, const struct message *m, size_t size)
 {
 	struct request *r = first_request(&s->sent);
 
-	if (r->type != MESSAGE_TABLE || !size || m->count > UNWIND_TABLE_MAX)
+	if ((r->type != MESSAGE_TABLE && r->type != MESSAGE_PAGES) || !size ||
+	    m->count > UNWIND_TABLE_MAX)
 		return -EBADMSG;
 	if (!r->received) {
 		r->table_size = m->count;
@@ -151,7 +205,11 @@ static int take_part(struct symbolizer *s, const struct message *m, size_t size)
 	if (r->table)
 		memcpy(r->table + r->received, s->payload, size);
 	r->received += size;
-	if (r->received == r->table_size)
+	if (r->received != r->table_size)
+		return 0;
+	if (r->type == MESSAGE_PAGES)
+		finish_pages(s, request_take(s));
+	else
 		finish_table(s, request_take(s));
 	return 0;
 }

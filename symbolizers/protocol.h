@@ -38,6 +38,11 @@ enum message_type {
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* answered by PYTHON */
+	/*
+	 * count struct message_question: address is the number of a page of the unwind table, place
+	 * 0. Answered by PARTs of what unwind_pages_check() demands, or NO_TABLE.
+	 */
+	MESSAGE_PAGES,
 	/* A worker of sources answers no other questions than ASK, with PLACES, and: */
 	MESSAGE_COMMON,	 /* fd of what dwz took out of debugging information */
 	MESSAGE_SOURCES, /* answered by SOURCE_FACTS */

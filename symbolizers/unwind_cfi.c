@@ -24,13 +24,41 @@ struct known {
 	struct unwind_common common;
 };
 
-struct cfi {
+#define BLOCK (64u << 10)
+/* A compiler writes some hundred bytes. */
+#define FDE_MAX (1u << 20)
+
+struct unwind_cfi {
 	const struct unwind_source *source;
 	struct unwind_rows *rows;
 	struct unwind_cfi_section section;
 	Elf_Data data;
+	/* a byte for each block of the section, set if it has been read; NULL: all of it has */
+	uint8_t *there;
 	struct known known[KNOWN];
 };
+
+/* Have those bytes of the section in memory. 0, -EBADMSG beyond its end, or what reading says. */
+static int fetch(struct unwind_cfi *c, uint64_t at, uint64_t size)
+{
+	if (at > c->section.size || size > c->section.size - at)
+		return -EBADMSG;
+	if (!c->there || !size)
+		return 0;
+	for (uint64_t block = at / BLOCK; block <= (at + size - 1) / BLOCK; block++) {
+		uint64_t from = block * BLOCK, left = c->section.size - from;
+		int rc = 0;
+
+		if (!c->there[block])
+			rc = unwind_source_read(c->source, c->section.offset + from,
+						(char *)c->data.d_buf + from,
+						left < BLOCK ? left : BLOCK);
+		if (rc)
+			return rc;
+		c->there[block] = 1;
+	}
+	return 0;
+}
 
 /* The letters behind z, each of which has something in the augmentation data or nothing. */
 static bool read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
@@ -68,20 +96,24 @@ static bool read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
 	return !r.bad;
 }
 
-static bool read_common(const struct cfi *c, uint64_t offset, struct unwind_common *ret)
+static bool read_common(struct unwind_cfi *c, uint64_t offset, struct unwind_common *ret)
 {
 	struct reader r = {c->data.d_buf, (uint8_t *)c->data.d_buf + c->data.d_size, false};
 	const unsigned char *ident = c->source->image->header.e_ident;
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
+	uint64_t size;
 
 	*ret = (struct unwind_common){
 		.machine = unwind_machine_of(c->source),
 		.bias = c->section.address - (uint64_t)(uintptr_t)c->data.d_buf,
 		.encoding = DW_EH_PE_absptr,
 	};
+	if (fetch(c, offset, 4))
+		return false;
 	(void)read_block(&r, offset);
-	if (read_fixed(&r, 4) > CIE_MAX || r.bad)
+	size = read_fixed(&r, 4);
+	if (size > CIE_MAX || r.bad || fetch(c, offset + 4, size))
 		return false;
 	if (dwarf_next_cfi(ident, (Elf_Data *)&c->data, c->section.eh, offset, &next, &entry) ||
 	    !dwarf_cfi_cie_p(&entry) || entry.cie.return_address_register != ret->machine->ra)
@@ -97,7 +129,7 @@ static bool read_common(const struct cfi *c, uint64_t offset, struct unwind_comm
 }
 
 /* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */
-static const struct unwind_common *find_common(struct cfi *c, uint64_t offset)
+static const struct unwind_common *find_common(struct unwind_cfi *c, uint64_t offset)
 {
 	struct known *k = &c->known[offset / 8 % KNOWN];
 
@@ -110,7 +142,7 @@ static const struct unwind_common *find_common(struct cfi *c, uint64_t offset)
 }
 
 /* -EBADMSG: it makes no sense. */
-static int read_function(struct cfi *c, const Dwarf_FDE *fde)
+static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 {
 	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
 	struct reader r = {fde->start, fde->end, false};
@@ -144,13 +176,13 @@ static int read_function(struct cfi *c, const Dwarf_FDE *fde)
  * A terminator within the section is stepped over: the dynamic linker finds
  * functions by a table, and so do not see it.
  */
-static bool skip_terminator(const struct cfi *c, uint64_t at, uint64_t *next)
+static bool skip_terminator(const struct unwind_cfi *c, uint64_t at, uint64_t *next)
 {
 	*next = at + 4;
 	return c->section.eh && !c->section.open_ended && *next < c->data.d_size;
 }
 
-static int read_entries(struct cfi *c)
+static int read_entries(struct unwind_cfi *c)
 {
 	const struct elf_image *image = c->source->image;
 	uint64_t at = 0, next, entries = 0;
@@ -181,7 +213,7 @@ static int read_entries(struct cfi *c)
 
 static int read_section(struct unwind_rows *rows, const struct unwind_source *s, bool eh)
 {
-	struct cfi c = {.source = s, .rows = rows};
+	struct unwind_cfi c = {.source = s, .rows = rows};
 	int rc = unwind_cfi_find(s, eh, &c.section);
 
 	if (rc)
@@ -209,6 +241,83 @@ int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s)
 	    !rows->layers[UNWIND_LAYER_LINES].count)
 		rc = read_section(rows, s, false);
 	return rc;
+}
+
+int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
+		    const struct unwind_source *s)
+{
+	struct unwind_cfi *c = calloc(1, sizeof(*c));
+	int rc = -ENOMEM;
+
+	if (!c)
+		return rc;
+	c->source = s;
+	c->rows = rows;
+	rc = unwind_cfi_find(s, true, &c->section);
+	if (rc)
+		goto out;
+	/* of so much, calloc() makes memory that is there once it is written to */
+	c->data = (Elf_Data){
+		.d_buf = calloc(1, c->section.size),
+		.d_size = c->section.size,
+		.d_version = EV_CURRENT,
+	};
+	c->there = calloc(c->section.size / BLOCK + 1, 1);
+	rc = c->data.d_buf && c->there ? 0 : -ENOMEM;
+	if (rc)
+		goto out;
+	*ret = c;
+	c = NULL;
+out:
+	unwind_cfi_close(c);
+	return rc;
+}
+
+void unwind_cfi_close(struct unwind_cfi *c)
+{
+	if (!c)
+		return;
+	free(c->data.d_buf);
+	free(c->there);
+	free(c);
+}
+
+const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c)
+{
+	return &c->section;
+}
+
+/* Whether an entry describes the function at address. Of what makes no sense nobody knows. */
+static bool may_describe(struct unwind_cfi *c, const Dwarf_FDE *fde, uint64_t address)
+{
+	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
+	struct reader r = {fde->start, fde->end, false};
+
+	return !common || unwind_read_pointer(&r, common->encoding, common->bias) == address ||
+	       r.bad;
+}
+
+int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address)
+{
+	uint64_t at = entry_address - c->section.address, next = 0;
+	Dwarf_CFI_Entry entry;
+	uint32_t size;
+	int rc = fetch(c, at, sizeof(size));
+
+	if (rc)
+		return rc;
+	memcpy(&size, (char *)c->data.d_buf + at, sizeof(size));
+	rc = size && size <= FDE_MAX ? fetch(c, at + 4, size) : -EBADMSG;
+	if (rc)
+		return rc;
+	if (dwarf_next_cfi(c->source->image->header.e_ident, &c->data, true, at, &next, &entry) ||
+	    dwarf_cfi_cie_p(&entry) || !may_describe(c, &entry.fde, address))
+		return -EBADMSG;
+	rc = read_function(c, &entry.fde);
+	if (rc != -EBADMSG)
+		return rc;
+	c->rows->refused++;
+	return 0;
 }
 
 /* Where the byte at address lies in the file, and how many follow it in its segment. */

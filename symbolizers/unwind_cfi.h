@@ -25,4 +25,21 @@ int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_se
  */
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
 
+/*
+ * The same function by function, reading no more of .eh_frame than they take. 0; -ENOENT: there is
+ * none; -ENOMEM, -E2BIG.
+ */
+struct unwind_cfi;
+int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
+		    const struct unwind_source *s);
+void unwind_cfi_close(struct unwind_cfi *c);
+const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c);
+
+/*
+ * Add the function at address, whose entry lies at entry_address. What makes no sense counts as
+ * refused. 0; -EBADMSG: there is no entry, or one that describes another function; or what reading
+ * says.
+ */
+int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address);
+
 #endif

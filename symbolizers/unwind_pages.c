@@ -12,6 +12,9 @@
 
 struct pages {
 	struct unwind_rows *from;
+	const uint64_t *wanted; /* numbers of pages, in order; NULL: all */
+	size_t wanted_count;
+	size_t reached; /* of those: the first that is not below the page at work */
 	VECTOR(uint32_t) out;	    /* the table */
 	uint64_t first;		    /* page numbers */
 	uint64_t at;		    /* page */
@@ -27,10 +30,22 @@ static struct unwind_page *page_now(struct pages *p)
 	return &all[p->at - p->first];
 }
 
+/* The page at work never goes back. */
+static bool is_wanted(struct pages *p)
+{
+	if (!p->wanted)
+		return true;
+	while (p->reached < p->wanted_count && p->wanted[p->reached] < p->at)
+		p->reached++;
+	return p->reached < p->wanted_count && p->wanted[p->reached] == p->at;
+}
+
 static int push_row(struct pages *p, uint32_t low, uint32_t rule)
 {
 	struct unwind_page *page = page_now(p);
 
+	if (!is_wanted(p))
+		return 0;
 	if (!page->count)
 		page->first = (uint32_t)(p->out.count - p->rows_at);
 	page->count++;
@@ -152,7 +167,7 @@ static int begin(struct pages *p)
 static void finish_header(struct pages *p)
 {
 	*(struct unwind_header *)p->out.items = (struct unwind_header){
-		.magic = UNWIND_TABLE_MAGIC,
+		.magic = p->wanted ? UNWIND_PAGES_MAGIC : UNWIND_TABLE_MAGIC,
 		.version = UNWIND_TABLE_VERSION,
 		.first_page = p->first,
 		.pages = (uint32_t)(p->end - p->first),
@@ -162,27 +177,63 @@ static void finish_header(struct pages *p)
 	};
 }
 
+/* All pages but the wanted ones, which have no rows so far. */
+static void leave_unmade(struct pages *p)
+{
+	struct unwind_page *page = (struct unwind_page *)&p->out.items[p->pages_at];
+
+	for (uint64_t i = p->first; i < p->end; i++)
+		page[i - p->first].count = UNWIND_PAGE_UNMADE;
+	for (size_t i = 0; i < p->wanted_count; i++)
+		page[p->wanted[i] - p->first].count = 0;
+}
+
+static int finish(struct pages *p, void **ret, size_t *ret_size)
+{
+	int rc = begin(p);
+
+	if (!rc && p->wanted)
+		leave_unmade(p);
+	if (!rc)
+		rc = unwind_rows_walk(p->from, p->first << UNWIND_PAGE_SHIFT,
+				      p->end << UNWIND_PAGE_SHIFT, put_piece, p);
+	if (!rc)
+		rc = reach(p, p->end << UNWIND_PAGE_SHIFT);
+	if (!rc && !p->wanted && p->out.count == p->rows_at)
+		rc = -ENOENT;
+	if (rc) {
+		vector_free(&p->out);
+		return rc;
+	}
+	finish_header(p);
+	*ret = p->out.items;
+	*ret_size = p->out.count * sizeof(uint32_t);
+	return 0;
+}
+
 int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size)
 {
 	struct pages p = {.from = b, .rule = UNWIND_RULE_GAP};
-	uint64_t start;
 	int rc = find_span(&p);
 
-	if (!rc)
-		rc = begin(&p);
-	start = p.first << UNWIND_PAGE_SHIFT;
-	if (!rc)
-		rc = unwind_rows_walk(b, start, p.end << UNWIND_PAGE_SHIFT, put_piece, &p);
-	if (!rc)
-		rc = reach(&p, p.end << UNWIND_PAGE_SHIFT);
-	if (!rc && p.out.count == p.rows_at)
-		rc = -ENOENT;
-	if (rc) {
-		vector_free(&p.out);
-		return rc;
-	}
-	finish_header(&p);
-	*ret = p.out.items;
-	*ret_size = p.out.count * sizeof(uint32_t);
-	return 0;
+	return rc ? rc : finish(&p, ret, ret_size);
+}
+
+int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted *w, void **ret,
+			     size_t *ret_size)
+{
+	struct pages p = {
+		.from = b,
+		.wanted = w->pages,
+		.wanted_count = w->count,
+		.first = w->first,
+		.at = w->first,
+		.end = w->end,
+		.rule = UNWIND_RULE_GAP,
+	};
+
+	if (w->end <= w->first || w->end - w->first > PAGES_MAX)
+		return -E2BIG;
+	unwind_rows_settle(b);
+	return finish(&p, ret, ret_size);
 }

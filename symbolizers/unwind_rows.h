@@ -96,4 +96,15 @@ int unwind_rows_walk(struct unwind_rows *b, uint64_t start, uint64_t end, unwind
  */
 int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size);
 
+/* Numbers of pages. */
+struct unwind_wanted {
+	const uint64_t *pages; /* in order, no two the same, all from first on and before end */
+	size_t count;
+	uint64_t first, end; /* of the table */
+};
+
+/* The same of some pages: the others are unmade. Nothing of what was put lies outside of them. */
+int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted *w, void **ret,
+			     size_t *ret_size);
+
 #endif

@@ -105,6 +105,7 @@ int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf
 void unwind_source_free(struct unwind_source *s)
 {
 	vector_free(&s->segments);
+	vector_free(&s->parts);
 }
 
 bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *ret,

@@ -13,9 +13,16 @@ struct unwind_segment {
 	uint64_t address, offset, size; /* size in the file */
 };
 
+/* File offsets. */
+struct unwind_span {
+	uint64_t start, end;
+};
+
 struct unwind_source {
 	struct elf_image *image;
 	VECTOR(struct unwind_segment) segments;
+	/* Where code is looked for that nothing describes; none: everywhere. In order. */
+	VECTOR(struct unwind_span) parts;
 	/*
 	 * Set while a key is made, which is of all that is read. Functions are then
 	 * read up to their first row only: no code is looked for by the others.

@@ -92,12 +92,21 @@ static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *r
 					   unwind_code_begins_stack(unwind_machine_of(s), code));
 }
 
+/* Of code in no part it is not known whether anything describes it. */
+static bool is_in_parts(const struct unwind_source *s, uint64_t offset)
+{
+	for (size_t i = 0; i < s->parts.count; i++)
+		if (offset >= s->parts.items[i].start && offset < s->parts.items[i].end)
+			return true;
+	return !s->parts.count;
+}
+
 static int add_entry(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	uint64_t entry, room, end;
 	uint8_t code[ENTRY_MAX];
 
-	if (!find_entry(s, &entry, &room))
+	if (!find_entry(s, &entry, &room) || !is_in_parts(s, entry))
 		return 0;
 	for (int layer = UNWIND_LAYERS - 1; layer >= 0; layer--) {
 		const struct unwind_extent *e =
@@ -234,11 +243,14 @@ static int add_undescribed(struct unwind_rows *rows, const struct unwind_source 
 	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < s->segments.count; i++) {
+	for (size_t i = 0; !rc && i < s->segments.count && !s->parts.count; i++) {
 		const struct unwind_segment *in = &s->segments.items[i];
 
 		rc = unwind_rows_walk(rows, in->offset, in->offset + in->size, search_hole, &h);
 	}
+	for (size_t i = 0; !rc && i < s->parts.count; i++)
+		rc = unwind_rows_walk(rows, s->parts.items[i].start, s->parts.items[i].end,
+				      search_hole, &h);
 	for (size_t i = 0; !rc && i < h.found.count; i++)
 		rc = add_found(rows, unwind_machine_of(s), &h.found.items[i]);
 	vector_free(&h.found);

@@ -84,13 +84,13 @@ int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret
 }
 
 /* The parts follow one another without a gap; none of these products overflows 64 bits. */
-static int lay_out(struct unwind_table *t, const uint8_t *bytes, size_t size)
+static int lay_out(struct unwind_table *t, const uint8_t *bytes, size_t size, uint32_t magic)
 {
 	const struct unwind_header *h = (const struct unwind_header *)bytes;
 	uint64_t rules, pages, rows;
 
 	if (size < sizeof(*h) || (uintptr_t)bytes % _Alignof(struct unwind_header) ||
-	    h->magic != UNWIND_TABLE_MAGIC || h->version != UNWIND_TABLE_VERSION || !h->rules ||
+	    h->magic != magic || h->version != UNWIND_TABLE_VERSION || !h->rules ||
 	    h->rules > RULES_MAX || h->first_page > UINT64_MAX >> UNWIND_PAGE_SHIFT)
 		return -EBADMSG;
 	rules = h->rules * (uint64_t)sizeof(struct unwind_rule);
@@ -136,24 +136,36 @@ static bool page_is_good(const struct unwind_table *t, const struct unwind_page 
 }
 
 /* Pages share no rows, so that checking them takes no longer than the table is large. */
-int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size)
+static int check(struct unwind_table *ret, const void *bytes, size_t size, uint32_t magic)
 {
 	struct unwind_table t;
 	uint64_t used = 0;
 
-	if (lay_out(&t, bytes, size))
+	if (lay_out(&t, bytes, size, magic))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < t.header->rules; i++) {
 		if (!rule_is_good(&t.rules[i]))
 			return -EBADMSG;
 	}
 	for (uint32_t i = 0; i < t.header->pages; i++) {
+		if (magic == UNWIND_PAGES_MAGIC && t.pages[i].count == UNWIND_PAGE_UNMADE)
+			continue;
 		used += t.pages[i].count;
 		if (used > t.header->rows || !page_is_good(&t, &t.pages[i]))
 			return -EBADMSG;
 	}
 	*ret = t;
 	return 0;
+}
+
+int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size)
+{
+	return check(ret, bytes, size, UNWIND_TABLE_MAGIC);
+}
+
+int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size)
+{
+	return check(ret, bytes, size, UNWIND_PAGES_MAGIC);
 }
 
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset)

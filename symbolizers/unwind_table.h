@@ -58,11 +58,27 @@ int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *
 int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
 			    const struct stamp *stamp, struct beat *b);
 
+/* Numbers of pages: file offset >> UNWIND_PAGE_SHIFT. */
+struct unwind_question {
+	const uint64_t *pages;
+	size_t count;
+};
+
+/*
+ * Make some pages only, in a hundredth of the time: what unwind_pages_check() demands. -ENOENT also
+ * if the file has no .eh_frame_hdr, -EBADMSG also if that lies, or is in no order: then the table as
+ * a whole has to be waited for.
+ */
+int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      const struct unwind_question *q, struct beat *b);
+
 /*
  * Whether bytes that come from the worker or the disk are a table: sizes, order of rows, numbers
  * of rules and registers. Nothing else of them need be checked again. 0 or -EBADMSG.
  */
 int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size);
+/* The same of some pages; of the others, which have UNWIND_PAGE_UNMADE rows, nothing is used. */
+int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size);
 
 /* The rule at a file offset; NULL where the table says nothing. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset);

@@ -440,8 +440,12 @@ static void answer_file(struct worker *w, const struct message *m, const struct 
 		source.fd = o->fd;
 		source.stamp = o->stamp;
 	}
-	rc = m->type == MESSAGE_INSPECT ? worker_answer_inspect(w->socket, m, &source)
-					: worker_answer_unwind(w->socket, m, &source);
+	if (m->type == MESSAGE_INSPECT)
+		rc = worker_answer_inspect(w->socket, m, &source);
+	else if (m->type == MESSAGE_PAGES)
+		rc = worker_answer_pages(w->socket, m, (const void *)w->payload, &source);
+	else
+		rc = worker_answer_unwind(w->socket, m, &source);
 	if (rc < 0)
 		_exit(1);
 }
@@ -497,6 +501,7 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 	case MESSAGE_KEY:
 	case MESSAGE_TABLE:
 	case MESSAGE_INSPECT:
+	case MESSAGE_PAGES:
 		answer_file(w, m, o);
 		return;
 	}
@@ -524,20 +529,20 @@ static void reset_signals(void)
  */
 #define SOURCES_OWN (32ULL << 20)
 
-static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory)
+static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory,
+			  const char *name)
 {
 	const struct confines c = {
-		.name = "skein-lines",
+		.name = name,
 		.files = files + WORKER_FILES_SPARE,
-		.memory = memory + SOURCES_OWN,
-		.refuse_links = true,
+		.memory = memory ? memory + SOURCES_OWN : CONFINED_MEMORY,
+		.refuse_links = memory > 0,
 	};
 
-	return memory ? confine_within(socket, parent, &c)
-		      : confine(socket, parent, files + WORKER_FILES_SPARE);
+	return confine_within(socket, parent, &c);
 }
 
-void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
+void worker_main(int socket, int parent, unsigned int files, uint64_t memory, const char *name)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	struct message m;
@@ -548,7 +553,7 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
 		_exit(1);
 	/* Its timer can only be made outside of the confines. */
 	w->demangler = demangler_new();
-	if (!w->demangler || enter_confines(socket, parent, files, memory) < 0)
+	if (!w->demangler || enter_confines(socket, parent, files, memory, name) < 0)
 		_exit(1);
 	w->memory = memory;
 	w->socket = 0;

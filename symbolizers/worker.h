@@ -11,9 +11,9 @@
 /*
  * Be the worker: confine the process and answer what comes on socket until
  * its other end is closed. To be called in a fresh child of parent. memory: bytes
- * that a worker of sources may take; 0: it is one of names.
+ * that a worker of sources may take; 0: it is not one. name: of the process.
  */
-void worker_main(int socket, int parent, unsigned int files, uint64_t memory)
+void worker_main(int socket, int parent, unsigned int files, uint64_t memory, const char *name)
 	__attribute__((noreturn));
 
 #endif

@@ -79,6 +79,30 @@ static int answer_table(int socket, const struct message *request,
 	return rc;
 }
 
+int worker_answer_pages(int socket, const struct message *request,
+			const struct message_question *questions,
+			const struct table_source *source)
+{
+	uint64_t pages[ASK_MAX];
+	const struct unwind_question q = {pages, request->count};
+	void *bytes;
+	size_t size;
+	int rc = -EIO;
+
+	if (request->count > ASK_MAX)
+		return send_refusal(socket, request, -EINVAL);
+	for (uint32_t i = 0; i < request->count; i++)
+		pages[i] = questions[i].address;
+	if (source->fd >= 0)
+		rc = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
+				       source->beat);
+	if (rc < 0)
+		return send_refusal(socket, request, rc);
+	rc = send_parts(socket, request, bytes, size);
+	free(bytes);
+	return rc;
+}
+
 int worker_answer_unwind(int socket, const struct message *request,
 			 const struct table_source *source)
 {

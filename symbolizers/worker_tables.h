@@ -14,6 +14,14 @@ struct table_source {
 };
 
 /*
+ * Answer MESSAGE_PAGES, whose questions these are. 0, or a negative errno when nobody can be
+ * answered any more.
+ */
+int worker_answer_pages(int socket, const struct message *request,
+			const struct message_question *questions,
+			const struct table_source *source);
+
+/*
  * Answer MESSAGE_KEY or MESSAGE_TABLE. 0, or a negative errno when nobody can be answered any
  * more. Blocks while the client does not read.
  */

@@ -13,8 +13,10 @@
 
 #define UNFINISHED_WORDS (sizeof(struct wire_unfinished) / sizeof(__u64))
 #define STACK_WORDS (WIRE_STACK_BYTES / sizeof(__u64))
+#define OUTER_WORDS (WIRE_OUTER_BYTES / sizeof(__u64))
 #define WALK_WORDS \
-	(WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON + UNFINISHED_WORDS + STACK_WORDS + 1)
+	(WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON + UNFINISHED_WORDS + STACK_WORDS + \
+	 OUTER_WORDS + 1)
 
 struct user_walk {
 	struct walk walk;

@@ -10,11 +10,14 @@
 #include "bpf/unwind/process.h"
 
 #include "bpf/unwind/frames.h"
+#include "bpf/unwind/thread.h"
 
 #define USER_PAGE 4096
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
 #define WALKS_PER_AFRESH 64
+/* No stack is longer: what lies farther off is another thread's. */
+#define STACK_MAX (1UL << 30)
 
 static long walk_one(__u32 i, void *context)
 {
@@ -54,15 +57,74 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
 	return bytes;
 }
 
-/* What user space needs to go on. Returns words. */
-static __always_inline __u32 save_walk(struct user_walk *u)
+/*
+ * Where a thread's stack ends, at most: the C libraries keep what its thread pointer points to
+ * behind it, and the kernel knows where the first thread's begins. 0: neither is near.
+ */
+static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
+{
+	__u64 first = first_stack(task), self = thread_pointer(task);
+
+	if (first - sp < STACK_MAX && first - sp < self - sp)
+		return first;
+	return self - sp < STACK_MAX ? self : 0;
+}
+
+/*
+ * The other end of a stack that is longer than what was copied of it, as far as its pages are
+ * there. A walk comes to it across frames of which it needs no more than the end. *from is the end
+ * of what was copied.
+ */
+static __always_inline __u32 copy_outer(__u64 *to, __u64 *from, __u64 end)
+{
+	__u64 least = *from & ~(USER_PAGE - 1ULL);
+	__u32 bytes = 0;
+
+	*from = ((end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL)) - WIRE_OUTER_BYTES;
+	if (*from < least)
+		*from = least;
+	for (int i = 0; i < WIRE_OUTER_BYTES / USER_PAGE; i++) {
+		keep_in_register(bytes);
+		if (bytes > WIRE_OUTER_BYTES - USER_PAGE || *from + bytes >= end)
+			break;
+		if (bpf_probe_read_user((char *)to + bytes, USER_PAGE, (void *)(*from + bytes))) {
+			*from += bytes + USER_PAGE; /* nobody has touched it: not needed, or all is */
+			bytes = 0;
+		} else {
+			bytes += USER_PAGE;
+		}
+	}
+	return bytes;
+}
+
+/* Returns words. */
+static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
+					struct task_struct *task)
+{
+	__u64 end = end_of_stack(u->walk.sp, task), from = to->stack + to->bytes;
+
+	to->outer = 0;
+	to->outer_bytes = 0;
+	if (end <= from)
+		return 0;
+	keep_in_register(at);
+	if (at > WALK_WORDS - OUTER_WORDS)
+		return 0;
+	to->outer_bytes = copy_outer(&u->words[at], &from, end);
+	to->outer = from;
+	return to->outer_bytes / 8;
+}
+
+/* What user space needs to go on; outer: the other end of the stack, too. Returns words. */
+static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *task, bool outer)
 {
 	const struct walk *w = &u->walk;
 	struct wire_unfinished *to;
 	__u64 at = u->at, stack;
+	__u32 words;
 
 	keep_in_register(at); /* what is checked must be what is used */
-	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS)
+	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS - OUTER_WORDS)
 		return 0;
 	to = (struct wire_unfinished *)&u->words[at];
 	to->version = w->version;
@@ -74,11 +136,14 @@ static __always_inline __u32 save_walk(struct user_walk *u)
 	to->exact = w->exact;
 	to->known = w->known;
 	to->unmapped = u->state == WALK_UNMAPPED;
-	to->unused = 0;
+	__builtin_memset(to->unused, 0, sizeof(to->unused));
 	stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
 	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack);
 	to->stack = stack;
-	return UNFINISHED_WORDS + (to->bytes + 7) / 8;
+	to->outer = 0;
+	to->outer_bytes = 0;
+	words = UNFINISHED_WORDS + to->bytes / 8;
+	return outer ? words + save_outer(u, to, u->at + words, task) : words;
 }
 
 /*

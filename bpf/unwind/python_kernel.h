@@ -8,6 +8,7 @@
 
 #include "bpf/unwind/frames.h"
 #include "bpf/unwind/python_state.h"
+#include "bpf/unwind/thread.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -69,30 +70,6 @@ static __always_inline struct python_thread *python_recall(const struct python_w
 }
 
 #include "bpf/unwind/python.h"
-
-/* What vmlinux.h cannot have, since it is another on each architecture. */
-#if defined(__TARGET_ARCH_arm64)
-struct thread_struct___arch {
-	struct {
-		unsigned long tp_value;
-	} uw;
-} __attribute__((preserve_access_index));
-#define THREAD_POINTER thread.uw.tp_value
-#else
-struct thread_struct___arch {
-	unsigned long fsbase;
-} __attribute__((preserve_access_index));
-#define THREAD_POINTER thread.fsbase
-#endif
-
-struct task_struct___arch {
-	struct thread_struct___arch thread;
-} __attribute__((preserve_access_index));
-
-static __always_inline __u64 thread_pointer(struct task_struct *task)
-{
-	return BPF_CORE_READ((struct task_struct___arch *)task, THREAD_POINTER);
-}
 
 /*
  * The Python side of a thread, if its process has an interpreter that is known, behind the words

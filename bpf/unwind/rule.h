@@ -10,7 +10,7 @@
  * row begins in the upper half, the number of its rule in the lower, so that
  * rows compare as numbers. A row holds until the next one. A page that has
  * rows begins with one at its first byte, so no look-up leaves its page; one
- * that has none holds no code.
+ * that has none holds no code, unless it is not made yet (UNWIND_PAGE_UNMADE).
  */
 #ifndef SKEIN_BPF_UNWIND_RULE_H
 #define SKEIN_BPF_UNWIND_RULE_H
@@ -125,9 +125,23 @@ struct unwind_header {
 	__u32 refused; /* descriptions of functions that made no sense, for whoever counts */
 };
 
+/*
+ * The same with some of the pages only: those that were asked for. No cache on disk keeps it. The
+ * others have this count, and may be asked for as well, or come with the table.
+ */
+#define UNWIND_PAGES_MAGIC 0x67706e75 /* "unpg" */
+#define UNWIND_PAGE_UNMADE 0xffffffff
+
+/*
+ * Walkers read it as one word (UNWIND_PAGE_WORD), and whoever makes it writes it as one, after the
+ * rows: what is not made is never taken for what has no code.
+ */
 struct unwind_page {
 	__u32 first; /* row */
 	__u32 count; /* of rows */
 };
+
+/* Both machines that skein runs on store the lower half first. */
+#define UNWIND_PAGE_WORD(first, count) ((__u64)(count) << 32 | (first))
 
 #endif

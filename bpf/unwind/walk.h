@@ -77,11 +77,11 @@ static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place
 }
 
 /* The number of the rule at a place of a page: the last row that begins at or before it. */
-static __always_inline __u32 find_row(const struct walk *w, const struct unwind_page *page,
+static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 count,
 				      __u32 offset)
 {
-	const struct arena_chunk *chunk = walk_chunk(w, page->first >> ARENA_CHUNK_SHIFT);
-	__u32 first = page->first, count = page->count, before = 0;
+	const struct arena_chunk *chunk = walk_chunk(w, first >> ARENA_CHUNK_SHIFT);
+	__u32 before = 0;
 
 	if (!chunk)
 		return UNWIND_RULE_GAP;
@@ -94,18 +94,33 @@ static __always_inline __u32 find_row(const struct walk *w, const struct unwind_
 	return before ? UNWIND_ROW_RULE(row_at(chunk, first + before - 1)) : UNWIND_RULE_GAP;
 }
 
-static __always_inline __u32 find_in_table(const struct walk *w, const struct unwind_slot *slot,
-					   __u64 offset)
+typedef __u64 __attribute__((may_alias)) page_word;
+
+/* The page that an offset in the file lies in, as a word: one without rows outside of the table. */
+static __always_inline __u64 find_page(const struct walk *w, const struct unwind_slot *slot,
+				       __u64 offset)
 {
 	__u64 number = (offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
 	const struct arena_chunk *chunk = walk_chunk(w, slot->pages >> ARENA_CHUNK_SHIFT);
 	__u32 place;
 
 	if (!chunk || number >= slot->page_count)
-		return UNWIND_RULE_GAP;
+		return 0;
 	place = (slot->pages + (__u32)number * 2) & (ARENA_CHUNK_WORDS - 1) & ~1U;
-	return find_row(w, (const struct unwind_page *)&chunk->words[place],
-			offset & (UNWIND_PAGE_SIZE - 1));
+	return *(const volatile page_word *)&chunk->words[place];
+}
+
+/* A page that is not made yet is no gap: the walk waits for it as for the table. */
+static __always_inline int search_table(const struct walk *w, const struct unwind_slot *slot,
+					__u64 offset, __u32 *rule)
+{
+	__u64 page = find_page(w, slot, offset);
+	__u32 count = page >> 32;
+
+	if (count == UNWIND_PAGE_UNMADE)
+		return WALK_PENDING;
+	*rule = find_row(w, (__u32)page, count, offset & (UNWIND_PAGE_SIZE - 1));
+	return 0;
 }
 
 /*
@@ -125,7 +140,8 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 		return WALK_PENDING;
 	case UNWIND_TABLE_READY:
 		slot->used = walk_now();
-		*rule = find_in_table(w, slot, pc - m->start + m->offset);
+		if (search_table(w, slot, pc - m->start + m->offset, rule))
+			return WALK_PENDING;
 		break;
 	case UNWIND_TABLE_GENERATED:
 		*rule = UNWIND_RULE_GENERATED;

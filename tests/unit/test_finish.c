@@ -526,6 +526,54 @@ START_TEST(tables_that_are_not_ready_are_told)
 }
 END_TEST
 
+/* A page that is not made is waited for like a table, and is no gap. */
+START_TEST(pages_that_are_not_made_are_waited_for)
+{
+	struct unwind_mapping m[2] = {{.start = CODE, .end = CODE + TEXT_SIZE, .table = 2},
+				      {.start = NOWHERE, .end = NOWHERE + 4096, .table = 3}};
+	struct row row = {0, 0};
+	struct unwind_table t;
+
+	STAND(cfa_rule(UNWIND_REG_SP, 8), end_rule);
+	ck_assert_uint_eq(tables_add(s.world->tables), 3);
+	t = build_table(&row, 1, (const struct unwind_rule[]){cfa_rule(UNWIND_REG_SP, 16)}, 1);
+	((struct unwind_page *)t.pages)->count = UNWIND_PAGE_UNMADE;
+	ck_assert_int_eq(tables_put_pages(s.world->tables, 3, &t, 1), 0);
+	s.view = world_view(s.world, m, 2);
+	s.stack[0] = NOWHERE + 8;
+	s.stack[2] = code(1);
+	ck_assert_int_eq(finish_stack(&s.f, &s.view, &s.u), -EAGAIN);
+	ck_assert_uint_eq(s.f.slot, 3);
+	ck_assert_uint_eq(s.f.waits_at, NOWHERE + 7);
+	((struct unwind_page *)t.pages)->count = 1;
+	ck_assert_int_eq(tables_put_pages(s.world->tables, 3, &t, 1), 0);
+	expect(END_WALKED, code(0), NOWHERE + 8, code(1), NO_MORE);
+	free((void *)t.header);
+	leave();
+}
+END_TEST
+
+/* One frame is larger than what was copied: the other end of the stack came along. */
+START_TEST(the_other_end_of_the_stack_is_read)
+{
+	const int32_t large = 20 << 20;
+	uint64_t *outer = s.stack + 512;
+
+	STAND(cfa_rule(UNWIND_REG_SP, large), cfa_rule(UNWIND_REG_SP, 16), end_rule);
+	s.u.at.bytes = 512 * 8;
+	s.u.at.outer = STACK + (uint64_t)large - 64;
+	s.u.at.outer_bytes = 128;
+	outer[7] = code(1);
+	outer[9] = code(2);
+	expect(END_WALKED, code(0), code(1), code(2), NO_MORE);
+	s.u.at.outer_bytes = 72; /* its last words are missing */
+	expect(END_UNREADABLE, code(0), code(1), NO_MORE);
+	s.u.at.outer = UINT64_MAX - 7; /* hostile */
+	expect(END_UNREADABLE, code(0), NO_MORE);
+	leave();
+}
+END_TEST
+
 START_TEST(the_copy_may_be_too_short)
 {
 	STAND(cfa_rule(UNWIND_REG_SP, 0xfff8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
@@ -671,5 +719,6 @@ SUITE("finish", cfa_from_the_stack_pointer, frame_pointers_are_restored,
       code_without_a_table_has_a_reason, bad_rules_end_the_walk, stacks_have_1024_frames_at_most,
       a_stack_that_does_not_get_shorter_ends, numbers_that_wrap_around_are_bounded,
       what_is_not_mapped_is_no_frame, a_return_address_of_zero_is_the_outermost,
-      tables_that_are_not_ready_are_told, the_copy_may_be_too_short,
+      tables_that_are_not_ready_are_told, pages_that_are_not_made_are_waited_for,
+      the_other_end_of_the_stack_is_read, the_copy_may_be_too_short,
       frames_of_the_kernel_side_are_kept, walks_over_noise_end)

@@ -586,7 +586,133 @@ START_TEST(tables_make_room_for_other_things)
 }
 END_TEST
 
-SUITE("tables", every_row_is_found_again, agrees_over_tables_of_all_shapes,
+/* Every page but some made unmade: what a worker says of those that it was asked for. */
+static struct unwind_table some_of(const struct unwind_table *t, uint32_t every)
+{
+	char *bytes = malloc(t->size);
+	struct unwind_table ret;
+	struct unwind_page *pages;
+
+	memcpy(bytes, t->header, t->size);
+	((struct unwind_header *)bytes)->magic = UNWIND_PAGES_MAGIC;
+	pages = (struct unwind_page *)(bytes + ((const char *)t->pages - (const char *)t->header));
+	for (uint32_t i = 0; i < t->header->pages; i++)
+		if (i % every)
+			pages[i].count = UNWIND_PAGE_UNMADE;
+	ck_assert_int_eq(unwind_pages_check(&ret, bytes, t->size), 0);
+	return ret;
+}
+
+static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t every,
+			uint32_t other)
+{
+	struct walk w = look(slot);
+
+	for (uint32_t i = 0; i < t->header->pages; i++) {
+		uint64_t page = t->header->first_page + i, offset = page << UNWIND_PAGE_SHIFT;
+		bool made = i % every == 0 || i % other == 0;
+		uint32_t number;
+
+		ck_assert_int_eq(tables_lacks(world->tables, slot, page), !made);
+		if (made)
+			expect_same(&w, t, offset + 77);
+		else
+			ck_assert_int_eq(search_rule(&w, LOAD + offset + 77, &number),
+					 WALK_PENDING);
+	}
+	unlook();
+}
+
+START_TEST(pages_come_before_the_table)
+{
+	struct unwind_table t, third, fourth;
+	uint64_t empty;
+	uint32_t slot;
+
+	begin(32 << 20);
+	empty = summary().bytes;
+	t = regular(40000, 20, 7, 100);
+	third = some_of(&t, 3);
+	fourth = some_of(&t, 4);
+	slot = tables_add(world->tables);
+	ck_assert(tables_lacks(world->tables, slot, 5));
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &third, now_ns), 0);
+	expect_made(slot, &t, 3, 3);
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &fourth, now_ns), 0);
+	expect_made(slot, &t, 3, 4);
+	ck_assert_uint_eq(summary().files, 1);
+	ck_assert_int_eq(tables_put(world->tables, slot, &t, now_ns), 0);
+	compare(slot, &t);
+	expect_made(slot, &t, 1, 1);
+	ck_assert_uint_eq(summary().files, 1);
+	ck_assert_uint_eq(summary().rows, t.header->rows);
+	/* what comes too late changes nothing */
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &third, now_ns), 0);
+	compare(slot, &t);
+	tables_remove(world->tables, slot, now_ns);
+	ck_assert_uint_eq(summary().bytes, empty);
+	ck_assert_uint_eq(summary().rows, 0);
+	drop(&t);
+	drop(&third);
+	drop(&fourth);
+	end();
+}
+END_TEST
+
+/* A worker that says first this, then that. */
+START_TEST(pages_of_another_table_are_not_mixed_in)
+{
+	struct unwind_table t, other, some, others;
+	uint32_t slot;
+
+	begin(32 << 20);
+	t = regular(40000, 20, 7, 100);
+	other = regular(90000, 20, 5, 500);
+	some = some_of(&t, 3);
+	others = some_of(&other, 2);
+	slot = tables_add(world->tables);
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), 0);
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &others, now_ns), 0);
+	expect_made(slot, &t, 3, 3);
+	/* the whole table is believed, whatever came before */
+	ck_assert_int_eq(tables_put(world->tables, slot, &other, now_ns), 0);
+	compare(slot, &other);
+	tables_set(world->tables, slot, UNWIND_TABLE_NONE, now_ns);
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), 0);
+	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_NONE);
+	drop(&t);
+	drop(&other);
+	drop(&some);
+	drop(&others);
+	end();
+}
+END_TEST
+
+/* A table of which pages are there may be given up, but not for its own pages. */
+START_TEST(pages_for_which_there_is_no_room_stay_unmade)
+{
+	struct unwind_table t, some;
+	uint32_t slot;
+
+	begin(64 << 10);
+	t = regular(40000, 20, 7, 100);
+	some = some_of(&t, 2);
+	slot = tables_add(world->tables);
+	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), -ENOSPC);
+	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_READY);
+	ck_assert(!tables_lacks(world->tables, slot, t.header->first_page));
+	ck_assert(tables_lacks(world->tables, slot, t.header->first_page + t.header->pages - 2));
+	ck_assert_int_eq(tables_put(world->tables, slot, &t, now_ns), -ENOSPC);
+	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_EVICTED);
+	drop(&t);
+	drop(&some);
+	end();
+}
+END_TEST
+
+SUITE("tables", pages_come_before_the_table, pages_of_another_table_are_not_mixed_in,
+      pages_for_which_there_is_no_room_stay_unmade,
+      every_row_is_found_again, agrees_over_tables_of_all_shapes,
       agrees_over_the_c_library, rules_are_shared, more_rules_than_there_are_numbers,
       slots_run_out_and_come_back, numbers_of_the_summary_add_up,
       the_least_recently_used_goes_first, what_nobody_looks_into_goes_first_and_at_once,

@@ -35,10 +35,15 @@ static void note_read(uint64_t *read, uint64_t behind, uint32_t bytes)
 static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
 {
 	struct replay *r = replay_of(w);
-	uint64_t behind = address - r->from->at.stack, size = r->from->at.bytes;
+	const struct wire_unfinished *at = &r->from->at;
+	uint64_t behind = address - at->stack, size = at->bytes, outer = address - at->outer;
 
 	if (r->world->read && bytes == WALK_WINDOW_BYTES)
 		return -1; /* most of it is not needed */
+	if (outer < at->outer_bytes && bytes <= at->outer_bytes - outer) {
+		memcpy(to, (const char *)r->from->stack + at->bytes + outer, bytes);
+		return 0;
+	}
 	if (behind > size || bytes > size - behind) {
 		/* a whole window is tried first: what misses is the word alone */
 		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
@@ -153,6 +158,7 @@ int finish_stack(struct finished *ret, const struct finish_world *world,
 		;
 	if (r.user.state == WALK_PENDING) {
 		ret->slot = r.replay.slot;
+		ret->waits_at = r.user.walk.pc - !r.user.walk.exact;
 		return -EAGAIN;
 	}
 	memcpy(ret->frames, r.user.words, r.user.at * sizeof(uint64_t));

@@ -31,7 +31,8 @@ struct finish_world {
 /* A walk that stands somewhere. */
 struct unfinished {
 	struct wire_unfinished at;
-	const void *stack; /* at.bytes, from address at.stack on */
+	/* at.bytes, from address at.stack on, then at.outer_bytes, from at.outer on */
+	const void *stack;
 	const uint64_t *frames; /* found so far, innermost first */
 	uint32_t count; /* of those */
 };
@@ -42,10 +43,15 @@ struct finished {
 	enum stack_end end;
 	bool rooted; /* it ended in code of which the table says that a thread begins there */
 	uint64_t pc; /* where the walk stood at last */
-	uint32_t slot; /* whose table the walk waits for */
+	/* what the walk waits for: whose table, or the page of it that holds this place in the code */
+	uint32_t slot;
+	uint64_t waits_at;
 };
 
-/* 0: finished; -EAGAIN: it stands where a table is not ready: ret->slot; nothing else is set. */
+/*
+ * 0: finished; -EAGAIN: it stands where a table, or a page of it, is not ready: ret->slot and
+ * waits_at; nothing else is set.
+ */
 int finish_stack(struct finished *ret, const struct finish_world *world,
 		 const struct unfinished *u);
 

@@ -23,8 +23,10 @@
 #define ASK_BATCH 256
 /* Answers come one by one, and each would wake us: so long, ns, they are left to gather. */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
-/* Tables of what runs may be made for so long before sampling begins, or they come later. */
+/* Tables of what runs are looked for in the cache for so long before sampling begins. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
+/* Then those that it lacks are made for so long: pages of the others are made when asked for. */
+#define MAKING_LIMIT (50 * NSEC_PER_MSEC)
 /* Free memory is given back so often: looking for it takes a millisecond or so. */
 #define TIDY_INTERVAL (30 * NSEC_PER_SEC)
 /* The scan of /proc at the start may take this long. */
@@ -54,6 +56,8 @@ static int poll_helpers(struct live *l, struct error *err)
 		ret = symbolizer_flush(l->symbolizer);
 	if (!ret)
 		ret = symbolizer_poll(l->symbolizer, now, err);
+	if (!ret && l->pager)
+		ret = pager_poll(l->pager, now, err);
 	if (!ret && l->inlines)
 		ret = inlines_poll(l->inlines, now, err);
 	if (!ret && l->error)
@@ -219,6 +223,8 @@ static int tick(struct live *l, bool last, struct error *err)
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
+	if (l->pager)
+		pager_tidy(l->pager);
 	tidy(l, now);
 	wanted = tables_wanted(l->tables, now);
 	if (wanted)
@@ -318,7 +324,7 @@ static int rounds(struct live *l, struct error *err)
 			     intern_take_urgent(l->intern) ||
 			     symbolizer_pending(l->symbolizer) >= ASK_BATCH))
 			ret = poll_helpers(l, err);
-		if (!ret && l->remapped)
+		if (!ret && (l->remapped || l->retry))
 			ret = tell_walkers(l, boot_now(), err);
 		if (!ret && boot_now() - l->last_tick >= TICK) {
 			ret = poll_helpers(l, err);
@@ -347,6 +353,8 @@ static int watch_all(struct live *l, struct error *err)
 
 	if (!ret)
 		ret = watch(l, opener_fd(l->opener), 0, WAKE_HELPER);
+	if (!ret)
+		ret = watch(l, l->pager ? pager_fd(l->pager) : -1, 0, WAKE_HELPER);
 	if (!ret)
 		ret = watch(l, l->inlines ? inlines_fd(l->inlines) : -1, 0, WAKE_HELPER);
 	if (!ret)
@@ -378,13 +386,14 @@ static int scan_machine(struct live *l, struct error *err)
 }
 
 /*
- * The tables of what runs already: a stack without them would come with 64 KiB
- * of memory, and may be longer than that. Most come from the cache.
+ * The tables of what runs already: a stack without them would come with 64 KiB and more of memory,
+ * and may be longer than that. Most come from the cache.
  */
 static int prepare_tables(struct live *l, struct error *err)
 {
 	struct capture_progress *p = &l->progress;
 	uint64_t until = boot_now() + TABLES_LIMIT;
+	bool looked = false;
 	int ret = poll_helpers(l, err);
 
 	p->preparing = true;
@@ -394,6 +403,12 @@ static int prepare_tables(struct live *l, struct error *err)
 		p->pending_tables = symbolizer_tables_pending(l->symbolizer);
 		if (!p->pending_tables && !opener_pending(l->opener))
 			break;
+		if (!looked && !symbolizer_keys_pending(l->symbolizer) &&
+		    !opener_pending(l->opener)) {
+			looked = true;
+			if (until > boot_now() + MAKING_LIMIT)
+				until = boot_now() + MAKING_LIMIT;
+		}
 		epoll_wait(l->epoll, &e, 1, 10);
 		ret = poll_helpers(l, err);
 		if (!ret)
@@ -567,6 +582,8 @@ static void add_helpers(struct live *l, struct capture_summary *s)
 
 	symbolizer_add_cost(l->symbolizer, &cost);
 	opener_add_cost(l->opener, &cost);
+	if (l->pager)
+		pager_add_cost(l->pager, &cost);
 	if (l->inlines)
 		inlines_add_cost(l->inlines, &cost);
 	s->helper_cpu = cost.cpu;

@@ -15,6 +15,7 @@
 #include "capture/opener.h"
 #include "capture/order.h"
 #include "capture/pace.h"
+#include "capture/pager.h"
 #include "capture/process.h"
 #include "capture/program.h"
 #include "capture/pythons.h"
@@ -54,6 +55,7 @@ struct live {
 	struct sideband *sideband;
 	struct opener *opener;
 	struct symbolizer *symbolizer;
+	struct pager *pager; /* NULL: no stacks are walked */
 	struct inlines *inlines; /* NULL: they are not asked for */
 	struct arena *arena;
 	struct tables *tables;
@@ -140,6 +142,9 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 /* Look at those that wait again. last: nothing more will come, put them as they are. */
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
+/* A walk waits at pc for a table: have the pages of it made that it comes through. */
+void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
+		     const struct wire_unfinished *at, const void *stack);
 /* Keep a stack that ended badly, if that was asked for: as it began; stack: what was copied. */
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack);

@@ -113,6 +113,7 @@ static void live_free(struct source *source)
 	tables_free(l->tables);
 	arena_free(l->arena);
 	inlines_free(l->inlines);
+	pager_free(l->pager);
 	symbolizer_free(l->symbolizer);
 	opener_free(l->opener);
 	schedule_free(l->schedule);

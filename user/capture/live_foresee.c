@@ -6,7 +6,19 @@
 #include "bpf/event.h"
 #include "capture/live.h"
 
-/* Names of Python code are asked for. What is not known of it yet is found out in its order. */
+/* A walk stands where a table is not ready, in mappings that are as good as any by now. */
+static void foresee_pages(struct live *l, const struct process_entry *p,
+			  const struct wire_sample *s, const uint64_t *words)
+{
+	const struct wire_unfinished *at = (const void *)(words + s->python_words);
+
+	live_want_pages(l, p->space, at->pc - !at->exact, at, at + 1);
+}
+
+/*
+ * Names of Python code are asked for, and pages of unwind tables. What is not known of them yet is
+ * found out in its order.
+ */
 void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
@@ -16,6 +28,8 @@ void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 	if (!live_is_sample(s, size))
 		return;
 	p = process_table_of_pid(l->table, s->pid);
+	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
+		foresee_pages(l, p, s, words);
 	live_keep_error(l, intern_foresee(l->intern, s->pid, p && !p->ended ? p : NULL, words,
 					  s->python_words));
 }

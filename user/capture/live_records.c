@@ -80,7 +80,29 @@ static void on_table(void *context, uint64_t object, int status, const struct un
 	struct live *l = context;
 
 	objects_table(l->objects, object, status, t);
+	if (l->pager)
+		pager_done(l->pager, object);
 	l->retry = true;
+}
+
+static void on_pages_made(void *context)
+{
+	struct live *l = context;
+
+	l->retry = true;
+}
+
+static void begin_pager(struct live *l)
+{
+	const struct pager_context c = {
+		.names = l->symbolizer,
+		.tables = l->tables,
+		.objects = l->objects,
+		.made = on_pages_made,
+		.context = l,
+	};
+
+	pager_begin(l->pager, &c);
 }
 
 static void on_python(void *context, uint64_t object, const struct python_file *f)
@@ -123,7 +145,10 @@ bool live_is_sample(const struct wire_sample *s, uint32_t size)
 	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
 		const struct wire_unfinished *at = (const void *)(words + words_of(s));
 
-		need += sizeof(*at) + at->bytes;
+		need += sizeof(*at) + at->bytes + at->outer_bytes;
+		if (at->bytes > WIRE_STACK_BYTES || at->bytes % 8 ||
+		    at->outer_bytes > WIRE_OUTER_BYTES || at->outer_bytes % 8)
+			return false;
 	} else if (s->flags & WIRE_SAVED) {
 		return false;
 	}
@@ -315,6 +340,8 @@ int live_start_helpers(struct live *l, struct error *err)
 	l->pythons.tell = tell_layout;
 	l->pythons.context = l;
 	ret = symbolizer_new(&l->symbolizer, &symbols, err);
+	if (!ret && live_walks(l))
+		ret = pager_new(&l->pager, err);
 	if (!ret && l->options.inline_memory)
 		ret = inlines_new(&l->inlines, l->options.inline_memory, err);
 	return ret ? ret : opener_new(&l->opener, &files, err);
@@ -404,6 +431,8 @@ int live_begin_tables(struct live *l, struct error *err)
 		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
 	if (!ret && l->inlines)
 		begin_inlines(l);
+	if (!ret && l->pager)
+		begin_pager(l);
 	if (!ret && live_walks(l)) {
 		program_foresee(l->program, live_foresee, l);
 		sideband_foresee(l->sideband, live_foresee_mapping, l);

@@ -22,7 +22,8 @@ struct parked {
 	size_t bytes; /* that it takes, a space of its own included */
 	uint64_t process; /* process.id */
 	uint32_t pid;
-	uint32_t slot; /* whose table it waits for */
+	uint32_t slot; /* whose table it waits for, or the page that holds waits_at */
+	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames */
 	uint8_t python_end; /* enum stack_end */
 	bool begun; /* at is where the walk began: it is walked anew */
@@ -36,7 +37,7 @@ static size_t words_of(const struct parked *p)
 
 static size_t bytes_of(const struct parked *p)
 {
-	return sizeof(*p) + words_of(p) * sizeof(uint64_t) + p->at.bytes;
+	return sizeof(*p) + words_of(p) * sizeof(uint64_t) + p->at.bytes + p->at.outer_bytes;
 }
 
 /* Processes that map and map may leave each of their stacks with a space of its own. */
@@ -180,12 +181,29 @@ static void take_new_space(struct live *l, struct parked *p)
 /* Whether what it waits for has yet to come. */
 static bool waits(const struct live *l, const struct parked *p)
 {
+	const struct space_mapping *m = space_find(p->space, p->waits_at);
 	const struct process_entry *now;
 
 	if (p->slot != SLOT_SCAN)
-		return tables_state(l->tables, p->slot) == UNWIND_TABLE_PENDING;
+		return m && tables_lacks(l->tables, p->slot,
+					 (p->waits_at - m->start + m->offset) >>
+						 UNWIND_PAGE_SHIFT);
 	now = process_table_find(l->table, p->pid, p->process);
 	return now && now->scanning;
+}
+
+void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
+		     const struct wire_unfinished *at, const void *stack)
+{
+	const struct pager_walk walk = {
+		.space = space,
+		.pc = pc,
+		.stack = stack,
+		.words = (at->bytes + at->outer_bytes) / sizeof(uint64_t),
+	};
+
+	if (l->pager && space->mappings.count)
+		pager_want(l->pager, &walk);
 }
 
 /* 1: it goes on waiting. */
@@ -204,11 +222,16 @@ static int retry(struct live *l, struct parked *p, bool last)
 		if (p->slot == SLOT_SCAN)
 			take_new_space(l, p);
 		ret = try_to_finish(l, &u, p->space, f);
-		if (ret == -EAGAIN)
+		if (ret == -EAGAIN) {
 			p->slot = f->slot;
+			p->waits_at = f->waits_at;
+		}
 	}
-	if (ret == -EAGAIN && !last)
+	if (ret == -EAGAIN && !last) {
+		if (p->slot != SLOT_SCAN)
+			live_want_pages(l, p->space, p->waits_at, &p->at, u.stack);
 		return 1;
+	}
 	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, u.stack, f);
 }
 
@@ -251,7 +274,7 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 	}
 	*p = *head;
 	memcpy(p->words, frames, words * sizeof(*frames));
-	memcpy(p->words + words, stack, p->at.bytes);
+	memcpy(p->words + words, stack, p->at.bytes + p->at.outer_bytes);
 	space_share(p->space);
 	account(l, p);
 	l->parked.items[l->parked.count++] = p;
@@ -300,6 +323,9 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 	if (ret != -EAGAIN)
 		return error_errno(&l->why, ret, "unfinished stack");
 	head.slot = p->scanning ? SLOT_SCAN : f->slot;
+	head.waits_at = f->waits_at;
+	if (!p->scanning)
+		live_want_pages(l, p->space, f->waits_at, at, stack);
 	return park(l, &head, words, stack);
 }
 

@@ -153,7 +153,7 @@ static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
 		return -1;
 	*page = (const void *)arena_words(w->world, slot->pages + (uint32_t)number * 2);
 	*rows = *page ? arena_words(w->world, (*page)->first) : NULL;
-	if (!*rows)
+	if (!*rows || (*page)->count == UNWIND_PAGE_UNMADE)
 		return -1;
 	while (before < (*page)->count &&
 	       UNWIND_ROW_LOW((*rows)[before]) <= (offset & (UNWIND_PAGE_SIZE - 1)))

@@ -24,6 +24,7 @@ struct table_info {
 	uint64_t words;	  /* that it takes, or would */
 	uint64_t evicted; /* when; 0: it is not */
 	uint32_t owner;	  /* uid for whose sake it is there */
+	bool partial;	  /* some pages may be unmade; the first piece is that of the pages */
 	VECTOR(struct piece) pieces;
 };
 
@@ -39,6 +40,7 @@ struct tables {
 	uint16_t *numbers; /* of the rules, by hash; 0, a fixed one: nothing */
 	uint32_t rule_count;
 	uint16_t bad_number; /* of the bad rule */
+	uint32_t filling;    /* the slot whose table is just being put: no victim; 0: none */
 	struct tables_summary summary;
 };
 
@@ -108,6 +110,7 @@ static void give_up(struct tables *t, uint32_t slot, uint64_t now)
 	t->summary.files -= info->pieces.count > 0;
 	t->summary.rows -= info->rows;
 	info->rows = 0;
+	info->partial = false;
 	vector_free(&info->pieces);
 }
 
@@ -138,6 +141,12 @@ static bool is_ready(const struct tables *t, uint32_t slot)
 	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
 }
 
+/* Whether a table may be evicted: one that is just being put may not. */
+static bool may_go(const struct tables *t, uint32_t slot)
+{
+	return is_ready(t, slot) && slot != t->filling;
+}
+
 /* Which group of users has the largest tables, all in all. */
 static uint32_t largest_group(const struct tables *t)
 {
@@ -145,7 +154,7 @@ static uint32_t largest_group(const struct tables *t)
 	uint32_t largest = 0;
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (is_ready(t, i))
+		if (may_go(t, i))
 			words[t->infos[i].owner % OWNER_GROUPS] += t->infos[i].words;
 	for (uint32_t group = 1; group < OWNER_GROUPS; group++)
 		if (words[group] > words[largest])
@@ -162,7 +171,7 @@ static uint32_t coldest(const struct tables *t)
 	uint32_t found = 0, group = largest_group(t);
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (is_ready(t, i) && t->infos[i].owner % OWNER_GROUPS == group &&
+		if (may_go(t, i) && t->infos[i].owner % OWNER_GROUPS == group &&
 		    (!found || t->memory.slots[i].used < t->memory.slots[found].used))
 			found = i;
 	return found;
@@ -175,7 +184,7 @@ static void evict(struct tables *t, uint32_t slot, uint64_t now)
 	t->summary.evicted++;
 }
 
-/* An arena_reclaimer. What is just being put is not ready, and so no victim. */
+/* An arena_reclaimer. */
 static bool evict_coldest(void *context, uint64_t now)
 {
 	struct tables *t = context;
@@ -316,31 +325,108 @@ static uint64_t words_of(const struct unwind_table *table)
 	return pages > ARENA_TAKE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
 }
 
+/* Rows lie where they will stay: walkers see the page with them, or unmade. */
+static void show_page(struct unwind_page *page, uint32_t first, uint32_t count)
+{
+	typedef uint64_t __attribute__((may_alias)) page_word;
+
+	__atomic_store_n((page_word *)page, UNWIND_PAGE_WORD(first, count), __ATOMIC_RELEASE);
+}
+
+static struct unwind_page *pages_of(const struct tables *t, uint32_t slot)
+{
+	return (struct unwind_page *)arena_at(t->memory.arena, t->memory.slots[slot].pages);
+}
+
+/* Room for the pages of a table, which nobody sees yet; they are the first piece. */
+static int take_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
+{
+	struct unwind_slot *to = &t->memory.slots[slot];
+	uint32_t place = take(t, slot, 2 * h->pages, now);
+
+	if (!place)
+		return -ENOSPC;
+	to->pages = place;
+	to->page_count = h->pages;
+	to->first_page = h->first_page;
+	for (uint32_t i = 0; i < h->pages; i++)
+		pages_of(t, slot)[i] = (struct unwind_page){.count = UNWIND_PAGE_UNMADE};
+	t->summary.files++;
+	return 0;
+}
+
+/* Walkers may be reading what was put of it before: all pages are replaced, then the rest goes. */
+static void show_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
+		       const struct unwind_page *pages)
+{
+	const struct unwind_slot *to = &t->memory.slots[slot];
+	uint64_t skip = h->first_page - to->first_page;
+	struct unwind_page *all = pages_of(t, slot);
+
+	for (uint64_t i = 0; i < to->page_count; i++) {
+		if (i < skip || i - skip >= h->pages)
+			show_page(&all[i], 0, 0);
+		else
+			show_page(&all[i], pages[i - skip].first, pages[i - skip].count);
+	}
+	set_state(t, slot, UNWIND_TABLE_READY);
+}
+
+static void count_rows(struct tables *t, uint32_t slot, uint32_t rows)
+{
+	t->summary.rows += rows - (uint64_t)t->infos[slot].rows;
+	t->infos[slot].rows = rows;
+}
+
+/* The rows of the pages that were there before. */
+static void give_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_t now)
+{
+	struct table_info *info = &t->infos[slot];
+
+	for (size_t i = 1; i < count; i++)
+		arena_give(t->memory.arena, info->pieces.items[i].place,
+			   info->pieces.items[i].words, now);
+	info->pieces.count -= count - 1;
+	memmove(info->pieces.items + 1, info->pieces.items + count,
+		(info->pieces.count - 1) * sizeof(info->pieces.items[0]));
+}
+
 static int put_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
 		     uint16_t *numbers, uint64_t now)
 {
-	struct unwind_slot *to = &t->memory.slots[slot];
-	uint32_t pages = table->header->pages, place;
-	int ret;
+	struct unwind_page *pages = calloc(table->header->pages, sizeof(*pages));
+	size_t old;
+	int ret = -ENOMEM;
 
-	if (!may_fit(t, slot)) /* all others would go for nothing */
-		return -ENOSPC;
-	number_rules(t, table, numbers);
-	place = take(t, slot, 2 * pages, now);
-	if (!place)
-		return -ENOSPC;
-	ret = put_rows(t, slot, table, numbers,
-		       (struct unwind_page *)arena_at(t->memory.arena, place), now);
-	if (ret)
+	if (!pages)
 		return ret;
-	to->pages = place;
-	to->page_count = pages;
-	to->first_page = table->header->first_page;
-	t->infos[slot].rows = table->header->rows;
-	t->summary.files++;
-	t->summary.rows += table->header->rows;
-	set_state(t, slot, UNWIND_TABLE_READY);
-	return 0;
+	ret = -ENOSPC;
+	if (!may_fit(t, slot)) /* all others would go for nothing */
+		goto out;
+	number_rules(t, table, numbers);
+	ret = t->infos[slot].partial ? 0 : take_pages(t, slot, table->header, now);
+	old = t->infos[slot].pieces.count;
+	if (!ret)
+		ret = put_rows(t, slot, table, numbers, pages, now);
+	if (ret)
+		goto out;
+	show_table(t, slot, table->header, pages);
+	give_old_rows(t, slot, old, now);
+	count_rows(t, slot, table->header->rows);
+	t->infos[slot].partial = false;
+out:
+	free(pages);
+	return ret;
+}
+
+/* Those of a table that some pages are there of already, as far as they can belong together. */
+static bool goes_on(const struct tables *t, uint32_t slot, const struct unwind_header *h)
+{
+	const struct unwind_slot *to = &t->memory.slots[slot];
+
+	return t->infos[slot].partial && h->first_page >= to->first_page &&
+	       h->pages <= to->page_count &&
+	       h->first_page - to->first_page <= to->page_count - h->pages;
 }
 
 int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now)
@@ -354,20 +440,109 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 		tables_set(t, slot, UNWIND_TABLE_NONE, now);
 		return 0;
 	}
-	tables_set(t, slot, UNWIND_TABLE_PENDING, now);
+	if (!goes_on(t, slot, table->header))
+		tables_set(t, slot, UNWIND_TABLE_PENDING, now);
 	t->infos[slot].words = words_of(table);
 	t->summary.refused -= t->infos[slot].refused;
 	t->summary.refused += t->infos[slot].refused = table->header->refused;
 	numbers = calloc(table->header->rules, sizeof(*numbers));
+	t->filling = slot;
 	if (numbers)
 		ret = put_table(t, slot, table, numbers, now);
+	t->filling = 0;
 	free(numbers);
 	if (ret) {
-		t->summary.files += t->infos[slot].pieces.count > 0; /* give_up() takes it off */
 		evict(t, slot, now);
 		t->memory.slots[slot].used = 0;
 	}
 	return ret;
+}
+
+/* Whether walks want a page of a table that some are there of, or none yet. */
+static bool is_unmade(const struct tables *t, uint32_t slot, uint32_t index)
+{
+	return pages_of(t, slot)[index].count == UNWIND_PAGE_UNMADE;
+}
+
+static int put_page(struct tables *t, uint32_t slot, const struct unwind_table *some,
+		    uint32_t index, const uint16_t *numbers, uint64_t now)
+{
+	const struct unwind_page *from = &some->pages[index];
+	uint32_t place = 0;
+
+	if (from->count) {
+		place = take(t, slot, from->count, now);
+		if (!place)
+			return -ENOSPC;
+		copy_rows(arena_at(t->memory.arena, place), some->rows + from->first, from->count,
+			  numbers);
+	}
+	show_page(&pages_of(t, slot)[index], place, from->count);
+	t->infos[slot].words += from->count + ARENA_UNIT;
+	count_rows(t, slot, t->infos[slot].rows + from->count);
+	return 0;
+}
+
+static int put_some(struct tables *t, uint32_t slot, const struct unwind_table *some,
+		    const uint16_t *numbers, uint64_t now)
+{
+	const struct unwind_header *h = some->header;
+	int ret = 0;
+
+	if (!t->infos[slot].partial) {
+		ret = take_pages(t, slot, h, now);
+		if (ret)
+			return ret;
+		t->infos[slot].partial = true;
+		t->infos[slot].words = 2ULL * h->pages + ARENA_UNIT;
+	}
+	for (uint32_t i = 0; !ret && i < h->pages; i++)
+		if (some->pages[i].count != UNWIND_PAGE_UNMADE && is_unmade(t, slot, i))
+			ret = put_page(t, slot, some, i, numbers, now);
+	set_state(t, slot, UNWIND_TABLE_READY);
+	return ret;
+}
+
+static bool takes_pages(const struct tables *t, uint32_t slot, const struct unwind_header *h)
+{
+	const struct unwind_slot *to = &t->memory.slots[slot];
+
+	if (slot < UNWIND_SLOTS_FIXED || !h->pages || 2ULL * h->pages > ARENA_TAKE_MAX)
+		return false;
+	if (t->infos[slot].partial)
+		return h->pages == to->page_count && h->first_page == to->first_page;
+	return to->state == UNWIND_TABLE_PENDING;
+}
+
+int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
+		     uint64_t now)
+{
+	uint16_t *numbers;
+	int ret = -ENOMEM;
+
+	if (!takes_pages(t, slot, some->header))
+		return 0;
+	numbers = calloc(some->header->rules, sizeof(*numbers));
+	if (!numbers)
+		return ret;
+	number_rules(t, some, numbers);
+	t->filling = slot;
+	ret = put_some(t, slot, some, numbers, now);
+	t->filling = 0;
+	free(numbers);
+	return ret;
+}
+
+bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
+{
+	const struct unwind_slot *s = &t->memory.slots[slot];
+
+	if (slot < UNWIND_SLOTS_FIXED || slot >= UNWIND_SLOTS_MAX)
+		return false;
+	if (s->state != UNWIND_TABLE_READY || !t->infos[slot].partial)
+		return s->state == UNWIND_TABLE_PENDING;
+	return page - s->first_page < s->page_count &&
+	       is_unmade(t, slot, (uint32_t)(page - s->first_page));
 }
 
 /* Of those that are wanted, the one that has waited for longest: one that failed waits anew. */

@@ -41,6 +41,14 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
  * then it counts as evicted.
  */
 int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now);
+/*
+ * Some pages of a table that is still to come (unwind_pages_check()). Until it does, those that are
+ * unmade are waited for. 0, also where nobody waits for them; -ENOSPC, -ENOMEM: not all are put.
+ */
+int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
+		     uint64_t now);
+/* Whether a walk that comes through a page of a file (offset >> UNWIND_PAGE_SHIFT) has to wait. */
+bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page);
 /* There is none, or it is generated code after all, or another one is to come. */
 void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now);
 enum unwind_state tables_state(const struct tables *t, uint32_t slot);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Some pages of a table, while nobody has made all of it yet: the functions in them are found by
+ * .eh_frame_hdr. With each page come the function before it and the one behind it, since what lies
+ * between functions depends on both. So a page is the same as in the table, unless .eh_frame_hdr
+ * leaves functions out: then the table, when it comes, puts that right.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbolizers/go_table.h"
+#include "symbolizers/unwind_crt.h"
+#include "symbolizers/unwind_index.h"
+#include "symbolizers/unwind_plt.h"
+#include "symbolizers/unwind_starts.h"
+#include "symbolizers/unwind_table.h"
+
+/* With fewer the table is there at once, and may come from .debug_frame: unwind_cfi_read(). */
+#define FUNCTIONS_FEW 64
+/* Before and behind a page code is searched no farther than that: a clone() has 64 bytes. */
+#define MARGIN UNWIND_PAGE_SIZE
+
+struct asked {
+	struct elf_image image;
+	struct unwind_source source;
+	struct unwind_rows rows;
+	struct unwind_cfi *cfi;
+	struct unwind_index index;
+	uint64_t *pages; /* in order, each once */
+	size_t count;
+	uint64_t first, end; /* pages of the whole table */
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* From the first page of the code to the last: the same for all questions about a file. */
+static void find_span(struct asked *a)
+{
+	a->first = UINT64_MAX;
+	for (size_t i = 0; i < a->source.segments.count; i++) {
+		const struct unwind_segment *s = &a->source.segments.items[i];
+		uint64_t first = s->offset >> UNWIND_PAGE_SHIFT;
+		uint64_t end = ((s->offset + s->size - 1) >> UNWIND_PAGE_SHIFT) + 1;
+
+		a->first = first < a->first ? first : a->first;
+		a->end = end > a->end ? end : a->end;
+	}
+}
+
+/* What lies outside of the code is left out. */
+static int take_pages(struct asked *a, const uint64_t *pages, size_t count)
+{
+	find_span(a);
+	a->pages = malloc((count ? count : 1) * sizeof(*pages));
+	if (!a->pages)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (pages[i] >= a->first && pages[i] < a->end)
+			a->pages[a->count++] = pages[i];
+	qsort(a->pages, a->count, sizeof(*pages), by_number);
+	count = a->count;
+	a->count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!a->count || a->pages[a->count - 1] != a->pages[i])
+			a->pages[a->count++] = a->pages[i];
+	return a->count ? 0 : -ENOENT;
+}
+
+/* Go's functions are in its line table. */
+static int refuse_go(const struct asked *a)
+{
+	struct go_table table;
+	int rc = go_table_open(&table, &a->image);
+
+	go_table_close(&table);
+	return rc ? 0 : -ENOENT;
+}
+
+static int open_index(struct asked *a)
+{
+	int rc = unwind_cfi_open(&a->cfi, &a->rows, &a->source);
+
+	if (!rc)
+		rc = unwind_index_open(&a->index, &a->source, unwind_cfi_section(a->cfi));
+	if (!rc && a->index.count < FUNCTIONS_FEW)
+		rc = -ENOENT;
+	return rc;
+}
+
+/* The functions that begin at or behind an address, from the one before it to the first at end. */
+static int add_functions(struct asked *a, uint64_t address, uint64_t end)
+{
+	struct unwind_index_entry entry;
+	uint64_t i = 0, last = 0;
+	int rc = unwind_index_before(&a->index, address, &i);
+
+	for (i -= !rc && i; !rc && i < a->index.count; i++) {
+		rc = unwind_index_get(&a->index, i, &entry);
+		if (!rc && entry.function < last)
+			rc = -EBADMSG; /* not in order: nothing is found by it */
+		if (!rc)
+			rc = unwind_cfi_add(a->cfi, entry.function, entry.description);
+		last = entry.function;
+		if (last >= end)
+			break;
+	}
+	return rc;
+}
+
+/* Where undescribed code is looked for: around the page, and in its segment. */
+static int add_part(struct asked *a, const struct unwind_segment *s, uint64_t start, uint64_t end)
+{
+	struct unwind_span part = {start, end}, *last = a->source.parts.items;
+
+	part.start -= start - s->offset < MARGIN ? start - s->offset : MARGIN;
+	part.end += s->offset + s->size - end < MARGIN ? s->offset + s->size - end : MARGIN;
+	if (a->source.parts.count && last[a->source.parts.count - 1].end >= part.start) {
+		last[a->source.parts.count - 1].end = part.end;
+		return 0;
+	}
+	return vector_push(&a->source.parts, part);
+}
+
+static int add_page(struct asked *a, uint64_t number)
+{
+	uint64_t page = number << UNWIND_PAGE_SHIFT;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < a->source.segments.count; i++) {
+		const struct unwind_segment *s = &a->source.segments.items[i];
+		uint64_t start = page > s->offset ? page : s->offset;
+		uint64_t end = page + UNWIND_PAGE_SIZE;
+
+		end = end < s->offset + s->size ? end : s->offset + s->size;
+		if (start >= end)
+			continue;
+		rc = add_functions(a, start - s->offset + s->address,
+				   end - s->offset + s->address);
+		if (!rc)
+			rc = add_part(a, s, start, end);
+	}
+	beat(a->image.beat);
+	return rc;
+}
+
+static int make(struct asked *a, void **ret, size_t *ret_size)
+{
+	struct unwind_wanted wanted = {a->pages, a->count, a->first, a->end};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < a->count; i++)
+		rc = add_page(a, a->pages[i]);
+	if (!rc)
+		rc = unwind_crt_add(&a->rows, &a->source);
+	if (!rc)
+		rc = unwind_plt_add(&a->rows, &a->source);
+	if (!rc)
+		rc = unwind_starts_add(&a->rows, &a->source);
+	return rc ? rc : unwind_rows_finish_pages(&a->rows, &wanted, ret, ret_size);
+}
+
+int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      const struct unwind_question *q, struct beat *b)
+{
+	struct asked a = {0};
+	void *table = NULL;
+	int rc = unwind_rows_init(&a.rows);
+
+	if (!rc)
+		rc = elf_image_open(&a.image, fd, b);
+	if (!rc)
+		rc = unwind_source_open(&a.source, &a.image);
+	if (!rc)
+		rc = take_pages(&a, q->pages, q->count);
+	if (!rc)
+		rc = refuse_go(&a);
+	if (!rc)
+		rc = open_index(&a);
+	if (!rc)
+		rc = make(&a, &table, ret_size);
+	if (!rc)
+		rc = stamp_check(fd, stamp);
+	if (rc)
+		free(table);
+	else
+		*ret = table;
+	unwind_cfi_close(a.cfi);
+	unwind_rows_free(&a.rows);
+	unwind_source_free(&a.source);
+	elf_image_close(&a.image);
+	free(a.pages);
+	return rc;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which pages were asked for: a bit each, by file. */
+#include "capture/pager.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "capture/clock.h"
+
+/* Files of more code than 4 GiB have no table. */
+#define PAGES_MAX 65536
+/* Pages of a file in one question: the first ones of a stack are there before the last are made. */
+#define BATCH 8
+/* Of one stack: a hostile one has thousands of words in code. */
+#define STACK_PAGES_MAX 64
+/* Questions that are not answered, of all files. */
+#define PENDING_MAX 64
+
+struct paged_file {
+	uint64_t id; /* of the object */
+	bool refused; /* it has no pages but with its table */
+	uint64_t batch[BATCH];
+	size_t batched;
+	uint64_t pending; /* questions that are not answered */
+	size_t words; /* of asked */
+	uint64_t *asked; /* a bit for each page */
+	UT_hash_handle hh;
+};
+
+struct pager {
+	struct pager_context context;
+	struct symbolizer *maker;
+	struct paged_file *files;
+	uint64_t pending; /* of all files */
+	uint64_t made;
+};
+
+static struct paged_file *find_file(const struct pager *g, uint64_t id)
+{
+	struct paged_file *f = NULL;
+
+	HASH_FIND(hh, g->files, &id, sizeof(id), f);
+	return f;
+}
+
+static void forget(struct pager *g, struct paged_file *f)
+{
+	symbolizer_forget(g->maker, f->id);
+	g->pending -= f->pending;
+	HASH_DEL(g->files, f);
+	free(f->asked);
+	free(f);
+}
+
+static uint64_t count_made(const struct unwind_table *t)
+{
+	uint64_t made = 0;
+
+	for (uint32_t i = 0; i < t->header->pages; i++)
+		made += t->pages[i].count != UNWIND_PAGE_UNMADE;
+	return made;
+}
+
+static void on_pages(void *context, uint64_t id, int status, const struct unwind_table *t)
+{
+	struct pager *g = context;
+	struct paged_file *f = find_file(g, id);
+	const struct object *o = objects_by_id(g->context.objects, id);
+
+	if (!f)
+		return;
+	f->pending--;
+	g->pending--;
+	f->refused |= status != 0;
+	if (!o || status)
+		return;
+	g->made += count_made(t);
+	/* what there is no room for comes with the table, or never */
+	(void)tables_put_pages(g->context.tables, o->table, t, boot_now());
+	g->context.made(g->context.context);
+}
+
+int pager_new(struct pager **ret, struct error *err)
+{
+	struct pager *g = calloc(1, sizeof(*g));
+	const struct symbolizer_events events = {.pages = on_pages, .context = g};
+	int rc;
+
+	if (!g)
+		return error_errno(err, -ENOMEM, "pages of unwind tables");
+	rc = symbolizer_new(&g->maker, &events, err);
+	if (rc < 0) {
+		free(g);
+		return rc;
+	}
+	*ret = g;
+	return 0;
+}
+
+void pager_free(struct pager *g)
+{
+	struct paged_file *f, *next;
+
+	if (!g)
+		return;
+	HASH_ITER(hh, g->files, f, next)
+		forget(g, f);
+	symbolizer_free(g->maker);
+	free(g);
+}
+
+void pager_begin(struct pager *g, const struct pager_context *c)
+{
+	g->context = *c;
+}
+
+/* Another descriptor of the file, for the maker's worker. */
+static int introduce(struct pager *g, uint64_t id)
+{
+	int fd = symbolizer_dup(g->context.names, id);
+
+	return fd < 0 ? fd : symbolizer_add(g->maker, id, OBJECT_ELF, fd);
+}
+
+/* NULL: its pages cannot be made, or there is no memory. */
+static struct paged_file *file_of(struct pager *g, const struct object *o)
+{
+	struct paged_file *f = find_file(g, o->id);
+
+	if (f || o->state != OBJECT_KNOWN)
+		return f && !f->refused ? f : NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->id = o->id;
+	f->words = (o->size >> UNWIND_PAGE_SHIFT) / 64 + 1;
+	if (f->words > PAGES_MAX / 64)
+		f->words = PAGES_MAX / 64;
+	f->asked = calloc(f->words, sizeof(*f->asked));
+	if (f->asked)
+		HASH_ADD(hh, g->files, id, sizeof(f->id), f);
+	if (!HASH_HAS(hh, f)) {
+		free(f->asked);
+		free(f);
+		return NULL;
+	}
+	f->refused = introduce(g, o->id) < 0;
+	return f->refused ? NULL : f;
+}
+
+static void ask(struct pager *g, struct paged_file *f)
+{
+	const struct unwind_question q = {f->batch, f->batched};
+
+	if (!f->batched)
+		return;
+	f->batched = 0;
+	if (symbolizer_pages(g->maker, f->id, &q) < 0) {
+		f->refused = true;
+		return;
+	}
+	f->pending++;
+	g->pending++;
+}
+
+/* Whether the page that code lies in is waited for and has not been asked for; then it is. */
+static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc)
+{
+	uint64_t page = (pc - m->start + m->offset) >> UNWIND_PAGE_SHIFT;
+	struct paged_file *f;
+
+	if (!m->object || g->pending >= PENDING_MAX ||
+	    !tables_lacks(g->context.tables, m->object->table, page))
+		return false;
+	f = file_of(g, m->object);
+	if (!f || page >= f->words * 64 || f->asked[page / 64] >> page % 64 & 1)
+		return false;
+	f->asked[page / 64] |= 1ULL << page % 64;
+	f->batch[f->batched++] = page;
+	if (f->batched == BATCH)
+		ask(g, f);
+	return true;
+}
+
+/* The words below and above all mappings are left out at once: most are no addresses of code. */
+static void scan(struct pager *g, const struct pager_walk *w)
+{
+	const struct space_mapping *all = w->space->mappings.items;
+	uint64_t low = all[0].start, high = all[w->space->mappings.count - 1].end;
+	unsigned int found = 0;
+
+	for (size_t i = 0; i < w->words && found < STACK_PAGES_MAX; i++) {
+		const struct space_mapping *m;
+		uint64_t pc = w->stack[i] - 1;
+
+		if (pc < low || pc >= high)
+			continue;
+		m = space_find(w->space, pc);
+		found += m && want(g, m, pc);
+	}
+}
+
+void pager_want(struct pager *g, const struct pager_walk *w)
+{
+	const struct space_mapping *m = space_find(w->space, w->pc);
+	struct paged_file *f, *next;
+
+	if (!m || !want(g, m, w->pc))
+		return;
+	f = find_file(g, m->object->id);
+	if (f) /* alone: it is there first */
+		ask(g, f);
+	scan(g, w);
+	HASH_ITER(hh, g->files, f, next)
+		ask(g, f);
+}
+
+void pager_done(struct pager *g, uint64_t object)
+{
+	struct paged_file *f = find_file(g, object);
+
+	if (f)
+		forget(g, f);
+}
+
+void pager_tidy(struct pager *g)
+{
+	struct paged_file *f, *next;
+
+	HASH_ITER(hh, g->files, f, next)
+		if (!objects_by_id(g->context.objects, f->id))
+			forget(g, f);
+}
+
+int pager_fd(const struct pager *g)
+{
+	return symbolizer_fd(g->maker);
+}
+
+int pager_poll(struct pager *g, uint64_t now, struct error *err)
+{
+	return symbolizer_poll(g->maker, now, err);
+}
+
+void pager_add_cost(struct pager *g, struct helper_cost *ret)
+{
+	symbolizer_add_cost(g->maker, ret);
+}
+
+uint64_t pager_made(const struct pager *g)
+{
+	return g->made;
+}
