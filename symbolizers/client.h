@@ -32,7 +32,7 @@ enum object_kind {
 };
 
 enum symbol_flag {
-	SYMBOL_FOUND = 1,      /* name is set */
+	SYMBOL_FOUND = 1,      /* start is set, and name if the file has one for the function */
 	SYMBOL_START = 2,      /* threads begin there (see elf.h); also without FOUND */
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
 	SYMBOL_MANGLED = 8,    /* name is as linkers know it: demangling takes too much time */
@@ -40,7 +40,7 @@ enum symbol_flag {
 
 /* One answer. Texts are valid during the callback. */
 struct symbol {
-	const char *name;	 /* demangled; "" if not found */
+	const char *name;	 /* demangled; "" if there is none */
 	const char *system_name; /* "" if the same */
 	uint64_t start;		 /* of the function, in the address space of the question */
 	uint64_t size;		 /* bytes; 0 unknown */

@@ -19,6 +19,9 @@
  */
 enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
 
+/* Below that stand functions that have no symbol, see elf_frames.c. */
+#define RANK_SYMBOLS 1
+
 struct reader {
 	struct symtab *symbols;
 	const struct elf_image *image;
@@ -221,7 +224,7 @@ static void rank_symbols(struct symtab *t)
 			next = ranges[i + 1].start;
 		if (!sized && next < ranges[i].end)
 			ranges[i].end = next;
-		ranges[i].rank = (uint32_t)(sized ? count + i : i);
+		ranges[i].rank = RANK_SYMBOLS + (uint32_t)(sized ? count + i : i);
 	}
 }
 
@@ -325,11 +328,13 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 	}
 	if (!rc)
 		rc = elf_add_plt(e, image);
+	facts->symbols = rc ? 0 : e->symbols.ranges.count;
+	if (!rc)
+		rc = elf_add_frames(e, image);
 	if (!rc)
 		rc = symtab_build(&e->symbols);
 	if (!rc)
-		rc = elf_find_starts(e, image);
-	facts->symbols = rc ? 0 : e->symbols.ranges.count;
+		rc = elf_add_entry(e, image);
 	symtab_seal(&e->symbols);
 	return rc;
 }

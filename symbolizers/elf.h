@@ -7,7 +7,8 @@
  * Symbols come from .symtab, else from the separate debug file, else from
  * .gnu_debugdata and .dynsym together (the former leaves out what the latter
  * has), else from .dynsym; and Go programs without .symtab have a table of
- * their own. Stubs of the PLT are named "function@plt".
+ * their own. Stubs of the PLT are named "function@plt". Where there is no symbol, call frame
+ * information still says where functions begin: these are found without a name.
  */
 #ifndef SKEIN_SYMBOLIZERS_ELF_H
 #define SKEIN_SYMBOLIZERS_ELF_H
@@ -43,7 +44,7 @@ int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
 void elf_free(struct elf *e);
 
 /*
- * The function at a file offset. Without one, false, but ret->flags tells
+ * The function at a file offset; its name may be "". Without one, false, but ret->flags tells
  * (SYMBOL_START) whether threads begin there. SYMBOL_START is set if the
  *  - function holds the entry point of a program or of the dynamic linker,
  *  - function is called like those in which threads begin (clone, Go's mstart ...), or, in Go,
@@ -62,11 +63,19 @@ bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret);
 /* Is it the debug file of the file with these facts, by build-id or else by CRC? */
 bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts);
 
-/* elf_start.c: fill e->starts from the image; the entry point's function is looked up in e. */
-int elf_find_starts(struct elf *e, const struct elf_image *image);
+/* elf_start.c: add the entry point's function, which is looked up in e, to e->starts. */
+int elf_add_entry(struct elf *e, const struct elf_image *image);
+int elf_add_start(struct elf *e, uint64_t start, uint64_t end);
 bool elf_name_is_start(const char *name);
 /* Whether the image's entry point is one: that of a program or of the dynamic linker. */
 bool elf_has_entry(const struct elf_image *image);
+
+/*
+ * elf_frames.c: add the functions that .eh_frame describes to e->symbols, without names and below
+ * all that have some, and those in which threads begin to e->starts. What makes no sense is left
+ * out. 0 or -ENOMEM.
+ */
+int elf_add_frames(struct elf *e, const struct elf_image *image);
 
 /* elf_go.c: add the functions of a Go program to e->symbols, by its own table of them. */
 int elf_add_go(struct elf *e, const struct elf_image *image);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Where threads begin: a stack whose outermost frame lies there is complete. */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/elf.h"
 
 /* The function at an entry point without a symbol: crt1's _start has 34 to 56 bytes. */
 #define ENTRY_SIZE 64
-#define FRAME_SECTION_MAX (64u << 20)
 #define STARTS_MAX 64
 
 static const char *const start_names[] = {
@@ -51,7 +47,7 @@ bool elf_name_is_start(const char *name)
 	return is_go_start(name);
 }
 
-static int add_extent(struct elf *e, uint64_t start, uint64_t end)
+int elf_add_start(struct elf *e, uint64_t start, uint64_t end)
 {
 	if (end <= start || e->starts.count >= STARTS_MAX)
 		return 0;
@@ -98,7 +94,7 @@ bool elf_has_entry(const struct elf_image *image)
 	return runs;
 }
 
-static int add_entry(struct elf *e, const struct elf_image *image)
+int elf_add_entry(struct elf *e, const struct elf_image *image)
 {
 	uint64_t entry = image->header.e_entry;
 	struct found f;
@@ -106,85 +102,6 @@ static int add_entry(struct elf *e, const struct elf_image *image)
 	if (!elf_has_entry(image))
 		return 0;
 	if (symtab_find(&e->symbols, entry, &f))
-		return add_extent(e, f.start, f.start + f.size);
-	return add_extent(e, entry, entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
-}
-
-/* "zR" with the one encoding that compilers and assemblers use there: relative, four bytes. */
-static bool is_plain(const Dwarf_CIE *cie)
-{
-	return strncmp(cie->augmentation, "zR", 2) == 0 && cie->augmentation_data_size >= 1 &&
-	       cie->augmentation_data[0] == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-}
-
-/* The frames of one file's .eh_frame. */
-struct frames {
-	const unsigned char *ident;
-	Elf_Data data;
-	uint64_t address;
-};
-
-/*
- * An FDE whose first instruction says that the return address is undefined:
- * start and length (4 bytes each), an augmentation block (its size in one
- * byte), then DW_CFA_undefined and the register.
- */
-static int add_fde(struct elf *e, struct frames *f, const Dwarf_FDE *fde)
-{
-	const uint8_t *p = fde->start;
-	size_t size = (size_t)(fde->end - p);
-	Dwarf_CFI_Entry cie;
-	Dwarf_Off next;
-	uint64_t start;
-	uint32_t length;
-	int32_t relative;
-
-	if (size < 11 || (size_t)p[8] + 11 > size || p[p[8] + 9] != DW_CFA_undefined)
-		return 0;
-	if (dwarf_next_cfi(f->ident, &f->data, true, fde->CIE_pointer, &next, &cie) != 0 ||
-	    !dwarf_cfi_cie_p(&cie) || !is_plain(&cie.cie) ||
-	    p[p[8] + 10] != cie.cie.return_address_register)
-		return 0;
-	memcpy(&relative, p, sizeof(relative));
-	memcpy(&length, p + 4, sizeof(length));
-	start = f->address + (uint64_t)(p - (const uint8_t *)f->data.d_buf) +
-		(uint64_t)(int64_t)relative;
-	return add_extent(e, start, start + length);
-}
-
-static int add_frames(struct elf *e, const struct elf_image *image)
-{
-	struct frames f = {.ident = image->header.e_ident};
-	Dwarf_CFI_Entry entry;
-	GElf_Shdr section;
-	Dwarf_Off at = 0, next = 0;
-	int rc = 0, state;
-
-	if (f.ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB) ||
-	    !elf_section_named(image, ".eh_frame", &section))
-		return 0;
-	f.address = section.sh_addr;
-	f.data.d_buf = elf_section_bytes(image, &section, FRAME_SECTION_MAX);
-	if (!f.data.d_buf)
-		return 0;
-	f.data.d_size = section.sh_size;
-	f.data.d_version = EV_CURRENT;
-	while (!rc) {
-		state = dwarf_next_cfi(f.ident, &f.data, true, at, &next, &entry);
-		if (state > 0 || next <= at)
-			break;
-		if (state == 0 && !dwarf_cfi_cie_p(&entry))
-			rc = add_fde(e, &f, &entry.fde);
-		at = next;
-		beat(image->beat);
-	}
-	free(f.data.d_buf);
-	return rc;
-}
-
-int elf_find_starts(struct elf *e, const struct elf_image *image)
-{
-	int rc = add_entry(e, image);
-
-	return rc ? rc : add_frames(e, image);
+		return elf_add_start(e, f.start, f.start + f.size);
+	return elf_add_start(e, entry, entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
 }

@@ -61,7 +61,7 @@ static int fetch(struct unwind_cfi *c, uint64_t at, uint64_t size)
 }
 
 /* The letters behind z, each of which has something in the augmentation data or nothing. */
-static bool read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
+bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
 {
 	struct reader r = {cie->augmentation_data, cie->augmentation_data, false};
 	const char *letter = cie->augmentation;
@@ -125,7 +125,7 @@ static bool read_common(struct unwind_cfi *c, uint64_t offset, struct unwind_com
 		entry.cie.initial_instructions_end,
 		false,
 	};
-	return read_augmentation(ret, &entry.cie) && unwind_frame_begin(ret, r);
+	return unwind_read_augmentation(ret, &entry.cie) && unwind_frame_begin(ret, r);
 }
 
 /* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */

@@ -8,6 +8,8 @@
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_FRAME_H
 #define SKEIN_SYMBOLIZERS_UNWIND_FRAME_H
 
+#include <elfutils/libdw.h>
+
 #include "symbolizers/unwind_reader.h"
 #include "symbolizers/unwind_rows.h"
 #include "symbolizers/unwind_source.h"
@@ -70,6 +72,12 @@ int unwind_frame_run(const struct unwind_common *c, struct reader instructions, 
  * information sets r->bad. LSB core specification, section 10.5.
  */
 uint64_t unwind_read_pointer(struct reader *r, uint8_t encoding, uint64_t bias);
+
+/*
+ * unwind_cfi.c: what the augmentation of a CIE says of the functions that refer to it: c->sized,
+ * encoding and signal. false if it makes no sense.
+ */
+bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie);
 
 /* unwind_expression.c: what an expression says of the CFA (kind UNWIND_BAD: not understood). */
 struct unwind_cfa unwind_expression_cfa(struct reader expression);

@@ -2,7 +2,9 @@
 # timeout: 300
 """One name for one thing: in every recording, and in every format."""
 
+import gzip
 import json
+import re
 import shutil
 import subprocess
 import unittest
@@ -19,6 +21,49 @@ for (const end = process.cpuUsage().user + 1e6; process.cpuUsage().user < end;) 
 
 
 class OneName(live.LiveTest):
+    def stripped(self):
+        """A program without symbols, and where its functions were: offset by name."""
+        path = self.copy("shares", "bare")
+        listed = subprocess.run(["nm", path], capture_output=True, check=True).stdout.decode()
+        loads = re.findall(r"LOAD +0x(\w+) 0x(\w+)", subprocess.run(
+            ["readelf", "-lW", path], capture_output=True, check=True).stdout.decode())
+        starts = {}
+        for address, name in re.findall(r"^(\w+) [tT] (\w+)$", listed, re.M):
+            offset, begin = max(((int(o, 16), int(b, 16)) for o, b in loads
+                                 if int(b, 16) <= int(address, 16)), key=lambda load: load[1])
+            starts[name] = int(address, 16) - begin + offset
+        subprocess.run(["strip", path], check=True)
+        return path, starts
+
+    def exported(self, trace, form):
+        return subprocess.run([SKEIN, "export", trace.path, "-f", form, "-o", "-"], timeout=60,
+                              capture_output=True, check=True).stdout
+
+    def test_functions_without_a_symbol(self):
+        """They go by where they begin, as nm knew before, and so in every format."""
+        path, starts = self.stripped()
+        trace = self.record("-F", 499, "--", path, 1, 1)
+        known = {f"[bare+{start:#x}]": name for name, start in starts.items()}
+        hottest = trace.query("SELECT function, samples FROM hottest WHERE function LIKE '[bare%'")
+        self.assertGreater(sum(row["samples"] for row in hottest), 100)
+        names = {row["function"] for row in hottest}
+        self.assertLessEqual(names, set(known)) # no other address, and no module alone
+        report = json.loads(subprocess.run([SKEIN, "report", "--json", trace.path], timeout=60,
+                                           capture_output=True, check=True).stdout)
+        self.assertEqual({f["name"]: f["self_samples"] for f in report["functions"]
+                          if f["name"] in names},
+                         {row["function"]: row["samples"] for row in hottest})
+        every = {f["name"] for f in report["functions"] if f["name"].startswith("[bare")}
+        self.assertIn("main", {known[name] for name in every})
+        for form in ("folded", "speedscope", "pprof", "html", "json", "perf-script"):
+            made = self.exported(trace, form)
+            if made.startswith(b"\x1f\x8b"):
+                made = gzip.decompress(made)
+            sign = "_" if form == "perf-script" else r"\+" # its readers cut offsets off
+            found = {name.decode() for name in re.findall(rb"\[bare[^]]*\]", made)}
+            self.assertEqual({name.replace("bare_0x", "bare+0x") for name in found}, every, form)
+            self.assertTrue(all(re.fullmatch(rf"\[bare{sign}0x\w+\]", name) for name in found))
+
     @unittest.skipUnless(shutil.which("node"), "node is not installed: its JIT is what this records")
     def test_generated_code_of_two_runs(self):
         """A second of CPU: some 500 samples, nearly all of them in one module without a file."""

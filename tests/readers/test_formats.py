@@ -45,9 +45,8 @@ NOT_IDLE = ("from sample x left join event e on x.event = e.id "
 
 
 def plain(frames):
-    """Frames as perf script's text says them: the nameless are unknown, no name has an offset."""
-    return tuple("[unknown]" if re.fullmatch(r"\[.*\+0x[0-9a-f]+\]|\s*", frame)
-                 else frame.lstrip().replace("+0x", "_0x") for frame in frames)
+    """Frames as perf script's text says them: no name has an offset, which readers cut off."""
+    return tuple(frame.lstrip().replace("+0x", "_0x") or "[unknown]" for frame in frames)
 
 
 def merged(found, change):

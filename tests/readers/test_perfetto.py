@@ -224,7 +224,7 @@ class Scene(Traces):
             self.assertEqual(rows[-1]["value"], 0)
 
     def test_samples(self):
-        deep = ("[truncated: too deep]", "[server+0x2345]", "[unknown]")
+        deep = ("[truncated: too deep]", "[server+0x2340]", "[unknown]")
         self.assertEqual(
             [(row["ts"] // UNIT - 100, row["cpu"], row["mode"], row["tid"],
               self.stacks[row["site"]]) for row in self.samples],

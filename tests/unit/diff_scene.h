@@ -73,7 +73,7 @@ static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct
 	bool python = l->kind == FRAME_PYTHON, named = *l->names[after];
 	uint64_t mapping = python ? 2 : 1;
 	struct function function = {id, mapping, l->names[after], "", python ? "/src/a.py" : "",
-				    python ? after ? 90 : 20 : 0};
+				    python ? after ? 90 : 20 : 0, 0};
 	struct frame frame = {id, l->kind, mapping, 0x1000 * id + (after ? 0x70 : 0),
 			      named ? id : 0, 0,
 			      FRAME_FLAG_ASKED | (id == 1 ? FRAME_FLAG_START : 0)};

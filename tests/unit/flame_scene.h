@@ -56,7 +56,7 @@ static inline int flame_put_frames(struct sink *to, struct error *err)
 	for (uint64_t i = 1; i <= FLAME_FRAMES && !rc; i++) {
 		uint64_t kind = flame_kind(i), mapping = kind == FRAME_KERNEL ? 1 : 2 + i % 19;
 		char name[64];
-		struct function f = {i, mapping, name, "", "main.c", i};
+		struct function f = {i, mapping, name, "", "main.c", i, 0};
 		struct frame at = {i, kind, mapping, 0x1000 * i, i, 0, FRAME_FLAG_ASKED};
 
 		snprintf(name, sizeof(name), "%s_%s_%u", words[i % 10], words[i / 10 % 10],
@@ -194,7 +194,7 @@ static inline int hostile_put(struct sink *to, uint64_t i, const char *name, str
 	struct process p = {i, 1, i, 0, 0, 5, 5, 0, name, name, name, name};
 	struct thread t = {i, i, i, 5, 0, name, 0};
 	struct mapping m = {i, 1, MAPPING_FILE, 0, 0, name, name};
-	struct function f = {i, i, name, name, name, i};
+	struct function f = {i, i, name, name, name, i, i};
 	struct frame at = {i, i % 9, i, i, i, i, 0};
 	int rc = put_process(to, &p, err);
 

@@ -34,11 +34,11 @@ static const struct mapping mixed_mappings[] = {
 	{13, 1, MAPPING_KERNEL, 0, 0, "[ext4]", ""},
 };
 static const struct function mixed_functions[] = {
-	{21, 11, "Handler.get", "", "/srv/my app/main (1).py", 10},
-	{22, 12, "f) (/bin/true", "", "", 0},
-	{23, 12, "  0xdead ;beef+0x10 (deleted) 12", "", "", 0},
-	{24, 13, "ext4_read", "", "", 0},
-	{25, 12, "\n\n# not a comment", "", "", 0},
+	{21, 11, "Handler.get", "", "/srv/my app/main (1).py", 10, 0},
+	{22, 12, "f) (/bin/true", "", "", 0, 0},
+	{23, 12, "  0xdead ;beef+0x10 (deleted) 12", "", "", 0, 0},
+	{24, 13, "ext4_read", "", "", 0, 0},
+	{25, 12, "\n\n# not a comment", "", "", 0, 0},
 };
 static const struct frame mixed_frames[] = {
 	{21, FRAME_PYTHON, 11, 0x7f0000000010, 21, 12, FRAME_FLAG_ASKED},

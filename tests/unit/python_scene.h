@@ -40,26 +40,26 @@ static const struct mapping python_mappings[] = {
 	{6, 1, MAPPING_FILE, 0, 6000, "/usr/lib/libother.so", ""},
 };
 static const struct function python_functions[] = {
-	{1, 5, "_start", "", "", 0},
-	{2, 5, "main", "", "", 0},
-	{3, 1, "_PyEval_EvalFrameDefault", "", "", 0},
-	{4, 1, "_PyEval_Vector.lto_priv.0", "", "", 0},
-	{5, 1, "_PyFunction_Vectorcall", "", "", 0},
-	{6, 1, "list_sort_impl", "", "", 0},
-	{7, 1, "PyEval_EvalCode", "", "", 0},
-	{8, 1, "gen_iternext", "", "", 0},
-	{9, 4, "scanner_call", "", "", 0},
-	{10, 6, "_PyFunction_Vectorcall", "", "", 0}, /* not the interpreter's */
-	{11, 2, "<module>", "", "/srv/app/main.py", 1},
-	{12, 2, "Handler.get", "", "/srv/app/main.py", 10},
-	{13, 3, "Handler.get", "", "/srv/app/main.py", 10}, /* of the forked process */
-	{14, 2, "helper", "", "/srv/app/a/util.py", 5},
-	{15, 2, "helper", "", "/srv/app/b/util.py", 5},
-	{16, 2, "evil;\n\x1b[31m\xe2\x80\xae 9 12", "", "/tmp/x/a;b\r\xff 7", 7},
-	{17, 2, "_find_and_load", "", "<frozen importlib._bootstrap>", 1165},
-	{18, 2, "<lambda>", "", "<string>", 0},
-	{19, 2, X512 "\xc3\xa9", "", "/srv/" X512 ".py", 4294967295},
-	{20, 2, "nameless", "", "", 3},
+	{1, 5, "_start", "", "", 0, 0},
+	{2, 5, "main", "", "", 0, 0},
+	{3, 1, "_PyEval_EvalFrameDefault", "", "", 0, 0},
+	{4, 1, "_PyEval_Vector.lto_priv.0", "", "", 0, 0},
+	{5, 1, "_PyFunction_Vectorcall", "", "", 0, 0},
+	{6, 1, "list_sort_impl", "", "", 0, 0},
+	{7, 1, "PyEval_EvalCode", "", "", 0, 0},
+	{8, 1, "gen_iternext", "", "", 0, 0},
+	{9, 4, "scanner_call", "", "", 0, 0},
+	{10, 6, "_PyFunction_Vectorcall", "", "", 0, 0}, /* not the interpreter's */
+	{11, 2, "<module>", "", "/srv/app/main.py", 1, 0},
+	{12, 2, "Handler.get", "", "/srv/app/main.py", 10, 0},
+	{13, 3, "Handler.get", "", "/srv/app/main.py", 10, 0}, /* of the forked process */
+	{14, 2, "helper", "", "/srv/app/a/util.py", 5, 0},
+	{15, 2, "helper", "", "/srv/app/b/util.py", 5, 0},
+	{16, 2, "evil;\n\x1b[31m\xe2\x80\xae 9 12", "", "/tmp/x/a;b\r\xff 7", 7, 0},
+	{17, 2, "_find_and_load", "", "<frozen importlib._bootstrap>", 1165, 0},
+	{18, 2, "<lambda>", "", "<string>", 0, 0},
+	{19, 2, X512 "\xc3\xa9", "", "/srv/" X512 ".py", 4294967295, 0},
+	{20, 2, "nameless", "", "", 3, 0},
 };
 
 #define PYTHON_LOOP (FRAME_FLAG_ASKED | FRAME_FLAG_INTERPRETER)

@@ -59,19 +59,20 @@ static const struct mapping scene_mappings[] = {
 	{6, 1, MAPPING_FILE, 0, 5000, "/tmp/evil;\x1b[2J 7", ""},
 };
 static const struct function scene_functions[] = {
-	{1, 1, "_start", "", "", 0},
-	{2, 1, "main", "", "main.c", 10},
+	{1, 1, "_start", "", "", 0, 0},
+	{2, 1, "main", "", "main.c", 10, 0},
 	{3, 1, "std::vector<int, std::allocator<int> >::push_back(int&&)", "_ZNSt6vector9push_back",
-	 "", 0},
-	{4, 2, "write", "__write", "", 0},
-	{5, 3, "do_syscall_64", "", "", 0},
-	{6, 3, "ext4_file_write_iter", "", "", 0},
-	{7, 4, "LMain;::run\t\xc3\x28 42", "", "", 0},
-	{8, 5, "main", "", "main.c", 10},
-	{9, 1, "fib", "", "main.c", 30},
-	{10, 3, "kthread", "", "", 0},
-	{11, 6, "\"quoted\" 'x' </script>\xe2\x80\xae" "evil 3.5", "", "", 0},
-	{12, 2, "spin\xe2\x80\x83" "9", "", "", 0},
+	 "", 0, 0},
+	{4, 2, "write", "__write", "", 0, 0},
+	{5, 3, "do_syscall_64", "", "", 0, 0},
+	{6, 3, "ext4_file_write_iter", "", "", 0, 0},
+	{7, 4, "LMain;::run\t\xc3\x28 42", "", "", 0, 0},
+	{8, 5, "main", "", "main.c", 10, 0},
+	{9, 1, "fib", "", "main.c", 30, 0},
+	{10, 3, "kthread", "", "", 0, 0},
+	{11, 6, "\"quoted\" 'x' </script>\xe2\x80\xae" "evil 3.5", "", "", 0, 0},
+	{12, 2, "spin\xe2\x80\x83" "9", "", "", 0, 0},
+	{13, 2, "", "", "", 0, 0x2340},
 };
 static const struct frame scene_frames[] = {
 	{1, FRAME_NATIVE, 1, 0x1000, 1, 0, FRAME_FLAG_START | FRAME_FLAG_ASKED},
@@ -85,7 +86,7 @@ static const struct frame scene_frames[] = {
 	{9, FRAME_NATIVE, 1, 0x1300, 9, 31, FRAME_FLAG_ASKED},
 	{10, FRAME_KERNEL, 3, 0xffffffff81000900, 10, 0, FRAME_FLAG_ASKED},
 	{11, FRAME_NATIVE, 6, 0x30, 11, 0, FRAME_FLAG_ASKED},
-	{12, FRAME_NATIVE, 2, 0x2345, 0, 0, FRAME_FLAG_ASKED}, /* has no name */
+	{12, FRAME_NATIVE, 2, 0x2345, 13, 0, FRAME_FLAG_ASKED}, /* has no name */
 	{13, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* lies nowhere */
 	{14, FRAME_END, 0, END_DEPTH, 0, 0, 0},
 	{15, FRAME_END, 0, END_WALKED, 0, 0, 0},

@@ -195,9 +195,41 @@ START_TEST(a_stripped_program_says_so)
 	strip();
 	e = read_elf("prog", NULL);
 	ck_assert(facts.wants_debug);
-	ck_assert_uint_eq(find_address(&e, number_of("nm full | grep ' inner$'")).flags, 0);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' inner$'")).name, "");
 	f = find_address(&e, number_of("nm full | grep ' _start$'") + 0x20);
-	ck_assert_uint_eq(f.flags, SYMBOL_START);
+	ck_assert_str_eq(f.name, "");
+	ck_assert_uint_eq(f.flags, SYMBOL_FOUND | SYMBOL_START);
+	elf_free(&e);
+}
+END_TEST
+
+/* Stripping leaves .eh_frame: functions are found where nm found them, without their names. */
+START_TEST(functions_without_a_symbol_are_found)
+{
+	static const char *const names[] = {"inner", "outer", "main", "_start"};
+	uint64_t starts[4], offset;
+	struct found f, last;
+	struct elf e;
+
+	build("");
+	for (int i = 0; i < 4; i++) {
+		char command[64];
+
+		snprintf(command, sizeof(command), "nm prog | grep ' %s$'", names[i]);
+		starts[i] = number_of(command);
+	}
+	shell("strip prog");
+	e = read_elf("prog", NULL);
+	for (int i = 0; i < 4; i++) {
+		ck_assert(to_offset(&e, starts[i], &offset));
+		f = find_address(&e, starts[i] + 3);
+		ck_assert_str_eq(f.name, "");
+		ck_assert_uint_eq(f.start, offset);
+		ck_assert_uint_eq(f.flags, i == 3 ? SYMBOL_FOUND | SYMBOL_START : SYMBOL_FOUND);
+		last = find_address(&e, starts[i] + f.size - 1);
+		ck_assert_uint_eq(last.start, offset);
+	}
+	ck_assert(facts.wants_debug);
 	elf_free(&e);
 }
 END_TEST
@@ -211,7 +243,7 @@ START_TEST(an_export_table_is_better_than_nothing)
 	e = read_elf("prog", NULL);
 	ck_assert(facts.wants_debug);
 	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' outer$'")).name, "outer");
-	ck_assert_uint_eq(find_address(&e, number_of("nm full | grep ' inner$'")).flags, 0);
+	ck_assert_str_eq(find_address(&e, number_of("nm full | grep ' inner$'")).name, "");
 	elf_free(&e);
 }
 END_TEST
@@ -282,11 +314,11 @@ START_TEST(a_debug_file_is_used_if_it_belongs)
 	shell("gcc -O1 -g -Wl,--build-id=0x0123456789abcdee -o other a.c");
 	e = read_elf("prog", "other");
 	ck_assert(facts.wants_debug);
-	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert_str_eq(find_address(&e, inner).name, "");
 	elf_free(&e);
 	/* no ELF file at all */
 	e = read_elf("prog", "a.c");
-	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert_str_eq(find_address(&e, inner).name, "");
 	elf_free(&e);
 }
 END_TEST
@@ -307,7 +339,7 @@ START_TEST(a_debuglink_is_checked_by_its_crc)
 	elf_free(&e);
 	shell("printf x >> prog.debug");
 	e = read_elf("prog", "prog.debug");
-	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert_str_eq(find_address(&e, inner).name, "");
 	ck_assert(facts.wants_debug);
 	elf_free(&e);
 }
@@ -578,7 +610,7 @@ START_TEST(a_giant_is_refused)
 	e = read_elf("prog", NULL);
 	ck_assert_uint_lt(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before, 5000000000ull);
 	ck_assert_uint_lt(facts.symbols, 100);
-	ck_assert_uint_eq(find_address(&e, inner).flags, 0);
+	ck_assert_str_eq(find_address(&e, inner).name, "");
 	ck_assert_uint_lt(elf_bytes(&e), 1 << 20);
 	elf_free(&e);
 }
@@ -624,7 +656,7 @@ END_TEST
 SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_nm,
       a_static_program_agrees_with_nm, a_static_pie_agrees_with_nm,
       aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
-      an_export_table_is_better_than_nothing, debugdata_is_read_together_with_the_export_table,
+      functions_without_a_symbol_are_found, an_export_table_is_better_than_nothing, debugdata_is_read_together_with_the_export_table,
       a_debugdata_bomb_leaves_the_export_table, a_debug_file_is_used_if_it_belongs,
       a_debuglink_is_checked_by_its_crc, stubs_are_named, sections_are_found_by_name,
       threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,

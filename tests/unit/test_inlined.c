@@ -18,9 +18,9 @@ static const struct mapping mappings[] = {
 	{2, 1, MAPPING_KERNEL, 0, 0, "[kernel.kallsyms]", ""},
 };
 static const struct function functions[] = {
-	{1, 1, "main", "", "/src/p.c", 40},   {2, 1, "outer", "", "/src/p.c", 30},
-	{3, 1, "middle", "", "/src/p.h", 20}, {4, 1, "inner", "", "/src/p.h", 10},
-	{5, 1, "leaf", "", "", 0},	      {6, 2, "entry", "", "", 0},
+	{1, 1, "main", "", "/src/p.c", 40, 0},   {2, 1, "outer", "", "/src/p.c", 30, 0},
+	{3, 1, "middle", "", "/src/p.h", 20, 0}, {4, 1, "inner", "", "/src/p.h", 10, 0},
+	{5, 1, "leaf", "", "", 0, 0},	      {6, 2, "entry", "", "", 0, 0},
 };
 static const struct frame frames[] = {
 	{1, FRAME_NATIVE, 1, 0x100, 1, 42, FRAME_FLAG_START},

@@ -68,10 +68,10 @@ START_TEST(loops_stand_for_nothing_where_their_frames_are_known)
 		{16, GET ";list_sort_impl;<lambda> (<string>)"},
 		{19, GET ";scanner_call"},
 		{22, GET ";scanner_call;_PyFunction_Vectorcall;helper (/srv/app/b/util.py:5)"},
-		{23, GET ";_PyFunction_Vectorcall;[libpython3.11.so.1.0+0x7777]"},
+		{23, GET ";_PyFunction_Vectorcall;[libpython3.11.so.1.0]"},
 		{27, GET ";gen_iternext"},
 		{30, GET ";_find_and_load (<frozen importlib._bootstrap>:1165)"
-			 ";[python+0x7f0000000610]"},
+			 ";[python]"},
 		{5, MAIN "PyEval_EvalCode;" ENTER ";" LOOP},
 		{26, MAIN "PyEval_EvalCode;" ENTER ";" LOOP ";scanner_call"},
 		{33, MAIN "Handler.get (main.py:10)"},
@@ -263,9 +263,9 @@ enum { KINDS = 8, PATHS = 4000, LONGEST = 12 };
 enum { SORT, LOOP_A, LOOP_B, TRAMPOLINE, FOREIGN, NAMELESS, PYTHON_A, PYTHON_B };
 
 static const struct function random_functions[] = {
-	{1, 1, "list_sort", "", "", 0},	       {2, 1, LOOP, "", "", 0},
-	{3, 1, "method_vectorcall", "", "", 0}, {4, 3, "method_vectorcall", "", "", 0},
-	{5, 2, "a", "", "a.py", 1},	       {6, 2, "b", "", "a.py", 2},
+	{1, 1, "list_sort", "", "", 0, 0},	       {2, 1, LOOP, "", "", 0, 0},
+	{3, 1, "method_vectorcall", "", "", 0, 0}, {4, 3, "method_vectorcall", "", "", 0, 0},
+	{5, 2, "a", "", "a.py", 1, 0},	       {6, 2, "b", "", "a.py", 2, 0},
 };
 static const struct frame random_frames[KINDS] = {
 	{1, FRAME_NATIVE, 1, 1, 1, 0, 0},

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Naming frames so that the same function has one name in every build. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/diff_names.h"
+#include "analyze/names.h"
+#include "base/vector.h"
 
 /* What compilers put behind the names of functions that they made from others. */
 static const char *const suffixes[] = {
@@ -62,13 +65,15 @@ static char *python_function(const struct function *f)
 		       : text;
 }
 
-static char *unnamed(const char *module)
+/* Begins of functions tell nothing where they moved from build to build. */
+static char *nameless(const struct profile *p, uint32_t frame)
 {
-	char *text = NULL;
+	const struct profile_frame *f = &p->frames[frame];
+	char buf[512], *text = NULL;
 
-	if (!*module)
-		return strdup("[unknown]");
-	return asprintf(&text, *module == '[' ? "%s" : "[%s]", module) < 0 ? NULL : text;
+	if (f->mapping == PROFILE_NONE || !p->mappings[f->mapping].rebuilt)
+		return strdup(profile_frame_name(p, frame, buf, sizeof(buf)));
+	return asprintf(&text, "[%s]", profile_module_name(p, f->mapping)) < 0 ? NULL : text;
 }
 
 char *diff_frame_name(const struct profile *p, uint32_t frame)
@@ -78,11 +83,69 @@ char *diff_frame_name(const struct profile *p, uint32_t frame)
 	char *copy;
 
 	if (!name)
-		return unnamed(profile_module_name(p, f->mapping));
+		return nameless(p, frame);
 	if (f->f.kind == FRAME_PYTHON)
 		return python_function(&p->functions[f->function].f);
 	copy = strdup(name);
 	if (copy)
 		strip_suffixes(copy);
 	return copy;
+}
+
+/* The files of all profiles, by name: what build the first was, and whether there is another. */
+struct builds {
+	struct names names;
+	VECTOR(const struct mapping *) first;
+	VECTOR(bool) differ;
+};
+
+static bool same_build(const struct mapping *a, const struct mapping *b)
+{
+	return *a->build_id || *b->build_id ? !strcmp(a->build_id, b->build_id)
+					    : a->size == b->size;
+}
+
+static int note_build(struct builds *b, const struct profile *p, uint32_t mapping)
+{
+	const struct mapping *m = &p->mappings[mapping].m;
+	uint32_t number;
+
+	if (m->kind != MAPPING_FILE)
+		return 0;
+	if (names_intern_text(&b->names, profile_module_name(p, mapping), &number) < 0)
+		return -ENOMEM;
+	if (number < b->first.count) {
+		b->differ.items[number] |= !same_build(b->first.items[number], m);
+		return 0;
+	}
+	return vector_push(&b->first, m) < 0 || vector_push(&b->differ, false) < 0 ? -ENOMEM : 0;
+}
+
+static int mark_build(struct builds *b, struct profile *p, uint32_t mapping)
+{
+	uint32_t number;
+
+	if (p->mappings[mapping].m.kind != MAPPING_FILE)
+		return 0;
+	if (names_intern_text(&b->names, profile_module_name(p, mapping), &number) < 0)
+		return -ENOMEM;
+	p->mappings[mapping].rebuilt = b->differ.items[number];
+	return 0;
+}
+
+int diff_mark_builds(struct profile *const *profiles, size_t count)
+{
+	struct builds b = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < profiles[i]->mapping_count && !rc; k++)
+			rc = note_build(&b, profiles[i], k);
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < profiles[i]->mapping_count && !rc; k++)
+			rc = mark_build(&b, profiles[i], k);
+	names_free(&b.names);
+	vector_free(&b.first);
+	vector_free(&b.differ);
+	return rc;
 }

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Self and total cost of every function, from a tree of functions. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/diff_names.h"
 #include "analyze/functions.h"
-
-/* Code without a name goes by its module. */
-static void unnamed(const char *module, char *buf, size_t size)
-{
-	if (*module == '[')
-		snprintf(buf, size, "%s", module);
-	else if (*module)
-		snprintf(buf, size, "[%s]", module);
-	else
-		snprintf(buf, size, "[unknown]");
-}
 
 static int intern(struct symbols *s, const char *name, const char *module, uint32_t *ret)
 {
@@ -39,11 +27,8 @@ static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
 	uint32_t mapping = p->frames[frame].mapping;
 	char buf[512];
 
-	if (profile_function_name(p, frame))
-		return intern(s, profile_frame_name(p, frame, buf, sizeof(buf)),
-			      profile_module_path(p, mapping), ret);
-	unnamed(profile_module_name(p, mapping), buf, sizeof(buf));
-	return intern(s, buf, profile_module_path(p, mapping), ret);
+	return intern(s, profile_frame_name(p, frame, buf, sizeof(buf)),
+		      profile_module_path(p, mapping), ret);
 }
 
 static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
@@ -80,7 +65,7 @@ static int number_frames(struct symbols *s, const struct profile *p, struct same
 			continue;
 		}
 		rc = number(s, p, i, &s->of_frame[i]);
-		if (!rc && same && profile_function_name(p, i))
+		if (!rc && same)
 			*same = (struct same){f->f.kind, f->mapping, s->of_frame[i]};
 	}
 	return rc;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every function cost: alone (self) and with all that it called (total).
- * A function is a name in a module; code without a name counts as one function
- * per module, called "[module]", since single addresses tell a reader nothing.
+ * A function is a name in a module, see profile_frame_name().
  */
 #ifndef SKEIN_ANALYZE_FUNCTIONS_H
 #define SKEIN_ANALYZE_FUNCTIONS_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Questions to a finished profile: how a stack ended, what a frame is called. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,11 +70,31 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
 	return of->shown && f->f.kind == FRAME_PYTHON ? of->shown : of->f.name;
 }
 
+/* What has no name goes by the begin of its function, or by its module where that is not known. */
+static const char *nameless(const struct profile *p, const struct profile_frame *f, char *buf,
+			    size_t size)
+{
+	const char *module = profile_module_name(p, f->mapping);
+	uint64_t start = f->function == PROFILE_NONE ? 0 : p->functions[f->function].f.address;
+	char at[32] = "";
+	int length;
+
+	if (!*module)
+		return "[unknown]";
+	/* "[kernel]" is already in brackets. */
+	module += *module == '[';
+	length = strlen(module);
+	length -= length && module[length - 1] == ']';
+	if (start)
+		snprintf(at, sizeof(at), "+0x%" PRIx64, start);
+	snprintf(buf, size, "[%.*s%s]", length, module, at);
+	return buf;
+}
+
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
 {
 	const struct profile_frame *f = frame == PROFILE_NONE ? NULL : &p->frames[frame];
-	const char *name = profile_function_name(p, frame), *module;
-	int length;
+	const char *name = profile_function_name(p, frame);
 
 	if (!f)
 		return "[unknown]";
@@ -81,15 +102,7 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 		return f->shown ? f->shown : name;
 	if (f->f.kind == FRAME_END)
 		return profile_end_name(f->f.address, buf);
-	module = profile_module_name(p, f->mapping);
-	if (!*module)
-		return "[unknown]";
-	/* "[kernel]" is already in brackets. */
-	module += *module == '[';
-	length = strlen(module);
-	length -= length && module[length - 1] == ']';
-	snprintf(buf, size, "[%.*s+0x%llx]", length, module, (unsigned long long)f->f.address);
-	return buf;
+	return nameless(p, f, buf, size);
 }
 
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count, uint64_t *weight)

@@ -20,7 +20,11 @@
 
 struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
 struct profile_thread { struct thread t; uint32_t process; }; /* index, PROFILE_NONE none */
-struct profile_mapping { struct mapping m; uint32_t process; };
+struct profile_mapping {
+	struct mapping m;
+	uint32_t process;
+	bool rebuilt; /* another build of it is in a profile that this one is compared with */
+};
 struct profile_function {
 	struct function f;
 	uint32_t mapping;
@@ -120,8 +124,8 @@ char *profile_end_name(uint64_t end, char *buf);
 
 /*
  * The name of a frame as every output shows it: the function (of Python's with
- * its file and line), or "[module+0x1234]", or "[unknown]", or
- * profile_end_name() for FRAME_END. Raw bytes: escape them. buf is used when
+ * its file and line), or "[module+0x1234]" with where a function without a name begins, "[module]"
+ * where not even that is known, "[unknown]", or profile_end_name() for FRAME_END. Raw bytes: escape them. buf is used when
  * the name must be made up; size is at least PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);

@@ -132,10 +132,11 @@
 #define FUNCTION_FIELDS(I, S, T) \
 	I(id, "") \
 	I(mapping, "mapping.id") \
-	T(name, "demangled") \
+	T(name, "demangled; empty if only its begin is known") \
 	T(system_name, "as in the symbol table; empty if the same as name") \
 	T(file, "source file; empty if unknown") \
-	I(line, "line of its start; 0 unknown")
+	I(line, "line of its start; 0 unknown") \
+	I(address, "where it begins, counted as frame.address; 0 unknown")
 
 #define FRAME_FIELDS(I, S, T) \
 	I(id, "") \
@@ -143,7 +144,7 @@
 	I(mapping, "mapping.id; 0 if the address lay in no known mapping") \
 	I(address, "offset in the file; for kernel and JIT code the address itself; for Python " \
 		   "that of the code object") \
-	I(function, "function.id; 0 if it could not be named") \
+	I(function, "function.id; 0 if not even its begin is known") \
 	I(line, "source line of the address, in that function; 0 unknown") \
 	I(flags, "enum frame_flag")
 

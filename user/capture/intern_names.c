@@ -159,6 +159,7 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
 		.system_name = s->system_name,
 		.file = s->file,
 		.line = s->first_line,
+		.address = s->start,
 	};
 
 	if (cache_get(n->functions, key, ret))
@@ -215,7 +216,7 @@ static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 		ret = put_named(n, w, &f, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!f.function && may_come(n, w) && (w->missing || n->missing < MOST_MISSING)) {
+	if (!*s->name && may_come(n, w) && (w->missing || n->missing < MOST_MISSING)) {
 		note_missing(n, w);
 		return;
 	}

@@ -23,6 +23,7 @@ struct placing {
 	struct placing *same; /* another frame of the same address */
 	struct frame frame;
 	const char *name, *system_name; /* of its function */
+	uint64_t start; /* of its function */
 	size_t bytes;
 	UT_hash_handle hh;
 	char texts[];
@@ -71,6 +72,7 @@ static struct placing *new_placing(struct intern *n, const struct frame *f, cons
 	p->key.object = f->mapping;
 	p->key.address = f->address;
 	p->frame = *f;
+	p->start = s->start;
 	p->bytes = bytes;
 	p->name = memcpy(p->texts, s->name, name);
 	p->system_name = memcpy(p->texts + name, s->system_name, system_name);
@@ -113,6 +115,7 @@ static int place_function(struct intern *n, struct placing *p, const struct sour
 		.system_name = own->system_name,
 		.file = own->declared,
 		.first_line = own->declared_line,
+		.start = p->start,
 	};
 	const struct function f = {
 		.id = p->frame.function,
@@ -121,11 +124,12 @@ static int place_function(struct intern *n, struct placing *p, const struct sour
 		.system_name = p->system_name,
 		.file = own->declared,
 		.line = own->declared_line,
+		.address = p->start,
 	};
 	struct cache_key key;
 	uint64_t none;
 
-	if (!f.id)
+	if (!*p->name)
 		return *own->name ? intern_function(n, p->frame.mapping, &s, &p->frame.function,
 						    &n->why)
 				  : 0;

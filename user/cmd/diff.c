@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/diff_names.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/diff.h"
@@ -224,6 +225,26 @@ static int read_stretches(struct diff_trace *t, const struct diff_options *o, st
 	return rc;
 }
 
+/* Functions without a name are the same only in the same build of their file. */
+static int match_builds(const struct comparison *c, struct error *err)
+{
+	size_t all = c->count[BEFORE] + c->count[AFTER], count = 0;
+	struct profile **profiles = calloc(all * (DIFF_STRETCHES + 1), sizeof(*profiles));
+	int rc = profiles ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < all && !rc; i++) {
+		struct diff_trace *t = &c->traces[i];
+
+		profiles[count++] = t->profile;
+		for (size_t k = 0; k < t->stretch_count; k++) /* these are ours as well */
+			profiles[count++] = (struct profile *)t->stretches[k].profile;
+	}
+	if (!rc)
+		rc = diff_mark_builds(profiles, count);
+	free(profiles);
+	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
+}
+
 static int read_traces(struct comparison *c, struct error *err)
 {
 	const struct diff_options *o = c->options;
@@ -243,7 +264,7 @@ static int read_traces(struct comparison *c, struct error *err)
 		}
 	for (int side = 0; side < SIDES && diff_is_weak(c) && !rc; side++)
 		rc = read_stretches(&c->traces[side], o, err);
-	return rc;
+	return rc ? rc : match_builds(c, err);
 }
 
 static int check_times(const struct comparison *c, struct error *err)

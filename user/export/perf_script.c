@@ -140,20 +140,21 @@ static const char *object_name(const struct profile *p, const struct profile_fra
 	return buf;
 }
 
-static const char *symbol_name(const struct profile *p, uint32_t frame)
+static const char *symbol_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
 {
 	const char *name = profile_function_name(p, frame);
 
-	return name ? name : "";
+	return name ? name : profile_frame_name(p, frame, buf, size);
 }
 
 static int write_frame(struct perf_script *s, uint32_t frame)
 {
 	const struct profile *p = s->timeline.profile;
 	const struct profile_frame *f = &p->frames[frame];
-	char buf[160];
+	char buf[512];
 
-	if ((!s->symbols[frame] && !tamed(s, symbol_name(p, frame), false, &s->symbols[frame])) ||
+	if ((!s->symbols[frame] && !tamed(s, symbol_name(p, frame, buf, sizeof(buf)), false,
+					  &s->symbols[frame])) ||
 	    (!s->objects[frame] && !tamed(s, object_name(p, f, buf, sizeof(buf)), true,
 					  &s->objects[frame])))
 		return -ENOMEM;

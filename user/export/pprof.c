@@ -333,7 +333,8 @@ static void use_frame(struct pprof *p, uint32_t index)
 	const struct profile_frame *f = &profile->frames[index];
 	const struct function *named =
 		f->function == PROFILE_NONE ? NULL : &profile->functions[f->function].f;
-	uint64_t function_id = 0;
+	uint64_t function_id;
+	char text[512];
 
 	begin_location(p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
 		       f->f.address);
@@ -344,10 +345,10 @@ static void use_frame(struct pprof *p, uint32_t index)
 		function_id = function(p, profile_function_name(profile, index),
 				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
 				       file_of(profile, f), named->line);
-	else if (f->mapping == PROFILE_NONE)
-		function_id = function(p, "[unknown]", "", "", 0);
-	if (function_id)
-		add_line(p, function_id, f->f.line);
+	else
+		function_id = function(p, profile_frame_name(profile, index, text, sizeof(text)),
+				       "", "", 0);
+	add_line(p, function_id, f->f.line);
 	p->location_of[index] = end_location(p);
 }
 

@@ -124,7 +124,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" WHEN mapping.id IS NOT NULL THEN '[' || CASE WHEN path = '' OR mapping.kind =" \
 	" (SELECT id FROM mapping_kind WHERE word = 'python')" \
 	" THEN (SELECT word FROM mapping_kind WHERE id = mapping.kind)" \
-	" ELSE trim(" BASE_SQL("path") ", '[]') END || printf('+0x%x]', frame.address)" \
+	" ELSE trim(" BASE_SQL("path") ", '[]') END ||" \
+	" CASE WHEN function.address THEN printf('+0x%x]', function.address) ELSE ']' END" \
 	" ELSE '[unknown]' END AS name, coalesce(mapping.path, '') AS path," \
 	" frame.mapping AS mapping, frame.function AS function" \
 	" FROM frame LEFT JOIN function ON function.id = frame.function" \

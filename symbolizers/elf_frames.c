@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Functions by .eh_frame, which stripping leaves: every function that a debugger or an exception
+ * may meet is described there, with where it begins and how long it is.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbolizers/elf.h"
+#include "symbolizers/unwind_frame.h"
+
+#define SECTION_MAX (64u << 20)
+/* The largest files have 300,000 functions. Those beyond the limit are not found. */
+#define FUNCTIONS_MAX (1u << 20)
+/* The largest CIE that compilers write has some 40 bytes; a hostile one could be read per FDE. */
+#define CIE_MAX 1024
+#define KNOWN 64 /* CIEs kept; programs have a handful */
+
+struct known {
+	uint64_t offset;
+	bool set, good;
+	struct unwind_common common; /* only what unwind_read_augmentation() sets */
+	uint64_t return_register;
+};
+
+/* The frames of one file. */
+struct frames {
+	struct elf *elf;
+	const struct elf_image *image;
+	Elf_Data data;
+	uint64_t bias;	  /* from where a byte of the section lies in memory to its address */
+	uint32_t no_name; /* an empty text among the names of symbols */
+	uint32_t functions;
+	struct known known[KNOWN];
+};
+
+static bool read_common(struct frames *f, struct known *ret)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+	uint32_t size;
+
+	if (ret->offset > f->data.d_size || f->data.d_size - ret->offset < sizeof(size))
+		return false;
+	memcpy(&size, (const char *)f->data.d_buf + ret->offset, sizeof(size));
+	if (size > CIE_MAX || dwarf_next_cfi(f->image->header.e_ident, &f->data, true, ret->offset,
+					     &next, &entry) != 0 ||
+	    !dwarf_cfi_cie_p(&entry))
+		return false;
+	ret->common = (struct unwind_common){.encoding = DW_EH_PE_absptr};
+	ret->return_register = entry.cie.return_address_register;
+	return unwind_read_augmentation(&ret->common, &entry.cie);
+}
+
+/* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */
+static const struct known *find_common(struct frames *f, uint64_t offset)
+{
+	struct known *k = &f->known[offset / 8 % KNOWN];
+
+	if (!k->set || k->offset != offset) {
+		k->set = true;
+		k->offset = offset;
+		k->good = read_common(f, k);
+	}
+	return k->good ? k : NULL;
+}
+
+/* Whether the function has no caller: its first instruction leaves no return address. */
+static bool begins_thread(const struct known *k, struct reader instructions)
+{
+	return read_byte(&instructions) == DW_CFA_undefined &&
+	       read_uleb(&instructions) == k->return_register && !instructions.bad;
+}
+
+static int add_function(struct frames *f, uint64_t start, uint64_t end)
+{
+	struct symtab *t = &f->elf->symbols;
+
+	if (f->functions >= FUNCTIONS_MAX || t->ranges.count >= SYMBOLS_MAX)
+		return 0;
+	f->functions++;
+	return symtab_add(t, &(struct symbol_range){
+				     .start = start,
+				     .end = end,
+				     .name = f->no_name,
+			     });
+}
+
+static int add_entry(struct frames *f, const Dwarf_FDE *fde)
+{
+	const struct known *k = find_common(f, fde->CIE_pointer);
+	struct reader r = {fde->start, fde->end, false};
+	uint64_t start, size, end;
+	int rc;
+
+	if (!k)
+		return 0;
+	start = unwind_read_pointer(&r, k->common.encoding, f->bias);
+	size = unwind_read_pointer(&r, k->common.encoding & 0x0f, 0);
+	if (k->common.sized)
+		(void)read_block(&r, read_uleb(&r));
+	/* Functions that the linker has left out begin at 0. */
+	if (r.bad || !start || __builtin_add_overflow(start, size, &end))
+		return 0;
+	rc = add_function(f, start, end);
+	return !rc && begins_thread(k, r) ? elf_add_start(f->elf, start, end) : rc;
+}
+
+static int add_entries(struct frames *f)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off at = 0, next = 0;
+	int rc = 0;
+
+	while (!rc) {
+		int state = dwarf_next_cfi(f->image->header.e_ident, &f->data, true, at, &next,
+					   &entry);
+
+		if (state > 0 || next <= at)
+			break;
+		if (state == 0 && !dwarf_cfi_cie_p(&entry))
+			rc = add_entry(f, &entry.fde);
+		at = next;
+		beat(f->image->beat);
+	}
+	return rc;
+}
+
+int elf_add_frames(struct elf *e, const struct elf_image *image)
+{
+	struct frames f = {.elf = e, .image = image, .data = {.d_version = EV_CURRENT}};
+	GElf_Shdr section;
+	int64_t no_name;
+	int rc;
+
+	/* unwind_reader.h reads numbers in the order of this machine */
+	if (image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
+	    !elf_section_named(image, ".eh_frame", &section))
+		return 0;
+	no_name = symtab_add_name(&e->symbols, "", 0);
+	if (no_name < 0)
+		return no_name == -E2BIG ? 0 : (int)no_name;
+	f.no_name = (uint32_t)no_name;
+	f.data.d_buf = elf_section_bytes(image, &section, SECTION_MAX);
+	if (!f.data.d_buf)
+		return 0;
+	f.data.d_size = section.sh_size;
+	f.bias = section.sh_addr - (uint64_t)(uintptr_t)f.data.d_buf;
+	rc = add_entries(&f);
+	free(f.data.d_buf);
+	return rc;
+}
