@@ -527,7 +527,7 @@ static void reset_signals(void)
  * grows, messages and names take room, and libdw and the allocator take theirs in large pieces. It
  * would be killed over a small --inline-memory otherwise, and nobody would know what would do.
  */
-#define SOURCES_OWN (32ULL << 20)
+#define SOURCES_OWN (16ULL << 20)
 
 static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory,
 			  const char *name)

@@ -119,8 +119,9 @@ class Merge(unittest.TestCase):
 
     def test_hottest_and_busiest_are_of_both(self):
         merged = self.merge("scene", "scene-2")
+        # of 200 samples 10 are of idle CPUs, which the report leaves out, too
         rows = self.sql(merged, "select * from hottest where function = 'fib'")
-        self.assertEqual([(row["samples"], row["percent"]) for row in rows], [(40, 20.0)])
+        self.assertEqual([(row["samples"], row["percent"]) for row in rows], [(40, 21.05)])
         rows = self.sql(merged, "select sum(percent) p from busiest")
         self.assertAlmostEqual(rows[0]["p"], 100, delta=0.1)
 
