@@ -15,7 +15,7 @@
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
-/* With fewer the table is there at once, and may come from .debug_frame: unwind_cfi_read(). */
+/* With fewer the table may come from .debug_frame, if there is one: unwind_cfi_read(). */
 #define FUNCTIONS_FEW 64
 /* Before and behind a page code is searched no farther than that: a clone() has 64 bytes. */
 #define MARGIN UNWIND_PAGE_SIZE
@@ -83,11 +83,13 @@ static int refuse_go(const struct asked *a)
 
 static int open_index(struct asked *a)
 {
+	struct unwind_cfi_section other;
 	int rc = unwind_cfi_open(&a->cfi, &a->rows, &a->source);
 
 	if (!rc)
 		rc = unwind_index_open(&a->index, &a->source, unwind_cfi_section(a->cfi));
-	if (!rc && a->index.count < FUNCTIONS_FEW)
+	if (!rc && a->index.count < FUNCTIONS_FEW &&
+	    unwind_cfi_find(&a->source, false, &other) != -ENOENT)
 		rc = -ENOENT;
 	return rc;
 }

@@ -403,8 +403,8 @@ static int prepare_tables(struct live *l, struct error *err)
 		p->pending_tables = symbolizer_tables_pending(l->symbolizer);
 		if (!p->pending_tables && !opener_pending(l->opener))
 			break;
-		if (!looked && !symbolizer_keys_pending(l->symbolizer) &&
-		    !opener_pending(l->opener)) {
+		if (!looked && l->options.unwind_cache && !opener_pending(l->opener) &&
+		    !symbolizer_keys_pending(l->symbolizer)) {
 			looked = true;
 			if (until > boot_now() + MAKING_LIMIT)
 				until = boot_now() + MAKING_LIMIT;
