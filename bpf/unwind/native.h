@@ -71,48 +71,49 @@ static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
 }
 
 /*
- * The other end of a stack that is longer than what was copied of it, as far as its pages are
- * there. A walk comes to it across frames of which it needs no more than the end. *from is the end
- * of what was copied.
+ * How much of the stack before its end is there, at most WIRE_OUTER_BYTES and not farther down than
+ * least. What nobody has touched yet is not: no frame needs it.
  */
-static __always_inline __u32 copy_outer(__u64 *to, __u64 *from, __u64 end)
+static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
 {
-	__u64 least = *from & ~(USER_PAGE - 1ULL);
 	__u32 bytes = 0;
+	__u64 word;
 
-	*from = ((end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL)) - WIRE_OUTER_BYTES;
-	if (*from < least)
-		*from = least;
-	for (int i = 0; i < WIRE_OUTER_BYTES / USER_PAGE; i++) {
-		keep_in_register(bytes);
-		if (bytes > WIRE_OUTER_BYTES - USER_PAGE || *from + bytes >= end)
+	for (int i = 1; i <= WIRE_OUTER_BYTES / USER_PAGE; i++) {
+		__u64 page = end - i * USER_PAGE;
+
+		if (page < least || bpf_probe_read_user(&word, sizeof(word), (void *)page))
 			break;
-		if (bpf_probe_read_user((char *)to + bytes, USER_PAGE, (void *)(*from + bytes))) {
-			*from += bytes + USER_PAGE; /* nobody has touched it: not needed, or all is */
-			bytes = 0;
-		} else {
-			bytes += USER_PAGE;
-		}
+		bytes += USER_PAGE;
 	}
 	return bytes;
 }
 
-/* Returns words. */
+/*
+ * The other end of a stack that is longer than what was copied of it: a walk comes to it across
+ * frames of which it needs no more than the end. Returns words.
+ */
 static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
 					struct task_struct *task)
 {
-	__u64 end = end_of_stack(u->walk.sp, task), from = to->stack + to->bytes;
+	__u64 end = end_of_stack(u->walk.sp, task), copied = to->stack + to->bytes;
+	__u32 bytes;
 
-	to->outer = 0;
-	to->outer_bytes = 0;
-	if (end <= from)
+	if (end <= copied)
 		return 0;
+	end = (end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL);
+	/* through memory: the verifier would follow every number of pages to the end of the program */
+	to->outer_bytes = outer_bytes(end, copied & ~(USER_PAGE - 1ULL));
+	bytes = *(volatile __u32 *)&to->outer_bytes;
+	to->outer = end - bytes;
 	keep_in_register(at);
-	if (at > WALK_WORDS - OUTER_WORDS)
+	keep_in_register(bytes);
+	if (at > WALK_WORDS - OUTER_WORDS || bytes > WIRE_OUTER_BYTES ||
+	    bpf_probe_read_user(&u->words[at], bytes, (void *)to->outer)) {
+		to->outer_bytes = 0;
 		return 0;
-	to->outer_bytes = copy_outer(&u->words[at], &from, end);
-	to->outer = from;
-	return to->outer_bytes / 8;
+	}
+	return bytes / 8;
 }
 
 /* What user space needs to go on; outer: the other end of the stack, too. Returns words. */
