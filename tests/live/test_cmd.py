@@ -85,7 +85,7 @@ class Commands(live.LiveTest):
         self.assertNotIn(b"\r", quiet.stderr)
 
     def test_recorder_goes_first(self):
-        """Its helpers less so; the command that it runs has the priority it was called with."""
+        """Its helpers less so (names, pages, files); the command that it runs has the priority it was called with."""
         over = self.tmp / "over"
         recording = self.begin("-a", "--", "sh", "-c",
                                'nice; while [ ! -e "$0" ]; do sleep 0.05; done', over)
@@ -97,7 +97,7 @@ class Commands(live.LiveTest):
         over.touch()
         done = recording.wait()
         usual = os.getpriority(os.PRIO_PROCESS, 0)
-        self.assertEqual(priorities, [min(usual, -10)] + 2 * [min(usual, -5)])
+        self.assertEqual(priorities, [min(usual, -10)] + 3 * [min(usual, -5)])
         self.assertEqual(int(done.out), usual)
 
     def test_help(self):

@@ -458,7 +458,6 @@ static int begin(struct live *l, struct error *err)
 	int ret = live_begin_tables(l, err);
 
 	wake_in_time();
-
 	if (!ret)
 		ret = watch_all(l, err);
 	if (!ret) /* first the hooks: what forks from here on is followed */
@@ -605,7 +604,7 @@ static void add_switches(const struct live *l, struct capture_summary *s)
 static void add_names(const struct live *l, struct capture_summary *s)
 {
 	const struct symbolizer_stats *stats = symbolizer_stats(l->symbolizer);
-	const char *path = intern_mangled(l->intern);
+	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
 	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
 
 	s->names_asked = stats->asked;
