@@ -79,10 +79,12 @@ class Trace:
     def frame_name(self, ident):
         frame = self.table("frame")[ident]
         function = self.table("function").get(frame["function"])
-        if function:
+        if function and function["name"]:
             return function["name"]
         mapping = self.table("mapping").get(frame["mapping"])
-        return f"[{mapping['path']}+{frame['address']:#x}]" if mapping else "[unknown]"
+        # a function without a name goes by where it begins, if that is known
+        address = function["address"] if function else frame["address"]
+        return f"[{mapping['path']}+{address:#x}]" if mapping else "[unknown]"
 
     def names(self, ident):
         """(names, kinds) of a stack, root first, without the marks of how it ended."""

@@ -315,10 +315,11 @@ class Names(live.LiveTest):
         """Each helper is killed in turn; the recording goes on, with all its names."""
         target = self.start(workload("loop"), 100)
         recording = self.begin("-a", "-F", 499)
-        for child in self.children(recording.pid):
+        helpers = self.children(recording.pid)
+        for child in helpers:
             os.kill(child, signal.SIGKILL)
             self.wait_for(lambda gone=child: gone not in self.children(recording.pid)
-                          and len(self.children(recording.pid)) == 2)
+                          and len(self.children(recording.pid)) == len(helpers))
         late = self.start(workload("execafter"), 0.3)
         late.wait()
         trace = self.finish(recording)
