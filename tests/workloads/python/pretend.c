@@ -182,10 +182,16 @@ APART unsigned int pretend_burn(double seconds)
 	return total;
 }
 
-/* As large as a loop is. */
+/* A loop has a jump to an address that it computes: this one is never come to. */
+#if defined(__aarch64__)
+#define COMPUTED_JUMP "b 1f; br x0; 1:"
+#else
+#define COMPUTED_JUMP "jmp 1f; jmp *%rax; 1:"
+#endif
+
 APART int _PyEval_EvalFrameDefault(double seconds, int depth)
 {
-	__asm__ volatile(".skip 8192, 0x90");
+	__asm__ volatile(COMPUTED_JUMP);
 	int got = depth ? _PyEval_EvalFrameDefault(seconds, depth - 1) : (int)pretend_burn(seconds);
 
 	__asm__ volatile("" ::: "memory"); /* no tail call */
