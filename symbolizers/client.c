@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "symbolizers/client_private.h"
 #include "symbolizers/worker.h"
 
@@ -329,7 +330,12 @@ int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 	if (!o || o->fd < 0)
 		return o ? -EBADF : -ENOENT;
 	fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	if ((uint64_t)fd < limits_first_spare())
+		return fd;
+	close(fd);
+	return -EMFILE;
 }
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)

@@ -221,7 +221,7 @@ class Robust(live.LiveTest):
         done = skein(*args, prefix=["prlimit", "--nofile=24:24"])
         self.check_message(done, 1, "RLIMIT_NOFILE, is 24", "ulimit -n", "LimitNOFILE=")
         self.assertEqual(self.left(), [])
-        few = 24 + 16 * os.cpu_count()
+        few = 32 + 16 * os.cpu_count()
         done = skein(*args, prefix=["prlimit", f"--nofile={few}:{few}"])
         self.check_message(done, 0, "times a file was not opened", f"RLIMIT_NOFILE, is {few}",
                            "LimitNOFILE=")

@@ -7,6 +7,8 @@
 
 #include "base/units.h"
 
+#define SPARE_DESCRIPTORS 32 /* for what is opened later: CPUs, journals, /proc */
+
 static void explain_files(struct error *err)
 {
 	struct rlimit limit;
@@ -40,4 +42,13 @@ void limits_explain(struct error *err, int code)
 	else if (code == -ENFILE)
 		error_hint(err, "the system's table of open files is full: 'sysctl fs.file-max' "
 				"shows its size");
+}
+
+uint64_t limits_first_spare(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur > SPARE_DESCRIPTORS ? limit.rlim_cur - SPARE_DESCRIPTORS : 0;
 }

@@ -3,6 +3,8 @@
 #ifndef SKEIN_BASE_LIMITS_H
 #define SKEIN_BASE_LIMITS_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /*
@@ -11,5 +13,11 @@
  * -ENFILE the system's own table of open files. Adds nothing for other codes.
  */
 void limits_explain(struct error *err, int code);
+
+/*
+ * Descriptors are given out from the lowest free one on: from this one on they are kept for what the
+ * recorder itself opens later, and files of profiled programs get none.
+ */
+uint64_t limits_first_spare(void);
 
 #endif

@@ -13,13 +13,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fair.h"
 #include "base/helper.h"
+#include "base/limits.h"
 #include "capture/opener_wire.h"
 #include "capture/owners.h"
 #include "capture/suspects.h"
@@ -30,7 +30,6 @@
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
 #define SENT_MAX 16 /* requests with a child: those behind one that hangs wait for as long */
 #define PACKETS_PER_POLL 64
-#define SPARE_DESCRIPTORS 32 /* for what the recorder itself opens later: CPUs, journals, /proc */
 #define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
 /* Once the child aside has been silent for so long, nobody waits for it any more. */
 #define HOPE (NS_PER_S / 2)
@@ -667,16 +666,6 @@ int opener_fd(const struct opener *o)
 	return o->plain.helper.poll;
 }
 
-/* Descriptors are given out from the lowest free one on: from here on few are left. */
-static uint64_t first_spare(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur > SPARE_DESCRIPTORS ? limit.rlim_cur - SPARE_DESCRIPTORS : 0;
-}
-
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
 {
 	struct opener *o = calloc(1, sizeof(*o));
@@ -685,7 +674,7 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 	if (!o)
 		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
-	o->descriptors = first_spare();
+	o->descriptors = limits_first_spare();
 	o->aside.aside = true;
 	result = start(&o->plain, err);
 	if (result < 0)
