@@ -523,8 +523,8 @@ static void reset_signals(void)
 }
 
 /*
- * Bytes of address space that a worker of sources has beside the memory for what it reads: its stack
- * grows, messages and names take room, and libdw and the allocator take theirs in large pieces. It
+ * Bytes of address space that a worker of sources has beside the memory for what it reads: its
+ * stack grows, messages and names take room, and libdw and the allocator take theirs in large pieces. It
  * would be killed over a small --inline-memory otherwise, and nobody would know what would do.
  */
 #define SOURCES_OWN (16ULL << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kernel side's account of a CPU's samples, fed with ticks, idle times and a host that steals. */
+/* The account of a CPU's samples in the kernel, fed with ticks, idle times and stolen time. */
 #include "bpf/unwind/state.h" /* the kernel's words for user space */
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ START_TEST(stolen_points_are_nobodys)
 }
 END_TEST
 
-/* The host has taken one period, interrupts were off for two more: one sample, one point delayed. */
+/* The host has taken one period, interrupts were off for two: one sample, one point delayed. */
 START_TEST(what_is_late_beyond_the_theft_is_delayed)
 {
 	start();
@@ -95,7 +95,7 @@ START_TEST(what_is_late_beyond_the_theft_is_delayed)
 }
 END_TEST
 
-/* Thefts that hit no tick are carried on until they are whole periods: no time is stolen for free. */
+/* Thefts that hit no tick are carried on until they are whole periods: none is forgotten. */
 START_TEST(short_thefts_add_up)
 {
 	uint64_t point = 0;
@@ -132,7 +132,7 @@ START_TEST(the_first_reading_is_no_theft)
 }
 END_TEST
 
-/* The CPU halts, and the host lets it wait when it is woken: the time is idle, and stolen from nobody. */
+/* The CPU halts, and the host lets it wait when it is woken: that time is idle. */
 START_TEST(a_theft_in_idle_time_is_idle)
 {
 	start();

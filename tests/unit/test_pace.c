@@ -50,7 +50,7 @@ START_TEST(it_looks_as_often_as_there_is_to_see)
 }
 END_TEST
 
-/* Records are in order 10 ms after they were stamped: one look at least must come later than that. */
+/* Records are in order 10 ms after they were stamped: one look at least must come after that. */
 START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 {
 	for (uint64_t seed = 1; seed < 1000; seed++) {

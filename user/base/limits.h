@@ -15,8 +15,8 @@
 void limits_explain(struct error *err, int code);
 
 /*
- * Descriptors are given out from the lowest free one on: from this one on they are kept for what the
- * recorder itself opens later, and files of profiled programs get none.
+ * Descriptors are given out from the lowest free one on: from this one on they are kept for what
+ * the recorder itself opens later, and files of profiled programs get none.
  */
 uint64_t limits_first_spare(void);
 

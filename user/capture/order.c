@@ -127,7 +127,7 @@ void order_close(struct order *o)
 	o->mark_known = o->gathered = false;
 }
 
-/* Found anew only after a ring has passed a time: order_release() may be called for every record. */
+/* Found anew only after a ring has passed a time: order_release() is called for single records. */
 uint64_t order_mark(struct order *o)
 {
 	if (o->mark_known)

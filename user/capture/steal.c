@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The place of the stolen time, by the kernel's own types: its per-CPU variables and their places. */
+/* The place of the stolen time, by the kernel's type information about its per-CPU variables. */
 #include "capture/steal.h"
 
 #include <bpf/btf.h>
