@@ -524,8 +524,9 @@ static void reset_signals(void)
 
 /*
  * Bytes of address space that a worker of sources has beside the memory for what it reads: its
- * stack grows, messages and names take room, and libdw and the allocator take theirs in large pieces. It
- * would be killed over a small --inline-memory otherwise, and nobody would know what would do.
+ * stack grows, messages and names take room, and libdw and the allocator take theirs in large
+ * pieces. With a small --inline-memory it would be killed otherwise, before it could report how
+ * much would be enough.
  */
 #define SOURCES_OWN (16ULL << 20)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Where the current task's stack may end, and what tells it. */
+/* Where the current task's stack may end: its first stack, and its thread pointer. */
 #ifndef SKEIN_BPF_UNWIND_THREAD_H
 #define SKEIN_BPF_UNWIND_THREAD_H
 
