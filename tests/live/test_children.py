@@ -102,7 +102,7 @@ class Children(live.LiveTest):
         found.samples = trace.one(
             "SELECT coalesce(sum(sum.count), 0) FROM sum "
             "JOIN thread ON thread.id = sum.thread JOIN process ON process.id = thread.process "
-            f"WHERE process.comm IN ('brief', 'exe') AND process.pid NOT IN ({parents})")
+            f"WHERE process.parent IN ({parents})")
         found.due = sum(t["cpu"] for t in told) * frequency
         found.stretches = sum(t["turns"] for t in told)
         found.handovers = 2 * HANDOVER * frequency * sum(t["lives"] for t in told)
