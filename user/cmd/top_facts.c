@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is told of a window as a whole. */
+/* The facts of a window as a whole, the most important first: a narrow terminal has no room for all. */
 #include "cmd/top_facts.h"
 
 #include <inttypes.h>
@@ -42,27 +42,37 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 		    (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
-static void add_losses(struct top_facts *f, const struct recent_account *a)
+/* The samples of running threads that are lost, by the most frequent reason. */
+static void add_lost_samples(struct top_facts *f, const struct recent_account *a)
 {
-	bool any = false;
+	uint64_t lost = 0, most = 0, stolen = a->lost[LOSS_STOLEN];
+	char part[32];
 
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
-		bool due = loss_reason_is_due(reason);
-		char part[32];
-
-		if (!a->lost[reason] || (due && !a->total.due))
+		if (!loss_reason_is_due(reason) || reason == LOSS_STOLEN)
 			continue;
-		any = true;
-		if (due)
-			add(f, true, "lost %s (%s)",
-			    show_percent(a->lost[reason], a->total.due, part, sizeof(part)),
-			    loss_reason_word(reason));
-		else
-			add(f, true, "%s: %s", loss_reason_word(reason),
-			    show_count(a->lost[reason], part, sizeof(part)));
+		lost += a->lost[reason];
+		if (a->lost[reason] > (most ? a->lost[most] : 0))
+			most = reason;
 	}
-	if (!any)
+	if (lost && a->total.due)
+		add(f, true, "lost %s (%s)", show_percent(lost, a->total.due, part, sizeof(part)),
+		    loss_reason_word(most));
+	else
 		add(f, false, "none lost");
+	if (stolen && a->total.due)
+		add(f, true, "stolen %s",
+		    show_percent(stolen, a->total.due, part, sizeof(part)));
+}
+
+static void add_other_losses(struct top_facts *f, const struct recent_account *a)
+{
+	char count[32];
+
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
+		if (a->lost[reason] && !loss_reason_is_due(reason))
+			add(f, true, "%s: %s", loss_reason_word(reason),
+			    show_count(a->lost[reason], count, sizeof(count)));
 }
 
 static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t event)
@@ -99,8 +109,9 @@ int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t 
 
 	*ret = (struct top_facts){.count = 0};
 	add_load(ret, w);
-	add_losses(ret, &w->account);
 	add_stacks(ret, w->profile, event);
+	add_lost_samples(ret, &w->account);
+	add_other_losses(ret, &w->account);
 	rc = add_python(ret, w->profile, event);
 	add(ret, false, "skein %.1f %%", cost * 100);
 	return rc;
