@@ -13,12 +13,19 @@
 /* Records copied at once, of all CPUs and of each. */
 #define BATCH_ALL (1U << 18)
 #define BATCH_LEAST 4096
+/*
+ * So many records are put in order at a time: with what sorting them takes, 200 KiB, they fit into
+ * a core's own cache. All that 256 CPUs have in a look do not, and cost up to twice as much each.
+ */
+#define WINDOW 4096
 
 #define TIME_MASK ((1ULL << WIRE_TIME_BITS) - 1)
 
 struct queue {
 	VECTOR(struct wire_switch) records;
 	size_t head; /* those before are done */
+	size_t added; /* those before are done, or in the window */
+	uint64_t latest; /* time of the record added last, ns */
 	uint64_t last; /* head of the record that was done last */
 	uint64_t passed; /* all that is older has been copied, ns; 0: what is before its last record */
 };
@@ -27,8 +34,10 @@ struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
 	struct queue *queues; /* by CPU */
-	struct by_time records; /* of all queues: which CPU's, and its place there */
+	struct by_time window; /* the oldest of all queues: which CPU's, and its place there */
 	size_t next; /* of these */
+	uint64_t begin; /* of the next window: when its first record is due; UINT64_MAX: none is left */
+	uint64_t width; /* of a window, ns */
 	uint64_t now; /* after the last copying: what the 48 bits of a stamp count back from */
 	bool more;
 };
@@ -58,7 +67,7 @@ void switch_order_free(struct switch_order *o)
 	for (unsigned int i = 0; o->queues && i < o->count; i++)
 		vector_free(&o->queues[i].records);
 	free(o->queues);
-	by_time_free(&o->records);
+	by_time_free(&o->window);
 	free(o);
 }
 
@@ -98,13 +107,12 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 		return -ENOMEM;
 	/* one place is kept for what tells of a gap */
 	end = q->records.items + q->records.count;
-	count = switches_take(o->switches, cpu, end + 1, o->batch, &lost, &more);
+	count = switches_take(o->switches, cpu, end, o->batch, &lost, &more);
 	if (lost) {
+		memmove(end + 1, end, count * sizeof(*end));
 		end->head = (youngest(q) & TIME_MASK) | (uint64_t)SWITCH_GAP << WIRE_TIME_BITS;
 		end->body = lost;
 		count++;
-	} else {
-		memmove(end, end + 1, count * sizeof(*end));
 	}
 	q->records.count += count;
 	q->passed = more ? 0 : now;
@@ -113,24 +121,69 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 }
 
 /*
- * Records of one CPU stay in the order in which it wrote them. One whose stamp is before its
- * predecessor's, because the clock jumped, takes the place of its predecessor's time.
+ * Time of the next record of a CPU that is not in the window; UINT64_MAX: there is none. Records of
+ * one CPU stay in the order in which it wrote them. One whose stamp is before its predecessor's,
+ * because the clock jumped, takes the place of its predecessor's time.
  */
-static int add_records(struct switch_order *o, unsigned int cpu)
+static uint64_t next_time(const struct switch_order *o, const struct queue *q)
 {
-	const struct queue *q = &o->queues[cpu];
-	struct by_time *b = &o->records;
-	uint64_t last = 0;
+	uint64_t time;
 
-	if (by_time_fit(b, b->list.count + q->records.count) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < q->records.count; i++) {
-		uint64_t time = time_of(o, q->records.items[i].head);
+	if (q->added >= q->records.count)
+		return UINT64_MAX;
+	time = time_of(o, q->records.items[q->added].head);
+	return time > q->latest ? time : q->latest;
+}
 
-		last = time > last ? time : last;
-		b->list.items[b->list.count++] = (struct timed){last, cpu, (uint32_t)i};
+/* What a CPU has before the window's end. Returns when what follows is due. */
+static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t end)
+{
+	struct queue *q = &o->queues[cpu];
+	uint64_t time;
+
+	while ((time = next_time(o, q)) < end) {
+		o->window.list.items[o->window.list.count++] =
+			(struct timed){time, cpu, (uint32_t)q->added++};
+		q->latest = time;
 	}
-	return 0;
+	return time;
+}
+
+/* The next window, in order. There is room for it: begin_windows() has made it. */
+static bool next_window(struct switch_order *o)
+{
+	uint64_t end = o->begin + o->width;
+
+	o->window.list.count = o->next = 0;
+	if (o->begin == UINT64_MAX)
+		return false;
+	o->begin = UINT64_MAX;
+	for (unsigned int i = 0; i < o->count; i++) {
+		uint64_t time = add_to_window(o, i, end);
+
+		o->begin = time < o->begin ? time : o->begin;
+	}
+	return !by_time_sort(&o->window);
+}
+
+/* One window may hold all records, if they are of one time. */
+static int begin_windows(struct switch_order *o)
+{
+	size_t all = 0;
+
+	o->window.list.count = o->next = 0;
+	o->begin = UINT64_MAX;
+	for (unsigned int i = 0; i < o->count; i++) {
+		struct queue *q = &o->queues[i];
+		uint64_t time;
+
+		q->added = q->latest = 0;
+		time = next_time(o, q);
+		o->begin = time < o->begin ? time : o->begin;
+		all += q->records.count;
+	}
+	o->width = o->begin < o->now ? (o->now - o->begin) / (all / WINDOW + 1) + 1 : 1;
+	return by_time_fit(&o->window, all);
 }
 
 int switch_order_take(struct switch_order *o)
@@ -142,10 +195,7 @@ int switch_order_take(struct switch_order *o)
 	for (unsigned int i = 0; !ret && i < o->count; i++)
 		ret = take_from(o, i, now);
 	o->now = boot_now();
-	o->records.list.count = o->next = 0;
-	for (unsigned int i = 0; !ret && i < o->count; i++)
-		ret = add_records(o, i);
-	return ret ? ret : by_time_sort(&o->records);
+	return ret ? ret : begin_windows(o);
 }
 
 bool switch_order_has_more(const struct switch_order *o)
@@ -181,19 +231,28 @@ static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned
 	return true;
 }
 
+static const struct timed *oldest_in_window(struct switch_order *o)
+{
+	for (; o->next < o->window.list.count; o->next++) {
+		const struct timed *t = &o->window.list.items[o->next];
+
+		if (t->index >= o->queues[t->source].head)
+			return t;
+		/* else it moved a thread, and went with its waking */
+	}
+	return NULL;
+}
+
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret)
 {
-	const struct timed *t = NULL;
-	struct queue *q = NULL;
+	const struct timed *t = oldest_in_window(o);
+	struct queue *q;
 
-	for (; o->next < o->records.list.count; o->next++) {
-		t = &o->records.list.items[o->next];
-		q = &o->queues[t->source];
-		if (t->index >= q->head) /* else it moved a thread, and went with its waking */
-			break;
-	}
-	if (o->next == o->records.list.count || t->time > mark)
+	while (!t && next_window(o))
+		t = oldest_in_window(o);
+	if (!t || t->time > mark)
 		return false;
+	q = &o->queues[t->source];
 	o->next++;
 	ret->cpu = t->source;
 	ret->wire = q->records.items[q->head++];
