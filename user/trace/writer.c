@@ -20,14 +20,14 @@
 #include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
+#include "trace/waiting.h"
 #include "trace/zoom.h"
 
 /*
  * Uncommitted pages stay in memory (cache_spill is off), so a transaction
- * ends early when they take more than this. Looked at every so many rows.
+ * ends early when they take more than this. Looked at when rows have been written.
  */
 #define DIRTY_BYTES_MAX (8 << 20)
-#define DIRTY_CHECK_ROWS 1024
 
 /*
  * exclusive: nobody can read half a recording, and no reader's lock can make
@@ -69,6 +69,7 @@ struct writer {
 	struct codec codec;
 	struct sorter sorter;
 	struct columns sorted; /* a chunk by lanes */
+	struct waiting waiting;
 	struct zoom *zoom;
 	struct trace_stats stats;
 	struct keep *keep;   /* NULL: everything is kept */
@@ -77,7 +78,6 @@ struct writer {
 	uint64_t limit;	     /* bytes of the file; 0: none */
 	uint64_t last_stack; /* id */
 	uint64_t last_chunk; /* id */
-	uint64_t rows;	     /* of tables, put in this transaction */
 	uint64_t committed;  /* bytes of the file */
 	bool in_transaction;
 	bool used; /* something was committed beyond the empty schema */
@@ -112,6 +112,7 @@ static void give_up_transaction(struct writer *w)
 {
 	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
 	w->in_transaction = false;
+	waiting_free(&w->waiting);
 	for (int k = 0; k < KIND_COUNT; k++)
 		w->streams[k].columns.count = 0;
 }
@@ -263,8 +264,13 @@ static int put_row(struct writer *w, enum record_kind k, const void *record, str
 		else
 			sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)field_int(f, record));
 	}
-	w->rows++;
 	return step(w, stmt, err);
+}
+
+static int put_any_row(void *context, enum record_kind kind, const void *record,
+			   struct error *err)
+{
+	return put_row(context, kind, record, err);
 }
 
 /* All slices and edges put so far are before a checkpoint, if one is due. */
@@ -323,7 +329,7 @@ static int check_room(struct writer *w, struct error *err)
  */
 static int commit(struct writer *w, uint64_t now, struct error *err)
 {
-	int result = 0;
+	int result = waiting_write(&w->waiting, put_any_row, w, err);
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		result = write_chunk(w, (enum record_kind)k, err);
@@ -341,7 +347,6 @@ static int commit(struct writer *w, uint64_t now, struct error *err)
 		w->used = w->used || result == 0;
 		measure(w);
 	}
-	w->rows = 0;
 	if (result < 0)
 		return fail(w, result, err);
 	shortage_committed(&w->shortage);
@@ -366,17 +371,26 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
 	return error_set(err, -EINVAL, "a %s without an id", kinds[k].name);
 }
 
+/* Rows may be put more often than there are commits: memory is bounded in both. */
+static int make_room(struct writer *w, struct error *err)
+{
+	int result = waiting_write(&w->waiting, put_any_row, w, err);
+
+	return result < 0 ? result : limit_dirty(w, err);
+}
+
 static int put_entity(struct writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	int result = check_id(k, record, err);
 
 	if (result == 0)
-		result = put_row(w, k, record, err);
+		result = waiting_takes(k) ? waiting_put(&w->waiting, k, record, err) :
+					    put_row(w, k, record, err);
+	if (result > 0)
+		result = make_room(w, err);
 	if (result == 0)
 		result = zoom_put(w->zoom, k, record, err);
-	if (result < 0)
-		return fail(w, result, err);
-	return w->rows % DIRTY_CHECK_ROWS ? 0 : limit_dirty(w, err);
+	return result < 0 ? fail(w, result, err) : 0;
 }
 
 /* The second word of a stream's record is its end in all kinds that have one. */
@@ -492,7 +506,14 @@ static int writer_forget(struct sink *sink, struct error *err)
 {
 	struct writer *w = (struct writer *)sink;
 
-	return w->keep && !w->shortage.code ? keep_forget(w->keep, err) : 0;
+	int result;
+
+	if (!w->keep || w->shortage.code)
+		return 0;
+	result = waiting_write(&w->waiting, put_any_row, w, err);
+	if (result < 0)
+		return fail(w, result, err);
+	return keep_forget(w->keep, err);
 }
 
 static void measure_file(struct writer *w)
@@ -532,16 +553,10 @@ static int end_zoom(struct writer *w, struct error *err)
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
-static int put_last_row(void *context, enum record_kind kind, const void *record,
-			struct error *err)
-{
-	return put_row(context, kind, record, err);
-}
-
 /* The trace says that it ran out of room, and so does the error. */
 static int end_short(struct writer *w, struct error *err)
 {
-	int result = shortage_rows(&w->shortage, w->kept_start, put_last_row, w, err);
+	int result = shortage_rows(&w->shortage, w->kept_start, put_any_row, w, err);
 
 	if (result == 0)
 		result = step(w, w->commit, err);
@@ -591,6 +606,7 @@ static void writer_free(struct sink *sink)
 	codec_free(&w->codec);
 	sorter_free(&w->sorter);
 	columns_free(&w->sorted);
+	waiting_free(&w->waiting);
 	free_trace_file(&w->file);
 	free(w);
 }
@@ -654,6 +670,7 @@ int trace_writer(struct sink **ret, const char *path, struct error *err)
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
 	w->sink = (struct sink){&writer_ops, WANTS(WANT_ALL & ~WANT(SUM))};
+	waiting_init(&w->waiting);
 	result = create_trace_file(&w->file, path, err);
 	if (result < 0)
 		goto out;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Entities that wait for the commit: one row of each id, with what was put last. */
+#include <errno.h>
+#include <string.h>
+
+#include "suite.h"
+#include "trace/waiting.h"
+
+static struct waiting waiting;
+static unsigned int rows;
+static struct process last;
+static char comm[32];
+static int answer;
+
+static int take(void *context, enum record_kind kind, const void *record, struct error *err)
+{
+	(void)context;
+	(void)err;
+	ck_assert_int_eq(kind, KIND_PROCESS);
+	last = *(const struct process *)record;
+	strcpy(comm, last.comm);
+	rows++;
+	return answer;
+}
+
+static int put(uint64_t id, const char *name)
+{
+	struct process p = {.id = id, .comm = name, .exe = "", .cgroup = "", .container = ""};
+
+	return waiting_put(&waiting, KIND_PROCESS, &p, NULL);
+}
+
+START_TEST(the_last_record_of_an_id_is_the_row)
+{
+	char name[8] = "first";
+
+	waiting_init(&waiting);
+	rows = 0;
+	answer = 0;
+	ck_assert_int_eq(put(7, name), 0);
+	strcpy(name, "second");
+	ck_assert_int_eq(put(7, name), 0);
+	strcpy(name, "gone"); /* texts are copied */
+	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_uint_eq(rows, 1);
+	ck_assert_str_eq(comm, "second");
+	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_uint_eq(rows, 1);
+}
+END_TEST
+
+START_TEST(not_more_wait_than_may)
+{
+	waiting_init(&waiting);
+	for (uint64_t id = 1; id < WAITING_MAX; id++)
+		ck_assert_int_eq(put(id, "x"), 0);
+	ck_assert_int_eq(put(WAITING_MAX, "x"), 1);
+	rows = 0;
+	answer = 0;
+	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_uint_eq(rows, WAITING_MAX);
+	ck_assert_uint_eq(last.id, WAITING_MAX);
+}
+END_TEST
+
+/* A full disk: what could not be stored is not tried again in the next transaction. */
+START_TEST(none_waits_after_an_error)
+{
+	waiting_init(&waiting);
+	ck_assert_int_eq(put(1, "x"), 0);
+	ck_assert_int_eq(put(2, "y"), 0);
+	rows = 0;
+	answer = -ENOSPC;
+	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), -ENOSPC);
+	ck_assert_uint_eq(rows, 1);
+	answer = 0;
+	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_uint_eq(rows, 1);
+}
+END_TEST
+
+START_TEST(accounts_and_losses_cannot_wait)
+{
+	ck_assert(waiting_takes(KIND_THREAD));
+	ck_assert(!waiting_takes(KIND_LOSS)); /* has no id of its own */
+	ck_assert(!waiting_takes(KIND_INFO));
+	ck_assert(!waiting_takes(KIND_ACCOUNT)); /* one of each CPU and event */
+	ck_assert(!waiting_takes(KIND_SAMPLE));
+}
+END_TEST
+
+SUITE("waiting", the_last_record_of_an_id_is_the_row, not_more_wait_than_may,
+      none_waits_after_an_error, accounts_and_losses_cannot_wait)
