@@ -160,6 +160,10 @@ static void look_up(struct symbolizer *s, struct request *r)
 		free(bytes);
 		return;
 	}
+	if (r->object->forgotten) { /* which waits for its turn before this would have one */
+		table_end(s, r, -ECANCELED, NULL);
+		return;
+	}
 	s->keys_pending--;
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
