@@ -41,6 +41,8 @@ void request_free(struct request *r)
 	if (!r)
 		return;
 	r->object->requests--;
+	if (r->object->asking == r)
+		r->object->asking = NULL;
 	vector_free(&r->questions);
 	vector_free(&r->places);
 	free(r->table);
@@ -65,6 +67,7 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
+	o->asking = NULL; /* what is asked from now on is asked after this */
 	if (request_wait(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
@@ -459,6 +462,7 @@ int object_ask(struct symbolizer *s, struct object *o, const struct message_ques
 	if (vector_push(&o->gathering->questions, *q) < 0)
 		return -ENOMEM;
 	s->pending++;
+	s->gathered++;
 	s->stats.asked++;
 	return o->gathering->questions.count < ASK_MAX ? 0 : symbolizer_flush(s);
 }
@@ -471,10 +475,33 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 	return object_ask(s, object_lookup(s, object), &q);
 }
 
-/* Its questions cannot be asked for want of memory: they are answered so. */
+/*
+ * Add questions to those of the object that still wait for their turn. The worker may have to read
+ * a large file again for each request, where the symbols of two do not fit into its memory.
+ */
+static bool join(struct request *to, struct request *r)
+{
+	if (!to || to->questions.count + r->questions.count > ASK_MAX)
+		return false;
+	for (size_t i = 0; i < r->questions.count; i++) {
+		if (vector_push(&to->questions, r->questions.items[i]) < 0) {
+			to->questions.count -= i;
+			return false;
+		}
+	}
+	request_free(r);
+	return true;
+}
+
+/* Questions that cannot be asked for want of memory are answered so. */
 static void send_off(struct symbolizer *s, struct request *r)
 {
-	r->object->gathering = NULL;
+	struct object *o = r->object;
+
+	o->gathering = NULL;
+	if (join(o->asking, r))
+		return;
+	o->asking = r;
 	if (request_wait(s, r) < 0)
 		request_refuse(s, r);
 }
@@ -489,8 +516,37 @@ int symbolizer_flush(struct symbolizer *s)
 		return 0;
 	while ((r = take_request(&s->gathering)))
 		send_off(s, r);
+	s->gathered = 0;
 	helper_wake(&s->worker);
 	return 0;
+}
+
+int symbolizer_flush_brief(struct symbolizer *s)
+{
+	struct queue all = s->gathering;
+	struct request *r;
+	bool sent = false;
+
+	if (s->aside)
+		(void)symbolizer_flush_brief(s->aside);
+	s->gathering = (struct queue){0};
+	while ((r = take_request(&all))) {
+		if (r->object->kind != OBJECT_PYTHON && r->object->kind != OBJECT_PERFMAP) {
+			put_request(&s->gathering, r);
+			continue;
+		}
+		s->gathered -= r->questions.count;
+		send_off(s, r);
+		sent = true;
+	}
+	if (sent)
+		helper_wake(&s->worker);
+	return 0;
+}
+
+uint64_t symbolizer_gathered(const struct symbolizer *s)
+{
+	return s->gathered + (s->aside ? s->aside->gathered : 0);
 }
 
 uint64_t symbolizer_pending(const struct symbolizer *s)

@@ -35,6 +35,7 @@ enum symbol_flag {
 	SYMBOL_FOUND = 1,      /* start is set, and name if the file has one for the function */
 	SYMBOL_START = 2,      /* threads begin there (see elf.h); also without FOUND */
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
+	SYMBOL_FREED = 16,     /* of Python: another code object, or none, is there by now */
 	SYMBOL_MANGLED = 8,    /* name is as linkers know it: demangling takes too much time */
 };
 
@@ -231,6 +232,10 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
  */
 int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 int symbolizer_flush(struct symbolizer *s);
+/* The same for what goes with its process, and may be there no more: Python's and a JIT's code. */
+int symbolizer_flush_brief(struct symbolizer *s);
+/* Addresses that wait for symbolizer_flush(). */
+uint64_t symbolizer_gathered(const struct symbolizer *s);
 
 /*
  * Keep unwind tables in that directory (table_cache.h), which must be on a local disk: it is
@@ -273,6 +278,11 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 
 /* Addresses asked and not answered yet. */
 uint64_t symbolizer_pending(const struct symbolizer *s);
+/*
+ * Forget the tables that wait for their turn: nobody will walk by them any more, and names, whose
+ * turn comes after theirs, are wanted now. There is no answer to them.
+ */
+void symbolizer_drop_tables(struct symbolizer *s);
 /* Unwind tables asked for and not answered yet. */
 uint64_t symbolizer_tables_pending(const struct symbolizer *s);
 /* Of those, the ones of which it is not known whether the cache has them. */

@@ -319,6 +319,8 @@ static int send_first(struct symbolizer *s, struct fair_owner *w, struct request
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
+	if (o->asking == r)
+		o->asking = NULL;
 	r->sequence = ++s->sequence;
 	if (!s->sent.first)
 		fair_begin(&s->waiting);

@@ -36,7 +36,8 @@ struct object {
 	bool debug_sent, common_sent;	      /* to that worker */
 	size_t symbols_sent;		      /* to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added ones */
-	struct request *gathering;	      /* questions not sent yet; NULL: none */
+	struct request *gathering;	      /* questions that wait for symbolizer_flush(), */
+	struct request *asking;		      /* or for their turn; NULL: none */
 	unsigned int strikes; /* workers that died over it, since it last was answered */
 	size_t requests;      /* not answered */
 	bool read, bad, forgotten;
@@ -70,7 +71,7 @@ struct symbolizer {
 	struct fair waiting;
 	struct symbolizer *aside; /* reads suspicious files, with a worker of its own; or NULL */
 	bool is_aside;
-	uint64_t pending, tables_pending, keys_pending, sequence;
+	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
 	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
@@ -152,12 +153,15 @@ static inline bool request_is_of_file(const struct request *r)
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
 }
 
-/* When it goes, of what its owner waits for: code objects and their processes go, files stay. */
+/*
+ * When it goes, of what its owner waits for: code objects and their processes go, files stay. A
+ * key is short work, and may bring a table. Tables and names are as long, and take turns.
+ */
 static inline unsigned int request_rank(const struct request *r)
 {
 	if (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON)
 		return 0;
-	return request_is_of_file(r) ? 1 : 2;
+	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
 /* Who reads that object: s itself, or its helper aside. */

@@ -57,7 +57,8 @@ int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t
 		    &(struct symbol){
 			    .name = name,
 			    .start = a.question.address,
-			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_BAD_OBJECT),
+			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_BAD_OBJECT |
+					    SYMBOL_FREED),
 			    .file = file,
 			    .first_line = a.first_line,
 			    .line = a.line,

@@ -80,6 +80,33 @@ uint64_t symbolizer_keys_pending(const struct symbolizer *s)
 	return s->keys_pending;
 }
 
+static bool is_whole_table(const struct queue_item *item, const void *context)
+{
+	const struct request *r = (const struct request *)item;
+
+	(void)context;
+	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE;
+}
+
+void symbolizer_drop_tables(struct symbolizer *s)
+{
+	struct fair_owner *w, *next;
+	struct request *r;
+
+	if (s->aside)
+		symbolizer_drop_tables(s->aside);
+	HASH_ITER (hh, s->waiting.owners, w, next) {
+		struct queue theirs = fair_pick(&s->waiting, w, is_whole_table, NULL);
+
+		while ((r = take_request(&theirs))) {
+			r->object->unwinding = false;
+			s->tables_pending--;
+			s->keys_pending -= r->type == MESSAGE_KEY;
+			request_free(r);
+		}
+	}
+}
+
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
 {
 	struct object *o = r->object;
@@ -131,6 +158,10 @@ static void look_up(struct symbolizer *s, struct request *r)
 		s->stats.tables_cached++;
 		table_end(s, r, 0, &t);
 		free(bytes);
+		return;
+	}
+	if (r->object->forgotten) { /* which waits for its turn before this would have one */
+		table_end(s, r, -ECANCELED, NULL);
 		return;
 	}
 	s->keys_pending--;

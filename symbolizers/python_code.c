@@ -69,16 +69,56 @@ static bool is_alive(const struct head *h, const struct python_layout *l)
 	return references && references <= UINT32_MAX;
 }
 
-static uint32_t id_of(const __u64 *words, const struct head *h, const struct python_memory *memory,
-		      const struct python_layout *layout)
+/* As the walker makes it (bpf/unwind/python.h); 0: there are none. */
+static uint64_t text_id(const struct python_memory *memory, const struct python_layout *layout,
+			uint64_t address)
 {
-	uint32_t id = python_code_id(words);
-	__u64 name[PYTHON_NAME_WORDS];
+	const size_t half = PYTHON_CHARACTERS_MAX / 2;
+	__u64 words[PYTHON_TEXT_HEAD_WORDS], characters[PYTHON_CHARACTERS_WORDS] = {0};
+	struct python_characters c;
+	bool all;
 
-	if (layout->id_by_name &&
-	    read_at(memory, name, sizeof(name), word_at(h, layout->code_name)))
-		id = python_name_id(id, name);
-	return id;
+	if (!read_at(memory, words, sizeof(words), address))
+		return 0;
+	c = python_characters_of(layout, address, words);
+	if (!c.size)
+		return 0;
+	if (c.size <= PYTHON_CHARACTERS_MAX)
+		all = read_at(memory, characters, (size_t)c.size, c.from);
+	else
+		all = read_at(memory, characters, half, c.from) &&
+		      read_at(memory, characters + half / 8, half, c.from + c.size - half);
+	return all ? python_text_id(c.size, characters) : 0;
+}
+
+/*
+ * Whether it is the id of what the head is of. The walker cannot read a text whose page its process
+ * has not touched (static objects, in their file), and leaves it out of the id.
+ */
+static bool has_id(const struct head *h, const struct python_memory *memory,
+		   const struct python_layout *layout, uint32_t id)
+{
+	const uint64_t name = word_at(h, layout->code_name);
+	__u64 words[PYTHON_ID_WORDS], every[PYTHON_SHOWN] = {0}, shown[PYTHON_SHOWN];
+	uint64_t qualified = name;
+
+	for (int i = 0; i < PYTHON_ID_WORDS; i++)
+		words[i] = word_at(h, layout->code_id[i]);
+	if (!layout->id_by_text)
+		return python_code_id(words) == id;
+	if (has_qualified_name(layout))
+		qualified = word_at(h, layout->code_qualified_name);
+	every[PYTHON_SHOWN_NAME] = text_id(memory, layout, name);
+	if (qualified != name)
+		every[PYTHON_SHOWN_QUALIFIED] = text_id(memory, layout, qualified);
+	every[PYTHON_SHOWN_FILE] = text_id(memory, layout, word_at(h, layout->code_file));
+	for (unsigned int left_out = 0; left_out < 1 << PYTHON_SHOWN; left_out++) {
+		for (int i = 0; i < PYTHON_SHOWN; i++)
+			shown[i] = left_out >> i & 1 ? 0 : every[i];
+		if (python_shown_id(python_code_id(words), shown) == id)
+			return true;
+	}
+	return false;
 }
 
 /* Read the head, and check that it is of the code object that is meant. */
@@ -86,18 +126,15 @@ static int read_head(struct head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
 {
-	__u64 words[PYTHON_ID_WORDS];
 	size_t size = head_size(layout);
 
 	if (size > sizeof(ret->bytes))
 		return -EBADMSG;
 	if (!read_at(memory, ret->bytes, size, address))
 		return -EFAULT;
-	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		words[i] = word_at(ret, layout->code_id[i]);
 	if (word_at(ret, PYTHON_OBJECT_TYPE) != code_type || !is_alive(ret, layout))
 		return -ESTALE;
-	return id_of(words, ret, memory, layout) == id ? 0 : -ESTALE;
+	return has_id(ret, memory, layout, id) ? 0 : -ESTALE;
 }
 
 static int read_text(char **ret, size_t room, const struct python_memory *memory,

@@ -8,7 +8,8 @@
  * Words for the id: what the constructor of code objects sets for good. Not
  * reference counts, caches, warm-up counters or instrumentation. From 3.12 on that has a number
  * (co_version) which no other code object of the interpreter has: pointers alone may be the same
- * again in one that takes the place of another, also where names differ. Up to 3.11 the name helps.
+ * again in one that takes the place of another, also where names differ. Up to 3.11 the texts that
+ * are shown are part of the id.
  */
 #include "symbolizers/python_file.h"
 
@@ -17,7 +18,7 @@
 
 /* From 3.8 to 3.10 nothing differs but these. */
 #define LAYOUT_OF_OBJECTS \
-	.frames = PYTHON_FRAME_EACH, .id_by_name = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
+	.frames = PYTHON_FRAME_EACH, .id_by_text = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
 	.interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, .gil_holder = 8, \
 	.gil_locked = 16, .thread_next = 8, .thread_interpreter = 16, .thread_ident = 176, \
 	.thread_frame = 24, .cframe_frame = PYTHON_ABSENT, .cframe_previous = PYTHON_ABSENT, \
@@ -67,7 +68,7 @@ static const struct python_layout layouts[] = {
 	{
 		.version = PYTHON_VERSION(3, 11),
 		.frames = PYTHON_FRAME_ENTRY,
-		.id_by_name = 1,
+		.id_by_text = 1,
 		.instruction = PYTHON_INSTRUCTION_POINTER,
 		.lines = PYTHON_LINES_LOCATIONS,
 		.runtime_interpreters = 40,
@@ -228,7 +229,7 @@ bool python_layout_check(const struct python_layout *l)
 	return l->version >= PYTHON_VERSION(3, 8) && l->version < PYTHON_VERSION(4, 0) &&
 	       l->frames && l->frames < PYTHON_FRAMES_COUNT && l->instruction &&
 	       l->instruction < PYTHON_INSTRUCTIONS_COUNT && l->lines &&
-	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && l->id_by_name < 2 &&
+	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && l->id_by_text < 2 &&
 	       check_states(l) && check_thread(l) && check_frame(l) && check_code(l) &&
 	       check_names(l);
 }

@@ -111,14 +111,19 @@ static void share(struct code_process *p, struct codes *all, struct code *c)
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
+/* NULL: *freed is whether it is not there any more. */
 static struct code *read_code(struct code_process *p, struct codes *all, int fd,
-			      const struct code_key *key)
+			      const struct code_key *key, bool *freed)
 {
 	const struct python_memory memory = {.read = read_memory, .context = &fd};
 	struct code *c = calloc(1, sizeof(*c));
+	int rc = -ENOMEM;
 
-	if (!c || python_code_read(&c->code, &memory, &p->python.layout, p->python.code_type,
-				   key->address, (uint32_t)key->id) < 0) {
+	if (c)
+		rc = python_code_read(&c->code, &memory, &p->python.layout, p->python.code_type,
+				      key->address, (uint32_t)key->id);
+	*freed = rc == -ESTALE || rc == -EFAULT;
+	if (rc < 0) {
 		free(c);
 		return NULL;
 	}
@@ -133,7 +138,7 @@ static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 }
 
 static struct code *find(struct code_process *p, struct codes *all, int fd,
-			 const struct code_key *key)
+			 const struct code_key *key, bool *freed)
 {
 	struct code *c;
 
@@ -141,7 +146,7 @@ static struct code *find(struct code_process *p, struct codes *all, int fd,
 	if (!c) /* a child that has executed another program by now has no memory of its own */
 		c = find_shared(p, all, key);
 	if (!c)
-		return fd >= 0 ? read_code(p, all, fd, key) : NULL;
+		return fd >= 0 ? read_code(p, all, fd, key, freed) : NULL;
 	TAILQ_REMOVE(&all->used, c, use);
 	TAILQ_INSERT_TAIL(&all->used, c, use);
 	return c;
@@ -167,7 +172,8 @@ size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, st
 			    int fd, const struct message_question *q)
 {
 	const struct code_key key = {q->address, PYTHON_PLACE_ID(q->place)};
-	struct code *c = find(p, all, fd, &key);
+	bool freed = false;
+	struct code *c = find(p, all, fd, &key, &freed);
 	struct message_code_answer a = {.question = *q};
 	char *texts = to + sizeof(a);
 
@@ -180,6 +186,8 @@ size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, st
 		keep_budget(all, c);
 	} else if (fd < 0) {
 		a.flags = SYMBOL_BAD_OBJECT;
+	} else if (freed) {
+		a.flags = SYMBOL_FREED;
 	}
 	memcpy(to, &a, sizeof(a));
 	return sizeof(a) + a.name + a.file;

@@ -24,16 +24,65 @@
 
 #include "bpf/unwind/python_register.h"
 
+/* Those of a str's characters that are part of an id, into w->characters; how many bytes it has. */
+static __always_inline __u64 read_characters(struct python_walk *w, __u64 address)
+{
+	const __u32 half = PYTHON_CHARACTERS_MAX / 2;
+	struct python_characters c;
+	__u32 bytes;
+
+	if (python_read(w, w->text_head, sizeof(w->text_head), address))
+		return 0;
+	c = python_characters_of(&w->layout, address, w->text_head);
+	if (c.size > PYTHON_CHARACTERS_MAX) {
+		if (python_read(w, w->characters, half, c.from) ||
+		    python_read(w, w->characters + half / 8, half, c.from + c.size - half))
+			return 0;
+		return c.size;
+	}
+	__builtin_memset(w->characters, 0, sizeof(w->characters));
+	bytes = c.size;
+	keep_in_register(bytes);
+	if (bytes > PYTHON_CHARACTERS_MAX || python_read(w, w->characters, bytes, c.from))
+		return 0;
+	return c.size;
+}
+
+static __always_inline __u64 text_id(struct python_walk *w, __u64 address)
+{
+	__u64 size = read_characters(w, address);
+
+	return size ? python_text_id(size, w->characters) : 0;
+}
+
+/* Most frames have the file of the one before. */
+static __always_inline __u64 file_id(struct python_walk *w)
+{
+	__u64 file = code_word(w, w->layout.code_file);
+
+	if (file != w->file) {
+		w->file_id = text_id(w, file);
+		w->file = file;
+	}
+	return w->file_id;
+}
+
 static __always_inline __u32 code_id(struct python_walk *w)
 {
-	__u64 id = 0;
+	const struct python_layout *l = &w->layout;
+	__u64 id = 0, shown[PYTHON_SHOWN] = {0}, name = code_word(w, l->code_name), qualified = name;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		id = python_mix(id, code_word(w, w->layout.code_id[i]));
-	if (!w->layout.id_by_name ||
-	    python_read(w, w->name, sizeof(w->name), code_word(w, w->layout.code_name)))
+		id = python_mix(id, code_word(w, l->code_id[i]));
+	if (!l->id_by_text)
 		return id;
-	return python_name_id(id, w->name);
+	if (l->code_qualified_name != PYTHON_ABSENT)
+		qualified = code_word(w, l->code_qualified_name);
+	shown[PYTHON_SHOWN_NAME] = text_id(w, name);
+	if (qualified != name)
+		shown[PYTHON_SHOWN_QUALIFIED] = text_id(w, qualified);
+	shown[PYTHON_SHOWN_FILE] = file_id(w);
+	return python_shown_id(id, shown);
 }
 
 /* In code units; ~0: before the first. */

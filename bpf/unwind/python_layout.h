@@ -56,7 +56,7 @@ struct python_layout {
 	__u8 lines; /* enum python_lines */
 	__u8 executable_tag; /* bits of a frame's code pointer that are no address: 0, or from 3.14 */
 	__u8 shim_owner; /* value of frame_owner that marks a shim (3.12 on) */
-	__u8 id_by_name; /* the id takes some of the name, too: up to 3.11 */
+	__u8 id_by_text; /* the id is also made of the texts that are shown: up to 3.11 */
 	/* of _PyRuntimeState */
 	__u32 runtime_interpreters; /* first interpreter */
 	__u32 runtime_holder; /* thread that holds the GIL, gilstate.tstate_current; up to 3.11 */
@@ -139,24 +139,58 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 }
 
 /*
- * The id where all these words may be the same again in a code object that takes the place of
- * another: name is the begin of the str code_name, with its hash and, if it is ASCII, its first
- * characters. No str is shorter, as memory is allotted.
+ * Up to 3.11 all these words may be the same again in a code object that takes the place of another.
+ * There the texts that are shown of it (co_name, co_qualname, co_filename) are part of its id: all
+ * of their characters, or of longer ones the number and as many as fit half of these bytes at
+ * either end.
  */
-#define PYTHON_NAME_WORDS 8
-#define PYTHON_NAME_HASH 3
-#define PYTHON_NAME_STATE 4
-#define PYTHON_NAME_IS_ASCII 0x40
-#define PYTHON_NAME_TEXT 6
+#define PYTHON_CHARACTERS_MAX 128 /* bytes */
+#define PYTHON_CHARACTERS_WORDS (PYTHON_CHARACTERS_MAX / 8)
+#define PYTHON_TEXT_HEAD_WORDS 8 /* no str is shorter, as memory is allotted */
 
-static inline __u32 python_name_id(__u32 id, const __u64 name[PYTHON_NAME_WORDS])
+/* Where the characters of a str are. */
+struct python_characters {
+	__u64 from; /* address */
+	__u64 size; /* bytes; 0: there are none, or not in one piece with the head */
+};
+
+/* head: the begin of the str at that address. */
+static inline struct python_characters
+python_characters_of(const struct python_layout *l, __u64 address,
+		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
 {
-	__u64 mixed = python_mix(id, name[PYTHON_NAME_HASH]);
+	const __u64 length = head[(l->text_length / 8) & (PYTHON_TEXT_HEAD_WORDS - 1)];
+	const __u64 word = head[(l->text_state / 8) & (PYTHON_TEXT_HEAD_WORDS - 1)];
+	const __u32 state = (__u32)(word >> (l->text_state & 4) * 8) >> (l->text_shift & 31);
+	const __u32 start = state & PYTHON_TEXT_ASCII ? l->text_ascii : l->text_compact;
+	struct python_characters c = {.from = address + start};
 
-	if (name[PYTHON_NAME_STATE] & PYTHON_NAME_IS_ASCII)
-		for (int i = PYTHON_NAME_TEXT; i < PYTHON_NAME_WORDS; i++)
-			mixed = python_mix(mixed, name[i]);
+	if (state & PYTHON_TEXT_COMPACT)
+		c.size = length * PYTHON_TEXT_WIDTH(state);
+	return c;
+}
+
+/* The texts that are shown of a code object: python_text_id() of each; 0: there is none. */
+enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
+
+/* id: of the words. */
+static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
+{
+	__u64 mixed = id;
+
+	for (int i = 0; i < PYTHON_SHOWN; i++)
+		mixed = python_mix(mixed, shown[i]);
 	return (__u32)mixed;
+}
+
+/* characters: those that count, followed by zeros; size: bytes of all that there are. */
+static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHARACTERS_WORDS])
+{
+	__u64 id = size;
+
+	for (int i = 0; i < PYTHON_CHARACTERS_WORDS; i++)
+		id = python_mix(id, characters[i]);
+	return id;
 }
 
 /*

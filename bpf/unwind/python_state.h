@@ -74,7 +74,9 @@ struct python_walk {
 	__u8 whole; /* if no register has the frame: there is no shim before the other one */
 	__u8 bounded; /* the last word tells where a native call began */
 	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
-	__u64 name[PYTHON_NAME_WORDS]; /* the begin of a code object's name */
+	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str that is shown of a code object */
+	__u64 characters[PYTHON_CHARACTERS_WORDS];
+	__u64 file, file_id; /* of the frame before: address, python_text_id(); 0: none */
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];
 };
 

@@ -109,6 +109,7 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	w->at = at;
 	w->count = w->next = w->searched = 0;
 	w->thread = w->frame = w->cframe = 0;
+	w->file = w->file_id = 0;
 	w->phase = PYTHON_SEARCH;
 	w->recalled = 0;
 	w->flags = WIRE_PYTHON_PROCESS;

@@ -191,6 +191,19 @@ def cpu_seconds(pid):
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
+def waited_for_cpu(pid):
+    """Seconds for which a process of one thread was ready to run and no CPU ran it."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+
+
+def child_named(pid, comm):
+    """The pid of a child of that name, or None."""
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    found = [int(child) for child in children
+             if pathlib.Path(f"/proc/{child}/comm").read_text() == f"{comm}\n"]
+    return found[0] if found else None
+
+
 def preemptions(pid):
     """How often all threads of a process gave a CPU away or had to."""
     found = 0
@@ -314,6 +327,29 @@ class LiveTest(unittest.TestCase):
         trace = Trace(recording.path)
         trace.stolen = stolen() - recording.stolen
         trace.done = done
+        return trace
+
+    def finish_in_time(self, recording, limit=2, how=signal.SIGINT):
+        """
+        The same, and the recording ends within that many seconds; trace.ending says how many it
+        took. Those for which it waited for a CPU that ran others, or that the host ran none, are
+        left out: promised is the end on a machine that has time. What is left is 1.5 s of waiting
+        and some 0.1 s of work.
+        """
+        before, begun = stolen() + waited_for_cpu(recording.pid), time.monotonic()
+        waited = before
+        if how:
+            recording.process.send_signal(how)
+        while recording.process.poll() is None and time.monotonic() < begun + 60:
+            try:
+                waited = max(waited, stolen() + waited_for_cpu(recording.pid))
+            except OSError:
+                pass  # it is over
+            time.sleep(0.005)
+        took = time.monotonic() - begun
+        trace = self.finish(recording, how=None)
+        trace.ending = took - (waited - before)
+        self.assertLess(trace.ending, limit, f"{took:.2f} s in all; {trace.done.err}")
         return trace
 
     @staticmethod

@@ -9,7 +9,6 @@ says what was refused to whom. Each attack is compared with a control recording 
 import os
 import re
 import subprocess
-import time
 
 import live
 from live import workload
@@ -65,10 +64,7 @@ class Adversaries(live.LiveTest):
         recording = self.begin("-a", "-F", FREQUENCY)
         for path in victims:
             self.start(path, EACH, **as_user(VICTIM)).wait()
-        began = time.monotonic()
-        trace = self.finish(recording)
-        trace.ending = time.monotonic() - began
-        return trace
+        return self.finish_in_time(recording)
 
     def cost(self, trace):
         """(s of CPU, bytes resident) of the recorder and its helpers."""
@@ -85,7 +81,6 @@ class Adversaries(live.LiveTest):
         for process in processes:
             self.assertIsNone(process.poll(), "the attack ended too early")
         self.check_victims(trace)
-        self.assertLess(trace.ending, 2 + 1)  # 1 s for a busy machine
         cpu, memory = self.cost(trace)
         usual_cpu, usual_memory = self.cost(control)
         print(f"{self.id()}: CPU {cpu:.2f} s instead of {usual_cpu:.2f}, memory "

@@ -379,13 +379,13 @@ def new_thread(s):
 RECURSION = (own_caller, torn, unreadable_frame, unreadable_code, code_in_the_kernel, wrong_type,
              no_frame, stranger, endless_threads)
 CHANGES = {
-    "3.8-recursion": (cycle, new_thread, endless_name, *RECURSION),
+    "3.8-recursion": (cycle, new_thread, *RECURSION),
     "3.11-recursion": (*RECURSION, early_cframe, new_thread),
     "3.11-callbacks": (early_generator, early_entry),
     "3.12-callbacks": (early_yield,),
     "3.12-recursion": (endless_shims, exchanged_offsets, no_interpreter, no_runtime, freed_thread,
-                       endless_interpreters, many_interpreters, no_name, no_lines,
-                       early_frame, *RECURSION),
+                       endless_interpreters, many_interpreters, no_name, endless_name,
+                       no_lines, early_frame, *RECURSION),
     "3.13-recursion": (*RECURSION, endless_interpreters),
 }
 

@@ -98,7 +98,7 @@ static const struct state_member {
 	STATE_MEMBER(lines),
 	STATE_MEMBER(executable_tag),
 	STATE_MEMBER(shim_owner),
-	STATE_MEMBER(id_by_name),
+	STATE_MEMBER(id_by_text),
 	STATE_MEMBER(runtime_interpreters),
 	STATE_MEMBER(runtime_holder),
 	STATE_MEMBER(runtime_collecting),

@@ -14,6 +14,7 @@
 struct python_walker {
 	const struct python_memory *memory;
 	struct python_thread *remembered; /* NULL: nothing is */
+	uint64_t unreadable;		  /* an address that only others can read; 0: none */
 	uint64_t reads, steps;		  /* that were made */
 	struct python_walk walk;
 	__u64 words[PYTHON_WORDS];
@@ -29,7 +30,8 @@ static inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u6
 	struct python_walker *walker = walker_of(w);
 
 	walker->reads++;
-	if (walker->memory->read(walker->memory->context, to, bytes, address))
+	if ((!walker->unreadable || address != walker->unreadable) &&
+	    walker->memory->read(walker->memory->context, to, bytes, address))
 		return 0;
 	memset(to, 0, bytes); /* as the kernel does */
 	return -1;
@@ -70,6 +72,18 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 		return;
 	for (int over = 0; !over && w->steps < PYTHON_STEPS_MAX; w->steps++)
 		over = python_step(&w->walk, w->words);
+}
+
+/* The id of the code object at an address, as a walk gives it. Undefined if there is none. */
+static inline uint32_t walker_code_id(struct python_walker *w, const struct python_memory *memory,
+				      const struct python_layout *layout, uint64_t code_type,
+				      uint64_t address)
+{
+	w->memory = memory;
+	w->walk.layout = *layout;
+	w->walk.process.code_type = code_type;
+	w->walk.file = w->walk.file_id = 0;
+	return read_code(&w->walk, address) ? 0 : code_id(&w->walk);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "python_memory.h"
+#include "python_walker.h"
 #include "suite.h"
 
 #define CODE_TYPE 0x555555aaaa00ull
@@ -18,7 +19,7 @@ static const struct python_memory memory = {.read = fake_read, .context = &fake}
 /* Lines: unit 0 is on the first, 1 and 2 on the next, 3 on none. */
 static const uint8_t table[] = {0x80 | 10 << 3 | 0, 0, 0, 0x80 | 11 << 3 | 1, 0, 0, 0x80 | 15 << 3};
 
-static uint32_t code_id(void)
+static uint32_t id_of_words(void)
 {
 	__u64 words[PYTHON_ID_WORDS];
 
@@ -43,10 +44,10 @@ static uint32_t make_code(void)
 	fake_word(&fake, LINES + fake_layout.bytes_size, sizeof(table));
 	memcpy(fake.bytes + LINES + fake_layout.bytes_data, table, sizeof(table));
 	memcpy(fake.bytes + CODE + fake_layout.code_first_line, &line, sizeof(line));
-	return code_id();
+	return id_of_words();
 }
 
-static int read_code(struct python_code *ret, uint32_t id)
+static int read_object(struct python_code *ret, uint32_t id)
 {
 	fake.reads = 0;
 	return python_code_read(ret, &memory, &fake_layout, CODE_TYPE, FAKE_BASE + CODE, id);
@@ -57,7 +58,7 @@ static void check_refused(uint32_t id, int expected)
 {
 	struct python_code c = {.id = 4711};
 
-	ck_assert_int_eq(read_code(&c, id), expected);
+	ck_assert_int_eq(read_object(&c, id), expected);
 	ck_assert_uint_eq(c.id, 4711);
 	ck_assert_ptr_null(c.name);
 }
@@ -68,7 +69,7 @@ START_TEST(a_code_object_is_read)
 	struct python_layout old = fake_layout;
 	struct python_code c;
 
-	ck_assert_int_eq(read_code(&c, id), 0);
+	ck_assert_int_eq(read_object(&c, id), 0);
 	ck_assert_uint_eq(c.id, id);
 	ck_assert_str_eq(c.name, "Shop.work");
 	ck_assert_str_eq(c.file, "/a/shop.py");
@@ -97,7 +98,7 @@ START_TEST(what_was_freed_is_stale)
 
 	for (int i = 0; i < 3; i++) {
 		fake_word(&fake, CODE, alive[i]);
-		ck_assert_int_eq(read_code(&c, id), 0);
+		ck_assert_int_eq(read_object(&c, id), 0);
 		python_code_free(&c);
 		fake_word(&fake, CODE, freed[i]);
 		check_refused(id, -ESTALE);
@@ -124,6 +125,113 @@ START_TEST(another_object_is_stale)
 }
 END_TEST
 
+/* Of a version whose code objects have no number of their own. */
+static struct python_layout layout_without_number(void)
+{
+	struct python_layout l = fake_layout;
+
+	l.id_by_text = 1;
+	return l;
+}
+
+static uint32_t id_of_walker(const struct python_layout *l)
+{
+	static struct python_walker w;
+
+	return walker_code_id(&w, &memory, l, CODE_TYPE, FAKE_BASE + CODE);
+}
+
+/* One byte of the characters of a text changes; seen: whether the id takes it into account. */
+static void check_text(size_t text, size_t at, bool seen)
+{
+	const struct python_layout l = layout_without_number();
+	const uint32_t id = id_of_walker(&l);
+	struct python_code c = {0};
+	int rc;
+
+	fake.bytes[text + l.text_ascii + at] ^= 1;
+	rc = python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id);
+	ck_assert_int_eq(rc, seen ? -ESTALE : 0);
+	ck_assert_int_eq(id_of_walker(&l) != id, seen);
+	python_code_free(&c);
+	fake.bytes[text + l.text_ascii + at] ^= 1;
+}
+
+/* All words of a later code object at the address may be the same, but not what is shown of it. */
+START_TEST(another_text_is_another_object)
+{
+	static const size_t texts[] = {NAME, QUALIFIED_NAME, FILE_NAME};
+	static char longest[PYTHON_CHARACTERS_MAX + 2];
+	const size_t all = PYTHON_CHARACTERS_MAX, half = all / 2;
+
+	memset(longest, 'x', all + 1);
+	for (int i = 0; i < 3; i++) {
+		make_code();
+		for (size_t at = 0; at < 4; at++)
+			check_text(texts[i], at, true);
+		longest[all] = '\0';
+		fake_ascii(&fake, texts[i], longest);
+		for (size_t at = 0; at < all; at++)
+			check_text(texts[i], at, true);
+		longest[all] = 'x';
+		fake_ascii(&fake, texts[i], longest);
+		for (size_t at = 0; at < all + 1; at++)
+			check_text(texts[i], at, at != half);
+		fake_ascii(&fake, texts[i], "x");
+		check_text(texts[i], 0, true);
+	}
+}
+END_TEST
+
+/* The walker reads no page that the process has not touched; the reader of names does. */
+START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
+{
+	const struct python_layout l = layout_without_number();
+	static const size_t texts[] = {NAME, QUALIFIED_NAME, FILE_NAME};
+	const uint32_t members[] = {l.code_name, l.code_qualified_name, l.code_file};
+	struct python_code c = {0};
+	static struct python_walker w;
+	uint32_t id;
+
+	for (int i = 0; i < 3; i++) {
+		make_code();
+		w.unreadable = FAKE_BASE + texts[i];
+		id = walker_code_id(&w, &memory, &l, CODE_TYPE, FAKE_BASE + CODE);
+		ck_assert_uint_ne(id, id_of_walker(&l));
+		ck_assert_int_eq(python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id),
+				 0);
+		ck_assert_str_eq(c.file, "/a/shop.py");
+		python_code_free(&c);
+		/* at another place there is another text */
+		fake_word(&fake, CODE + members[i], fake_ascii(&fake, 5000, "other"));
+		ck_assert_int_eq(python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id),
+				 -ESTALE);
+	}
+}
+END_TEST
+
+/* A length that no memory has: the text is left out of the id, and cannot be read. */
+START_TEST(a_text_longer_than_memory_is_left_out)
+{
+	static const uint64_t lengths[] = {FAKE_SIZE, UINT32_MAX, 1ull << 62, UINT64_MAX};
+	static const size_t texts[] = {NAME, QUALIFIED_NAME, FILE_NAME};
+	const struct python_layout l = layout_without_number();
+	uint32_t id;
+
+	for (int i = 0; i < 3; i++) {
+		for (int n = 0; n < 4; n++) {
+			make_code();
+			id = id_of_walker(&l);
+			fake_word(&fake, texts[i] + l.text_length, lengths[n]);
+			ck_assert_uint_ne(id_of_walker(&l), id);
+			ck_assert_int_eq(python_code_read(NULL, &memory, &l, CODE_TYPE,
+							  FAKE_BASE + CODE, id),
+					 -ESTALE);
+		}
+	}
+}
+END_TEST
+
 /* Freed and used again while it is read, at any moment but the last: nothing of it counts. */
 START_TEST(what_changes_meanwhile_is_stale)
 {
@@ -131,7 +239,7 @@ START_TEST(what_changes_meanwhile_is_stale)
 	uint32_t id = make_code();
 	unsigned int reads;
 
-	ck_assert_int_eq(read_code(&c, id), 0);
+	ck_assert_int_eq(read_object(&c, id), 0);
 	python_code_free(&c);
 	reads = fake.reads;
 	for (unsigned int at = 1; at <= reads + 1; at++) {
@@ -143,7 +251,7 @@ START_TEST(what_changes_meanwhile_is_stale)
 			check_refused(id, -ESTALE);
 			continue;
 		}
-		ck_assert_int_eq(read_code(&c, id), 0);
+		ck_assert_int_eq(read_object(&c, id), 0);
 		python_code_free(&c);
 	}
 }
@@ -155,8 +263,8 @@ START_TEST(nonsense_of_another_object_is_stale)
 	uint32_t id = make_code();
 
 	fake_word(&fake, CODE + fake_layout.code_file, 8);
-	check_refused(code_id(), -EFAULT);
-	id = code_id();
+	check_refused(id_of_words(), -EFAULT);
+	id = id_of_words();
 	fake.change_at = 4;
 	fake.change_offset = CODE + fake_layout.code_file;
 	fake.change_to = FAKE_BASE + FILE_NAME;
@@ -168,13 +276,13 @@ START_TEST(names_that_make_no_sense_are_errors)
 {
 	make_code();
 	fake_word(&fake, CODE + fake_layout.code_qualified_name, 0);
-	check_refused(code_id(), -EFAULT);
+	check_refused(id_of_words(), -EFAULT);
 	make_code();
 	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + FAKE_SIZE - 20);
-	check_refused(code_id(), -EFAULT);
+	check_refused(id_of_words(), -EFAULT);
 	make_code();
 	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + CODE); /* itself */
-	check_refused(code_id(), -EBADMSG);
+	check_refused(id_of_words(), -EBADMSG);
 	ck_assert_int_eq(python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, 8, 0), -EFAULT);
 	ck_assert_int_eq(
 		python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, UINT64_MAX - 8, 0),
@@ -189,7 +297,7 @@ static void check_no_lines(uint64_t lines, uint64_t size)
 	make_code();
 	fake_word(&fake, CODE + fake_layout.code_lines, lines);
 	fake_word(&fake, LINES + fake_layout.bytes_size, size);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_str_eq(c.name, "Shop.work");
 	ck_assert_ptr_null(c.lines);
 	ck_assert_uint_eq(python_code_line(&c, &fake_layout, 0), 0);
@@ -217,7 +325,7 @@ START_TEST(an_empty_table_is_one)
 	make_code();
 	old.lines = PYTHON_LINES_LNOTAB;
 	fake_word(&fake, LINES + fake_layout.bytes_size, 0);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_uint_eq(python_code_line(&c, &old, 9), 42);
 	python_code_free(&c);
 }
@@ -233,7 +341,7 @@ START_TEST(long_names_are_cut)
 	fake_word(&fake, 8192 + fake_layout.text_length, 8000);
 	fake_word(&fake, CODE + fake_layout.code_qualified_name, FAKE_BASE + 8192);
 	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + 8192);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_uint_eq(strlen(c.name), PYTHON_NAME_MAX - 1);
 	ck_assert_str_eq(c.name + PYTHON_NAME_MAX - 5, "n\xe2\x80\xa6");
 	ck_assert_uint_eq(strlen(c.file), PYTHON_FILE_MAX - 1);
@@ -249,7 +357,7 @@ static void check_shown(const char *qualified, const char *name, const char *exp
 	fake_word(&fake, CODE + fake_layout.code_qualified_name,
 		  fake_ascii(&fake, QUALIFIED_NAME, qualified));
 	fake_word(&fake, CODE + fake_layout.code_name, fake_ascii(&fake, NAME, name));
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_str_eq(c.name, expected);
 	python_code_free(&c);
 }
@@ -282,7 +390,7 @@ START_TEST(without_a_readable_name_the_qualified_one_is_shown)
 
 	make_code();
 	fake_word(&fake, CODE + fake_layout.code_name, 0);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_str_eq(c.name, "Shop.work");
 	python_code_free(&c);
 }
@@ -297,11 +405,11 @@ START_TEST(of_a_cut_qualified_name_the_end_is_unknown)
 	fake_ascii(&fake, 8192, "");
 	fake_word(&fake, CODE + fake_layout.code_qualified_name, FAKE_BASE + 8192);
 	fake_word(&fake, 8192 + fake_layout.text_length, PYTHON_NAME_MAX - 1);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_str_eq(c.name, "work");
 	python_code_free(&c);
 	fake_word(&fake, 8192 + fake_layout.text_length, PYTHON_NAME_MAX);
-	ck_assert_int_eq(read_code(&c, code_id()), 0);
+	ck_assert_int_eq(read_object(&c, id_of_words()), 0);
 	ck_assert_str_eq(c.name + PYTHON_NAME_MAX - 5, "n\xe2\x80\xa6");
 	python_code_free(&c);
 }
@@ -328,6 +436,8 @@ START_TEST(members_far_away_are_refused)
 END_TEST
 
 SUITE("python_code", a_code_object_is_read, what_was_freed_is_stale, another_object_is_stale,
+      another_text_is_another_object, a_text_that_the_walker_could_not_read_is_left_out,
+      a_text_longer_than_memory_is_left_out,
       what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
       names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
       long_names_are_cut, a_name_that_the_qualified_one_lacks_is_shown,

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "bpf/event.h"
 #include "client.h"
+#include "python_walker.h"
 #include "pythons.h"
 #include "suite.h"
 #include "symbolizers/python_code.h"
@@ -113,31 +114,25 @@ static void hear(struct scene *c, const char *kind)
 	free(line);
 }
 
-/* The id that a walker meets. */
+static bool read_process(void *context, void *to, size_t size, uint64_t address)
+{
+	const struct scene *c = context;
+
+	return pread(c->memory, to, size, (off_t)address) == (ssize_t)size;
+}
+
+/* The ids that a walker meets. */
 static void set_ids(struct scene *c)
 {
-	const struct python_layout *l = &c->seen.python.layout;
-	__u64 words[PYTHON_ID_WORDS], name[PYTHON_NAME_WORDS], at;
+	const struct python_memory memory = {.read = read_process, .context = c};
+	static struct python_walker w;
 
 	for (size_t i = 0; i < c->told.count; i++) {
 		struct told *t = &c->told.items[i];
-		uint32_t id;
 
-		for (int w = 0; w < PYTHON_ID_WORDS; w++)
-			ck_assert_int_eq(
-				pread(c->memory, &words[w], sizeof(*words),
-				      (off_t)(t->address + l->code_id[w])),
-				sizeof(*words));
-		id = python_code_id(words);
-		if (l->id_by_name) {
-			ck_assert_int_eq(pread(c->memory, &at, sizeof(at),
-					       (off_t)(t->address + l->code_name)),
-					 sizeof(at));
-			ck_assert_int_eq(pread(c->memory, name, sizeof(name), (off_t)at),
-					 sizeof(name));
-			id = python_name_id(id, name);
-		}
-		t->place = PYTHON_PLACE(id, t->place);
+		t->place = PYTHON_PLACE(walker_code_id(&w, &memory, &c->seen.python.layout,
+						       c->code_type, t->address),
+					t->place);
 	}
 }
 

@@ -239,7 +239,7 @@ START_TEST(what_is_remembered_is_bounded)
 		if (i == 3 || i > 60)
 			check_found(&seen.answers.items[i], 1, i);
 		else if (i < 40)
-			check_not_found(&seen.answers.items[i], 0);
+			check_not_found(&seen.answers.items[i], SYMBOL_FREED);
 	}
 	free(ids);
 	close(fd);
@@ -360,7 +360,7 @@ START_TEST(memory_that_nobody_gives_has_no_names)
 	ck_assert_int_eq(symbolizer_ask_python(s, 1, (uintptr_t)page, 0), 0);
 	ask(s, 2, 0, id_of(fd, 0));
 	finish(s);
-	check_not_found(&seen.answers.items[0], seen.answers.items[0].flags & SYMBOL_BAD_OBJECT);
+	check_not_found(&seen.answers.items[0], seen.answers.items[0].flags & (SYMBOL_BAD_OBJECT | SYMBOL_FREED));
 	check_found(&seen.answers.items[1], 2, 0);
 	if (hanging >= 0)
 		close(hanging);
@@ -430,10 +430,10 @@ START_TEST(what_one_process_has_told_another_has_too)
 	finish(s);
 	ck_assert_uint_eq(seen.answers.count, 6);
 	check_found(&seen.answers.items[1], 2, 0);
-	check_not_found(&seen.answers.items[2], 0);
-	check_not_found(&seen.answers.items[3], 0);
-	check_not_found(&seen.answers.items[4], 0);
-	check_not_found(&seen.answers.items[5], 0);
+	check_not_found(&seen.answers.items[2], SYMBOL_FREED);
+	check_not_found(&seen.answers.items[3], SYMBOL_FREED);
+	check_not_found(&seen.answers.items[4], SYMBOL_FREED);
+	check_not_found(&seen.answers.items[5], SYMBOL_FREED);
 	close(fd);
 	close(none);
 	stop(s, &seen);

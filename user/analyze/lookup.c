@@ -79,6 +79,8 @@ static const char *nameless(const struct profile *p, const struct profile_frame 
 	char at[32] = "";
 	int length;
 
+	if (f->f.kind == FRAME_PYTHON && f->f.flags & FRAME_FLAG_FREED)
+		return "[python: code freed]";
 	if (!*module)
 		return "[unknown]";
 	/* "[kernel]" is already in brackets. */

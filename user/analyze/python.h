@@ -35,6 +35,7 @@ struct python_share {
 	uint64_t collecting; /* garbage */
 	uint64_t unread; /* frames and state could not be read yet */
 	uint64_t frames, named; /* Python's, in every sample's stack anew */
+	uint64_t freed; /* of frames without a name: their code was gone before it was read */
 };
 
 /* 0 or -ENOMEM. */

@@ -8,7 +8,7 @@
 
 /* Frames of Python on the way from the root to a stack. */
 struct on_path {
-	uint32_t frames, named;
+	uint32_t frames, named, freed;
 };
 
 /* Parents come first. */
@@ -26,6 +26,7 @@ static void count_frames(struct on_path *paths, const struct profile *p)
 		paths[i].frames++;
 		paths[i].named += f->function != PROFILE_NONE &&
 				  *p->functions[f->function].f.name;
+		paths[i].freed += f->f.flags & FRAME_FLAG_FREED ? 1 : 0;
 	}
 }
 
@@ -54,6 +55,7 @@ static void add(struct python_share *share, const struct profile_sum *s,
 	if (paths && s->stack != PROFILE_NONE) {
 		share->frames += s->count * paths[s->stack].frames;
 		share->named += s->count * paths[s->stack].named;
+		share->freed += s->count * paths[s->stack].freed;
 	}
 }
 

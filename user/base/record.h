@@ -283,7 +283,10 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
 	X(ASKED, "asked", 2) /* looked for by the symbolizer: without a function, it has none */ \
 	X(INTERPRETER, "interpreter", 4) /* native, an evaluation loop: the frames that it runs, \
-					    if there are any, come next, towards the leaf */
+					    if there are any, come next, towards the leaf */ \
+	X(FREED, "freed", 8) /* of Python, without a function: its code object was freed, or its \
+				process over, before the name was read */ \
+	X(UNREADY, "unready", 16) /* its name was still being read when the recording ended */
 
 #define SAMPLE_FLAGS(X) \
 	X(KERNEL, "kernel", 1) /* the sample hit the kernel */ \

@@ -48,6 +48,8 @@ struct capture_options {
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: keep none */
 	const char *unwind_cache; /* directory in which they are kept; NULL: nowhere */
 	uint64_t duration; /* ns; 0: until keep_going says no */
+	/* ns after its end for which the recording waits for names, and for inlined functions */
+	uint64_t wait_names, wait_inlines;
 	uint64_t keep; /* ns that the sink keeps; 0: everything. See sink_ops.forget */
 	/* process to release by a byte to this descriptor once sampling runs; -1: none */
 	int release_fd;
@@ -72,7 +74,8 @@ struct capture_summary {
 	uint64_t elapsed; /* ns */
 	uint64_t switches, wakeups, migrations; /* put */
 	uint64_t switch_memory; /* bytes shared with the kernel; part of what is resident */
-	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
+	uint64_t names_asked, worker_restarts, opener_restarts;
+	uint64_t names_unready; /* frames whose names were still being read at the end */
 	uint64_t files_refused; /* for want of descriptors: RLIMIT_NOFILE */
 	uint64_t names_mangled; /* that would have taken too much to demangle */
 	char names_mangled_in[256]; /* path of the first file that has such; its end, if it is longer */

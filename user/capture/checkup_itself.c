@@ -16,6 +16,7 @@
 
 #define ENOUGH 20 /* samples */
 #define LEAST (300 * NSEC_PER_MSEC)
+#define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define MOST (5 * NSEC_PER_SEC)
 
 /* What comes of the recording: all by id, of which there are few. */
@@ -118,6 +119,7 @@ static int record(uint32_t pid, const char *cache, struct kept *k, struct error 
 		.pids = &pid,
 		.pid_count = 1,
 		.duration = MOST,
+		.wait_names = WAIT_NAMES,
 		.unwind_cache = cache[0] ? cache : NULL,
 		.release_fd = -1,
 		.wake_fd = -1,

@@ -63,6 +63,9 @@ bool intern_take_urgent(struct intern *n);
 /* Path of the first file that has a name which takes too much to demangle; NULL: none has. */
 const char *intern_mangled(const struct intern *n);
 
+/* Frames whose names were still being read at the last tick. */
+uint64_t intern_unready(const struct intern *n);
+
 /* An answer of the symbolizer. Errors of the sink are kept for intern_tick(). */
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
 

@@ -210,6 +210,8 @@ static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 		note_mangled(n, w);
 	if (s->flags & SYMBOL_START)
 		f.flags |= FRAME_FLAG_START;
+	if (s->flags & SYMBOL_FREED)
+		f.flags |= FRAME_FLAG_FREED;
 	if (s->flags & SYMBOL_FOUND)
 		ret = intern_function(n, w->key.object, s, &f.function, &n->why);
 	if (!ret)
@@ -290,6 +292,22 @@ static bool is_hopeless(const struct intern *n, const struct waiting *w)
 	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
 }
 
+/* No later tick will name it. What was answered without a name is no matter of time. */
+static int put_last(struct intern *n, const struct waiting *w, struct error *err)
+{
+	const struct frame unready = {.flags = FRAME_FLAG_UNREADY};
+
+	if (w->missing)
+		return 0;
+	n->unready++;
+	return put_named(n, w, &unready, err);
+}
+
+uint64_t intern_unready(const struct intern *n)
+{
+	return n->unready;
+}
+
 int intern_tick(struct intern *n, bool last, struct error *err)
 {
 	struct waiting *w, *next;
@@ -299,7 +317,9 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 		return error_set(err, ret, "%s", n->why.text);
 	memories_tick(&n->memories, boot_now());
 	HASH_ITER(hh, n->waiting, w, next) {
-		if (!w->emitted)
+		if (last)
+			ret = put_last(n, w, err);
+		else if (!w->emitted)
 			ret = put_unnamed(n, w, err);
 		if (ret)
 			return ret;

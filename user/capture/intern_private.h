@@ -57,6 +57,7 @@ struct intern {
 	unsigned int early_count;
 	struct waiting *waiting;
 	unsigned int missing; /* of those */
+	uint64_t unready; /* of those when the recording ended */
 	struct inlines *inlines; /* NULL: they are not asked for */
 	struct cache *placed; /* function.id -> nothing: those that were put with file and line */
 	struct placing *placing; /* frames whose inlined functions were asked for */

@@ -19,7 +19,10 @@
 #include "capture/select.h"
 
 #define TICK (NSEC_PER_SEC)
-/* Names are asked for once a tick, or when so many are wanted: waking the worker costs more. */
+/*
+ * Names are asked for once a tick, or when so many are wanted: waking the worker costs more, and it
+ * may have to read a large file again each time.
+ */
 #define ASK_BATCH 256
 /* Answers come one by one, and each would wake us: so long, ns, they are left to gather. */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
@@ -31,9 +34,6 @@
 #define TIDY_INTERVAL (30 * NSEC_PER_SEC)
 /* The scan of /proc at the start may take this long. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
-/* The last tables and names at the end, together; the same where a helper hung or refused. */
-#define NAMES_LIMIT (20 * NSEC_PER_SEC)
-#define END_LIMIT (1500 * NSEC_PER_MSEC)
 
 /*
  * What ends a wait: rings that fill up, names that come, other helper processes that answer,
@@ -47,13 +47,15 @@ enum wake {
 	WAKE_SIGNAL = 16,
 };
 
-static int poll_helpers(struct live *l, struct error *err)
+/* all: names of files are asked for, too, which wait until they are many, or a tick. */
+static int poll_helpers(struct live *l, bool all, struct error *err)
 {
 	uint64_t now = boot_now();
 	int ret = opener_poll(l->opener, now, err);
 
+	all = all || symbolizer_gathered(l->symbolizer) >= ASK_BATCH;
 	if (!ret)
-		ret = symbolizer_flush(l->symbolizer);
+		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_brief(l->symbolizer);
 	if (!ret)
 		ret = symbolizer_poll(l->symbolizer, now, err);
 	if (!ret && l->pager)
@@ -322,12 +324,12 @@ static int rounds(struct live *l, struct error *err)
 			ret = drain(l, err);
 		if (!ret && (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
 			     intern_take_urgent(l->intern) ||
-			     symbolizer_pending(l->symbolizer) >= ASK_BATCH))
-			ret = poll_helpers(l, err);
+			     symbolizer_gathered(l->symbolizer) >= ASK_BATCH))
+			ret = poll_helpers(l, false, err);
 		if (!ret && (l->remapped || l->retry))
 			ret = tell_walkers(l, boot_now(), err);
 		if (!ret && boot_now() - l->last_tick >= TICK) {
-			ret = poll_helpers(l, err);
+			ret = poll_helpers(l, true, err);
 			if (!ret)
 				ret = live_follow_cpus(l, err);
 			if (!ret)
@@ -378,7 +380,7 @@ static int scan_machine(struct live *l, struct error *err)
 		struct epoll_event e;
 
 		epoll_wait(l->epoll, &e, 1, 10);
-		ret = poll_helpers(l, err);
+		ret = poll_helpers(l, true, err);
 		if (!ret)
 			ret = sideband_drain(l->sideband, boot_now());
 	}
@@ -394,7 +396,7 @@ static int prepare_tables(struct live *l, struct error *err)
 	struct capture_progress *p = &l->progress;
 	uint64_t until = boot_now() + TABLES_LIMIT;
 	bool looked = false;
-	int ret = poll_helpers(l, err);
+	int ret = poll_helpers(l, true, err);
 
 	p->preparing = true;
 	while (!ret && boot_now() < until && l->options.keep_going(l->options.context, p)) {
@@ -410,7 +412,7 @@ static int prepare_tables(struct live *l, struct error *err)
 				until = boot_now() + MAKING_LIMIT;
 		}
 		epoll_wait(l->epoll, &e, 1, 10);
-		ret = poll_helpers(l, err);
+		ret = poll_helpers(l, true, err);
 		if (!ret)
 			ret = sideband_drain(l->sideband, boot_now());
 	}
@@ -487,16 +489,22 @@ static int begin(struct live *l, struct error *err)
 	return ret ? ret : release_command(l, err);
 }
 
-/*
- * What is still answered after the end is worth a wait as long as all goes well. Somebody whose
- * files hang or flood the helpers must not make the recording longer.
- */
+/* The last tables and names have this time together. */
 static bool may_wait(const struct live *l)
 {
-	bool well = !opener_restarts(l->opener) && !symbolizer_stats(l->symbolizer)->restarts &&
-		    !shares_refused(objects_shares(l->objects));
+	return boot_now() < l->ended + l->options.wait_names;
+}
 
-	return boot_now() < l->ended + (well ? NAMES_LIMIT : END_LIMIT);
+static bool wants_names(struct live *l)
+{
+	return symbolizer_pending(l->symbolizer) || opener_pending(l->opener) ||
+	       objects_reread_kernel(l->objects, boot_now());
+}
+
+static bool wants_inlines(const struct live *l)
+{
+	return l->inlines && inlines_pending(l->inlines) &&
+	       boot_now() < l->ended + l->options.wait_inlines;
 }
 
 /* Ask for what is still nameless, for as long as answers may be hoped for. */
@@ -505,18 +513,16 @@ static int last_names(struct live *l, struct error *err)
 	int ret = 0;
 
 	l->progress.finishing = true;
+	symbolizer_drop_tables(l->symbolizer);
 	objects_refresh(l->objects, boot_now());
 	do {
 		struct epoll_event e;
 
-		ret = poll_helpers(l, err);
-		if (ret || (!symbolizer_pending(l->symbolizer) && !opener_pending(l->opener) &&
-			    !(l->inlines && inlines_pending(l->inlines)) &&
-			    !objects_reread_kernel(l->objects, boot_now())))
+		ret = poll_helpers(l, true, err);
+		if (ret || !((may_wait(l) && wants_names(l)) || wants_inlines(l)))
 			break;
 		epoll_wait(l->epoll, &e, 1, 20);
-	} while (may_wait(l) && keep_going(l));
-	l->summary.names_pending = symbolizer_pending(l->symbolizer);
+	} while (keep_going(l));
 	return ret;
 }
 
@@ -531,7 +537,7 @@ static int last_tables(struct live *l, struct error *err)
 		struct epoll_event e;
 
 		epoll_wait(l->epoll, &e, 1, 20);
-		ret = poll_helpers(l, err);
+		ret = poll_helpers(l, true, err);
 		if (!ret)
 			ret = tell_walkers(l, boot_now(), err);
 	}
@@ -608,6 +614,7 @@ static void add_names(const struct live *l, struct capture_summary *s)
 	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
 
 	s->names_asked = stats->asked;
+	s->names_unready = l->intern ? intern_unready(l->intern) : 0;
 	s->worker_restarts = stats->restarts;
 	s->names_mangled = stats->mangled;
 	if (path)

@@ -29,6 +29,9 @@
 
 /* Bytes for the reader of debugging information, unless --inline-memory tells. */
 #define INLINE_MEMORY (256ULL << 20)
+/* After its end a recording waits so long, ns, unless --wait-names says how long. */
+#define WAIT_NAMES (1500 * NSEC_PER_MSEC)
+#define WAIT_INLINES (20 * NSEC_PER_SEC)
 #define ONE_WISH NSEC_PER_SEC /* signals that come together are one */
 
 struct record_options {
@@ -36,6 +39,8 @@ struct record_options {
 	const char *event, *output, *format, *unwind_cache, *save_stacks;
 	uint64_t period, duration, buffer, switch_buffer, unwind_memory, inline_memory;
 	uint64_t keep, max_size;
+	uint64_t wait_names;
+	bool wait_is_set;
 	bool inlines;
 	bool sample, sched; /* what is recorded; neither: the default */
 	bool idle, quiet, verbose, stacks;
@@ -101,6 +106,14 @@ static int set_keep(void *options, const char *value, struct error *err)
 	return ret || o->keep ? ret : error_set(err, -EINVAL, "0 is nothing to keep");
 }
 
+static int set_wait_names(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+
+	o->wait_is_set = true;
+	return parse_duration(value, &o->wait_names, err);
+}
+
 static int set_max_size(void *options, const char *value, struct error *err)
 {
 	struct record_options *o = options;
@@ -163,6 +176,12 @@ static const struct option_spec record_options[] = {
 	 .help = "What that process may take; files whose debugging information is larger than "
 		 "half of it are told, and go without. Default: 256M.",
 	 .offset = MEMBER(inline_memory)},
+
+	{.name = "wait-names", .type = OPTION_CALL, .arg = "TIME", .set = set_wait_names,
+	 .help = "How long the recording waits after its end for names, unwind tables and inlined "
+		 "functions that are still being read. What is not ready by then has no name; the "
+		 "summary counts it. Ctrl-C ends the wait. Default: 1.5s, for inlined functions "
+		 "20s."},
 
 	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
@@ -239,6 +258,7 @@ struct recording {
 	char *trace; /* path */
 	int signals; /* signalfd */
 	int stopped_by; /* signal, 0 none */
+	bool waited; /* long enough for names: that signal came when sampling was over */
 	struct sink *sink; /* NULL: the trace is not there yet, or no more */
 	bool full; /* --max-size ends it */
 	bool is_short; /* the trace has no room left: that ends it */
@@ -412,13 +432,16 @@ static bool keep_going(void *context, const struct capture_progress *p)
 {
 	struct recording *r = context;
 
+	bool was_stopped = r->stopped_by;
+
 	take_signals(r);
+	r->waited = r->waited || (p->finishing && !was_stopped && r->stopped_by);
 	serve_copies(r, p);
 	progress_show(&r->progress, p, r->options.duration);
 	r->full = r->full || is_full(r);
 	r->is_short = r->is_short || (r->sink && trace_writer_is_short(r->sink));
-	if (p->finishing) /* names are looked up to the end, unless aborted or not stored */
-		return !r->is_short;
+	if (p->finishing) /* names are looked up, unless they cannot be stored */
+		return !r->is_short && !r->waited;
 	return !r->stopped_by && !r->launch.ended && !r->full && !r->is_short;
 }
 
@@ -451,6 +474,8 @@ static struct capture_options capture_options_of(struct recording *r)
 		.switch_buffer = o->switch_buffer,
 		.unwind_memory = o->unwind_memory,
 		.inline_memory = inline_memory_of(o),
+		.wait_names = o->wait_is_set ? o->wait_names : WAIT_NAMES,
+		.wait_inlines = o->wait_is_set ? o->wait_names : WAIT_INLINES,
 		.save_stacks = o->save_stacks,
 		.duration = o->duration,
 		.keep = o->keep,

@@ -221,11 +221,12 @@ static void show_losses(const struct capture_summary *s)
 				 show_count(s->lost[reason], count, sizeof(count)),
 				 loss_reason_text((uint64_t)reason));
 	}
-	if (s->names_pending) {
+	if (s->names_unready) {
 		char count[32];
 
-		log_warn("%s addresses were not named in time",
-			 show_count(s->names_pending, count, sizeof(count)));
+		log_warn("%s functions have no name: it was still being read at the end; "
+			 "--wait-names 20s waits longer, Ctrl-C ends the wait",
+			 show_count(s->names_unready, count, sizeof(count)));
 	}
 	show_mangled(s);
 	show_refused(s);

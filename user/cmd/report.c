@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/unready.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
@@ -232,6 +233,8 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 		rc = breakages_of(&r->breakages, p, r->event_index);
 	if (!rc)
 		rc = python_share_of(&r->python, p, r->event_index);
+	if (!rc)
+		rc = unready_of(&r->unready, p, r->event_index);
 	if (!rc)
 		rc = functions_of_stacks(&r->functions, p, r->event_index, &r->symbols);
 	if (!rc)

@@ -47,6 +47,7 @@ struct report {
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
+	uint64_t unready; /* samples with functions whose names were not ready at the end */
 	struct losses losses;
 	struct report_sched *sched; /* NULL: the scheduler was not recorded, or is not shown */
 };

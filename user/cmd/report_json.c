@@ -151,6 +151,7 @@ static void put_python(struct json *j, const struct report *r)
 	json_key_uint(j, "unread", p->unread);
 	json_key_uint(j, "frames", p->frames);
 	json_key_uint(j, "frames_named", p->named);
+	json_key_uint(j, "frames_freed", p->freed);
 	json_object_end(j);
 }
 
@@ -281,6 +282,7 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
 	put_stacks(&j, r);
+	json_key_uint(&j, "samples_with_names_not_ready", r->unready);
 	put_python(&j, r);
 	put_accounts(&j, r);
 	put_functions(&j, r, "functions", &r->functions);

@@ -449,8 +449,26 @@ static void put_python(const struct report *r, const struct screen *s)
 				 show_percent(p->named, p->frames, share, sizeof(share)),
 				 show_count(p->named, named, sizeof(named)),
 				 show_count(p->frames, frames, sizeof(frames)));
+	if (p->freed)
+		snprintf(text + used, sizeof(text) - used,
+			 ", %s of code that was freed, or gone with its process, before its name "
+			 "was read", show_percent(p->freed, p->frames, share, sizeof(share)));
 	if (used)
 		put_paragraph(s, "Python", STYLE_PLAIN, text);
+}
+
+static void put_unready(const struct report *r, const struct screen *s)
+{
+	char text[256], count[32], share[16];
+
+	if (!r->unready)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s samples (%s) have functions without a name that was still being read when "
+		 "the recording ended: 'skein record --wait-names 20s' waits longer",
+		 show_count(r->unready, count, sizeof(count)),
+		 show_percent(r->unready, r->count, share, sizeof(share)));
+	put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
 /* Whether an interpreter's info tells no more than that all is well. */
@@ -673,6 +691,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	if (r->count && !r->options->sched) {
 		put_samples(r, s, merged);
 		put_stacks(r, s);
+		put_unready(r, s);
 		put_python(r, s);
 		put_interpreters(r, s);
 	}

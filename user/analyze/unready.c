@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/unready.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bool has_unready(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].f.flags & FRAME_FLAG_UNREADY)
+			return true;
+	return false;
+}
+
+/* For each stack, whether such a frame is on it. Parents come first. */
+static void mark(bool *stacks, const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+
+		stacks[i] = (s->parent != PROFILE_NONE && stacks[s->parent]) ||
+			    (s->frame != PROFILE_NONE &&
+			     p->frames[s->frame].f.flags & FRAME_FLAG_UNREADY);
+	}
+}
+
+int unready_of(uint64_t *ret, const struct profile *p, uint32_t event)
+{
+	uint64_t samples = 0;
+	bool *stacks;
+
+	*ret = 0;
+	if (!has_unready(p))
+		return 0;
+	stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
+	if (!stacks)
+		return -ENOMEM;
+	mark(stacks, p);
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		const struct profile_sum *s = &p->sums[i];
+
+		if (s->event == event && s->stack != PROFILE_NONE && stacks[s->stack])
+			samples += s->count;
+	}
+	free(stacks);
+	*ret = samples;
+	return 0;
+}
