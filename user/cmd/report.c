@@ -160,45 +160,16 @@ static int make_tree(struct report *r)
 	return rc;
 }
 
-static int keep_python(const struct report *r, struct functions *f)
-{
-	bool *python = calloc(r->symbols.names.texts.count, sizeof(*python));
-	size_t kept = 0;
-
-	if (!python)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->profile->frame_count; i++)
-		if (r->profile->frames[i].f.kind == FRAME_PYTHON)
-			python[r->symbols.of_frame[i]] = true;
-	for (size_t i = 0; i < f->list.count; i++)
-		if (python[f->list.items[i].symbol])
-			f->list.items[kept++] = f->list.items[i];
-	f->list.count = kept;
-	free(python);
-	return 0;
-}
-
-/* Which of its functions a program in Python is busy with, in C or not: of a view of its own. */
+/* Which of its functions a program in Python is busy with, in C or not. */
 static int make_python_functions(struct report *r)
 {
 	const struct report_options *o = r->options;
-	struct profile alone = *r->profile;
-	size_t size = ((size_t)alone.stack_count + 1) * sizeof(*alone.stacks);
-	int rc;
 
 	if (r->python.samples * PYTHON_LEAST < r->count || !r->python.frames || o->view.python ||
 	    o->tree || o->sched || (o->by != BY_NOTHING && o->by != BY_FUNCTION && !o->json))
 		return 0;
-	alone.stacks = malloc(size);
-	if (!alone.stacks)
-		return -ENOMEM;
-	memcpy(alone.stacks, r->profile->stacks, size - sizeof(*alone.stacks));
-	rc = python_alone(&alone);
-	if (!rc)
-		rc = functions_of_stacks(&r->python_functions, &alone, r->event_index,
-					 &r->symbols);
-	free(alone.stacks);
-	return rc ? rc : keep_python(r, &r->python_functions);
+	return functions_of_python(&r->python_functions, &r->functions, r->profile, r->event_index,
+				   &r->symbols);
 }
 
 static bool is_filtered(const struct filter *f)
