@@ -49,13 +49,15 @@ static uint32_t caller_of(const struct profile *p, uint32_t stack)
 	return parent == PROFILE_NONE ? p->stack_count : parent;
 }
 
-/* How many nodes each stack has, with all its callees. */
+/* How many nodes each stack has, with all its callees; none has samples yet. */
 static void measure(struct walk *w)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i <= p->stack_count; i++)
+	for (uint32_t i = 0; i <= p->stack_count; i++) {
 		w->places[i] = 1;
+		w->stacks[i] = (struct cost){0};
+	}
 	for (uint32_t i = p->stack_count; i-- > 0;)
 		w->places[caller_of(p, i)] += w->places[i];
 }
@@ -192,7 +194,7 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 	*w = (struct walk){
 		.profile = p,
 		.places = malloc(nodes * sizeof(*w->places)),
-		.stacks = calloc(nodes, sizeof(*w->stacks)),
+		.stacks = malloc(nodes * sizeof(*w->stacks)),
 		.nodes = malloc(nodes * sizeof(*w->nodes)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
 		.times = calloc(symbols, sizeof(*w->times)),

@@ -164,12 +164,10 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 	if (index_put(&b->absent[kind], id, 1) < 0)
 		return -ENOMEM;
 	b->made->profile.missing++;
-	if (kind == KIND_STACK) {
+	if (kind == KIND_STACK)
 		b->made->profile.stacks[index] = lost;
-		b->made->profile.stacks[index].id = id;
-	} else {
+	else
 		rc = take_entity_at(b, kind, index, &empty);
-	}
 	*ret = index;
 	return rc;
 }
@@ -212,7 +210,7 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 /* A parent always stands before its children, so a damaged trace has no circles either. */
 static int take_stack(struct builder *b, const struct stack *s)
 {
-	struct profile_stack to = {.id = s->id};
+	struct profile_stack to;
 	uint32_t index;
 	/* The parent first, so that it gets the lower index should it have to be made up. */
 	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
@@ -231,7 +229,8 @@ static int take_stack(struct builder *b, const struct stack *s)
 
 static int take_sum(struct builder *b, const struct sum *s)
 {
-	struct profile_sum to = {.count = s->count, .weight = s->weight, .flags = s->flags};
+	struct profile_sum to = {.count = s->count, .weight = s->weight,
+				 .flags = (uint32_t)s->flags};
 	uint32_t index;
 	/* Of no event: of one that never came, since all views ask for a sum's event. */
 	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
@@ -325,7 +324,7 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 			   p->frames[parent->frame].f.address == END_WALKED;
 
 	if (parent && !behind_mark)
-		return parent->end;
+		return p->ends[s->parent];
 	if (!f)
 		return END_UNKNOWN_ROOT;
 	if (f->kind == FRAME_END)
@@ -339,7 +338,7 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 /* Python's frames may be known beyond where the native walk ended. */
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
-	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->parent].root;
+	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->roots[s->parent];
 	uint64_t kind;
 
 	if (root != PROFILE_NONE || s->frame == PROFILE_NONE)
@@ -348,16 +347,29 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 	return kind == FRAME_END || kind == FRAME_PYTHON ? PROFILE_NONE : s->frame;
 }
 
+static int find_ends(struct profile *p)
+{
+	p->ends = malloc((size_t)p->stack_count + 1);
+	p->roots = malloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
+	if (!p->ends || !p->roots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		p->ends[i] = end_of(p, &p->stacks[i]);
+		p->roots[i] = root_of(p, &p->stacks[i]);
+	}
+	return 0;
+}
+
 /* What can be told only when everything has come. How stacks ended goes by all their frames. */
 static int complete(struct builder *b)
 {
 	struct profile *p = &b->made->profile;
-	int rc;
+	int rc = find_ends(p);
 
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		p->stacks[i].end = end_of(p, &p->stacks[i]);
-		p->stacks[i].root = root_of(p, &p->stacks[i]);
-	}
+	if (rc < 0)
+		return rc;
+	p->stacks_by_id = b->by_id[KIND_STACK];
+	b->by_id[KIND_STACK] = (struct index){0};
 	profile_join_events(p);
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
 	rc = profile_join_hosts(p, &b->made->texts);
@@ -464,6 +476,10 @@ void profile_free(struct profile *p)
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		if (arrays[kind].size)
 			free(*(void **)((char *)p + arrays[kind].items));
+	free(p->ends);
+	free(p->roots);
+	free(p->moved_stacks);
+	index_free(&p->stacks_by_id);
 	names_free(&owned->texts);
 	free(owned);
 }
