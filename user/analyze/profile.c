@@ -14,6 +14,7 @@
 #include "analyze/names.h"
 #include "analyze/profile_hosts.h"
 #include "analyze/python.h"
+#include "base/jobs.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
@@ -53,6 +54,12 @@ struct builder {
 	struct index by_id[KIND_COUNT];	 /* index of the item */
 	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
 	size_t capacity[KIND_COUNT];
+	/*
+	 * Of the half of a profile that has the stacks: ids of entities, which the other half has.
+	 * What refers to them has their positions here until both are joined.
+	 */
+	bool is_half;
+	VECTOR(uint64_t) elsewhere[KIND_COUNT];
 	struct profile_view view;
 	int (*done)(void *context, const struct profile *p, struct error *err);
 	void *context;
@@ -172,13 +179,28 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 	return rc;
 }
 
+/* An entity of the other half. */
+static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	uint32_t position = b->elsewhere[kind].count;
+
+	if (position == PROFILE_NONE - 1)
+		return -EOVERFLOW;
+	if (vector_push(&b->elsewhere[kind], id) < 0 ||
+	    index_append(&b->by_id[kind], id, position) < 0)
+		return -ENOMEM;
+	*ret = position;
+	return 0;
+}
+
 /* The index of what an id refers to; PROFILE_NONE of none. */
 static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
 	if (id && index == INDEX_NONE)
-		return make_up(b, kind, id, ret);
+		return b->is_half && kind != KIND_STACK ? postpone(b, kind, id, ret)
+							: make_up(b, kind, id, ret);
 	*ret = index;
 	return 0;
 }
@@ -260,7 +282,7 @@ static int take_account(struct builder *b, const struct account *a)
 /* It has no id: its frame and depth tell it apart. */
 static int take_inlined(struct builder *b, const struct inlined *i)
 {
-	uint32_t frame, function, index;
+	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index;
 	int rc = refer(b, KIND_FRAME, i->frame, &frame);
 
 	if (!rc)
@@ -403,6 +425,7 @@ static void builder_free(struct sink *s)
 	struct builder *b = (struct builder *)s;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		vector_free(&b->elsewhere[kind]);
 		index_free(&b->by_id[kind]);
 		index_free(&b->absent[kind]);
 	}
@@ -450,6 +473,16 @@ static int keep(void *context, const struct profile *p, struct error *err)
 	return 0;
 }
 
+/* The finished profile of a sink that keep() is called by. */
+static struct profile *take_out(struct sink *sink)
+{
+	struct builder *b = (struct builder *)sink;
+	struct profile *p = &b->made->profile;
+
+	b->made = NULL;
+	return p;
+}
+
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err)
 {
@@ -459,11 +492,117 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 
 	if (!rc)
 		rc = pipe_join(source, sink, err);
-	if (!rc) {
-		*ret = &((struct builder *)sink)->made->profile;
-		((struct builder *)sink)->made = NULL;
-	}
+	if (!rc)
+		*ret = take_out(sink);
 	sink_free(sink);
+	return rc;
+}
+
+#define OF_STACKS (WANT(STACK) | WANT(SUM))
+
+static int half_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	return OF_STACKS & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
+}
+
+static const struct sink_ops half_ops = {.put = half_put, .free = builder_free};
+
+/* The indexes of entities that the other half refers to, by position. NULL without memory. */
+static uint32_t *resolve(struct builder *b, const struct builder *half, enum record_kind kind)
+{
+	size_t count = half->elsewhere[kind].count;
+	uint32_t *indexes = malloc((count + 1) * sizeof(*indexes));
+	int rc = indexes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = refer(b, kind, half->elsewhere[kind].items[i], &indexes[i]);
+	if (!rc)
+		return indexes;
+	free(indexes);
+	return NULL;
+}
+
+static uint32_t resolved(const uint32_t *indexes, uint32_t position)
+{
+	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
+}
+
+/* Stacks and sums, which have no others in b, with what they are found by. */
+static void adopt_stacks(struct builder *b, struct builder *half)
+{
+	struct profile *to = &b->made->profile, *from = &half->made->profile;
+
+	to->stacks = from->stacks;
+	to->stack_count = from->stack_count;
+	to->sums = from->sums;
+	to->sum_count = from->sum_count;
+	to->missing += from->missing;
+	b->by_id[KIND_STACK] = half->by_id[KIND_STACK];
+	from->stacks = NULL;
+	from->sums = NULL;
+	half->by_id[KIND_STACK] = (struct index){0};
+}
+
+static int join_halves(struct builder *b, struct builder *half)
+{
+	uint32_t *frames = resolve(b, half, KIND_FRAME), *threads = resolve(b, half, KIND_THREAD);
+	uint32_t *events = resolve(b, half, KIND_EVENT);
+	struct profile *p = &b->made->profile;
+	int rc = frames && threads && events ? 0 : -ENOMEM;
+
+	if (!rc) {
+		adopt_stacks(b, half);
+		for (uint32_t i = 0; i < p->stack_count; i++)
+			p->stacks[i].frame = resolved(frames, p->stacks[i].frame);
+		for (uint32_t i = 0; i < p->sum_count; i++) {
+			p->sums[i].event = resolved(events, p->sums[i].event);
+			p->sums[i].thread = resolved(threads, p->sums[i].thread);
+		}
+	}
+	free(frames);
+	free(threads);
+	free(events);
+	return rc;
+}
+
+/* A source and the sink that it runs into. */
+struct reading {
+	struct source *source;
+	struct sink *sink;
+};
+
+static int read_half(void *context, struct error *err)
+{
+	struct reading *r = context;
+
+	return r->source->ops->run(r->source, r->sink, err);
+}
+
+int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
+			const struct profile_view *view, struct error *err)
+{
+	const struct profile *made = NULL;
+	struct reading first = {.source = entities}, second = {.source = stacks};
+	const struct job halves[] = {{read_half, &first}, {read_half, &second}};
+	int rc = profile_sink(&first.sink, view, keep, &made, err);
+
+	if (!rc)
+		rc = profile_sink(&second.sink, view, keep, &made, err);
+	if (!rc) {
+		first.sink->wants &= ~OF_STACKS;
+		second.sink->wants = WANTS(OF_STACKS);
+		second.sink->ops = &half_ops;
+		((struct builder *)second.sink)->is_half = true;
+		rc = jobs_run(halves, 2, err);
+	}
+	if (!rc && join_halves((struct builder *)first.sink, (struct builder *)second.sink) < 0)
+		rc = error_errno(err, -ENOMEM, "cannot join the halves of a profile");
+	if (!rc)
+		rc = first.sink->ops->finish(first.sink, err);
+	if (!rc)
+		*ret = take_out(first.sink);
+	sink_free(first.sink);
+	sink_free(second.sink);
 	return rc;
 }
 

@@ -102,6 +102,13 @@ struct profile_view {
  */
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err);
+/*
+ * The same profile from two sources of the same records, at the same time: the entities from one,
+ * stacks and their sums from the other. What they tell of losses must be equal: if some of it could
+ * not be read, read it all from one.
+ */
+int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
+			const struct profile_view *view, struct error *err);
 void profile_free(struct profile *p);
 
 /*

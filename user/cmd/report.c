@@ -312,7 +312,7 @@ static int run_report(const char *path, const struct report_options *o)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
 	rc = input_open(&in, path, &o->filter, &err);
 	if (!rc)
-		rc = profile_read(&p, in.source, &o->view, &err);
+		rc = input_profile(&p, &in, path, &o->filter, &o->view, &err);
 	if (!rc)
 		rc = show(path, o, &in, p, &err);
 	if (!rc)
