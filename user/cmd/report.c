@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jobs.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
@@ -186,9 +187,36 @@ static bool is_shown(const struct report_options *o, enum group_by by)
 	return o->by == BY_NOTHING && !o->tree && (by == GROUP_PROGRAM || by == GROUP_CONTAINER);
 }
 
+/* What goes by single stacks: with millions of them it takes as long as all the rest. */
+static int make_functions(void *context, struct error *err)
+{
+	struct report *r = context;
+	int rc = functions_of_stacks(&r->functions, r->profile, r->event_index, &r->symbols);
+
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
+static int make_rest(void *context, struct error *err)
+{
+	struct report *r = context;
+	const struct profile *p = r->profile;
+	int rc;
+
+	completeness_of(&r->completeness, p, r->event_index);
+	losses_of(&r->losses, p, r->event_index);
+	rc = breakages_of(&r->breakages, p, r->event_index);
+	if (!rc)
+		rc = python_share_of(&r->python, p, r->event_index);
+	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
+		if (is_shown(r->options, by))
+			rc = groups_of(&r->groups[by], p, r->event_index, by);
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
 int report_make(struct report *r, const char *path, const struct profile *p,
 		const struct report_options *o, struct error *err)
 {
+	const struct job parts[] = {{make_functions, r}, {make_rest, r}};
 	int rc;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
@@ -196,25 +224,21 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
 	r->filtered = is_filtered(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
-	completeness_of(&r->completeness, p, r->event_index);
-	losses_of(&r->losses, p, r->event_index);
 	rc = symbols_of(&r->symbols, p);
-	if (!rc)
-		rc = breakages_of(&r->breakages, p, r->event_index);
-	if (!rc)
-		rc = python_share_of(&r->python, p, r->event_index);
-	if (!rc)
-		rc = functions_of_stacks(&r->functions, p, r->event_index, &r->symbols);
-	if (!rc)
-		rc = make_python_functions(r);
-	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
-		if (is_shown(o, by))
-			rc = groups_of(&r->groups[by], p, r->event_index, by);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot make the report");
+	rc = jobs_run(parts, 2, err);
+	if (rc < 0)
+		goto out;
+	rc = make_python_functions(r);
 	if (!rc && o->tree)
 		rc = make_tree(r);
 	if (rc < 0)
+		error_errno(err, rc, "cannot make the report");
+out:
+	if (rc < 0)
 		report_free(r);
-	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+	return rc;
 }
 
 void report_free(struct report *r)
