@@ -79,8 +79,8 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
 	return *(char **)(profile + arrays[kind].items) + index * arrays[kind].size;
 }
 
-/* A new zeroed item at the end of its array. */
-static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
+/* A new item at the end of its array, to be written by the caller. */
+static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 {
 	char *profile = (char *)&b->made->profile;
 	uint32_t *count = (uint32_t *)(profile + arrays[kind].count);
@@ -92,7 +92,6 @@ static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 			arrays[kind].size) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
-	memset(item(b, kind, *ret), 0, arrays[kind].size);
 	return 0;
 }
 
@@ -102,6 +101,7 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 	const struct kind *k = &kinds[kind];
 
 	memcpy(to, record, k->size);
+	memset((char *)to + k->size, 0, arrays[kind].size - k->size);
 	for (unsigned int i = 0; i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
 		uint32_t number;
@@ -116,7 +116,7 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 }
 
 /* A new item under an id (or another number that tells it apart). */
-static int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
 	int rc = append(b, kind, &index);
@@ -206,7 +206,7 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 }
 
 /* The index of an entity whose record has come: an earlier one of its id is replaced. */
-static int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index = index_get(&b->by_id[kind], id);
 
@@ -230,7 +230,7 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 }
 
 /* A parent always stands before its children, so a damaged trace has no circles either. */
-static int take_stack(struct builder *b, const struct stack *s)
+static inline int take_stack(struct builder *b, const struct stack *s)
 {
 	struct profile_stack to;
 	uint32_t index;
@@ -249,7 +249,7 @@ static int take_stack(struct builder *b, const struct stack *s)
 	return 0;
 }
 
-static int take_sum(struct builder *b, const struct sum *s)
+static inline int take_sum(struct builder *b, const struct sum *s)
 {
 	struct profile_sum to = {.count = s->count, .weight = s->weight,
 				 .flags = (uint32_t)s->flags};
@@ -282,7 +282,7 @@ static int take_account(struct builder *b, const struct account *a)
 /* It has no id: its frame and depth tell it apart. */
 static int take_inlined(struct builder *b, const struct inlined *i)
 {
-	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index;
+	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;
 	int rc = refer(b, KIND_FRAME, i->frame, &frame);
 
 	if (!rc)
@@ -321,13 +321,36 @@ static int take(struct builder *b, enum record_kind kind, const void *record)
 	}
 }
 
-static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int taken(int rc, enum record_kind kind, struct error *err)
 {
-	int rc = take((struct builder *)s, kind, record);
-
 	return rc < 0 ? error_errno(err, rc, "cannot keep the %s records of the trace",
 				    kinds[kind].name)
 		      : 0;
+}
+
+static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	return taken(take((struct builder *)s, kind, record), kind, err);
+}
+
+/* Stacks and sums are many more than all others. */
+static int builder_put_many(struct sink *s, enum record_kind kind, const void *records,
+			    size_t count, struct error *err)
+{
+	struct builder *b = (struct builder *)s;
+	const char *at = records;
+	int rc = 0;
+
+	if (kind == KIND_STACK)
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take_stack(b, (const struct stack *)records + i);
+	else if (kind == KIND_SUM)
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take_sum(b, (const struct sum *)records + i);
+	else
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take(b, kind, at + i * kinds[kind].size);
+	return taken(rc, kind, err);
 }
 
 /*
@@ -435,6 +458,7 @@ static void builder_free(struct sink *s)
 
 static const struct sink_ops builder_ops = {
 	.put = builder_put,
+	.put_many = builder_put_many,
 	.finish = builder_finish,
 	.free = builder_free,
 };
@@ -505,7 +529,17 @@ static int half_put(struct sink *s, enum record_kind kind, const void *record, s
 	return OF_STACKS & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
 }
 
-static const struct sink_ops half_ops = {.put = half_put, .free = builder_free};
+static int half_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+			 struct error *err)
+{
+	return OF_STACKS & 1ULL << kind ? builder_put_many(s, kind, records, count, err) : 0;
+}
+
+static const struct sink_ops half_ops = {
+	.put = half_put,
+	.put_many = half_put_many,
+	.free = builder_free,
+};
 
 /* The indexes of entities that the other half refers to, by position. NULL without memory. */
 static uint32_t *resolve(struct builder *b, const struct builder *half, enum record_kind kind)
