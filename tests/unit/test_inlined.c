@@ -172,11 +172,11 @@ START_TEST(a_profile_holds_together)
 	ck_assert_uint_eq(p->missing, 1);
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
-		ck_assert_int_eq(p->stacks[i].end, END_WALKED);
+		ck_assert_int_eq(p->ends[i], END_WALKED);
 	}
 	/* where samples stand is in the trace */
 	for (uint32_t i = 0; i < p->sum_count; i++)
-		ck_assert_uint_eq(p->stacks[p->sums[i].stack].id, i + 1);
+		ck_assert_uint_eq(p->sums[i].stack, profile_stack_with(p, i + 1));
 	profile_free(p);
 }
 END_TEST

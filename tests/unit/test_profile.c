@@ -20,10 +20,10 @@ static struct profile *scene_profile(void)
 
 static uint32_t stack_of(const struct profile *p, uint64_t id)
 {
-	for (uint32_t i = 0; i < p->stack_count; i++)
-		if (p->stacks[i].id == id)
-			return i;
-	ck_abort_msg("no stack %llu", (unsigned long long)id);
+	uint32_t stack = profile_stack_with(p, id);
+
+	ck_assert_msg(stack < p->stack_count, "no stack %llu", (unsigned long long)id);
+	return stack;
 }
 
 START_TEST(everything_is_taken)

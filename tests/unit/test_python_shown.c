@@ -30,11 +30,9 @@ static struct profile *scene(bool native, bool lines)
 static const char *path_of(const struct profile *p, uint64_t id)
 {
 	static char path[8192];
-	uint32_t at = 0;
+	uint32_t at = profile_stack_with(p, id);
 
 	*path = '\0';
-	while (at < p->stack_count && p->stacks[at].id != id)
-		at++;
 	ck_assert_uint_lt(at, p->stack_count);
 	for (; at != PROFILE_NONE; at = p->stacks[at].parent) {
 		char buf[256], rest[8192];
@@ -125,8 +123,8 @@ START_TEST(how_stacks_ended_goes_by_all_frames)
 	struct profile *folded = scene(false, false), *native = scene(true, false);
 
 	for (uint32_t i = 0; i < folded->stack_count; i++) {
-		ck_assert_int_eq(folded->stacks[i].end, native->stacks[i].end);
-		ck_assert_uint_eq(folded->stacks[i].root, native->stacks[i].root);
+		ck_assert_int_eq(folded->ends[i], native->ends[i]);
+		ck_assert_uint_eq(folded->roots[i], native->roots[i]);
 	}
 	profile_free(folded);
 	profile_free(native);

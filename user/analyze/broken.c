@@ -45,10 +45,12 @@ static struct recorded recorded_of(const struct profile *p)
 }
 
 /* Of a stack that is whole though it begins in the kernel. */
-static bool of_kernel_thread(const struct profile *p, const struct profile_stack *s)
+static bool of_kernel_thread(const struct profile *p, uint32_t stack)
 {
-	return s->end == END_WALKED && s->root != PROFILE_NONE &&
-	       p->frames[s->root].f.kind == FRAME_KERNEL;
+	uint32_t root = p->roots[stack];
+
+	return p->ends[stack] == END_WALKED && root != PROFILE_NONE &&
+	       p->frames[root].f.kind == FRAME_KERNEL;
 }
 
 /*
@@ -58,18 +60,18 @@ static bool of_kernel_thread(const struct profile *p, const struct profile_stack
  */
 static struct verdict judge(const struct profile *p, struct recorded recorded, uint32_t stack)
 {
-	const struct profile_stack *s = stack == PROFILE_NONE ? NULL : &p->stacks[stack];
+	enum stack_end end = profile_stack_end(p, stack);
 
 	if (recorded.kernel_only)
 		return (struct verdict){NO_USER, NO_USER_NOT_ASKED};
-	if (!s)
+	if (stack == PROFILE_NONE)
 		return recorded.user_only ? (struct verdict){NO_USER, NO_USER_KERNEL_THREAD}
 					  : (struct verdict){NO_STACK, 0};
-	if (s->end == END_NO_MEMORY_MAP)
+	if (end == END_NO_MEMORY_MAP)
 		return (struct verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
-	if (of_kernel_thread(p, s))
+	if (of_kernel_thread(p, stack))
 		return (struct verdict){NO_USER, NO_USER_KERNEL_THREAD};
-	return (struct verdict){s->end == END_WALKED ? COMPLETE : BROKEN, s->end};
+	return (struct verdict){end == END_WALKED ? COMPLETE : BROKEN, end};
 }
 
 static void count(struct completeness *c, struct verdict v, uint64_t samples)
@@ -107,7 +109,7 @@ struct breaking {
 /* The kernel is where a user stack ends from the inside: it is not what broke it. */
 static const char *module_at_fault(const struct profile *p, uint32_t stack)
 {
-	uint32_t root = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].root;
+	uint32_t root = stack == PROFILE_NONE ? PROFILE_NONE : p->roots[stack];
 
 	if (root == PROFILE_NONE || p->frames[root].f.kind == FRAME_KERNEL)
 		return "";

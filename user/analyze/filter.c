@@ -371,6 +371,40 @@ static int run_put(struct sink *s, enum record_kind kind, const void *record, st
 	return rc < 0 ? rc : sink_put(r->to, kind, record, err);
 }
 
+/* What holds of sums, in as few rows as there are gaps between them. */
+static int put_many_sums(struct filter_run *r, const struct sum *sums, size_t count,
+			 struct error *err)
+{
+	size_t first = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		const struct sum *s = &sums[i];
+
+		if (passes(r, s->event, s->thread, s->flags, 0))
+			continue;
+		rc = sink_put_many(r->to, KIND_SUM, &sums[first], i - first, err);
+		first = i + 1;
+	}
+	return rc ? rc : sink_put_many(r->to, KIND_SUM, &sums[first], count - first, err);
+}
+
+static int run_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+			struct error *err)
+{
+	struct filter_run *r = (struct filter_run *)s;
+	const char *at = records;
+	int rc = 0;
+
+	if (kind == KIND_STACK) /* they are of nobody */
+		return sink_put_many(r->to, kind, records, count, err);
+	if (kind == KIND_SUM && !r->lanes)
+		return put_many_sums(r, records, count, err);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = run_put(s, kind, at + i * kinds[kind].size, err);
+	return rc;
+}
+
 static int run_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	return sink_tick(((struct filter_run *)s)->to, time, err);
@@ -390,7 +424,11 @@ static int check_met(const struct filter_run *r, struct error *err)
 	return 0;
 }
 
-static const struct sink_ops run_ops = {.put = run_put, .tick = run_tick};
+static const struct sink_ops run_ops = {
+	.put = run_put,
+	.put_many = run_put_many,
+	.tick = run_tick,
+};
 
 static int filter_run(struct source *s, struct sink *to, struct error *err)
 {

@@ -50,6 +50,12 @@ int functions_of(struct functions *ret, const struct tree *t, const struct symbo
 /* The same of the samples of an event, straight from their stacks. 0 or -ENOMEM. */
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
 			const struct symbols *s);
+/*
+ * Of them, those of Python, with what they call in native code and in the kernel as theirs: self is
+ * what ended in them or in what such functions called.
+ */
+int functions_of_python(struct functions *ret, const struct functions *all,
+			const struct profile *p, uint32_t event, const struct symbols *s);
 /* From costs by number of symbol: those that cost anything, sorted. 0 or -ENOMEM. */
 int functions_sort(struct functions *ret, const struct function_cost *costs,
 		   const struct symbols *s);

@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The cost of functions straight from the stacks of a profile, where no tree merged by function is
- * needed. A trace may have millions of stacks, far more than a processor's cache holds, and a walk
- * from callee to callee would wait for memory at every step. So stacks are put in the order of
- * such a walk first, by passes whose steps do not wait for each other.
+ * needed. Callees have higher indexes than their callers, so one pass from the last stack to the
+ * first adds to each what its callees cost. But a function counts once on a path, and finding
+ * recursion takes a walk from caller to callee. A trace may have millions of stacks, far more than
+ * a processor's cache holds, and the walk would wait for memory at every step. So stacks are put
+ * in the order of the walk first, by passes whose steps do not wait for each other.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/functions.h"
 
 #define NONE PROFILE_NONE
+#define MARK (PROFILE_NONE - 1) /* the symbol of frames that are no function */
 
-/* A stack, at its place in the walk: callees stand behind their caller, before its next sibling. */
+/* A stack, at its place in the walk: callees stand after their caller, before its next sibling. */
 struct node {
-	uint32_t symbol; /* NONE: a mark, which is no function */
+	uint32_t symbol; /* NONE: no function, or (after the walk) one that is on the path already */
 	uint32_t size; /* nodes, with all its callees */
-	uint64_t count, weight; /* of samples that end here */
 };
 
-/* A function, while the walk is in it. */
-struct above {
-	uint32_t times; /* that it stands on the path to the current node */
-	uint64_t count, weight; /* of all samples met when the first of them was entered */
+/* Of the samples that ended at a stack; at last with those of its callees. */
+struct cost {
+	uint64_t count, weight;
+};
+
+/* A function that the walk is in. */
+struct entered {
+	uint32_t symbol;
+	uint32_t end; /* the place at which the walk leaves it */
 };
 
 struct walk {
 	const struct profile *profile;
-	uint32_t *sizes; /* by index of stack, and of what is above all roots: nodes below */
-	uint32_t *next; /* by the same: the place of the next callee, at last where it ends */
+	uint32_t *places; /* by index of stack, and of what is above all roots; sizes at first */
+	struct cost *stacks; /* by the same */
 	struct node *nodes; /* by place */
 	struct function_cost *costs; /* by symbol */
-	struct above *above; /* by symbol */
-	VECTOR(uint32_t) path; /* places of the nodes that the walk is in */
-	uint64_t count, weight; /* of all samples met */
+	uint32_t *times; /* by symbol: how often it stands on the path */
+	VECTOR(struct entered) path;
 };
 
 static uint32_t caller_of(const struct profile *p, uint32_t stack)
@@ -44,120 +49,142 @@ static uint32_t caller_of(const struct profile *p, uint32_t stack)
 	return parent == PROFILE_NONE ? p->stack_count : parent;
 }
 
-/* Callees have higher indexes than their callers. */
+/* How many nodes each stack has, with all its callees; none has samples yet. */
 static void measure(struct walk *w)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i <= p->stack_count; i++)
-		w->sizes[i] = 1;
+	for (uint32_t i = 0; i <= p->stack_count; i++) {
+		w->places[i] = 1;
+		w->stacks[i] = (struct cost){0};
+	}
 	for (uint32_t i = p->stack_count; i-- > 0;)
-		w->sizes[caller_of(p, i)] += w->sizes[i];
+		w->places[caller_of(p, i)] += w->places[i];
 }
 
-/* symbols: by index of frame; unknown: of frames that the trace has lost. */
-static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t unknown)
+/* A mark is like one more call of the function that it stands in: its samples are that one's. */
+static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_t frame,
+			  uint32_t caller)
+{
+	return symbols[frame] == MARK ? w->nodes[w->places[caller]].symbol : symbols[frame];
+}
+
+/*
+ * symbols: by index of frame; next: memory for as many numbers as there are places, of each stack
+ * the place of its next callee.
+ */
+static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next)
 {
 	const struct profile *p = w->profile;
 
-	w->nodes[0] = (struct node){.symbol = NONE, .size = w->sizes[p->stack_count]};
-	w->next[p->stack_count] = 1;
+	w->nodes[0] = (struct node){.symbol = NONE, .size = w->places[p->stack_count]};
+	w->places[p->stack_count] = 0;
+	next[p->stack_count] = 1;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		uint32_t *place = &w->next[caller_of(p, i)], frame = p->stacks[i].frame;
+		uint32_t caller = caller_of(p, i), place = next[caller], frame = p->stacks[i].frame;
 
-		w->nodes[*place] = (struct node){
-			.symbol = frame == PROFILE_NONE ? unknown : symbols[frame],
-			.size = w->sizes[i],
+		w->nodes[place] = (struct node){
+			.symbol = symbol_at(w, symbols,
+					    frame == PROFILE_NONE ? p->frame_count : frame, caller),
+			.size = w->places[i],
 		};
-		w->next[i] = *place + 1;
-		*place += w->sizes[i];
+		next[caller] += w->places[i];
+		next[i] = place + 1;
+		w->places[i] = place;
 	}
 }
 
-static void place_sums(struct walk *w, uint32_t event)
+static void add_samples(struct walk *w, uint32_t event)
 {
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
-		uint32_t stack = s->stack == PROFILE_NONE ? p->stack_count : s->stack;
-		struct node *n = &w->nodes[w->next[stack] - w->sizes[stack]];
+		uint32_t symbol;
 
-		if (s->event != event)
+		if (s->event != event || s->stack == PROFILE_NONE)
 			continue;
-		n->count += s->count;
-		n->weight += s->weight;
+		w->stacks[s->stack].count += s->count;
+		w->stacks[s->stack].weight += s->weight;
+		symbol = w->nodes[w->places[s->stack]].symbol;
+		if (symbol == NONE)
+			continue;
+		w->costs[symbol].self_count += s->count;
+		w->costs[symbol].self_weight += s->weight;
 	}
 }
 
-static void enter(struct walk *w, const struct node *n)
-{
-	struct above *above = &w->above[n->symbol];
-
-	if (above->times++)
-		return;
-	above->count = w->count;
-	above->weight = w->weight;
-}
-
-static void leave(struct walk *w, const struct node *n)
-{
-	struct above *above = &w->above[n->symbol];
-
-	if (--above->times)
-		return;
-	w->costs[n->symbol].total_count += w->count - above->count;
-	w->costs[n->symbol].total_weight += w->weight - above->weight;
-}
-
-/* Leave what ends before a place. */
+/* Leave the functions that end before a place. */
 static void leave_until(struct walk *w, uint32_t place)
 {
-	while (w->path.count) {
-		uint32_t at = w->path.items[w->path.count - 1];
-
-		if (at + w->nodes[at].size > place)
-			return;
-		leave(w, &w->nodes[at]);
-		w->path.count--;
-	}
+	while (w->path.count && w->path.items[w->path.count - 1].end <= place)
+		w->times[w->path.items[--w->path.count].symbol]--;
 }
 
-/* Marks are not on the path: the samples of one are of the function that it stands in. */
+/* Find recursion: nodes that are in a call of their own function lose their symbol. */
 static int walk(struct walk *w)
 {
-	uint32_t end = w->nodes[0].size;
+	uint32_t count = w->nodes[0].size;
 
-	for (uint32_t place = 1; place < end; place++) {
-		const struct node *n = &w->nodes[place];
+	for (uint32_t place = 1; place < count; place++) {
+		struct node *n = &w->nodes[place];
 
 		leave_until(w, place);
-		if (n->symbol != NONE) {
-			enter(w, n);
-			if (vector_push(&w->path, place) < 0)
-				return -ENOMEM;
-		}
-		if (w->path.count) {
-			uint32_t in = w->path.items[w->path.count - 1];
-
-			w->costs[w->nodes[in].symbol].self_count += n->count;
-			w->costs[w->nodes[in].symbol].self_weight += n->weight;
-		}
-		w->count += n->count;
-		w->weight += n->weight;
+		if (n->symbol == NONE)
+			continue;
+		if (vector_reserve(&w->path, 1) < 0)
+			return -ENOMEM;
+		w->path.items[w->path.count++] = (struct entered){n->symbol, place + n->size};
+		if (w->times[n->symbol]++)
+			n->symbol = NONE;
 	}
-	leave_until(w, end);
 	return 0;
 }
 
-/* By index of frame, NONE of marks. NULL without memory. */
+static void add_callees(struct walk *w)
+{
+	const struct profile *p = w->profile;
+
+	for (uint32_t i = p->stack_count; i-- > 0;) {
+		const struct cost *cost = &w->stacks[i];
+		uint32_t symbol = w->nodes[w->places[i]].symbol, caller = caller_of(p, i);
+
+		w->stacks[caller].count += cost->count;
+		w->stacks[caller].weight += cost->weight;
+		if (symbol == NONE)
+			continue;
+		w->costs[symbol].total_count += cost->count;
+		w->costs[symbol].total_weight += cost->weight;
+	}
+}
+
+/* By index of frame; the last is that of frames which the trace has lost. NULL without memory. */
 static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
 	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
 
-	for (uint32_t i = 0; i < p->frame_count && symbols; i++)
-		symbols[i] = p->frames[i].f.kind == FRAME_END ? NONE : s->of_frame[i];
+	if (!symbols)
+		return NULL;
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		symbols[i] = p->frames[i].f.kind == FRAME_END ? MARK : s->of_frame[i];
+	symbols[p->frame_count] = s->unknown;
 	return symbols;
+}
+
+/* Places of all stacks, with their symbols. */
+static int place(struct walk *w, const struct symbols *s)
+{
+	uint32_t *symbols = symbols_of_frames(w->profile, s);
+	uint32_t *next = malloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
+	int rc = symbols && next ? 0 : -ENOMEM;
+
+	if (!rc) {
+		measure(w);
+		place_stacks(w, symbols, next);
+	}
+	free(symbols);
+	free(next);
+	return rc;
 }
 
 static int begin(struct walk *w, const struct profile *p, const struct symbols *s)
@@ -166,38 +193,36 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 
 	*w = (struct walk){
 		.profile = p,
-		.sizes = malloc(nodes * sizeof(*w->sizes)),
-		.next = malloc(nodes * sizeof(*w->next)),
+		.places = malloc(nodes * sizeof(*w->places)),
+		.stacks = malloc(nodes * sizeof(*w->stacks)),
 		.nodes = malloc(nodes * sizeof(*w->nodes)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
-		.above = calloc(symbols, sizeof(*w->above)),
+		.times = calloc(symbols, sizeof(*w->times)),
 	};
-	return w->sizes && w->next && w->nodes && w->costs && w->above ? 0 : -ENOMEM;
+	return w->places && w->stacks && w->nodes && w->costs && w->times ? 0 : -ENOMEM;
 }
 
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
 			const struct symbols *s)
 {
-	uint32_t *symbols = symbols_of_frames(p, s);
 	struct walk w;
 	int rc = begin(&w, p, s);
 
-	if (!rc && !symbols)
-		rc = -ENOMEM;
+	if (!rc)
+		rc = place(&w, s);
 	if (!rc) {
-		measure(&w);
-		place_stacks(&w, symbols, s->unknown);
-		place_sums(&w, event);
+		add_samples(&w, event);
 		rc = walk(&w);
 	}
-	if (!rc)
+	if (!rc) {
+		add_callees(&w);
 		rc = functions_sort(ret, w.costs, s);
-	free(symbols);
-	free(w.sizes);
-	free(w.next);
+	}
+	free(w.places);
+	free(w.stacks);
 	free(w.nodes);
 	free(w.costs);
-	free(w.above);
+	free(w.times);
 	vector_free(&w.path);
 	return rc;
 }

@@ -70,6 +70,8 @@ struct expansion {
 	struct profile *profile;
 	struct profile_frame *frames;
 	struct profile_stack *stacks;
+	uint8_t *ends;
+	uint32_t *roots;
 	uint32_t *first; /* by frame: its innermost inlined function's */
 	uint32_t *place; /* by stack: where it went */
 	uint32_t frame_count, stack_count;
@@ -140,8 +142,9 @@ static void expand_stacks(struct expansion *e)
 		/* the outermost first: it is the frame's own function */
 		for (uint32_t n = 0; n <= more; n++) {
 			s.frame = n ? e->first[frame] + more - n : frame;
-			s.id = n == more ? p->stacks[i].id : 0;
 			e->place[i] = e->stack_count;
+			e->ends[e->stack_count] = p->ends[i];
+			e->roots[e->stack_count] = p->roots[i];
 			e->stacks[e->stack_count++] = s;
 			s.parent = e->place[i];
 		}
@@ -157,12 +160,16 @@ static void replace(struct expansion *e)
 			p->sums[i].stack = e->place[p->sums[i].stack];
 	free(p->frames);
 	free(p->stacks);
+	free(p->ends);
+	free(p->roots);
 	p->frames = e->frames;
 	p->frame_count = e->frame_count;
 	p->stacks = e->stacks;
+	p->ends = e->ends;
+	p->roots = e->roots;
 	p->stack_count = e->stack_count;
-	e->frames = NULL;
-	e->stacks = NULL;
+	p->moved_stacks = e->place;
+	*e = (struct expansion){.first = e->first};
 }
 
 int inlined_expand(struct profile *p)
@@ -178,9 +185,11 @@ int inlined_expand(struct profile *p)
 		return -EOVERFLOW;
 	e.frames = malloc(frames * sizeof(*e.frames));
 	e.stacks = malloc((stacks + 1) * sizeof(*e.stacks));
+	e.ends = malloc(stacks + 1);
+	e.roots = malloc((stacks + 1) * sizeof(*e.roots));
 	e.first = malloc(frames * sizeof(*e.first));
 	e.place = malloc((stacks + 1) * sizeof(*e.place));
-	if (e.frames && e.stacks && e.first && e.place) {
+	if (e.frames && e.stacks && e.ends && e.roots && e.first && e.place) {
 		expand_frames(&e);
 		expand_stacks(&e);
 		replace(&e);
@@ -188,6 +197,8 @@ int inlined_expand(struct profile *p)
 	}
 	free(e.frames);
 	free(e.stacks);
+	free(e.ends);
+	free(e.roots);
 	free(e.first);
 	free(e.place);
 	return rc;

@@ -8,8 +8,17 @@
 
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack)
 {
-	return stack == PROFILE_NONE ? END_UNKNOWN_ROOT : (enum stack_end)p->stacks[stack].end;
+	return stack == PROFILE_NONE ? END_UNKNOWN_ROOT : (enum stack_end)p->ends[stack];
 }
+
+uint32_t profile_stack_with(const struct profile *p, uint64_t id)
+{
+	uint32_t stack = id ? index_get(&p->stacks_by_id, id) : PROFILE_NONE;
+
+	return stack != PROFILE_NONE && p->moved_stacks ? p->moved_stacks[stack] : stack;
+}
+
+_Static_assert(INDEX_NONE == PROFILE_NONE, "profile_stack_with()");
 
 const char *module_short_name(const char *path)
 {

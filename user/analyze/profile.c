@@ -14,6 +14,7 @@
 #include "analyze/names.h"
 #include "analyze/profile_hosts.h"
 #include "analyze/python.h"
+#include "base/jobs.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
@@ -53,6 +54,12 @@ struct builder {
 	struct index by_id[KIND_COUNT];	 /* index of the item */
 	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
 	size_t capacity[KIND_COUNT];
+	/*
+	 * Of the half of a profile that has the stacks: ids of entities, which the other half has.
+	 * What refers to them has their positions here until both are joined.
+	 */
+	bool is_half;
+	VECTOR(uint64_t) elsewhere[KIND_COUNT];
 	struct profile_view view;
 	int (*done)(void *context, const struct profile *p, struct error *err);
 	void *context;
@@ -72,8 +79,8 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
 	return *(char **)(profile + arrays[kind].items) + index * arrays[kind].size;
 }
 
-/* A new zeroed item at the end of its array. */
-static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
+/* A new item at the end of its array, to be written by the caller. */
+static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 {
 	char *profile = (char *)&b->made->profile;
 	uint32_t *count = (uint32_t *)(profile + arrays[kind].count);
@@ -85,7 +92,6 @@ static int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 			arrays[kind].size) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
-	memset(item(b, kind, *ret), 0, arrays[kind].size);
 	return 0;
 }
 
@@ -95,6 +101,7 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 	const struct kind *k = &kinds[kind];
 
 	memcpy(to, record, k->size);
+	memset((char *)to + k->size, 0, arrays[kind].size - k->size);
 	for (unsigned int i = 0; i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
 		uint32_t number;
@@ -109,7 +116,7 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 }
 
 /* A new item under an id (or another number that tells it apart). */
-static int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
 	int rc = append(b, kind, &index);
@@ -164,14 +171,26 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 	if (index_put(&b->absent[kind], id, 1) < 0)
 		return -ENOMEM;
 	b->made->profile.missing++;
-	if (kind == KIND_STACK) {
+	if (kind == KIND_STACK)
 		b->made->profile.stacks[index] = lost;
-		b->made->profile.stacks[index].id = id;
-	} else {
+	else
 		rc = take_entity_at(b, kind, index, &empty);
-	}
 	*ret = index;
 	return rc;
+}
+
+/* An entity of the other half. */
+static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+{
+	uint32_t position = b->elsewhere[kind].count;
+
+	if (position == PROFILE_NONE - 1)
+		return -EOVERFLOW;
+	if (vector_push(&b->elsewhere[kind], id) < 0 ||
+	    index_append(&b->by_id[kind], id, position) < 0)
+		return -ENOMEM;
+	*ret = position;
+	return 0;
 }
 
 /* The index of what an id refers to; PROFILE_NONE of none. */
@@ -180,13 +199,14 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
 	if (id && index == INDEX_NONE)
-		return make_up(b, kind, id, ret);
+		return b->is_half && kind != KIND_STACK ? postpone(b, kind, id, ret)
+							: make_up(b, kind, id, ret);
 	*ret = index;
 	return 0;
 }
 
 /* The index of an entity whose record has come: an earlier one of its id is replaced. */
-static int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index = index_get(&b->by_id[kind], id);
 
@@ -210,9 +230,9 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 }
 
 /* A parent always stands before its children, so a damaged trace has no circles either. */
-static int take_stack(struct builder *b, const struct stack *s)
+static inline int take_stack(struct builder *b, const struct stack *s)
 {
-	struct profile_stack to = {.id = s->id};
+	struct profile_stack to;
 	uint32_t index;
 	/* The parent first, so that it gets the lower index should it have to be made up. */
 	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
@@ -229,9 +249,10 @@ static int take_stack(struct builder *b, const struct stack *s)
 	return 0;
 }
 
-static int take_sum(struct builder *b, const struct sum *s)
+static inline int take_sum(struct builder *b, const struct sum *s)
 {
-	struct profile_sum to = {.count = s->count, .weight = s->weight, .flags = s->flags};
+	struct profile_sum to = {.count = s->count, .weight = s->weight,
+				 .flags = (uint32_t)s->flags};
 	uint32_t index;
 	/* Of no event: of one that never came, since all views ask for a sum's event. */
 	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
@@ -261,7 +282,7 @@ static int take_account(struct builder *b, const struct account *a)
 /* It has no id: its frame and depth tell it apart. */
 static int take_inlined(struct builder *b, const struct inlined *i)
 {
-	uint32_t frame, function, index;
+	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;
 	int rc = refer(b, KIND_FRAME, i->frame, &frame);
 
 	if (!rc)
@@ -300,13 +321,36 @@ static int take(struct builder *b, enum record_kind kind, const void *record)
 	}
 }
 
-static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int taken(int rc, enum record_kind kind, struct error *err)
 {
-	int rc = take((struct builder *)s, kind, record);
-
 	return rc < 0 ? error_errno(err, rc, "cannot keep the %s records of the trace",
 				    kinds[kind].name)
 		      : 0;
+}
+
+static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	return taken(take((struct builder *)s, kind, record), kind, err);
+}
+
+/* Stacks and sums are many more than all others. */
+static int builder_put_many(struct sink *s, enum record_kind kind, const void *records,
+			    size_t count, struct error *err)
+{
+	struct builder *b = (struct builder *)s;
+	const char *at = records;
+	int rc = 0;
+
+	if (kind == KIND_STACK)
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take_stack(b, (const struct stack *)records + i);
+	else if (kind == KIND_SUM)
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take_sum(b, (const struct sum *)records + i);
+	else
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = take(b, kind, at + i * kinds[kind].size);
+	return taken(rc, kind, err);
 }
 
 /*
@@ -325,7 +369,7 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 			   p->frames[parent->frame].f.address == END_WALKED;
 
 	if (parent && !behind_mark)
-		return parent->end;
+		return p->ends[s->parent];
 	if (!f)
 		return END_UNKNOWN_ROOT;
 	if (f->kind == FRAME_END)
@@ -339,7 +383,7 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 /* Python's frames may be known beyond where the native walk ended. */
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
-	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->stacks[s->parent].root;
+	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->roots[s->parent];
 	uint64_t kind;
 
 	if (root != PROFILE_NONE || s->frame == PROFILE_NONE)
@@ -348,16 +392,29 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 	return kind == FRAME_END || kind == FRAME_PYTHON ? PROFILE_NONE : s->frame;
 }
 
+static int find_ends(struct profile *p)
+{
+	p->ends = malloc((size_t)p->stack_count + 1);
+	p->roots = malloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
+	if (!p->ends || !p->roots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		p->ends[i] = end_of(p, &p->stacks[i]);
+		p->roots[i] = root_of(p, &p->stacks[i]);
+	}
+	return 0;
+}
+
 /* What can be told only when everything has come. How stacks ended goes by all their frames. */
 static int complete(struct builder *b)
 {
 	struct profile *p = &b->made->profile;
-	int rc;
+	int rc = find_ends(p);
 
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		p->stacks[i].end = end_of(p, &p->stacks[i]);
-		p->stacks[i].root = root_of(p, &p->stacks[i]);
-	}
+	if (rc < 0)
+		return rc;
+	p->stacks_by_id = b->by_id[KIND_STACK];
+	b->by_id[KIND_STACK] = (struct index){0};
 	profile_join_events(p);
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
 	rc = profile_join_hosts(p, &b->made->texts);
@@ -391,6 +448,7 @@ static void builder_free(struct sink *s)
 	struct builder *b = (struct builder *)s;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		vector_free(&b->elsewhere[kind]);
 		index_free(&b->by_id[kind]);
 		index_free(&b->absent[kind]);
 	}
@@ -400,6 +458,7 @@ static void builder_free(struct sink *s)
 
 static const struct sink_ops builder_ops = {
 	.put = builder_put,
+	.put_many = builder_put_many,
 	.finish = builder_finish,
 	.free = builder_free,
 };
@@ -438,6 +497,16 @@ static int keep(void *context, const struct profile *p, struct error *err)
 	return 0;
 }
 
+/* The finished profile of a sink that keep() is called by. */
+static struct profile *take_out(struct sink *sink)
+{
+	struct builder *b = (struct builder *)sink;
+	struct profile *p = &b->made->profile;
+
+	b->made = NULL;
+	return p;
+}
+
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err)
 {
@@ -447,11 +516,127 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 
 	if (!rc)
 		rc = pipe_join(source, sink, err);
-	if (!rc) {
-		*ret = &((struct builder *)sink)->made->profile;
-		((struct builder *)sink)->made = NULL;
-	}
+	if (!rc)
+		*ret = take_out(sink);
 	sink_free(sink);
+	return rc;
+}
+
+#define OF_STACKS (WANT(STACK) | WANT(SUM))
+
+static int half_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	return OF_STACKS & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
+}
+
+static int half_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+			 struct error *err)
+{
+	return OF_STACKS & 1ULL << kind ? builder_put_many(s, kind, records, count, err) : 0;
+}
+
+static const struct sink_ops half_ops = {
+	.put = half_put,
+	.put_many = half_put_many,
+	.free = builder_free,
+};
+
+/* The indexes of entities that the other half refers to, by position. NULL without memory. */
+static uint32_t *resolve(struct builder *b, const struct builder *half, enum record_kind kind)
+{
+	size_t count = half->elsewhere[kind].count;
+	uint32_t *indexes = malloc((count + 1) * sizeof(*indexes));
+	int rc = indexes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = refer(b, kind, half->elsewhere[kind].items[i], &indexes[i]);
+	if (!rc)
+		return indexes;
+	free(indexes);
+	return NULL;
+}
+
+static uint32_t resolved(const uint32_t *indexes, uint32_t position)
+{
+	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
+}
+
+/* Stacks and sums, which have no others in b, with what they are found by. */
+static void adopt_stacks(struct builder *b, struct builder *half)
+{
+	struct profile *to = &b->made->profile, *from = &half->made->profile;
+
+	to->stacks = from->stacks;
+	to->stack_count = from->stack_count;
+	to->sums = from->sums;
+	to->sum_count = from->sum_count;
+	to->missing += from->missing;
+	b->by_id[KIND_STACK] = half->by_id[KIND_STACK];
+	from->stacks = NULL;
+	from->sums = NULL;
+	half->by_id[KIND_STACK] = (struct index){0};
+}
+
+static int join_halves(struct builder *b, struct builder *half)
+{
+	uint32_t *frames = resolve(b, half, KIND_FRAME), *threads = resolve(b, half, KIND_THREAD);
+	uint32_t *events = resolve(b, half, KIND_EVENT);
+	struct profile *p = &b->made->profile;
+	int rc = frames && threads && events ? 0 : -ENOMEM;
+
+	if (!rc) {
+		adopt_stacks(b, half);
+		for (uint32_t i = 0; i < p->stack_count; i++)
+			p->stacks[i].frame = resolved(frames, p->stacks[i].frame);
+		for (uint32_t i = 0; i < p->sum_count; i++) {
+			p->sums[i].event = resolved(events, p->sums[i].event);
+			p->sums[i].thread = resolved(threads, p->sums[i].thread);
+		}
+	}
+	free(frames);
+	free(threads);
+	free(events);
+	return rc;
+}
+
+/* A source and the sink that it runs into. */
+struct reading {
+	struct source *source;
+	struct sink *sink;
+};
+
+static int read_half(void *context, struct error *err)
+{
+	struct reading *r = context;
+
+	return r->source->ops->run(r->source, r->sink, err);
+}
+
+int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
+			const struct profile_view *view, struct error *err)
+{
+	const struct profile *made = NULL;
+	struct reading first = {.source = entities}, second = {.source = stacks};
+	const struct job halves[] = {{read_half, &first}, {read_half, &second}};
+	int rc = profile_sink(&first.sink, view, keep, &made, err);
+
+	if (!rc)
+		rc = profile_sink(&second.sink, view, keep, &made, err);
+	if (!rc) {
+		first.sink->wants &= ~OF_STACKS;
+		second.sink->wants = WANTS(OF_STACKS);
+		second.sink->ops = &half_ops;
+		((struct builder *)second.sink)->is_half = true;
+		rc = jobs_run(halves, 2, err);
+	}
+	if (!rc && join_halves((struct builder *)first.sink, (struct builder *)second.sink) < 0)
+		rc = error_errno(err, -ENOMEM, "cannot join the halves of a profile");
+	if (!rc)
+		rc = first.sink->ops->finish(first.sink, err);
+	if (!rc)
+		*ret = take_out(first.sink);
+	sink_free(first.sink);
+	sink_free(second.sink);
 	return rc;
 }
 
@@ -464,6 +649,10 @@ void profile_free(struct profile *p)
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		if (arrays[kind].size)
 			free(*(void **)((char *)p + arrays[kind].items));
+	free(p->ends);
+	free(p->roots);
+	free(p->moved_stacks);
+	index_free(&p->stacks_by_id);
 	names_free(&owned->texts);
 	free(owned);
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/index.h"
 #include "base/pipe.h"
 
 #define PROFILE_NONE UINT32_MAX /* no index */
@@ -41,19 +42,19 @@ struct profile_frame {
 /* A function at the address of a frame. Those of a frame are together, the innermost first. */
 struct profile_inlined { struct inlined i; uint32_t frame, function; };
 
-/* A node of the calling-context tree. Children have higher indexes than their parents. */
+/*
+ * A node of the calling-context tree. Children have higher indexes than their parents. There are
+ * millions of them, so they are small: what few ask for stands beside them.
+ */
 struct profile_stack {
-	uint64_t id; /* 0: it is around an inlined function, and not in the trace */
 	uint32_t parent; /* index, PROFILE_NONE at a root; the next that is shown, see profile_view */
 	uint32_t frame; /* index, PROFILE_NONE unknown */
-	uint32_t root; /* index of its outermost frame, marks and Python apart; PROFILE_NONE none */
-	uint8_t end; /* enum stack_end, see profile_stack_end() */
 };
 
 struct profile_sum {
 	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none, but for the event */
+	uint32_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
 	uint64_t count, weight;
-	uint64_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
 };
 
 struct profile {
@@ -72,6 +73,10 @@ struct profile {
 	struct profile_frame *frames;
 	struct profile_inlined *inlined;
 	struct profile_stack *stacks;
+	uint8_t *ends; /* by index of stack, see profile_stack_end() */
+	uint32_t *roots; /* by the same: its outermost frame, marks and Python apart, or none */
+	struct index stacks_by_id; /* see profile_stack_with(); where they were when they came */
+	uint32_t *moved_stacks; /* by index of then: the index now; NULL: none has moved */
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
@@ -97,6 +102,13 @@ struct profile_view {
  */
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err);
+/*
+ * The same profile from two sources of the same records, at the same time: the entities from one,
+ * stacks and their sums from the other. What they tell of losses must be equal: if some of it could
+ * not be read, read it all from one.
+ */
+int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
+			const struct profile_view *view, struct error *err);
 void profile_free(struct profile *p);
 
 /*
@@ -106,6 +118,9 @@ void profile_free(struct profile *p);
 int profile_sink(struct sink **ret, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err);
+
+/* The index of the stack with that id in the trace; PROFILE_NONE if there is none. */
+uint32_t profile_stack_with(const struct profile *p, uint64_t id);
 
 /*
  * How the user part of a stack ended: END_WALKED if it is whole (or has no

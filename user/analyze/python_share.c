@@ -11,15 +11,37 @@ struct on_path {
 	uint32_t frames, named, freed;
 };
 
+/* Of Python or not, by index of frame: stacks are many more, and what they ask for is small then. */
+enum share_kind { NOT_PYTHON, NAMELESS, NAMED };
+
+/* of_frame: zeroed. Whether there are frames of Python. */
+static bool find_kinds(uint8_t *of_frame, const struct profile *p)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		const struct profile_frame *f = &p->frames[i];
+
+		if (f->f.kind != FRAME_PYTHON)
+			continue;
+		of_frame[i] = f->function != PROFILE_NONE && *p->functions[f->function].f.name
+				   ? NAMED
+				   : NAMELESS;
+		found = true;
+	}
+	return found;
+}
+
 /* Parents come first. */
-static void count_frames(struct on_path *paths, const struct profile *p)
+static void count_frames(struct on_path *paths, const struct profile *p, const uint8_t *of_frame)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
-		const struct profile_frame *f =
-			s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame];
+		uint8_t kind = s->frame == PROFILE_NONE ? NOT_PYTHON : of_frame[s->frame];
+		struct on_path path = {0};
 
 		if (s->parent != PROFILE_NONE)
+<<<<<<< HEAD
 			paths[i] = paths[s->parent];
 		if (!f || f->f.kind != FRAME_PYTHON)
 			continue;
@@ -27,15 +49,13 @@ static void count_frames(struct on_path *paths, const struct profile *p)
 		paths[i].named += f->function != PROFILE_NONE &&
 				  *p->functions[f->function].f.name;
 		paths[i].freed += f->f.flags & FRAME_FLAG_FREED ? 1 : 0;
+=======
+			path = paths[s->parent];
+		path.frames += kind != NOT_PYTHON;
+		path.named += kind == NAMED;
+		paths[i] = path;
+>>>>>>> fast
 	}
-}
-
-static bool has_frames(const struct profile *p)
-{
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		if (p->frames[i].f.kind == FRAME_PYTHON)
-			return true;
-	return false;
 }
 
 /* paths: NULL if there are no frames of Python. */
@@ -61,14 +81,17 @@ static void add(struct python_share *share, const struct profile_sum *s,
 
 int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
 {
+	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
 	struct on_path *paths = NULL;
+	bool found = of_frame && find_kinds(of_frame, p);
 
-	if (has_frames(p)) {
-		paths = calloc((size_t)p->stack_count + 1, sizeof(*paths));
-		if (!paths)
-			return -ENOMEM;
-		count_frames(paths, p);
-	}
+	if (found)
+		paths = malloc(((size_t)p->stack_count + 1) * sizeof(*paths));
+	if (paths)
+		count_frames(paths, p, of_frame);
+	free(of_frame);
+	if (!of_frame || (found && !paths))
+		return -ENOMEM;
 	*ret = (struct python_share){0};
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		if (p->sums[i].event == event)

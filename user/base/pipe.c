@@ -15,6 +15,19 @@ int pipe_join(struct source *source, struct sink *sink, struct error *err)
 	return r;
 }
 
+int sink_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+		  struct error *err)
+{
+	const char *at = records;
+	int r = 0;
+
+	if (s->ops->put_many && s->wants & 1ULL << kind)
+		return s->ops->put_many(s, kind, records, count, err);
+	for (size_t i = 0; i < count && !r; i++)
+		r = sink_put(s, kind, at + i * kinds[kind].size, err);
+	return r;
+}
+
 void sink_free(struct sink *s)
 {
 	if (s)

@@ -29,6 +29,9 @@ struct sink_ops {
 	 * parts of the same event, thread, stack and flags: add them up.
 	 */
 	int (*put)(struct sink *s, enum record_kind kind, const void *record, struct error *err);
+	/* May be NULL: put() is called. The same of many of a kind, whose structs lie in a row. */
+	int (*put_many)(struct sink *s, enum record_kind kind, const void *records, size_t count,
+			struct error *err);
 	/* May be NULL. About once a second from a live source, at the time given (ns). */
 	int (*tick)(struct sink *s, uint64_t time, struct error *err);
 	/*
@@ -78,6 +81,10 @@ static inline int sink_put(struct sink *s, enum record_kind kind, const void *re
 		return 0;
 	return s->ops->put(s, kind, record, err);
 }
+
+/* The same of many of a kind, in a row. */
+int sink_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+		  struct error *err);
 
 /* put_sample(sink, &sample, err) and so on: sink_put() with the type checked. */
 #define PIPE_PUT(kind, KIND, storage, summary) \

@@ -24,8 +24,12 @@ int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_
 /* Give back the room for more items than there are. Not for direct use. */
 void vector_shrink(void *items, size_t *capacity, size_t count, size_t item_size);
 
+/* The check is inline, since room is mostly there. */
 #define vector_reserve(v, extra) \
-	vector_grow(&(v)->items, &(v)->capacity, (v)->count, (extra), sizeof(*(v)->items))
+	((size_t)(extra) <= (v)->capacity - (v)->count \
+		 ? 0 \
+		 : vector_grow(&(v)->items, &(v)->capacity, (v)->count, (extra), \
+			       sizeof(*(v)->items)))
 
 #define vector_push(v, item) \
 	(vector_reserve(v, 1) < 0 ? -12 /* ENOMEM */ : ((v)->items[(v)->count++] = (item), 0))

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/jobs.h"
 #include "cmd/filters.h"
 
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err)
@@ -20,6 +21,29 @@ int input_open(struct input *in, const char *path, const struct filter *f, struc
 		source_free(whole);
 		input_close(in);
 	}
+	return rc;
+}
+
+int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
+		  const struct profile_view *view, struct error *err)
+{
+	struct input second = {0};
+	struct profile *p = NULL;
+	bool damaged;
+	int rc;
+
+	if (!jobs_are_parallel())
+		return profile_read(ret, in->source, view, err);
+	rc = input_open(&second, path, f, err);
+	if (!rc)
+		rc = profile_read_halves(&p, in->source, second.source, view, err);
+	damaged = !rc && (trace_left_out(in->trace) || trace_left_out(second.trace));
+	input_close(&second);
+	if (damaged) { /* one reader counts what is lost, and numbers it */
+		profile_free(p);
+		return profile_read(ret, in->source, view, err);
+	}
+	*ret = p;
 	return rc;
 }
 

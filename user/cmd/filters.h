@@ -4,6 +4,7 @@
 #define SKEIN_CMD_FILTERS_H
 
 #include "analyze/filter.h"
+#include "analyze/profile.h"
 #include "base/options.h"
 #include "trace/trace.h"
 
@@ -72,6 +73,12 @@ struct input {
 
 /* The filter's texts must outlive the input. */
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
+/*
+ * The profile of an input that was opened so, and of which nothing was read: by two readers at the
+ * same time, where that is possible.
+ */
+int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
+		  const struct profile_view *view, struct error *err);
 void input_close(struct input *in);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/unready.h"
+#include "base/jobs.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
@@ -161,45 +162,16 @@ static int make_tree(struct report *r)
 	return rc;
 }
 
-static int keep_python(const struct report *r, struct functions *f)
-{
-	bool *python = calloc(r->symbols.names.texts.count, sizeof(*python));
-	size_t kept = 0;
-
-	if (!python)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->profile->frame_count; i++)
-		if (r->profile->frames[i].f.kind == FRAME_PYTHON)
-			python[r->symbols.of_frame[i]] = true;
-	for (size_t i = 0; i < f->list.count; i++)
-		if (python[f->list.items[i].symbol])
-			f->list.items[kept++] = f->list.items[i];
-	f->list.count = kept;
-	free(python);
-	return 0;
-}
-
-/* Which of its functions a program in Python is busy with, in C or not: of a view of its own. */
+/* Which of its functions a program in Python is busy with, in C or not. */
 static int make_python_functions(struct report *r)
 {
 	const struct report_options *o = r->options;
-	struct profile alone = *r->profile;
-	size_t size = ((size_t)alone.stack_count + 1) * sizeof(*alone.stacks);
-	int rc;
 
 	if (r->python.samples * PYTHON_LEAST < r->count || !r->python.frames || o->view.python ||
 	    o->tree || o->sched || (o->by != BY_NOTHING && o->by != BY_FUNCTION && !o->json))
 		return 0;
-	alone.stacks = malloc(size);
-	if (!alone.stacks)
-		return -ENOMEM;
-	memcpy(alone.stacks, r->profile->stacks, size - sizeof(*alone.stacks));
-	rc = python_alone(&alone);
-	if (!rc)
-		rc = functions_of_stacks(&r->python_functions, &alone, r->event_index,
-					 &r->symbols);
-	free(alone.stacks);
-	return rc ? rc : keep_python(r, &r->python_functions);
+	return functions_of_python(&r->python_functions, &r->functions, r->profile, r->event_index,
+				   &r->symbols);
 }
 
 static bool is_filtered(const struct filter *f)
@@ -216,9 +188,38 @@ static bool is_shown(const struct report_options *o, enum group_by by)
 	return o->by == BY_NOTHING && !o->tree && (by == GROUP_PROGRAM || by == GROUP_CONTAINER);
 }
 
+/* What goes by single stacks: with millions of them it takes as long as all the rest. */
+static int make_functions(void *context, struct error *err)
+{
+	struct report *r = context;
+	int rc = functions_of_stacks(&r->functions, r->profile, r->event_index, &r->symbols);
+
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
+static int make_rest(void *context, struct error *err)
+{
+	struct report *r = context;
+	const struct profile *p = r->profile;
+	int rc;
+
+	completeness_of(&r->completeness, p, r->event_index);
+	losses_of(&r->losses, p, r->event_index);
+	rc = breakages_of(&r->breakages, p, r->event_index);
+	if (!rc)
+		rc = python_share_of(&r->python, p, r->event_index);
+	if (!rc)
+		rc = unready_of(&r->unready, p, r->event_index);
+	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
+		if (is_shown(r->options, by))
+			rc = groups_of(&r->groups[by], p, r->event_index, by);
+	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+}
+
 int report_make(struct report *r, const char *path, const struct profile *p,
 		const struct report_options *o, struct error *err)
 {
+	const struct job parts[] = {{make_functions, r}, {make_rest, r}};
 	int rc;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
@@ -226,27 +227,21 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
 	r->filtered = is_filtered(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
-	completeness_of(&r->completeness, p, r->event_index);
-	losses_of(&r->losses, p, r->event_index);
 	rc = symbols_of(&r->symbols, p);
-	if (!rc)
-		rc = breakages_of(&r->breakages, p, r->event_index);
-	if (!rc)
-		rc = python_share_of(&r->python, p, r->event_index);
-	if (!rc)
-		rc = unready_of(&r->unready, p, r->event_index);
-	if (!rc)
-		rc = functions_of_stacks(&r->functions, p, r->event_index, &r->symbols);
-	if (!rc)
-		rc = make_python_functions(r);
-	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
-		if (is_shown(o, by))
-			rc = groups_of(&r->groups[by], p, r->event_index, by);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot make the report");
+	rc = jobs_run(parts, 2, err);
+	if (rc < 0)
+		goto out;
+	rc = make_python_functions(r);
 	if (!rc && o->tree)
 		rc = make_tree(r);
 	if (rc < 0)
+		error_errno(err, rc, "cannot make the report");
+out:
+	if (rc < 0)
 		report_free(r);
-	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+	return rc;
 }
 
 void report_free(struct report *r)
@@ -344,7 +339,7 @@ static int run_report(const char *path, const struct report_options *o)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
 	rc = input_open(&in, path, &o->filter, &err);
 	if (!rc)
-		rc = profile_read(&p, in.source, &o->view, &err);
+		rc = input_profile(&p, &in, path, &o->filter, &o->view, &err);
 	if (!rc)
 		rc = show(path, o, &in, p, &err);
 	if (!rc)

@@ -107,9 +107,6 @@ static int begin(struct timeline *t, struct error *err)
 		return rc;
 	t->begun = true;
 	rc = index_threads(t);
-	for (uint32_t i = 0; i < t->profile->stack_count && !rc; i++)
-		if (t->profile->stacks[i].id)
-			rc = index_put(&t->stack_of, t->profile->stacks[i].id, i);
 	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
 		rc = index_put(&t->event_of, t->profile->events[i].id,
 			       profile_event_like(t->profile, i));
@@ -318,7 +315,6 @@ static void timeline_free(struct sink *s)
 	index_free(&t->lane_of);
 	index_free(&t->cpu_of);
 	index_free(&t->thread_of);
-	index_free(&t->stack_of);
 	index_free(&t->event_of);
 	for (int i = 0; i < CROWD_COUNT; i++)
 		crowd_free(&t->crowds[i]);

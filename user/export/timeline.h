@@ -71,7 +71,7 @@ struct timeline {
 	VECTOR(struct timeline_lane) lanes; /* all that there will be, from begin() on */
 	VECTOR(struct loss) losses; /* in the order of their times, at the end */
 	struct index lane_of, cpu_of; /* id, number of a CPU -> index in lanes */
-	struct index thread_of, stack_of, event_of; /* id -> index in the profile */
+	struct index thread_of, event_of; /* id -> index in the profile */
 	struct crowd crowds[CROWD_COUNT];
 	uint64_t from, to; /* what is asked for, ns; records are cut to it */
 	uint64_t end; /* of the recording or, if that was killed, the last stamp; at the end */

@@ -42,6 +42,15 @@ static inline void columns_record(const struct columns *c, uint32_t index, uint6
 		words[i] = columns_at(c, i)[index];
 }
 
+/* Records from first on, one after the other. */
+static inline void columns_records(const struct columns *c, uint32_t first, uint32_t count,
+				   uint64_t *words)
+{
+	for (unsigned int i = 0; i < c->width; i++)
+		for (uint32_t k = 0; k < count; k++)
+			words[(size_t)k * c->width + i] = columns_at(c, i)[first + k];
+}
+
 /* Add one record of another such table; there must be room. */
 static inline void columns_copy(struct columns *c, const struct columns *from, uint32_t index)
 {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The cost of Python's functions, with the native ones that they call: a view as if python_alone()
+ * had left nothing else in the stacks. Only self time differs from that of the plain stacks, since
+ * the total of a function holds all that it calls in either.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/functions.h"
+
+#define NONE PROFILE_NONE
+#define INHERITED (PROFILE_NONE - 1) /* native frames work for who called them */
+
+/* By index of frame, the last for frames which the trace has lost: whose samples end there. */
+static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
+{
+	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+
+	if (!symbols)
+		return NULL;
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		uint64_t kind = p->frames[i].f.kind;
+
+		symbols[i] = kind == FRAME_PYTHON ? s->of_frame[i]
+			     : kind == FRAME_END  ? NONE
+						  : INHERITED;
+	}
+	symbols[p->frame_count] = INHERITED;
+	return symbols;
+}
+
+/* of_stack: by index of stack; the function of Python that its samples are of, or NONE. */
+static void find_functions(uint32_t *of_stack, const struct profile *p, const uint32_t *symbols)
+{
+	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers come first */
+		uint32_t frame = p->stacks[i].frame, parent = p->stacks[i].parent;
+		uint32_t symbol = symbols[frame == PROFILE_NONE ? p->frame_count : frame];
+
+		if (symbol == INHERITED)
+			symbol = parent == PROFILE_NONE ? NONE : of_stack[parent];
+		of_stack[i] = symbol;
+	}
+}
+
+static void add_self(struct function_cost *costs, const struct profile *p, uint32_t event,
+		     const uint32_t *of_stack)
+{
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		const struct profile_sum *s = &p->sums[i];
+		uint32_t symbol = s->stack == PROFILE_NONE ? NONE : of_stack[s->stack];
+
+		if (s->event != event || symbol == NONE)
+			continue;
+		costs[symbol].self_count += s->count;
+		costs[symbol].self_weight += s->weight;
+	}
+}
+
+/* Of all functions those of which a frame of Python is. */
+static int add_totals(struct function_cost *costs, const struct functions *all,
+		      const struct profile *p, const struct symbols *s)
+{
+	bool *python = calloc(s->names.texts.count, sizeof(*python));
+
+	if (!python)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].f.kind == FRAME_PYTHON)
+			python[s->of_frame[i]] = true;
+	for (size_t i = 0; i < all->list.count; i++) {
+		const struct function_cost *cost = &all->list.items[i];
+
+		if (!python[cost->symbol])
+			continue;
+		costs[cost->symbol].total_count = cost->total_count;
+		costs[cost->symbol].total_weight = cost->total_weight;
+	}
+	free(python);
+	return 0;
+}
+
+int functions_of_python(struct functions *ret, const struct functions *all,
+			const struct profile *p, uint32_t event, const struct symbols *s)
+{
+	struct function_cost *costs = calloc(s->names.texts.count, sizeof(*costs));
+	uint32_t *of_stack = malloc(((size_t)p->stack_count + 1) * sizeof(*of_stack));
+	uint32_t *symbols = symbols_of_frames(p, s);
+	int rc = costs && of_stack && symbols ? add_totals(costs, all, p, s) : -ENOMEM;
+
+	if (!rc) {
+		find_functions(of_stack, p, symbols);
+		add_self(costs, p, event, of_stack);
+		rc = functions_sort(ret, costs, s);
+	}
+	free(costs);
+	free(of_stack);
+	free(symbols);
+	return rc;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Jobs on threads of their own, see jobs.h. */
+#include "base/jobs.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+
+struct running {
+	const struct job *job;
+	pthread_t thread;
+	bool threaded; /* else it is run by the caller */
+	int result;
+	struct error err;
+};
+
+bool jobs_are_parallel(void)
+{
+	cpu_set_t cpus;
+
+	/* A machine with more CPUs than the set holds fails, and has several. */
+	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
+}
+
+static void *run(void *context)
+{
+	struct running *r = context;
+
+	r->result = r->job->run(r->job->context, &r->err);
+	return NULL;
+}
+
+int jobs_run(const struct job *jobs, unsigned int count, struct error *err)
+{
+	struct running running[JOBS_MAX];
+	bool parallel = jobs_are_parallel();
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct running *r = &running[i];
+
+		r->job = &jobs[i];
+		r->err.text[0] = '\0';
+		r->threaded = i && parallel && !pthread_create(&r->thread, NULL, run, r);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		if (!running[i].threaded)
+			run(&running[i]);
+	for (unsigned int i = 0; i < count; i++)
+		if (running[i].threaded)
+			pthread_join(running[i].thread, NULL);
+	for (unsigned int i = 0; i < count; i++) {
+		if (running[i].result >= 0)
+			continue;
+		if (err)
+			*err = running[i].err;
+		return running[i].result;
+	}
+	return 0;
+}
