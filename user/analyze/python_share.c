@@ -11,11 +11,11 @@ struct on_path {
 	uint32_t frames, named, freed;
 };
 
-/* Of Python or not, by index of frame: stacks are many more, and what they ask for is small then. */
-enum share_kind { NOT_PYTHON, NAMELESS, NAMED };
+/* What a frame is, in one byte: stacks are many more, and what they ask for is small then. */
+enum frame_mark { IS_PYTHON = 1, IS_NAMED = 2, IS_FREED = 4 };
 
 /* of_frame: zeroed. Whether there are frames of Python. */
-static bool find_kinds(uint8_t *of_frame, const struct profile *p)
+static bool mark_frames(uint8_t *of_frame, const struct profile *p)
 {
 	bool found = false;
 
@@ -24,9 +24,11 @@ static bool find_kinds(uint8_t *of_frame, const struct profile *p)
 
 		if (f->f.kind != FRAME_PYTHON)
 			continue;
-		of_frame[i] = f->function != PROFILE_NONE && *p->functions[f->function].f.name
-				   ? NAMED
-				   : NAMELESS;
+		of_frame[i] = IS_PYTHON;
+		if (f->function != PROFILE_NONE && *p->functions[f->function].f.name)
+			of_frame[i] |= IS_NAMED;
+		if (f->f.flags & FRAME_FLAG_FREED)
+			of_frame[i] |= IS_FREED;
 		found = true;
 	}
 	return found;
@@ -37,24 +39,15 @@ static void count_frames(struct on_path *paths, const struct profile *p, const u
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
-		uint8_t kind = s->frame == PROFILE_NONE ? NOT_PYTHON : of_frame[s->frame];
+		uint8_t marks = s->frame == PROFILE_NONE ? 0 : of_frame[s->frame];
 		struct on_path path = {0};
 
 		if (s->parent != PROFILE_NONE)
-<<<<<<< HEAD
-			paths[i] = paths[s->parent];
-		if (!f || f->f.kind != FRAME_PYTHON)
-			continue;
-		paths[i].frames++;
-		paths[i].named += f->function != PROFILE_NONE &&
-				  *p->functions[f->function].f.name;
-		paths[i].freed += f->f.flags & FRAME_FLAG_FREED ? 1 : 0;
-=======
 			path = paths[s->parent];
-		path.frames += kind != NOT_PYTHON;
-		path.named += kind == NAMED;
+		path.frames += marks & IS_PYTHON ? 1 : 0;
+		path.named += marks & IS_NAMED ? 1 : 0;
+		path.freed += marks & IS_FREED ? 1 : 0;
 		paths[i] = path;
->>>>>>> fast
 	}
 }
 
@@ -83,7 +76,7 @@ int python_share_of(struct python_share *ret, const struct profile *p, uint32_t 
 {
 	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
 	struct on_path *paths = NULL;
-	bool found = of_frame && find_kinds(of_frame, p);
+	bool found = of_frame && mark_frames(of_frame, p);
 
 	if (found)
 		paths = malloc(((size_t)p->stack_count + 1) * sizeof(*paths));
