@@ -18,6 +18,9 @@ NEEDED = ("perf", "taskset", "clang-16", "bpftool", "bpftrace", "offcputime", "r
           "redis-benchmark")
 TRACEFS = pathlib.Path("/sys/kernel/tracing")
 SETTLE = 0.8  # s from the hooks to the load
+LONG_SWITCHES = 1_000_000  # of the long messaging, at least: the names weigh little beside them
+LONG_MARGIN = 1.2  # aimed at so many times as many, since one run switches oftener than another
+LONG_TRIES = 3
 PLAIN = "plain"
 EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
 SKEIN, SKEIN_CPU = "skein record -e sched", "skein record -e cpu,sched"
@@ -205,29 +208,48 @@ class Sized:
     def per_switch(self):
         return self.bytes / self.switches
 
+    @property
+    def records_per_switch(self):
+        """Bytes of slices and edges alone."""
+        return self.stored.records / self.switches
+
+
+def sized_by_switches(bench, arm, storm):
+    """Sized of at least LONG_SWITCHES; storm is made longer until it has as many."""
+    for _ in range(LONG_TRIES):
+        sized = Sized(bench, arm, storm.once)
+        if sized.switches >= LONG_SWITCHES:
+            return sized
+        storm.scale_to_switches(LONG_MARGIN * LONG_SWITCHES, sized.switches)
+    raise BenchError(f"{storm.name}: {sized.switches:,} switches where {LONG_SWITCHES:,} were "
+                     f"wanted, after {LONG_TRIES} tries")
+
 
 class AtLength:
     """
-    Of each recorder that writes a file, by name of its Arm: Sized of messaging for a while,
-    of a machine that compiles, and of one that compiles and serves.
+    Of each recorder that writes a file, by name of its Arm: Sized of messaging for LONG_SWITCHES,
+    and, for a while, of a machine that compiles, and of one that compiles and serves.
     """
 
     def __init__(self, bench):
         self.seconds = bench.seconds / 2
         self.arms = [arm for arm in arms_of(bench) if arm.path]
         messaging, redis = Messaging("messaging"), Redis("redis", bench.folder)
-        messaging.scale(self.seconds / messaging.length)
-        self.messaging = self._sizes(bench, messaging.name, messaging.once)
+        messaging.scale_to_switches(LONG_MARGIN * LONG_SWITCHES, messaging.once().switches)
+        self.messaging = self._sizes(
+            bench, messaging.name, lambda arm: sized_by_switches(bench, arm, messaging))
         with bench.busy("compiler"):
-            self.compiler = self._sizes(bench, "gcc", self._wait)
+            self.compiler = self._sizes(bench, "gcc", lambda arm: Sized(bench, arm, self._wait))
             with redis, redis.for_ever():
-                self.mixed = self._sizes(bench, "gcc and redis", self._wait)
+                self.mixed = self._sizes(bench, "gcc and redis",
+                                         lambda arm: Sized(bench, arm, self._wait))
 
     def _wait(self):
         time.sleep(self.seconds)
 
-    def _sizes(self, bench, what, load):
-        sizes = {arm.name: Sized(bench, arm, load) for arm in self.arms}
+    def _sizes(self, bench, what, record):
+        """record: from an Arm to a Sized"""
+        sizes = {arm.name: record(arm) for arm in self.arms}
         bench.say(f"bytes per switch, {what}: " + ", ".join(
             f"{name} {sized.per_switch:.2f}" for name, sized in sizes.items()))
         return sizes

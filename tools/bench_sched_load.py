@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What switches contexts much: the loads under which recorders of the scheduler are compared."""
+import math
 import pathlib
 import re
 import subprocess
@@ -64,6 +65,10 @@ class Storm:
     def scale(self, seconds):
         taken = self.once().time * self.operations
         self.operations = max(self.first, round(self.operations * seconds * self.length / taken))
+
+    def scale_to_switches(self, wanted, switched):
+        """Set the operations of a run of so many switches, by one run that had switched."""
+        self.operations = max(self.first, math.ceil(self.operations * wanted / max(switched, 1)))
 
     def __enter__(self):
         return self

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The section of docs/performance.md about the scheduler's records."""
 from bench_meter import Spread
-from bench_sched import EMPTY, PERF, PLAIN, SKEIN, SKEIN_CPU
+from bench_sched import EMPTY, LONG_SWITCHES, PERF, PLAIN, SKEIN, SKEIN_CPU
 from bench_text import table, verdict
 
 HOW = """
@@ -77,8 +77,7 @@ def disk_rows(matrices, lengths):
             yield (f"{name}: slices and edges",
                    *(m.of(name, lambda run: run.stored.records / run.done.switches)
                      .text("{:.2f}") for m in matrices),
-                   *(f"{sizes[name].stored.records / sizes[name].switches:.2f}"
-                     for sizes in columns(lengths)))
+                   *(f"{sizes[name].records_per_switch:.2f}" for sizes in columns(lengths)))
 
 
 def disk_table(matrices, lengths):
@@ -88,8 +87,9 @@ def disk_table(matrices, lengths):
             "a pinned pipe,\nelse as many as /proc/stat counted while the load ran. The file is "
             "taken whole, with the names of all\nthat ran and what was recorded before and after "
             "the load: the longer a recording, the less they weigh.\nSlices and edges are skein's "
-            "column chunks alone. The last three columns are single recordings of\n"
-            f"{lengths.seconds:.0f} s; switches in those of skein: {counts}.\n\n"
+            "column chunks alone. The last three columns are single recordings: of\nat least "
+            f"{LONG_SWITCHES:,} switches (messaging, long), and of {lengths.seconds:.0f} s each. "
+            f"Switches in those\nof {SKEIN}: {counts}.\n\n"
             + table(("file", *(m.storm.name for m in matrices), *LONG),
                     disk_rows(matrices, lengths)))
 
@@ -158,7 +158,10 @@ def promises_on_disk(pinned, lengths):
     what = "bytes on disk per switch, wake-ups included: "
     size = pinned.per_switch(SKEIN)
     yield f"{what}{pinned.storm.name}", "≤ 2", size.text("{:.2f}"), verdict(size.median, 2)
-    for load, sizes in (("messaging", lengths.messaging),
-                        ("the machine at large (gcc and redis)", lengths.mixed)):
-        size = sizes[SKEIN].per_switch
-        yield f"{what}{load}", "≤ 5", f"{size:.2f}", verdict(size, 5)
+    long = lengths.messaging[SKEIN]
+    for part, size, most in (("slices and edges", long.records_per_switch, 5),
+                             ("whole file", long.per_switch, 7)):
+        yield (f"{what}messaging, {part} ({long.switches:,} switches)", f"≤ {most}",
+               f"{size:.2f}", verdict(size, most))
+    size = lengths.mixed[SKEIN].per_switch
+    yield (f"{what}the machine at large (gcc and redis)", "≤ 5", f"{size:.2f}", verdict(size, 5))

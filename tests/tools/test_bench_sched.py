@@ -94,7 +94,9 @@ class Page(unittest.TestCase):
         what = "bytes on disk per switch, wake-ups included: "
         self.assertEqual(found[what + "pipe, pinned"],
                          ("≤ 2", "3.00 (3.00–3.00)", "**not kept**"))
-        self.assertEqual(found[what + "messaging"], ("≤ 5", "4.00", "kept"))
+        self.assertEqual(found[what + "messaging, slices and edges"],
+                         ("≤ 5", "5.20", "**not kept**"))
+        self.assertEqual(found[what + "messaging, whole file"], ("≤ 7", "4.00", "kept"))
         self.assertEqual(found[what + "the machine at large"], ("≤ 5", "8.00", "**not kept**"))
         self.assertEqual(found["records lost under two pinned pipes"],
                          ("0", "0 of 20,000 switches", "kept"))
@@ -117,6 +119,38 @@ class Page(unittest.TestCase):
             if not line.startswith("|"):
                 self.assertLessEqual(len(line), 120, line)
                 self.assertNotIn("{", line)
+
+
+class Long(unittest.TestCase):
+    """The messaging that is recorded for its bytes has LONG_SWITCHES, however it is scaled."""
+
+    def sized(self, *switched):
+        """What comes of runs that switch so many times per operation, one after the other."""
+        rates = iter(switched)
+
+        def record(_bench, _arm, load):
+            done = load()
+            return types.SimpleNamespace(switches=done.switches)
+
+        storm = Messaging("messaging")
+        storm.once = lambda: Done(1, storm.operations * next(rates), 1, 0)
+        sized, bench_sched.Sized = bench_sched.Sized, record
+        try:
+            storm.scale_to_switches(bench_sched.LONG_MARGIN * bench_sched.LONG_SWITCHES,
+                                    storm.once().switches)
+            return bench_sched.sized_by_switches(None, None, storm).switches
+        finally:
+            bench_sched.Sized = sized
+
+    def test_an_even_load_takes_one_run(self):
+        self.assertEqual(self.sized(80, 80), 1.2e6)
+
+    def test_a_slower_run_is_taken_again_and_longer(self):
+        self.assertAlmostEqual(self.sized(80, 40, 40), 1.2e6, delta=100)
+
+    def test_fewer_switches_are_no_measurement(self):
+        with self.assertRaisesRegex(BenchError, "1,000,000 were wanted, after 3 tries"):
+            self.sized(80, 40, 20, 10)
 
 
 class Said(unittest.TestCase):
