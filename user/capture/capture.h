@@ -66,12 +66,13 @@ struct capture_refusal {
 
 /* What a summary tells beside what is in the records. */
 struct capture_summary {
-	bool sampled;
+	bool sampled, scheduled; /* samples, switches were recorded */
 	uint64_t due, written, filtered, idle, late, cut_off;
 	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns */
 	uint64_t switches, wakeups, migrations; /* put */
-	uint64_t switch_memory; /* bytes shared with the kernel; part of what is resident */
+	/* bytes of the BPF side's buffers, as mapped: part of what is resident */
+	uint64_t buffer_memory;
 	uint64_t names_asked, names_pending, worker_restarts, opener_restarts;
 	uint64_t files_refused; /* for want of descriptors: RLIMIT_NOFILE */
 	uint64_t names_mangled; /* that would have taken too much to demangle */
