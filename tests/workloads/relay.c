@@ -3,7 +3,7 @@
  * Work on every CPU of which it is known who had which CPU when. A thread is bound to each CPU:
  *
  *  - first they have turns, one after the other, each waking the next: every fourth burns 1 ms of
- *    its CPU time a turn, the next 2, 3 and 4 ms, in functions of their own;
+ *    its CPU time a turn on average, the next 2, 3 and 4 ms, in functions of their own;
  *  - a "wanderer" meanwhile moves itself from CPU to CPU, burning 1 ms on each;
  *  - then all burn at once, each with a short sleep after every 2 ms.
  *
@@ -39,6 +39,7 @@ struct runner {
 	pthread_t thread;
 	sem_t turn_comes;
 	int cpu, number;
+	unsigned int seed;
 	pid_t tid;
 	uint64_t used; /* ns of CPU time, in turns */
 	struct turn *turns;
@@ -71,8 +72,10 @@ static void bind_to(int cpu)
 		exit(1);
 }
 
-static void take_turn(struct runner *r, void (*burn)(uint64_t ns), uint64_t ns)
+/* Of a random length, or the sampling clock could fall into step with the turns. */
+static void take_turn(struct runner *r, void (*burn)(uint64_t ns), uint64_t mean)
 {
+	uint64_t ns = mean / 2 + mean * ((uint64_t)rand_r(&r->seed) % 1000) / 1000;
 	struct turn t = {.cpu = sched_getcpu(), .begin = boot_ns()};
 
 	burn(ns);
@@ -111,6 +114,7 @@ static void *run(void *context)
 	bool over;
 
 	begin(r, "runner");
+	r->seed = (unsigned int)r->number + 1;
 	bind_to(r->cpu);
 	before = thread_ns();
 	do {
