@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 QEMU = "qemu-system-x86_64"
 START = b"vm: started\n"
+NO_END = "no end after"
 END = re.compile(rb"\nvm: exit status (\d+)\r?\n\Z")
 
 INIT = """#!/bin/sh
@@ -174,7 +175,7 @@ def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
     make_initramfs(folder / "initrd", job, files)
     ports = [folder / name for name in ("console", "printed", "out.tar")]
     command = [QEMU, "-accel", accel, "-cpu", cpu, "-machine", "q35", "-smp", str(cpus),
-               "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
+               "-m", str(max(1024, 64 * cpus)), "-nodefaults", "-display", "none", "-no-reboot",
                "-kernel", kernel.image, "-initrd", folder / "initrd",
                "-append", f"console=ttyS0 quiet loglevel=4 {KERNEL_OPTIONS}"]
     for port in ports:
@@ -184,7 +185,7 @@ def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
                              timeout=limit, check=False)
         said = run.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
-        said = f"no end after {limit} s"
+        said = f"{NO_END} {limit} s"
     printed = ports[1].read_bytes() if ports[1].exists() else b""
     end = END.search(printed)
     if not end:

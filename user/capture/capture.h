@@ -68,12 +68,13 @@ struct capture_refusal {
 
 /* What a summary tells beside what is in the records. */
 struct capture_summary {
-	bool sampled;
+	bool sampled, scheduled; /* samples, switches were recorded */
 	uint64_t due, written, filtered, idle, late, cut_off;
 	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns */
 	uint64_t switches, wakeups, migrations; /* put */
-	uint64_t switch_memory; /* bytes shared with the kernel; part of what is resident */
+	/* bytes of the BPF side's buffers, as mapped: part of what is resident */
+	uint64_t buffer_memory;
 	uint64_t names_asked, worker_restarts, opener_restarts;
 	uint64_t names_unready; /* frames whose names were still being read at the end */
 	uint64_t files_refused; /* for want of descriptors: RLIMIT_NOFILE */

@@ -604,7 +604,8 @@ static void add_switches(const struct live *l, struct capture_summary *s)
 	s->wakeups = counts.wakeups;
 	s->migrations = counts.migrations;
 	s->lost[LOSS_SWITCHES_LOST] += counts.lost;
-	s->switch_memory = switches_bytes(l->switches);
+	s->scheduled = true;
+	s->buffer_memory += switches_bytes(l->switches);
 }
 
 static void add_names(const struct live *l, struct capture_summary *s)
@@ -639,6 +640,7 @@ static void fill_summary(struct live *l)
 
 	ledger_summary(l->ledger, s);
 	s->sampled = l->options.sample;
+	s->buffer_memory = program_ring_bytes(l->program);
 	if (l->schedule)
 		add_switches(l, s);
 	add_names(l, s);

@@ -7,19 +7,15 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "capture/buffers.h"
 #include "capture/clock.h"
 #include "capture/live.h"
 #include "capture/select.h"
 
-/* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
-#define SIDEBAND_BYTES (512UL << 10)
 /* Bytes for unwind tables, unless --unwind-memory tells. */
 #define UNWIND_MEMORY (128UL << 20)
 /* Samples that wait for tables may take so much of that again, in the recorder's own memory. */
 #define PARKED_SHARE 8
-/* Bytes of a sample ring, unless --buffer tells: 64 stacks that are not finished. */
-#define LEAST_RING (1UL << 20)
-#define MOST_SHARED (8UL << 20)
 
 /* A CPU went, or went and came back since the last look: its events are dead. */
 static void close_cpu(struct live *l, unsigned int cpu)
@@ -130,19 +126,16 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
-/*
- * Half a second of samples with deep stacks of one CPU at least. Of each that
- * shares the ring, as long as this does not fill the memory of a large machine.
- */
+/* Bytes of a sample ring, unless --buffer tells. */
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
-	uint64_t bytes = with_memory ? WIRE_STACK_BYTES + 2048 : 2048;
-	uint64_t one = rate * bytes / 2, all = one * program_cpus_per_ring();
+	int cpus;
 
-	if (all > MOST_SHARED)
-		all = one > MOST_SHARED ? one : MOST_SHARED;
-	return all < LEAST_RING ? LEAST_RING : all;
+	program_quiet_library();
+	cpus = libbpf_num_possible_cpus();
+	return buffers_samples(cpus < 0 ? 1 : (unsigned int)cpus, rate,
+			       with_memory ? WIRE_STACK_BYTES + 2048 : 2048);
 }
 
 /* Switches for those who work on the walkers: words in SKEIN_DEBUG_WALK. */
@@ -253,7 +246,8 @@ static int prepare(struct live *l, struct error *err)
 	if (!ret && o->sample)
 		ret = sampled_event_try(&l->event, program_cpus(l->program), err);
 	if (!ret)
-		ret = sideband_new(&l->sideband, l->order, SIDEBAND_BYTES, err);
+		ret = sideband_new(&l->sideband, l->order,
+				   buffers_sideband(program_cpus(l->program)), err);
 	return ret ? ret : live_follow_cpus(l, err);
 }
 

@@ -16,12 +16,11 @@
 #include "base/vector.h"
 #include "bpf/sample.skel.h"
 #include "bpf/unwind/state.h"
+#include "capture/buffers.h"
 #include "capture/clock.h"
 #include "capture/needs.h"
 #include "capture/steal.h"
 
-/* More rings than this would not be faster, only more memory. */
-#define MAX_RINGS 16
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
 /* Records, or bytes, taken from a ring before the others have their turn. */
@@ -64,6 +63,7 @@ struct program {
 	struct wire_account *accounts; /* mapped from the kernel */
 	unsigned int cpus; /* possible */
 	VECTOR(struct ring *) rings;
+	uint64_t ring_bytes; /* of each */
 	VECTOR(void *) chunks; /* of the arena, mapped from the kernel */
 	struct unwind_slot *slots; /* the same */
 	struct unwind_rule *rules;
@@ -84,15 +84,6 @@ static int keep_quiet(enum libbpf_print_level level, const char *format, va_list
 void program_quiet_library(void)
 {
 	libbpf_set_print(keep_quiet);
-}
-
-unsigned int program_cpus_per_ring(void)
-{
-	int cpus;
-
-	program_quiet_library();
-	cpus = libbpf_num_possible_cpus();
-	return cpus < 0 ? 1 : ((unsigned int)cpus + MAX_RINGS - 1) / MAX_RINGS;
 }
 
 static size_t page_size(void)
@@ -191,7 +182,7 @@ static bool has_loops(void)
 static void configure(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
-	unsigned int per_ring = program_cpus_per_ring();
+	unsigned int per_ring = buffers_cpus_per_ring(p->cpus);
 	bool walked;
 
 	s->rodata->cpus_per_ring = per_ring;
@@ -277,8 +268,9 @@ static int add_rings(struct program *p, uint64_t bytes, struct error *err)
 	uint32_t count = bpf_map__max_entries(p->skeleton->maps.rings);
 	int ret = 0;
 
+	p->ring_bytes = ring_size(bytes);
 	for (uint32_t i = 0; !ret && i < count; i++)
-		ret = add_ring(p, i, ring_size(bytes), err);
+		ret = add_ring(p, i, p->ring_bytes, err);
 	return ret;
 }
 
@@ -598,6 +590,11 @@ bool program_owns(const struct program *p, int ring)
 size_t program_ring_count(const struct program *p)
 {
 	return p->rings.count;
+}
+
+uint64_t program_ring_bytes(const struct program *p)
+{
+	return 2 * p->ring_bytes * p->rings.count;
 }
 
 int program_ring_fd(const struct program *p, size_t ring)

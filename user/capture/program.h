@@ -62,9 +62,6 @@ bool program_selection_over(const struct program *p);
  */
 void program_quiet_library(void);
 
-/* How many CPUs share one ring here. */
-unsigned int program_cpus_per_ring(void);
-
 /* The account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
 struct wire_account *program_account(const struct program *p, unsigned int cpu);
 unsigned int program_cpus(const struct program *p);
@@ -75,6 +72,8 @@ int program_drain(struct program *p, uint64_t now);
 bool program_owns(const struct program *p, int ring);
 /* Descriptors that poll readable when rings fill up. */
 size_t program_ring_count(const struct program *p);
+/* Bytes of all rings as they are mapped: each twice in a row, so that no record is in two parts. */
+uint64_t program_ring_bytes(const struct program *p);
 int program_ring_fd(const struct program *p, size_t ring);
 /* Whether more is left in a ring than one batch took. */
 bool program_has_more(const struct program *p);

@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "bpf/sched.skel.h"
+#include "capture/buffers.h"
 #include "capture/needs.h"
 
-/* Half a second of the fastest switching, and not more of all CPUs than this together. */
-#define BYTES_OF_CPU (8UL << 20)
-#define BYTES_OF_ALL (256UL << 20)
 #define LEAST_SLOTS 64
 #define MOST_SLOTS (1UL << 26) /* the index of all CPUs' records has 32 bits */
 
@@ -31,10 +29,8 @@ struct switches {
 
 static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
 {
-	uint64_t wanted = bytes ? bytes : BYTES_OF_CPU, slots = LEAST_SLOTS;
+	uint64_t wanted = bytes ? bytes : buffers_switches(cpus), slots = LEAST_SLOTS;
 
-	if (!bytes && wanted * cpus > BYTES_OF_ALL)
-		wanted = BYTES_OF_ALL / cpus;
 	wanted /= sizeof(struct wire_switch);
 	while (slots < wanted && slots < MOST_SLOTS && 2 * slots * cpus <= UINT32_MAX)
 		slots *= 2;

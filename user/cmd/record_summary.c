@@ -93,7 +93,7 @@ static uint64_t own_cpu(void)
 static void show_cost(const struct capture_summary *s)
 {
 	uint64_t cpu = own_cpu() + s->helper_cpu;
-	uint64_t shared = s->switch_memory + s->unwind.memory;
+	uint64_t shared = s->buffer_memory + s->unwind.memory;
 	char spent[32], share[32], of[64] = "", memory[32], with[32], helpers[32];
 
 	if (s->elapsed >= LONG_ENOUGH)
@@ -289,7 +289,7 @@ void summary_show(const struct capture_summary *s, const struct trace_stats *t, 
 
 	if (s->sampled)
 		show_samples(s);
-	if (s->switch_memory)
+	if (s->scheduled)
 		show_switches(s);
 	show_losses(s);
 	show_cost(s);

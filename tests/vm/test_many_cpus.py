@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 900
+"""
+On 32 CPUs, in a virtual machine (the long form: also on 2, 8 and 64): a workload of which it is
+known who had which CPU when is recorded with `-e all`. The account of every CPU adds up, the order
+across rings holds, nothing is lost for want of room, shares are right. What a recording takes of
+memory and descriptors is counted, by CPU.
+
+The CPUs are emulated by the few that are here, and a host that does not run one keeps its clock
+from ticking: such samples are lost as late, skipped or not delivered. Each bound on samples takes
+this CPU's own losses into account, so a busy host makes the test weaker and not wrong. What is
+compared exactly (who ran where, tiles, sums) has no chance in it. Numbers of samples may differ by
+SIGMAS standard deviations of as many independent ones; turns have random lengths, so ticks do not
+follow them. Some 40 such comparisons are made, with 20 samples and more expected in nearly all: by
+Poisson's law fewer than one run in 100,000 fails by chance.
+"""
+import bisect
+import collections
+import math
+import pathlib
+import re
+import sys
+import unittest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "live"), str(TESTS / "lib")]
+import live # noqa: E402
+import scheduler # noqa: E402
+import vm # noqa: E402
+
+HZ = 99
+TURNS = 8 # s
+AT_ONCE = 1 # s
+SIGMAS = 6
+RESOLUTION = 64 # ns, of the scheduler's stamps
+MIB = 1 << 20
+# Of a CPU: an event that samples, one for mappings and processes.
+EVENTS_PER_CPU = 2
+OTHER_DESCRIPTORS = 160 # maps, programs, links, rings, helpers, files of what runs in the machine
+# Bytes: as docs/performance.md says.
+SIDEBAND = (512 + 4) << 10 # of each CPU
+BPF_OF_CPU = 160 << 10
+SWITCHES, SWITCHES_MOST = 8 << 20, 256 << 20
+BPF_OF_ALL = 8 << 20
+BY_THE_CLOCK = {"NOT_DELIVERED", "LATE_TICK", "SKIPPED"} # what the host may cause
+
+# Emulated CPUs have been seen to stand still all together, with their clocks. Whether the machine
+# lives is shown by a watchdog in it, which ends a job that hangs and makes the test fail.
+PATIENCE = 120 # s of the machine's clock for the job, which takes some 40
+LIMIT = 200 # s for all; a machine whose watchdog has not barked by then stands still
+
+JOB = f"""
+status=0
+(
+	sleep {PATIENCE}
+	echo 'job: no end after {PATIENCE} s'
+	for task in /proc/[0-9]*/task/*; do
+		echo "$task $(cat $task/comm) $(cut -d ' ' -f 3,14,15,39 $task/stat) $(cat $task/wchan)"
+	done >/out/tasks
+	killall -9 skein relay
+) &
+watchdog=$!
+skein record -a -F {HZ} -e all -o /out/all.skein -- \
+	sh -c 'relay {TURNS} {AT_ONCE} >/out/truth' 2>/out/said || status=$?
+cat /out/said
+. /costs.sh
+kill $watchdog
+exit $status
+"""
+
+Turn = collections.namedtuple("Turn", "tid cpu begin end")
+
+
+class Truth:
+    """What tests/workloads/relay.c says of itself."""
+
+    def __init__(self, path):
+        self.cpu_of = {} # tid -> CPU, -1 for the wanderer
+        self.turns, self.once = [], []
+        for line in path.read_text().splitlines():
+            word, *numbers = line.split()
+            numbers = list(map(int, numbers))
+            if word == "thread":
+                self.cpu_of[numbers[0]] = numbers[1]
+            elif word == "turn":
+                self.turns.append(Turn(*numbers))
+            else:
+                self.once.append(Turn(*numbers[:4]))
+
+
+def maps_bytes(fdinfo, cpus):
+    """Of BPF maps, by /proc/PID/fdinfo: its own memlock is a guess before Linux 6.4."""
+    hash_map, array, per_cpu = 1, 2, 6
+    sizes = {}
+    for text in re.split(r"^pos:", fdinfo, flags=re.M):
+        about = {key: int(number) for key, number in re.findall(
+            r"^(map_type|map_id|value_size|max_entries):\t(\d+)$", text, re.M)}
+        if "map_id" not in about:
+            continue
+        value = (about["value_size"] + 7) // 8 * 8
+        each = {hash_map: 16, array: value, per_cpu: value * cpus}.get(about["map_type"], 8)
+        sizes[about["map_id"]] = each * about["max_entries"]
+    return sum(sizes.values())
+
+
+class On32Cpus(unittest.TestCase):
+    cpus = 32
+
+    @classmethod
+    def setUpClass(cls):
+        why = vm.missing()
+        if why:
+            raise unittest.SkipTest(why)
+        try:
+            kernel = vm.Kernel("bookworm-security")
+        except vm.NoKernel as error:
+            raise unittest.SkipTest(str(error))
+        files = {"/bin/skein": live.SKEIN, "/bin/relay": live.workload("relay"),
+                 "/costs.sh": TESTS / "vm/costs.sh"}
+        try:
+            cls.run_ = vm.Run(kernel, JOB, files, cpus=cls.cpus, limit=LIMIT)
+        except vm.Failed as error:
+            if vm.NO_END not in str(error):
+                raise
+            raise unittest.SkipTest(f"the emulated machine stood still: {vm.NO_END} {LIMIT} s")
+        cls.addClassCleanup(cls.run_.close)
+        print(f"{cls.cpus} CPUs, Linux {kernel.release} on {cls.run_}\n{cls.run_.printed}")
+        cls.trace = live.Trace(cls.run_.out / "all.skein")
+        cls.truth = Truth(cls.run_.out / "truth")
+        cls.timeline = scheduler.Timeline(cls.trace)
+        cls.losses = collections.defaultdict(collections.Counter) # CPU -> reason -> samples
+        names = {number: name for name, number in live.LOSS.items()}
+        for row in cls.trace.query("SELECT * FROM loss"):
+            cls.losses[row["cpu"] - 1][names[row["reason"]]] += row["count"]
+
+    def runs_of(self, tid):
+        return self.timeline.runs[self.timeline.lane(tid)]
+
+    def test_succeeds(self):
+        tasks = self.run_.out / "tasks"
+        self.assertEqual(self.run_.status, 0, tasks.read_text() if tasks.exists() else "")
+        self.assertEqual(len(self.truth.cpu_of), self.cpus + 1)
+        self.assertEqual(sorted(self.timeline.cpu_slices), list(range(self.cpus)))
+
+    def test_nothing_is_lost_for_want_of_room(self):
+        found = {reason for losses in self.losses.values() for reason in losses}
+        self.assertLessEqual(found, BY_THE_CLOCK)
+        self.assertEqual(self.trace.one("SELECT sum(late) FROM account"), 0)
+        lost = sum(sum(losses.values()) for losses in self.losses.values())
+        due = self.trace.one("SELECT sum(due - idle) FROM account")
+        print(f"lost by the emulated clocks: {lost} of {due} samples of busy CPUs")
+
+    def test_account_of_every_cpu(self):
+        rows = self.trace.query("SELECT * FROM account ORDER BY cpu")
+        stored = {r["cpu"]: r["n"] for r in
+                  self.trace.query("SELECT cpu, count(*) AS n FROM sample GROUP BY cpu")}
+        self.assertEqual([r["cpu"] for r in rows], list(range(self.cpus)))
+        host = self.timeline.host
+        most = (host["end"] - host["start"]) * HZ / 1e9
+        for row in rows:
+            with self.subTest(cpu=row["cpu"]):
+                lost = sum(self.losses[row["cpu"]].values())
+                self.assertEqual(row["due"], row["written"] + row["filtered"] + row["idle"] +
+                                 lost + row["cut_off"])
+                self.assertEqual(row["written"], stored.get(row["cpu"], 0))
+                # clocks start one after the other, which a busy host delays
+                self.assertLessEqual(row["due"], most + 2)
+                self.assertGreater(row["due"], HZ * (TURNS + AT_ONCE))
+
+    def test_slices_tile_and_contradict_nothing(self):
+        wrong = {cpu: found[:5] for cpu, found in self.timeline.tiling().items() if found}
+        self.assertEqual(wrong, {})
+        for lane in list(self.timeline.runs):
+            self.timeline.stretches(lane)
+        self.assertEqual(self.timeline.contradictions[:5], [])
+        self.assertEqual(self.timeline.unknown, [])
+
+    def test_who_ran_where(self):
+        """Every turn lies in runs of its thread on its CPU, from its first to its last moment."""
+        wrong = []
+        for turn in self.truth.turns + self.truth.once:
+            runs = self.runs_of(turn.tid)
+            first = bisect.bisect_right([r.time for r in runs], turn.begin) - 1
+            last = bisect.bisect_right([r.time for r in runs], turn.end) - 1
+            if (first < 0 or {r.cpu for r in runs[first:last + 1]} != {turn.cpu} or
+                    runs[first].end + RESOLUTION < turn.begin or
+                    runs[last].end + RESOLUTION < turn.end):
+                wrong.append((turn, runs[max(first, 0):last + 1]))
+        self.assertEqual(wrong[:3], [], f"{len(wrong)} of {len(self.truth.turns)}")
+
+    def test_the_wanderer_goes_everywhere(self):
+        tid = next(t for t, cpu in self.truth.cpu_of.items() if cpu < 0)
+        runs = self.runs_of(tid)
+        turns = [t for t in self.truth.turns if t.tid == tid]
+        self.assertEqual({t.cpu for t in turns}, set(range(self.cpus)))
+        moves = sum(a.cpu != b.cpu for a, b in zip(runs, runs[1:]))
+        wanted = sum(a.cpu != b.cpu for a, b in zip(turns, turns[1:]))
+        self.assertGreaterEqual(moves, wanted)
+        self.assertLessEqual(moves, wanted + 1) # from where it was made to its first CPU
+        for a, b in zip(runs, runs[1:]):
+            self.assertLessEqual(a.end, b.time)
+
+    def test_each_wakes_the_next(self):
+        """The turn of a thread begins after a waking by the one before it, in that one's turn."""
+        order = sorted((cpu, tid) for tid, cpu in self.truth.cpu_of.items() if cpu >= 0)
+        lanes = [self.timeline.lane(tid) for _, tid in order]
+        place = {tid: i for i, (_, tid) in enumerate(order)}
+        turns = sorted((t for t in self.truth.turns if t.tid in place), key=lambda t: t.begin)
+        waited, wrong = 0, []
+        # before its first turn a thread is woken by who moves it to its CPU, too
+        for before, turn in list(zip(turns, turns[1:]))[self.cpus:]:
+            self.assertEqual(place[turn.tid], (place[before.tid] + 1) % self.cpus)
+            wakings = [w for w in self.timeline.wakings[lanes[place[turn.tid]]]
+                       if before.end - RESOLUTION <= w[0] <= turn.begin]
+            waited += bool(wakings)
+            if wakings and wakings[-1][1] != lanes[place[before.tid]]:
+                wrong.append((before, turn, wakings))
+        self.assertEqual(wrong[:3], [], f"{len(wrong)} of {waited}")
+        # but where it had not gone to sleep yet: where the host held it up
+        self.assertGreater(waited, len(turns) / 4)
+
+    def test_samples_hit_who_ran(self):
+        """By the scheduler's own records, of every sample on every CPU."""
+        threads = self.trace.table("thread")
+        begins = {cpu: [r["time"] for r in rows]
+                  for cpu, rows in self.timeline.cpu_slices.items()}
+        wrong = []
+        for s in self.trace.query("SELECT time, cpu, thread FROM sample"):
+            at = bisect.bisect_right(begins[s["cpu"]], s["time"])
+            near = [r for r in self.timeline.cpu_slices[s["cpu"]][max(0, at - 2):at + 1]
+                    if r["time"] - RESOLUTION <= s["time"] <= r["end"] + RESOLUTION]
+            lanes = {threads[r["value"]]["lane"] for r in near if r["value"]}
+            if threads[s["thread"]]["lane"] not in lanes:
+                wrong.append((s, near))
+        self.assertEqual(wrong[:3], [], f"{len(wrong)} samples")
+
+    def check_count(self, found, lost, ns):
+        """samples found of that time, where so many were lost."""
+        wanted = ns * HZ / 1e9
+        scatter = SIGMAS * math.sqrt(wanted) + 1
+        self.assertLessEqual(found, wanted + scatter)
+        self.assertGreaterEqual(found + lost, wanted - scatter)
+
+    def test_samples_of_every_cpu(self):
+        tids = {t["id"] for t in self.trace.table("thread").values()
+                if t["tid"] in self.truth.cpu_of}
+        found = collections.Counter(s["cpu"] for s in self.trace.query(
+            "SELECT cpu, thread FROM sample") if s["thread"] in tids)
+        for cpu in range(self.cpus):
+            ran = sum(r["end"] - r["time"] for r in self.timeline.cpu_slices[cpu]
+                      if r["value"] in tids)
+            with self.subTest(cpu=cpu):
+                self.check_count(found[cpu], sum(self.losses[cpu].values()), ran)
+
+    def ran(self, turn):
+        """ns of a turn for which its thread had the CPU: others take it for a while, too."""
+        runs = self.runs_of(turn.tid)
+        at = bisect.bisect_right([r.time for r in runs], turn.begin) - 1
+        return sum(min(r.end, turn.end) - max(r.time, turn.begin) for r in runs[max(at, 0):]
+                   if r.time < turn.end and r.end > turn.begin)
+
+    def test_shares(self):
+        """Of the functions: on all CPUs together."""
+        stacks = self.trace.stacks(comm="relay")
+        lost = sum(sum(losses.values()) for losses in self.losses.values())
+        wanted = collections.Counter()
+        for turn in self.truth.turns:
+            cpu = self.truth.cpu_of[turn.tid]
+            name = "burn_wandering" if cpu < 0 else f"burn_{10 * (1 + cpu % 4)}"
+            wanted[name] += self.ran(turn)
+        wanted["burn_at_once"] = sum(map(self.ran, self.truth.once))
+        hits = {name: live.count([s for s in stacks if name in s.names]) for name in wanted}
+        for name, ns in wanted.items():
+            found = hits[name]
+            print(f"{name}: {found} samples in {ns / 1e9:.3f} s, {ns * HZ / 1e9:.1f} due")
+            with self.subTest(name, found=found, wanted=ns * HZ / 1e9):
+                # what it takes to go to sleep 500 times a second; reading the clock for the truth
+                away = 0.2 * ns if name == "burn_at_once" else 0.02 * ns
+                self.check_count(found, lost + away * HZ / 1e9, ns)
+
+    def cost(self, kind):
+        """(descriptors by what they are, bytes mapped of events, bytes of BPF maps, s of start)"""
+        out = self.run_.out
+        fds = collections.Counter(re.findall(r"-> (.*)", (out / f"cost-{kind}.fd").read_text()))
+        rings = sum(int(end, 16) - int(begin, 16) for begin, end in re.findall(
+            r"^(\w+)-(\w+) .*anon_inode:\[perf_event\]",
+            (out / f"cost-{kind}.maps").read_text(), re.M))
+        bpf = maps_bytes((out / f"cost-{kind}.fdinfo").read_text(), self.cpus)
+        start = live.Trace(out / f"cost-{kind}.skein").one("SELECT start FROM host")
+        return fds, rings, bpf, start / 1e9 - float((out / f"cost-{kind}.begun").read_text())
+
+    def test_costs(self):
+        for kind in ("cpu", "all"):
+            fds, rings, bpf, start = self.cost(kind)
+            events = fds["anon_inode:[perf_event]"]
+            print(f"{self.cpus} CPUs, -e {kind}: {events} descriptors of events and "
+                  f"{sum(fds.values()) - events} others; {rings / MIB:.1f} MiB of side-band rings "
+                  f"and {bpf / MIB:.1f} MiB of BPF maps, without sample rings and unwind tables; "
+                  f"emulated start {start:.2f} s")
+            with self.subTest(kind):
+                self.assertEqual(events, EVENTS_PER_CPU * self.cpus)
+                self.assertLess(sum(fds.values()) - events, OTHER_DESCRIPTORS)
+                self.assertLessEqual(rings, self.cpus * SIDEBAND)
+                switches = min(self.cpus * SWITCHES, SWITCHES_MOST) if kind == "all" else 0
+                self.assertLessEqual(bpf, BPF_OF_ALL + self.cpus * BPF_OF_CPU + switches)
+
+
+@unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
+class On2Cpus(On32Cpus):
+    cpus = 2
+
+
+@unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
+class On8Cpus(On32Cpus):
+    cpus = 8
+
+
+@unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
+class On64Cpus(On32Cpus):
+    cpus = 64
+
+
+if __name__ == "__main__":
+    unittest.main()
