@@ -15,6 +15,7 @@ import live
 MIB = 1 << 20
 RESIDENT = 64 * MIB
 PIPE_BYTES, MESSAGING_BYTES = 2, 5  # per switch, wake-ups included
+FILE_BYTES, FILE_SWITCHES = 7, 1000000  # of the whole file, in a recording of so many
 ROOM = 1 if live.LONG else 1.4  # what else runs makes stamps longer, and short recordings cost more
 
 
@@ -110,10 +111,15 @@ class SchedCost(live.LiveTest):
         self.running(trace, operations * len(live.CPUS))
 
     def test_messaging(self):
-        loops = 2000 if live.LONG else 300
+        loops = 11000 if live.LONG else 300  # of 110 to 140 switches
         trace, counted = self.storm(f"perf bench sched messaging -g 10 -l {loops}")
-        self.assertGreater(counted, 10000)
+        size = pathlib.Path(trace.path).stat().st_size
+        print(f"{counted:,} switches, bytes of each: {self.stored(trace) / counted:.2f} of slices "
+              f"and edges, {size / counted:.2f} of the file")
+        self.assertGreater(counted, FILE_SWITCHES if live.LONG else 10000)
         self.assertLessEqual(self.stored(trace) / counted, ROOM * MESSAGING_BYTES)
+        if live.LONG:
+            self.assertLessEqual(size / counted, FILE_BYTES)
 
 
 if __name__ == "__main__":
