@@ -130,6 +130,9 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
+/* Bytes that are copied of one. Those of compilers are deeper, but few. */
+#define DEEP_STACK 65536
+
 /*
  * Half a second of samples with deep stacks of one CPU at least. Of each that
  * shares the ring, as long as this does not fill the memory of a large machine.
@@ -137,7 +140,7 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
-	uint64_t bytes = with_memory ? WIRE_STACK_BYTES + 2048 : 2048;
+	uint64_t bytes = with_memory ? DEEP_STACK + 2048 : 2048;
 	uint64_t one = rate * bytes / 2, all = one * program_cpus_per_ring();
 
 	if (all > MOST_SHARED)
