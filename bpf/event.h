@@ -34,7 +34,7 @@
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024
 #define WIRE_MAX_PYTHON 1024 /* pairs of words */
-#define WIRE_STACK_BYTES 65536 /* Python's and Java's native stacks are deep */
+#define WIRE_STACK_BYTES 131072 /* the near ends of the stacks of compilers and interpreters */
 #define WIRE_OUTER_BYTES 65536 /* of longer stacks: rustc's have one frame of half a megabyte */
 
 enum wire_kind { WIRE_SAMPLE = 1 };

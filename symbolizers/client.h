@@ -262,9 +262,11 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object);
  * Ask for some pages of the unwind table of an ELF object, at most 512. Answered once by the event
  * pages, unless the object is forgotten before; nothing of it is kept on disk. The status is as
  * above, -ENOENT or -EBADMSG also where only the table as a whole can be made
- * (unwind_pages_make()). Returns 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
+ * (unwind_pages_make()). urgent: before all that is not. Returns 0; -ENOENT: no such ELF object;
+ * -EINVAL; -ENOMEM.
  */
-int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q);
+int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
+		     bool urgent);
 
 /*
  * Send what waits, read the answers that are there and call the events (which

@@ -56,6 +56,7 @@ struct request {
 	VECTOR(struct message_question) questions; /* of ASK */
 	size_t answered;			   /* of those, in order */
 	bool wants_key, keyed;			   /* of TABLE */
+	bool urgent;				   /* of PAGES */
 	struct unwind_key key;			   /* what the table is kept under, if keyed */
 	char *table; /* what came of it; NULL with a size: there was no memory */
 	size_t table_size, received;
@@ -154,12 +155,13 @@ static inline bool request_is_of_file(const struct request *r)
 }
 
 /*
- * When it goes, of what its owner waits for: code objects and their processes go, files stay. A
+ * When it goes, of what its owner waits for: code objects and their processes go, files stay. Walks
+ * stand at urgent pages. A
  * key is short work, and may bring a table. Tables and names are as long, and take turns.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
-	if (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON)
+	if (r->urgent || (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON))
 		return 0;
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }

@@ -44,7 +44,8 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object)
 	return 0;
 }
 
-int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q)
+int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
+		     bool urgent)
 {
 	struct object *o = object_lookup(s, object);
 	struct request *r;
@@ -58,6 +59,7 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
 	r = request_new(o, MESSAGE_PAGES);
 	if (!r)
 		return -ENOMEM;
+	r->urgent = urgent;
 	/* what there is no memory for is not asked, and so not made */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->questions,

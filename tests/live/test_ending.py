@@ -4,8 +4,9 @@
 A recording ends within 2 s of its time, whatever it has seen: names that are still being read by
 then are counted, and their frames say so. --wait-names says how long to wait instead.
 
-False alarms: live.finish_in_time() leaves out what a busy machine takes; a disk that stalls for
-0.4 s would be one. Of 400 ends beside a load of 20 on 2 CPUs none came close.
+False alarms: live.finish_in_time() leaves out for how long the recorder waited for a CPU, so what is
+left does not grow with the load: 1.5 s of waiting at most, and some 0.1 s of work. A disk that
+stalls for 0.4 s would be a false alarm.
 """
 import os
 import re

@@ -576,23 +576,25 @@ END_TEST
 
 START_TEST(the_copy_may_be_too_short)
 {
-	STAND(cfa_rule(UNWIND_REG_SP, 0xfff8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
+	const uint32_t most = WIRE_STACK_BYTES;
+
+	STAND(cfa_rule(UNWIND_REG_SP, WIRE_STACK_BYTES - 8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
 	      cfa_rule(UNWIND_REG_SP, 1 << 22));
-	/* 64 KiB is all that is copied: what lies behind is not known */
-	s.u.at.bytes = 0xfff0;
+	/* no more is copied: what lies behind is not known */
+	s.u.at.bytes = most - 0x10;
 	expect(END_COPY_END, code(0), NO_MORE);
-	s.u.at.bytes = 0xfff4; /* half of the word */
+	s.u.at.bytes = most - 0xc; /* half of the word */
 	expect(END_COPY_END, code(0), NO_MORE);
-	s.u.at.bytes = 0xfff8;
-	s.stack[0xfff0 / 8] = code(1);
+	s.u.at.bytes = most - 8;
+	s.stack[(most - 0x10) / 8] = code(1);
 	expect(END_WALKED, code(0), code(1), NO_MORE);
 	/* less was copied since there was no more */
-	s.u.at.bytes = 0xf000;
+	s.u.at.bytes = most - 0x1000;
 	expect(END_UNREADABLE, code(0), NO_MORE);
 	s.u.at.bytes = 0;
 	expect(END_UNREADABLE, code(0), NO_MORE);
 	/* in front of it, and far behind */
-	s.u.at.bytes = 0xfff0;
+	s.u.at.bytes = most - 0x10;
 	s.u.at.stack = STACK + 8;
 	s.u.at.pc = code(2);
 	expect(END_UNREADABLE, code(2), NO_MORE);

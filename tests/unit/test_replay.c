@@ -109,7 +109,7 @@ START_TEST(texts_that_are_no_stacks_are_refused)
 		"skein-stack 1\nend of it\n",
 		"skein-stack 1\nend walked\nat 1 2 3\n",
 		"skein-stack 1\nend walked\nat 1 2 3 -4\n",
-		"skein-stack 1\nend walked\nstack 1000 65537\n",
+		"skein-stack 1\nend walked\nstack 1000 131073\n",
 		"skein-stack 1\nend walked\nstack 1000 -8\n",
 		"skein-stack 1\nend walked\nstack 1000 16\nwords 1010 1\n",
 		"skein-stack 1\nend walked\nstack 1000 16\nwords ff8 1\n",

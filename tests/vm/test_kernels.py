@@ -30,7 +30,7 @@ shares {SECONDS} >/out/truth
 insmod /raid6_pq.ko
 """
 JOB = f"""
-skein record -a -F {HZ} -o /out/all.skein -- sh /work 2>/out/said
+skein record -a -F {HZ} --wait-names 60s -o /out/all.skein -- sh /work 2>/out/said
 status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?

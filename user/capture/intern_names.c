@@ -297,7 +297,7 @@ static int put_last(struct intern *n, const struct waiting *w, struct error *err
 {
 	const struct frame unready = {.flags = FRAME_FLAG_UNREADY};
 
-	if (w->missing)
+	if (w->missing && !w->asked)
 		return 0;
 	n->unready++;
 	return put_named(n, w, &unready, err);

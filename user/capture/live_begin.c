@@ -126,6 +126,9 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
+/* Bytes for which a sample ring has room of each stack: those of compilers are deeper, but few. */
+#define DEEP_STACK 65536
+
 /* Bytes of a sample ring, unless --buffer tells. */
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
@@ -135,7 +138,7 @@ static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
 	return buffers_samples(cpus < 0 ? 1 : (unsigned int)cpus, rate,
-			       with_memory ? WIRE_STACK_BYTES + 2048 : 2048);
+			       with_memory ? DEEP_STACK + 2048 : 2048);
 }
 
 /* Switches for those who work on the walkers: words in SKEIN_DEBUG_WALK. */

@@ -11,8 +11,11 @@
 
 /* Files of more code than 4 GiB have no table. */
 #define PAGES_MAX 65536
-/* Pages of a file in one question: the first ones of a stack are there before the last are made. */
-#define BATCH 8
+/*
+ * Pages of a file in one question: the first ones of a stack are there before the last are made,
+ * and where a walk stands is made before the next question, some milliseconds later.
+ */
+#define BATCH 4
 /* Of one stack: a hostile one has thousands of words in code. */
 #define STACK_PAGES_MAX 64
 /* Questions that are not answered, of all files. */
@@ -25,7 +28,7 @@ struct paged_file {
 	size_t batched;
 	uint64_t pending; /* questions that are not answered */
 	size_t words; /* of asked */
-	uint64_t *asked; /* a bit for each page */
+	uint64_t *asked, *urged; /* a bit for each page; urged: a walk stood there */
 	UT_hash_handle hh;
 };
 
@@ -51,6 +54,7 @@ static void forget(struct pager *g, struct paged_file *f)
 	g->pending -= f->pending;
 	HASH_DEL(g->files, f);
 	free(f->asked);
+	free(f->urged);
 	free(f);
 }
 
@@ -139,10 +143,12 @@ static struct paged_file *file_of(struct pager *g, const struct object *o)
 	if (f->words > PAGES_MAX / 64)
 		f->words = PAGES_MAX / 64;
 	f->asked = calloc(f->words, sizeof(*f->asked));
-	if (f->asked)
+	f->urged = calloc(f->words, sizeof(*f->urged));
+	if (f->asked && f->urged)
 		HASH_ADD(hh, g->files, id, sizeof(f->id), f);
 	if (!HASH_HAS(hh, f)) {
 		free(f->asked);
+		free(f->urged);
 		free(f);
 		return NULL;
 	}
@@ -150,14 +156,14 @@ static struct paged_file *file_of(struct pager *g, const struct object *o)
 	return f->refused ? NULL : f;
 }
 
-static void ask(struct pager *g, struct paged_file *f)
+static void ask(struct pager *g, struct paged_file *f, bool urgent)
 {
 	const struct unwind_question q = {f->batch, f->batched};
 
 	if (!f->batched)
 		return;
 	f->batched = 0;
-	if (symbolizer_pages(g->maker, f->id, &q) < 0) {
+	if (symbolizer_pages(g->maker, f->id, &q, urgent) < 0) {
 		f->refused = true;
 		return;
 	}
@@ -165,22 +171,30 @@ static void ask(struct pager *g, struct paged_file *f)
 	g->pending++;
 }
 
-/* Whether the page that code lies in is waited for and has not been asked for; then it is. */
-static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc)
+/*
+ * Whether the page that code lies in is waited for and has not been asked for; then it is. What was
+ * asked for because it may be needed is asked for again where a walk stands: its turn may be far.
+ */
+static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
 {
-	uint64_t page = (pc - m->start + m->offset) >> UNWIND_PAGE_SHIFT;
+	uint64_t page = (pc - m->start + m->offset) >> UNWIND_PAGE_SHIFT, bit = 1ULL << page % 64;
+	uint64_t *asked;
 	struct paged_file *f;
 
-	if (!m->object || g->pending >= PENDING_MAX ||
+	if (!m->object || g->pending >= (urgent ? 2 * PENDING_MAX : PENDING_MAX) ||
 	    !tables_lacks(g->context.tables, m->object->table, page))
 		return false;
 	f = file_of(g, m->object);
-	if (!f || page >= f->words * 64 || f->asked[page / 64] >> page % 64 & 1)
+	if (!f || page >= f->words * 64)
 		return false;
-	f->asked[page / 64] |= 1ULL << page % 64;
+	asked = urgent ? f->urged : f->asked;
+	if (asked[page / 64] & bit)
+		return false;
+	asked[page / 64] |= bit;
+	f->asked[page / 64] |= bit;
 	f->batch[f->batched++] = page;
-	if (f->batched == BATCH)
-		ask(g, f);
+	if (urgent || f->batched == BATCH)
+		ask(g, f, urgent);
 	return true;
 }
 
@@ -198,7 +212,7 @@ static void scan(struct pager *g, const struct pager_walk *w)
 		if (pc < low || pc >= high)
 			continue;
 		m = space_find(w->space, pc);
-		found += m && want(g, m, pc);
+		found += m && want(g, m, pc, false);
 	}
 }
 
@@ -207,14 +221,11 @@ void pager_want(struct pager *g, const struct pager_walk *w)
 	const struct space_mapping *m = space_find(w->space, w->pc);
 	struct paged_file *f, *next;
 
-	if (!m || !want(g, m, w->pc))
+	if (!m || !want(g, m, w->pc, true))
 		return;
-	f = find_file(g, m->object->id);
-	if (f) /* alone: it is there first */
-		ask(g, f);
 	scan(g, w);
 	HASH_ITER(hh, g->files, f, next)
-		ask(g, f);
+		ask(g, f, false);
 }
 
 void pager_done(struct pager *g, uint64_t object)
