@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 900
+# timeout: 1800
 """
 On 32 CPUs, in a virtual machine (the long form: also on 2, 8 and 64): a workload of which it is
 known who had which CPU when is recorded with `-e all`. The account of every CPU adds up, the order
@@ -105,6 +105,7 @@ def maps_bytes(fdinfo, cpus):
 
 class On32Cpus(unittest.TestCase):
     cpus = 32
+    limit = LIMIT
 
     @classmethod
     def setUpClass(cls):
@@ -118,11 +119,12 @@ class On32Cpus(unittest.TestCase):
         files = {"/bin/skein": live.SKEIN, "/bin/relay": live.workload("relay"),
                  "/costs.sh": TESTS / "vm/costs.sh"}
         try:
-            cls.run_ = vm.Run(kernel, JOB, files, cpus=cls.cpus, limit=LIMIT)
+            cls.run_ = vm.Run(kernel, JOB, files, cpus=cls.cpus, limit=cls.limit)
         except vm.Failed as error:
             if vm.NO_END not in str(error):
                 raise
-            raise unittest.SkipTest(f"the emulated machine stood still: {vm.NO_END} {LIMIT} s")
+            raise unittest.SkipTest(f"the emulated machine stood still: {vm.NO_END} "
+                                    f"{cls.limit} s")
         cls.addClassCleanup(cls.run_.close)
         print(f"{cls.cpus} CPUs, Linux {kernel.release} on {cls.run_}\n{cls.run_.printed}")
         cls.trace = live.Trace(cls.run_.out / "all.skein")
@@ -318,6 +320,7 @@ class On8Cpus(On32Cpus):
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
 class On64Cpus(On32Cpus):
     cpus = 64
+    limit = 3 * LIMIT
 
 
 if __name__ == "__main__":
