@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Profiles: paths, ends and names, from records in any order and with holes. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,6 +310,64 @@ START_TEST(groups_add_up)
 }
 END_TEST
 
-SUITE("profile", everything_is_taken, ends_of_stacks, names_of_frames, any_order,
+/* By all that refers to something else, and by what is referred to. */
+static void same_profile(const struct profile *a, const struct profile *b)
+{
+	ck_assert_uint_eq(a->missing, b->missing);
+	ck_assert_uint_eq(a->event_count, b->event_count);
+	ck_assert_uint_eq(a->thread_count, b->thread_count);
+	ck_assert_uint_eq(a->frame_count, b->frame_count);
+	ck_assert_uint_eq(a->stack_count, b->stack_count);
+	ck_assert_uint_eq(a->sum_count, b->sum_count);
+	ck_assert_uint_eq(a->loss_count, b->loss_count);
+	ck_assert_uint_eq(a->total_weight, b->total_weight);
+	for (uint32_t i = 0; i < a->event_count; i++)
+		ck_assert_uint_eq(a->events[i].id, b->events[i].id);
+	for (uint32_t i = 0; i < a->thread_count; i++)
+		ck_assert_uint_eq(a->threads[i].t.id, b->threads[i].t.id);
+	for (uint32_t i = 0; i < a->frame_count; i++)
+		ck_assert_uint_eq(a->frames[i].f.id, b->frames[i].f.id);
+	ck_assert_mem_eq(a->stacks, b->stacks, a->stack_count * sizeof(*a->stacks));
+	ck_assert_mem_eq(a->ends, b->ends, a->stack_count * sizeof(*a->ends));
+	ck_assert_mem_eq(a->roots, b->roots, a->stack_count * sizeof(*a->roots));
+	ck_assert_mem_eq(a->sums, b->sums, a->sum_count * sizeof(*a->sums));
+	for (uint64_t id = 0; id < 200; id++)
+		ck_assert_uint_eq(profile_stack_with(a, id), profile_stack_with(b, id));
+}
+
+/* Loose ends included: what the stacks refer to is looked for in the other half, or missing. */
+START_TEST(halves_make_the_same)
+{
+	struct source first = *scene_source(), second = first;
+	struct profile *whole = scene_profile(), *p = NULL;
+	struct error err = {""};
+
+	ck_assert_msg(!profile_read_halves(&p, &first, &second, NULL, &err), "%s", err.text);
+	same_profile(whole, p);
+	profile_free(whole);
+	profile_free(p);
+}
+END_TEST
+
+static int failing_run(struct source *s, struct sink *to, struct error *err)
+{
+	(void)s;
+	return to->wants & WANT(SUM) ? error_set(err, -EIO, "no stacks here") : 0;
+}
+
+START_TEST(either_half_may_fail)
+{
+	static const struct source_ops failing = {.run = failing_run};
+	struct source first = *scene_source(), second = {.ops = &failing};
+	struct profile *p = NULL;
+	struct error err = {""};
+
+	ck_assert_int_eq(profile_read_halves(&p, &first, &second, NULL, &err), -EIO);
+	ck_assert_str_eq(err.text, "no stacks here");
+	ck_assert_ptr_null(p);
+}
+END_TEST
+
+SUITE("profile", halves_make_the_same, either_half_may_fail, everything_is_taken, ends_of_stacks, names_of_frames, any_order,
       sums_have_an_event, functions_count_recursion_once, functions_need_no_tree,
       functions_need_no_tree_of_anything, groups_add_up)

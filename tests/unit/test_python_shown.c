@@ -363,7 +363,61 @@ START_TEST(random_paths_are_as_the_rules_say)
 }
 END_TEST
 
-SUITE("python shown", loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
+/* What a table of Python's functions says, from the stacks as they are and from those of Python. */
+static void same_functions(const struct functions *of_python, const struct functions *alone,
+			   const struct symbols *s)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < alone->list.count; i++) {
+		const struct function_cost *a = &alone->list.items[i], *b;
+
+		if (strcmp(symbol_module(s, a->symbol), "[python]") != 0)
+			continue;
+		ck_assert_uint_lt(k, of_python->list.count);
+		b = &of_python->list.items[k++];
+		ck_assert_str_eq(symbol_name(s, a->symbol), symbol_name(s, b->symbol));
+		ck_assert_uint_eq(a->self_count, b->self_count);
+		ck_assert_uint_eq(a->self_weight, b->self_weight);
+		ck_assert_uint_eq(a->total_count, b->total_count);
+		ck_assert_uint_eq(a->total_weight, b->total_weight);
+	}
+	ck_assert_uint_eq(k, of_python->list.count);
+	ck_assert_uint_gt(k, 0);
+}
+
+static void counts_as_if_alone(struct source *source, bool native)
+{
+	struct profile *p = read_profile(source, (struct profile_view){.native = native});
+	struct functions all, of_python, alone;
+	struct symbols s;
+
+	ck_assert_int_eq(symbols_of(&s, p), 0);
+	ck_assert_int_eq(functions_of_stacks(&all, p, 0, &s), 0);
+	ck_assert_int_eq(functions_of_python(&of_python, &all, p, 0, &s), 0);
+	ck_assert_int_eq(python_alone(p), 0);
+	ck_assert_int_eq(functions_of_stacks(&alone, p, 0, &s), 0);
+	same_functions(&of_python, &alone, &s);
+	functions_free(&all);
+	functions_free(&of_python);
+	functions_free(&alone);
+	symbols_free(&s);
+	profile_free(p);
+}
+
+START_TEST(python_functions_count_what_they_call)
+{
+	static const struct source_ops ops = {.run = random_run, .free = scene_free};
+	struct source random = {.ops = &ops};
+
+	counts_as_if_alone(python_scene_source(), false);
+	counts_as_if_alone(python_scene_source(), true);
+	counts_as_if_alone(&random, false);
+	counts_as_if_alone(&random, true);
+}
+END_TEST
+
+SUITE("python shown", python_functions_count_what_they_call, loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
       nothing_but_python_where_there_is_some,
       how_stacks_ended_goes_by_all_frames, lines_are_those_of_frames,
       one_function_in_two_processes_is_one, what_interpreters_did_is_counted,

@@ -39,12 +39,15 @@ int input_profile(struct profile **ret, struct input *in, const char *path, cons
 		rc = profile_read_halves(&p, in->source, second.source, view, err);
 	damaged = !rc && (trace_left_out(in->trace) || trace_left_out(second.trace));
 	input_close(&second);
-	if (damaged) { /* one reader counts what is lost, and numbers it */
-		profile_free(p);
-		return profile_read(ret, in->source, view, err);
+	if (!damaged) {
+		*ret = p;
+		return rc;
 	}
-	*ret = p;
-	return rc;
+	/* One reader counts what is lost, and numbers it; SQLite has seen none of the damage then. */
+	profile_free(p);
+	input_close(in);
+	rc = input_open(in, path, f, err);
+	return rc < 0 ? rc : profile_read(ret, in->source, view, err);
 }
 
 void input_close(struct input *in)

@@ -75,7 +75,7 @@ struct input {
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
 /*
  * The profile of an input that was opened so, and of which nothing was read: by two readers at the
- * same time, where that is possible.
+ * same time, where that is possible. One of a damaged trace is opened anew for that.
  */
 int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Two readers of one trace make the profile that one reader makes, whatever is damaged. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/filters.h"
+#include "scene.h"
+#include "suite.h"
+
+#define ROUNDS 300
+
+static char path[] = "/tmp/skein-readers-XXXXXX/trace.skein";
+
+/* Of a profile what damage changes; all 0 if the trace cannot be read at all. */
+struct outcome {
+	uint64_t missing, stacks, sums, samples, losses, lost;
+};
+
+static void read_outcome(struct outcome *ret, bool by_two)
+{
+	struct profile_view view = {0};
+	struct filter every = {0};
+	struct profile *p = NULL;
+	struct input in = {0};
+	struct error err = {""};
+	int rc = input_open(&in, path, &every, &err);
+
+	*ret = (struct outcome){0};
+	if (!rc)
+		rc = by_two ? input_profile(&p, &in, path, &every, &view, &err)
+			    : profile_read(&p, in.source, &view, &err);
+	if (!rc) {
+		*ret = (struct outcome){p->missing,	p->stack_count, p->sum_count,
+					p->total_count, p->loss_count,	0};
+		for (uint32_t i = 0; i < p->loss_count; i++)
+			ret->lost += p->losses[i].count;
+	}
+	profile_free(p);
+	input_close(&in);
+}
+
+static void write_trace(void)
+{
+	struct sink *sink = NULL;
+	struct error err = {""};
+
+	*strrchr(path, '/') = '\0';
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	path[strlen(path)] = '/';
+	ck_assert_msg(!trace_writer(&sink, path, &err), "%s", err.text);
+	ck_assert_msg(!pipe_join(scene_source(), sink, &err), "%s", err.text);
+	sink_free(sink);
+}
+
+START_TEST(damage_is_counted_alike)
+{
+	static uint8_t data[1 << 20];
+	unsigned int damaged = 0;
+	ssize_t size;
+	int fd;
+
+	write_trace();
+	fd = open(path, O_RDWR);
+	size = read(fd, data, sizeof(data));
+	ck_assert_int_gt(size, 4096);
+	srandom(1);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		off_t at = 4096 + random() % (size - 4096 - 64);
+		struct outcome one, two;
+		uint8_t bytes[64];
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (uint8_t)random();
+		if (round) /* the first is as it was written */
+			ck_assert_int_eq(pwrite(fd, bytes, sizeof(bytes), at), sizeof(bytes));
+		read_outcome(&one, false);
+		read_outcome(&two, true);
+		ck_assert_msg(!memcmp(&one, &two, sizeof(one)), "round %u", round);
+		ck_assert(round || (one.sums && one.losses == 3));
+		damaged += one.losses > 3;
+		ck_assert_int_eq(pwrite(fd, data, (size_t)size, 0), size);
+	}
+	ck_assert_uint_gt(damaged, 0); /* in the others the bytes are free, or the trace is refused */
+	close(fd);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+END_TEST
+
+SUITE("two readers", damage_is_counted_alike)
