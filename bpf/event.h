@@ -47,6 +47,23 @@ enum wire_flag {
 	WIRE_NO_USER = 8, /* user frames were not asked for */
 	WIRE_UNFINISHED = 16, /* the walk stands in a struct wire_unfinished */
 	WIRE_BEGUN = 32, /* a struct wire_unfinished has it as it began, finished or not */
+	WIRE_PENDING = 64, /* unfinished for want of a table; else a mapping was not known yet */
+};
+
+/* A file as the kernel numbers it: device is major << 20 | minor. */
+struct wire_file {
+	__u64 inode;
+	__u32 device;
+	__u32 unused;
+};
+
+#define WIRE_CALM_MAX 1024 /* programs whose begin wakes nobody */
+
+/* How long the consumer sleeps if nobody wakes it. */
+enum wire_sleep {
+	WIRE_AWAKE,
+	WIRE_SLEEPS_BRIEFLY, /* some periods of the clock: what only lacks its mappings can wait */
+	WIRE_SLEEPS_LONG,
 };
 
 /* What is known of the Python side of a sample's thread. */

@@ -7,6 +7,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/account.h"
+#include "bpf/calm.h"
 #include "bpf/event.h"
 #include "bpf/select.h"
 #include "bpf/steal.h"
@@ -127,19 +128,20 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
  * first: a program that is executed, mostly. A sample wakes it at a tick of the sampling clock, so
  * that what it does next is never sampled; the consumer waits for a random part of a period then.
  */
-__u32 consumer_sleeps = 0;
+__u32 consumer_sleeps = WIRE_AWAKE;
 
 static __always_inline bool lacks_something(const struct wire_sample *s)
 {
-	return s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW;
+	return s->python & WIRE_PYTHON_NEW || s->flags & WIRE_PENDING ||
+	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 
 /* Whether the consumer has to be woken; the first to find it asleep does it. */
 static __always_inline bool take_consumer(void)
 {
-	if (!consumer_sleeps)
+	if (consumer_sleeps == WIRE_AWAKE)
 		return false;
-	consumer_sleeps = 0;
+	consumer_sleeps = WIRE_AWAKE;
 	return true;
 }
 
@@ -195,6 +197,8 @@ static __always_inline void end_native(struct user_walk *u)
 	s->user_end = u->walk.end;
 	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
 		s->flags |= WIRE_UNFINISHED;
+	if (u->state == WALK_PENDING)
+		s->flags |= WIRE_PENDING;
 }
 
 /* What was found of Python's frames becomes part of the sample. */
@@ -409,7 +413,8 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
 	process_executed(task->tgid);
-	if (!wanted.by_pid || selected_pid(task))
+	if (consumer_sleeps != WIRE_AWAKE && (!wanted.by_pid || selected_pid(task)) &&
+	    !is_calm(task))
 		wake_consumer();
 	return 0;
 }

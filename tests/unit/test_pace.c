@@ -39,12 +39,14 @@ START_TEST(it_looks_as_often_as_there_is_to_see)
 {
 	start(PERIOD, false);
 	ck_assert_uint_eq(mean_of(PACE_QUIET) / (5 * NSEC_PER_MSEC), 50);
-	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
+	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 10);
 	ck_assert_uint_eq(mean_of(PACE_LACKING) * 10 / PERIOD, 20);
 	start(NSEC_PER_SEC / 99, false);
 	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 10);
 	start(NSEC_PER_SEC / 4999, false);
 	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 2);
+	start(NSEC_PER_SEC / 19, false);
+	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
 	start(PERIOD, true);
 	ck_assert_uint_eq((mean_of(PACE_QUIET) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
 }
@@ -58,8 +60,8 @@ START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 
 		pace_start(&p, PERIOD, false, START, seed);
 		pace_looked(&p, now, PACE_LACKING);
-		ck_assert(!pace_sleeps(&p, now));
-		while (!pace_sleeps(&p, p.next)) {
+		ck_assert_int_eq(pace_sleeps(&p, now), WIRE_AWAKE);
+		while (pace_sleeps(&p, p.next) == WIRE_AWAKE) {
 			now = last = p.next;
 			pace_looked(&p, now, PACE_QUIET);
 		}

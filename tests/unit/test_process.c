@@ -55,6 +55,16 @@ static struct arena *shown;
 /* Which processes may be sampled; NULL: all. */
 static bool (*selecting)(void *context, uint32_t pid);
 
+/* Programs of which was said that they lacked nothing. */
+static const struct object *calm[MOST];
+static unsigned int calm_count;
+
+static void note_calm(void *context, const struct object *program)
+{
+	(void)context;
+	calm[calm_count++] = program;
+}
+
 static struct process_table *table(const char *glob)
 {
 	const struct process_context c = {
@@ -63,6 +73,7 @@ static struct process_table *table(const char *glob)
 		.host = 1,
 		.comm_glob = glob,
 		.selected = selecting,
+		.calm = note_calm,
 		.cgroup_path = no_path,
 		.container = no_container,
 	};
@@ -593,7 +604,52 @@ START_TEST(what_others_map_is_not_followed)
 }
 END_TEST
 
-SUITE("process", who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
+#define LONG_AGO (10 * NSEC_PER_SEC)
+#define NOW (100 * NSEC_PER_SEC)
+
+/* A program from that file runs once, with a library or not, and ends. Returns how many are calm. */
+static unsigned int run_once(struct object *program, struct object *library, const char *comm)
+{
+	struct space_mapping m = {.start = 0x1000, .end = 0x2000, .object = program};
+	struct space_mapping l = {.start = 0x5000, .end = 0x6000, .object = library};
+	struct process_table *t = table(NULL);
+	struct process_entry *p;
+
+	calm_count = 0;
+	life(t, LIFE_COMM, 5, 0, NOW, comm, 0);
+	p = process_table_of_pid(t, 5);
+	p->program = program;
+	ck_assert_int_eq(space_map(&p->space, &m), 0);
+	if (library)
+		ck_assert_int_eq(space_map(&p->space, &l), 0);
+	life(t, LIFE_EXIT, 5, 0, NOW + 1, NULL, 0);
+	process_table_free(t);
+	return calm_count;
+}
+
+/* Their next begin wakes nobody, so nothing of them may be worth a hurry. */
+START_TEST(programs_that_lacked_nothing_are_calm)
+{
+	struct object gzip = {.kind = MAPPING_FILE, .settled = LONG_AGO};
+	struct object libc = {.kind = MAPPING_FILE, .settled = LONG_AGO};
+	struct object vdso = {.kind = MAPPING_VDSO};
+	struct object unread = {.kind = MAPPING_FILE};
+	struct object fresh = {.kind = MAPPING_FILE, .settled = NOW};
+	struct object python = {.kind = MAPPING_FILE, .settled = LONG_AGO, .python_layout = 1};
+
+	ck_assert_uint_eq(run_once(&gzip, &unread, "gzip"), 0);
+	ck_assert_uint_eq(run_once(&gzip, &fresh, "gzip"), 0);
+	ck_assert_uint_eq(run_once(&gzip, &python, "gzip"), 0);
+	ck_assert_uint_eq(run_once(&python, &libc, "python"), 0);
+	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 1);
+	ck_assert_ptr_eq(calm[0], &gzip);
+	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 0); /* it is known to be */
+	gzip.calm = false;
+	ck_assert_uint_eq(run_once(&gzip, &vdso, "gzip"), 1);
+}
+END_TEST
+
+SUITE("process", programs_that_lacked_nothing_are_calm, who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
       walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
       children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
       the_end_of_who_was_told_is_told, what_nobody_knows_is_settled,

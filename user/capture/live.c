@@ -129,7 +129,7 @@ static bool has_more(const struct live *l)
 
 static enum pace_finding finding_of(const struct live *l)
 {
-	if (l->mapped || program_saw_urgent(l->program))
+	if (l->unknown || program_saw_urgent(l->program))
 		return PACE_LACKING;
 	return sideband_is_quiet(l->sideband) ? PACE_QUIET : PACE_LIFE;
 }
@@ -139,7 +139,7 @@ static int drain(struct live *l, struct error *err)
 	uint64_t now = boot_now();
 	int ret;
 
-	l->mapped = false;
+	l->unknown = false;
 	ret = sideband_drain(l->sideband, now);
 
 	if (!ret)
@@ -291,7 +291,7 @@ static unsigned int wait_for_work(struct live *l)
 
 	program_wants_waking(l->program, pace_sleeps(&l->pace, now));
 	n = epoll_pwait2(l->epoll, events, 64, &limit, NULL);
-	program_wants_waking(l->program, false);
+	program_wants_waking(l->program, WIRE_AWAKE);
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
 	if (woken & WAKE_SAMPLE_RING)

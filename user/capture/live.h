@@ -79,7 +79,7 @@ struct live {
 	bool scanned; /* the first scan of /proc is over */
 	bool remapped; /* walkers have to be told of processes before more is drained */
 	bool retry; /* something has come that stacks may have waited for */
-	bool mapped; /* a selected process has mapped a file since the last look at the rings */
+	bool unknown; /* the last look at the rings has found mappings of unknown files, or Python's */
 	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
 	size_t parked_bytes;
 	size_t parked_most; /* then the oldest are put as they are */

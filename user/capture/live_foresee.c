@@ -3,6 +3,8 @@
  * What is done as soon as a record is drained, before its turn in the order comes: by then the
  * process may be gone, or have run for as long without its Python being seen.
  */
+#include <string.h>
+
 #include "bpf/event.h"
 #include "capture/live.h"
 
@@ -45,6 +47,17 @@ static void tell_python(struct live *l, const struct object *o, const struct for
 							 python.code_type, f->time));
 }
 
+/*
+ * A file that is not known yet may be gone soon, and names of an interpreter's code, too. What
+ * else a process maps is the same as in all that ran it before.
+ */
+static bool lacks_attention(const struct object *o, const struct mapped *m)
+{
+	if (!o)
+		return strcmp(m->path, "[vdso]") != 0;
+	return !o->settled || o->python_layout;
+}
+
 void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time)
 {
 	struct live *l = context;
@@ -62,8 +75,8 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 
 	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
 		return;
-	l->mapped = true;
 	o = objects_foresee(l->objects, &m);
+	l->unknown |= lacks_attention(o, &m);
 	if (!o)
 		return;
 	f.object = o->id;

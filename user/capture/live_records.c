@@ -406,6 +406,15 @@ static void begin_inlines(struct live *l)
 	intern_use_inlines(l->intern, l->inlines);
 }
 
+static void on_calm(void *context, const struct object *program)
+{
+	const struct live *l = context;
+	const struct file_key *k = &program->key;
+	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
+
+	program_calm(l->program, &file);
+}
+
 int live_begin_tables(struct live *l, struct error *err)
 {
 	const struct process_context c = {
@@ -416,6 +425,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.last_lane = l->switches ? &l->last_lane : NULL,
 		.comm_glob = l->options.comm,
 		.selected = selects,
+		.calm = live_walks(l) ? on_calm : NULL,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
 		.context = l,

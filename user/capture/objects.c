@@ -709,8 +709,8 @@ void objects_table(struct objects *o, uint64_t id, int status, const struct unwi
 	struct object *object = objects_by_id(o, id);
 	struct tables *tables = o->context.tables;
 
-	if (object)
-		object->settled = true;
+	if (object && !object->settled)
+		object->settled = boot_now();
 	if (!object || object->table < UNWIND_SLOTS_FIXED)
 		return;
 	if (!status) /* what does not fit counts as evicted */

@@ -66,7 +66,8 @@ struct object {
 	bool failed; /* it could not be opened before */
 	bool suspicious; /* read by the helper aside: its file system may not answer */
 	uint32_t owner; /* uid of who mapped it first; OWNER_SHARED once somebody else waits, too */
-	bool settled; /* its table has come, or is known not to */
+	uint64_t settled; /* when its table came, or was known not to, ns; 0: not yet */
+	bool calm; /* programs from it have lacked nothing: their begin wakes nobody any more */
 	bool refused; /* it stands for all files of its owner that are beyond its share */
 	struct object *next_refused; /* the same, of another user */
 	struct debug_search debug;

@@ -10,6 +10,11 @@
  */
 #define ATTENTIVE_MIN (2 * NSEC_PER_MSEC)
 #define ATTENTIVE_MAX (10 * NSEC_PER_MSEC)
+/*
+ * While processes begin: samples of those that the walkers do not know yet come with their stacks,
+ * so this is ten periods, as long as that is no longer than what follows.
+ */
+#define LIFE_PERIODS 10
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
 /* Of a clock slower than this one random part is as good as another. */
@@ -38,10 +43,21 @@ static uint64_t attentive_interval(const struct pace *p)
 	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
 }
 
+static uint64_t life_interval(const struct pace *p)
+{
+	uint64_t mean = LIFE_PERIODS * p->period;
+
+	if (!mean || mean > LIFE_INTERVAL)
+		return LIFE_INTERVAL;
+	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
+}
+
 static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_finding found)
 {
 	if (now < p->attentive)
 		return attentive_interval(p);
+	if (now < p->lively)
+		return life_interval(p);
 	return found == PACE_QUIET && !p->filling ? QUIET_INTERVAL : LIFE_INTERVAL;
 }
 
@@ -52,13 +68,17 @@ void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
 	/* Records must be in order before they help, so at least two looks follow a finding. */
 	if (found == PACE_LACKING)
 		p->attentive = now + ORDER_MARGIN + 3 * attentive_interval(p) / 2;
+	if (found != PACE_QUIET)
+		p->lively = now + ORDER_MARGIN + 3 * life_interval(p) / 2;
 	mean = mean_interval(p, now, found);
 	p->next = now + mean / 2 + draw(p, mean);
 }
 
-bool pace_sleeps(const struct pace *p, uint64_t now)
+enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now)
 {
-	return now >= p->attentive;
+	if (now < p->attentive)
+		return WIRE_AWAKE;
+	return now < p->lively ? WIRE_SLEEPS_BRIEFLY : WIRE_SLEEPS_LONG;
 }
 
 uint64_t pace_pause(struct pace *p)

@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/event.h"
+
 /* What the last look at the rings has found. */
 enum pace_finding {
 	PACE_QUIET, /* no process began, mapped or ended */
-	PACE_LIFE,  /* some did */
-	PACE_LACKING, /* something is missing that may be gone soon: mappings, names of Python code */
+	PACE_LIFE,  /* some did, all from files that are known */
+	PACE_LACKING, /* something is missing that may be gone soon: files, names of Python code */
 };
 
 struct pace {
@@ -23,6 +25,7 @@ struct pace {
 	bool filling; /* buffers fill up that wake nobody: those of switches */
 	uint64_t next; /* when to look, ns */
 	uint64_t attentive; /* until then, ns, the rings are looked at often */
+	uint64_t lively; /* until then, ns, processes begin whose mappings the walkers must know */
 	uint64_t random; /* state of the generator */
 };
 
@@ -32,8 +35,8 @@ void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uin
 /* The rings have been looked at. */
 void pace_looked(struct pace *p, uint64_t now, enum pace_finding found);
 
-/* Whether the next look is so far off that whoever lacks something has to wake the recorder. */
-bool pace_sleeps(const struct pace *p, uint64_t now);
+/* How far off the next look is for somebody who lacks something. */
+enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now);
 
 /* How long to pause after a wake-up by a sample, ns: any part of a period is as likely. */
 uint64_t pace_pause(struct pace *p);

@@ -440,6 +440,34 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 	return 0;
 }
 
+/* So long after a file's table came all else is known of it, too: Python in it, above all. */
+#define CALM_AGE (2 * NSEC_PER_SEC)
+
+static bool is_calm_mapping(const struct object *o, uint64_t now)
+{
+	return o && (o->kind == MAPPING_VDSO || (o->settled && o->settled + CALM_AGE < now &&
+						 !o->python_layout && !o->python));
+}
+
+/* The recorder need not hurry when the same program begins again if it knew all that this one had. */
+static void note_calm(const struct process_table *t, const struct process_entry *p, uint64_t now)
+{
+	const struct space *s = p->space;
+	bool mapped = false;
+
+	if (!t->context.calm || !p->program || p->jit || p->python)
+		return;
+	for (size_t i = 0; i < s->mappings.count; i++) {
+		if (!is_calm_mapping(s->mappings.items[i].object, now))
+			return;
+		mapped |= s->mappings.items[i].object == p->program;
+	}
+	if (!mapped || p->program->calm)
+		return;
+	p->program->calm = true;
+	t->context.calm(t->context.context, p->program);
+}
+
 static int on_exit_record(struct process_table *t, const struct life *l, uint64_t time,
 			  struct error *err)
 {
@@ -456,6 +484,7 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 	/* other threads may outlive the main one: the last to go ends the process */
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
+		note_calm(t, p, time);
 		process_table_untold(t, p);
 		if (p->id)
 			ret = process_put(t, p, err);
@@ -501,6 +530,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	p->space = empty;
 	free(p->exe);
 	p->exe = NULL;
+	p->program = NULL;
 	forget_generated(p);
 	return ret;
 }
@@ -536,9 +566,9 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	       uint64_t offset, bool open_now)
 {
 	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
-	bool is_file = mapped_is_file(m);
+	bool is_file = mapped_is_file(m), is_program = is_file && !p->exe;
 
-	if (is_file && !p->exe) {
+	if (is_program) {
 		p->exe = strdup(m->path);
 		p->changed = true;
 	}
@@ -551,6 +581,8 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 		s.object = objects_file(t->context.objects, m, open_now);
 		if (!s.object)
 			return -ENOMEM;
+		if (is_program)
+			p->program = s.object;
 	}
 	process_table_untold(t, p);
 	return space_map(&p->space, &s);

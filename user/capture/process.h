@@ -49,6 +49,7 @@ struct process_entry {
 	uint64_t told, told_at; /* version that they know, and since when, ns; 0: none */
 	uint64_t settled; /* version of the space of which is known that it lacks nothing */
 	struct space *space;
+	struct object *program; /* the file of exe, as long as it is mapped; NULL: not known */
 	struct object *jit; /* its generated code, NULL until met */
 	struct object *python; /* its memory, with the names of Python's code; NULL until met */
 	UT_hash_handle hh;
@@ -79,6 +80,8 @@ struct process_context {
 	const char *comm_glob; /* which names are selected; NULL: every one */
 	/* whether a process of whose parent nothing is known may be sampled; NULL: every one is */
 	bool (*selected)(void *context, uint32_t pid);
+	/* a program has ended of which every file was known; once for each file of a program */
+	void (*calm)(void *context, const struct object *program);
 	/* the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
 	/* the container of a cgroup path; "" if none */

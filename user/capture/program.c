@@ -229,7 +229,7 @@ static int take_record(void *context, void *data, size_t size)
 		return 0;
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
-	r->program->urgent |= s->flags & WIRE_UNFINISHED || s->python & WIRE_PYTHON_NEW;
+	r->program->urgent |= s->flags & WIRE_PENDING || s->python & WIRE_PYTHON_NEW;
 	if (s->python & WIRE_PYTHON_NEW && r->program->foresee)
 		r->program->foresee(r->program->foresee_context, s, (uint32_t)size);
 	r->taken++;
@@ -498,9 +498,16 @@ bool program_saw_urgent(const struct program *p)
 	return p->urgent;
 }
 
-void program_wants_waking(struct program *p, bool wanted)
+void program_wants_waking(struct program *p, enum wire_sleep sleep)
 {
-	__atomic_store_n(&p->skeleton->bss->consumer_sleeps, wanted, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->skeleton->bss->consumer_sleeps, sleep, __ATOMIC_RELAXED);
+}
+
+void program_calm(struct program *p, const struct wire_file *file)
+{
+	const uint8_t yes = 1;
+
+	(void)bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.calm_programs), file, &yes, BPF_ANY);
 }
 
 const struct wire_selection *program_selection(const struct program *p)

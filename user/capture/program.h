@@ -113,10 +113,13 @@ void program_forget_process(struct program *p, uint32_t pid);
  */
 bool program_saw_urgent(const struct program *p);
 /*
- * Whether a sample that lacks something, or a program that is executed, is to wake the caller: by
- * the first sample ring, once, after which the kernel side has forgotten it.
+ * For how long the caller sleeps: a sample that lacks something, or a program that is executed,
+ * wakes it by the first sample ring, once, after which the kernel side takes it to be awake. Who
+ * sleeps briefly is not woken by samples that only lack their process's mappings.
  */
-void program_wants_waking(struct program *p, bool wanted);
+void program_wants_waking(struct program *p, enum wire_sleep sleep);
+/* Programs from that file wake nobody from now on, as far as there is room for it. */
+void program_calm(struct program *p, const struct wire_file *file);
 
 /* Children that could not be selected since the start. */
 uint64_t program_unselected(const struct program *p);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Programs for which the consumer need not be woken when they begin. Of most programs of a busy
+ * machine it knows every file; samples that come before it has looked are finished by it later.
+ * Only what it does not know may be gone by then, and Python's frames are read by nobody until it
+ * has found the interpreter. So user space notes the files of programs that lacked nothing.
+ */
+#ifndef SKEIN_BPF_CALM_H
+#define SKEIN_BPF_CALM_H
+
+#include "bpf/event.h"
+
+struct super_block___calm {
+	__u32 s_dev;
+} __attribute__((preserve_access_index));
+
+struct inode___calm {
+	struct super_block___calm *i_sb;
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+
+struct file___calm {
+	struct inode___calm *f_inode;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WIRE_CALM_MAX);
+	__type(key, struct wire_file);
+	__type(value, __u8);
+} calm_programs SEC(".maps");
+
+/* Whether the program that task has just begun to execute is one of them. */
+static __always_inline bool is_calm(struct task_struct *task)
+{
+	struct file___calm *file = (void *)BPF_CORE_READ(task, mm, exe_file);
+	struct wire_file key = {.inode = BPF_CORE_READ(file, f_inode, i_ino)};
+
+	key.device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	return bpf_map_lookup_elem(&calm_programs, &key) != NULL;
+}
+
+#endif
