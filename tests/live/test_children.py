@@ -17,11 +17,10 @@ sigma 110, 0.55 %; of all three lengths together some 30,000 stretches, sigma 85
 and less at higher rates. The short form allows 2 % and 4.5 sigma, so it fails by chance less than
 once in 140,000 runs of one rate, whatever bias below 2 % there may be.
 
-In a virtual machine the timer's interrupt arrives up to some 25 µs late, or with the next exit to
-the host. What a thread does after its last exit, before it gives its CPU away, is then sampled as the
-next thread's: measured with two processes that hand a byte to and fro, 3 to 9 µs of each turn move
-from the one that blocks to the one that computes. perf's clock is the same timer. Each child takes
-its CPU from its parent at least twice, so HANDOVER for each of these is allowed on top.
+rusage charges the end of a thread's turn, from the moment at which the next was woken, to the next:
+measured by BPF at sched_switch, 10 us of each preemption and 5 us of each exit (docs/account.md).
+Each child is left by its end, its exec and mostly by somebody who preempts it, so HANDOVER is
+allowed twice for each on top.
 
 What the host takes counts for nobody, in the kernel's account and in skein's. The two need not
 agree on whose the time was that was taken; measured with a third of the time taken, shares of
