@@ -20,10 +20,12 @@
 
 #define TICK (NSEC_PER_SEC)
 /*
- * Names are asked for once a tick, or when so many are wanted: waking the worker costs more, and it
- * may have to read a large file again each time.
+ * Names are asked for when so many are wanted, or so often, ns: waking the worker costs more, and
+ * it may have to read a large file again each time. Twice a tick, so that a recorder that is killed
+ * leaves names with its samples: what is asked for at a tick comes too late for its commit.
  */
 #define ASK_BATCH 256
+#define ASK_INTERVAL (TICK / 2)
 /* Answers come one by one, and each would wake us: so long, ns, they are left to gather. */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
 /* Tables of what runs are looked for in the cache for so long before sampling begins. */
@@ -47,13 +49,22 @@ enum wake {
 	WAKE_SIGNAL = 16,
 };
 
-/* all: names of files are asked for, too, which wait until they are many, or a tick. */
+static bool may_ask(const struct live *l, uint64_t now)
+{
+	uint64_t gathered = symbolizer_gathered(l->symbolizer);
+
+	return gathered >= ASK_BATCH || (gathered && now >= l->last_asked + ASK_INTERVAL);
+}
+
+/* all: names of files are asked for, too, which wait until they are many, or for half a tick. */
 static int poll_helpers(struct live *l, bool all, struct error *err)
 {
 	uint64_t now = boot_now();
 	int ret = opener_poll(l->opener, now, err);
 
-	all = all || symbolizer_gathered(l->symbolizer) >= ASK_BATCH;
+	all = all || may_ask(l, now);
+	if (all)
+		l->last_asked = now;
 	if (!ret)
 		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_brief(l->symbolizer);
 	if (!ret)
@@ -323,8 +334,7 @@ static int rounds(struct live *l, struct error *err)
 		if (woken & WAKE_RING)
 			ret = drain(l, err);
 		if (!ret && (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
-			     intern_take_urgent(l->intern) ||
-			     symbolizer_gathered(l->symbolizer) >= ASK_BATCH))
+			     intern_take_urgent(l->intern) || may_ask(l, boot_now())))
 			ret = poll_helpers(l, false, err);
 		if (!ret && (l->remapped || l->retry))
 			ret = tell_walkers(l, boot_now(), err);

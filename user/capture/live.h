@@ -72,6 +72,7 @@ struct live {
 	uint64_t started, ended; /* sampling */
 	struct pace pace;
 	uint64_t last_tick, last_forget, last_tidy;
+	uint64_t last_asked; /* for names of files */
 	struct schedule_counts counted; /* as told in losses */
 	uint64_t unselected; /* children that the kernel side could not select, as told */
 	bool over; /* every selected process has ended */
