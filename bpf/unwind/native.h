@@ -25,12 +25,22 @@ static long walk_one(__u32 i, void *context)
 }
 
 /*
+ * A number of bytes by way of memory of a map, of which the verifier does not know what is in it: it
+ * would follow the program to its end for every number that a loop can leave.
+ */
+static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
+{
+	*memory = bytes;
+	return *(volatile __u32 *)memory;
+}
+
+/*
  * Copy the stack piece by piece: what lies behind its end cannot be read, and a
  * read that fails fails as a whole. Its first pages may not be there yet: a
  * function makes room first, and touches it later. *from is moved behind them.
- * Returns bytes.
+ * *copied: memory of a map. Returns bytes.
  */
-static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
+static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 {
 	__u64 bytes = USER_PAGE - (*from & (USER_PAGE - 1));
 
@@ -47,6 +57,7 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
 			break;
 		bytes += USER_PAGE;
 	}
+	bytes = forgotten(copied, bytes);
 	for (int i = 0; i < USER_PAGE / COPY_STEP - 1; i++) {
 		keep_in_register(bytes);
 		if (bytes <= WIRE_STACK_BYTES - USER_PAGE || bytes > WIRE_STACK_BYTES - COPY_STEP ||
@@ -54,7 +65,7 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from)
 			break;
 		bytes += COPY_STEP;
 	}
-	return bytes;
+	return forgotten(copied, bytes);
 }
 
 /*
@@ -102,9 +113,7 @@ static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinis
 	if (end <= copied)
 		return 0;
 	end = (end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL);
-	/* through memory: the verifier would follow every number of pages to the end of the program */
-	to->outer_bytes = outer_bytes(end, copied & ~(USER_PAGE - 1ULL));
-	bytes = *(volatile __u32 *)&to->outer_bytes;
+	bytes = forgotten(&to->outer_bytes, outer_bytes(end, copied & ~(USER_PAGE - 1ULL)));
 	to->outer = end - bytes;
 	keep_in_register(at);
 	keep_in_register(bytes);
@@ -139,7 +148,7 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 	to->unmapped = u->state == WALK_UNMAPPED;
 	__builtin_memset(to->unused, 0, sizeof(to->unused));
 	stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
-	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack);
+	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack, &to->bytes);
 	to->stack = stack;
 	to->outer = 0;
 	to->outer_bytes = 0;
