@@ -6,7 +6,8 @@ events=$((2 * $(nproc)))
 
 cost() { # KIND
 	cut -d ' ' -f 1 /proc/uptime >/out/cost-$1.begun
-	skein record -a -F 99 -e $1 -d 1s -o /out/cost-$1.skein 2>/out/cost-$1.err &
+	# without a duration: an emulated machine may take longer to look than any
+	skein record -a -F 99 -e $1 -o /out/cost-$1.skein 2>/out/cost-$1.err &
 	pid=$!
 	# until all events are open; a recorder that has ended has no descriptors
 	while ls -l /proc/$pid/fd >/out/cost-$1.fd 2>/dev/null && [ -s /out/cost-$1.fd ] &&
@@ -18,6 +19,7 @@ cost() { # KIND
 	cat /proc/$pid/fdinfo/* >/out/cost-$1.fdinfo
 	cat /proc/$pid/maps >/out/cost-$1.maps
 	kill -CONT $pid
+	kill -TERM $pid
 	wait $pid || status=$?
 }
 
