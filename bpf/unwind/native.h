@@ -25,8 +25,8 @@ static long walk_one(__u32 i, void *context)
 }
 
 /*
- * A number of bytes by way of memory of a map, of which the verifier does not know what is in it: it
- * would follow the program to its end for every number that a loop can leave.
+ * The same number of bytes, read back from memory of a map, where the verifier does not follow
+ * values: it would check the program to its end for every number that a loop can leave.
  */
 static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
 {

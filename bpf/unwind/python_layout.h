@@ -139,7 +139,7 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 }
 
 /*
- * Up to 3.11 all these words may be the same again in a code object that takes the place of another.
+ * Up to 3.11 all these words may be the same again in a code object that takes another's place.
  * There the texts that are shown of it (co_name, co_qualname, co_filename) are part of its id: all
  * of their characters, or of longer ones the number and as many as fit half of these bytes at
  * either end.

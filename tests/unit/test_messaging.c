@@ -40,7 +40,7 @@ struct made {
 
 struct worker {
 	uint64_t ready; /* ns: when it was woken */
-	unsigned int cpu, next; /* of a sender: whom it sends to */
+	unsigned int cpu, next; /* next: of a sender, the receiver of its next message */
 	bool waits;
 };
 
@@ -177,7 +177,7 @@ static void end_slice(struct load *l, unsigned int cpu, const struct slice *s)
 	l->switches++;
 }
 
-/* The CPU's next slice: of whom it has, or idle until there is somebody. */
+/* The CPU's next slice: of the first in its queue, or idle until there is one. */
 static void step(struct load *l, unsigned int cpu)
 {
 	struct queue *q = &l->cpus[cpu];

@@ -607,7 +607,7 @@ END_TEST
 #define LONG_AGO (10 * NSEC_PER_SEC)
 #define NOW (100 * NSEC_PER_SEC)
 
-/* A program from that file runs once, with a library or not, and ends. Returns how many are calm. */
+/* A program from that file runs once, with a library or not. Returns how many became calm. */
 static unsigned int run_once(struct object *program, struct object *library, const char *comm)
 {
 	struct space_mapping m = {.start = 0x1000, .end = 0x2000, .object = program};
@@ -649,7 +649,8 @@ START_TEST(programs_that_lacked_nothing_are_calm)
 }
 END_TEST
 
-SUITE("process", programs_that_lacked_nothing_are_calm, who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
+SUITE("process", programs_that_lacked_nothing_are_calm,
+      who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
       walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
       children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
       the_end_of_who_was_told_is_told, what_nobody_knows_is_settled,

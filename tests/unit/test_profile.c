@@ -368,6 +368,7 @@ START_TEST(either_half_may_fail)
 }
 END_TEST
 
-SUITE("profile", halves_make_the_same, either_half_may_fail, everything_is_taken, ends_of_stacks, names_of_frames, any_order,
+SUITE("profile", halves_make_the_same, either_half_may_fail,
+      everything_is_taken, ends_of_stacks, names_of_frames, any_order,
       sums_have_an_event, functions_count_recursion_once, functions_need_no_tree,
       functions_need_no_tree_of_anything, groups_add_up)

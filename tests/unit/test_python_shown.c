@@ -417,7 +417,8 @@ START_TEST(python_functions_count_what_they_call)
 }
 END_TEST
 
-SUITE("python shown", python_functions_count_what_they_call, loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
+SUITE("python shown", python_functions_count_what_they_call,
+      loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
       nothing_but_python_where_there_is_some,
       how_stacks_ended_goes_by_all_frames, lines_are_those_of_frames,
       one_function_in_two_processes_is_one, what_interpreters_did_is_counted,

@@ -360,7 +360,8 @@ START_TEST(memory_that_nobody_gives_has_no_names)
 	ck_assert_int_eq(symbolizer_ask_python(s, 1, (uintptr_t)page, 0), 0);
 	ask(s, 2, 0, id_of(fd, 0));
 	finish(s);
-	check_not_found(&seen.answers.items[0], seen.answers.items[0].flags & (SYMBOL_BAD_OBJECT | SYMBOL_FREED));
+	check_not_found(&seen.answers.items[0],
+			seen.answers.items[0].flags & (SYMBOL_BAD_OBJECT | SYMBOL_FREED));
 	check_found(&seen.answers.items[1], 2, 0);
 	if (hanging >= 0)
 		close(hanging);

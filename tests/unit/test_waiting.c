@@ -6,7 +6,7 @@
 #include "suite.h"
 #include "trace/waiting.h"
 
-static struct waiting waiting;
+static struct waiting_rows waiting;
 static unsigned int rows;
 static struct process last;
 static char comm[32];

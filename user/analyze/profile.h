@@ -104,7 +104,7 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 		 struct error *err);
 /*
  * The same profile from two sources of the same records, at the same time: the entities from one,
- * stacks and their sums from the other. What they tell of losses must be equal: if some of it could
+ * stacks and their sums from the other. The losses that both report must be equal: if some of it could
  * not be read, read it all from one.
  */
 int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,

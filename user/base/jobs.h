@@ -9,7 +9,7 @@
 
 #define JOBS_MAX 4
 
-/* What run() writes belongs to its job alone until jobs_run() returns; what it reads may be shared. */
+/* What run() writes is its job's alone until jobs_run() returns; what it reads may be shared. */
 struct job {
 	int (*run)(void *context, struct error *err); /* 0 or a negative errno */
 	void *context;

@@ -449,7 +449,7 @@ static bool is_calm_mapping(const struct object *o, uint64_t now)
 						 !o->python_layout && !o->python));
 }
 
-/* The recorder need not hurry when the same program begins again if it knew all that this one had. */
+/* If all files of a program were known, its next begin is no reason for the recorder to hurry. */
 static void note_calm(const struct process_table *t, const struct process_entry *p, uint64_t now)
 {
 	const struct space *s = p->space;

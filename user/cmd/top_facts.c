@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The facts of a window as a whole, the most important first: a narrow terminal has no room for all. */
+/* Facts of a window as a whole, the most important first: a narrow terminal has no room for all. */
 #include "cmd/top_facts.h"
 
 #include <inttypes.h>

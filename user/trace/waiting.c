@@ -4,13 +4,13 @@
 
 #include "trace/schema.h"
 
-void waiting_init(struct waiting *w)
+void waiting_init(struct waiting_rows *w)
 {
 	for (int k = 0; k < KIND_COUNT; k++)
 		shelf_init(&w->shelves[k], (enum record_kind)k);
 }
 
-void waiting_free(struct waiting *w)
+void waiting_free(struct waiting_rows *w)
 {
 	for (int k = 0; k < KIND_COUNT; k++)
 		shelf_free(&w->shelves[k]);
@@ -22,7 +22,8 @@ bool waiting_takes(enum record_kind kind)
 	       kind != KIND_INFO && kind != KIND_LOSS;
 }
 
-int waiting_put(struct waiting *w, enum record_kind kind, const void *record, struct error *err)
+int waiting_put(struct waiting_rows *w, enum record_kind kind, const void *record,
+		struct error *err)
 {
 	struct shelf *s = &w->shelves[kind];
 	int ret = shelf_put(s, record, 0);
@@ -43,7 +44,7 @@ static int write_shelf(struct shelf *s, enum record_kind kind, waiting_row row, 
 	return ret;
 }
 
-int waiting_write(struct waiting *w, waiting_row row, void *context, struct error *err)
+int waiting_write(struct waiting_rows *w, waiting_row row, void *context, struct error *err)
 {
 	int ret = 0;
 

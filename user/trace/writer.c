@@ -69,7 +69,7 @@ struct writer {
 	struct codec codec;
 	struct sorter sorter;
 	struct columns sorted; /* a chunk by lanes */
-	struct waiting waiting;
+	struct waiting_rows waiting;
 	struct zoom *zoom;
 	struct trace_stats stats;
 	struct keep *keep;   /* NULL: everything is kept */
