@@ -104,8 +104,8 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 		 struct error *err);
 /*
  * The same profile from two sources of the same records, at the same time: the entities from one,
- * stacks and their sums from the other. The losses that both report must be equal: if some of it could
- * not be read, read it all from one.
+ * stacks and their sums from the other. The losses that both report must be equal: if something
+ * could not be read, read it all from one.
  */
 int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
 			const struct profile_view *view, struct error *err);
