@@ -46,7 +46,7 @@ SHIM := $(if $(filter x86_64,$(ARCH)),$(O)/tests/faults/shim.so)
 WORKLOADS := $(addprefix $(O)/, \
 	$(basename $(wildcard tests/workloads/*.c tests/workloads/*.cc)) \
 	$(if $(shell command -v rustc),$(basename $(wildcard tests/workloads/*.rs))) \
-	$(patsubst %.c,%.so,$(wildcard tests/workloads/lib/*.c)))
+	$(patsubst %.c,%.so,$(wildcard tests/workloads/lib/*.c)) tests/meters/slices)
 
 # Whoever types one command is not to wait for one CPU.
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -219,6 +219,19 @@ $(O)/tests/workloads/%.so: tests/workloads/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WORKLOAD_FLAGS) -fPIC -shared -o $@ $<
+
+$(O)/tests/meters/%.bpf.o: tests/meters/%.bpf.c tests/meters/%.h vmlinux/$(ARCH)/vmlinux.h
+	$(call say,BPF,$< $(ARCH))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(O)/tests/meters/%.skel.h: $(O)/tests/meters/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+
+$(O)/tests/meters/%: tests/meters/%.c $(O)/tests/meters/%.skel.h
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -I$(O) -o $@ $< -lbpf
 
 $(O)/tests/workloads/%: tests/workloads/%.cc
 	$(call say,CXX,$@)
