@@ -39,6 +39,7 @@ LENGTHS = (1, 5, 20)  # ms
 ALL_RATES = (99, 499, 999, 1999, 4999)  # Hz
 RATES = ALL_RATES if live.LONG else (999, 4999)
 SAMPLES = 154000 if live.LONG else 20000  # of each rate, all lengths together
+CONTROL = SAMPLES / 8  # what perf samples of it
 MOST = 0.005 if live.LONG else 0.02
 SIGMAS = 1.96 if live.LONG else 4.5
 STOLEN_UNCERTAIN = 0.05  # of the share of the time that was taken
@@ -161,7 +162,7 @@ class Children(live.LiveTest):
             print(f"{load.name}, {frequency} Hz, {length} ms: {cell}")
         print(f"{load.name}, {frequency} Hz: {found}")
         if live.LONG:
-            control = self.measure_all(load, frequency, self.perf, SAMPLES / 4)[1]
+            control = self.measure_all(load, frequency, self.perf, CONTROL)[1]
             evidence.leave(live.BUILD, "children", {
                 "load, rate": f"{load.name}, {frequency:,} Hz",
                 **{f"{length} ms": cell.text() for length, cell in cells.items()},

@@ -18,10 +18,12 @@ import unittest
 
 import live
 from live import workload
+from sched_live import SchedRecording
 
 MIB = 1 << 20
 LIMIT = 64 * MIB
 HELPERS = 128 * MIB  # the worker's budget for tables is 64 MiB
+KINDS = ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "cpu,sched", "--keep", "30s"))
 FILES = 1500  # more than are remembered of those that nobody maps any more
 
 # Maps as many files as it is told, as if they were code, and deletes them.
@@ -179,26 +181,34 @@ class Memory(live.LiveTest):
             if number % 8 == 0:
                 subprocess.run([sys.executable, "-c", PROGRAM], check=True)
 
-    @unittest.skipUnless(live.LONG, "takes ten minutes for each")
+    @unittest.skipUnless(live.LONG, "takes ten minutes")
     def test_for_long(self):
-        """Every process of skein by itself: what grows all the time is found by its second half."""
-        for kind in ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "cpu,sched", "--keep", "30s")):
-            with self.subTest(kind=kind):
-                self.check_for_long(600, kind)
-
-    def check_for_long(self, seconds, kind):
-        recording = self.begin("-a", *kind)
+        """
+        Every process of skein by itself: what grows all the time is found by its second half. The
+        recordings run side by side, each one of the programs of the others.
+        """
+        seconds = 600
+        recordings = {kind: self.begin("-a", *kind, kind=SchedRecording if "sched" in kind
+                                       else live.Recording) for kind in KINDS}
         storm = self.start(workload("storm"), seconds, 300, 100)
         programs = threading.Thread(target=self.run_programs, args=(time.monotonic() + seconds,))
         programs.start()
-        pids, seen, opened = family(recording.pid), [], []
+        pids = {kind: family(recording.pid) for kind, recording in recordings.items()}
+        seen = {kind: [] for kind in KINDS}
+        opened = dict.fromkeys(KINDS, 0)
         while storm.poll() is None:
-            seen.append([anonymous([p]) for p in pids])
-            opened.append(descriptors(pids))
+            for kind in KINDS:
+                seen[kind].append([anonymous([p]) for p in pids[kind]])
+                opened[kind] = max(opened[kind], descriptors(pids[kind]))
             time.sleep(1)
         programs.join()
-        self.finish(recording)
-        self.assertLess(max(opened), 2 * FILES)
+        for kind, recording in recordings.items():
+            self.finish(recording)
+            with self.subTest(kind=kind):
+                self.check_for_long(kind, seen[kind])
+                self.assertLess(opened[kind], 2 * FILES)
+
+    def check_for_long(self, kind, seen):
         for number, one in enumerate(zip(*seen)):
             half = one[len(one) // 2:]
             told = f"{kind}, {number}: peak {max(one) / MIB:.1f} MiB, second half " \
