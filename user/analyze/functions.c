@@ -6,6 +6,7 @@
 
 #include "analyze/diff_names.h"
 #include "analyze/functions.h"
+#include "base/large.h"
 
 static int intern(struct symbols *s, const char *name, const char *module, uint32_t *ret)
 {
@@ -92,7 +93,7 @@ static int make_symbols(struct symbols *ret, const struct profile *p,
 			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
 				      uint32_t *ret))
 {
-	struct symbols s = {.of_frame = calloc((size_t)p->frame_count + 1, sizeof(uint32_t))};
+	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
 	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct same);
 	struct same *last = malloc(size);
 	int rc = s.of_frame && last ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;

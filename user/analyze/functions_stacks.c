@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyze/functions.h"
+#include "base/large.h"
 
 #define NONE PROFILE_NONE
 #define MARK (PROFILE_NONE - 1) /* the symbol of frames that are no function */
@@ -161,7 +162,7 @@ static int walk(struct walk *w)
 /* By index of frame; the last is that of frames which the trace has lost. NULL without memory. */
 static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
-	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+	uint32_t *symbols = large_alloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
 
 	if (!symbols)
 		return NULL;
@@ -175,7 +176,7 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 static int place(struct walk *w, const struct symbols *s)
 {
 	uint32_t *symbols = symbols_of_frames(w->profile, s);
-	uint32_t *next = malloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
+	uint32_t *next = large_alloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
 	int rc = symbols && next ? 0 : -ENOMEM;
 
 	if (!rc) {
@@ -193,9 +194,9 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 
 	*w = (struct walk){
 		.profile = p,
-		.places = malloc(nodes * sizeof(*w->places)),
-		.nodes = malloc(nodes * sizeof(*w->nodes)),
-		.own = calloc(nodes, sizeof(*w->own)),
+		.places = large_alloc(nodes * sizeof(*w->places)),
+		.nodes = large_alloc(nodes * sizeof(*w->nodes)),
+		.own = large_zeroed(nodes, sizeof(*w->own)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
 		.on_path = calloc(symbols, sizeof(*w->on_path)),
 	};

@@ -15,6 +15,7 @@
 #include "analyze/profile_hosts.h"
 #include "analyze/python.h"
 #include "base/jobs.h"
+#include "base/large.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
@@ -88,8 +89,8 @@ static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret
 	if (*count == PROFILE_NONE - 1)
 		return -EOVERFLOW;
 	if (*count == b->capacity[kind] &&
-	    vector_grow(profile + arrays[kind].items, &b->capacity[kind], *count, 1,
-			arrays[kind].size) < 0)
+	    large_grow(profile + arrays[kind].items, &b->capacity[kind], *count,
+		       arrays[kind].size) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
 	return 0;
@@ -208,8 +209,16 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 /* The index of an entity whose record has come: an earlier one of its id is replaced. */
 static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
-	uint32_t index = index_get(&b->by_id[kind], id);
+	uint32_t index;
 
+	if (index_is_next(&b->by_id[kind], id)) {
+		int rc = append(b, kind, ret);
+
+		if (!rc)
+			index_extend(&b->by_id[kind]);
+		return rc;
+	}
+	index = index_get(&b->by_id[kind], id);
 	if (index == INDEX_NONE)
 		return add(b, kind, id, ret);
 	if (index_get(&b->absent[kind], id) == 1) {
@@ -394,8 +403,8 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 
 static int find_ends(struct profile *p)
 {
-	p->ends = malloc((size_t)p->stack_count + 1);
-	p->roots = malloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
+	p->ends = large_alloc((size_t)p->stack_count + 1);
+	p->roots = large_alloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
 	if (!p->ends || !p->roots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
@@ -545,7 +554,7 @@ static const struct sink_ops half_ops = {
 static uint32_t *resolve(struct builder *b, const struct builder *half, enum record_kind kind)
 {
 	size_t count = half->elsewhere[kind].count;
-	uint32_t *indexes = malloc((count + 1) * sizeof(*indexes));
+	uint32_t *indexes = large_alloc((count + 1) * sizeof(*indexes));
 	int rc = indexes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !rc; i++)
