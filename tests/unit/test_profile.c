@@ -335,14 +335,15 @@ static void same_profile(const struct profile *a, const struct profile *b)
 		ck_assert_uint_eq(profile_stack_with(a, id), profile_stack_with(b, id));
 }
 
-/* Loose ends included: what the stacks refer to is looked for in the other half, or missing. */
-START_TEST(halves_make_the_same)
+/* Loose ends included: what a part refers to is looked for in the others, or missing. */
+START_TEST(parts_make_the_same)
 {
-	struct source first = *scene_source(), second = first;
+	struct source first = *scene_source(), second = first, third = first;
+	const struct profile_sources from = {&first, &second, &third};
 	struct profile *whole = scene_profile(), *p = NULL;
 	struct error err = {""};
 
-	ck_assert_msg(!profile_read_halves(&p, &first, &second, NULL, &err), "%s", err.text);
+	ck_assert_msg(!profile_read_parts(&p, &from, NULL, &err), "%s", err.text);
 	same_profile(whole, p);
 	profile_free(whole);
 	profile_free(p);
@@ -352,23 +353,26 @@ END_TEST
 static int failing_run(struct source *s, struct sink *to, struct error *err)
 {
 	(void)s;
-	return to->wants & WANT(SUM) ? error_set(err, -EIO, "no stacks here") : 0;
+	return to->wants & (WANT(SUM) | WANT(STACK)) ? error_set(err, -EIO, "no stacks here") : 0;
 }
 
-START_TEST(either_half_may_fail)
+START_TEST(any_part_may_fail)
 {
 	static const struct source_ops failing = {.run = failing_run};
-	struct source first = *scene_source(), second = {.ops = &failing};
+	struct source good = *scene_source(), bad = {.ops = &failing};
+	const struct profile_sources no_stacks = {&good, &bad, &good};
+	const struct profile_sources no_sums = {&good, &good, &bad};
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read_halves(&p, &first, &second, NULL, &err), -EIO);
+	ck_assert_int_eq(profile_read_parts(&p, &no_stacks, NULL, &err), -EIO);
 	ck_assert_str_eq(err.text, "no stacks here");
+	ck_assert_int_eq(profile_read_parts(&p, &no_sums, NULL, &err), -EIO);
 	ck_assert_ptr_null(p);
 }
 END_TEST
 
-SUITE("profile", halves_make_the_same, either_half_may_fail,
+SUITE("profile", parts_make_the_same, any_part_may_fail,
       everything_is_taken, ends_of_stacks, names_of_frames, any_order,
       sums_have_an_event, functions_count_recursion_once, functions_need_no_tree,
       functions_need_no_tree_of_anything, groups_add_up)

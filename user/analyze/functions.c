@@ -6,6 +6,7 @@
 
 #include "analyze/diff_names.h"
 #include "analyze/functions.h"
+#include "base/large.h"
 
 static int intern(struct symbols *s, const char *name, const char *module, uint32_t *ret)
 {
@@ -42,11 +43,29 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
 	return rc;
 }
 
-/* The frames of a function are mostly of one kind and mapping, and have one symbol then. */
+/*
+ * The frames of a function are mostly of one kind and mapping, and have one symbol then. So have
+ * those of a mapping of which no function is known.
+ */
 struct same {
 	uint64_t kind;
 	uint32_t mapping, symbol;
 };
+
+/* By index of function, then by that of mapping; the last is of frames that have neither. */
+static size_t place_of(const struct profile *p, const struct profile_frame *f)
+{
+	if (f->function != PROFILE_NONE)
+		return f->function;
+	return (size_t)p->function_count +
+	       (f->mapping == PROFILE_NONE ? p->mapping_count : f->mapping);
+}
+
+/* Whether anything but kind, mapping and function names a frame. */
+static bool has_own_name(const struct profile_frame *f)
+{
+	return f->shown || f->f.kind == FRAME_END || f->f.flags & FRAME_FLAG_FREED;
+}
 
 static int number_frames(struct symbols *s, const struct profile *p, struct same *last,
 			 int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
@@ -56,8 +75,7 @@ static int number_frames(struct symbols *s, const struct profile *p, struct same
 
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
 		const struct profile_frame *f = &p->frames[i];
-		struct same *same = f->function == PROFILE_NONE || f->shown ? NULL
-									    : &last[f->function];
+		struct same *same = has_own_name(f) ? NULL : &last[place_of(p, f)];
 
 		if (same && same->symbol != INDEX_NONE && same->kind == f->f.kind &&
 		    same->mapping == f->mapping) {
@@ -75,8 +93,8 @@ static int make_symbols(struct symbols *ret, const struct profile *p,
 			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
 				      uint32_t *ret))
 {
-	struct symbols s = {.of_frame = calloc((size_t)p->frame_count + 1, sizeof(uint32_t))};
-	size_t size = ((size_t)p->function_count + 1) * sizeof(struct same);
+	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
+	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct same);
 	struct same *last = malloc(size);
 	int rc = s.of_frame && last ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 

@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The cost of functions straight from the stacks of a profile, where no tree merged by function is
- * needed. Callees have higher indexes than their callers, so one pass from the last stack to the
- * first adds to each what its callees cost. But a function counts once on a path, and finding
- * recursion takes a walk from caller to callee. A trace may have millions of stacks, far more than
- * a processor's cache holds, and the walk would wait for memory at every step. So stacks are put
- * in the order of the walk first, by passes whose steps do not wait for each other.
+ * needed. A function counts once on a path, and finding recursion takes a walk from caller to
+ * callee. A trace may have millions of stacks, far more than a processor's cache holds, and the
+ * walk would wait for memory at every step. So stacks are put in the order of the walk first, by
+ * passes whose steps do not wait for each other; the walk then reads memory from begin to end, and
+ * adds to each stack what its callees cost as it leaves them.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "analyze/functions.h"
+#include "base/large.h"
 
 #define NONE PROFILE_NONE
 #define MARK (PROFILE_NONE - 1) /* the symbol of frames that are no function */
 
 /* A stack, at its place in the walk: callees stand after their caller, before its next sibling. */
 struct node {
-	uint32_t symbol; /* NONE: no function, or (after the walk) one that is on the path already */
+	uint32_t symbol; /* NONE: no function */
 	uint32_t size; /* nodes, with all its callees */
 };
 
-/* Of the samples that ended at a stack; at last with those of its callees. */
 struct cost {
 	uint64_t count, weight;
 };
 
-/* A function that the walk is in. */
+/* A stack that the walk is in. */
 struct entered {
-	uint32_t symbol;
+	uint32_t symbol; /* NONE: no function, or one that is on the path already */
 	uint32_t end; /* the place at which the walk leaves it */
+	struct cost cost; /* of the samples that ended at it, and at callees that were left */
 };
 
 struct walk {
 	const struct profile *profile;
 	uint32_t *places; /* by index of stack, and of what is above all roots; sizes at first */
-	struct cost *stacks; /* by the same */
 	struct node *nodes; /* by place */
+	struct cost *own; /* by place: of the samples that ended there */
 	struct function_cost *costs; /* by symbol */
-	uint32_t *times; /* by symbol: how often it stands on the path */
+	bool *on_path; /* by symbol */
 	VECTOR(struct entered) path;
 };
 
@@ -49,15 +51,13 @@ static uint32_t caller_of(const struct profile *p, uint32_t stack)
 	return parent == PROFILE_NONE ? p->stack_count : parent;
 }
 
-/* How many nodes each stack has, with all its callees; none has samples yet. */
+/* How many nodes each stack has, with all its callees. */
 static void measure(struct walk *w)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i <= p->stack_count; i++) {
+	for (uint32_t i = 0; i <= p->stack_count; i++)
 		w->places[i] = 1;
-		w->stacks[i] = (struct cost){0};
-	}
 	for (uint32_t i = p->stack_count; i-- > 0;)
 		w->places[caller_of(p, i)] += w->places[i];
 }
@@ -100,68 +100,69 @@ static void add_samples(struct walk *w, uint32_t event)
 
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
-		uint32_t symbol;
+		struct cost *own;
 
 		if (s->event != event || s->stack == PROFILE_NONE)
 			continue;
-		w->stacks[s->stack].count += s->count;
-		w->stacks[s->stack].weight += s->weight;
-		symbol = w->nodes[w->places[s->stack]].symbol;
-		if (symbol == NONE)
-			continue;
-		w->costs[symbol].self_count += s->count;
-		w->costs[symbol].self_weight += s->weight;
+		own = &w->own[w->places[s->stack]];
+		own->count += s->count;
+		own->weight += s->weight;
 	}
 }
 
-/* Leave the functions that end before a place. */
-static void leave_until(struct walk *w, uint32_t place)
+/* Leave the innermost stack: what it cost is also its caller's. */
+static void leave(struct walk *w)
 {
-	while (w->path.count && w->path.items[w->path.count - 1].end <= place)
-		w->times[w->path.items[--w->path.count].symbol]--;
+	const struct entered *left = &w->path.items[--w->path.count];
+
+	if (w->path.count) {
+		w->path.items[w->path.count - 1].cost.count += left->cost.count;
+		w->path.items[w->path.count - 1].cost.weight += left->cost.weight;
+	}
+	if (left->symbol == NONE)
+		return;
+	w->on_path[left->symbol] = false;
+	w->costs[left->symbol].total_count += left->cost.count;
+	w->costs[left->symbol].total_weight += left->cost.weight;
 }
 
-/* Find recursion: nodes that are in a call of their own function lose their symbol. */
-static int walk(struct walk *w)
+static int enter(struct walk *w, uint32_t place)
 {
-	uint32_t count = w->nodes[0].size;
+	const struct node *n = &w->nodes[place];
+	struct entered fresh = {n->symbol, place + n->size, w->own[place]};
 
-	for (uint32_t place = 1; place < count; place++) {
-		struct node *n = &w->nodes[place];
-
-		leave_until(w, place);
-		if (n->symbol == NONE)
-			continue;
-		if (vector_reserve(&w->path, 1) < 0)
-			return -ENOMEM;
-		w->path.items[w->path.count++] = (struct entered){n->symbol, place + n->size};
-		if (w->times[n->symbol]++)
-			n->symbol = NONE;
+	if (vector_reserve(&w->path, 1) < 0)
+		return -ENOMEM;
+	if (n->symbol != NONE) {
+		w->costs[n->symbol].self_count += fresh.cost.count;
+		w->costs[n->symbol].self_weight += fresh.cost.weight;
+		if (w->on_path[n->symbol])
+			fresh.symbol = NONE;
+		w->on_path[n->symbol] = true;
 	}
+	w->path.items[w->path.count++] = fresh;
 	return 0;
 }
 
-static void add_callees(struct walk *w)
+static int walk(struct walk *w)
 {
-	const struct profile *p = w->profile;
+	uint32_t count = w->nodes[0].size;
+	int rc = 0;
 
-	for (uint32_t i = p->stack_count; i-- > 0;) {
-		const struct cost *cost = &w->stacks[i];
-		uint32_t symbol = w->nodes[w->places[i]].symbol, caller = caller_of(p, i);
-
-		w->stacks[caller].count += cost->count;
-		w->stacks[caller].weight += cost->weight;
-		if (symbol == NONE)
-			continue;
-		w->costs[symbol].total_count += cost->count;
-		w->costs[symbol].total_weight += cost->weight;
+	for (uint32_t place = 1; place < count && !rc; place++) {
+		while (w->path.count && w->path.items[w->path.count - 1].end <= place)
+			leave(w);
+		rc = enter(w, place);
 	}
+	while (w->path.count)
+		leave(w);
+	return rc;
 }
 
 /* By index of frame; the last is that of frames which the trace has lost. NULL without memory. */
 static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
-	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+	uint32_t *symbols = large_alloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
 
 	if (!symbols)
 		return NULL;
@@ -175,7 +176,7 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 static int place(struct walk *w, const struct symbols *s)
 {
 	uint32_t *symbols = symbols_of_frames(w->profile, s);
-	uint32_t *next = malloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
+	uint32_t *next = large_alloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
 	int rc = symbols && next ? 0 : -ENOMEM;
 
 	if (!rc) {
@@ -193,13 +194,13 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 
 	*w = (struct walk){
 		.profile = p,
-		.places = malloc(nodes * sizeof(*w->places)),
-		.stacks = malloc(nodes * sizeof(*w->stacks)),
-		.nodes = malloc(nodes * sizeof(*w->nodes)),
+		.places = large_alloc(nodes * sizeof(*w->places)),
+		.nodes = large_alloc(nodes * sizeof(*w->nodes)),
+		.own = large_zeroed(nodes, sizeof(*w->own)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
-		.times = calloc(symbols, sizeof(*w->times)),
+		.on_path = calloc(symbols, sizeof(*w->on_path)),
 	};
-	return w->places && w->stacks && w->nodes && w->costs && w->times ? 0 : -ENOMEM;
+	return w->places && w->nodes && w->own && w->costs && w->on_path ? 0 : -ENOMEM;
 }
 
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
@@ -214,15 +215,13 @@ int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t
 		add_samples(&w, event);
 		rc = walk(&w);
 	}
-	if (!rc) {
-		add_callees(&w);
+	if (!rc)
 		rc = functions_sort(ret, w.costs, s);
-	}
 	free(w.places);
-	free(w.stacks);
 	free(w.nodes);
+	free(w.own);
 	free(w.costs);
-	free(w.times);
+	free(w.on_path);
 	vector_free(&w.path);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #ifndef SKEIN_ANALYZE_INDEX_H
 #define SKEIN_ANALYZE_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,20 @@ int index_put(struct index *x, uint64_t key, uint32_t value);
  * do their values, take no memory.
  */
 int index_append(struct index *x, uint64_t key, uint32_t value);
+/*
+ * Whether a key follows on all that was appended, which is one row: it is new then, and
+ * index_extend() appends it with the value that follows.
+ */
+static inline bool index_is_next(const struct index *x, uint64_t key)
+{
+	return x->row_count && key - x->row_key == x->row_count && !x->dense_count && !x->capacity;
+}
+
+static inline uint32_t index_extend(struct index *x)
+{
+	return x->row_value + x->row_count++;
+}
+
 /* Forget a key, if it is there and nothing was appended. */
 void index_remove(struct index *x, uint64_t key);
 void index_free(struct index *x);

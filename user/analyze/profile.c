@@ -15,6 +15,7 @@
 #include "analyze/profile_hosts.h"
 #include "analyze/python.h"
 #include "base/jobs.h"
+#include "base/large.h"
 
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
@@ -55,10 +56,10 @@ struct builder {
 	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
 	size_t capacity[KIND_COUNT];
 	/*
-	 * Of the half of a profile that has the stacks: ids of entities, which the other half has.
-	 * What refers to them has their positions here until both are joined.
+	 * Of a part of a profile: the kinds that it has itself (mask of WANT(); 0: all), and ids of
+	 * the others. What refers to those has their positions here until the parts are joined.
 	 */
-	bool is_half;
+	uint64_t own;
 	VECTOR(uint64_t) elsewhere[KIND_COUNT];
 	struct profile_view view;
 	int (*done)(void *context, const struct profile *p, struct error *err);
@@ -88,8 +89,8 @@ static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret
 	if (*count == PROFILE_NONE - 1)
 		return -EOVERFLOW;
 	if (*count == b->capacity[kind] &&
-	    vector_grow(profile + arrays[kind].items, &b->capacity[kind], *count, 1,
-			arrays[kind].size) < 0)
+	    large_grow(profile + arrays[kind].items, &b->capacity[kind], *count,
+		       arrays[kind].size) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
 	return 0;
@@ -179,18 +180,20 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 	return rc;
 }
 
-/* An entity of the other half. */
+/*
+ * An entity of another part. Sums have mostly stacks of their own, so to look for those that were
+ * met before would take longer than to keep all.
+ */
 static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t position = b->elsewhere[kind].count;
 
 	if (position == PROFILE_NONE - 1)
 		return -EOVERFLOW;
-	if (vector_push(&b->elsewhere[kind], id) < 0 ||
-	    index_append(&b->by_id[kind], id, position) < 0)
+	if (vector_push(&b->elsewhere[kind], id) < 0)
 		return -ENOMEM;
 	*ret = position;
-	return 0;
+	return kind == KIND_STACK ? 0 : index_append(&b->by_id[kind], id, position);
 }
 
 /* The index of what an id refers to; PROFILE_NONE of none. */
@@ -199,8 +202,8 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
 	if (id && index == INDEX_NONE)
-		return b->is_half && kind != KIND_STACK ? postpone(b, kind, id, ret)
-							: make_up(b, kind, id, ret);
+		return b->own && !(b->own & 1ULL << kind) ? postpone(b, kind, id, ret)
+							  : make_up(b, kind, id, ret);
 	*ret = index;
 	return 0;
 }
@@ -208,8 +211,16 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 /* The index of an entity whose record has come: an earlier one of its id is replaced. */
 static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
-	uint32_t index = index_get(&b->by_id[kind], id);
+	uint32_t index;
 
+	if (index_is_next(&b->by_id[kind], id)) {
+		int rc = append(b, kind, ret);
+
+		if (!rc)
+			index_extend(&b->by_id[kind]);
+		return rc;
+	}
+	index = index_get(&b->by_id[kind], id);
 	if (index == INDEX_NONE)
 		return add(b, kind, id, ret);
 	if (index_get(&b->absent[kind], id) == 1) {
@@ -394,8 +405,8 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 
 static int find_ends(struct profile *p)
 {
-	p->ends = malloc((size_t)p->stack_count + 1);
-	p->roots = malloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
+	p->ends = large_alloc((size_t)p->stack_count + 1);
+	p->roots = large_alloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
 	if (!p->ends || !p->roots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
@@ -522,34 +533,35 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 	return rc;
 }
 
-#define OF_STACKS (WANT(STACK) | WANT(SUM))
-
-static int half_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+/* Sources add kinds that they need themselves. */
+static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	return OF_STACKS & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
+	return ((struct builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
 }
 
-static int half_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+static int part_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
 			 struct error *err)
 {
-	return OF_STACKS & 1ULL << kind ? builder_put_many(s, kind, records, count, err) : 0;
+	return ((struct builder *)s)->own & 1ULL << kind
+		       ? builder_put_many(s, kind, records, count, err)
+		       : 0;
 }
 
-static const struct sink_ops half_ops = {
-	.put = half_put,
-	.put_many = half_put_many,
+static const struct sink_ops part_ops = {
+	.put = part_put,
+	.put_many = part_put_many,
 	.free = builder_free,
 };
 
-/* The indexes of entities that the other half refers to, by position. NULL without memory. */
-static uint32_t *resolve(struct builder *b, const struct builder *half, enum record_kind kind)
+/* The indexes of entities that another part refers to, by position. NULL without memory. */
+static uint32_t *resolve(struct builder *b, const struct builder *part, enum record_kind kind)
 {
-	size_t count = half->elsewhere[kind].count;
-	uint32_t *indexes = malloc((count + 1) * sizeof(*indexes));
+	size_t count = part->elsewhere[kind].count;
+	uint32_t *indexes = large_alloc((count + 1) * sizeof(*indexes));
 	int rc = indexes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = refer(b, kind, half->elsewhere[kind].items[i], &indexes[i]);
+		rc = refer(b, kind, part->elsewhere[kind].items[i], &indexes[i]);
 	if (!rc)
 		return indexes;
 	free(indexes);
@@ -561,39 +573,47 @@ static uint32_t resolved(const uint32_t *indexes, uint32_t position)
 	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
 }
 
-/* Stacks and sums, which have no others in b, with what they are found by. */
-static void adopt_stacks(struct builder *b, struct builder *half)
+/* Stacks, of which b has none, with what they are found by. */
+static int join_stacks(struct builder *b, struct builder *part)
 {
-	struct profile *to = &b->made->profile, *from = &half->made->profile;
+	struct profile *to = &b->made->profile, *from = &part->made->profile;
+	uint32_t *frames = resolve(b, part, KIND_FRAME);
 
+	if (!frames)
+		return -ENOMEM;
 	to->stacks = from->stacks;
 	to->stack_count = from->stack_count;
-	to->sums = from->sums;
-	to->sum_count = from->sum_count;
 	to->missing += from->missing;
-	b->by_id[KIND_STACK] = half->by_id[KIND_STACK];
+	b->capacity[KIND_STACK] = part->capacity[KIND_STACK];
+	b->by_id[KIND_STACK] = part->by_id[KIND_STACK];
+	b->absent[KIND_STACK] = part->absent[KIND_STACK];
 	from->stacks = NULL;
-	from->sums = NULL;
-	half->by_id[KIND_STACK] = (struct index){0};
+	part->by_id[KIND_STACK] = part->absent[KIND_STACK] = (struct index){0};
+	for (uint32_t i = 0; i < to->stack_count; i++)
+		to->stacks[i].frame = resolved(frames, to->stacks[i].frame);
+	free(frames);
+	return 0;
 }
 
-static int join_halves(struct builder *b, struct builder *half)
+/* The sums, of which b has none. Its stacks are there already. */
+static int join_sums(struct builder *b, struct builder *part)
 {
-	uint32_t *frames = resolve(b, half, KIND_FRAME), *threads = resolve(b, half, KIND_THREAD);
-	uint32_t *events = resolve(b, half, KIND_EVENT);
-	struct profile *p = &b->made->profile;
-	int rc = frames && threads && events ? 0 : -ENOMEM;
+	uint32_t *stacks = resolve(b, part, KIND_STACK), *threads = resolve(b, part, KIND_THREAD);
+	uint32_t *events = resolve(b, part, KIND_EVENT);
+	struct profile *p = &b->made->profile, *from = &part->made->profile;
+	int rc = stacks && threads && events ? 0 : -ENOMEM;
 
 	if (!rc) {
-		adopt_stacks(b, half);
-		for (uint32_t i = 0; i < p->stack_count; i++)
-			p->stacks[i].frame = resolved(frames, p->stacks[i].frame);
-		for (uint32_t i = 0; i < p->sum_count; i++) {
-			p->sums[i].event = resolved(events, p->sums[i].event);
-			p->sums[i].thread = resolved(threads, p->sums[i].thread);
-		}
+		p->sums = from->sums;
+		p->sum_count = from->sum_count;
+		from->sums = NULL;
 	}
-	free(frames);
+	for (uint32_t i = 0; i < p->sum_count; i++) {
+		p->sums[i].event = resolved(events, p->sums[i].event);
+		p->sums[i].thread = resolved(threads, p->sums[i].thread);
+		p->sums[i].stack = resolved(stacks, p->sums[i].stack);
+	}
+	free(stacks);
 	free(threads);
 	free(events);
 	return rc;
@@ -603,40 +623,67 @@ static int join_halves(struct builder *b, struct builder *half)
 struct reading {
 	struct source *source;
 	struct sink *sink;
+	const struct profile *made;
 };
 
-static int read_half(void *context, struct error *err)
+static int read_part(void *context, struct error *err)
 {
 	struct reading *r = context;
 
 	return r->source->ops->run(r->source, r->sink, err);
 }
 
-int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
-			const struct profile_view *view, struct error *err)
+enum part { PART_ENTITIES, PART_STACKS, PART_SUMS, PART_COUNT };
+
+static int begin_parts(struct reading *parts, const struct profile_view *view, struct error *err)
 {
-	const struct profile *made = NULL;
-	struct reading first = {.source = entities}, second = {.source = stacks};
-	const struct job halves[] = {{read_half, &first}, {read_half, &second}};
-	int rc = profile_sink(&first.sink, view, keep, &made, err);
+	static const uint64_t own[PART_COUNT] = {0, WANT(STACK), WANT(SUM)};
+	int rc = 0;
+
+	for (int i = 0; i < PART_COUNT && !rc; i++) {
+		rc = profile_sink(&parts[i].sink, view, keep, &parts[i].made, err);
+		if (rc < 0 || i == PART_ENTITIES)
+			continue;
+		((struct builder *)parts[i].sink)->own = own[i];
+		parts[i].sink->ops = &part_ops;
+		parts[i].sink->wants = WANTS(own[i]);
+		parts[PART_ENTITIES].sink->wants &= ~own[i];
+	}
+	return rc;
+}
+
+/* All that the first part has not. */
+static int join_parts(struct reading *parts, struct error *err)
+{
+	struct builder *b = (struct builder *)parts[PART_ENTITIES].sink;
+	int rc = join_stacks(b, (struct builder *)parts[PART_STACKS].sink);
 
 	if (!rc)
-		rc = profile_sink(&second.sink, view, keep, &made, err);
-	if (!rc) {
-		first.sink->wants &= ~OF_STACKS;
-		second.sink->wants = WANTS(OF_STACKS);
-		second.sink->ops = &half_ops;
-		((struct builder *)second.sink)->is_half = true;
-		rc = jobs_run(halves, 2, err);
-	}
-	if (!rc && join_halves((struct builder *)first.sink, (struct builder *)second.sink) < 0)
-		rc = error_errno(err, -ENOMEM, "cannot join the halves of a profile");
+		rc = join_sums(b, (struct builder *)parts[PART_SUMS].sink);
+	if (rc < 0)
+		return error_errno(err, rc, "cannot join the parts of a profile");
+	return b->sink.ops->finish(&b->sink, err);
+}
+
+int profile_read_parts(struct profile **ret, const struct profile_sources *from,
+		       const struct profile_view *view, struct error *err)
+{
+	struct reading parts[PART_COUNT] = {{.source = from->entities},
+					    {.source = from->stacks},
+					    {.source = from->sums}};
+	struct job jobs[PART_COUNT];
+	int rc = begin_parts(parts, view, err);
+
+	for (int i = 0; i < PART_COUNT; i++)
+		jobs[i] = (struct job){read_part, &parts[i]};
 	if (!rc)
-		rc = first.sink->ops->finish(first.sink, err);
+		rc = jobs_run(jobs, PART_COUNT, err);
 	if (!rc)
-		*ret = take_out(first.sink);
-	sink_free(first.sink);
-	sink_free(second.sink);
+		rc = join_parts(parts, err);
+	if (!rc)
+		*ret = take_out(parts[PART_ENTITIES].sink);
+	for (int i = 0; i < PART_COUNT; i++)
+		sink_free(parts[i].sink);
 	return rc;
 }
 

@@ -103,12 +103,13 @@ struct profile_view {
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err);
 /*
- * The same profile from two sources of the same records, at the same time: the entities from one,
- * stacks and their sums from the other. The losses that both report must be equal: if something
+ * The same profile from sources of the same records that are read at the same time: one for
+ * entities, one for stacks, one for sums. The losses that all report must be equal: if something
  * could not be read, read it all from one.
  */
-int profile_read_halves(struct profile **ret, struct source *entities, struct source *stacks,
-			const struct profile_view *view, struct error *err);
+struct profile_sources { struct source *entities, *stacks, *sums; };
+int profile_read_parts(struct profile **ret, const struct profile_sources *from,
+		       const struct profile_view *view, struct error *err);
 void profile_free(struct profile *p);
 
 /*

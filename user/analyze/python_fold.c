@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/python.h"
+#include "base/large.h"
 
 /*
  * What does nothing but enter a loop, or hand a call on to who does: between a call in Python and
@@ -50,7 +51,7 @@ static bool is_trampoline_name(const char *name)
 	size_t size = strcspn(name, ".");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(names[i], name, size) && !names[i][size])
+		if (names[i][0] == *name && !strncmp(names[i], name, size) && !names[i][size])
 			return true;
 	return false;
 }
@@ -61,7 +62,7 @@ enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
 struct folding {
 	struct profile *profile;
 	uint8_t *roles; /* by index of frame */
-	uint32_t *callers; /* by index of stack: who called a row of trampolines; else itself */
+	uint32_t *callers; /* by index of stack, of trampolines: who called a row of them */
 };
 
 /* The names of functions are looked at once, since frames are many more. */
@@ -107,18 +108,13 @@ static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
 }
 
 /* Parents come first, so a row of trampolines is as long to walk as one. */
-static void find_callers(struct folding *f)
+static void find_caller(struct folding *f, uint32_t trampoline)
 {
-	for (uint32_t i = 0; i < f->profile->stack_count; i++) {
-		uint32_t parent = f->profile->stacks[i].parent;
+	uint32_t parent = f->profile->stacks[trampoline].parent;
 
-		f->callers[i] = i;
-		if (role_at(f, i) != ROLE_TRAMPOLINE)
-			continue;
-		f->callers[i] = parent;
-		if (role_at(f, parent) == ROLE_TRAMPOLINE && same_module(f, i, parent))
-			f->callers[i] = f->callers[parent];
-	}
+	f->callers[trampoline] = parent;
+	if (role_at(f, parent) == ROLE_TRAMPOLINE && same_module(f, trampoline, parent))
+		f->callers[trampoline] = f->callers[parent];
 }
 
 /*
@@ -139,9 +135,14 @@ static void join(struct folding *f)
 {
 	struct profile_stack *stacks = f->profile->stacks;
 
-	for (uint32_t i = 0; i < f->profile->stack_count; i++)
-		if (role_at(f, i) == ROLE_PYTHON && role_at(f, stacks[i].parent) == ROLE_LOOP)
+	for (uint32_t i = 0; i < f->profile->stack_count; i++) {
+		enum role role = role_at(f, i);
+
+		if (role == ROLE_TRAMPOLINE)
+			find_caller(f, i);
+		else if (role == ROLE_PYTHON && role_at(f, stacks[i].parent) == ROLE_LOOP)
 			stacks[i].parent = caller_of(f, stacks[i].parent);
+	}
 }
 
 static bool has_loops(const struct profile *p)
@@ -162,14 +163,13 @@ int python_fold(struct profile *p)
 		return 0;
 	trampolines = find_trampolines(p);
 	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
-	f.callers = calloc(p->stack_count + 1, sizeof(*f.callers));
+	f.callers = large_alloc(((size_t)p->stack_count + 1) * sizeof(*f.callers));
 	if (!trampolines || !f.roles || !f.callers) {
 		rc = -ENOMEM;
 		goto out;
 	}
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		f.roles[i] = role_of(p, trampolines, &p->frames[i]);
-	find_callers(&f);
 	join(&f);
 out:
 	free(trampolines);

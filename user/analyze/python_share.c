@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "analyze/python.h"
+#include "base/large.h"
+#include "base/vector.h"
 
 /* Frames of Python on the way from the root to a stack. */
 struct on_path {
@@ -34,26 +36,53 @@ static bool mark_frames(uint8_t *of_frame, const struct profile *p)
 	return found;
 }
 
-/* Parents come first. */
-static void count_frames(struct on_path *paths, const struct profile *p, const uint8_t *of_frame)
-{
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		const struct profile_stack *s = &p->stacks[i];
-		uint8_t marks = s->frame == PROFILE_NONE ? 0 : of_frame[s->frame];
-		struct on_path path = {0};
+/* The paths that differ, and by index of stack which of them it has; the first has no Python. */
+struct paths {
+	VECTOR(struct on_path) list;
+	uint32_t *of_stack; /* NULL: there are no frames of Python */
+};
 
-		if (s->parent != PROFILE_NONE)
-			path = paths[s->parent];
-		path.frames += marks & IS_PYTHON ? 1 : 0;
-		path.named += marks & IS_NAMED ? 1 : 0;
-		path.freed += marks & IS_FREED ? 1 : 0;
-		paths[i] = path;
-	}
+static int add_path(struct paths *paths, uint32_t stack, const struct on_path *above, uint8_t marks)
+{
+	struct on_path path = *above;
+
+	path.frames++;
+	path.named += marks & IS_NAMED ? 1 : 0;
+	path.freed += marks & IS_FREED ? 1 : 0;
+	paths->of_stack[stack] = (uint32_t)paths->list.count;
+	return vector_push(&paths->list, path);
 }
 
-/* paths: NULL if there are no frames of Python. */
-static void add(struct python_share *share, const struct profile_sum *s,
-		const struct on_path *paths)
+/* Parents come first. */
+static int count_frames(struct paths *paths, const struct profile *p, const uint8_t *of_frame)
+{
+	struct on_path none = {0};
+	int rc = vector_push(&paths->list, none);
+
+	paths->of_stack = large_alloc(((size_t)p->stack_count + 1) * sizeof(*paths->of_stack));
+	if (!paths->of_stack)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; i < p->stack_count && !rc; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+		uint8_t marks = s->frame == PROFILE_NONE ? 0 : of_frame[s->frame];
+		uint32_t above = s->parent == PROFILE_NONE ? 0 : paths->of_stack[s->parent];
+
+		paths->of_stack[i] = above;
+		if (marks)
+			rc = add_path(paths, i, &paths->list.items[above], marks);
+	}
+	return rc;
+}
+
+static void add_frames(struct python_share *share, const struct profile_sum *s,
+		       const struct on_path *path)
+{
+	share->frames += s->count * path->frames;
+	share->named += s->count * path->named;
+	share->freed += s->count * path->freed;
+}
+
+static void add(struct python_share *share, const struct profile_sum *s, const struct paths *paths)
 {
 	if (s->flags & (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD))
 		share->samples += s->count;
@@ -65,30 +94,25 @@ static void add(struct python_share *share, const struct profile_sum *s,
 		share->collecting += s->count;
 	if (s->flags & SAMPLE_FLAG_UNREAD)
 		share->unread += s->count;
-	if (paths && s->stack != PROFILE_NONE) {
-		share->frames += s->count * paths[s->stack].frames;
-		share->named += s->count * paths[s->stack].named;
-		share->freed += s->count * paths[s->stack].freed;
-	}
+	if (paths->of_stack && s->stack != PROFILE_NONE)
+		add_frames(share, s, &paths->list.items[paths->of_stack[s->stack]]);
 }
 
 int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
 {
 	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
-	struct on_path *paths = NULL;
-	bool found = of_frame && mark_frames(of_frame, p);
+	struct paths paths = {.of_stack = NULL};
+	int rc = of_frame ? 0 : -ENOMEM;
 
-	if (found)
-		paths = malloc(((size_t)p->stack_count + 1) * sizeof(*paths));
-	if (paths)
-		count_frames(paths, p, of_frame);
-	free(of_frame);
-	if (!of_frame || (found && !paths))
-		return -ENOMEM;
-	*ret = (struct python_share){0};
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	if (!rc && mark_frames(of_frame, p))
+		rc = count_frames(&paths, p, of_frame);
+	if (!rc)
+		*ret = (struct python_share){0};
+	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (p->sums[i].event == event)
-			add(ret, &p->sums[i], paths);
-	free(paths);
-	return 0;
+			add(ret, &p->sums[i], &paths);
+	free(of_frame);
+	free(paths.of_stack);
+	vector_free(&paths.list);
+	return rc;
 }

@@ -24,21 +24,35 @@ int input_open(struct input *in, const char *path, const struct filter *f, struc
 	return rc;
 }
 
+static bool is_damaged(const struct input *all, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (trace_left_out(all[i].trace))
+			return true;
+	return false;
+}
+
 int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err)
 {
-	struct input second = {0};
+	struct input more[2] = {{0}};
+	struct profile_sources from = {.entities = in->source};
 	struct profile *p = NULL;
 	bool damaged;
 	int rc;
 
 	if (!jobs_are_parallel())
 		return profile_read(ret, in->source, view, err);
-	rc = input_open(&second, path, f, err);
+	rc = input_open(&more[0], path, f, err);
 	if (!rc)
-		rc = profile_read_halves(&p, in->source, second.source, view, err);
-	damaged = !rc && (trace_left_out(in->trace) || trace_left_out(second.trace));
-	input_close(&second);
+		rc = input_open(&more[1], path, f, err);
+	from.stacks = more[0].source;
+	from.sums = more[1].source;
+	if (!rc)
+		rc = profile_read_parts(&p, &from, view, err);
+	damaged = !rc && (is_damaged(in, 1) || is_damaged(more, 2));
+	input_close(&more[0]);
+	input_close(&more[1]);
 	if (!damaged) {
 		*ret = p;
 		return rc;

@@ -74,8 +74,8 @@ struct input {
 /* The filter's texts must outlive the input. */
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
 /*
- * The profile of an input that was opened so, and of which nothing was read: by two readers at the
- * same time, where that is possible. One of a damaged trace is opened anew for that.
+ * The profile of an input that was opened so, and of which nothing was read: by several readers at
+ * the same time, where that is possible. One of a damaged trace is opened anew for that.
  */
 int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err);
