@@ -10,7 +10,7 @@
 #include "capture/pythons.h"
 #include "suite.h"
 
-#define MOST 64
+#define MOST 128
 #define FILE_ID 1001 /* of objects that were not made by objects.h */
 #define MEMORY_ID 1002
 
@@ -593,6 +593,75 @@ START_TEST(kinds_tell_frames_apart)
 }
 END_TEST
 
+/* Native frames of the one file, the innermost first; of its process and its space. */
+static struct raw_stack calls(const uint64_t *words, unsigned int count)
+{
+	return (struct raw_stack){
+		.space = space,
+		.process = &process,
+		.words = words,
+		.user = (uint16_t)count,
+	};
+}
+
+/* Longer than what is fetched together, and one context: they go along each other's paths. */
+START_TEST(stacks_share_the_callers_that_they_share)
+{
+	uint64_t words[40], other[40], shorter[39], first, second;
+	struct raw_stack raw;
+
+	begin();
+	for (unsigned int i = 0; i < 40; i++)
+		words[i] = MAPPED + 0x400 + 4 * i;
+	memcpy(other, words, sizeof(other));
+	memcpy(shorter, words + 1, sizeof(shorter));
+	other[0] = other[1] = OTHER;
+	raw = calls(words, 40);
+	first = stack_of(&raw, false);
+	ck_assert_uint_eq(kept.stack_count, 40);
+	raw = calls(other, 40);
+	second = stack_of(&raw, false);
+	ck_assert_uint_eq(kept.stack_count, 42);
+	ck_assert_uint_eq(kept.stacks[kept.stacks[first].parent].parent,
+			  kept.stacks[kept.stacks[second].parent].parent);
+	raw = calls(words, 40);
+	ck_assert_uint_eq(stack_of(&raw, false), first);
+	/* what was a caller is where it stands: another address, by one byte */
+	raw = calls(shorter, 39);
+	ck_assert_uint_eq(kept.stacks[stack_of(&raw, false)].parent,
+			  kept.stacks[kept.stacks[first].parent].parent);
+	ck_assert_uint_eq(kept.stack_count, 43);
+	end();
+}
+END_TEST
+
+/* The same file at another address is the same code. */
+START_TEST(stacks_of_one_file_are_one_wherever_it_is_mapped)
+{
+	const struct space_mapping again = {MAPPED + 0x10000, MAPPED + 0x11000, 0x1000, &file};
+	uint64_t words[] = {OTHER, OTHER + 0x20, OTHER + 0x40}, moved[3], first;
+	struct raw_stack raw;
+
+	begin();
+	raw = calls(words, 3);
+	first = stack_of(&raw, false);
+	ck_assert_int_eq(space_map(&space, &again), 0);
+	process.space = space;
+	for (unsigned int i = 0; i < 3; i++)
+		moved[i] = words[i] + 0x10000;
+	raw = calls(moved, 3);
+	ck_assert_uint_eq(stack_of(&raw, false), first);
+	raw = calls(words, 3);
+	ck_assert_uint_eq(stack_of(&raw, false), first);
+	/* as soon as the file turns out to be another, its frames are others, in the same space */
+	file.pass++;
+	intern_renewed(interning, &file, true);
+	raw = calls(words, 3);
+	ck_assert_uint_ne(stack_of(&raw, false), first);
+	end();
+}
+END_TEST
+
 START_TEST(everything_is_met_anew_after_forgetting)
 {
 	struct raw_stack raw;
@@ -618,4 +687,5 @@ SUITE("intern", python_frames_follow_their_loop, a_loop_is_one_with_and_without_
       memory_that_is_opened_late, names_are_asked_for_early_and_once,
       what_is_foreseen_waits_for_the_memory, too_much_is_foreseen,
       the_memory_is_made_when_it_is_first_met, ends_tell_stacks_apart, parts_tell_stacks_apart,
-      kinds_tell_frames_apart, everything_is_met_anew_after_forgetting)
+      kinds_tell_frames_apart, stacks_share_the_callers_that_they_share,
+      stacks_of_one_file_are_one_wherever_it_is_mapped, everything_is_met_anew_after_forgetting)

@@ -452,18 +452,37 @@ START_TEST(the_end_of_who_was_told_is_told)
 {
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
+	uint64_t before = boot_now();
 
 	tell(t, 0);
-	/* whom the walkers do not know they need not forget */
+	/* processes that the walkers do not know need not be forgotten */
 	life(t, LIFE_FORK, 6, 1, boot_now(), NULL, 0);
 	maps(t, 6, 0x1000);
 	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	life(t, LIFE_EXIT, 5, 0, boot_now(), NULL, 0);
+	/* it ended while it was told: the kernel side may have forgotten it before */
+	life(t, LIFE_EXIT, 5, 0, before, NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
 	ck_assert_uint_eq(told[5].version, 0);
+	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(tellings, 0);
+	process_table_free(t);
+	world_free(world);
+}
+END_TEST
+
+/* The kernel side forgets it by itself, when it frees it. */
+START_TEST(the_end_of_who_was_told_before_is_not_told)
+{
+	struct process_table *t;
+	struct world *world = begin_telling(&t);
+
+	tell(t, 0);
+	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
+	life(t, LIFE_EXIT, 6, 5, boot_now(), NULL, 0);
+	life(t, LIFE_EXIT, 5, 0, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	process_table_free(t);
@@ -653,7 +672,8 @@ SUITE("process", programs_that_lacked_nothing_are_calm,
       who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
       walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
       children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
-      the_end_of_who_was_told_is_told, what_nobody_knows_is_settled,
+      the_end_of_who_was_told_is_told, the_end_of_who_was_told_before_is_not_told,
+      what_nobody_knows_is_settled,
       what_could_not_be_told_is_told_when_it_is_missed,
       an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
       a_pid_used_again_is_another_process, the_last_thread_ends_the_process,

@@ -211,25 +211,36 @@ void helper_wake(struct helper *h)
 {
 	const uint64_t one = 1;
 
+	if (h->woken)
+		return;
+	h->woken = true;
 	/* It can only fail by being full, and then it is readable already. */
 	if (write(h->wake, &one, sizeof(one)) < 0)
 		return;
 }
 
-static void drain(int fd)
+/* Whether there was something to be read. */
+static bool drain(int fd)
 {
 	uint64_t count;
+	ssize_t bytes;
 
-	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
-		;
+	do
+		bytes = read(fd, &count, sizeof(count));
+	while (bytes < 0 && errno == EINTR);
+	return bytes > 0;
 }
 
 void helper_pass(struct helper *h, uint64_t now)
 {
 	uint64_t step = now > h->now ? now - h->now : 0;
 
-	drain(h->wake);
-	drain(h->timer);
+	/* polls are many, and each read costs as much as a message */
+	if (h->woken)
+		drain(h->wake);
+	h->woken = false;
+	if (h->timed)
+		h->timed = !drain(h->timer);
 	reap(h);
 	if (h->expecting)
 		h->silence += step < LONGEST_STEP ? step : LONGEST_STEP;
@@ -267,6 +278,7 @@ static void restart_in(struct helper *h, uint64_t delay)
 					     .tv_nsec = (long)(delay % SECOND + 1)}};
 
 	h->restart_at = h->now + delay;
+	h->timed = true;
 	/* If it fails the owner's next poll starts it. */
 	(void)timerfd_settime(h->timer, 0, &at, NULL);
 }

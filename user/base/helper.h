@@ -47,6 +47,8 @@ struct helper {
 	bool wants_room; /* the socket is watched for room to send, too */
 	bool expecting;	 /* an answer, since the last poll */
 	bool cpu_known;	 /* silent_cpu has been read in this silence */
+	bool woken;	 /* wake has been written to, and not read since */
+	bool timed;	 /* timer has been set, and was not seen to end since */
 	uint64_t now;	 /* ns of the owner's clock, at the last poll */
 	uint64_t silence;    /* ns for which it has owed a word */
 	uint64_t silent_cpu; /* ns of CPU that it had used when half of the patience was over */

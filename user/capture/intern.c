@@ -5,13 +5,15 @@
 
 #include "capture/intern_private.h"
 
-/* Entries per generation, of which there are two: 18 MiB in all once everything is full. */
-#define STACK_ENTRIES (1 << 15)
-#define PATH_ENTRIES (1 << 16)
-#define NODE_ENTRIES (1 << 16)
+/* Entries per generation, of which there are two: 14 MiB in all once everything is full. */
+#define WORDS_ENTRIES (1 << 15)
+#define STACK_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 15)
 #define FORESEEN_ENTRIES (1 << 15)
+
+/* What the paths of stacks begin with in their keys, with their end added to it. */
+#define ROOT 1
 
 int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
 	       struct sink *sink, struct error *err)
@@ -22,15 +24,13 @@ int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *
 		n->objects = objects;
 		n->symbolizer = symbolizer;
 		n->sink = sink;
+		n->words = cache_new(WORDS_ENTRIES);
 		n->stacks = cache_new(STACK_ENTRIES);
-		n->paths = cache_new(PATH_ENTRIES);
-		n->nodes = cache_new(NODE_ENTRIES);
 		n->frames = cache_new(FRAME_ENTRIES);
 		n->functions = cache_new(FUNCTION_ENTRIES);
 		n->foreseen = cache_new(FORESEEN_ENTRIES);
 	}
-	if (!n || !n->stacks || !n->paths || !n->nodes || !n->frames || !n->functions ||
-	    !n->foreseen) {
+	if (!n || !n->words || !n->stacks || !n->frames || !n->functions || !n->foreseen) {
 		intern_free(n);
 		return error_errno(err, -ENOMEM, "stack caches");
 	}
@@ -46,31 +46,45 @@ void intern_free(struct intern *n)
 	intern_free_places(n);
 	memories_free(&n->memories);
 	free(n->mangled);
+	cache_free(n->words);
 	cache_free(n->stacks);
-	cache_free(n->paths);
-	cache_free(n->nodes);
 	cache_free(n->frames);
 	cache_free(n->functions);
 	cache_free(n->foreseen);
 	free(n);
 }
 
-/* Python's place tells frames of one code object apart, and code objects of one address. */
-static int frame_of(struct intern *n, const struct frame_key *key, uint64_t *ret,
-		    struct error *err)
+/*
+ * Python's place tells frames of one code object apart, and code objects of one address. before:
+ * of the path that leads to the frame, 0 for the frame alone.
+ */
+static struct cache_key hash_of(const struct frame_key *key, uint64_t before)
 {
 	const struct object *o = key->object;
 	uint64_t identity[] = {
+		before,
 		o ? o->id : 0,
 		key->address,
 		key->place,
 		(uint64_t)key->loop << 40 | (uint64_t)key->kind << 32 | (o ? o->pass : 0),
 	};
-	struct cache_key hash = cache_hash(identity, sizeof(identity));
+
+	return cache_hash(identity, sizeof(identity));
+}
+
+/* A frame to be pushed, as the cache of frames knows it. */
+struct new_frame {
+	struct frame_key key;
+	struct cache_key hash;
+};
+
+static int frame_of(struct intern *n, const struct frame_key *key, struct cache_key hash,
+		    uint64_t *ret, struct error *err)
+{
 	int result;
 
 	if (cache_get(n->frames, hash, ret)) {
-		if (o)
+		if (key->object)
 			key->object->wanted = true;
 		return 0;
 	}
@@ -80,23 +94,17 @@ static int frame_of(struct intern *n, const struct frame_key *key, uint64_t *ret
 	return result;
 }
 
-static int push_frame(struct intern *n, const struct frame_key *key, uint64_t *stack,
-		      struct error *err)
+/* A stack that is new, by one frame longer than *stack; path: its key. */
+static int push_frame(struct intern *n, const struct new_frame *f, struct cache_key path,
+		      uint64_t *stack, struct error *err)
 {
-	uint64_t frame = 0, identity[2];
-	struct cache_key hash;
 	struct stack s = {.parent = *stack};
-	int ret = frame_of(n, key, &frame, err);
+	int ret = frame_of(n, &f->key, f->hash, &s.frame, err);
 
 	if (ret)
 		return ret;
-	identity[0] = *stack;
-	identity[1] = s.frame = frame;
-	hash = cache_hash(identity, sizeof(identity));
-	if (cache_get(n->nodes, hash, stack))
-		return 0;
 	s.id = *stack = ++n->last_stack;
-	cache_put(n->nodes, hash, s.id);
+	cache_put(n->stacks, path, s.id);
 	return put_stack(n->sink, &s, err);
 }
 
@@ -158,9 +166,11 @@ static struct frame_key key_of(struct intern *n, const struct raw_stack *raw,
 
 static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struct error *err)
 {
-	const struct frame_key key = {.address = end, .kind = FRAME_END};
+	struct new_frame f = {.key = {.address = end, .kind = FRAME_END}};
+	struct cache_key path = hash_of(&f.key, ROOT);
 
-	return push_frame(n, &key, stack, err);
+	f.hash = hash_of(&f.key, 0);
+	return cache_get(n->stacks, path, stack) ? 0 : push_frame(n, &f, path, stack, err);
 }
 
 /*
@@ -180,24 +190,85 @@ static uint64_t context_of(const struct intern *n, const struct raw_stack *raw, 
 	return cache_hash(context, sizeof(context)).low;
 }
 
+static bool same_frame(const struct path_frame *a, const struct path_frame *b)
+{
+	return a->address == b->address && a->place == b->place && a->kind == b->kind &&
+	       a->loop == b->loop;
+}
+
+/* How many of the outermost frames are those of the stack before. */
+static unsigned int shared_frames(const struct trail *t, const struct path *p, uint64_t context)
+{
+	unsigned int i = 0;
+
+	if (t->context != context)
+		return 0;
+	while (i < p->count && i < t->count && same_frame(&p->frames[i], &t->nodes[i].frame))
+		i++;
+	return i;
+}
+
 /*
  * The keys of the path to each frame, every one made of the one before it. They do
  * not depend on what is looked up, so that all may be fetched at once.
  */
-static void make_keys(struct intern *n, const struct raw_stack *raw)
+static void follow(struct intern *n, const struct raw_stack *raw, struct trail *t,
+		   unsigned int shared)
 {
 	const struct path *p = &n->path;
-	uint64_t context = context_of(n, raw, p->end);
+	uint64_t before = shared ? t->nodes[shared - 1].path.high : ROOT + p->end;
 
-	for (unsigned int i = 0; i < p->count; i++) {
-		const struct path_frame *f = &p->frames[i];
-		uint64_t block[] = {context, f->address, f->place,
-				    (uint64_t)f->kind << 1 | f->loop};
+	for (unsigned int i = shared; i < p->count; i++) {
+		struct trail_node *node = &t->nodes[i];
+		const struct frame_key key = key_of(n, raw, &p->frames[i]);
 
-		n->keys[i] = cache_hash(block, sizeof(block));
-		cache_prefetch(n->paths, n->keys[i]);
-		context = n->keys[i].high;
+		node->frame = p->frames[i];
+		node->path = hash_of(&key, before);
+		node->stack = 0;
+		cache_prefetch(n->stacks, node->path);
+		before = node->path.high;
 	}
+	t->count = p->count;
+}
+
+/* How many of the outermost frames are known as a stack. */
+static unsigned int known_frames(const struct intern *n, struct trail *t)
+{
+	unsigned int i = t->count;
+
+	for (; i; i--) {
+		struct trail_node *node = &t->nodes[i - 1];
+
+		if (node->stack || cache_get(n->stacks, node->path, &node->stack))
+			break;
+	}
+	return i;
+}
+
+/* Frames whose entries are fetched from memory together. */
+#define FETCHED 16
+
+/* Push some frames of the path at hand, as the part of the stack that follows the first ones. */
+static int push_some(struct intern *n, const struct raw_stack *raw, struct trail *t,
+		     unsigned int first, struct error *err)
+{
+	unsigned int count = t->count - first < FETCHED ? t->count - first : FETCHED;
+	uint64_t stack = first ? t->nodes[first - 1].stack : t->root;
+	struct new_frame frames[FETCHED];
+	int ret = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		frames[i].key = key_of(n, raw, &n->path.frames[first + i]);
+		frames[i].hash = hash_of(&frames[i].key, 0);
+		cache_prefetch(n->frames, frames[i].hash);
+	}
+	for (unsigned int i = 0; !ret && i < count; i++) {
+		struct trail_node *node = &t->nodes[first + i];
+
+		ret = push_frame(n, &frames[i], node->path, &stack, err);
+		node->stack = ret ? 0 : stack;
+	}
+	return ret;
 }
 
 /*
@@ -208,26 +279,25 @@ static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *st
 		     struct error *err)
 {
 	const struct path *p = &n->path;
-	unsigned int i = p->count;
+	uint64_t context = context_of(n, raw, p->end);
+	struct trail *t = &n->trails[context % TRAILS];
+	unsigned int i;
 	int ret = 0;
 
-	make_keys(n, raw);
-	while (i && !cache_get(n->paths, n->keys[i - 1], stack))
-		i--;
+	follow(n, raw, t, shared_frames(t, p, context));
+	t->context = context;
+	t->root = 0;
+	i = known_frames(n, t);
 	if (!i && p->end != END_WALKED)
-		ret = push_end(n, p->end, stack, err);
-	for (; !ret && i < p->count; i++) {
-		struct frame_key key = key_of(n, raw, &p->frames[i]);
-
-		ret = push_frame(n, &key, stack, err);
-		if (!ret)
-			cache_put(n->paths, n->keys[i], *stack);
-	}
+		ret = push_end(n, p->end, &t->root, err);
+	for (; !ret && i < p->count; i += FETCHED)
+		ret = push_some(n, raw, t, i, err);
+	*stack = p->count ? t->nodes[p->count - 1].stack : t->root;
 	return ret;
 }
 
 /* All the words of a stack, and how they ended. */
-static struct cache_key stack_key(const struct intern *n, const struct raw_stack *raw)
+static struct cache_key words_key(const struct intern *n, const struct raw_stack *raw)
 {
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
 			  (uint64_t)raw->python_end << 8 | (uint64_t)raw->end;
@@ -239,20 +309,21 @@ static struct cache_key stack_key(const struct intern *n, const struct raw_stack
 int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, bool *loops,
 		 struct error *err)
 {
-	struct cache_key key = stack_key(n, raw);
+	struct cache_key key = words_key(n, raw);
 	const struct path_space space = intern_path_space(raw->space);
 	uint64_t stack = 0, known;
 	int result;
 
 	if (raw->process && raw->process->jit)
 		raw->process->jit->wanted = true; /* the same addresses may hold other code by now */
-	if (!cache_get(n->stacks, key, &known)) {
-		path_make(&n->path, raw, &space);
+	cache_prefetch(n->words, key); /* which takes as long as the path: most stacks are new */
+	path_make(&n->path, raw, &space);
+	if (!cache_get(n->words, key, &known)) {
 		result = push_path(n, raw, &stack, err);
 		if (result)
 			return result;
 		known = stack << 1 | n->path.loops;
-		cache_put(n->stacks, key, known);
+		cache_put(n->words, key, known);
 	}
 	*ret = known >> 1;
 	*loops = known & 1;
@@ -261,11 +332,12 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 
 void intern_forget(struct intern *n)
 {
+	cache_clear(n->words);
 	cache_clear(n->stacks);
-	cache_clear(n->paths);
-	cache_clear(n->nodes);
 	cache_clear(n->frames);
 	cache_clear(n->functions);
 	if (n->placed)
 		cache_clear(n->placed);
+	for (unsigned int i = 0; i < TRAILS; i++)
+		n->trails[i].context = 0;
 }

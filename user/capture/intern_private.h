@@ -40,15 +40,36 @@ struct foreseen {
 	uint64_t object, address, place;
 };
 
+/* One frame of a trail: without its object, which may be gone when the next stack comes. */
+struct trail_node {
+	struct path_frame frame;
+	struct cache_key path; /* from the outermost frame to this one */
+	uint64_t stack; /* stack.id; 0: not looked up */
+};
+
+/*
+ * The path of the last stack in its context. Samples of one program follow each other within a
+ * period, and differ in some innermost frames only: up to these, nothing has to be found among
+ * mappings, hashed, or looked up in caches that are larger than the CPU's own.
+ */
+struct trail {
+	uint64_t context; /* what the frames' addresses mean; 0: there is none yet */
+	uint64_t root; /* stack.id of how an incomplete stack ends, where its first frame is new */
+	unsigned int count;
+	struct trail_node nodes[PATH_FRAMES]; /* the outermost first */
+};
+
+/* Stacks of so many contexts take turns, on several CPUs. */
+#define TRAILS 16
+
 struct placing;
 
 struct intern {
 	struct objects *objects;
 	struct symbolizer *symbolizer;
 	struct sink *sink;
-	struct cache *stacks; /* words in a version of a space -> stack.id and whether it has loops */
-	struct cache *paths; /* the same of the words of callers only -> stack.id */
-	struct cache *nodes; /* parent, frame -> stack.id */
+	struct cache *words; /* of a stack, in a version of a space -> stack.id, and has it loops */
+	struct cache *stacks; /* frames from the outermost one on -> stack.id */
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
 	struct cache *foreseen; /* object, code object -> nothing */
@@ -70,7 +91,7 @@ struct intern {
 	struct error why;
 	/* of the stack at hand */
 	struct path path;
-	struct cache_key keys[PATH_FRAMES];
+	struct trail trails[TRAILS]; /* by context */
 };
 
 /* intern_names.c: put a new frame, once it has its name where that is to be had. */
