@@ -325,8 +325,11 @@ static void same_profile(const struct profile *a, const struct profile *b)
 		ck_assert_uint_eq(a->events[i].id, b->events[i].id);
 	for (uint32_t i = 0; i < a->thread_count; i++)
 		ck_assert_uint_eq(a->threads[i].t.id, b->threads[i].t.id);
-	for (uint32_t i = 0; i < a->frame_count; i++)
-		ck_assert_uint_eq(a->frames[i].f.id, b->frames[i].f.id);
+	for (uint32_t i = 0; i < a->frame_count; i++) {
+		ck_assert_mem_eq(&a->frames[i].f, &b->frames[i].f, sizeof(a->frames[i].f));
+		ck_assert_uint_eq(a->frames[i].mapping, b->frames[i].mapping);
+		ck_assert_uint_eq(a->frames[i].function, b->frames[i].function);
+	}
 	ck_assert_mem_eq(a->stacks, b->stacks, a->stack_count * sizeof(*a->stacks));
 	ck_assert_mem_eq(a->ends, b->ends, a->stack_count * sizeof(*a->ends));
 	ck_assert_mem_eq(a->roots, b->roots, a->stack_count * sizeof(*a->roots));

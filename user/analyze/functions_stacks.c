@@ -15,12 +15,14 @@
 #include "base/large.h"
 
 #define NONE PROFILE_NONE
+#define AHEAD 16 /* places, for which memory is asked before the walk is there */
 #define MARK (PROFILE_NONE - 1) /* the symbol of frames that are no function */
 
 /* A stack, at its place in the walk: callees stand after their caller, before its next sibling. */
 struct node {
 	uint32_t symbol; /* NONE: no function */
 	uint32_t size; /* nodes, with all its callees */
+	uint32_t sum; /* the last sum of samples that ended there; NONE */
 };
 
 struct cost {
@@ -38,7 +40,7 @@ struct walk {
 	const struct profile *profile;
 	uint32_t *places; /* by index of stack, and of what is above all roots; sizes at first */
 	struct node *nodes; /* by place */
-	struct cost *own; /* by place: of the samples that ended there */
+	uint32_t *sums; /* by index of sum: another of the same stack; NONE */
 	struct function_cost *costs; /* by symbol */
 	bool *on_path; /* by symbol */
 	VECTOR(struct entered) path;
@@ -77,7 +79,7 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
 {
 	const struct profile *p = w->profile;
 
-	w->nodes[0] = (struct node){.symbol = NONE, .size = w->places[p->stack_count]};
+	w->nodes[0] = (struct node){NONE, w->places[p->stack_count], NONE};
 	w->places[p->stack_count] = 0;
 	next[p->stack_count] = 1;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
@@ -87,6 +89,7 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
 			.symbol = symbol_at(w, symbols,
 					    frame == PROFILE_NONE ? p->frame_count : frame, caller),
 			.size = w->places[i],
+			.sum = NONE,
 		};
 		next[caller] += w->places[i];
 		next[i] = place + 1;
@@ -94,20 +97,33 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
 	}
 }
 
-static void add_samples(struct walk *w, uint32_t event)
+/* Sums are found from the places of their stacks, which takes less memory than costs of all. */
+static void place_sums(struct walk *w, uint32_t event)
 {
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
-		struct cost *own;
+		struct node *n;
 
 		if (s->event != event || s->stack == PROFILE_NONE)
 			continue;
-		own = &w->own[w->places[s->stack]];
-		own->count += s->count;
-		own->weight += s->weight;
+		n = &w->nodes[w->places[s->stack]];
+		w->sums[i] = n->sum;
+		n->sum = i;
 	}
+}
+
+/* Of the samples that ended at a stack. */
+static struct cost cost_of(const struct walk *w, const struct node *n)
+{
+	struct cost cost = {0};
+
+	for (uint32_t i = n->sum; i != NONE; i = w->sums[i]) {
+		cost.count += w->profile->sums[i].count;
+		cost.weight += w->profile->sums[i].weight;
+	}
+	return cost;
 }
 
 /* Leave the innermost stack: what it cost is also its caller's. */
@@ -129,7 +145,7 @@ static void leave(struct walk *w)
 static int enter(struct walk *w, uint32_t place)
 {
 	const struct node *n = &w->nodes[place];
-	struct entered fresh = {n->symbol, place + n->size, w->own[place]};
+	struct entered fresh = {n->symbol, place + n->size, cost_of(w, n)};
 
 	if (vector_reserve(&w->path, 1) < 0)
 		return -ENOMEM;
@@ -150,6 +166,8 @@ static int walk(struct walk *w)
 	int rc = 0;
 
 	for (uint32_t place = 1; place < count && !rc; place++) {
+		if (place + AHEAD < count && w->nodes[place + AHEAD].sum != NONE)
+			__builtin_prefetch(&w->profile->sums[w->nodes[place + AHEAD].sum]);
 		while (w->path.count && w->path.items[w->path.count - 1].end <= place)
 			leave(w);
 		rc = enter(w, place);
@@ -196,11 +214,11 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 		.profile = p,
 		.places = large_alloc(nodes * sizeof(*w->places)),
 		.nodes = large_alloc(nodes * sizeof(*w->nodes)),
-		.own = large_zeroed(nodes, sizeof(*w->own)),
+		.sums = large_alloc(((size_t)p->sum_count + 1) * sizeof(*w->sums)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
 		.on_path = calloc(symbols, sizeof(*w->on_path)),
 	};
-	return w->places && w->nodes && w->own && w->costs && w->on_path ? 0 : -ENOMEM;
+	return w->places && w->nodes && w->sums && w->costs && w->on_path ? 0 : -ENOMEM;
 }
 
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
@@ -212,14 +230,14 @@ int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t
 	if (!rc)
 		rc = place(&w, s);
 	if (!rc) {
-		add_samples(&w, event);
+		place_sums(&w, event);
 		rc = walk(&w);
 	}
 	if (!rc)
 		rc = functions_sort(ret, w.costs, s);
 	free(w.places);
 	free(w.nodes);
-	free(w.own);
+	free(w.sums);
 	free(w.costs);
 	free(w.on_path);
 	vector_free(&w.path);

@@ -54,7 +54,7 @@ void inlined_attach(struct profile *p, bool functions)
 		if (frame == PROFILE_NONE || !whole || p->frames[frame].f.kind != FRAME_NATIVE)
 			continue;
 		p->frames[frame].first_place = first;
-		p->frames[frame].place_count = functions ? count : 0;
+		p->frames[frame].place_count = functions ? (uint16_t)count : 0;
 		/* the last is the frame's own function */
 		p->frames[frame].file = p->inlined[first + count - 1].i.file;
 	}
@@ -102,9 +102,8 @@ static struct profile_frame frame_of(const struct profile_frame *around,
 {
 	struct profile_frame f = *around;
 
-	f.f.function = place->i.function;
 	f.f.line = place->i.line;
-	f.f.flags &= ~(uint64_t)(FRAME_FLAG_START | FRAME_FLAG_INTERPRETER);
+	f.f.flags &= ~(uint32_t)(FRAME_FLAG_START | FRAME_FLAG_INTERPRETER);
 	f.function = place->function;
 	f.file = place->i.file;
 	f.shown = NULL;

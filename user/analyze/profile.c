@@ -20,7 +20,7 @@
 /* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
 static const struct array {
 	size_t items, count; /* offsets */
-	size_t size;	     /* of one item, which begins with the record */
+	size_t size;	     /* of one item; it begins with the record, but of frames, stacks, sums */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member, number) \
 	{ \
@@ -80,6 +80,19 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
 	return *(char **)(profile + arrays[kind].items) + index * arrays[kind].size;
 }
 
+/*
+ * Stacks are read in no order. The others are as fast in small pages, which a virtual machine that
+ * gives free memory back to its host has at hand, while large ones are fetched from there first.
+ */
+static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
+{
+	void *items = (char *)&b->made->profile + arrays[kind].items;
+
+	if (kind == KIND_STACK)
+		return large_grow(items, &b->capacity[kind], count, arrays[kind].size);
+	return vector_grow(items, &b->capacity[kind], count, 1, arrays[kind].size);
+}
+
 /* A new item at the end of its array, to be written by the caller. */
 static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 {
@@ -88,9 +101,7 @@ static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret
 
 	if (*count == PROFILE_NONE - 1)
 		return -EOVERFLOW;
-	if (*count == b->capacity[kind] &&
-	    large_grow(profile + arrays[kind].items, &b->capacity[kind], *count,
-		       arrays[kind].size) < 0)
+	if (*count == b->capacity[kind] && make_room(b, kind, *count) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
 	return 0;
@@ -132,14 +143,36 @@ static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uin
 
 static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
 
+static inline int take_frame_at(struct builder *b, uint32_t index, const struct frame *f)
+{
+	struct profile_frame to = {
+		.f = {
+			.address = f->address,
+			.line = f->line,
+			.kind = f->kind < UINT32_MAX ? (uint32_t)f->kind : UINT32_MAX,
+			.flags = (uint32_t)f->flags,
+		},
+	};
+	int rc = refer(b, KIND_MAPPING, f->mapping, &to.mapping);
+
+	if (!rc)
+		rc = refer(b, KIND_FUNCTION, f->function, &to.function);
+	if (!rc)
+		b->made->profile.frames[index] = to;
+	return rc;
+}
+
 /* An entity: the record itself, then the indexes of what it refers to. */
 static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t index,
 			  const void *record)
 {
 	const union any_record *r = record;
-	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE, function = PROFILE_NONE;
-	int rc = adopt(b, kind, item(b, kind, index), record);
+	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE;
+	int rc;
 
+	if (kind == KIND_FRAME)
+		return take_frame_at(b, index, record);
+	rc = adopt(b, kind, item(b, kind, index), record);
 	if (!rc && kind == KIND_THREAD) {
 		rc = refer(b, KIND_PROCESS, r->thread.process, &process);
 		((struct profile_thread *)item(b, kind, index))->process = process;
@@ -149,12 +182,6 @@ static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t ind
 	} else if (!rc && kind == KIND_FUNCTION) {
 		rc = refer(b, KIND_MAPPING, r->function.mapping, &mapping);
 		((struct profile_function *)item(b, kind, index))->mapping = mapping;
-	} else if (!rc && kind == KIND_FRAME) {
-		rc = refer(b, KIND_MAPPING, r->frame.mapping, &mapping);
-		if (!rc)
-			rc = refer(b, KIND_FUNCTION, r->frame.function, &function);
-		((struct profile_frame *)item(b, kind, index))->mapping = mapping;
-		((struct profile_frame *)item(b, kind, index))->function = function;
 	}
 	return rc;
 }
@@ -371,7 +398,7 @@ static int builder_put_many(struct sink *s, enum record_kind kind, const void *r
  */
 static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 {
-	const struct frame *f = s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame].f;
+	const struct profile_code *f = s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame].f;
 	const struct profile_stack *parent =
 		s->parent == PROFILE_NONE ? NULL : &p->stacks[s->parent];
 	bool behind_mark = parent && parent->parent == PROFILE_NONE &&

@@ -31,12 +31,18 @@ struct profile_function {
 	uint32_t mapping;
 	const char *shown; /* of Python's: "function (file.py:line)"; else NULL */
 };
+/* Of a frame's record, what outputs ask for: there are hundreds of thousands. */
+struct profile_code {
+	uint64_t address, line;
+	uint32_t kind, flags;
+};
 struct profile_frame {
-	struct frame f;
+	struct profile_code f;
 	uint32_t mapping, function;
 	const char *shown; /* named by the view: Python's, and native ones by line; else NULL */
 	const char *file; /* source file of f.line; NULL or "": that of the function */
-	uint32_t first_place, place_count; /* functions at its address among inlined; 0: no more */
+	uint32_t first_place; /* the first function at its address, among inlined */
+	uint16_t place_count; /* 0: no more */
 	bool inlined; /* of a function that the view took out of the frame of its caller */
 };
 /* A function at the address of a frame. Those of a frame are together, the innermost first. */

@@ -179,7 +179,7 @@ static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uin
 /* source: a number, 0 for none. */
 static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			uint64_t function, uint64_t mapping, uint64_t source,
-			const struct frame *f)
+			const struct profile_code *f)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, iid, marks);
@@ -232,7 +232,7 @@ static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint3
 {
 	const struct profile *profile = p->timeline.profile;
 	const struct profile_frame *f = &profile->frames[index];
-	struct frame shown = f->f;
+	struct profile_code shown = f->f;
 
 	if (e->frames[index])
 		return (uint64_t)index + 1;
@@ -253,7 +253,7 @@ static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigne
 	const struct profile *profile = p->timeline.profile;
 	uint64_t iid = end_frame(profile, end);
 	uint64_t function = (uint64_t)profile->function_count + 1 + profile->frame_count + end;
-	const struct frame none = {.id = 0};
+	const struct profile_code none = {.line = 0};
 	char text[PROFILE_END_SIZE];
 
 	if (e->ends[end])

@@ -269,7 +269,7 @@ static void put_main_first(struct pprof *p)
 /* The object of a mapping, stretched over one more frame. */
 static void use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
 {
-	const struct frame *f = &frame->f;
+	const struct profile_code *f = &frame->f;
 	const struct mapping *m = &p->profile->mappings[index].m;
 	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
 			m->kind == MAPPING_PYTHON;
@@ -286,7 +286,7 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct profile_fr
 		o->start = f->address & ~4095ULL;
 	if (f->address >= o->limit)
 		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
-	o->asked = o->asked && (f->function || f->flags & FRAME_FLAG_ASKED);
+	o->asked = o->asked && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_ASKED);
 	if (m->kind != MAPPING_FILE)
 		return;
 	o->lined = o->lined || f->line;
