@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a recording takes by the number of CPUs. Leaves in /out, of each kind of recording:
-# cost-KIND.skein, .err, .begun (uptime), .fd, .fdinfo and .maps (of /proc/PID).
+# cost-KIND.skein, .err, .begun and .open (uptime), .cpu (ns), of /proc/PID .fd, .fdinfo, .maps and
+# .status, and .helpers: the status of the recorder's other processes.
 
-events=$((2 * $(nproc)))
+look() { # KIND: at the recorder, which has opened all events when it lets its command run
+	cut -d ' ' -f 1 /proc/uptime >/out/cost-$1.open
+	cat /proc/$PPID/task/*/schedstat >/out/cost-$1.cpu
+	ls -l /proc/$PPID/fd >/out/cost-$1.fd
+	cat /proc/$PPID/fdinfo/* >/out/cost-$1.fdinfo 2>/dev/null # some are closed meanwhile
+	cat /proc/$PPID/maps >/out/cost-$1.maps
+	cat /proc/$PPID/status >/out/cost-$1.status
+	for process in /proc/[0-9]*; do
+		[ $process = /proc/$$ ] || [ "$(cut -d ' ' -f 4 $process/stat)" != $PPID ] ||
+			cat $process/status
+	done >/out/cost-$1.helpers 2>/dev/null
+}
 
 cost() { # KIND
 	cut -d ' ' -f 1 /proc/uptime >/out/cost-$1.begun
-	# without a duration: an emulated machine may take longer to look than any
-	skein record -a -F 99 -e $1 -o /out/cost-$1.skein 2>/out/cost-$1.err &
-	pid=$!
-	# until all events are open; a recorder that has ended has no descriptors
-	while ls -l /proc/$pid/fd >/out/cost-$1.fd 2>/dev/null && [ -s /out/cost-$1.fd ] &&
-		[ $(grep -c perf_event /out/cost-$1.fd) -lt $events ]; do
-		sleep 0.1
-	done
-	kill -STOP $pid
-	ls -l /proc/$pid/fd >/out/cost-$1.fd
-	cat /proc/$pid/fdinfo/* >/out/cost-$1.fdinfo
-	cat /proc/$pid/maps >/out/cost-$1.maps
-	kill -CONT $pid
-	kill -TERM $pid
-	wait $pid || status=$?
+	skein record -a -F 99 -e $1 -o /out/cost-$1.skein -- sh /costs.sh look $1 \
+		2>/out/cost-$1.err || status=$?
 }
 
-cost cpu
-cost all
+if [ "${1-}" = look ]; then
+	look $2
+else
+	cost cpu
+	cost all
+fi

@@ -6,6 +6,7 @@ busybox, the programs given (with the shared libraries that they need) and
 /job, the script. Serial port 1 is the console, 2 carries what the script
 prints, 3 a tar of what it left in /out.
 """
+import collections
 import functools
 import io
 import lzma
@@ -47,15 +48,37 @@ stty -F /dev/ttyS1 sane
 poweroff -f
 """
 
+class Way(collections.namedtuple("Way", "accel cpu command options kernel_options")):
+    """How a machine is run: the emulator's command and options, what its kernel is given."""
+
+    __slots__ = ()
+
+    def __new__(cls, accel, cpu, command=(QEMU,), options=(), kernel_options=""):
+        return super().__new__(cls, accel, cpu, command, options, kernel_options)
+
+    def __str__(self):
+        return " ".join(map(str, (self.accel, "-cpu", self.cpu, *self.options)))
+
+
 # What KVM can give differs between hosts, above all where KVM itself is virtual.
 PROBES = (
-    ("kvm", "host"),
-    ("kvm", "host,-arch-capabilities"),
-    ("kvm", "EPYC,-arch-capabilities"),
+    Way("kvm", "host"),
+    Way("kvm", "host,-arch-capabilities"),
+    Way("kvm", "EPYC,-arch-capabilities"),
 )
 # The cmpxchg16b of qemu 7.2 takes flags for known that are not, and leaves half a pointer in
 # EFLAGS (its nested-task bit, or its direction bit): Linux 6.12 crashes while it starts.
-EMULATED = ("tcg,thread=multi", "max,-cx16")
+EMULATED = Way("tcg,thread=multi", "max,-cx16")
+
+# The clocks of such a machine count the instructions of all its CPUs together, 1 ns each, and stand
+# still while the host runs something else; time in which all CPUs idle is skipped. Random numbers
+# and the date are the same in every run.
+COUNTED_OPTIONS = ("-icount", "shift=0,sleep=off", "-seed", "1",
+                   "-rtc", "base=2026-01-01,clock=vm")
+# Each of these waits, or takes instructions, once per CPU: the delay loop's calibration, the pause
+# of a CPU's start, grace periods.
+COUNTED_KERNEL = ("lpj=4000000 cpu_init_udelay=0 mitigations=off nowatchdog "
+                  "rcupdate.rcu_expedited=1")
 
 # An emulated TSC is taken for unstable, and then the kernel's two clocks differ by percents;
 # on a busy host the timer's interrupts come too late for the kernel's test of their wiring.
@@ -71,6 +94,10 @@ class NoStart(Failed):
 
 
 class NoKernel(Exception):
+    """It could not be fetched."""
+
+
+class NoEmulator(Exception):
     """It could not be fetched."""
 
 
@@ -155,29 +182,45 @@ def has_kvm():
     return ("svm" in flags or "vmx" in flags) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
-def works(accel, cpu):
+def works(way):
     with tempfile.TemporaryDirectory() as folder:
         try:
             kernel = Kernel("bookworm-security")
-            return boot(kernel, "exit 7", {}, pathlib.Path(folder), accel, cpu, 2, 20)[0] == 7
+            return boot(kernel, ("exit 7", {}), pathlib.Path(folder), way, 2, 20)[0] == 7
         except Failed:
             return False
 
 
 @functools.cache
 def accelerator():
-    """The first way to run a machine that works here: (accelerator, CPU)."""
-    return next((way for way in PROBES if has_kvm() and works(*way)), EMULATED)
+    """The first way to run a machine that works here."""
+    return next((way for way in PROBES if has_kvm() and works(way)), EMULATED)
 
 
-def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
-    """Run the job; returns its exit status and what it printed."""
-    make_initramfs(folder / "initrd", job, files)
+@functools.cache
+def counted():
+    """The way to run a machine whose clocks count instructions."""
+    run = subprocess.run([ROOT / "tools/emulator", BUILD / "emulators"],
+                         capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise NoEmulator(f"no emulator that counts instructions: {run.stderr.strip()}")
+    root = pathlib.Path(run.stdout.strip())
+    command = [root / "usr/bin" / QEMU]
+    # its own firmware, and what is in other packages
+    for folder in (root / "usr/share/qemu", "/usr/share/seabios", "/usr/share/qemu"):
+        command += ["-L", folder]
+    return Way("tcg,thread=single", EMULATED.cpu, tuple(command), COUNTED_OPTIONS, COUNTED_KERNEL)
+
+
+def boot(kernel, work, folder, way, cpus, limit):
+    """Run a job with its files; returns its exit status and what it printed."""
+    make_initramfs(folder / "initrd", *work)
     ports = [folder / name for name in ("console", "printed", "out.tar")]
-    command = [QEMU, "-accel", accel, "-cpu", cpu, "-machine", "q35", "-smp", str(cpus),
-               "-m", str(max(1024, 64 * cpus)), "-nodefaults", "-display", "none", "-no-reboot",
-               "-kernel", kernel.image, "-initrd", folder / "initrd",
-               "-append", f"console=ttyS0 quiet loglevel=4 {KERNEL_OPTIONS}"]
+    command = [*way.command, "-accel", way.accel, "-cpu", way.cpu, "-machine", "q35",
+               "-smp", str(cpus), "-m", str(max(1024, 64 * cpus)), *way.options,
+               "-nodefaults", "-display", "none", "-no-reboot",
+               "-kernel", kernel.image, "-initrd", folder / "initrd", "-append",
+               f"console=ttyS0 quiet loglevel=4 {KERNEL_OPTIONS} {way.kernel_options}"]
     for port in ports:
         command += ["-serial", f"file:{port}"]
     try:
@@ -198,24 +241,24 @@ def boot(kernel, job, files, folder, accel, cpu, cpus, limit):
 class Run:
     """One boot: .status and .printed of the job, files that it left in /out, how it ran."""
 
-    def __init__(self, kernel, job, files, cpus=2, limit=240):
-        self.accelerator, self.cpu = accelerator()
+    def __init__(self, kernel, job, files, cpus=2, limit=240, way=None):
+        self.way = way or accelerator()
         self.folder = tempfile.TemporaryDirectory(prefix="skein-vm-")
         folder = pathlib.Path(self.folder.name)
         began = time.monotonic()
-        way = (self.accelerator, self.cpu, cpus, limit)
+        machine = (kernel, (job, files), folder, self.way, cpus, limit)
         try:
-            self.status, self.printed = boot(kernel, job, files, folder, *way)
+            self.status, self.printed = boot(*machine)
         except NoStart as error:
             print(f"the machine did not start, once more: {error}")
-            self.status, self.printed = boot(kernel, job, files, folder, *way)
+            self.status, self.printed = boot(*machine)
         self.seconds = time.monotonic() - began
         self.out = folder / "out"
         with tarfile.open(fileobj=io.BytesIO((folder / "out.tar").read_bytes())) as tar:
             tar.extractall(self.out)
 
     def __str__(self):
-        return f"{self.accelerator} -cpu {self.cpu}, {self.seconds:.0f} s"
+        return f"{self.way}, {self.seconds:.0f} s"
 
     def close(self):
         self.folder.cleanup()
