@@ -11,7 +11,7 @@
 
 START_TEST(arrays_keep_their_items)
 {
-	size_t capacity = 0, moves = 0;
+	size_t capacity = 0, moves = 0, wrong = 0;
 	uint64_t *items = NULL;
 
 	for (uint32_t i = 0; i < ITEMS; i++) {
@@ -23,7 +23,8 @@ START_TEST(arrays_keep_their_items)
 		items[i] = i * 3ull;
 	}
 	for (uint32_t i = 0; i < ITEMS; i++)
-		ck_assert_uint_eq(items[i], i * 3ull);
+		wrong += items[i] != i * 3ull;
+	ck_assert_uint_eq(wrong, 0);
 	ck_assert_uint_le(moves, 3); /* of 1 MiB, of 4 and of 16: fourfold, and no more */
 	free(items);
 }
@@ -39,8 +40,7 @@ START_TEST(zeroed_is_zeroed)
 		free(block);
 		zeroed = large_zeroed(bytes, 1);
 		ck_assert_ptr_nonnull(zeroed);
-		for (size_t i = 0; i < bytes; i++)
-			ck_assert(!zeroed[i]);
+		ck_assert(!*zeroed && !memcmp(zeroed, zeroed + 1, bytes - 1));
 		free(zeroed);
 	}
 }
