@@ -341,6 +341,13 @@ int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 	return -EMFILE;
 }
 
+bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object)
+{
+	const struct object *o = object_lookup(s, object);
+
+	return o && o->fd >= 0 && stamp_check(o->fd, &o->stamp) == 0;
+}
+
 int symbolizer_read(struct symbolizer *s, uint64_t object)
 {
 	struct object *o = object_lookup(s = reader_of(s, object), object);

@@ -209,6 +209,12 @@ int symbolizer_sources(struct symbolizer *s, uint64_t object);
 /* Another descriptor of an object's file, for the caller; a negative errno if it is not open. */
 int symbolizer_dup(const struct symbolizer *s, uint64_t object);
 
+/*
+ * Whether an object's file is open and has the size and time of change that it had when it was
+ * added. Not for files of the helper aside: their file system may not answer.
+ */
+bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object);
+
 /* Have a perf map or the kernel read again: it has grown. fd as above, or -1 to reuse the old. */
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd);
 

@@ -584,7 +584,10 @@ START_TEST(a_replaced_file_is_not_read_again)
 	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, SYMBOL_FOUND);
+	ck_assert(symbolizer_is_unchanged(s, 1));
+	ck_assert(!symbolizer_is_unchanged(s, 2));
 	shell("cat other > prog");
+	ck_assert(!symbolizer_is_unchanged(s, 1));
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
 	finish(s);

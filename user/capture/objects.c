@@ -456,6 +456,16 @@ static void share_with(struct objects *o, struct object *object, const struct ma
 	}
 }
 
+/*
+ * It may have been overwritten in place. The file that is held open says so as well as the one that
+ * the process maps, which is the same inode, and without a request to the opener.
+ */
+static void check_again(struct objects *o, struct object *object)
+{
+	if (object->suspicious || !symbolizer_is_unchanged(o->context.symbolizer, object->id))
+		ask_to_open(o, object, OPEN_MAPPED_FILE);
+}
+
 struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now)
 {
 	struct object *object = find_file(o, &m->file);
@@ -479,7 +489,7 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 	} else if (object->state == OBJECT_KNOWN && stale) {
 		set_mapped(object, m);
 		object->checked = m->seen;
-		ask_to_open(o, object, OPEN_MAPPED_FILE); /* overwritten in place? */
+		check_again(o, object);
 	}
 	return object;
 }
