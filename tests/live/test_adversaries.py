@@ -4,6 +4,10 @@ One user's programs must not cost another user's names: files of a file system t
 answer, and more files than anybody can look at. The other user's samples keep their names, the
 recorder stays within twice what it takes without the attack, the recording ends in time, and it
 says what was refused to whom. Each attack is compared with a control recording beside it.
+
+How often it fails by chance: in twelve runs on a machine that others used, what was left of the
+bound on CPU was 0.31 s with a deviation of 0.075 s, when ONCE was 0.3 s; it is 0.4 s, so the bound is
+5.5 deviations away. What was left of the bound on memory was 10 MiB, with a deviation of 1.7.
 """
 
 import os
@@ -21,6 +25,7 @@ VICTIMS = 12 if live.LONG else 6  # one after the other
 EACH = 0.3  # s of CPU
 HUNG = 100 if live.LONG else 30  # programs of a file system that does not answer
 FLOODERS, FILES = 3, 15000
+ONCE = 0.4  # s of CPU, until 45,000 files have been refused
 UNITS = {"ms": 1e-3, "s": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -86,7 +91,7 @@ class Adversaries(live.LiveTest):
         print(f"{self.id()}: CPU {cpu:.2f} s instead of {usual_cpu:.2f}, memory "
               f"{memory / 2**20:.0f} MiB instead of {usual_memory / 2**20:.0f}, the end took "
               f"{trace.ending:.2f} s")
-        self.assertLess(cpu, 2 * usual_cpu + 0.3)  # 0.3 s: what other programs of a machine add
+        self.assertLess(cpu, 2 * usual_cpu + ONCE)
         self.assertLess(memory, 2 * usual_memory)
         self.assertRegex(trace.done.err, rf"refused to uid {ATTACKER}: {refused}")
         self.assertNotIn(f"refused to uid {VICTIM}", trace.done.err)
