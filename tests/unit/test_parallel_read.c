@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two readers of one trace make the profile that one reader makes, whatever is damaged. */
+/* Readers that share one trace make the profile that one reader makes, whatever is damaged. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,4 +90,4 @@ START_TEST(damage_is_counted_alike)
 }
 END_TEST
 
-SUITE("two readers", damage_is_counted_alike)
+SUITE("parallel read", damage_is_counted_alike)
