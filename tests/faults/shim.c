@@ -64,7 +64,8 @@ static struct fault_plan *plan; /* NULL: not wanted here */
 static struct fault_plan wanted; /* a copy: helpers lose what is shared */
 static bool first = true; /* the process that the test started */
 static uint64_t counted; /* in this process */
-static int64_t blocks;
+static int64_t blocks; /* changed by all threads, without a lock */
+static char noting; /* a lock: one thread at a time writes to the plan */
 static __thread bool inside;
 
 /* Where an address lies: offset in its file, and the file's name. */
@@ -105,7 +106,7 @@ static void look(void *at, struct fault_site *ret)
 	ret->key |= 1;
 }
 
-static void note(const struct fault_site *s)
+static void note_locked(const struct fault_site *s)
 {
 	struct fault_site *to = plan->sites;
 
@@ -120,28 +121,39 @@ static void note(const struct fault_site *s)
 	to->count++;
 }
 
+/* Count a call from here, which is the one that fails if it is wanted and none has failed yet. */
+static bool is_the_one(const struct fault_site *here)
+{
+	bool result;
+
+	while (__atomic_test_and_set(&noting, __ATOMIC_ACQUIRE))
+		;
+	counted++;
+	result = !wanted.met &&
+		 (wanted.site ? here->key == wanted.site : counted == wanted.nth);
+	wanted.met |= result;
+	if (first) {
+		plan->counted = counted;
+		plan->met |= result;
+		if (!wanted.site && !wanted.nth)
+			note_locked(here);
+	}
+	__atomic_clear(&noting, __ATOMIC_RELEASE);
+	return result;
+}
+
 /* Whether this call is the one. at: where it returns to. */
 static bool fails(void *at)
 {
-	struct fault_site here;
+	struct fault_site here = {0};
 	bool result;
 
 	if (!plan || inside || first == (bool)wanted.helpers || wanted.met)
 		return false;
 	inside = true;
-	counted++;
-	if (first)
-		plan->counted = counted;
 	if (wanted.site || !wanted.nth)
 		look(at, &here);
-	result = wanted.site ? here.key == wanted.site : counted == wanted.nth;
-	if (!wanted.site && !wanted.nth && first)
-		note(&here);
-	if (result) {
-		wanted.met = true;
-		if (first)
-			plan->met = 1;
-	}
+	result = is_the_one(&here);
 	inside = false;
 	return result;
 }
@@ -195,9 +207,14 @@ static bool no_memory(void *at)
 	return true;
 }
 
+static void count_blocks(int64_t more)
+{
+	__atomic_add_fetch(&blocks, more, __ATOMIC_RELAXED);
+}
+
 static void *allocated(void *p)
 {
-	blocks += p != NULL;
+	count_blocks(p != NULL);
 	return p;
 }
 
@@ -222,16 +239,28 @@ void *realloc(void *p, size_t size)
 	if (!find_next() || is_early(p) || no_memory(__builtin_return_address(0)))
 		return NULL;
 	result = next_realloc(p, size);
-	blocks += !p && result;
-	blocks -= p && !size && !result;
+	count_blocks((!p && result) - (p && !size && !result));
 	return result;
+}
+
+int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+	void *p;
+
+	if (!find_next() || no_memory(__builtin_return_address(0)))
+		return ENOMEM;
+	p = aligned_alloc(alignment, size);
+	if (!p)
+		return ENOMEM;
+	*ret = allocated(p);
+	return 0;
 }
 
 void free(void *p)
 {
 	if (!p || is_early(p) || !find_next())
 		return;
-	blocks--;
+	count_blocks(-1);
 	next_free(p);
 }
 
