@@ -8,6 +8,7 @@ of threads, without their lock, collecting garbage; and names that are hard on w
 import collections
 import concurrent.futures
 import json
+import math
 import os
 import re
 import subprocess
@@ -20,11 +21,16 @@ from python_stacks import COLLECTING, GIL, OF_PYTHON, PYTHON, UNREAD
 
 FREQUENCY = 999
 BRIEF = 60 if live.LONG else 12  # programs of each version
+CHANCE = 12 # frames, times the root of the number of programs: see test_brief()
 SECONDS = 10 if live.LONG else 1
 SHORT = 0.3 * SECONDS  # of what comes often
 SOURCES = live.ROOT / "tests" / "workloads" / "python"
 NEVER_SHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ROOTS = ("<module>", "_bootstrap", "Thread._bootstrap")  # of a main thread and of others
+
+
+def frames_of(samples):
+    return [f for s in samples for f in s.frames if f.kind == PYTHON]
 
 
 def source(name):
@@ -84,21 +90,29 @@ class Life(live.LiveTest):
         return found
 
     def test_brief(self):
-        """Of all Python frames of programs that live 200 ms, 99 % have a name."""
+        """
+        Of all Python frames of programs that live 200 ms, 99 % have a name: what runs first when
+        a program ends cannot be read any more. 60 programs of each of seven versions, on an idle
+        machine and beside three others, had 3 to 8 such frames each of some 830 (17 of 2,700), with
+        a standard deviation of at most 2.7 (4.5). The sum of 12 may be off by 12 * sqrt(12), 4.5
+        deviations, above 1 %, so it fails by chance once in 300,000 runs if 1 % is just kept.
+        """
         self.watch()
         pids = {one: self.run_often(BRIEF, one.path, source("brief.py"), 200)
                 for one in python_found.some()}
         stacks = self.seen()
         for one, mine in pids.items():
-            samples = [s for pid in mine for s in stacks.samples(pid)]
+            programs = [stacks.samples(pid) for pid in mine]
+            samples = [s for program in programs for s in program]
             self.enough(samples, 0.15 * BRIEF, one)
-            frames = [f for s in samples for f in s.frames if f.kind == PYTHON]
-            unnamed = sum(f.name is None for f in frames)
+            frames = sum(len(frames_of(program)) for program in programs)
+            unnamed = [sum(f.name is None for f in frames_of(program)) for program in programs]
             burnt = [s for s in samples if "old" in python_stacks.names(s)]
-            print(f"{one}: {unnamed} of {len(frames)} Python frames without a name; "
-                  f"{python_stacks.incomplete(samples)} of {len(samples)} samples")
+            print(f"{one}: {sum(unnamed)} of {frames} Python frames without a name, of each "
+                  f"program {unnamed}; {python_stacks.incomplete(samples)} of {len(samples)} "
+                  "samples")
             with self.subTest(python=str(one)):
-                self.assertLessEqual(unnamed, 0.01 * len(frames))
+                self.assertLessEqual(sum(unnamed), 0.01 * frames + CHANCE * math.sqrt(BRIEF))
                 # what it did until it ended, less what it took to begin, on any machine
                 self.assertGreater(len(burnt), 0.5 * len(samples))
                 self.whole(burnt, one)

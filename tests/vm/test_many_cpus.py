@@ -11,7 +11,9 @@ from ticking: such samples are lost as late, skipped or not delivered. Each boun
 this CPU's own losses into account, so a busy host makes the test weaker and not wrong. What is
 compared exactly (who ran where, tiles, sums) has no chance in it. Numbers of samples may differ by
 SIGMAS standard deviations of as many independent ones; turns have random lengths, so ticks do not
-follow them. Some 40 such comparisons are made, with 20 samples and more expected in nearly all: by
+follow them. A CPU may stand still between a record's time stamp and its place in the ring, so one
+record came too late for the order in one of some 15 runs: as many may as samples below. Some 40 such
+comparisons are made, with 20 samples and more expected in nearly all: by
 Poisson's law fewer than one run in 100,000 fails by chance.
 
 The long form runs machines of 8 and 32 CPUs, too, whose clocks count their instructions, so that
@@ -224,9 +226,10 @@ class On32Cpus(Machine):
     def test_nothing_is_lost_for_want_of_room(self):
         found = {reason for losses in self.losses.values() for reason in losses}
         self.assertLessEqual(found, BY_THE_CLOCK)
-        self.assertEqual(self.trace.one("SELECT sum(late) FROM account"), 0)
         lost = sum(sum(losses.values()) for losses in self.losses.values())
         due = self.trace.one("SELECT sum(due - idle) FROM account")
+        self.assertLessEqual(self.trace.one("SELECT sum(late) FROM account"),
+                             0 if self.counted else LATE_MORE + LATE_SHARE * due)
         print(f"lost by the emulated clocks: {lost} of {due} samples of busy CPUs")
 
     def test_account_of_every_cpu(self):
