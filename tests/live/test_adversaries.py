@@ -6,8 +6,8 @@ recorder stays within twice what it takes without the attack, the recording ends
 says what was refused to whom. Each attack is compared with a control recording beside it.
 
 How often it fails by chance: in twelve runs on a machine that others used, what was left of the
-bound on CPU was 0.31 s with a deviation of 0.075 s, when ONCE was 0.3 s; it is 0.4 s, so the bound is
-5.5 deviations away. What was left of the bound on memory was 10 MiB, with a deviation of 1.7.
+bound on CPU was 0.31 s with a deviation of 0.075 s, when ONCE was 0.3 s; it is 0.4 s, so the
+bound is 5.5 deviations away. What was left of the bound on memory was 10 MiB, with a deviation of 1.7.
 """
 
 import os

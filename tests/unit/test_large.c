@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* large.c: what is asked for in large pages is memory like any other, and arrays keep their items. */
+/* large.c: memory in large pages is memory like any other, and arrays keep their items. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

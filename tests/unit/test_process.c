@@ -461,7 +461,7 @@ START_TEST(the_end_of_who_was_told_is_told)
 	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	/* it ended while it was told: the kernel side may have forgotten it before */
+	/* it ended while it was being sent, so the kernel side may have freed it before */
 	life(t, LIFE_EXIT, 5, 0, before, NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);

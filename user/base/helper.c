@@ -211,12 +211,9 @@ void helper_wake(struct helper *h)
 {
 	const uint64_t one = 1;
 
-	if (h->woken)
-		return;
-	h->woken = true;
-	/* It can only fail by being full, and then it is readable already. */
-	if (write(h->wake, &one, sizeof(one)) < 0)
-		return;
+	/* If the write fails, the next call tries again. */
+	if (!h->woken)
+		h->woken = write(h->wake, &one, sizeof(one)) == sizeof(one);
 }
 
 /* Whether there was something to be read. */
@@ -237,8 +234,7 @@ void helper_pass(struct helper *h, uint64_t now)
 
 	/* polls are many, and each read costs as much as a message */
 	if (h->woken)
-		drain(h->wake);
-	h->woken = false;
+		h->woken = !drain(h->wake);
 	if (h->timed)
 		h->timed = !drain(h->timer);
 	reap(h);

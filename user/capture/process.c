@@ -142,8 +142,8 @@ void process_table_settled(struct process_table *t, struct process_entry *p)
 }
 
 /*
- * The kernel side forgets a process when it is freed, which comes after its end; if it was told of
- * one only after its end, perhaps nobody else would ever forget it.
+ * The kernel side forgets a process by itself when it is freed, which comes after its end. A process
+ * that was sent there only after its end may have been freed before, and must be removed from here.
  */
 static int tell_end(struct process_entry *p, process_teller tell, void *context)
 {
