@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,6 +108,35 @@ START_TEST(flipped_bytes)
 	}
 	ck_assert_uint_gt(opened, 0);
 	free(data);
+}
+END_TEST
+
+/*
+ * One bit of the words "id" INTEGER in a table's declaration: SQLite then no longer takes the column
+ * for the number of the row, and a search by it would find nothing.
+ */
+START_TEST(flipped_type_of_id)
+{
+	static const char *const tables[] = {"chunk", "host", "process", "thread", "frame"};
+	struct tally tally;
+	size_t size;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		char words[64];
+		size_t length = (size_t)snprintf(words, sizeof(words), "\"%s\"(\"id\" INTEGER",
+						 tables[i]);
+		char *data = load(good, &size), *at = data;
+
+		/* a copy that SQLite has moved elsewhere may still stand in the same page */
+		while ((at = memmem(at, size - (size_t)(at - data), words, length))) {
+			at += length;
+			at[-7] ^= (char)0x80;
+		}
+		store(path, data, size);
+		free(data);
+		ck_assert_int_eq(read_all(&tally), 0);
+		ck_assert_msg(tally.lost > 0, "%s: silent", tables[i]);
+	}
 }
 END_TEST
 
@@ -376,6 +406,7 @@ int main(void)
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 3600 : 300);
 	tcase_add_unchecked_fixture(t, write_trace, NULL);
 	tcase_add_test(t, flipped_bytes);
+	tcase_add_test(t, flipped_type_of_id);
 	tcase_add_test(t, garbage_pages);
 	tcase_add_test(t, truncated);
 	tcase_add_test(t, not_a_trace);

@@ -468,10 +468,18 @@ out:
 	return result < 0 ? result : 0;
 }
 
+/*
+ * Rows are found by "id" only where SQLite takes it for the number of the row, which it does for
+ * columns declared INTEGER and no others: one flipped bit there, and every id reads as NULL.
+ */
 bool trace_has(const struct trace *t, const char *table, const char *column)
 {
-	return sqlite3_table_column_metadata(t->db, "main", table, column, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
+	const char *type = NULL;
+
+	if (sqlite3_table_column_metadata(t->db, "main", table, column, &type, NULL, NULL, NULL,
+					  NULL) != SQLITE_OK)
+		return false;
+	return !column || strcmp(column, "id") || (type && !sqlite3_stricmp(type, "INTEGER"));
 }
 
 void trace_close(struct trace *t)
