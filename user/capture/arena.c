@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The arena: free extents in order of place, first fit, neighbours joined. */
+/* The arena keeps its free extents sorted by place, allocates first fit, and joins neighbours. */
 #include "capture/arena.h"
 
 #include <errno.h>
@@ -9,7 +9,10 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* A walk takes microseconds; a CPU of a guest may be taken away in the middle of one. */
+/*
+ * Freed memory rests this long: a walk takes microseconds, but a guest's CPU may be stolen within
+ * one.
+ */
 #define GRACE (2 * NSEC_PER_SEC)
 
 struct extent {
@@ -18,7 +21,7 @@ struct extent {
 
 struct leaving {
 	struct extent extent;
-	uint64_t time; /* when it was given back */
+	uint64_t time; /* when the extent was given back, ns */
 };
 
 struct arena {
@@ -28,9 +31,9 @@ struct arena {
 	void *reclaim_context;
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
-	VECTOR(struct extent) extents;	/* by place */
-	VECTOR(struct leaving) leaving; /* by time */
-	size_t left;			/* of those, how many have gone already */
+	VECTOR(struct extent) extents;	/* free; sorted by place */
+	VECTOR(struct leaving) leaving; /* given back; sorted by time */
+	size_t left;			/* items of leaving already moved to extents */
 };
 
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context)
@@ -73,7 +76,7 @@ static void remove_extent(struct arena *a, size_t i)
 		(a->extents.count - i) * sizeof(a->extents.items[0]));
 }
 
-/* Chunks lie apart in memory: what is in two of them does not join. */
+/* Chunks are not contiguous in memory, so extents of two different chunks never join. */
 static bool joins(const struct extent *a, const struct extent *b)
 {
 	return a->place + a->words == b->place && b->place % ARENA_CHUNK_WORDS;
@@ -101,13 +104,13 @@ static void insert_extent(struct arena *a, struct extent e)
 		remove_extent(a, low);
 	}
 	if (vector_push(&a->extents, e) < 0)
-		return; /* without memory it is lost until the end */
+		return; /* out of memory: the extent is lost until the end */
 	memmove(&a->extents.items[low + 1], &a->extents.items[low],
 		(a->extents.count - 1 - low) * sizeof(e));
 	a->extents.items[low] = e;
 }
 
-/* What was given back long enough ago is free. */
+/* Move the extents that were given back more than GRACE ago to the free ones. */
 static void settle(struct arena *a, uint64_t now)
 {
 	while (a->left < a->leaving.count && a->leaving.items[a->left].time + GRACE < now)
@@ -123,7 +126,7 @@ static void settle(struct arena *a, uint64_t now)
 static int add_chunk(struct arena *a)
 {
 	uint32_t number = (uint32_t)a->chunks.count, *chunk = NULL;
-	/* what leaves needs room beside what is used; so does what is split */
+	/* Resting extents need room beside the used ones, and so does fragmentation. */
 	uint64_t limit = a->most + a->most / 4 + 2 * ARENA_CHUNK_WORDS;
 	int ret;
 
@@ -136,7 +139,7 @@ static int add_chunk(struct arena *a)
 		return ret;
 	a->chunks.items[a->chunks.count++] = chunk;
 	insert_extent(a, (struct extent){
-				 /* place 0 is nowhere */
+				 /* place 0 means "none" */
 				 .place = number * ARENA_CHUNK_WORDS + (number ? 0 : ARENA_UNIT),
 				 .words = ARENA_CHUNK_WORDS - (number ? 0 : ARENA_UNIT),
 			 });
@@ -160,11 +163,11 @@ static uint32_t take_first(struct arena *a, uint32_t words)
 	return 0;
 }
 
-/* Whether so many words may be used, if need be in place of others. */
+/* Return whether that many more words may be used, reclaiming others if necessary. */
 static bool may_use(struct arena *a, uint32_t words, uint64_t now)
 {
 	if (words > a->most)
-		return false; /* all others would go for nothing */
+		return false; /* reclaiming everything would not help */
 	while (a->used + words > a->most)
 		if (!a->reclaim || !a->reclaim(a->reclaim_context, now))
 			return false;
@@ -196,7 +199,7 @@ void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now)
 	if (!place)
 		return;
 	a->used -= l.extent.words;
-	(void)vector_push(&a->leaving, l); /* without memory it is lost until the end */
+	(void)vector_push(&a->leaving, l); /* out of memory: the extent is lost until the end */
 }
 
 uint32_t *arena_at(const struct arena *a, uint32_t place)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the kernel side reads (bpf/unwind/world.h), in chunks of 1 MiB
- * that are made as they are needed. What is freed is not used again at once,
- * since a walker may still be reading it.
+ * Memory that the BPF programs read (layout: bpf/unwind/world.h), in chunks of 1 MiB that are made
+ * as they are needed. Freed memory is not reused at once, because a BPF walker may still be reading
+ * it.
  */
 #ifndef SKEIN_CAPTURE_ARENA_H
 #define SKEIN_CAPTURE_ARENA_H
@@ -12,18 +12,21 @@
 
 #include "bpf/unwind/world.h"
 
-/* A new chunk: its memory in *ret, which stays the maker's. 0 or a negative errno. */
+/*
+ * Make a new chunk and return its memory in *ret; the maker keeps ownership. Returns 0 or a
+ * negative errno.
+ */
 typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **ret);
 
 struct arena;
 
-/* most: bytes that may be in use at a time. NULL without memory. */
+/* most: bytes that may be in use at a time. Returns NULL when out of memory. */
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context);
 void arena_free(struct arena *a);
 
 /*
- * Whom to ask when all that may be used is: it gives something back and returns true, or
- * false if it has nothing more. NULL: nobody.
+ * Called when all the bytes that may be used are in use: the reclaimer gives something back and
+ * returns true, or returns false when it has nothing more to give. NULL: no reclaimer. now: ns.
  */
 typedef bool (*arena_reclaimer)(void *context, uint64_t now);
 void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context);
@@ -32,16 +35,16 @@ void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context);
 #define ARENA_TAKE_MAX (ARENA_CHUNK_WORDS - ARENA_UNIT)
 
 /*
- * Room for so many words, at most ARENA_TAKE_MAX, zeroed by nobody; whole units, aligned.
- * now: ns. Its place, or 0 if there is none.
+ * Allocate that many words, at most ARENA_TAKE_MAX, in whole aligned units; the memory is not
+ * zeroed. now: ns. Returns the place, or 0 if there is no room.
  */
 uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now);
-/* Give back what was taken; place 0 is nothing. */
+/* Give back an allocation; place 0 is ignored. now: ns. */
 void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now);
 
 uint32_t *arena_at(const struct arena *a, uint32_t place);
 
-/* Bytes in use, and of all chunks. */
+/* Bytes in use, bytes of all chunks, and the limit given to arena_new(). */
 uint64_t arena_used(const struct arena *a);
 uint64_t arena_size(const struct arena *a);
 uint64_t arena_most(const struct arena *a);

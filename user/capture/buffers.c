@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sizes of buffers, by the number of CPUs. */
+/* Computes the sizes of buffers from the number of CPUs. */
 #include "capture/buffers.h"
 
 /* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
 #define SIDEBAND (512UL << 10)
-/* 500 mappings: what two programs that begin map. */
+/* Room for 500 mappings, as many as two starting programs make. */
 #define SIDEBAND_LEAST (64UL << 10)
-/* Half a second of the fastest switching. */
+/* Room for half a second of the fastest switching. */
 #define SWITCHES (8UL << 20)
 #define SWITCHES_LEAST (64UL << 10)
-/* 64 stacks that are not finished. */
+/* Room for 64 unfinished stacks. */
 #define SAMPLES_LEAST (1UL << 20)
-/* Of a ring that CPUs share; that of one CPU may be larger. */
+/* Bound for a ring that several CPUs share; the ring of one CPU may be larger. */
 #define SAMPLES_MOST (BUFFERS_SAMPLES_MOST / BUFFERS_RINGS_MOST)
 
 static uint64_t of_each(uint64_t wanted, uint64_t least, uint64_t most_of_all, unsigned int cpus)
@@ -36,7 +36,10 @@ unsigned int buffers_cpus_per_ring(unsigned int cpus)
 	return (cpus + BUFFERS_RINGS_MOST - 1) / BUFFERS_RINGS_MOST;
 }
 
-/* Half a second of one CPU's samples at least; of each that shares the ring within the bound. */
+/*
+ * A ring holds at least half a second of one CPU's samples, and half a second of the samples of
+ * every CPU that shares it as far as SAMPLES_MOST allows.
+ */
 uint64_t buffers_samples(unsigned int cpus, uint64_t rate, uint64_t sample)
 {
 	uint64_t one = rate * sample / 2, all = one * buffers_cpus_per_ring(cpus);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Control groups, from mountinfo, /proc/PID/cgroup and the directories
- * themselves. Layouts: proc(5), cgroups(7).
+ * Reads control groups from mountinfo, /proc/PID/cgroup and the cgroup directories. Layouts:
+ * proc(5), cgroups(7).
  */
 #include "capture/cgroup.h"
 
@@ -26,11 +26,13 @@
 #define WALK_MAX 100000		      /* directories */
 #define WALK_DEPTH 64
 
-/* The controllers of v1, as mountinfo and /proc/PID/cgroup call them, and the kernel's names. */
+/* The v1 controllers: their names in mountinfo and /proc/PID/cgroup, and the kernel's names. */
 static const struct {
 	const char *name, *subsystem;
 } controllers[] = {
-	/* Chosen in the order mounted: those into which container managers put everything. */
+	/*
+	 * CHOOSABLE: of these, the first one mounted is chosen; container managers use all of them.
+	 */
 	{"memory", "memory"},
 	{"cpu", "cpu"},
 	{"pids", "pids"},
@@ -51,26 +53,26 @@ static const struct {
 #define CONTROLLERS (int)(sizeof(controllers) / sizeof(controllers[0]))
 
 struct hierarchy {
-	int controller; /* of v1: index of the first one known, -1: none; of v2: -1 */
+	int controller; /* v1: index of the first known controller, -1: none; v2: -1 */
 	bool unified;
 	char *mount; /* where it is mounted */
-	char *root;  /* which of its cgroups is mounted there; "" for its root */
+	char *root;  /* which cgroup of the hierarchy is mounted there; "" for the root */
 };
 
 struct known_path {
 	uint64_t id;
-	char *path; /* NULL: there is none */
+	char *path; /* NULL: the id has no path */
 };
 
 struct cgroups {
 	VECTOR(struct hierarchy) all;
 	const struct hierarchy *chosen; /* NULL: none */
-	int mount; /* descriptor of the chosen one's mount point; -1 until needed */
+	int mount; /* descriptor of the chosen hierarchy's mount point; -1 until needed */
 	bool namespaced;
-	struct known_path known[KNOWN_PATHS]; /* by low bits of the id */
+	struct known_path known[KNOWN_PATHS]; /* indexed by the low bits of the id */
 };
 
-/* Is name one of the comma-separated list? */
+/* Return whether name is in the comma-separated list of that size. */
 static bool is_listed(const char *list, size_t size, const char *name)
 {
 	const char *end = list + size;
@@ -111,7 +113,7 @@ static bool is_known(const struct cgroups *c, bool unified, int controller)
 	return false;
 }
 
-/* Take a line of mountinfo, if a hierarchy not seen before is mounted there. */
+/* Parse a line of mountinfo, and keep the hierarchy mounted there if it is a new one. */
 static int take_mount(struct cgroups *c, char *line)
 {
 	char *field[5], *at = line, *type, *options;
@@ -119,7 +121,9 @@ static int take_mount(struct cgroups *c, char *line)
 	char *behind = strstr(line, " - ");
 	size_t i;
 
-	/* number parent device ROOT MOUNT options [optional ...] - TYPE source OPTIONS */
+	/*
+	 * mountinfo: NUMBER PARENT DEVICE ROOT MOUNT OPTIONS [OPTIONAL ...] - TYPE SOURCE OPTIONS
+	 */
 	for (i = 0; behind && i < 5; i++)
 		field[i] = strsep(&at, " ");
 	if (!behind || !at || at > behind + 1)
@@ -235,7 +239,7 @@ const char *cgroups_mount(const struct cgroups *c)
 
 /* From a name to a cgroup */
 
-/* What lies behind a directory in a path: "" for itself, NULL if it is not below it. */
+/* The rest of path after directory: "" for directory itself, NULL if path is not below it. */
 static const char *below(const char *path, const char *directory)
 {
 	size_t n = strlen(directory);
@@ -260,13 +264,15 @@ static uint32_t level_of(const struct cgroups *c, const struct hierarchy *h, con
 
 	if (!c->namespaced)
 		return depth(h->root) + depth(relative);
-	/* The root of every hierarchy is number 1; who sees it sees all levels. */
+	/*
+	 * The root of every hierarchy has inode number 1; a process that sees it sees all levels.
+	 */
 	if (stat(h->mount, &top) < 0 || top.st_ino != 1)
 		return CGROUP_LEVEL_UNKNOWN;
 	return depth(relative);
 }
 
-/* Is this the directory of a cgroup of h? */
+/* Return whether path is the directory of a cgroup of h. */
 static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *st)
 {
 	struct statfs fs;
@@ -275,7 +281,7 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
 	       fs.f_type == (h->unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC);
 }
 
-/* Find path, as it is or below a mount point: 0, or -ENOENT if it is no cgroup of h. */
+/* Find path below the mount point of h: 0, -ENOENT if it is not a cgroup of h, or -EOPNOTSUPP. */
 static int find_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
 		   struct cgroup_place *ret)
 {
@@ -310,7 +316,10 @@ static int find_in(const struct cgroups *c, const struct hierarchy *h, const cha
 	return n < (int)sizeof(path) ? find_at(c, h, path, ret) : -ENAMETOOLONG;
 }
 
-/* A hierarchy that BPF programs cannot see is no answer while another one may have it. */
+/*
+ * Search all hierarchies: -EOPNOTSUPP (a hierarchy that BPF programs cannot see) does not end the
+ * search of absolute paths while another hierarchy may have the cgroup.
+ */
 static int find(const struct cgroups *c, const char *name, struct cgroup_place *ret)
 {
 	int result = -ENOENT, found;
@@ -357,7 +366,10 @@ static void remember(struct cgroups *c, uint64_t id, char *path)
 	*k = (struct known_path){id, path};
 }
 
-/* Ask the kernel for the cgroup behind an id: 0 and its path in the hierarchy. */
+/*
+ * Get the path of a cgroup id in its hierarchy from the kernel (open_by_handle_at(2)): 0 or a
+ * negative errno.
+ */
 static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_t size)
 {
 	union {
@@ -381,7 +393,7 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	path[n] = '\0';
 	path[procfs_without_deleted(path)] = '\0';
 	relative = below(path, c->chosen->mount);
-	/* What is not below the mounted cgroup is shown from the hierarchy's root. */
+	/* The kernel shows a cgroup outside the mounted subtree from the hierarchy's root. */
 	if (relative)
 		snprintf(buf, size, "%s%s", c->chosen->root, relative);
 	else
@@ -389,7 +401,7 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	return 0;
 }
 
-/* The search for an id through all directories, without any privilege. */
+/* State of the search for an id through all directories, which needs no privilege. */
 struct walk {
 	uint64_t id;
 	unsigned int left, levels;
@@ -457,7 +469,7 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 	if (c->mount < 0)
 		return "";
 	result = path_by_handle(c, id, path, sizeof(path));
-	/* ESTALE: the kernel knows that there is none. Anything else: it does not say. */
+	/* ESTALE: the kernel knows that no such cgroup exists; other errors leave that open. */
 	if (result < 0 && result != -ESTALE)
 		result = path_by_walk(c, id, path, sizeof(path));
 	remember(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
@@ -470,7 +482,7 @@ char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size
 
 	buf[0] = '\0';
 	for (; c->chosen && *text; text = *end ? end + 1 : end) {
-		/* NUMBER:CONTROLLERS:PATH; v2 has no controllers */
+		/* /proc/PID/cgroup: NUMBER:CONTROLLERS:PATH; v2 has no controllers */
 		end = text + strcspn(text, "\n");
 		names = memchr(text, ':', (size_t)(end - text));
 		path = names ? memchr(names + 1, ':', (size_t)(end - names - 1)) : NULL;

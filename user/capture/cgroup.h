@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control groups: which hierarchies there are, which of them tells most of the
- * processes here, and the way between a cgroup's id (st_ino of its directory,
- * what BPF programs see) and its path (as /proc/PID/cgroup shows it).
+ * Control groups: reads which hierarchies are mounted, chooses the one that covers most processes
+ * here, and translates between a cgroup's id (st_ino of its directory, which BPF programs see) and
+ * its path (as /proc/PID/cgroup shows it).
  */
 #ifndef SKEIN_CAPTURE_CGROUP_H
 #define SKEIN_CAPTURE_CGROUP_H
@@ -18,50 +18,55 @@
 
 struct cgroups;
 
-/* Where a cgroup is. */
+/* A cgroup found by name. */
 struct cgroup_place {
-	const char *subsystem; /* kernel's name of a v1 controller ("memory", "io"); NULL: v2 */
+	const char *subsystem; /* the kernel's name of a v1 controller ("memory", "io"); NULL: v2 */
 	uint64_t id;
 	/*
-	 * Depth below the root of the hierarchy; CGROUP_LEVEL_UNKNOWN inside a
-	 * cgroup namespace, which hides what is above it.
+	 * Depth below the root of the hierarchy; CGROUP_LEVEL_UNKNOWN inside a cgroup namespace,
+	 * which hides the levels above it.
 	 */
 	uint32_t level;
 };
 
 /*
- * Read which hierarchies are mounted from mountinfo ("/proc/self/mountinfo"),
- * and choose one: of v1 controllers, where container managers put everything
- * into all of them, the first mounted of memory, cpu, pids, cpuset, freezer;
- * else v2. None mounted is no error: then no process has a path.
+ * Read the mounted hierarchies from mountinfo ("/proc/self/mountinfo") and choose one: the first
+ * mounted of the v1 controllers memory, cpu, pids, cpuset and freezer, since container managers put
+ * every process into all of these; else v2. Without any hierarchy this succeeds, and no process has
+ * a path. Returns 0 or a negative errno.
  */
 int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err);
 void cgroups_free(struct cgroups *c);
 
-/* The kernel's name of a v1 controller of the chosen hierarchy; NULL: v2, or none at all. */
+/*
+ * The kernel's name of a v1 controller of the chosen hierarchy; NULL for v2 or without a hierarchy.
+ */
 const char *cgroups_subsystem(const struct cgroups *c);
 
 /* Where the chosen hierarchy is mounted, for messages; "" if there is none. */
 const char *cgroups_mount(const struct cgroups *c);
 
 /*
- * Find the cgroup a user means: a directory below any hierarchy's mount point,
- * or a path in the chosen hierarchy (else in another one), as /proc/PID/cgroup
- * shows it. Errors: -ENOENT there is none, -EOPNOTSUPP it is in a hierarchy
- * without a controller, which BPF programs cannot see.
+ * Find a cgroup by the name a user gives: a directory below any hierarchy's mount point, or a path
+ * in the chosen hierarchy (else in another one), as /proc/PID/cgroup shows it. Returns 0, -ENOENT
+ * if there is no such cgroup, -ENAMETOOLONG, or -EOPNOTSUPP if it is in a hierarchy without a
+ * controller, which BPF programs cannot see.
  */
 int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err);
 
-/* The path of an id in the chosen hierarchy, "" if unknown; valid until the next call. */
+/* The path of a cgroup id in the chosen hierarchy, "" if unknown; valid until the next call. */
 const char *cgroups_path(struct cgroups *c, uint64_t id);
 
-/* The path in the chosen hierarchy out of the text of /proc/PID/cgroup; "" if there is none. */
+/*
+ * Copy the path in the chosen hierarchy from the text of /proc/PID/cgroup, "" if there is none.
+ * Returns buf.
+ */
 char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size_t size);
 
 /*
- * The container's id in a cgroup path, "" if it is in none: the 64 hex digits of
- * Docker, containerd, CRI-O and Podman, the name of LXC. Of nested ones, the
- * innermost. buf should hold CGROUP_CONTAINER_MAX bytes.
+ * Copy the container id found in a cgroup path, "" if there is none: the 64 hex digits of Docker,
+ * containerd, CRI-O and Podman, or the name of LXC. Of nested containers the innermost counts. buf
+ * should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
  */
 char *cgroup_container(const char *path, char *buf, size_t size);
 

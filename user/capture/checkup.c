@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The checks in their order, and those of the kernel itself. */
+/* Runs the checks in their order, and contains those of the kernel itself. */
 #include "capture/checkup.h"
 
 #include <bpf/btf.h>
@@ -24,7 +24,7 @@
 #include "capture/switches.h"
 #include "symbolizers/table_cache.h"
 
-/* Linux that is tested; what lies before may lack what the programs call. */
+/* Oldest tested Linux; an older one may lack helpers that the BPF programs call. */
 #define TESTED_MAJOR 6
 #define TESTED_MINOR 1
 #define RING_BYTES (512UL << 10)
@@ -135,7 +135,7 @@ static int count_thread(void *context, const struct wire_task *t)
 	return 0;
 }
 
-/* The programs as the plainest recording has them; also those of the scheduler, if wanted. */
+/* Load and attach the programs of the plainest recording, and if wanted those of the scheduler. */
 static int load(bool sched, struct error *err, bool *by_loops, size_t *threads)
 {
 	const struct program_options o = {.sample = true,
@@ -243,7 +243,8 @@ static void check_sideband(struct finding *f)
 	}
 	if (ret)
 		find_failed(f, ret, &err);
-	if (ret == -EPERM && !try_event("cpu-clock", &err)) /* the event is there, its ring not */
+	/* cpu-clock opens, so the ring memory is what the kernel refused */
+	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)
 		find_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
@@ -300,7 +301,7 @@ static void check_pids(struct finding *f)
 		find_ok(f, "the machine's");
 }
 
-/* A file without a name, where the file system has such; 0 or a negative errno. */
+/* Create a file without a name, where the file system supports that; 0 or a negative errno. */
 static int try_writing(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

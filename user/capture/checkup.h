@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What works on this machine, found out by doing it: programs are loaded, events opened, a child
- * is sampled, files of others are opened. What a sysctl or a capability promises is not asked.
+ * Checks for `skein doctor`: find out what works on this machine by doing it. Programs are loaded,
+ * events opened, a child is sampled, files of other users' processes are opened. The checks of
+ * recording do not rely on sysctls or capabilities.
  */
 #ifndef SKEIN_CAPTURE_CHECKUP_H
 #define SKEIN_CAPTURE_CHECKUP_H
@@ -11,7 +12,7 @@
 
 #include "capture/needs.h"
 
-/* X(NAME, required for recording, "name", "how it is tried", "what is lost without") */
+/* X(NAME, required for recording, "name", "how it is checked", "what is lost without it") */
 #define CHECKS(X) \
 	X(KERNEL, true, "kernel", "uname(2)", "no recording") \
 	X(NAMESPACE, true, "user namespace", "the number of /proc/self/ns/user", "no recording") \
@@ -70,35 +71,41 @@ enum verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
 struct finding {
 	enum check check;
 	enum verdict verdict;
-	uint64_t needs;	 /* NEED_BIT()s of what mends it; 0: nothing known */
-	char found[384]; /* what was found or what failed: clean text */
+	uint64_t needs;	 /* NEED_BIT()s of the needs that would fix it; 0: unknown */
+	char found[384]; /* what was found or what failed, as cleaned text */
 };
 
-/* Names of a check; all static. */
+/* Texts of a check, all static: its name, how it is checked, what is lost without it. */
 const char *check_name(enum check c);
 const char *check_way(enum check c);
 const char *check_lost(enum check c);
 bool check_required(enum check c);
 
 struct checkup_options {
-	const char *unwind_cache; /* folder as record would use it; "" none */
+	const char *unwind_cache; /* directory that record would use; "" none */
 };
 
-/* Tell of every check in its order, as soon as it is done. Takes a second or two. */
+/*
+ * Run the checks in their order and pass each finding to each() when it is known. Takes a second or
+ * two.
+ */
 void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context);
 
-/* Programs of interpreters that run, each file once. */
+/* A file of an interpreter or JVM that runs; each file is reported once. */
 struct runtime_found {
 	const char *name; /* such as "Python 3.11.2" */
 	const char *path;
-	uint64_t processes;  /* that have it mapped */
-	const char *support; /* what skein can do with it */
-	bool readable;	     /* its frames are named */
-	bool tested;	     /* and that is known to be right */
+	uint64_t processes;  /* processes that have it mapped */
+	const char *support; /* static text: how far skein supports it */
+	bool readable;	     /* its frames get names */
+	bool tested;	     /* and names are known to be right for this version */
 };
 
-/* Tell of the Pythons and JVMs that run and that may be looked at. 0 or a negative errno. */
+/*
+ * Report the Pythons and JVMs that run and that this process may look at. Returns 0 or a negative
+ * errno.
+ */
 int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
 		     struct error *err);
 

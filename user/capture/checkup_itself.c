@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A child of ours is recorded, with everything that a recording is made of. */
+/* Records a child of this process with everything that a recording consists of. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@
 #define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define MOST (5 * NSEC_PER_SEC)
 
-/* What comes of the recording: all by id, of which there are few. */
+/* Entities and samples of the recording; a linear search by id suffices for so few. */
 struct kept {
 	struct sink sink;
 	VECTOR(struct frame) frames;
 	VECTOR(struct stack) stacks;
-	VECTOR(uint64_t) samples; /* stacks */
+	VECTOR(uint64_t) samples; /* stack ids */
 };
 
 static int keep(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
@@ -44,7 +44,7 @@ static int keep(struct sink *sink, enum record_kind kind, const void *record, st
 
 static const struct sink_ops kept_ops = {.put = keep};
 
-/* The last that was told of a frame holds: it is told again when it has a name. */
+/* Return the last version of a frame: the source emits a frame again once it has a name. */
 static const struct frame *frame_of(const struct kept *k, uint64_t id)
 {
 	for (size_t i = k->frames.count; i-- > 0;)
@@ -90,7 +90,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* What the child does: work in libc, which has names whatever was stripped of skein. */
+/* The child works in libc, which has symbols even if skein itself is stripped. */
 static _Noreturn void spin(pid_t parent)
 {
 	int numbers[256];

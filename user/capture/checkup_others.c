@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What may be seen of a process that belongs to another user. */
+/* Checks what skein may read of a process that belongs to another user. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define NEEDS_OF_OTHERS (NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH))
 
-/* Whether a process has another owner and memory of its own. */
+/* Return whether a process belongs to another user and has user memory. */
 static bool is_other(int process)
 {
 	struct procfs_status status = {0};
@@ -26,7 +26,7 @@ static bool is_other(int process)
 	       procfs_status_of(process, &status) == 0 && status.fsuid != geteuid();
 }
 
-/* /proc/PID of a process, if it is another user's; -1: it is not, or gone. */
+/* Open /proc/PID if the process belongs to another user; -1: it does not, or has exited. */
 static int open_if_other(uint32_t pid)
 {
 	int process = procfs_open_main(pid, 0);
@@ -39,8 +39,8 @@ static int open_if_other(uint32_t pid)
 }
 
 /*
- * A process of another user, as an open /proc/PID and its number; -1: there is none. That of pid 1
- * is often guarded better than others: only if it is alone.
+ * Find a process of another user: open its /proc/PID, pid in *pid; -1: there is none. Use pid 1
+ * only if there is no other, since pid 1 is often better protected.
  */
 static int open_other(uint32_t *pid)
 {
@@ -61,7 +61,7 @@ static int open_other(uint32_t *pid)
 	return open_if_other(1);
 }
 
-/* Where nobody else has a process, only the capabilities tell. */
+/* Without a process of another user, only the capabilities show whether access is allowed. */
 static void tell_untried(struct finding *f, uint64_t needs)
 {
 	if (needs_missing() & needs)
@@ -81,7 +81,9 @@ static void tell_refused(struct finding *f, uint64_t needs, uint32_t pid, int er
 	find_missing(f, missing, "those of process %" PRIu32 ": %s", pid, strerror(error));
 }
 
-/* What one look at an open /proc/PID gives: 0 or an errno. */
+/*
+ * Check access to another user's process; at() gets its open /proc/PID and returns 0 or an errno.
+ */
 static void look(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
 {
 	uint32_t pid;
@@ -134,7 +136,7 @@ void check_root(struct finding *f)
 	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), open_root);
 }
 
-/* The first mapping of a file, if the mappings can be read. */
+/* Open the first file mapping through map_files; returns an errno if maps cannot be read. */
 static int open_map_file(int process, uint32_t pid)
 {
 	struct procfs_lines lines;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the checks share. */
+/* Functions that the checks share. */
 #ifndef SKEIN_CAPTURE_CHECKUP_PRIVATE_H
 #define SKEIN_CAPTURE_CHECKUP_PRIVATE_H
 
 #include "capture/checkup.h"
 
-/* It works; what was found. */
+/* Record success, with a text of what was found. */
 void find_ok(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* It does not; needs: what mends it, 0 unknown. */
+/* Record a failure; needs: NEED_BIT()s that would fix it, 0 unknown. */
 void find_missing(struct finding *f, uint64_t needs, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same with the words of an error, whose needs are what is lacking for programs and events. */
+/* Record a failed load or open with the error's text; needs_refused() gives the needs. */
 void find_failed(struct finding *f, int code, const struct error *err);
 
 /* checkup_others.c */

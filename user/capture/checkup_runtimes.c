@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which interpreters run, by the recorder's own means: the opener lists mappings and opens files,
- * the worker says what is in them.
+ * Finds the interpreters that run, with the recorder's own helpers: the opener lists mappings and
+ * opens files, and the worker inspects the files.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,9 +17,9 @@
 #include "symbolizers/python_file.h"
 
 #define PATIENCE (5 * NSEC_PER_SEC)
-#define FILES_MAX 64 /* different ones that are looked at */
+#define FILES_MAX 64 /* distinct files that are inspected */
 
-/* Names that files of interpreters begin with. */
+/* File names of interpreters begin with these. */
 static const struct runtime {
 	const char *begin;
 	bool python;
@@ -30,7 +30,7 @@ struct runtime_file {
 	char *path;
 	bool python;
 	uint64_t processes;
-	uint32_t last_pid; /* that has it */
+	uint32_t last_pid; /* the last process seen that maps it */
 	bool inspected;
 	struct python_file facts;
 };
@@ -40,7 +40,7 @@ struct search {
 	struct symbolizer *symbolizer;
 	VECTOR(struct runtime_file) files;
 	bool scanned;
-	size_t asked, answered; /* files */
+	size_t asked, answered; /* files requested; files inspected, or failed */
 	int error;
 };
 
@@ -149,7 +149,7 @@ static int look(struct search *s, struct error *err)
 	return ret ? ret : s->error;
 }
 
-/* Tell of a file, unless it is no interpreter. */
+/* Report a file, unless it turned out not to be an interpreter. */
 static void tell(const struct runtime_file *f,
 		 void (*each)(void *context, const struct runtime_found *r), void *context)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether the worker starts, confines itself, makes a table and gives names; and whether helpers
- * have a user of their own.
+ * Checks that the worker starts, confines itself, makes an unwind table and resolves names, and
+ * whether helpers run as users of their own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 struct trial {
 	bool tabled, named;
-	int status; /* of the table */
+	int status; /* of the table: 0 or a negative errno */
 	char name[128];
 };
 
@@ -44,7 +44,10 @@ static void take_table(void *context, uint64_t object, int status, const struct 
 	trial->status = status;
 }
 
-/* The file that holds a function of libc, and where in it; 0 or a negative errno. */
+/*
+ * Open the file that contains libc's qsort(), with its offset there; returns the descriptor or a
+ * negative errno.
+ */
 static int open_libc(uint64_t *offset)
 {
 	uint64_t address = (uint64_t)(uintptr_t)qsort;
@@ -67,7 +70,7 @@ static int open_libc(uint64_t *offset)
 	return result;
 }
 
-/* Whether the worker has given up what it must; its user, as text. */
+/* Return whether the worker has dropped its privileges; user: its real uid as text. */
 static bool is_confined(int pid, char *user, size_t size)
 {
 	char path[64], text[4096], uid[32] = "?";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one clock of every stamp, and the times that the capture loop lives by. */
+/* The clock of every timestamp, and time constants of the capture loop. */
 #ifndef SKEIN_CAPTURE_CLOCK_H
 #define SKEIN_CAPTURE_CLOCK_H
 
@@ -9,7 +9,7 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 
-/* How long a record may have been stamped before it is visible in its ring. */
+/* ns that may pass between a record's timestamp and its visibility in its ring. */
 #define ORDER_MARGIN (10 * NSEC_PER_MSEC)
 static inline uint64_t clock_ns(clockid_t clock)
 {

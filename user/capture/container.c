@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The container in a cgroup path, by the patterns of the container managers. */
+/* Finds the container id in a cgroup path, by the naming patterns of the container managers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define ID_LENGTH 64
 
-/* A component of a path: not ended by NUL. */
+/* A component of a path, not NUL-terminated. */
 struct part {
 	const char *at;
 	size_t length;
@@ -23,7 +23,7 @@ static bool is(struct part p, const char *text)
 	return p.length == strlen(text) && !memcmp(p.at, text, p.length);
 }
 
-/* Cut text off the front of a part, if something is left. */
+/* Remove the prefix text from a component, unless nothing would remain. */
 static bool cut(struct part *p, const char *text)
 {
 	size_t n = strlen(text);
@@ -35,7 +35,7 @@ static bool cut(struct part *p, const char *text)
 	return true;
 }
 
-/* The id in a component that names the manager with it: NAME-ID.scope, NAME-ID, SLICE:NAME:ID. */
+/* The id in a component that also names its manager: NAME-ID.scope, NAME-ID, SLICE:NAME:ID. */
 static struct part named_id(struct part p)
 {
 	static const char *const managers[] = {"docker-", "cri-containerd-", "crio-", "libpod-"};

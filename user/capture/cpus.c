@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No kernel can be built for more. */
+/* Larger than any kernel's limit for CPUs. */
 #define MOST_CPUS 65536
 
 static int add_range(struct cpu_set *s, unsigned long first, unsigned long last)
@@ -30,7 +30,7 @@ static int add_range(struct cpu_set *s, unsigned long first, unsigned long last)
 	return 0;
 }
 
-/* "3" or "3-5" at *text; moves *text behind it. */
+/* Parse "3" or "3-5" at *text, and advance *text past it. */
 static int take_range(struct cpu_set *s, const char **text)
 {
 	unsigned long first, last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of CPU numbers, as lists such as "0,2-3" tell them. */
+/* Sets of CPU numbers, parsed from lists such as "0,2-3". */
 #ifndef SKEIN_CAPTURE_CPUS_H
 #define SKEIN_CAPTURE_CPUS_H
 
@@ -10,13 +10,16 @@
 #include "base/error.h"
 
 struct cpu_set {
-	bool *in; /* by CPU number */
-	unsigned int count; /* of the array */
+	bool *in; /* indexed by CPU number */
+	unsigned int count; /* entries of in */
 };
 
-/* Parse a list. -EINVAL with a line in *err. Free with cpu_set_free(). */
+/*
+ * Parse a list of CPUs. Returns 0, -EINVAL or -ENOMEM, with a message in *err. Free the set with
+ * cpu_set_free().
+ */
 int cpu_set_parse(struct cpu_set *ret, const char *list, struct error *err);
-/* The CPUs online now. */
+/* The CPUs that are online now. Returns 0 or a negative errno. Free the set with cpu_set_free(). */
 int cpu_set_online(struct cpu_set *ret, struct error *err);
 bool cpu_set_has(const struct cpu_set *s, unsigned int cpu);
 void cpu_set_free(struct cpu_set *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The machine and the recording, described. */
+/* Describes the machine and the recording. */
 #include "capture/describe.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "capture/clock.h"
 #include "capture/schedule.h"
 
-/* First line of a small file of the system; "" if it cannot be read. */
+/* Read the first line of a small system file; "" if it cannot be read. */
 static void first_line(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -24,7 +24,10 @@ static void first_line(const char *path, char *buf, size_t size)
 	fclose(f);
 }
 
-/* ns to add to CLOCK_BOOTTIME to get a clock: read in between, the closest of some readings. */
+/*
+ * ns to add to CLOCK_BOOTTIME to get the other clock: read it between two reads of CLOCK_BOOTTIME,
+ * and use the reading with the shortest interval of several.
+ */
 static int64_t offset_of(clockid_t clock)
 {
 	uint64_t least = UINT64_MAX;

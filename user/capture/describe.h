@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of the machine and of the recording itself. */
+/* Puts a description of the machine and of the recording into the sink. */
 #ifndef SKEIN_CAPTURE_DESCRIBE_H
 #define SKEIN_CAPTURE_DESCRIBE_H
 
@@ -7,10 +7,12 @@
 #include "capture/capture.h"
 #include "capture/sampler.h"
 
-/* Put the host (with this id) as the recording goes from start to end (0: it runs). */
+/*
+ * Put the host entity with this id, for a recording from start to end (ns; end 0: it still runs).
+ */
 int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 		  struct error *err);
-/* Put the options of the recording as infos. */
+/* Put the options of the recording as info records. */
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
 		     struct error *err);
 
