@@ -92,7 +92,10 @@ struct checkup_options {
 void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context);
 
-/* A file of an interpreter or JVM that runs; each file is reported once. */
+/*
+ * A file of an interpreter or JVM that runs; each file is reported once. Texts are valid during the
+ * callback.
+ */
 struct runtime_found {
 	const char *name; /* such as "Python 3.11.2" */
 	const char *path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The walker of bpf/unwind, built for user space over a copied piece of stack. */
+/* Builds the walker of bpf/unwind for user space, where it walks a copied part of a stack. */
 #include "capture/finish.h"
 
 #include <errno.h>
@@ -9,16 +9,16 @@
 #include "bpf/unwind/state.h"
 #include "capture/clock.h"
 
-/* A copy that is shorter ends where the stack does. */
+/* A shorter copy was not cut off: the stack ended there. */
 #define FULL_COPY (WIRE_STACK_BYTES - 4096)
 
-/* What the walk reads. It lies in front of the walk, where the primitives find it. */
+/* State of the primitives; it precedes the walk in memory, where replay_of() finds it. */
 struct replay {
 	const struct finish_world *world;
 	const struct unfinished *from;
-	uint32_t slot; /* looked into last */
-	bool past_copy; /* memory was read that lies behind what was copied */
-	uint8_t kind; /* of the rule that was looked up last */
+	uint32_t slot; /* last slot looked up */
+	bool past_copy; /* the walk tried to read memory beyond the copied part */
+	uint8_t kind; /* kind of the last rule looked up */
 };
 
 static inline struct replay *replay_of(const struct walk *w)
@@ -39,13 +39,15 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 	uint64_t behind = address - at->stack, size = at->bytes, outer = address - at->outer;
 
 	if (r->world->read && bytes == WALK_WINDOW_BYTES)
-		return -1; /* most of it is not needed */
+		return -1; /* a window holds words that the walk does not need */
 	if (outer < at->outer_bytes && bytes <= at->outer_bytes - outer) {
 		memcpy(to, (const char *)r->from->stack + at->bytes + outer, bytes);
 		return 0;
 	}
 	if (behind > size || bytes > size - behind) {
-		/* a whole window is tried first: what misses is the word alone */
+		/*
+		 * The walker tries a whole window first, then the word alone: only the word counts.
+		 */
 		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
 				behind < size + WALK_FRAME_MAX;
 		return -1;
@@ -104,7 +106,7 @@ static inline void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
 
 struct replayed {
 	struct replay replay;
-	struct user_walk user; /* its first member is the walk */
+	struct user_walk user; /* the walk is its first member */
 };
 
 _Static_assert(offsetof(struct replayed, user) == sizeof(struct replay) &&

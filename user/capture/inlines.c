@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A file goes through stages: the worker looks at it; if it has nothing, at the
- * debug files that the opener finds, one by one; then for what dwz took out of
- * those. Addresses wait meanwhile.
+ * Each file goes through stages: the worker inspects the file itself; if it has no debugging
+ * information, the debug files that the opener finds, one by one; then the common part that dwz
+ * moved out of these. Addresses wait meanwhile.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,28 +13,28 @@
 #include "base/vector.h"
 #include "capture/inlines.h"
 
-/* Addresses that may be unanswered. */
+/* Addresses that may be pending. */
 #define PENDING_MAX (1u << 16)
-/* With more files than this, those whose objects are forgotten are forgotten, too. */
+/* Above this number of files, those whose objects are forgotten are forgotten, too. */
 #define FILES_MAX 1024
-/* Where dwz's files are, within the path that the debugging information tells. */
+/* The directory of dwz's files, within the path given by the debugging information. */
 #define COMMON_FOLDER "/.dwz/"
 
 enum stage { STAGE_LOOKING, STAGE_OPENING, STAGE_READY, STAGE_NONE };
 
-/* What is looked for beside the file. */
+/* A search for a file beside the object's own: a debug file, or dwz's common file. */
 struct search {
 	bool begun;
 	unsigned int count, next;
-	int fds[OPENER_DEBUG_MAX]; /* those from next on are ours */
+	int fds[OPENER_DEBUG_MAX]; /* those from next on are owned here */
 };
 
 struct file {
-	uint64_t id; /* of the object */
+	uint64_t id; /* object number */
 	enum stage stage;
 	struct source_facts facts;
 	struct search debug, common;
-	VECTOR(uint64_t) waiting; /* addresses */
+	VECTOR(uint64_t) waiting; /* addresses to be requested */
 	UT_hash_handle hh;
 };
 
@@ -43,7 +43,7 @@ struct inlines {
 	struct objects *objects;
 	struct symbolizer *symbolizer;
 	struct file *files;
-	uint64_t waiting; /* addresses in files */
+	uint64_t waiting; /* addresses in all files */
 	struct inlines_summary summary;
 	int error; /* of the opener or the symbolizer, in a callback */
 };
@@ -72,7 +72,7 @@ static void note_refusal(struct inlines *in, const struct file *f)
 	r->needed = f->facts.needed;
 }
 
-/* There is nothing to be known of the file. */
+/* No replies are possible for this file: answer all of its addresses with nothing. */
 static void give_up(struct inlines *in, struct file *f)
 {
 	f->stage = STAGE_NONE;
@@ -130,7 +130,7 @@ static void open_beside(struct inlines *in, struct file *f, enum open_what what)
 		f->stage = STAGE_LOOKING;
 }
 
-/* Hand the worker the next candidate: false if there is none. */
+/* Pass the next candidate to the worker. Returns false if there is none. */
 static bool try_next(struct inlines *in, struct file *f, struct search *s)
 {
 	bool common = s == &f->common;
@@ -154,7 +154,7 @@ static void end_search(struct search *s)
 		close(s->fds[s->next++]);
 }
 
-/* What to do after the worker has looked, or the opener has found. */
+/* Choose the next step after the worker has inspected a file, or the opener has found files. */
 static void go_on(struct inlines *in, struct file *f)
 {
 	if (f->facts.wants_debug) {
@@ -282,7 +282,7 @@ static void trim(struct inlines *in)
 	}
 }
 
-/* A file is looked at when it is first asked for. */
+/* Begin a file: the first request for it makes the worker inspect it. */
 static int file_new(struct inlines *in, uint64_t id, struct file **ret)
 {
 	struct file *f = calloc(1, sizeof(*f));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines and inlined functions while recording (--inlines): which files have
- * debugging information, in themselves or elsewhere, and questions for the
- * symbolizer that reads it. That is a second one, with a worker of its own: the
- * worker of names is never lost over a file's debugging information, nor does it
- * keep anybody waiting for it.
+ * Lines and inlined functions while recording (--inlines): finds the debugging information of
+ * files, in themselves or elsewhere, and queries the symbolizer that reads it. That symbolizer has
+ * a worker of its own, so debugging information neither kills nor delays the worker that resolves
+ * names.
  */
 #ifndef SKEIN_CAPTURE_INLINES_H
 #define SKEIN_CAPTURE_INLINES_H
@@ -15,59 +14,64 @@
 
 struct inlines;
 
-/* Bit of the tokens of requests to the opener whose answers are for inlines_opened(). */
+/* Bit in the tokens of requests to the opener whose replies belong to inlines_opened(). */
 #define INLINES_TOKEN (1ULL << 63)
 
 struct inlines_context {
 	struct opener *opener;
-	struct symbolizer *names; /* of which files are had */
-	/* An answer to inlines_ask(), innermost first; count 0: nothing is known. */
+	struct symbolizer *names; /* its files' descriptors are duplicated */
+	/*
+	 * Called with the reply to inlines_ask(), innermost place first; count 0: nothing is known.
+	 */
 	void (*placed)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
 	void *context;
 };
 
-/* A file without answers, and why. */
+/* A file whose debugging information could not be read, and the reason. */
 struct inlines_refusal {
-	char path[256]; /* the end of it, if it is longer */
-	int status; /* negative errno, as in source_facts */
-	uint64_t needed; /* bytes of debugging information; 0 unknown */
+	char path[256]; /* the end of a longer path */
+	int status; /* negative errno, see source_facts */
+	uint64_t needed; /* bytes of debugging information; 0: unknown */
 };
 
 #define INLINES_REFUSALS_MAX 8
 
 struct inlines_summary {
-	uint64_t asked, found; /* addresses; those of which something is known */
-	uint64_t unasked; /* for want of room, or of time at the end */
-	uint64_t files, bare; /* with debugging information; without any */
+	uint64_t asked, found; /* addresses requested, and those with a non-empty reply */
+	uint64_t unasked; /* addresses not requested, for lack of room or of time at the end */
+	uint64_t files, bare; /* files with debugging information, and without any */
 	uint64_t split; /* units whose information is in .dwo files */
-	uint64_t restarts; /* of the worker */
-	uint64_t mangled; /* names that would have taken too much to demangle */
-	uint64_t refused; /* files whose information cannot be read */
-	struct inlines_refusal refusals[INLINES_REFUSALS_MAX]; /* the first of those */
+	uint64_t restarts; /* restarts of the worker */
+	uint64_t mangled; /* names left mangled because demangling would have taken too much */
+	uint64_t refused; /* files whose debugging information cannot be read */
+	struct inlines_refusal refusals[INLINES_REFUSALS_MAX]; /* the first ones */
 };
 
-/* Fork the worker; memory: bytes that it may take. */
+/* Fork the worker. memory: bytes that the worker may use. Returns 0 or a negative errno. */
 int inlines_new(struct inlines **ret, uint64_t memory, struct error *err);
 void inlines_free(struct inlines *in);
-/* To be called before anything is asked. */
+/* Set the context. Call this before the first request. */
 void inlines_begin(struct inlines *in, const struct inlines_context *c, struct objects *objects);
 
-/* Ask for the places at an address of a file. -ENOBUFS: too much is unanswered; -ENOMEM. */
+/*
+ * Request the places at an address of a file (offset). Returns 0, -ENOBUFS if too many requests are
+ * pending, or -ENOMEM.
+ */
 int inlines_ask(struct inlines *in, uint64_t object, uint64_t address);
-/* An address that should have been asked for, and was not. */
+/* Count an address that the caller should have requested, but did not. */
 void inlines_refuse(struct inlines *in);
-/* An answer of the opener whose token has INLINES_TOKEN. */
+/* Handle a reply of the opener whose token has INLINES_TOKEN. Takes ownership of a->fd. */
 void inlines_opened(struct inlines *in, const struct open_answer *a);
 
-/* As those of the symbolizer. */
+/* The same as symbolizer_fd(), symbolizer_poll() and symbolizer_pending(). */
 int inlines_fd(const struct inlines *in);
 int inlines_poll(struct inlines *in, uint64_t now, struct error *err);
 uint64_t inlines_pending(const struct inlines *in);
-/* What its worker has cost so far. Adds to *ret. */
+/* Add the resources that the worker has used so far to *ret. */
 void inlines_add_cost(struct inlines *in, struct helper_cost *ret);
 
-/* What is pending counts as not asked. */
+/* Fill *ret; pending requests count as unasked. */
 void inlines_summary(const struct inlines *in, struct inlines_summary *ret);
 
 #endif

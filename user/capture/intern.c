@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interning: stacks and frames, each under an id of its own. */
+/* Interns stacks and frames, each under an id of its own. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "capture/intern_private.h"
 
-/* Entries per generation, of which there are two: 14 MiB in all once everything is full. */
+/* Entries per generation; each cache has two generations. All caches take 14 MiB when full. */
 #define WORDS_ENTRIES (1 << 15)
 #define STACK_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 15)
 #define FORESEEN_ENTRIES (1 << 15)
 
-/* What the paths of stacks begin with in their keys, with their end added to it. */
+/* The key of a path starts with ROOT plus the stack's end. */
 #define ROOT 1
 
 int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
@@ -55,8 +55,8 @@ void intern_free(struct intern *n)
 }
 
 /*
- * Python's place tells frames of one code object apart, and code objects of one address. before:
- * of the path that leads to the frame, 0 for the frame alone.
+ * Python's place distinguishes frames of one code object, and code objects at one address. before:
+ * hash of the path that leads to the frame; 0 for the frame alone.
  */
 static struct cache_key hash_of(const struct frame_key *key, uint64_t before)
 {
@@ -72,7 +72,7 @@ static struct cache_key hash_of(const struct frame_key *key, uint64_t before)
 	return cache_hash(identity, sizeof(identity));
 }
 
-/* A frame to be pushed, as the cache of frames knows it. */
+/* A frame to be pushed, with its key in the cache of frames. */
 struct new_frame {
 	struct frame_key key;
 	struct cache_key hash;
@@ -94,7 +94,10 @@ static int frame_of(struct intern *n, const struct frame_key *key, struct cache_
 	return result;
 }
 
-/* A stack that is new, by one frame longer than *stack; path: its key. */
+/*
+ * Put a new stack, which is *stack and one more frame, and store its id in *stack. path: its key in
+ * the cache of stacks.
+ */
 static int push_frame(struct intern *n, const struct new_frame *f, struct cache_key path,
 		      uint64_t *stack, struct error *err)
 {
@@ -108,7 +111,7 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 	return put_stack(n->sink, &s, err);
 }
 
-/* The object of generated code is made when it is first met. */
+/* Get the object of a process's generated code, making it when a sample first sees such code. */
 static struct object *jit_of(struct intern *n, struct process_entry *p,
 			     const struct space_mapping *m)
 {
@@ -128,7 +131,7 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 	return p->jit;
 }
 
-/* One native frame of user space. */
+/* Key of one native frame of user space. */
 static struct frame_key user_frame(struct intern *n, const struct raw_stack *raw,
 				   const struct path_frame *f)
 {
@@ -174,8 +177,8 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 }
 
 /*
- * What words mean is the same in every state of the space of one version; what those of Python
- * mean, in one process only.
+ * Hash of the context that gives words their meaning: native words mean the same in all processes
+ * whose space has this version, Python words only in one process.
  */
 static uint64_t context_of(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {
@@ -196,7 +199,7 @@ static bool same_frame(const struct path_frame *a, const struct path_frame *b)
 	       a->loop == b->loop;
 }
 
-/* How many of the outermost frames are those of the stack before. */
+/* Count the outermost frames that equal those of the previous stack in this context. */
 static unsigned int shared_frames(const struct trail *t, const struct path *p, uint64_t context)
 {
 	unsigned int i = 0;
@@ -209,8 +212,8 @@ static unsigned int shared_frames(const struct trail *t, const struct path *p, u
 }
 
 /*
- * The keys of the path to each frame, every one made of the one before it. They do
- * not depend on what is looked up, so that all may be fetched at once.
+ * Compute the path keys of the frames from shared on, each from the key of the frame before. This
+ * needs no lookup, so all cache entries can be prefetched at once.
  */
 static void follow(struct intern *n, const struct raw_stack *raw, struct trail *t,
 		   unsigned int shared)
@@ -231,7 +234,7 @@ static void follow(struct intern *n, const struct raw_stack *raw, struct trail *
 	t->count = p->count;
 }
 
-/* How many of the outermost frames are known as a stack. */
+/* Count the outermost frames whose path is already known as a stack. */
 static unsigned int known_frames(const struct intern *n, struct trail *t)
 {
 	unsigned int i = t->count;
@@ -245,10 +248,10 @@ static unsigned int known_frames(const struct intern *n, struct trail *t)
 	return i;
 }
 
-/* Frames whose entries are fetched from memory together. */
+/* Frames whose cache entries are prefetched together. */
 #define FETCHED 16
 
-/* Push some frames of the path at hand, as the part of the stack that follows the first ones. */
+/* Push up to FETCHED frames of n->path, from index first on. */
 static int push_some(struct intern *n, const struct raw_stack *raw, struct trail *t,
 		     unsigned int first, struct error *err)
 {
@@ -272,8 +275,8 @@ static int push_some(struct intern *n, const struct raw_stack *raw, struct trail
 }
 
 /*
- * Samples of one program differ in some innermost frames only: the path to the
- * frame before them is known.
+ * Samples of one program differ only in some innermost frames, so the path to the frame before
+ * these is usually known.
  */
 static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
 		     struct error *err)
@@ -296,7 +299,7 @@ static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *st
 	return ret;
 }
 
-/* All the words of a stack, and how they ended. */
+/* Key of all words of a stack and the way it ended. */
 static struct cache_key words_key(const struct intern *n, const struct raw_stack *raw)
 {
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
@@ -315,8 +318,15 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 	int result;
 
 	if (raw->process && raw->process->jit)
-		raw->process->jit->wanted = true; /* the same addresses may hold other code by now */
-	cache_prefetch(n->words, key); /* which takes as long as the path: most stacks are new */
+		/*
+		 * The same addresses may hold other code by now, so have the perf map read again.
+		 */
+		raw->process->jit->wanted = true;
+	/*
+	 * The prefetch takes as long as path_make(); most stacks are new and need their path
+	 * anyway.
+	 */
+	cache_prefetch(n->words, key);
 	path_make(&n->path, raw, &space);
 	if (!cache_get(n->words, key, &known)) {
 		result = push_path(n, raw, &stack, err);

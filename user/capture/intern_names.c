@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of frames: asked for when a frame is new, put with it when they come. */
+/* Requests the names of frames when they are new, and puts the frames with their names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static int put_unnamed(struct intern *n, const struct waiting *w, struct error *
 	return put_named(n, w, &none, err);
 }
 
-/* The answer for generated code is another's soon, and that of Python gone with its process. */
+/* Mark generated and Python code as urgent: its addresses are soon reused, or its process exits. */
 static int ask(struct intern *n, struct waiting *w)
 {
 	w->asked = true;
@@ -73,7 +73,7 @@ static void note_missing(struct intern *n, struct waiting *w)
 	w->asked = false;
 }
 
-/* Its perf map may be written later: put it as it is, and wait within a bound. */
+/* A perf map may be written later: put the frame without its name, and wait within a bound. */
 static int keep_for_later(struct intern *n, struct waiting *w, struct error *err)
 {
 	int ret = w->emitted ? 0 : put_unnamed(n, w, err);
@@ -85,7 +85,9 @@ static int keep_for_later(struct intern *n, struct waiting *w, struct error *err
 	return ret;
 }
 
-/* Remember that a new frame waits for its name, and ask for it once its object is open. */
+/*
+ * Record that a new frame waits for its name, and request the name once the frame's object is open.
+ */
 static int await_name(struct intern *n, const struct frame_key *key, uint64_t frame,
 		      struct error *err)
 {
@@ -102,7 +104,11 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 	w->kind = key->kind;
 	w->loop = key->loop;
 	HASH_FIND(hh, n->waiting, &w->key, sizeof(w->key), known);
-	if (known) { /* it was forgotten while it waited: the new frame takes its place */
+	/*
+	 * The frame's id was evicted while its name was pending: the new frame replaces the old
+	 * one.
+	 */
+	if (known) {
 		ret = known->emitted ? 0 : put_unnamed(n, known, err);
 		forget_waiting(n, known);
 	}
@@ -139,7 +145,10 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 	return put_frame(n->sink, &f, err);
 }
 
-/* One function of that name begins at s->start; Python code comes and goes at one address. */
+/*
+ * A function is identified by name, start, first line and file, since several Python functions may
+ * be at one address in turn.
+ */
 static struct cache_key function_key(uint64_t object, const struct symbol *s)
 {
 	uint64_t identity[] = {object, s->start, s->first_line};
@@ -169,7 +178,7 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
 	return put_function(n->sink, &f, err);
 }
 
-/* Whether a name that is not there may be there later. */
+/* Return whether a name that is missing now may become known later. */
 static bool may_come(const struct intern *n, const struct waiting *w)
 {
 	const struct object *o;
@@ -251,7 +260,7 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
 		name(n, w, s);
 }
 
-/* The object is open, or cannot be opened: what waited for that is asked, or given up. */
+/* The object is open, or cannot be opened: request the name, or give it up. */
 static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
 {
 	int ret;
@@ -284,7 +293,10 @@ void intern_renewed(struct intern *n, struct object *o, bool changed)
 	}
 }
 
-/* Nobody can tell any more: the file is forgotten, or the process that generated it gone. */
+/*
+ * Return whether no name can come any more: the file is forgotten, or the process of the generated
+ * code has exited.
+ */
 static bool is_hopeless(const struct intern *n, const struct waiting *w)
 {
 	const struct object *o = objects_by_id(n->objects, w->key.object);
@@ -292,7 +304,10 @@ static bool is_hopeless(const struct intern *n, const struct waiting *w)
 	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
 }
 
-/* No later tick will name it. What was answered without a name is no matter of time. */
+/*
+ * Put a frame that will not get a name any more as unready. A frame without a name in the last
+ * reply is not unready: more time would not have helped.
+ */
 static int put_last(struct intern *n, const struct waiting *w, struct error *err)
 {
 	const struct frame unready = {.flags = FRAME_FLAG_UNREADY};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lines and inlined functions of frames (--inlines). A frame is put with its
- * name as ever; when more is known of it, it is put again, and with it the
- * functions that are inlined at its address.
+ * Lines and inlined functions of frames (--inlines). A frame is first put with its name as usual;
+ * when its places are known, it is put again, together with the functions inlined at its address.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,18 +11,18 @@
 #include "capture/intern_private.h"
 
 #define PLACED_ENTRIES (1 << 15)
-/* What frames that wait for an answer may take, most of it names. */
+/* Bytes that frames waiting for a reply may take, most of it names. */
 #define PLACING_BYTES_MAX (16u << 20)
 
-/* A frame as it was put. Behind it lie its names. */
+/* A frame as it was put, followed by its names. */
 struct placing {
 	struct {
 		uint64_t object, address;
 	} key;
-	struct placing *same; /* another frame of the same address */
+	struct placing *same; /* next frame of the same address */
 	struct frame frame;
-	const char *name, *system_name; /* of its function */
-	uint64_t start; /* of its function */
+	const char *name, *system_name; /* of the frame's function */
+	uint64_t start; /* of the frame's function */
 	size_t bytes;
 	UT_hash_handle hh;
 	char texts[];
@@ -80,7 +79,10 @@ static struct placing *new_placing(struct intern *n, const struct frame *f, cons
 	return p;
 }
 
-/* What finds no room, here or there, is counted as not asked, and stays as it is. */
+/*
+ * Request the places of a frame. Without room here or in inlines.c, count the frame as unasked and
+ * leave it as it was put.
+ */
 void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *s)
 {
 	const struct object *o = objects_by_id(n->objects, f->mapping);
@@ -94,7 +96,7 @@ void intern_ask_places(struct intern *n, const struct frame *f, const struct sym
 		return;
 	}
 	HASH_FIND(hh, n->placing, &p->key, sizeof(p->key), known);
-	if (known) { /* it has been asked for already */
+	if (known) { /* the address has been requested already */
 		p->same = known->same;
 		known->same = p;
 		return;
@@ -106,7 +108,9 @@ void intern_ask_places(struct intern *n, const struct frame *f, const struct sym
 	}
 }
 
-/* Where the function of a frame is defined; one that only debugging information names is new. */
+/*
+ * Put where a frame's function is defined; intern a function that only debugging information names.
+ */
 static int place_function(struct intern *n, struct placing *p, const struct source_place *own)
 {
 	const uint64_t identity[] = {p->frame.function};
@@ -163,7 +167,10 @@ static int put_inlined_at(struct intern *n, const struct placing *p, const struc
 	return ret ? ret : put_inlined(n->sink, &i, &n->why);
 }
 
-/* Where nothing is inlined and the line is in the function's file, the frame says it all. */
+/*
+ * Put the frame's line, and its inlined functions unless there are none and the line is in the
+ * function's own file.
+ */
 static int put_places(struct intern *n, struct placing *p, const struct source_place *places,
 		      unsigned int count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of interning share; everybody else includes intern.h. */
+/* Declarations shared by the files of interning; all other files include intern.h. */
 #ifndef SKEIN_CAPTURE_INTERN_PRIVATE_H
 #define SKEIN_CAPTURE_INTERN_PRIVATE_H
 
@@ -9,30 +9,32 @@
 #include "capture/memories.h"
 #include "capture/path.h"
 
-/* Python frames whose names are to be asked for as soon as the memory of their process is open. */
+/* Prefetched Python frames that may wait until the memory of their process is open. */
 #define FORESEEN_MAX 4096
 
-/* One frame, apart from its id. */
+/* One frame without its id. */
 struct frame_key {
-	struct object *object; /* NULL: its address lay in nothing known */
+	struct object *object; /* NULL: the address lies in nothing known */
 	uint64_t address;
-	uint64_t place; /* of Python */
+	uint64_t place; /* of a Python frame */
 	enum frame_kind kind;
 	bool loop;
 };
 
-/* A frame whose name has been asked for. */
+/* A frame whose name has been requested. */
 struct waiting {
 	struct {
 		uint64_t object, address;
-		uint64_t place; /* of Python; else whether it is known to be a loop */
+		/* of a Python frame; else whether the frame is known to be a loop */
+		uint64_t place;
 	} key;
 	uint64_t frame; /* frame.id */
 	enum frame_kind kind;
 	bool loop;
-	bool emitted; /* without its name */
-	bool asked; /* and not answered yet */
-	bool missing; /* generated code or a module's: a later perf map or kallsyms may tell */
+	bool emitted; /* the frame was put without its name */
+	bool asked; /* a request is pending */
+	/* There is no name yet, but a later perf map, kallsyms or debug file may have one. */
+	bool missing;
 	UT_hash_handle hh;
 };
 
@@ -40,26 +42,30 @@ struct foreseen {
 	uint64_t object, address, place;
 };
 
-/* One frame of a trail: without its object, which may be gone when the next stack comes. */
+/*
+ * One frame of a trail, without its object, which may not exist any more when the next stack comes.
+ */
 struct trail_node {
 	struct path_frame frame;
-	struct cache_key path; /* from the outermost frame to this one */
+	struct cache_key path; /* key of the path from the outermost frame to this one */
 	uint64_t stack; /* stack.id; 0: not looked up */
 };
 
 /*
- * The path of the last stack in its context. Samples of one program follow each other within a
- * period, and differ in some innermost frames only: up to these, nothing has to be found among
- * mappings, hashed, or looked up in caches that are larger than the CPU's own.
+ * The path of the last stack in a context. Successive samples of one program differ only in some
+ * innermost frames. The frames before these need no search among mappings, no hashing, and no
+ * lookup in a cache that is larger than the CPU's own.
  */
 struct trail {
-	uint64_t context; /* what the frames' addresses mean; 0: there is none yet */
-	uint64_t root; /* stack.id of how an incomplete stack ends, where its first frame is new */
+	/* hash of what gives the addresses their meaning, see context_of(); 0: empty */
+	uint64_t context;
+	/* stack.id of the frame for an incomplete stack's end, if the path's first frame is new */
+	uint64_t root;
 	unsigned int count;
-	struct trail_node nodes[PATH_FRAMES]; /* the outermost first */
+	struct trail_node nodes[PATH_FRAMES]; /* outermost first */
 };
 
-/* Stacks of so many contexts take turns, on several CPUs. */
+/* Trails of this many contexts are kept, since samples of several CPUs alternate. */
 #define TRAILS 16
 
 struct placing;
@@ -68,50 +74,60 @@ struct intern {
 	struct objects *objects;
 	struct symbolizer *symbolizer;
 	struct sink *sink;
-	struct cache *words; /* of a stack, in a version of a space -> stack.id, and has it loops */
-	struct cache *stacks; /* frames from the outermost one on -> stack.id */
+	/* words of a stack in a version of a space -> stack.id << 1 | has loops */
+	struct cache *words;
+	struct cache *stacks; /* path of frames from the outermost one on -> stack.id */
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
-	struct cache *foreseen; /* object, code object -> nothing */
-	struct memories memories; /* of processes that are not in order yet */
-	struct foreseen early[FORESEEN_MAX]; /* asked for too early */
+	struct cache *foreseen; /* object, code object -> nothing: names already prefetched */
+	struct memories memories; /* memories of processes whose records are not in order yet */
+	struct foreseen early[FORESEEN_MAX]; /* prefetches that wait for a memory to be opened */
 	unsigned int early_count;
 	struct waiting *waiting;
-	unsigned int missing; /* of those */
-	uint64_t unready; /* of those when the recording ended */
-	struct inlines *inlines; /* NULL: they are not asked for */
-	struct cache *placed; /* function.id -> nothing: those that were put with file and line */
-	struct placing *placing; /* frames whose inlined functions were asked for */
+	unsigned int missing; /* of waiting, how many have missing set */
+	uint64_t unready; /* frames whose names were pending when the recording ended */
+	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
+	struct cache *placed; /* function.id -> nothing: functions put with file and line */
+	struct placing *placing; /* frames whose inlined functions have been requested */
 	size_t placing_bytes;
 	uint64_t last_stack, last_frame, last_function;
-	char *mangled; /* path of the first file of which a name takes too much to demangle */
-	bool urgent; /* a name was asked for that cannot wait */
+	char *mangled; /* path of the first file with a name that takes too much to demangle */
+	bool urgent; /* a name that cannot wait was requested */
 	uint64_t epoch; /* counts renewed objects */
-	int error; /* of the sink, while naming */
+	int error; /* of the sink, while names are resolved */
 	struct error why;
-	/* of the stack at hand */
+	/* of the current stack */
 	struct path path;
-	struct trail trails[TRAILS]; /* by context */
+	struct trail trails[TRAILS]; /* indexed by context */
 };
 
-/* intern_names.c: put a new frame, once it has its name where that is to be had. */
+/*
+ * intern_names.c: put a new frame, either at once or, if it may get a name, when the name is
+ * resolved or at the next tick. Returns 0 or a negative errno.
+ */
 int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 		     struct error *err);
 void intern_free_names(struct intern *n);
-/* The function.id of a function of an object in *ret; one that is new is put. */
+/*
+ * Get the function.id of a function of an object in *ret; a new function is put. Returns 0 or a
+ * negative errno.
+ */
 int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
 		    struct error *err);
 
-/* intern_places.c: a frame has been put with what there is of its name: ask for its places. */
+/*
+ * intern_places.c: request the lines and inlined functions of a frame that has been put with its
+ * name, or without one.
+ */
 void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *name);
 void intern_free_places(struct intern *n);
 
-/* intern_python.c: the memory of a process that runs Python in that space; NULL: none. */
+/* intern_python.c: the memory of a process that runs Python in that space; NULL: there is none. */
 struct object *intern_python_of(struct intern *n, struct process_entry *p,
 				const struct space *space);
-/* The same memory is open, or cannot be opened: ask what was foreseen. */
+/* The memory is open, or cannot be opened: send or drop the prefetches that wait for it. */
 void intern_ask_foreseen(struct intern *n, const struct object *o);
-/* What path_make() asks of a space. */
+/* Properties of a space that path_make() needs. */
 struct path_space intern_path_space(const struct space *space);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interning of Python's frames: which memory has their names, and asking for them early. */
+/* Interns Python's frames: finds the memory that has their names, and prefetches the names. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@ static enum path_code code_of(const void *context, uint64_t address)
 	const struct python_file *f = m && m->object ? m->object->python : NULL;
 	uint64_t offset;
 
-	if (!m) /* of a process of which nothing is known, believe the walk */
+	/* If nothing is known of the process, trust the walk. */
+	if (!m)
 		return space->mappings.count ? PATH_UNMAPPED : PATH_CODE;
 	offset = address - m->start + m->offset;
 	for (unsigned int i = 0; f && i < f->loops && i < PYTHON_LOOPS_MAX; i++)
@@ -22,7 +23,7 @@ static enum path_code code_of(const void *context, uint64_t address)
 	return PATH_CODE;
 }
 
-/* The greenlet package, on which gevent and eventlet stand, is one file of that name. */
+/* Return whether code belongs to greenlet's single extension module; gevent and eventlet use it. */
 static bool switches(const void *context, uint64_t address)
 {
 	const struct space_mapping *m = space_find(context, address);
@@ -63,12 +64,16 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
 
 	if (f)
 		p->python = new_memory(n, p, space, f);
-	if (p->python && p->id) /* it may have been foreseen before the process was met */
+	/* The memory may have been opened before the process got its id. */
+	if (p->python && p->id)
 		p->python->process = p->id;
 	return p->python;
 }
 
-/* Until its memory is open. What finds no room is asked for with the frame itself, later. */
+/*
+ * Keep a prefetch until the memory is open. If there is no room, the name is requested later, with
+ * the frame itself.
+ */
 static void keep_early(struct intern *n, const struct foreseen *f)
 {
 	if (n->early_count < FORESEEN_MAX)
@@ -93,7 +98,7 @@ void intern_ask_foreseen(struct intern *n, const struct object *o)
 		if (f->object != o->id)
 			n->early[left++] = *f;
 		else if (o->state == OBJECT_KNOWN)
-			ask(n, f); /* if that fails, the frame itself asks again */
+			ask(n, f); /* if this fails, the frame itself requests it again */
 	}
 	n->early_count = left;
 }
@@ -150,5 +155,5 @@ int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
 		if (has_frame(python[i]))
 			ret = foresee(n, o, &f);
 	}
-	return ret == -ENOMEM ? ret : 0; /* else the frame itself asks again */
+	return ret == -ENOMEM ? ret : 0; /* otherwise the frame itself requests it again */
 }

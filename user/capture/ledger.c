@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* due = written + filtered + idle + losses by reason, per CPU. */
+/* Keeps due = written + filtered + idle + cut off + losses by reason, for every CPU. */
 #include "capture/ledger.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct page { /* of one CPU */
-	uint64_t written, filtered, late; /* put into the sink, which may not have stored all */
-	uint64_t lost[LOSS_COUNT]; /* samples, as put into the sink */
+	uint64_t written, filtered, late; /* passed to the sink, which may not have stored all */
+	uint64_t lost[LOSS_COUNT]; /* samples, as reported to the sink */
 	uint64_t cut_off;
-	uint64_t gone, back; /* when it went offline and came back, ns; 0: it did not */
-	uint64_t gone_loss; /* id of the loss that tells of it */
+	uint64_t gone, back; /* ns when the CPU went offline and came back; 0: it did not */
+	uint64_t gone_loss; /* id of the loss that reports the absence */
 };
 
 struct ledger {
 	const struct sampler *sampler;
 	unsigned int cpus;
-	struct page *pages; /* by CPU */
-	uint64_t lost[LOSS_COUNT]; /* that belong to no CPU */
+	struct page *pages; /* indexed by CPU */
+	uint64_t lost[LOSS_COUNT]; /* records of no particular CPU */
 	uint64_t lost_told[LOSS_COUNT];
 	uint64_t host, event, period;
 	uint64_t last_loss; /* id */
-	uint64_t told; /* when, ns */
+	uint64_t told; /* ns, time of the last report */
 };
 
 int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
@@ -94,7 +94,7 @@ void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
 	l->lost[reason] += count;
 }
 
-/* cpu -1: it belongs to no CPU, and was none of the samples. */
+/* cpu -1: the records belong to no CPU and were not samples. */
 static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reason reason,
 		    uint64_t count, uint64_t now, struct error *err)
 {
@@ -116,7 +116,10 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
 	return put_loss(sink, &r, err);
 }
 
-/* Nothing was due while a CPU was offline: this loss counts absences, and grows as one lasts. */
+/*
+ * No sample is due while a CPU is offline: this loss counts absences, and its end grows as long as
+ * the absence lasts.
+ */
 static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		     struct error *err)
 {
@@ -143,7 +146,7 @@ static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint
 	return put_loss(sink, &r, err);
 }
 
-/* What the kernel side, the sampler and the sink have counted as lost on a CPU so far. */
+/* Collect the losses of a CPU counted by the BPF programs, the sampler and the sink so far. */
 static void count_lost(const struct cpu_account *c, uint64_t not_stored, uint64_t lost[LOSS_COUNT])
 {
 	lost[LOSS_NOT_STORED] = not_stored;
@@ -176,7 +179,7 @@ static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
 	return ret;
 }
 
-/* Which of the late samples are not stored is not known: no more are than are written. */
+/* It is unknown which of the late samples are not stored: report no more late than written ones. */
 static uint64_t late_of(const struct page *p, uint64_t not_stored)
 {
 	uint64_t written = p->written - not_stored;
@@ -210,7 +213,7 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 	if (final) {
 		uint64_t known = known_of(&r, lost);
 
-		/* where an interval starts and ends, a part of a period may be cut off */
+		/* Each interval in which the event ran may cut off a part of a period. */
 		if (r.due > known + c.intervals)
 			lost[LOSS_NOT_DELIVERED] = r.due - known;
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The account of every sample that was due, and the losses, kept per CPU and
- * told to the sink while the recording runs, so that a killed one has them.
+ * The account of every sample that was due, and the losses, kept per CPU. They are put into the
+ * sink while the recording runs, so that a killed recording has them.
  */
 #ifndef SKEIN_CAPTURE_LEDGER_H
 #define SKEIN_CAPTURE_LEDGER_H
@@ -14,31 +14,37 @@
 
 struct ledger;
 
-/* event and host: ids of their entities; period: the weight of a sample. */
+/*
+ * host and event: ids of their entities. period: weight of a sample, in the event's unit. Returns 0
+ * or -ENOMEM.
+ */
 int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
 	       uint64_t host, uint64_t event, uint64_t period, struct error *err);
 void ledger_free(struct ledger *l);
 
-/* A sample has been put into the sink, or left out because of its name. */
+/* Count a sample that was put into the sink, or was left out because of its name. */
 void ledger_written(struct ledger *l, unsigned int cpu, bool late);
 void ledger_filtered(struct ledger *l, unsigned int cpu);
-/* Records lost that belong to no CPU's samples. */
+/* Count lost records that are not samples of a CPU. */
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
-/* loss.id given last: for who puts losses beside the ledger's. Valid as long as the ledger. */
+/* The last loss.id, which others that put losses increment; valid as long as the ledger. */
 uint64_t *ledger_last_loss(struct ledger *l);
 
-/* The CPU is not sampled from since on (ns), because it went offline; it is again. */
+/*
+ * ledger_gone(): the CPU is offline, and not sampled since that time (ns). ledger_back(): it is
+ * online again.
+ */
 void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since);
 void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
 
 /*
- * Put the accounts, and the losses since the last call. final: the events are
- * stopped, so that what was due and came from nowhere was not delivered.
+ * Put the accounts, and the losses since the last call. final: the events are stopped, so samples
+ * that were due and are unaccounted for count as not delivered. Returns 0 or a negative errno.
  */
 int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		struct error *err);
 
-/* What the line of progress shows; cheap enough for every round. */
+/* Numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
 
 void ledger_summary(const struct ledger *l, struct capture_summary *ret);

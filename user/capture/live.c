@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Live capture as a source goes round and round: drain the rings, release what
- * is in order, look for names, tell the sink.
+ * The loop of live capture: drains the rings, releases the records that are in order, resolves
+ * names, and passes everything to the sink.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -20,26 +20,28 @@
 
 #define TICK (NSEC_PER_SEC)
 /*
- * Names are asked for when so many are wanted, or so often, ns: waking the worker costs more, and
- * it may have to read a large file again each time. Twice a tick, so that a recorder that is killed
- * leaves names with its samples: what is asked for at a tick comes too late for its commit.
+ * Names of files are requested when this many are wanted, or after this many ns: waking the worker
+ * costs more than a name, and the worker may have to read a large file again each time. The
+ * interval is half a tick because names requested at a tick come too late for that tick's commit,
+ * and a killed recorder should leave names with its samples.
  */
 #define ASK_BATCH 256
 #define ASK_INTERVAL (TICK / 2)
-/* Answers come one by one, and each would wake us: so long, ns, they are left to gather. */
+/* ns that the recorder lets replies gather, since each reply would wake it. */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
-/* Tables of what runs are looked for in the cache for so long before sampling begins. */
+/* ns before sampling in which the tables of running programs may be looked up in the cache. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
-/* Then those that it lacks are made for so long: pages of the others are made when asked for. */
+/* ns after the lookup for making tables; for the rest, pages are made on request. */
 #define MAKING_LIMIT (50 * NSEC_PER_MSEC)
-/* Free memory is given back so often: looking for it takes a millisecond or so. */
+/* ns between returns of free memory to the system, each of which takes about a millisecond. */
 #define TIDY_INTERVAL (30 * NSEC_PER_SEC)
-/* The scan of /proc at the start may take this long. */
+/* ns that the scan of /proc at the start may take. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 
 /*
- * What ends a wait: rings that fill up, names that come, other helper processes that answer,
- * signals for keep_going. A sample ring is written to at ticks of the sampling clock.
+ * Events that end a wait: a ring fills up, names arrive, another helper process replies, or a
+ * signal arrives, which keep_going looks at. Sample rings are separate because they are written at
+ * ticks of the sampling clock.
  */
 enum wake {
 	WAKE_RING = 1,
@@ -56,7 +58,9 @@ static bool may_ask(const struct live *l, uint64_t now)
 	return gathered >= ASK_BATCH || (gathered && now >= l->last_asked + ASK_INTERVAL);
 }
 
-/* all: names of files are asked for, too, which wait until they are many, or for half a tick. */
+/*
+ * all: request names of files, too, which otherwise wait until they are many, or for half a tick.
+ */
 static int poll_helpers(struct live *l, bool all, struct error *err)
 {
 	uint64_t now = boot_now();
@@ -88,7 +92,10 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
 	return 0;
 }
 
-/* What cannot be told is finished in user space, at a higher price. */
+/*
+ * Pass changed mappings to the BPF walkers. If this fails, the stacks are finished in user space,
+ * at a higher cost.
+ */
 static int tell_walkers(struct live *l, uint64_t now, struct error *err)
 {
 	(void)process_table_tell(l->table, tell_one, l, now);
@@ -106,7 +113,7 @@ static int found(void *context, const struct wire_task *t)
 	return order_push(l->order, l->task_ring, t->time, t, sizeof(*t));
 }
 
-/* Every thread's state, as records that take their place in the order. */
+/* Record every thread's state, as records that get their place in the order. */
 static int take_snapshot(struct live *l, struct error *err)
 {
 	int ret = switches_snapshot(l->switches, found, l);
@@ -114,7 +121,7 @@ static int take_snapshot(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
 }
 
-/* All that is in order: switches, and between them what the other rings have. */
+/* Release the records that are in order: switches, and between them those of the other rings. */
 static int release(struct live *l, struct error *err)
 {
 	uint64_t mark = UINT64_MAX;
@@ -164,7 +171,7 @@ static int drain(struct live *l, struct error *err)
 	return ret ? ret : tell_walkers(l, now, err);
 }
 
-/* The side-band has lost records: what /proc says now is all that can be known. */
+/* Report lost side-band records. After a loss only a scan of /proc gives the present state. */
 static void note_side_band_losses(struct live *l)
 {
 	uint64_t lost = sideband_take_lost(l->sideband);
@@ -189,7 +196,7 @@ static void note_switch_losses(struct live *l)
 	l->counted = now;
 }
 
-/* Twice in what is kept, so that stacks are kept for half as long again at most. */
+/* Forget twice in the kept time, so that stacks are kept for at most one and a half times of it. */
 static int forget(struct live *l, uint64_t now, struct error *err)
 {
 	if (!l->options.keep || now < l->last_forget + l->options.keep / 2)
@@ -200,7 +207,10 @@ static int forget(struct live *l, uint64_t now, struct error *err)
 	return sink_forget(l->sink, err);
 }
 
-/* Stacks that waited and cells of the pyramid lay between what stays. */
+/*
+ * Return free memory to the system: freed stacks and cells of the pyramid leave holes between
+ * blocks that stay in use.
+ */
 static void tidy(struct live *l, uint64_t now)
 {
 	order_tidy(l->order);
@@ -266,7 +276,7 @@ static bool keep_going(struct live *l)
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }
 
-/* How long to sleep, ns: until the next look at the rings, or the end of the recording. */
+/* How long to sleep, ns: until the next drain, or the end of the recording. */
 static uint64_t pause_of(const struct live *l, uint64_t now)
 {
 	uint64_t until = l->pace.next, end = l->started + l->options.duration;
@@ -288,7 +298,7 @@ static void sleep_for(uint64_t ns)
 	(void)nanosleep(&t, NULL);
 }
 
-/* Wait until there is something to do; returns what, as a mask of enum wake. */
+/* Wait until there is something to do. Returns a mask of enum wake. */
 static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
@@ -313,8 +323,8 @@ static unsigned int wait_for_work(struct live *l)
 }
 
 /*
- * Names have time. What the worker makes of new files is waited for by stacks and walkers, and
- * where walkers lack something the next name may be one that cannot wait.
+ * Let the names of more replies gather, unless tables are pending, which stacks and walkers wait
+ * for, or the last drain was urgent, so that the next reply may be one that cannot wait.
  */
 static void gather_names(struct live *l)
 {
@@ -358,7 +368,7 @@ static int watch(struct live *l, int fd, uint32_t events, enum wake what)
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-/* Rings are watched for changes only: they are hardly ever empty. */
+/* Watch the rings edge-triggered, because they are hardly ever empty. */
 static int watch_all(struct live *l, struct error *err)
 {
 	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_NAMES);
@@ -378,7 +388,7 @@ static int watch_all(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 
-/* Who is alive and what they have mapped, before the first sample. */
+/* Find all processes and their mappings before the first sample. */
 static int scan_machine(struct live *l, struct error *err)
 {
 	uint64_t until = boot_now() + SCAN_LIMIT;
@@ -398,8 +408,8 @@ static int scan_machine(struct live *l, struct error *err)
 }
 
 /*
- * The tables of what runs already: a stack without them would come with 64 KiB and more of memory,
- * and may be longer than that. Most come from the cache.
+ * Get the tables of running programs, most of them from the cache: a stack without them would come
+ * with 64 KiB and more of memory, and may be longer than that.
  */
 static int prepare_tables(struct live *l, struct error *err)
 {
@@ -457,8 +467,8 @@ static int release_command(struct live *l, struct error *err)
 }
 
 /*
- * A timer that may fire 50 µs late, as is usual, fires with whatever interrupt comes in that time:
- * with the sampling clock's more often than by chance.
+ * With the usual timer slack of 50 µs a timer fires together with any interrupt in that time, and
+ * so with the sampling clock's more often than by chance.
  */
 static void wake_in_time(void)
 {
@@ -472,11 +482,13 @@ static int begin(struct live *l, struct error *err)
 	wake_in_time();
 	if (!ret)
 		ret = watch_all(l, err);
-	if (!ret) /* first the hooks: what forks from here on is followed */
+	/* The hooks come first: processes that fork from here on are followed. */
+	if (!ret)
 		ret = program_attach(l->program, err);
 	if (!ret && l->switches)
 		ret = switches_attach(l->switches, err);
-	if (!ret) /* who is selected is followed from the first record on */
+	/* Selected processes are followed from the first record on. */
+	if (!ret)
 		ret = select_targets(l->program, &l->options, err);
 	if (!ret)
 		ret = scan_machine(l, err);
@@ -499,7 +511,7 @@ static int begin(struct live *l, struct error *err)
 	return ret ? ret : release_command(l, err);
 }
 
-/* The last tables and names have this time together. */
+/* Return whether the time for the last tables and names, which they share, is not over. */
 static bool may_wait(const struct live *l)
 {
 	return boot_now() < l->ended + l->options.wait_names;
@@ -517,7 +529,7 @@ static bool wants_inlines(const struct live *l)
 	       boot_now() < l->ended + l->options.wait_inlines;
 }
 
-/* Ask for what is still nameless, for as long as answers may be hoped for. */
+/* Request and await the names that are still missing, as long as replies may come. */
 static int last_names(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -536,7 +548,7 @@ static int last_names(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Stacks that wait for tables are finished, as far as that can be. */
+/* Finish the parked stacks, as far as possible. */
 static int last_tables(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -586,11 +598,11 @@ static int end(struct live *l, struct error *err)
 		ret = describe(l, l->ended, err);
 	if (!ret)
 		ret = tick(l, true, err);
-	/* again, since it may be this tick for which the sink had no room */
+	/* Report again, since the sink may have run out of room in this tick. */
 	return ret ? ret : ledger_tell(l->ledger, l->sink, boot_now(), true, err);
 }
 
-/* What the helper processes cost counts as the recorder's own, that of killed ones included. */
+/* Count the cost of the helper processes, killed ones included, as the recorder's own. */
 static void add_helpers(struct live *l, struct capture_summary *s)
 {
 	struct helper_cost cost = {0};
@@ -679,7 +691,8 @@ int live_run(struct source *source, struct sink *sink, struct error *err)
 	ret = begin(l, err);
 	if (!ret)
 		ret = rounds(l, err);
-	if (l->started) { /* what was recorded is told, whatever ended it */
+	/* Report what was recorded, whatever ended the recording. */
+	if (l->started) {
 		ended = end(l, ret ? NULL : err);
 		ret = ret ? ret : ended;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Live capture from the inside: what live.c, live_begin.c and live_records.c share. */
+/*
+ * Declarations shared by the files of live capture: live.c, live_begin.c, live_foresee.c,
+ * live_records.c and live_stacks.c.
+ */
 #ifndef SKEIN_CAPTURE_LIVE_H
 #define SKEIN_CAPTURE_LIVE_H
 
@@ -30,9 +33,9 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 
 struct parked;
 
-/* A mapping that is not in order yet, of a file that may turn out to be an interpreter. */
+/* A mapping whose record is not in order yet, of a file that may turn out to be an interpreter. */
 struct foreseen {
-	uint64_t object; /* its id */
+	uint64_t object; /* object.id */
 	uint32_t pid;
 	uint64_t start, offset, time;
 };
@@ -43,113 +46,126 @@ struct live {
 	struct source source;
 	struct capture_options options;
 	struct sampled_event event;
-	struct cpu_set wanted; /* CPUs asked for; empty: all */
+	struct cpu_set wanted; /* CPUs to record; empty means all */
 	struct cgroups *cgroups;
 	struct order *order;
 	struct program *program;
 	struct sampler *sampler;
-	struct switches *switches; /* NULL: they are not recorded */
-	struct schedule *schedule; /* the same */
-	int task_ring; /* of the order: what snapshots have found */
-	uint64_t last_lane; /* lane.id given */
+	struct switches *switches; /* NULL: switches are not recorded */
+	struct schedule *schedule; /* NULL: switches are not recorded */
+	int task_ring; /* ring of the order for tasks found by snapshots */
+	uint64_t last_lane; /* last lane.id in use */
 	struct sideband *sideband;
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	struct pager *pager; /* NULL: no stacks are walked */
-	struct inlines *inlines; /* NULL: they are not asked for */
+	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
 	struct arena *arena;
 	struct tables *tables;
 	struct objects *objects;
 	struct process_table *table;
 	struct intern *intern;
 	struct pythons pythons;
-	struct foreseen foreseen[LIVE_FORESEEN_MAX]; /* the last ones; object 0: none */
-	unsigned int foreseen_count; /* ever */
+	struct foreseen foreseen[LIVE_FORESEEN_MAX]; /* the most recent ones; object 0: unused */
+	unsigned int foreseen_count; /* total so far */
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
 	int epoll;
-	uint64_t started, ended; /* sampling */
+	uint64_t started, ended; /* sampling, ns */
 	struct pace pace;
 	uint64_t last_tick, last_forget, last_tidy;
-	uint64_t last_asked; /* for names of files */
-	struct schedule_counts counted; /* as told in losses */
-	uint64_t unselected; /* children that the kernel side could not select, as told */
-	bool over; /* every selected process has ended */
-	bool scheduled; /* the schedule knows which CPUs there are */
+	uint64_t last_asked; /* ns, when names of files were last requested */
+	struct schedule_counts counted; /* as reported as losses */
+	uint64_t unselected; /* children that BPF programs could not select, as reported */
+	bool over; /* every selected process has exited */
+	bool scheduled; /* the schedule knows the CPUs */
 	bool scanned; /* the first scan of /proc is over */
-	bool remapped; /* walkers have to be told of processes before more is drained */
-	bool retry; /* something has come that stacks may have waited for */
-	bool unknown; /* the last look at the rings has found mappings of unknown files, or Python's */
-	VECTOR(struct parked *) parked; /* samples that wait, oldest first */
+	bool remapped; /* the BPF walkers need new mappings before the next drain */
+	bool retry; /* retry the parked stacks: something they may wait for has come */
+	bool unknown; /* the last drain saw mappings of unknown files or of Python */
+	VECTOR(struct parked *) parked; /* waiting samples, oldest first */
 	size_t parked_bytes;
-	size_t parked_most; /* then the oldest are put as they are */
-	struct finished finished; /* too large for the stack */
-	int error; /* of a callback that cannot return it */
+	size_t parked_most; /* bytes; above this the oldest are put as they are */
+	struct finished finished; /* too large for the C stack */
+	int error; /* first error of a callback that cannot return it */
 	struct error why;
 	struct capture_progress progress;
 	struct capture_summary summary;
 	char container[CGROUP_CONTAINER_MAX];
 };
 
-/* Fork the helper processes, with the callbacks of live_records.c. */
+/*
+ * Fork the helper processes, with the callbacks of live_records.c. Returns 0 or a negative errno.
+ */
 int live_start_helpers(struct live *l, struct error *err);
 
-/* live_foresee.c. What program_foresee() and sideband_foresee() call. */
+/* live_foresee.c: callbacks of program_foresee() and sideband_foresee(). */
 void live_foresee(void *context, const struct wire_sample *s, uint32_t size);
 void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time);
-/* It is known now whether an object is an interpreter: tell the walkers of who was foreseen. */
+/*
+ * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
+ * BPF walkers.
+ */
 void live_foreseen(struct live *l, const struct object *o);
 
-/* Whether a record of a sample ring is a whole sample. */
+/* Return whether a record of a sample ring is a complete sample. */
 bool live_is_sample(const struct wire_sample *s, uint32_t size);
-/* The first failure in a callback that cannot return it, for whoever can. */
+/* Keep the first error of a callback that cannot return it, for a caller that can. */
 void live_keep_error(struct live *l, int ret);
 
-/* An object_context's renewed(). */
+/* Implements renewed() of struct objects_context. */
 void live_renewed(void *context, struct object *o, bool changed);
 
-/* One record in its order, as order_release() hands it over; its error's words are in l->why. */
+/*
+ * Handle one record in its order, as the callback of order_release(). The error's text is in
+ * l->why.
+ */
 int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
 		bool late);
 
-/* Whether user stacks are walked. */
+/* Return whether user stacks are walked. */
 static inline bool live_walks(const struct live *l)
 {
 	return l->options.sample && !l->options.kernel_only;
 }
 
-/* Whether a process may be sampled, as far as its pid and those of its ancestors tell. */
+/* Return whether a process may be sampled, judging by its pid and those of its ancestors. */
 static inline bool live_selects(const struct live *l, uint32_t pid)
 {
 	return !l->options.pid_count || program_selects_pid(l->program, pid);
 }
 
-/* The tables that need a sink: processes, stacks, accounts. */
+/*
+ * Create the tables that need a sink: processes, stacks, accounts. Returns 0 or a negative errno.
+ */
 int live_begin_tables(struct live *l, struct error *err);
 
-/* source_ops.run */
+/* Implements source_ops.run. */
 int live_run(struct source *source, struct sink *sink, struct error *err);
 
-/* Open the events of CPUs that came online, close those of CPUs that went. */
+/* Open the events of CPUs that came online, and close those of CPUs that went offline. */
 int live_follow_cpus(struct live *l, struct error *err);
 
 /*
- * live_stacks.c. A sample whose stack the kernel side could not finish: put it, or keep it until
- * it can be. Errors' words are in l->why.
+ * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it
+ * until its stack can be finished. The error's text is in l->why.
  */
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
 			const struct wire_unfinished *at, struct sample *r);
-/* Look at those that wait again. last: nothing more will come, put them as they are. */
+/* Retry the parked stacks. last: put all of them, as they are if they cannot be finished. */
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
-/* A walk waits at pc for a table: have the pages of it made that it comes through. */
+/* A walk waits at pc for a table: have the pages made that the walk may need. */
 void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
 		     const struct wire_unfinished *at, const void *stack);
-/* Keep a stack that ended badly, if that was asked for: as it began; stack: what was copied. */
+/*
+ * Save a stack that ended badly, if such stacks are kept. begin: where its walk began; stack: the
+ * copied part of the stack.
+ */
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack);
-/* Put a sample whose stack is whole, or as whole as it gets. */
+/* Put a sample whose stack is complete, or cannot become more complete. */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);
 
 #endif

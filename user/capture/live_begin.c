@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constructing a live capture: everything that can fail for want of a right fails here. */
+/* Constructs a live capture. Everything that can fail for lack of a privilege fails here. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,14 @@
 #include "capture/live.h"
 #include "capture/select.h"
 
-/* Bytes for unwind tables, unless --unwind-memory tells. */
+/* Bytes for unwind tables, unless --unwind-memory is given. */
 #define UNWIND_MEMORY (128UL << 20)
-/* Samples that wait for tables may take so much of that again, in the recorder's own memory. */
+/*
+ * Parked samples may take this fraction of the same number of bytes, in the recorder's own memory.
+ */
 #define PARKED_SHARE 8
 
-/* A CPU went, or went and came back since the last look: its events are dead. */
+/* The CPU is offline, or was offline since the last look: its events deliver nothing any more. */
 static void close_cpu(struct live *l, unsigned int cpu)
 {
 	if (sampler_runs_on(l->sampler, cpu))
@@ -26,7 +28,7 @@ static void close_cpu(struct live *l, unsigned int cpu)
 	sideband_close_cpu(l->sideband, cpu);
 }
 
-/* The schedule is told of every CPU when it begins, and of those that go. */
+/* Notify the schedule of every CPU when it starts, and later of CPUs that go offline. */
 static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
 {
 	if (!l->schedule || !l->started)
@@ -47,9 +49,10 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
 		ledger_back(l->ledger, cpu, boot_now());
-		opener_scan(l->opener, 0); /* whom it ran before its side-band was open */
+		/* Processes may have run on this CPU before its side-band was open. */
+		opener_scan(l->opener, 0);
 	}
-	return ret == -ENODEV ? 0 : ret; /* it went while we looked */
+	return ret == -ENODEV ? 0 : ret; /* the CPU went offline meanwhile */
 }
 
 int live_follow_cpus(struct live *l, struct error *err)
@@ -73,7 +76,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Every CPU asked for must exist, and one at least be there now. */
+/* Every CPU of the list must exist, and at least one must be online. */
 static int check_cpus(struct live *l, struct error *err)
 {
 	const char *list = l->options.cpus;
@@ -126,10 +129,10 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
-/* Bytes for which a sample ring has room of each stack: those of compilers are deeper, but few. */
+/* Bytes of copied stack that a sample ring is sized for; compilers have deeper stacks, but few. */
 #define DEEP_STACK 65536
 
-/* Bytes of a sample ring, unless --buffer gives them. */
+/* Bytes of a sample ring, unless --buffer is given. */
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
@@ -141,7 +144,7 @@ static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 			       with_memory ? DEEP_STACK + 2048 : 2048);
 }
 
-/* Switches for those who work on the walkers: words in SKEIN_DEBUG_WALK. */
+/* Return whether SKEIN_DEBUG_WALK, the switches for work on the walkers, contains a word. */
 static bool debug_word(const char *word)
 {
 	const char *words = getenv("SKEIN_DEBUG_WALK");
@@ -187,7 +190,7 @@ static int load_program(struct live *l, struct error *err)
 	return ret;
 }
 
-/* What the walkers look things up in, and the objects whose tables it holds. */
+/* Create the tables that the walkers look up, and the objects whose unwind tables they hold. */
 static int begin_unwinding(struct live *l, struct error *err)
 {
 	uint64_t most = l->options.unwind_memory ? l->options.unwind_memory : UNWIND_MEMORY;
@@ -211,14 +214,14 @@ static int begin_unwinding(struct live *l, struct error *err)
 	ret = tables_new(&l->tables, &memory, err);
 	if (ret)
 		return ret;
-	/* a cache that cannot be used only costs time */
+	/* Ignore errors: without the cache, tables are only slower to get. */
 	if (l->options.unwind_cache)
 		(void)symbolizer_use_cache(l->symbolizer, l->options.unwind_cache);
 	objects.tables = l->tables;
 	return objects_new(&l->objects, &objects, err);
 }
 
-/* Everything that can fail for want of a right fails here, before any file is written. */
+/* Everything that can fail for lack of a privilege fails here, before any file is written. */
 static int prepare(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;

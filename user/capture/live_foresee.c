@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is done as soon as a record is drained, before its turn in the order comes: by then the
- * process may be gone, or have run for as long without its Python being seen.
+ * Prefetches: work begun as soon as a record is drained, before its turn in the order. If it waited
+ * for that turn, the process might have exited, or its Python frames would be missing until then.
  */
 #include <string.h>
 
 #include "bpf/event.h"
 #include "capture/live.h"
 
-/* A walk stands where a table is not ready, in mappings that are as good as any by now. */
+/*
+ * Request the pages of a walk that waits for a table. The process's present mappings are used,
+ * although records before this one may still be pending.
+ */
 static void foresee_pages(struct live *l, const struct process_entry *p,
 			  const struct wire_sample *s, const uint64_t *words)
 {
@@ -18,8 +21,8 @@ static void foresee_pages(struct live *l, const struct process_entry *p,
 }
 
 /*
- * Names of Python code are asked for, and pages of unwind tables. What is not known of them yet is
- * found out in its order.
+ * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Whatever is
+ * not known now is requested when the sample has its turn.
  */
 void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 {
@@ -36,20 +39,20 @@ void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 					  s->python_words));
 }
 
-/* Its frames are walked from the next sample on. */
+/* Pass an interpreter to the BPF walkers, so that frames are walked from the next sample on. */
 static void tell_python(struct live *l, const struct object *o, const struct foreseen *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 
-	/* what cannot be told now is told with its other mappings */
+	/* If the walkers cannot be updated now, they are with the process's other mappings. */
 	if (!program_set_python(l->program, f->pid, &python, f->time))
 		live_keep_error(l, intern_foresee_memory(l->intern, f->pid, o->python,
 							 python.code_type, f->time));
 }
 
 /*
- * A file that is not known yet may be gone soon, and names of an interpreter's code, too. What
- * else a process maps is the same as in all that ran it before.
+ * Return whether a mapping makes a drain urgent: a file that is not known yet may soon be gone, and
+ * so may the names of an interpreter's code. Other files are known from earlier processes.
  */
 static bool lacks_attention(const struct object *o, const struct mapped *m)
 {
@@ -86,7 +89,10 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 		l->foreseen[l->foreseen_count++ % LIVE_FORESEEN_MAX] = f;
 }
 
-/* Its record has had its turn: the walkers are told with the process's other mappings. */
+/*
+ * Return whether the mapping's record has had its turn; then the walkers get the mapping together
+ * with the process's others.
+ */
 static bool is_in_order(const struct live *l, const struct foreseen *f)
 {
 	const struct process_entry *p = process_table_of_pid(l->table, f->pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What comes in during a capture: records of the kernel, answers of the helper processes. */
+/* Handles all input of a capture: records of the kernel, and replies of the helper processes. */
 #include <string.h>
 
 #include "bpf/event.h"
@@ -192,7 +192,7 @@ static enum stack_end stack_end_of(const struct wire_sample *s)
 	return s->user_frames ? (enum stack_end)s->user_end : END_UNREADABLE;
 }
 
-/* What is said of the lock and the collector is said of threads of an interpreter only. */
+/* Set the flags of the GIL and the garbage collector only for threads of an interpreter. */
 static uint64_t python_flags_of(const struct wire_sample *s)
 {
 	if (!(s->python & WIRE_PYTHON_THREAD))
@@ -208,7 +208,7 @@ static uint64_t flags_of(const struct wire_sample *s, bool late)
 	       python_flags_of(s);
 }
 
-/* Names are matched here, not in the kernel; and until it executes, the command is still skein. */
+/* Select by name here, not in the kernel. Until it executes, the command is still skein. */
 static bool wanted(const struct live *l, const struct process_entry *p,
 		   const struct thread_entry *t)
 {
@@ -253,7 +253,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
 	if (ret)
 		return ret;
-	/* it tells the name, too, by which the process may be wanted */
+	/* The scan also gives the name by which the process may be selected. */
 	if (unknown && opener_scan(l->opener, s->pid) < 0)
 		process_table_scan_over(l->table, s->pid);
 	if (!wanted(l, p, t)) {
@@ -317,7 +317,7 @@ int live_record(void *context, int ring, uint64_t time, const void *data, uint32
 	return on_life(l, time, data, size);
 }
 
-/* The helper processes are forked first, while there is little to inherit. */
+/* Helper processes are forked first, while they inherit little. */
 int live_start_helpers(struct live *l, struct error *err)
 {
 	const struct symbolizer_events symbols = {

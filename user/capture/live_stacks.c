@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples whose stacks are not finished: they are at once if everything is
- * there, else they wait, with all that they need, for the tables that are
- * being made.
+ * Samples with unfinished stacks: they are finished at once if everything is there; otherwise they
+ * are parked, with everything that they need, until the pending tables are made.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,22 +10,22 @@
 #include "capture/clock.h"
 #include "capture/live.h"
 
-/* Waits for a scan of its process, of which not all is known. */
+/* The sample waits for a scan of its process, which is not fully known. */
 #define SLOT_SCAN UINT32_MAX
 
-/* A sample that waits. Behind it lie the words of its frames, and the copied stack. */
+/* A parked sample, followed by the words of its frames and the copied part of its stack. */
 struct parked {
 	struct sample sample;
 	struct wire_unfinished at;
-	struct space *space; /* shared */
-	size_t bytes; /* that it takes, a space of its own included */
+	struct space *space; /* a reference, see space_share() */
+	size_t bytes; /* of memory, including its space */
 	uint64_t process; /* process.id */
 	uint32_t pid;
-	uint32_t slot; /* whose table it waits for, or the page that holds waits_at */
+	uint32_t slot; /* table or page that holds waits_at; SLOT_SCAN: a scan */
 	uint64_t waits_at;
-	uint32_t kernel, user, python; /* words of frames */
+	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
-	bool begun; /* at is where the walk began: it is walked anew */
+	bool begun; /* at is where the walk began: walk all frames again */
 	uint64_t words[];
 };
 
@@ -40,7 +39,10 @@ static size_t bytes_of(const struct parked *p)
 	return sizeof(*p) + words_of(p) * sizeof(uint64_t) + p->at.bytes + p->at.outer_bytes;
 }
 
-/* Processes that map and map may leave each of their stacks with a space of its own. */
+/*
+ * Update the bytes of a parked sample. They include its space, since a process that maps all the
+ * time may leave each of its stacks with a space of its own.
+ */
 static void account(struct live *l, struct parked *p)
 {
 	l->parked_bytes -= p->bytes;
@@ -88,7 +90,7 @@ static struct finish_world world_of(const struct live *l, struct space *space)
 	return world;
 }
 
-/* Walk on from where it stands. 0, -EAGAIN and what it waits for in *slot, or another error. */
+/* Continue the walk. Returns 0, -EAGAIN with ret->slot and ret->waits_at, or another error. */
 static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
 			 struct finished *ret)
 {
@@ -96,7 +98,7 @@ static int try_to_finish(struct live *l, const struct unfinished *u, struct spac
 	int result = finish_stack(ret, &world, u);
 
 	if (!result && space->view_version != space->version)
-		ret->end = END_EVICTED; /* for want of memory nothing was mapped */
+		ret->end = END_EVICTED; /* the arena had no room for the mappings */
 	return result;
 }
 
@@ -116,7 +118,7 @@ int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *r
 	return saver_see(l->saver, &world, &e, &l->why);
 }
 
-/* words: those of all parts, the user's unfinished. stack: what was copied of it. */
+/* words: frames of all parts, of which the user part is replaced. stack: the copied part. */
 static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
 			const struct finished *f)
 {
@@ -147,13 +149,16 @@ static uint64_t tag_of(const struct parked *p)
 	return p->at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 }
 
-/* What there is of it, with the reason why there is no more. */
+/* Put the frames found so far, with the reason why there are no more. */
 static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 {
 	f->count = p->user;
 	f->end = END_NOT_READY;
 	memcpy(f->frames, p->words + p->kernel, p->user * sizeof(uint64_t));
-	/* where the thread stood is known; so is a caller whose table is not ready */
+	/*
+	 * The walk's pc is a frame, too: where the thread stood, or a caller whose table is not
+	 * ready.
+	 */
 	if (!f->count || (!p->begun && !p->at.unmapped))
 		f->frames[f->count++] = p->at.pc | tag_of(p);
 	return put_finished(l, p, p->words, p->words + words_of(p), f);
@@ -166,7 +171,7 @@ static void let_go(struct live *l, struct parked *p)
 	free(p);
 }
 
-/* A scan has made a new space: what was known before was nothing. */
+/* Switch to the space that a scan has made; nothing was known of the one before. */
 static void take_new_space(struct live *l, struct parked *p)
 {
 	const struct process_entry *now = process_table_find(l->table, p->pid, p->process);
@@ -178,7 +183,7 @@ static void take_new_space(struct live *l, struct parked *p)
 	account(l, p);
 }
 
-/* Whether what it waits for has yet to come. */
+/* Return whether the table, page or scan that a parked sample waits for has yet to come. */
 static bool waits(const struct live *l, const struct parked *p)
 {
 	const struct space_mapping *m = space_find(p->space, p->waits_at);
@@ -206,7 +211,7 @@ void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
 		pager_want(l->pager, &walk);
 }
 
-/* 1: it goes on waiting. */
+/* Retry a parked sample. Returns 0 if it was put, 1 if it must wait on, or a negative errno. */
 static int retry(struct live *l, struct parked *p, bool last)
 {
 	const struct unfinished u = {
@@ -237,7 +242,7 @@ static int retry(struct live *l, struct parked *p, bool last)
 
 int live_retry_stacks(struct live *l, bool last)
 {
-	/* with some room made at once, not every stack that comes makes all others tried again */
+	/* Make some room at once, so that not every new stack causes a retry of all others. */
 	size_t most = l->parked_bytes > l->parked_most ? l->parked_most / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
@@ -261,7 +266,7 @@ int live_retry_stacks(struct live *l, bool last)
 	return ret;
 }
 
-/* frames and stack: what follows the head. */
+/* Park a sample. frames and stack: data that follow the head. */
 static int park(struct live *l, const struct parked *head, const uint64_t *frames,
 		const void *stack)
 {
@@ -281,7 +286,10 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 	return l->parked_bytes > l->parked_most ? live_retry_stacks(l, false) : 0;
 }
 
-/* What the walkers in the kernel could have known, and what nobody knows. */
+/*
+ * Note that the walkers in the kernel lack the present mappings, or that nobody knows any mapping
+ * for the pc.
+ */
 static void learn(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
 		  const struct finished *f)
 {

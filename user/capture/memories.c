@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memories that were opened early, by pid. */
+/* Keeps memories that were opened early, by pid. */
 #include "capture/memories.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "capture/clock.h"
 
-/* Records are in order long before that, if there is a sample of the process at all. */
+/* ns that a memory is kept; records come in order long before, if the process is sampled at all. */
 #define KEPT (3 * NSEC_PER_SEC)
-/* Then the oldest goes: a storm of interpreters. */
+/* With this many memories, as when many interpreters start at once, the oldest is forgotten. */
 #define MOST 1024
 
 static struct early_memory *find(const struct memories *m, uint32_t pid)
@@ -42,7 +42,8 @@ int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
 		forget(m, m->early);
 	memory = objects_python(o, &where, 0, f, code_type);
 	e = memory ? calloc(1, sizeof(*e)) : NULL;
-	if (!e) /* the object goes when there are too many that nobody uses */
+	/* The object is forgotten once there are too many unused ones. */
+	if (!e)
 		return -ENOMEM;
 	e->pid = pid;
 	e->memory = memory;

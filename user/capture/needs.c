@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of needs, and the lines that mend. */
+/* Contains the table of needs, and writes the lines that fix them. */
 #include "capture/needs.h"
 
 #include <linux/capability.h>
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 		t->used = t->size - 1;
 }
 
-/* The names of needs, from their skip-th character on, between separators. */
+/* Add the names of needs, each from its character number skip on, joined by between and last. */
 static void add_names(struct text *t, uint64_t needs, size_t skip, const char *between,
 		      const char *last)
 {
@@ -71,8 +71,8 @@ const char *need_names(uint64_t needs, char *buf, size_t size)
 }
 
 /*
- * setcap(8) replaces what a file has: the whole set is named, whatever is missing. It is "+ep",
- * without inheritance: what skein starts has none of them.
+ * setcap(8) replaces the capabilities of a file, so name the whole set, whichever is missing.
+ * Without the inheritable set, commands that skein starts get none of them.
  */
 static void add_setcap(struct text *t)
 {

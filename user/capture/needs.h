@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What recording needs of the machine: one table. Doctor, the words of failures and
- * docs/privileges.md are made from it.
+ * Recording's requirements on the machine, in one table from which `skein doctor`, error messages
+ * and docs/privileges.md are made.
  */
 #ifndef SKEIN_CAPTURE_NEEDS_H
 #define SKEIN_CAPTURE_NEEDS_H
@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 /*
- * X(NAME, capability, "for what", "what is lost without it"): in the order of the documents.
- * REQUIRED: those without which nothing is recorded.
+ * X(NAME, "for what", "what is lost without it"): capabilities in the order of the documents.
+ * NEEDS_REQUIRED has those without which nothing is recorded.
  */
 #define NEED_CAPABILITIES(X) \
 	X(BPF, "loading the programs that take samples and switches", "no recording") \
@@ -34,9 +34,9 @@
 	  "on an overloaded machine more samples are lost, which is counted")
 
 /*
- * X(NAME, "what it is called", "for what", "what is lost without it", "what an error says",
- *   and what mends it: as root, as another user, in a systemd unit, for a container engine, in a
- *   Kubernetes manifest)
+ * X(NAME, "name", "for what", "what is lost without it", "what an error reports", and the line that
+ * fixes it: as root, as another user, in a systemd unit, for a container engine, in a Kubernetes
+ * manifest)
  */
 #define NEED_FEATURES(X) \
 	X(KERNEL, "Linux 6.1 or newer", "what the programs ask of the kernel", "no recording", \
@@ -126,7 +126,7 @@ enum need {
 	NEED_COUNT
 };
 
-/* X(NAME, "where skein runs", "where the line that mends something goes") */
+/* X(NAME, "where skein runs", "where the line that fixes something goes") */
 #define NEED_SETTINGS(X) \
 	X(ROOT, "a root shell", "") \
 	X(USER, "a user's shell", "") \
@@ -137,17 +137,17 @@ enum need {
 enum setting { NEED_SETTINGS(NEED_SETTING_ENUM) SETTING_COUNT };
 
 struct need_entry {
-	const char *name; /* CAP_BPF, or what it is called */
-	int capability; /* its number; -1: it is none */
+	const char *name; /* CAP_BPF, or the feature's name */
+	int capability; /* its number; -1: not a capability */
 	const char *what, *lost;
-	const char *lacking; /* what an error says; of a capability NULL */
-	const char *mends[SETTING_COUNT]; /* NULL: made from the capability */
+	const char *lacking; /* text of an error; NULL for a capability */
+	const char *mends[SETTING_COUNT]; /* by setting; NULL: made from the capability */
 };
 
 extern const struct need_entry need_table[NEED_COUNT];
 
 #define NEED_BIT(need) (1ULL << (need))
-/* Those capabilities without which nothing is recorded, and all of them. */
+/* The capabilities without which nothing is recorded, and all capabilities of the table. */
 #define NEEDS_REQUIRED (NEED_BIT(NEED_CAP_BPF) | NEED_BIT(NEED_CAP_PERFMON))
 #define NEEDS_CAPABILITIES (NEED_BIT(NEED_KERNEL) - 1)
 
@@ -155,43 +155,43 @@ const char *setting_text(enum setting s);
 const char *setting_place(enum setting s);
 
 /*
- * The line that mends the lack of some capabilities, or of one other need: a command, or a line of
- * a unit or a manifest. Returns buf.
+ * Write the line that fixes the lack of some capabilities, or of one other need: a command, or a
+ * line of a unit or manifest. Returns buf.
  */
 const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size);
 
-/* Names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
+/* Write the names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
 const char *need_names(uint64_t needs, char *buf, size_t size);
 
-/* needs_here.c: where this process runs. */
+/* needs_here.c: the setting in which this process runs. */
 enum setting setting_here(void);
 /*
- * Which capabilities of the table this process does not have in effect. What a
- * greater one (CAP_SYS_ADMIN, CAP_DAC_OVERRIDE) allows is not missing.
+ * The capabilities of the table that are not effective in this process, as NEED_BIT()s. A
+ * capability that a greater one includes (CAP_SYS_ADMIN, CAP_DAC_OVERRIDE) is not missing.
  */
 uint64_t needs_missing(void);
 
 /*
- * What keeps the kernel from letting this process load programs and open events, which it has
- * answered with code; 0: nothing that is known.
+ * The needs that explain why the kernel refused to load programs or open events with that error
+ * code (negative errno), as NEED_BIT()s; 0: no known reason.
  */
 uint64_t needs_refused(int code);
 
-/* What forbids: each true only if it is certain. */
+/* Restrictions of this process; each is true only if it is certain. */
 bool here_in_user_namespace(void);
 bool here_in_pid_namespace(void);
-bool here_locked_down(void); /* confidentiality */
-bool here_filtered(void); /* seccomp */
-bool here_apparmor(char *profile, size_t size); /* confined by a profile, and by which */
-bool here_kernel_hidden(void); /* its symbols have no addresses */
-/* A number of /proc/sys, such as kernel/kptr_restrict; -1: not known. */
+bool here_locked_down(void); /* lockdown=confidentiality */
+bool here_filtered(void); /* by seccomp */
+bool here_apparmor(char *profile, size_t size); /* by an AppArmor profile, named in profile */
+bool here_kernel_hidden(void); /* kallsyms has no addresses for this process */
+/* A numeric setting below /proc/sys, such as kernel/kptr_restrict; -1: unknown. */
 long here_sysctl(const char *name);
 
 /*
- * Say that an act failed with code, for want of what: one line what is lacking, one what mends it,
- * one that names the doctor. need: what it must be, or NEED_COUNT: the likeliest of what is missing
- * here for an act that the kernel refused. Returns code; *err says "ACT: strerror" if nothing is
- * known to be missing.
+ * Set *err for an act that failed with code (negative errno): a line with the missing need, one
+ * with the line that fixes it, and one that refers to the doctor. need: the need, or NEED_COUNT for
+ * the likeliest that is missing here for an act that the kernel refused. Without a known need the
+ * first line is "ACT: strerror". Returns code, or -EOPNOTSUPP for -EINVAL.
  */
 int need_failed(struct error *err, int code, enum need need, const char *act);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What this process has, where it runs, and why it was refused something. */
+/*
+ * Finds out which capabilities this process has, where it runs, and why the kernel refused it
+ * something.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -13,7 +16,7 @@
 
 #include "capture/needs.h"
 
-/* Inode numbers that the kernel gives its first namespaces (include/linux/proc_ns.h). */
+/* Inode numbers of the initial namespaces (include/linux/proc_ns.h). */
 #define FIRST_IPC_NAMESPACE 0xEFFFFFFFU
 #define FIRST_UTS_NAMESPACE 0xEFFFFFFEU
 #define FIRST_USER_NAMESPACE 0xEFFFFFFDU
@@ -21,7 +24,7 @@
 
 #define SYMBOLS_TRIED 1000
 
-/* Text of a small file, "" if it cannot be read. */
+/* Read a small file as text; "" if it cannot be read. */
 static const char *text_of(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -112,7 +115,7 @@ bool here_kernel_hidden(void)
 	unsigned long long address = 0;
 	char line[1024];
 
-	/* a few have none anywhere: those that count from 0 on each CPU */
+	/* Look at several symbols: those that count from 0 on each CPU have no address anywhere. */
 	for (int i = 0; i < SYMBOLS_TRIED && f && !address && fgets(line, sizeof(line), f); i++)
 		(void)sscanf(line, "%llx", &address);
 	if (f)
@@ -139,7 +142,9 @@ static bool in_kubernetes(void)
 	       strstr(text_of("/proc/self/cgroup", text, sizeof(text)), "kubepods");
 }
 
-/* The marks of containers alone do not count: virtual machines are made of their images, too. */
+/*
+ * The marks of containers alone do not count, since virtual machines are made of their images, too.
+ */
 static bool in_container(void)
 {
 	char text[4096];
@@ -155,7 +160,7 @@ static bool in_container(void)
 	return strstr(text, "/docker") || strstr(text, "libpod-") || strstr(text, "cri-containerd");
 }
 
-/* A unit of the system's own manager, not of a user's. */
+/* Return whether this is a unit of the system's manager, not of a user's. */
 static bool in_unit(void)
 {
 	char text[4096];
@@ -199,7 +204,7 @@ uint64_t needs_refused(int code)
 	return 0;
 }
 
-/* "CAP_BPF is missing", or what an error says of another need. */
+/* Text of the lack of needs: "CAP_BPF is missing", or the error text of another need. */
 static const char *lacking(uint64_t needs, char *buf, size_t size)
 {
 	char names[128];
@@ -217,7 +222,8 @@ int need_failed(struct error *err, int code, enum need need, const char *act)
 	uint64_t needs = need < NEED_COUNT ? NEED_BIT(need) : needs_refused(code);
 	char why[192], mend[512];
 
-	if (code == -EINVAL) /* the kernel's words, not the user's */
+	/* The commands treat -EINVAL as a usage error, which a refusal by the kernel is not. */
+	if (code == -EINVAL)
 		code = -EOPNOTSUPP;
 	if (needs) {
 		error_set(err, code, "%s: %s", act, lacking(needs, why, sizeof(why)));
