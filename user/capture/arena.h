@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the BPF programs read (layout: bpf/unwind/world.h), in chunks of 1 MiB that are made
- * as they are needed. Freed memory is not reused at once, because a BPF walker may still be reading
- * it.
+ * Allocates memory that the BPF programs read (layout: bpf/unwind/world.h), in chunks of 1 MiB that
+ * are made as they are needed. Freed memory is not reused at once, because a BPF walker may still
+ * be reading that memory.
  */
 #ifndef SKEIN_CAPTURE_ARENA_H
 #define SKEIN_CAPTURE_ARENA_H
@@ -42,6 +42,7 @@ uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now);
 /* Give back an allocation; place 0 is ignored. now: ns. */
 void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now);
 
+/* The memory at a place. */
 uint32_t *arena_at(const struct arena *a, uint32_t place);
 
 /* Bytes in use, bytes of all chunks, and the limit given to arena_new(). */

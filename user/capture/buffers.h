@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of the buffers into which the BPF programs write, by the number of CPUs: as large as one
- * CPU may need, and within a bound for all CPUs together. Sizes are powers of two.
+ * Computes the sizes of the buffers into which the BPF programs write, from the number of CPUs: as
+ * large as one CPU may need, and within a bound for all CPUs together. Sizes are powers of two.
  */
 #ifndef SKEIN_CAPTURE_BUFFERS_H
 #define SKEIN_CAPTURE_BUFFERS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Live capture: the source that records the running machine. */
+/* Declares live capture, the source that records the running machine. */
 #ifndef SKEIN_CAPTURE_CAPTURE_H
 #define SKEIN_CAPTURE_CAPTURE_H
 
@@ -66,7 +66,7 @@ struct capture_refusal {
 	char what[192]; /* such as "to uid 1001: 14,210 files (more than its share)" */
 };
 
-/* What a summary reports in addition to the contents of the records. */
+/* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
 	uint64_t due, written, filtered, idle, late, cut_off;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control groups: reads which hierarchies are mounted, chooses the one that covers most processes
+ * Reads which control group hierarchies are mounted, chooses the one that covers most processes
  * here, and translates between a cgroup's id (st_ino of its directory, which BPF programs see) and
  * its path (as /proc/PID/cgroup shows it).
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks for `skein doctor`: find out what works on this machine by doing it. Programs are loaded,
- * events opened, a child is sampled, files of other users' processes are opened. The checks of
- * recording do not rely on sysctls or capabilities.
+ * Checks for `skein doctor` which parts of skein work on this machine, by trying them: programs are
+ * loaded, events opened, a child is sampled, files of other users' processes are opened. The checks
+ * of recording do not rely on sysctls or capabilities.
  */
 #ifndef SKEIN_CAPTURE_CHECKUP_H
 #define SKEIN_CAPTURE_CHECKUP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of every timestamp, and time constants of the capture loop. */
+/* Reads the clock of every timestamp, and defines time constants of the capture loop. */
 #ifndef SKEIN_CAPTURE_CLOCK_H
 #define SKEIN_CAPTURE_CLOCK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets of CPU numbers. */
+/* Parses sets of CPU numbers and looks CPUs up in them. */
 #include "capture/cpus.h"
 
 #include <ctype.h>

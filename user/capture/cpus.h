@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of CPU numbers, parsed from lists such as "0,2-3". */
+/* Declares sets of CPU numbers, which are parsed from lists such as "0,2-3". */
 #ifndef SKEIN_CAPTURE_CPUS_H
 #define SKEIN_CAPTURE_CPUS_H
 

@@ -8,7 +8,7 @@
 #include "capture/sampler.h"
 
 /*
- * Put the host entity with this id, for a recording from start to end (ns; end 0: it still runs).
+ * Put the host entity with this id, for a recording from start to end (ns; end 0: not ended yet).
  */
 int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 		  struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines and inlined functions while recording (--inlines): finds the debugging information of
+ * Gets lines and inlined functions while recording (--inlines): finds the debugging information of
  * files, in themselves or elsewhere, and queries the symbolizer that reads it. That symbolizer has
  * a worker of its own, so debugging information neither kills nor delays the worker that resolves
  * names.

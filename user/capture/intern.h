@@ -17,6 +17,7 @@
 
 struct intern;
 
+/* objects, symbolizer and sink stay the caller's. Returns 0 or -ENOMEM. */
 int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
 	       struct sink *sink, struct error *err);
 void intern_free(struct intern *n);

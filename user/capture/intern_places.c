@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lines and inlined functions of frames (--inlines). A frame is first put with its name as usual;
- * when its places are known, it is put again, together with the functions inlined at its address.
+ * Adds lines and inlined functions to frames (--inlines). A frame is first put with its name as
+ * usual; when its places are known, the frame is put again, together with the functions inlined at
+ * its address.
  */
 #include <errno.h>
 #include <stdlib.h>

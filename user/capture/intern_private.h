@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations shared by the files of interning; all other files include intern.h. */
+/*
+ * Declares data and functions shared by the files of interning; all other files include intern.h.
+ */
 #ifndef SKEIN_CAPTURE_INTERN_PRIVATE_H
 #define SKEIN_CAPTURE_INTERN_PRIVATE_H
 

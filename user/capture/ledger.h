@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The account of every sample that was due, and the losses, kept per CPU. They are put into the
+ * Keeps the account of every sample that was due, and the losses, per CPU. Both are put into the
  * sink while the recording runs, so that a killed recording has them.
  */
 #ifndef SKEIN_CAPTURE_LEDGER_H
@@ -47,6 +47,7 @@ int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 /* Numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
 
+/* Fill the account and the losses of *ret, summed over all CPUs. */
 void ledger_summary(const struct ledger *l, struct capture_summary *ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The loop of live capture: drains the rings, releases the records that are in order, resolves
+ * Runs the loop of live capture: drains the rings, releases the records that are in order, resolves
  * names, and passes everything to the sink.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Declarations shared by the files of live capture: live.c, live_begin.c, live_foresee.c,
- * live_records.c and live_stacks.c.
+ * Declares data and functions shared by the files of live capture: live.c, live_begin.c,
+ * live_foresee.c, live_records.c and live_stacks.c.
  */
 #ifndef SKEIN_CAPTURE_LIVE_H
 #define SKEIN_CAPTURE_LIVE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prefetches: work begun as soon as a record is drained, before its turn in the order. If it waited
- * for that turn, the process might have exited, or its Python frames would be missing until then.
+ * Prefetches: begins work as soon as a record is drained, before the record's turn in the order. At
+ * its turn the process may have exited, and its Python frames would be missing until then.
  */
 #include <string.h>
 

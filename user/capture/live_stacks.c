@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples with unfinished stacks: they are finished at once if everything is there; otherwise they
- * are parked, with everything that they need, until the pending tables are made.
+ * Handles samples with unfinished stacks: they are finished at once if everything is there;
+ * otherwise they are parked, with everything that they need, until the pending tables are made.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -287,8 +287,8 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 }
 
 /*
- * Note that the walkers in the kernel lack the present mappings, or that nobody knows any mapping
- * for the pc.
+ * Note that the kernel's walkers lack the present mappings, or that the pc lies in no mapping
+ * although all mappings are known.
  */
 static void learn(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
 		  const struct finished *f)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memories of processes with an interpreter, opened before the records of these processes are in
+ * Opens memories of processes with an interpreter before the records of these processes are in
  * order, because an interpreter frees the code of its first milliseconds, and the code's names, as
- * soon as it has run.
+ * soon as that code has run.
  */
 #ifndef SKEIN_CAPTURE_MEMORIES_H
 #define SKEIN_CAPTURE_MEMORIES_H
@@ -37,7 +37,7 @@ struct object *memories_find(const struct memories *m, uint32_t pid);
  * (objects_use()). NULL: there is none, or it belongs to another program.
  */
 struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type);
-/* Forget memories that nobody took for some seconds. now: ns. */
+/* Forget memories that were not taken for some seconds. now: ns. */
 void memories_tick(struct memories *m, uint64_t now);
 void memories_free(struct memories *m);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording's requirements on the machine, in one table from which `skein doctor`, error messages
- * and docs/privileges.md are made.
+ * Lists recording's requirements on the machine, in one table from which `skein doctor`, error
+ * messages and docs/privileges.md are made.
  */
 #ifndef SKEIN_CAPTURE_NEEDS_H
 #define SKEIN_CAPTURE_NEEDS_H

@@ -115,7 +115,9 @@ bool here_kernel_hidden(void)
 	unsigned long long address = 0;
 	char line[1024];
 
-	/* Look at several symbols: those that count from 0 on each CPU have no address anywhere. */
+	/*
+	 * Look at several symbols: symbols that count from 0 on each CPU have no address anywhere.
+	 */
 	for (int i = 0; i < SYMBOLS_TRIED && f && !address && fgets(line, sizeof(line), f); i++)
 		(void)sscanf(line, "%llx", &address);
 	if (f)
