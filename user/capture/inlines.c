@@ -294,6 +294,10 @@ static int file_new(struct inlines *in, uint64_t id, struct file **ret)
 		return -ENOMEM;
 	f->id = id;
 	HASH_ADD(hh, in->files, id, sizeof(id), f);
+	if (!HASH_HAS(hh, f)) {
+		free(f);
+		return -ENOMEM;
+	}
 	fd = symbolizer_dup(in->context.names, id);
 	rc = fd < 0 ? fd : symbolizer_add(in->symbolizer, id, OBJECT_ELF, fd);
 	if (!rc)

@@ -103,7 +103,10 @@ void intern_ask_places(struct intern *n, const struct frame *f, const struct sym
 		return;
 	}
 	HASH_ADD(hh, n->placing, key, sizeof(p->key), p);
-	if (inlines_ask(n->inlines, f->mapping, f->address) < 0) {
+	if (!HASH_HAS(hh, p)) {
+		inlines_refuse(n->inlines);
+		forget(n, p);
+	} else if (inlines_ask(n->inlines, f->mapping, f->address) < 0) {
 		HASH_DEL(n->placing, p);
 		forget(n, p);
 	}
