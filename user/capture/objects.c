@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Objects: identity, opening, and what is known of them. */
+/* Objects: their identity, opening them, and keeping the facts known about them. */
 #include "capture/objects.h"
 
 #include <errno.h>
@@ -15,15 +15,18 @@
 #include "capture/owners.h"
 #include "symbolizers/python_file.h"
 
-/* A file may be overwritten in place: after this long its size and times are compared again. */
+/* A file may be overwritten in place: its size and times are compared again after this time. */
 #define CHECK_INTERVAL NSEC_PER_SEC
 /* Reading kallsyms takes tens of milliseconds. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
-/* So many that nobody maps are remembered: each holds a file open, which may have been deleted. */
+/*
+ * Unmapped files and memories that are remembered. Each holds a file open that may have been
+ * deleted.
+ */
 #define MOST_UNUSED 1024
-/* Ids of what is told of interpreters: above those of describe.c. */
+/* Ids of info rows about interpreters; they follow the ids of describe.c and shares.c. */
 #define FIRST_PYTHON_INFO 1000
-/* A token says which object was to be opened, and what of it. */
+/* A token is an object id and, in its low bits, an enum open_what. */
 #define WHAT_BITS 2
 
 struct objects {
@@ -31,10 +34,10 @@ struct objects {
 	struct object *by_file; /* newest object of each file */
 	struct object *by_id;
 	struct object *kernel, *vdso, *vdso32;
-	struct object *refused; /* one for each user with more files than are remembered */
+	struct object *refused; /* one object for each user with more files than are remembered */
 	uint64_t vdso_size;
 	uint64_t last_id;
-	struct shares shares; /* what each user's programs may have looked at */
+	struct shares shares; /* what the recorder may look at for each user */
 };
 
 static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
@@ -65,7 +68,7 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->seen = m->seen;
 }
 
-/* For whose sake the file or memory is looked at. */
+/* The user for whose sake the file or memory is looked at. */
 static uint32_t owner_of(struct objects *o, const struct mapped *m)
 {
 	return o->context.opener ? opener_owner(o->context.opener, m->pid, m->parent) : 0;
@@ -76,7 +79,7 @@ static void no_table(struct objects *o, const struct object *object)
 	tables_set(o->context.tables, object->table, UNWIND_TABLE_NONE, boot_now());
 }
 
-/* Walks that come through it wait for its table from now on. */
+/* Request the table of an object. Walks through the object wait for the table from now on. */
 static void ask_for_table(struct objects *o, struct object *object)
 {
 	if (object->table == UNWIND_SLOT_NONE)
@@ -99,7 +102,10 @@ static void forget_python(struct object *object)
 	object->python_layout = 0;
 }
 
-/* Whether there is an interpreter in it. What cannot be asked keeps its native frames. */
+/*
+ * Check whether a file has an interpreter in it. If the request fails, only native frames are
+ * shown.
+ */
 static void inspect(struct objects *o, struct object *object)
 {
 	forget_python(object);
@@ -107,7 +113,7 @@ static void inspect(struct objects *o, struct object *object)
 		(void)symbolizer_inspect(o->context.symbolizer, object->id);
 }
 
-/* Make it known to the symbolizer. The symbols of a file are read once a sample has met it. */
+/* Give the object to the symbolizer. The symbols of a file are read once a sample needs them. */
 static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	struct symbolizer *s = o->context.symbolizer;
@@ -118,7 +124,10 @@ static int give(struct objects *o, struct object *object, enum object_kind kind,
 	if (!rc)
 		symbolizer_set_owner(s, object->id, object->owner);
 	if (!rc && kind == OBJECT_ELF) {
-		/* first: native stacks that lack their table are finished later, Python's are not */
+		/*
+		 * Inspect first: a native stack without its table is finished later, a Python stack
+		 * is not.
+		 */
 		inspect(o, object);
 		ask_for_table(o, object);
 	}
@@ -142,7 +151,7 @@ static int give_kernel(struct objects *o)
 	return give(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
-/* The same file for reading only: what the worker is handed is not for it to change. Closes fd. */
+/* Reopen the file read-only, so that the worker cannot change it. Closes fd. */
 static int only_for_reading(int fd)
 {
 	char path[32];
@@ -156,7 +165,7 @@ static int only_for_reading(int fd)
 	return again;
 }
 
-/* The image of the vDSO is the same in every 64-bit process: ours serves for all. */
+/* The image of the vDSO is the same in every 64-bit process: the recorder's own serves for all. */
 static int give_vdso(struct objects *o)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -168,7 +177,7 @@ static int give_vdso(struct objects *o)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* one page always is there; what lies behind the last one makes write() stop short */
+	/* The first page always exists; after the last one, write() stops short. */
 	for (size_t at = 0; at < size; at += page)
 		if (write(fd, image + at, page) != (ssize_t)page)
 			break;
@@ -198,7 +207,7 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 	o->vdso32->table = new_table(o);
 	o->vdso32->state = OBJECT_UNREADABLE;
 	no_table(o, o->vdso32);
-	/* without these, kernel and vDSO frames have no names: no reason to fail */
+	/* Without these, kernel and vDSO frames have no names; that is no reason to fail. */
 	if (give_kernel(o) < 0)
 		o->kernel->state = OBJECT_UNREADABLE;
 	if (give_vdso(o) < 0) {
@@ -225,7 +234,7 @@ static void drop(struct objects *o, struct object *object)
 	HASH_FIND(by_file, o->by_file, &object->key, sizeof(object->key), newest);
 	if (newest == object)
 		HASH_DELETE(by_file, o->by_file, object);
-	if (HASH_HAS(by_id, object)) /* not if there was no memory for its new number */
+	if (HASH_HAS(by_id, object)) /* false if there was no memory when its id changed */
 		HASH_DELETE(by_id, o->by_id, object);
 	if (object->kind == MAPPING_FILE && !object->refused)
 		shares_of(&o->shares, object->owner)->files--;
@@ -255,7 +264,7 @@ struct object *objects_kernel(struct objects *o)
 
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end)
 {
-	/* a 32-bit process has another image, which may have the same size */
+	/* A 32-bit process has another image, which may have the same size. */
 	if (end <= 1ULL << 32)
 		return o->vdso32;
 	return !o->vdso_size || end - start == o->vdso_size ? o->vdso : NULL;
@@ -269,7 +278,7 @@ struct object *objects_by_id(struct objects *o, uint64_t id)
 	return object;
 }
 
-/* It stays as it is: frames met in it have no names. */
+/* Mark the object as unreadable: frames in it have no names. */
 static void give_up(struct objects *o, struct object *object)
 {
 	object->state = OBJECT_UNREADABLE;
@@ -331,12 +340,12 @@ void objects_need(struct objects *o, struct object *object)
 {
 	object->wanted = true;
 	open_object(o, object);
-	/* a file that cannot be read is answered so when names are asked for */
+	/* For an unreadable file, requests for names fail without this. */
 	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON)
 		(void)read_symbols(o, object);
 }
 
-/* Generations are told by the side-band, but not by /proc: 0 fits every one. */
+/* Side-band records have the generation, /proc does not: 0 matches every generation. */
 static bool same_file(struct object *object, const struct file_id *id)
 {
 	if (object->generation && id->generation && object->generation != id->generation)
@@ -353,14 +362,14 @@ static struct object *find_file(struct objects *o, const struct file_id *id)
 
 	HASH_FIND(by_file, o->by_file, &key, sizeof(key), object);
 	if (object && !same_file(object, id)) {
-		/* the inode number has been used again: the old object lives on by its id */
+		/* The inode number was reused. The old object stays known by its id. */
 		HASH_DELETE(by_file, o->by_file, object);
 		object = NULL;
 	}
 	return object;
 }
 
-/* Stands for all files of a user beyond those that are remembered. */
+/* Return the object that stands for all files of a user beyond those that are remembered. */
 static struct object *refused_files(struct objects *o, uint32_t owner)
 {
 	struct object *object;
@@ -377,7 +386,7 @@ static struct object *refused_files(struct objects *o, uint32_t owner)
 	object->state = OBJECT_UNREADABLE;
 	object->refused = true;
 	object->table = UNWIND_SLOT_NONE;
-	object->users = 1; /* it stays */
+	object->users = 1; /* never removed */
 	object->next_refused = o->refused;
 	o->refused = object;
 	return object;
@@ -433,8 +442,8 @@ const struct object *objects_foresee(struct objects *o, const struct mapped *m)
 }
 
 /*
- * What one user has mapped first and another waits for as well is asked for once more, for the sake
- * of both: nobody's turn may depend on who came first.
+ * When a second user waits for an object that another user mapped first, request the object again
+ * for both of them: its turn must not depend on who mapped it first.
  */
 static void share_with(struct objects *o, struct object *object, const struct mapped *m)
 {
@@ -457,8 +466,8 @@ static void share_with(struct objects *o, struct object *object, const struct ma
 }
 
 /*
- * It may have been overwritten in place. The file that is held open says so as well as the one that
- * the process maps, which is the same inode, and without a request to the opener.
+ * The file may have been overwritten in place. Checking the descriptor that is held open suffices,
+ * since it is the inode that the process maps, and it needs no request to the opener.
  */
 static void check_again(struct objects *o, struct object *object)
 {
@@ -480,7 +489,7 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 		HASH_TO_END(by_id, o->by_id, object);
 	stale = m->seen >= object->checked + CHECK_INTERVAL;
 	if (object->state == OBJECT_UNREADABLE && (stale || (m->parent && !object->parent)))
-		object->state = OBJECT_UNSEEN; /* through this process it may be readable */
+		object->state = OBJECT_UNSEEN; /* the file may be readable through this process */
 	if (object->state == OBJECT_UNSEEN) {
 		set_mapped(object, m);
 		object->checked = m->seen;
@@ -540,7 +549,7 @@ static bool changed(const struct object *object, const struct open_answer *a)
 	return a->size != object->size_then || a->mtime_ns != object->mtime_then;
 }
 
-/* What the file says now is another object's business: frames of before keep their names. */
+/* Give a changed file a new id, so that frames seen before keep their names. */
 static void renumber(struct objects *o, struct object *object)
 {
 	HASH_DELETE(by_id, o->by_id, object);
@@ -596,7 +605,7 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	o->context.renewed(o->context.context, object, true);
 }
 
-/* The memory of a process with an interpreter. */
+/* Process the opened memory of a process with an interpreter. */
 static void memory_opened(struct objects *o, struct object *object, const struct open_answer *a)
 {
 	int ret = -ENOMEM;
@@ -624,7 +633,7 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 	o->context.renewed(o->context.context, object, false);
 }
 
-/* When the search is over, what had no name until now may have one. */
+/* Give the worker the next candidate. When the search ends, frames without a name may have one. */
 static void search_debug(struct objects *o, struct object *object)
 {
 	struct debug_search *d = &object->debug;
@@ -642,7 +651,9 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 {
 	struct debug_search *d = &object->debug;
 
-	/* who reads the file must not hang over what belongs to it */
+	/*
+	 * The worker of ordinary files must not hang on a debug file of a suspicious file system.
+	 */
 	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX ||
 			   (a->suspicious && !object->suspicious)))
 		close(a->fd);
@@ -654,7 +665,7 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 	search_debug(o, object);
 }
 
-/* The worker has read the candidate that it had. */
+/* The worker has read its current candidate. */
 static void debug_read(struct objects *o, struct object *object, bool refused)
 {
 	object->debug.reading = false;
@@ -723,7 +734,7 @@ void objects_table(struct objects *o, uint64_t id, int status, const struct unwi
 		object->settled = boot_now();
 	if (!object || object->table < UNWIND_SLOTS_FIXED)
 		return;
-	if (!status) /* what does not fit counts as evicted */
+	if (!status) /* A table that does not fit counts as evicted. */
 		(void)tables_put(tables, object->table, t, boot_now());
 	else if (status == -EBADMSG && is_in_memory(object))
 		tables_set(tables, object->table, UNWIND_TABLE_GENERATED, boot_now());
@@ -745,7 +756,7 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 	*object->python = *f;
 	object->python_layout = layout;
 	object->emitted = false;
-	object->pass++; /* frames of its evaluation loop are other ones from now on */
+	object->pass++; /* Frames of the evaluation loop differ from now on. */
 	return object;
 }
 
@@ -762,7 +773,7 @@ void objects_want_table(struct objects *o, uint32_t slot)
 	tables_set(o->context.tables, slot, UNWIND_TABLE_NONE, boot_now());
 }
 
-/* Code of a module that was loaded after kallsyms was read. */
+/* Names may be missing because a module was loaded after kallsyms was read. */
 bool objects_reread_kernel(struct objects *o, uint64_t now)
 {
 	struct object *kernel = o->kernel;
@@ -791,21 +802,24 @@ void objects_refresh(struct objects *o, uint64_t now)
 			continue;
 		object->wanted = false;
 		object->checked = now;
-		/* a program may write its perf map long after its first generated code */
+		/* A program may write its perf map long after its first generated code. */
 		if (object->state == OBJECT_UNREADABLE)
 			object->state = OBJECT_OPENING;
 		ask_to_open(o, object, OPEN_PERF_MAP);
 	}
 }
 
-/* Nobody maps it, and nothing that is still wanted of it is on its way. */
+/* Whether nobody maps the object, and nothing that is still needed from it is pending. */
 static bool is_unused(const struct object *object)
 {
 	return !object->users && object->state != OBJECT_OPENING && !object->debug.awaited &&
 	       object->kind != MAPPING_KERNEL && object->kind != MAPPING_VDSO;
 }
 
-/* Least recently mapped first: the hash keeps them in that order. owner: NULL: any. */
+/*
+ * Forget the least recently mapped objects first: the hash keeps them in that order. owner: NULL
+ * for any.
+ */
 static void trim(struct objects *o, size_t *unused, const struct share *owner)
 {
 	struct object *object, *next;
@@ -834,7 +848,7 @@ void objects_trim(struct objects *o)
 	trim(o, &unused, NULL);
 }
 
-/* Which interpreter a file has, and what that means for its frames. */
+/* Emit which interpreter a file has, and whether its frames can be read. */
 static int tell_python(const struct object *object, uint64_t host, struct sink *sink,
 		       struct error *err)
 {
@@ -862,7 +876,7 @@ const struct shares *objects_shares(const struct objects *o)
 	return &o->shares;
 }
 
-/* What nobody has answered by now was not looked at, and is counted so. */
+/* Files without a reply by now were not looked at, and are counted so. */
 void objects_end(struct objects *o)
 {
 	struct object *object;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects: what code comes from. A file is one object however many processes
- * map it, known by the device, inode and generation that the kernel reports;
- * a JIT's code is one object per process; the kernel and the vDSO are one
- * each. An object is a mapping entity of the trace and an object of the
- * symbolizer, under one id.
+ * Objects are the places that code comes from. A file is one object however many processes map it,
+ * identified by the device, inode and generation that the kernel reports; the generated code of a
+ * JIT is one object per process; the kernel and the vDSO are one object each. An object is a
+ * mapping entity of the trace and an object of the symbolizer, under the same id.
  */
 #ifndef SKEIN_CAPTURE_OBJECTS_H
 #define SKEIN_CAPTURE_OBJECTS_H
@@ -20,10 +19,10 @@
 #include "symbolizers/client.h"
 
 enum object_state {
-	OBJECT_UNSEEN, /* nobody has asked for it */
-	OBJECT_OPENING, /* the opener was asked */
-	OBJECT_KNOWN, /* the symbolizer has it */
-	OBJECT_UNREADABLE, /* it could not be opened, or is no use */
+	OBJECT_UNSEEN, /* not requested yet */
+	OBJECT_OPENING, /* requested from the opener */
+	OBJECT_KNOWN, /* known to the symbolizer */
+	OBJECT_UNREADABLE, /* could not be opened, or is unusable */
 };
 
 struct file_key {
@@ -32,16 +31,17 @@ struct file_key {
 };
 
 /*
- * The search for a separate debug file. Candidates are handed to the worker
- * one by one: the next when it has refused the one before.
+ * The search for a separate debug file. The worker is given one candidate at a time: the next one
+ * after it has refused the one before.
  */
 struct debug_search {
 	bool asked; /* the search has begun */
-	bool awaited; /* a file may still come, and with it names */
+	bool awaited; /* a debug file, and with it names, may still come */
 	bool opening; /* the opener may find more candidates */
-	bool reading; /* the worker looks at one */
-	unsigned int count, next; /* candidates, and which is the next */
-	int files[OPENER_DEBUG_MAX]; /* descriptors; those from next on are ours */
+	bool reading; /* the worker reads a candidate */
+	unsigned int count, next; /* number of candidates; index of the next one */
+	/* descriptors; the object owns files[next] to files[count - 1] */
+	int files[OPENER_DEBUG_MAX];
 };
 
 struct object {
@@ -49,40 +49,46 @@ struct object {
 	enum mapping_kind kind;
 	enum object_state state;
 	struct file_key key; /* MAPPING_FILE */
-	uint64_t generation; /* of the inode; 0 until a side-band record told it */
+	uint64_t generation; /* generation of the inode; 0 until a side-band record reports one */
 	char *path;
 	char build_id[2 * 64 + 1];
 	char debuglink[256];
 	uint64_t size;
 	uint64_t process; /* process.id, MAPPING_JIT */
-	uint32_t pid; /* a process that maps it, or did */
-	uint32_t parent; /* its parent: shares its root, mostly */
-	uint64_t born; /* of pid, ns */
-	uint64_t start, end; /* where pid maps it */
-	uint64_t seen; /* when it did, ns */
-	uint64_t size_then; /* of fstat when it was opened: has it changed since? */
+	uint32_t pid; /* a process that maps or has mapped the object */
+	uint32_t parent; /* parent of pid; usually has the same root */
+	uint64_t born; /* start time of pid, ns */
+	uint64_t start, end; /* address range in pid */
+	uint64_t seen; /* when pid mapped the object, ns */
+	uint64_t size_then; /* st_size when the file was opened; used to detect a change */
 	int64_t mtime_then;
-	uint64_t checked; /* when it was last opened or tried, ns */
-	bool failed; /* it could not be opened before */
-	bool suspicious; /* read by the helper aside: its file system may not answer */
-	uint32_t owner; /* uid of who mapped it first; OWNER_SHARED once somebody else waits, too */
-	uint64_t settled; /* when its table came, or was known not to, ns; 0: not yet */
-	bool calm; /* programs from it have lacked nothing: their begin wakes nobody any more */
-	bool refused; /* it stands for all files of its owner that are beyond its share */
-	struct object *next_refused; /* the same, of another user */
+	uint64_t checked; /* when the file was last opened or tried, ns */
+	bool failed; /* an earlier attempt to open the file failed */
+	bool suspicious; /* read by the second worker: the file system may not respond */
+	/*
+	 * uid of the process that mapped the object first; OWNER_SHARED once another user waits for
+	 * it too
+	 */
+	uint32_t owner;
+	uint64_t settled; /* when the table arrived or turned out not to exist, ns; 0: not yet */
+	/* programs from this file lacked nothing: their start no longer wakes the consumer */
+	bool calm;
+	bool refused; /* stands for all files of its owner beyond the owner's share */
+	struct object *next_refused; /* the next such object, of another user */
 	struct debug_search debug;
-	bool generated; /* a file in memory that is no ELF: a JIT's code, named by its perf map */
-	uint32_t table; /* its slot among the unwind tables */
-	bool read; /* its symbols have been asked for */
-	bool met; /* by a sample */
-	bool emitted; /* as a mapping entity, as it is now */
-	uint32_t users; /* address spaces that map it */
-	struct python_file *python; /* the interpreter in it; NULL: none, or not known yet */
-	uint32_t python_layout; /* number + 1 of its layout, 0: its frames cannot be read */
-	uint64_t code_type; /* of a process's memory: address of PyCode_Type */
-	bool wanted; /* JIT: frames were met since its perf map was last read */
-	bool missed; /* kernel: a frame without a name was met since kallsyms was read */
-	uint32_t pass; /* counts what changed: frames of another pass are other frames */
+	bool generated; /* a file in memory that is not ELF: code of a JIT, named by its perf map */
+	uint32_t table; /* slot among the unwind tables */
+	bool read; /* the symbols have been requested */
+	bool met; /* a sample has a frame in this object */
+	bool emitted; /* the trace has a mapping entity of the current state */
+	uint32_t users; /* address spaces that map the object */
+	struct python_file *python; /* the interpreter in this file; NULL: none, or not known yet */
+	/* number of the interpreter's layout, plus 1; 0: frames cannot be read */
+	uint32_t python_layout;
+	uint64_t code_type; /* MAPPING_PYTHON: address of PyCode_Type in the process */
+	bool wanted; /* JIT: frames were seen since the perf map was last read */
+	bool missed; /* kernel: a frame without a name was seen since kallsyms was last read */
+	uint32_t pass; /* counts changes: frames of different passes are different frames */
 	UT_hash_handle by_file, by_id;
 };
 
@@ -92,10 +98,11 @@ struct objects_context {
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	struct tables *tables;
-	bool unwind; /* have the tables of all files made */
+	bool unwind; /* request the tables of all files */
 	/*
-	 * An object was opened or could not be. changed: it was known as something
-	 * else before (a perf map that grew, a file overwritten or found after all).
+	 * Called after an object was opened or could not be opened. changed: the object was known
+	 * as something else before (a perf map that grew, a file that was overwritten or found
+	 * after all).
 	 */
 	void (*renewed)(void *context, struct object *o, bool changed);
 	void *context;
@@ -105,10 +112,10 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 void objects_free(struct objects *o);
 
 struct object *objects_kernel(struct objects *o);
-/* The vDSO that is mapped there; NULL: none that is known. */
+/* Return the vDSO object of a mapping, or NULL if none is known. */
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end);
 
-/* Where, when and by whom a file or region is mapped. */
+/* Where and when a file or region is mapped, and by which process. */
 struct mapped {
 	uint64_t seen; /* ns */
 	uint32_t pid, parent;
@@ -118,60 +125,69 @@ struct mapped {
 	const char *path;
 };
 
-/* Whether it is a file: the rest is memory in which only the process knows what it runs. */
+/*
+ * Return whether the mapping is a file. All other mappings are memory whose code only the process
+ * knows.
+ */
 bool mapped_is_file(const struct mapped *m);
 /*
- * The object of an executable mapping of a file, a new one if none is known.
- * open_now: its file may be gone when the first sample comes. NULL without memory.
+ * Return the object of an executable file mapping, a new one if none is known; NULL without memory.
+ * open_now: open the file now, since it may be gone when the first sample comes.
  */
 struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now);
-/* The object of a process's generated code; process is a process.id. */
+/* Return a new object for the generated code of a process; process is a process.id. */
 struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process);
-/* The memory of a process whose interpreter is that; code_type: address of its PyCode_Type. */
+/*
+ * Return a new object for the memory of a process that runs interpreter f; code_type: address of
+ * PyCode_Type.
+ */
 struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type);
 /*
- * The object of a file whose mapping has been told but is not in order yet: a new one is opened at
- * once, since its process may be gone by then. NULL: no file, or no memory.
+ * Return the object of a file whose mapping was reported but is not in order yet. A new object is
+ * opened at once, since its process may be gone later. NULL: not a file, or no memory.
  */
 const struct object *objects_foresee(struct objects *o, const struct mapped *m);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
-/* A sample has met it: have it opened if it is not. */
+/* A sample has a frame in the object: open it if necessary, and request its symbols. */
 void objects_need(struct objects *o, struct object *object);
-/* Another address space maps it, or one does no longer. */
+/* Count the address spaces that map the object: one more, one less. */
 void objects_use(struct object *object);
 void objects_unuse(struct object *object);
 
-/* An answer of the opener; facts of the symbolizer. now: ns. */
+/* Process a reply of the opener; process facts from the symbolizer. now: ns. */
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
-/* The answer to a question for an unwind table (symbolizer_unwind()). */
+/* Process the reply to a request for an unwind table (symbolizer_unwind()). */
 void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
 
 /*
- * The answer to symbolizer_inspect(). layout: number + 1 under which the walkers know its layout,
- * 0: they do not. Returns the object if there is an interpreter in it, else NULL.
+ * Process the reply to symbolizer_inspect(). layout: number of the layout for the walkers, plus 1;
+ * 0: the walkers cannot read this layout. Return the object if it has an interpreter, else NULL.
  */
 struct object *objects_inspected(struct objects *o, uint64_t id, const struct python_file *f,
 				 uint32_t layout);
 
-/* Have the perf maps looked at again of which frames were met, sometimes kallsyms. now: ns. */
+/*
+ * Read again the perf maps of objects with new frames, and every 10 s kallsyms if a name is
+ * missing. now: ns.
+ */
 void objects_refresh(struct objects *o, uint64_t now);
-/* Have kallsyms read again if a name was missed there; returns whether. */
+/* Read kallsyms again if a name was missing in it; return whether the read was started. */
 bool objects_reread_kernel(struct objects *o, uint64_t now);
-/* Have the table of a slot made again. */
+/* Request the table of a slot again. */
 void objects_want_table(struct objects *o, uint32_t slot);
-/* Forget files and memories that nobody maps, once there are many. */
+/* Forget files and process memories that nobody maps, once there are many. */
 void objects_trim(struct objects *o);
 
-/* The recording ends. Nobody waits for what was not opened until now. */
+/* End of the recording: count the files that are still not open as refused. */
 void objects_end(struct objects *o);
 const struct shares *objects_shares(const struct objects *o);
 
-/* Put the mapping entities that were met and are new or have changed. */
+/* Emit a mapping entity for each object that has a sample and is new or has changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);
-/* Begin anew: those that are met from now on are put again. */
+/* Start anew: objects that samples meet from now on are emitted again. */
 void objects_forget(struct objects *o);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The recorder's side: a queue of requests that is fair among users, of which some are sent, and a
- * child that can be replaced at any time. Every request is kept until it is answered, so that what
- * one process did to the child costs the others nothing but time.
+ * The recorder's side of the opener: a queue of requests that is fair among users, of which some
+ * are sent, and a child that can be replaced at any time. Every request is kept until its reply
+ * arrives, so that a process that hangs or kills the child costs other requests only time.
  *
- * There are two children. What may hang, as far as is known before it is tried, is opened by the
- * one aside, so that even that time costs nobody else: files of file systems that a program or
- * another machine answers for, and all files of a user whose request has made a child hang.
+ * There are two children. A request that is likely to hang goes to the second opener (aside), so
+ * that it does not even cost the others time. These are files of file systems that a program or
+ * another machine serves, and all files of a user whose request has made a child hang.
  */
 #include "capture/opener.h"
 
@@ -25,19 +25,19 @@
 #include "capture/suspects.h"
 
 #define NS_PER_S 1000000000ULL
-#define AVOID_FOR (30 * NS_PER_S) /* a process that made the child hang */
+#define AVOID_FOR (30 * NS_PER_S) /* for a process that made the child hang */
 #define AVOID_MAX 64
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
-#define SENT_MAX 16 /* requests with a child: those behind one that hangs wait for as long */
+#define SENT_MAX 16 /* requests sent to a child; those after one that hangs wait with it */
 #define PACKETS_PER_POLL 64
 #define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
-/* Once the child aside has been silent for so long, nobody waits for it any more. */
+/* Once the second opener has been silent for this long, its requests no longer count as pending. */
 #define HOPE (NS_PER_S / 2)
 
 struct ask {
 	struct queue_item item;
-	uint32_t owner; /* uid */
-	size_t size;	/* of message */
+	uint32_t owner; /* uid of the requesting user */
+	size_t size;	/* bytes of message */
 	struct opener_ask message;
 };
 
@@ -46,31 +46,32 @@ struct avoided {
 	uint64_t until;
 };
 
-/* One child, and what it has to do. */
+/* One child, with its requests. */
 struct clerk {
-	struct helper helper; /* that of the one aside is zeroed until it is needed */
-	struct fair unsent;   /* asks */
-	struct queue sent;    /* asks: with the child, unanswered */
+	struct helper helper; /* zeroed in the second opener until it is needed */
+	struct fair unsent;   /* struct ask */
+	struct queue sent;    /* struct ask: sent to the child, without a reply yet */
 	bool aside;
-	bool suspected; /* the last child died by itself, over nothing that it was blamed for */
+	bool suspected; /* the last child died by itself, and no request was blamed for its death */
 };
 
-/* The scan of all, which the child does between requests. */
+/* The scan of all processes, which the child does between requests. */
 struct scan {
-	unsigned int wanted; /* with the one going on */
+	unsigned int wanted; /* scans requested, including the current one */
 	bool sent;
-	uint32_t at; /* pid that it began or ended last */
-	bool inside; /* it has begun with that ... */
-	bool told;   /* ... and told of it */
+	uint32_t at; /* pid of the process that the scan started or ended last */
+	bool inside; /* the scan is inside that process, */
+	bool told;   /* and has reported the process */
 };
 
 struct opener {
 	struct opener_events events;
 	struct clerk plain, aside;
-	struct scan scan; /* plain's */
+	struct scan scan; /* runs in plain */
 	uint64_t cut_short;
-	uint64_t descriptors; /* from this one on they are kept for the recorder itself */
-	uint64_t refused;     /* files that were not taken for want of descriptors */
+	/* descriptors from this number on are reserved for the recorder itself */
+	uint64_t descriptors;
+	uint64_t refused;     /* files that were closed because descriptors ran out */
 	struct owners owners;
 	struct suspects suspects;
 	struct avoided avoided[AVOID_MAX];
@@ -98,7 +99,7 @@ static bool has_scan(const struct opener *o, const struct clerk *c)
 	return c == &o->plain && o->scan.wanted;
 }
 
-/* Wake the caller when there is something to read, or room to send what is queued. */
+/* Have the caller woken when there is a reply to read, or room to send a queued request. */
 static void watch(struct opener *o, struct clerk *c)
 {
 	bool waits = c->sent.count < SENT_MAX && fair_next(&c->unsent);
@@ -109,7 +110,7 @@ static void watch(struct opener *o, struct clerk *c)
 		      waits || (has_scan(o, c) && !o->scan.sent));
 }
 
-/* Answer a request without the child. */
+/* Fail a request without the child. */
 static void fail(struct opener *o, struct ask *a, int cause)
 {
 	if (a->message.kind == ASK_OPEN) {
@@ -123,7 +124,7 @@ static void fail(struct opener *o, struct ask *a, int cause)
 	free(a);
 }
 
-/* What was sent comes first again. */
+/* Move the sent requests back to the front of the queue. */
 static void unsend(struct opener *o, struct clerk *c)
 {
 	struct queue turned = {0};
@@ -143,7 +144,7 @@ static void unsend(struct opener *o, struct clerk *c)
 		o->scan.sent = false;
 }
 
-/* The child hung over what that user asked for, or what was asked about that user's process. */
+/* The child hung over a request of this user, or while it scanned a process of this user. */
 static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint32_t owner)
 {
 	uint64_t device = a ? suspect_device(&a->message.open.id) : 0, now = c->helper.now;
@@ -155,12 +156,15 @@ static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint
 	if (!c->aside)
 		return;
 	fair_hold(&c->unsent, owner);
-	/* one that answers by itself is not to blame: the way to the file was another's */
+	/*
+	 * A device that is not a suspect responds by itself: another file system on the path hung
+	 * the child.
+	 */
 	if (suspects_has(&o->suspects, device, now))
 		suspects_strike(&o->suspects, device, now);
 }
 
-/* A process of the scan of all is left out. */
+/* Leave out the current process of the scan of all. */
 static void blame_scan(struct opener *o, int cause)
 {
 	o->scan.inside = false;
@@ -172,7 +176,7 @@ static void blame_scan(struct opener *o, int cause)
 		o->events.scanned(o->events.context, o->scan.at);
 }
 
-/* What was the child doing? Finish that without it: false if it was idle. */
+/* Fail the request that the child was working on. Return false if the child was idle. */
 static bool blame(struct opener *o, struct clerk *c, int cause)
 {
 	struct ask *a;
@@ -192,25 +196,25 @@ static bool blame(struct opener *o, struct clerk *c, int cause)
 }
 
 /*
- * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A death may have come from outside: only
- * the second one in a row is held against the request.
+ * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A death may have come from outside: a
+ * request is blamed only for the second one in a row.
  */
 static void lose(struct opener *o, struct clerk *c, int cause)
 {
 	helper_lose(&c->helper);
 	c->suspected = (cause == -EIO && !c->suspected) || !blame(o, c, cause);
 	if (!c->suspected)
-		helper_heard(&c->helper, true); /* one request is out of the way */
+		helper_heard(&c->helper, true); /* A blamed request is progress. */
 	unsend(o, c);
 }
 
-/* There may be no child for now: answer what was asked so far. */
+/* No child can be started for now: fail all requests queued so far. */
 static void refuse_all(struct opener *o, struct clerk *c)
 {
 	struct fair all = c->unsent;
 	struct ask *a;
 
-	/* a callback may ask for more */
+	/* A callback may queue more requests. */
 	c->unsent = (struct fair){.now = all.now};
 	while ((a = (struct ask *)fair_empty(&all)))
 		fail(o, a, -EBUSY);
@@ -221,7 +225,7 @@ static void refuse_all(struct opener *o, struct clerk *c)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* The child aside */
+/* The second opener */
 
 static _Noreturn void run(void *context, int socket, pid_t parent)
 {
@@ -240,7 +244,7 @@ static int start(struct clerk *c, struct error *err)
 	return helper_open(&c->helper, &kind, err);
 }
 
-/* The child aside is started when there is something for it. */
+/* Start the second opener when the first request for it comes. */
 static int start_aside(struct opener *o)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -294,13 +298,16 @@ static bool is_suspect(const struct opener *o, const struct clerk *c, const stru
 	       suspects_has(&o->suspects, suspect_device(&a->message.open.id), now);
 }
 
-/* True if it was taken; false to try again later. A dead child is seen when receiving. */
+/*
+ * Return true if the message was sent; false to try again later. A dead child is noticed by
+ * receive_all().
+ */
 static bool send_ask(struct clerk *c, const struct opener_ask *ask, size_t size)
 {
 	return send(c->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-/* A scan goes by the processes of users who have made a child hang. */
+/* The scan leaves out the mappings of users who have made a child hang. */
 static void send_scan(struct opener *o, struct clerk *c)
 {
 	struct opener_ask scan = {.kind = ASK_SCAN_ALL, .pid = o->scan.at};
@@ -310,7 +317,7 @@ static void send_scan(struct opener *o, struct clerk *c)
 		o->scan.sent = send_ask(c, &scan, sizeof(scan));
 }
 
-/* False if it has to be tried again later. */
+/* Return false if the request has to be tried again later. */
 static bool send_one(struct opener *o, struct clerk *c, struct fair_owner *w)
 {
 	struct ask *a = (struct ask *)fair_first(w);
@@ -345,7 +352,7 @@ static void send_queued(struct opener *o, struct clerk *c)
 
 /* Receiving */
 
-/* The request that the child has answered. */
+/* Take the request that the child has replied to. */
 static struct ask *answered(struct clerk *c)
 {
 	struct ask *a = take_ask(&c->sent);
@@ -405,7 +412,7 @@ static void take_done(struct opener *o)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* Take one record; its texts lie behind it, up to end. */
+/* Take one record; its texts follow it, up to end. */
 static void take(struct opener *o, struct clerk *c, struct opener_tell *t, const char *end, int fd)
 {
 	const char *at = t->texts, *texts[3];
@@ -460,7 +467,10 @@ static void take_packet(struct opener *o, struct clerk *c, size_t size, int fd)
 	}
 }
 
-/* Read a packet: its size, 0 at the end, -EAGAIN if there is none; *fd is -1 without one. */
+/*
+ * Read a packet. Return its size, 0 at the end, or -EAGAIN if there is none; *fd is -1 without a
+ * descriptor.
+ */
 static int receive(struct opener *o, const struct clerk *c, int *fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];
@@ -483,7 +493,10 @@ static int receive(struct opener *o, const struct clerk *c, int *fd)
 	return (int)n;
 }
 
-/* Take what is there: 0, -EAGAIN if nothing more is, -EIO if the child is dead. */
+/*
+ * Take all replies that have arrived. Return 0, -EAGAIN if there are no more, -EIO if the child is
+ * dead.
+ */
 static int receive_all(struct opener *o, struct clerk *c)
 {
 	unsigned int i;
@@ -532,7 +545,7 @@ int opener_poll(struct opener *o, uint64_t now, struct error *err)
 	return result ? result : poll_clerk(o, &o->aside, now, err);
 }
 
-/* Asking */
+/* Requests */
 
 static size_t add_text(char *to, size_t at, const char *text)
 {
@@ -548,7 +561,10 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* Whether there is room for so many bytes: it is made at the cost of who has asked for most. */
+/*
+ * Make room for this many bytes at the cost of the user with the most queued. Return false if there
+ * is none.
+ */
 static bool make_room(struct opener *o, uint32_t owner, size_t bytes)
 {
 	struct clerk *c = o->aside.unsent.bytes > o->plain.unsent.bytes ? &o->aside : &o->plain;
@@ -616,13 +632,13 @@ int opener_scan(struct opener *o, uint32_t pid)
 
 	if (pid)
 		return queue(o, &ask);
-	/* One that has not begun sees all that another one would. */
+	/* A scan that has not begun yet sees all that a further one would. */
 	o->scan.wanted = o->scan.sent || o->scan.at ? 2 : 1;
 	watch(o, &o->plain);
 	return 0;
 }
 
-/* Of the child aside, what may be hoped for. */
+/* Requests that the second opener is still expected to reply to. */
 static uint64_t hoped_for(const struct clerk *c)
 {
 	if (!c->helper.kind.run || c->helper.silence >= HOPE)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The child's side: take a request, do it, answer; between requests go on with
- * the scan of /proc. It holds one packet of answers and waits in send() while
- * the recorder is slow, so that neither side needs more memory for more
- * processes, threads or mappings.
+ * The child's side of the opener: take a request, do the work, reply; between requests continue the
+ * scan of /proc. The child holds one packet of replies and waits in send() while the recorder is
+ * slow, so that neither side needs more memory for more processes, threads or mappings.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -29,17 +28,17 @@
 
 struct child {
 	int socket;
-	DIR *all;	/* the scan of all processes, if one is going on */
-	uint32_t after; /* it leaves out the pids up to this one */
-	size_t used;	/* bytes of packet */
+	DIR *all;	/* the current scan of all processes, if any */
+	uint32_t after; /* the scan leaves out pids up to this one */
+	size_t used;	/* bytes of packet in use */
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 	_Alignas(8) char request[OPENER_MESSAGE_MAX];
 	char cgroup[OPENER_CGROUP_MAX];
-	uint32_t avoided[OPENER_AVOIDED_MAX]; /* by the scan of all */
+	uint32_t avoided[OPENER_AVOIDED_MAX]; /* users whose mappings the scan of all leaves out */
 	struct opener_mounts mounts;
 };
 
-/* Send the packet, with a descriptor if fd is one. Without a recorder there is nothing to do. */
+/* Send the packet, with a descriptor if fd is one. Exit if the recorder is gone. */
 static void flush(struct child *c, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -59,7 +58,10 @@ static void flush(struct child *c, int fd)
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof(fd));
 	}
 	while ((n = sendmsg(c->socket, &message, MSG_NOSIGNAL)) < 0) {
-		/* So many descriptors may be on their way, and no more. */
+		/*
+		 * The kernel limits the descriptors in flight; wait until the recorder has taken
+		 * some.
+		 */
 		if (errno == ETOOMANYREFS || errno == ENOBUFS || errno == ENOMEM)
 			nanosleep(&pause, NULL);
 		else if (errno != EINTR)
@@ -68,7 +70,7 @@ static void flush(struct child *c, int fd)
 	c->used = 0;
 }
 
-/* Put one record with its texts (NULL ends them) into the packet. */
+/* Append one record with its texts (an array ended by NULL) to the packet. */
 static void tell(struct child *c, struct opener_tell t, const char *const *texts)
 {
 	size_t size = offsetof(struct opener_tell, texts), i;
@@ -91,7 +93,7 @@ static void tell(struct child *c, struct opener_tell t, const char *const *texts
 	c->used += size;
 }
 
-/* local: its file system is known to answer by itself. */
+/* local: the file system is known to respond by itself. */
 static void tell_opened(struct child *c, const struct open_request *r, int fd, bool more,
 			bool local)
 {
@@ -189,14 +191,18 @@ static void scan_threads(struct child *c, int process, uint32_t pid)
 		n = procfs_read(dirfd(tasks), path, comm, sizeof(comm));
 		if (n <= 0)
 			continue;
-		if (comm[n - 1] == '\n') /* the kernel's; those before it are the name's own */
+		/* The kernel adds the last newline; earlier ones are part of the name. */
+		if (comm[n - 1] == '\n')
 			comm[n - 1] = '\0';
 		tell_thread(c, pid, (uint32_t)strtoul(entry->d_name, NULL, 10), comm);
 	}
 	closedir(tasks);
 }
 
-/* The path as its process sees it: maps shows it from our root, which is above a chroot. */
+/*
+ * Return the path as its process sees it: maps shows the path from the opener's root, above a
+ * chroot.
+ */
 static const char *below_root(const char *path, const char *root)
 {
 	size_t length = strlen(root);
@@ -210,7 +216,7 @@ static bool is_gone(int error)
 	return error == ESRCH || error == ENOENT;
 }
 
-/* False if there was more to tell; a process that is gone has none. */
+/* Return false if mappings are missing from the report; a process that is gone has none. */
 static bool scan_mappings(struct child *c, int process, uint32_t pid)
 {
 	struct opener_tell t = {.kind = TELL_MAPPING, .mapping = {.pid = pid}};
@@ -238,7 +244,7 @@ static bool scan_mappings(struct child *c, int process, uint32_t pid)
 	return !lines.error || is_gone(-lines.error);
 }
 
-/* A cgroup text that is too long loses whole lines. */
+/* Read the cgroup text. If it is too long, whole lines are cut off. */
 static const char *read_cgroup(struct child *c, int process)
 {
 	int n = procfs_read(process, "cgroup", c->cgroup, sizeof(c->cgroup));
@@ -276,7 +282,7 @@ static bool is_avoided(const struct child *c, uint32_t uid)
 	return false;
 }
 
-/* Tell of a process, if it is there: false if it could not be told of to its end. */
+/* Report a process if it exists. Return false if the report is incomplete. */
 static bool scan_process(struct child *c, uint32_t pid, bool all)
 {
 	struct procfs_status status;
@@ -284,7 +290,7 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 	bool complete = true;
 	int process;
 
-	/* The numbers are the main thread's, files and mappings those of a living thread. */
+	/* The ids are the main thread's; files and mappings are read through a living thread. */
 	process = procfs_open_main(pid, 0);
 	if (process < 0)
 		return true;
@@ -314,7 +320,7 @@ static void tell_of(struct child *c, uint32_t pid, bool all)
 	struct opener_tell t = {.kind = TELL_BEGIN, .all = all, .pid = pid};
 
 	if (all) {
-		/* At once: should this process hang us, the recorder knows which it was. */
+		/* Send this at once, so that the recorder knows which process hung the child. */
 		tell(c, t, NULL);
 		flush(c, -1);
 	}
@@ -324,7 +330,7 @@ static void tell_of(struct child *c, uint32_t pid, bool all)
 	flush(c, -1);
 }
 
-/* One more process of the scan of all. /proc lists them by rising pid. */
+/* Scan one more process of the scan of all. /proc lists processes by rising pid. */
 static void go_on(struct child *c)
 {
 	struct dirent *entry;
@@ -350,7 +356,8 @@ static void start_scan(struct child *c, uint32_t after)
 	c->all = opendir("/proc");
 	c->after = after;
 	if (!c->all)
-		_exit(1); /* without /proc it has no purpose: the recorder says so */
+		/* Without /proc the opener has no purpose; the recorder reports the error. */
+		_exit(1);
 }
 
 static void handle(struct child *c, size_t size)
@@ -376,9 +383,8 @@ static void handle(struct child *c, size_t size)
 }
 
 /*
- * What was inherited is not needed, and must not stay open in a child that
- * hangs. Signals from the terminal are the recorder's business: it needs the
- * opener to the end.
+ * Close inherited descriptors, since they must not stay open in a child that hangs. Ignore the
+ * signals of the terminal: the recorder handles them, and needs the opener to the end.
  */
 static int settle(int socket, pid_t parent)
 {

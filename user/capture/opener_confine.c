@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the opener gives up. It needs some of the recorder's capabilities to look at files, and
- * looks at what hostile processes have put there; but it only ever reads: its filter lists the
- * calls that it makes, with those of their arguments that a filter can see.
+ * The opener gives up privileges here. It needs some of the recorder's capabilities to look at
+ * files that hostile processes may have prepared, but it only ever reads: its filter lists the
+ * system calls that it makes, with those of their arguments that a filter can check.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "symbolizers/confine.h"
 
 /*
- * What it needs, and the greater capability that does for it where it is missing. CAP_PERFMON:
- * newer kernels show mappings to whoever has it.
+ * The capabilities that the opener needs, each with the greater one that replaces it where it is
+ * missing. CAP_PERFMON: newer kernels show mappings to its holder.
  */
 static const struct {
 	int wanted, greater;
@@ -55,7 +55,7 @@ static const int calls[] = {
 	SCMP_SYS(restart_syscall),
 };
 
-/* Whatever else open(2) knows creates, writes, empties or has an effect of its own. */
+/* All other flags of open(2) create, write, truncate or have a side effect. */
 #define OPEN_FLAGS \
 	(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_LARGEFILE)
 
@@ -64,7 +64,7 @@ static int allow_files(scmp_filter_ctx filter)
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~OPEN_FLAGS, O_RDONLY));
 
-	/* fstat() of some versions of glibc; what fdopendir() calls */
+	/* fstat() of some versions of glibc; calls made by fdopendir() */
 	if (!rc)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
@@ -80,7 +80,10 @@ static int allow_files(scmp_filter_ctx filter)
 	return rc;
 }
 
-/* Memory of its own without code; and a page of a file that nobody can touch, for its identity. */
+/*
+ * Allow anonymous memory without code, and a private PROT_NONE mapping of a file (to get its
+ * identity).
+ */
 static int allow_memory(scmp_filter_ctx filter)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
@@ -92,7 +95,7 @@ static int allow_memory(scmp_filter_ctx filter)
 					  SCMP_A3(SCMP_CMP_EQ, MAP_PRIVATE));
 }
 
-/* With the recorder, and with nobody else. */
+/* Allow communication with the recorder only. */
 static int allow_talk(scmp_filter_ctx filter, int socket)
 {
 	const struct scmp_arg_cmp it = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)socket);
@@ -127,7 +130,10 @@ static int wanted_or_greater(size_t i)
 	return own_user_has(needed[i].wanted) ? needed[i].wanted : needed[i].greater;
 }
 
-/* Without the first two another user would see less than the recorder's own does. */
+/*
+ * Without the first two capabilities, another user would see less than the recorder's own user
+ * does.
+ */
 bool opener_may_change_user(void)
 {
 	return own_user_possible() && own_user_has(wanted_or_greater(0)) &&
@@ -151,7 +157,7 @@ int opener_confine(int socket, pid_t parent)
 
 	if (!rc)
 		rc = change_user();
-	/* After the change of user, which resets the first two. */
+	/* This comes after the change of user, which resets the first two settings. */
 	if (!rc && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
 		rc = -errno;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Opening files of profiled processes, who choose every name on the way. Paths
- * are resolved inside the process's own root; what they lead to is looked at
- * through O_PATH, which has no effect on a device or FIFO, before it is opened;
- * and what was found by name is only taken if it is the mapped file itself.
+ * Opens files of profiled processes, which choose every name on the path. Paths are resolved inside
+ * the process's own root; the target is checked through O_PATH, which has no effect on a device or
+ * FIFO, before it is opened; and a file found by name is taken only if it is the mapped file
+ * itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define PERF_MAP_MAX (256 << 20) /* bytes */
 
-/* Open for reading what path, an O_PATH descriptor, refers to. Closes path. */
+/* Open the file of an O_PATH descriptor for reading. Closes path. */
 static int open_regular(int path)
 {
 	char self[32];
@@ -52,7 +52,7 @@ static int open_below(int root, const char *path, bool links)
 	return open_regular(opener_walk(root, path, links));
 }
 
-/* The root of an open /proc/PID; without one, our own. */
+/* Open the root of an open /proc/PID; without one (process < 0), the opener's own root. */
 static int open_root(int process)
 {
 	int fd;
@@ -64,7 +64,10 @@ static int open_root(int process)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Find the mapping that holds address in a maps file: its file, and its path if buf is given. */
+/*
+ * Find the mapping that holds address in a maps file. Return its file in *ret, and its path if buf
+ * is set.
+ */
 static int find_mapping(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
 {
 	struct procfs_lines lines;
@@ -95,9 +98,9 @@ static bool same_file(const struct file_id *a, const struct file_id *b)
 }
 
 /*
- * overlayfs and btrfs report other numbers in fstat() than the kernel does in
- * maps and mmap events. Ask the kernel the same question: map a page of the file,
- * which is never touched, and read what maps says of it.
+ * overlayfs and btrfs report other numbers in fstat() than the kernel does in maps and mmap events.
+ * To get the kernel's numbers, map a page of the file, which is never touched, and read its line in
+ * maps.
  */
 static int kernel_identity(int fd, struct file_id *ret)
 {
@@ -121,8 +124,8 @@ static int64_t clock_ns(clockid_t id)
 }
 
 /*
- * Was the file made after the mapping was seen? The file system's clock is the
- * wall clock; where it does not keep a file's birth, the last change stands in.
+ * Return whether the file was made after the mapping was seen. The file system's clock is the wall
+ * clock; where it does not keep a file's birth time, the time of the last change is used.
  */
 static bool is_younger(int fd, uint64_t seen)
 {
@@ -137,20 +140,21 @@ static bool is_younger(int fd, uint64_t seen)
 }
 
 /*
- * A file's inode number is free for another file once it is unlinked and no
- * longer mapped. The generation tells them apart; where it is not known or the
- * file system does not say, the time does.
+ * Return whether the file is another one with a reused inode number. An inode number is free for
+ * another file once its file is unlinked and no longer mapped. The generation distinguishes the two
+ * files; where it is not known or the file system does not report one, the time does.
  */
 static bool is_successor(int fd, const struct open_request *r, bool by_name)
 {
-	unsigned int now[2] = {0}; /* declared as long, written as int: room for both */
+	/* The ioctl is declared with long but writes int: leave room for both. */
+	unsigned int now[2] = {0};
 
 	if (r->id.generation && ioctl(fd, FS_IOC_GETVERSION, now) == 0)
 		return now[0] != (unsigned int)r->id.generation;
 	return by_name && is_younger(fd, r->seen);
 }
 
-/* Hand fd on if it is the mapped file; else close it and return -ESTALE. */
+/* Return fd if it is the mapped file; else close it and return -ESTALE. */
 static int take_identical(int fd, const struct open_request *r, bool by_name)
 {
 	struct file_id found;
@@ -182,7 +186,7 @@ static int open_map_files(int process, const struct open_request *r)
 	return take_identical(open_regular(fd < 0 ? -errno : fd), r, false);
 }
 
-/* Open the mapped file by its name below the root of a process, or our own (-1). */
+/* Open the mapped file by its name below the root of a process, or the opener's own root (-1). */
 static int open_by_path(int process, const struct open_request *r)
 {
 	size_t length = procfs_without_deleted(r->path);
@@ -196,7 +200,7 @@ static int open_by_path(int process, const struct open_request *r)
 		return root;
 	fd = take_identical(open_below(root, r->path, true), r, true);
 	if (fd < 0 && r->path[length]) {
-		/* Unlinked here, but perhaps not under another mount or link. */
+		/* The file is unlinked here, but may exist under another mount or link. */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
 		fd = take_identical(open_below(root, path, true), r, true);
 	}
@@ -204,7 +208,7 @@ static int open_by_path(int process, const struct open_request *r)
 	return fd;
 }
 
-/* The outcome of one more attempt; of errors, the one that tells most. */
+/* Return the outcome of one more attempt; of two errors, the more informative one. */
 static int outcome(int before, int now)
 {
 	if (now >= 0 || now == -ESTALE)
@@ -212,7 +216,7 @@ static int outcome(int before, int now)
 	return before == -ENOENT ? now : before;
 }
 
-/* The path as the process sees it is the end of the one that we see. */
+/* Return whether theirs, the path as the process sees it, is the end of ours. */
 static bool same_path(const char *ours, const char *theirs)
 {
 	size_t a = procfs_without_deleted(ours), b = procfs_without_deleted(theirs);
@@ -220,7 +224,7 @@ static bool same_path(const char *ours, const char *theirs)
 	return a >= b && !memcmp(ours + a - b, theirs, b);
 }
 
-/* Where the mapping's file is not known, the process's own maps tell. */
+/* If the mapping's file is not known, take it from the process's own maps. */
 static int learn_identity(int process, struct open_request *r)
 {
 	char path[OPENER_PATH_MAX];
@@ -274,8 +278,8 @@ out:
 }
 
 /*
- * In its own mount namespace any user can put any file at any path; what a
- * process could not read itself is not read for it.
+ * In a mount namespace of its own any user can put any file at any path; so a file that the process
+ * could not read itself is not read for it.
  */
 static bool may_read(const struct stat *st, uint32_t uid)
 {
@@ -343,8 +347,8 @@ int opener_open_memory(const struct open_request *r)
 /* The candidates found so far, each a different file. */
 struct candidates {
 	const struct open_request *request;
-	uint32_t uid; /* whose rights count */
-	int roots[2]; /* the process's, ours */
+	uint32_t uid; /* fsuid of the process: only files that this user may read are taken */
+	int roots[2]; /* root of the process, root of the opener */
 	int *fds;
 	unsigned int count;
 };
@@ -387,7 +391,7 @@ static void try_build_id(struct candidates *c)
 	const char *id = c->request->build_id;
 	char path[OPENER_BUILD_ID_MAX + 64];
 
-	/* Two digits name the directory; anything but hex could name another place. */
+	/* Two digits name the directory; characters that are not hex could lead elsewhere. */
 	if (strlen(id) < 3 || id[strspn(id, "0123456789abcdef")])
 		return;
 	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
@@ -410,7 +414,7 @@ static void try_debuglink(struct candidates *c)
 	}
 }
 
-/* The name may hold folders; the roots are left by none of them. */
+/* The name may contain directories; it cannot lead out of the roots. */
 static void try_common(struct candidates *c)
 {
 	char path[OPENER_NAME_MAX + 64];

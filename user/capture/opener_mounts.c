@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which file systems answer by themselves. What stat() or open() would wait for is a program
- * (FUSE) or another machine (NFS, CIFS, 9p) on all others, so that neither can be asked: the table
- * of mounts says it, which the kernel writes without asking a file system.
+ * Determines which file systems respond by themselves. On all others stat() and open() wait for a
+ * program (FUSE) or another machine (NFS, CIFS, 9p), so neither call can be used to find out. The
+ * table of mounts has the answer; the kernel writes it without a request to a file system.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,10 +17,11 @@
 #include "capture/opener_wire.h"
 #include "capture/procfs.h"
 
-#define LINES_MAX 4096 /* of a table of mounts; what stands in none of them is not local */
-#define KNOWN_FOR 10   /* s: numbers of devices are used again */
+/* lines read of a table of mounts; a device after them is taken as not local */
+#define LINES_MAX 4096
+#define KNOWN_FOR 10   /* s: device numbers are reused */
 
-/* File systems of this kernel and its own devices. */
+/* File systems of this kernel on its own devices or memory. */
 static const char *const local[] = {
 	"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "rootfs", "overlay", "erofs",
 	"squashfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "udf", "iso9660",
@@ -37,7 +38,7 @@ static bool is_local_type(const char *type)
 	return false;
 }
 
-/* A line such as "36 35 98:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw". */
+/* Parse a line such as "36 35 98:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw". */
 static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[32])
 {
 	const char *rest = strstr(line, " - ");
@@ -46,7 +47,7 @@ static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[
 	       sscanf(rest, " - %31s", type) == 1;
 }
 
-/* 1: local, 0: not, -1: the table does not know the device. */
+/* Return 1: local, 0: not local, -1: the device is not in the table. */
 static int look_up(const char *path, uint32_t major, uint32_t minor)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), found = -1;
@@ -76,7 +77,10 @@ void opener_mounts_begin(struct opener_mounts *m)
 		close(fd);
 }
 
-/* A disk that no table tells of is mounted elsewhere; what has no disk may be anything. */
+/*
+ * A disk that is in neither table is mounted elsewhere; a device without a disk (major 0) may be
+ * anything.
+ */
 static bool find_out(uint32_t pid, uint32_t major, uint32_t minor)
 {
 	char path[64];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Resolving a path inside the root of another process, step by step. openat2(RESOLVE_IN_ROOT)
- * would do it in one call, but its flags lie in memory, which a system call filter cannot see: who
- * may call it may open any file for writing.
+ * Resolves a path inside the root of another process, step by step. openat2(RESOLVE_IN_ROOT) would
+ * do it in one call, but its flags are in memory, which a system call filter cannot see: a process
+ * that may call it may open any file for writing.
  *
- * Whoever owns the folders can rename them and replace links meanwhile. So every step is one call
- * that opens one name without following it, what a link says is read from the very link that was
- * opened, and ".." returns to the folder through which the walk came, never to what is its parent
- * by now: no step leaves the root. That the result is the right file is checked by the caller.
+ * The owner of the directories can rename them and replace links during the walk. So every step is
+ * one call that opens one name without following it, the text of a link is read from the very link
+ * that was opened, and ".." returns to the directory through which the walk came, never to its
+ * current parent: no step leaves the root. The caller checks that the result is the right file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #include "capture/opener_wire.h"
 
-/* As many links as the kernel follows; folders and steps as no path of a program has them. */
+/* As many links as the kernel follows; more directories and steps than a path of a program has. */
 #define LINKS_MAX 40
 #define FOLDERS_MAX 256
 #define STEPS_MAX 1024
@@ -28,10 +28,10 @@
 
 struct walk {
 	int root;
-	int folders[FOLDERS_MAX]; /* through which it came, below the root */
-	unsigned int depth; /* of those */
+	int folders[FOLDERS_MAX]; /* directories that the walk came through, below the root */
+	unsigned int depth; /* number of folders */
 	unsigned int links, steps;
-	char rest[2 * OPENER_PATH_MAX]; /* of the path */
+	char rest[2 * OPENER_PATH_MAX]; /* the part of the path that is not resolved yet */
 };
 
 static int here(const struct walk *w)
@@ -45,7 +45,7 @@ static void leave(struct walk *w, unsigned int depth)
 		close(w->folders[--w->depth]);
 }
 
-/* Put what a link says in front of the rest. Closes link. */
+/* Put the text of a link before the rest of the path. Closes link. */
 static int follow(struct walk *w, int link)
 {
 	char text[OPENER_PATH_MAX];
@@ -54,7 +54,7 @@ static int follow(struct walk *w, int link)
 	ssize_t n = -1;
 	int result = 0;
 
-	/* Those of /proc/PID lead out of every root; their texts are not paths. */
+	/* Links in /proc/PID lead out of every root; their texts are not paths. */
 	if (++w->links > LINKS_MAX || fstatfs(link, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
 		result = -ELOOP;
 	else
@@ -84,7 +84,7 @@ static int enter(struct walk *w, int folder)
 	return 0;
 }
 
-/* One name with more behind it: 0 or a negative errno. */
+/* Walk through one name that is not the last one. Return 0 or a negative errno. */
 static int pass(struct walk *w, const char *name, bool links)
 {
 	struct stat st;
@@ -94,7 +94,7 @@ static int pass(struct walk *w, const char *name, bool links)
 		leave(w, w->depth ? w->depth - 1 : 0);
 	if (!strcmp(name, "..") || !strcmp(name, "."))
 		return 0;
-	/* Asking for a folder mounts what autofs keeps there. */
+	/* Opening with O_DIRECTORY makes autofs mount the directory. */
 	fd = openat(here(w), name, ANY | O_DIRECTORY);
 	if (fd >= 0)
 		return enter(w, fd);
@@ -109,7 +109,10 @@ static int pass(struct walk *w, const char *name, bool links)
 	return links ? -ENOTDIR : -ELOOP;
 }
 
-/* The last name: a descriptor, -EAGAIN if it was a link that is the rest now, or an error. */
+/*
+ * Open the last name. Return a descriptor, -EAGAIN if it was a link whose text is now the rest of
+ * the path, or another negative errno.
+ */
 static int arrive(struct walk *w, const char *name, bool links)
 {
 	struct stat st;
@@ -130,7 +133,9 @@ static int arrive(struct walk *w, const char *name, bool links)
 	return result ? result : -EAGAIN;
 }
 
-/* Take the next name out of the rest. False: there is none. */
+/*
+ * Take the next name out of the rest of the path. Return false if there is none, or it is too long.
+ */
 static bool next_name(struct walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
 {
 	size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the two sides of the opener say to each other, over a SOCK_SEQPACKET
- * pair. Both are the same program, so the public structs travel as they are;
- * their texts follow them, each ended by NUL, and the receiver points to them.
+ * The messages between the recorder and its opener, over a SOCK_SEQPACKET pair. Both ends are the
+ * same program, so the public structs are sent as they are; their texts follow them, each ended by
+ * NUL, and the receiver sets the pointers.
  */
 #ifndef SKEIN_CAPTURE_OPENER_WIRE_H
 #define SKEIN_CAPTURE_OPENER_WIRE_H
@@ -13,7 +13,7 @@
 
 #include "capture/opener.h"
 
-/* The kernel splits longer packets of a SOCK_SEQPACKET socket (32 KiB plus a head). */
+/* The kernel splits longer packets of a SOCK_SEQPACKET socket (32 KiB plus a header). */
 #define OPENER_MESSAGE_MAX 32768
 #define OPENER_BUILD_ID_MAX 128
 #define OPENER_NAME_MAX 255
@@ -24,32 +24,35 @@ enum opener_ask_kind { ASK_OPEN = 1, ASK_SCAN, ASK_SCAN_ALL };
 
 struct opener_ask {
 	uint32_t kind;
-	uint32_t pid;		  /* ASK_SCAN: whom; ASK_SCAN_ALL: those behind this one */
+	uint32_t pid; /* ASK_SCAN: the process; ASK_SCAN_ALL: only pids above this one */
 	struct open_request open; /* texts: path, build_id, debuglink */
-	bool anywhere;		  /* also where file systems may not answer; else -EREMOTE */
-	/* ASK_SCAN_ALL: users whose mappings are left out, up to the first 0: root's never are */
+	bool anywhere; /* also open files of file systems that may not respond; else -EREMOTE */
+	/*
+	 * ASK_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are never left out
+	 */
 	uint32_t avoided[OPENER_AVOIDED_MAX];
 	char texts[];
 };
 
 enum opener_tell_kind {
-	TELL_OPENED = 1, /* alone in its packet, with the descriptor if it has one */
+	TELL_OPENED = 1, /* alone in its packet, with the descriptor if there is one */
 	TELL_BEGIN,	 /* the scan of all begins with this process */
 	TELL_PROCESS,	 /* texts: comm, exe, cgroup */
 	TELL_THREAD,	 /* text: comm */
 	TELL_MAPPING,	 /* text: path */
-	TELL_END,	 /* of a process */
-	TELL_DONE,	 /* of the scan of all */
+	TELL_END,	 /* end of a process */
+	TELL_DONE,	 /* end of the scan of all */
 };
 
-/* A packet holds any number of these, one behind the other. */
+/* A packet holds any number of these records, one after the other. */
 struct opener_tell {
-	uint32_t size; /* bytes with the texts, a multiple of 8 */
+	uint32_t size; /* bytes including the texts, a multiple of 8 */
 	uint8_t kind;
-	bool all;      /* belongs to the scan of all */
-	bool complete; /* TELL_END: the process was told of to its end */
+	bool all;      /* part of the scan of all */
+	bool complete; /* TELL_END: the process was reported completely */
 	union {
-		struct open_answer opened; /* fd: 0 if one comes along, or a negative errno */
+		/* fd: 0 if a descriptor comes along, or a negative errno */
+		struct open_answer opened;
 		struct scanned_process process;
 		struct scanned_thread thread;
 		struct scanned_mapping mapping;
@@ -58,7 +61,7 @@ struct opener_tell {
 	char texts[];
 };
 
-/* The next of the texts in [*at, end), or NULL if there is none. */
+/* Return the next of the texts in [*at, end), or NULL if there is none. */
 static inline const char *opener_text(const char **at, const char *end)
 {
 	const char *text = *at;
@@ -70,47 +73,52 @@ static inline const char *opener_text(const char **at, const char *end)
 	return text;
 }
 
-/* The child's side; never returns. */
+/* Run the opener in the child; never returns. */
 _Noreturn void opener_child(int socket, pid_t parent);
 
 /*
- * opener_confine.c: give up what only the recorder needs: its user, memory shared with it, most
- * capabilities, and every call that is not in a list. parent: who started this process, with which
- * it dies; it talks to the other end of socket only. 0 or a negative errno.
+ * opener_confine.c: give up what only the recorder needs: its user, the memory shared with it, most
+ * capabilities, and every system call that is not on a list. parent: the process that started this
+ * one; this process dies with it. Only socket may be used to communicate. Return 0 or a negative
+ * errno.
  */
 int opener_confine(int socket, pid_t parent);
 
 /*
- * opener_walk.c: open (O_PATH) what a path leads to whose "/" is root. links: follow symbolic links,
- * but none of /proc; else they are -ELOOP, as too many are. A descriptor or a negative errno.
+ * opener_walk.c: open (O_PATH) the target of a path with root as "/". links: follow symbolic links,
+ * but none of /proc; without it links are -ELOOP, as are too many links. Return a descriptor or a
+ * negative errno.
  */
 int opener_walk(int root, const char *path, bool links);
 
 /*
- * opener_mounts.c: does the file system of a device answer by itself, as far as the process sees
- * it (0: we ourselves)?
+ * opener_mounts.c: return whether the file system of a device responds by itself. The device is
+ * looked up in the mounts of process pid (0: the opener's own).
  */
 #define OPENER_MOUNTS_KNOWN 64
 
 struct opener_mount {
 	uint64_t device;
-	int64_t until; /* s */
+	int64_t until; /* s of CLOCK_MONOTONIC */
 	bool local;
 };
 
 struct opener_mounts {
-	uint64_t shared_memory; /* its device, which is mounted nowhere */
+	uint64_t shared_memory; /* device of shared memory, which is mounted nowhere */
 	struct opener_mount known[OPENER_MOUNTS_KNOWN];
 };
 
 void opener_mounts_begin(struct opener_mounts *m);
 bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint32_t minor);
 
-/* Open what the request asks for: a descriptor or a negative errno. */
+/* Open the file of a request. Return a descriptor or a negative errno. */
 int opener_open_mapped(const struct open_request *r);
 int opener_open_perf_map(const struct open_request *r);
 int opener_open_memory(const struct open_request *r);
-/* Open what may be the debug file, likeliest first: how many descriptors were put in fds. */
+/*
+ * Open the candidates for the debug file, most likely first. Return how many descriptors fds
+ * received.
+ */
 unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX]);
 
 #endif

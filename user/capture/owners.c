@@ -7,10 +7,10 @@
 
 #include "capture/procfs.h"
 
-/* Reading a status takes 20 µs, and a process maps many files at once. */
+/* Reading /proc/PID/status takes 20 µs, and a process maps many files at once. ns. */
 #define KNOWN_FOR 1000000000ULL
 
-/* The kernel writes a status without waiting for the process, or for a file system. */
+/* The kernel writes /proc/PID/status without waiting for the process or for a file system. */
 static uint32_t read_owner(uint32_t pid)
 {
 	struct procfs_status status;

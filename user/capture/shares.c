@@ -11,10 +11,13 @@
 #include "capture/clock.h"
 #include "capture/owners.h"
 
-/* A desktop has mapped a thousand files when the recording begins; most come from the cache. */
+/*
+ * Files that may be opened at once. A desktop has mapped a thousand files when the recording
+ * begins; most of their tables come from the cache.
+ */
 #define AT_ONCE 1024
 #define PER_SECOND 32
-/* So many are remembered at a time, in use or not. */
+/* Files that are remembered at a time, in use or not. */
 #define FILES_MOST 4096
 #define USERS_MOST 400
 #define COUNTED_BITS (8u << 20)

@@ -7,7 +7,7 @@
 #define SUSPECTED_FOR (600 * SECOND)
 #define AVOIDED_FIRST (4 * SECOND)
 #define DOUBLINGS 8 /* 17 minutes */
-#define MOST 1024   /* then the oldest is forgotten */
+#define MOST 1024   /* suspects; beyond that the oldest is forgotten */
 
 static struct suspect *find(const struct suspects *s, uint64_t key)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose files are opened by the helper aside: file systems that a program or another machine
- * answers for, and users whose requests have made a helper hang. Each of them is left alone for a
- * while after a hang, and for twice as long after the next.
+ * Suspects: the file systems and users whose files the second opener opens. These are file systems
+ * that a program or another machine serves, and users whose requests have made an opener hang. A
+ * suspect that also hangs the second opener is left alone for a while, and for twice as long after
+ * the next hang.
  */
 #ifndef SKEIN_CAPTURE_SUSPECTS_H
 #define SKEIN_CAPTURE_SUSPECTS_H
@@ -15,13 +16,13 @@
 
 struct suspect {
 	uint64_t key;	/* suspect_device() or suspect_user() */
-	uint64_t until; /* ns: it is suspected */
-	uint64_t avoided; /* ns: until then it is not asked at all */
+	uint64_t until; /* ns: suspected until then */
+	uint64_t avoided; /* ns: no requests until then */
 	unsigned int strikes;
-	UT_hash_handle hh; /* the oldest first */
+	UT_hash_handle hh; /* oldest first */
 };
 
-/* Zeroed: nobody is suspected. */
+/* All suspects. Start with zeroed memory. */
 struct suspects {
 	struct suspect *all;
 };
@@ -38,11 +39,14 @@ static inline uint64_t suspect_user(uint32_t uid)
 
 bool suspects_has(const struct suspects *s, uint64_t key, uint64_t now);
 bool suspects_avoids(const struct suspects *s, uint64_t key, uint64_t now);
-/* It is suspicious by its nature, or has made a helper hang. Without memory nothing is kept. */
+/*
+ * Remember a suspect for 10 minutes: it is suspicious by its nature, or has made an opener hang.
+ * Does nothing without memory.
+ */
 void suspects_note(struct suspects *s, uint64_t key, uint64_t now);
-/* It has made the helper aside hang, too. */
+/* A suspect has made the second opener hang: avoid it, twice as long each time. */
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now);
-/* The users suspected now, up to most, root not among them: how many. */
+/* Store up to most users who are suspects now, without root, in ret; return how many. */
 unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *ret,
 			    unsigned int most);
 void suspects_free(struct suspects *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables into the arena, and out of it again. */
+/* Puts unwind tables into the arena and evicts them. */
 #include "capture/tables.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* Pages are put together up to this size: small pieces fit into more places. */
+/* Rows of several pages are put together up to this size: small pieces fit into more places. */
 #define PIECE_WORDS (1U << 14)
-/* A table that was used since this long is not given up for one that is wanted again. */
+/* A table used within this time is not evicted for one that is needed again. */
 #define COLD (10 * NSEC_PER_SEC)
 
 struct piece {
@@ -21,33 +21,37 @@ struct piece {
 
 struct table_info {
 	uint32_t rows, refused;
-	uint64_t words;	  /* that it takes, or would */
-	uint64_t evicted; /* when; 0: it is not */
-	uint32_t owner;	  /* uid for whose sake it is there */
-	bool partial;	  /* some pages may be unmade; the first piece is that of the pages */
+	uint64_t words;	  /* that the table takes, or would take */
+	uint64_t evicted; /* when, in ns; 0: the table is not evicted */
+	uint32_t owner;	  /* uid of the user for whose sake the table is there */
+	bool partial;	  /* some pages may be unmade; the first piece holds the pages */
 	VECTOR(struct piece) pieces;
 };
 
-#define OWNER_GROUPS 61 /* users are told apart by so many groups */
+#define OWNER_GROUPS 61 /* users are hashed into this many groups */
 /* At most half of the places are taken. */
 #define RULE_PLACES (2 * UNWIND_RULES_MAX)
 
 struct tables {
 	struct tables_memory memory;
 	struct table_info *infos; /* by slot */
-	uint32_t slots;		  /* ever taken: those from there on are free */
+	uint32_t slots;		  /* slots ever taken; those from here on are free */
 	VECTOR(uint32_t) free_slots;
-	uint16_t *numbers; /* of the rules, by hash; 0, a fixed one: nothing */
+	uint16_t *numbers; /* numbers of the rules, by hash; 0 (a fixed rule): empty place */
 	uint32_t rule_count;
-	uint16_t bad_number; /* of the bad rule */
-	uint32_t filling;    /* the slot whose table is just being put: no victim; 0: none */
+	uint16_t bad_number; /* number of bad_rule */
+	/* the slot whose table is being put, which must not be evicted; 0: none */
+	uint32_t filling;
 	struct tables_summary summary;
 };
 
 static const struct unwind_rule fixed_rules[UNWIND_RULES_FIXED]; /* all UNWIND_GAP */
 static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
 
-/* Where the number of a rule is, or would be. Rules come from files: the hash has a seed. */
+/*
+ * Return the place of a rule's number, filled or not. Rules come from files, so the hash has a
+ * seed.
+ */
 static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rule)
 {
 	uint64_t i = cache_hash(rule, sizeof(*rule)).low % RULE_PLACES;
@@ -57,7 +61,10 @@ static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rul
 	return &t->numbers[i];
 }
 
-/* The number of a rule. When all are taken, that of a bad one: rather no frame than a wrong one. */
+/*
+ * Return the number of a rule. When all numbers are taken, return that of bad_rule: no frame is
+ * better than a wrong one.
+ */
 static uint16_t number_of(struct tables *t, const struct unwind_rule *rule)
 {
 	bool is_gap = memcmp(rule, &fixed_rules[UNWIND_RULE_GAP], sizeof(*rule)) == 0;
@@ -93,9 +100,9 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].refused = 0;	/* of another file, if any */
+	t->infos[slot].refused = 0;	/* may be that of an earlier file */
 	t->infos[slot].owner = 0;
-	t->memory.slots[slot].used = 0; /* nobody has looked into it: it goes first */
+	t->memory.slots[slot].used = 0; /* never used by a walk: evicted first */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
 }
@@ -128,7 +135,7 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
 	tables_set(t, slot, UNWIND_TABLE_NONE, now);
-	(void)vector_push(&t->free_slots, slot); /* without memory it is not used again */
+	(void)vector_push(&t->free_slots, slot); /* without memory the slot is not used again */
 }
 
 enum unwind_state tables_state(const struct tables *t, uint32_t slot)
@@ -141,13 +148,13 @@ static bool is_ready(const struct tables *t, uint32_t slot)
 	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
 }
 
-/* Whether a table may be evicted: one that is just being put may not. */
+/* Return whether a table may be evicted; the one that is being put may not. */
 static bool may_go(const struct tables *t, uint32_t slot)
 {
 	return is_ready(t, slot) && slot != t->filling;
 }
 
-/* Which group of users has the largest tables, all in all. */
+/* Return the group of users whose tables take the most words. */
 static uint32_t largest_group(const struct tables *t)
 {
 	uint64_t words[OWNER_GROUPS] = {0};
@@ -163,8 +170,8 @@ static uint32_t largest_group(const struct tables *t)
 }
 
 /*
- * Of who has most, the table that was used least recently; 0 if there is none. Nobody's large
- * files push out another's tables.
+ * Return the slot of the least recently used table in the largest group of users; 0 if there is
+ * none. Large files of one user thus do not evict the tables of another.
  */
 static uint32_t coldest(const struct tables *t)
 {
@@ -184,7 +191,7 @@ static void evict(struct tables *t, uint32_t slot, uint64_t now)
 	t->summary.evicted++;
 }
 
-/* An arena_reclaimer. */
+/* arena_reclaimer: evict one table. */
 static bool evict_coldest(void *context, uint64_t now)
 {
 	struct tables *t = context;
@@ -238,7 +245,10 @@ const struct tables_memory *tables_memory(const struct tables *t)
 	return &t->memory;
 }
 
-/* Room in the arena, at the cost of other tables if the budget is used up. */
+/*
+ * Take room in the arena for a slot; evicts other tables if the budget is used up. 0: there is
+ * none.
+ */
 static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
 {
 	struct piece piece = {.words = words};
@@ -251,7 +261,7 @@ static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t n
 	return piece.place;
 }
 
-/* How many pages from the first on make one piece, and the rows of them. */
+/* Return how many pages, from first on, make one piece; *rows: the sum of their rows. */
 static uint32_t pages_of_piece(const struct unwind_table *table, uint32_t first, uint32_t *rows)
 {
 	uint32_t page = first;
@@ -269,7 +279,7 @@ static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const 
 		to[i] = UNWIND_ROW(UNWIND_ROW_LOW(from[i]), numbers[UNWIND_ROW_RULE(from[i])]);
 }
 
-/* Rows first, then the pages that point to them. */
+/* Put the rows of all pages, and fill pages, which point to them. */
 static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
 		    const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
 {
@@ -309,13 +319,15 @@ static uint64_t bytes_of(const struct tables *t, uint32_t slot)
 	return t->infos[slot].words * sizeof(uint32_t);
 }
 
-/* Whether it could ever be there. */
+/* Return whether the table could fit into an empty arena. */
 static bool may_fit(const struct tables *t, uint32_t slot)
 {
 	return t->infos[slot].words && bytes_of(t, slot) <= arena_most(t->memory.arena);
 }
 
-/* The words of a table, at most: pages in one piece, rows in several; 0 if it has too many pages.
+/*
+ * Return an upper bound of a table's words: pages in one piece, rows in several; 0 if it has too
+ * many pages.
  */
 static uint64_t words_of(const struct unwind_table *table)
 {
@@ -325,7 +337,7 @@ static uint64_t words_of(const struct unwind_table *table)
 	return pages > ARENA_TAKE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
 }
 
-/* Rows lie where they will stay: walkers see the page with them, or unmade. */
+/* Publish a page whose rows are in place: walkers see the page with its rows, or unmade. */
 static void show_page(struct unwind_page *page, uint32_t first, uint32_t count)
 {
 	typedef uint64_t __attribute__((may_alias)) page_word;
@@ -338,7 +350,7 @@ static struct unwind_page *pages_of(const struct tables *t, uint32_t slot)
 	return (struct unwind_page *)arena_at(t->memory.arena, t->memory.slots[slot].pages);
 }
 
-/* Room for the pages of a table, which nobody sees yet; they are the first piece. */
+/* Take room for the pages of a table, which no walker sees yet; they are the first piece. */
 static int take_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
@@ -355,7 +367,10 @@ static int take_pages(struct tables *t, uint32_t slot, const struct unwind_heade
 	return 0;
 }
 
-/* Walkers may be reading what was put of it before: all pages are replaced, then the rest goes. */
+/*
+ * Publish a whole table. Walkers may be reading earlier pages of it, so each page is replaced in
+ * place; the caller frees the old rows afterwards.
+ */
 static void show_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
 		       const struct unwind_page *pages)
 {
@@ -378,7 +393,7 @@ static void count_rows(struct tables *t, uint32_t slot, uint32_t rows)
 	t->infos[slot].rows = rows;
 }
 
-/* The rows of the pages that were there before. */
+/* Free the rows of the pages that were put before the whole table. */
 static void give_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_t now)
 {
 	struct table_info *info = &t->infos[slot];
@@ -401,7 +416,7 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 	if (!pages)
 		return ret;
 	ret = -ENOSPC;
-	if (!may_fit(t, slot)) /* all others would go for nothing */
+	if (!may_fit(t, slot)) /* all other tables would be evicted in vain */
 		goto out;
 	number_rules(t, table, numbers);
 	ret = t->infos[slot].partial ? 0 : take_pages(t, slot, table->header, now);
@@ -419,7 +434,10 @@ out:
 	return ret;
 }
 
-/* Those of a table that some pages are there of already, as far as they can belong together. */
+/*
+ * Return whether the whole table can continue the pages that were put before: its pages must be
+ * among them.
+ */
 static bool goes_on(const struct tables *t, uint32_t slot, const struct unwind_header *h)
 {
 	const struct unwind_slot *to = &t->memory.slots[slot];
@@ -458,7 +476,7 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 	return ret;
 }
 
-/* Whether walks want a page of a table that some are there of, or none yet. */
+/* Return whether a page of a partial table is still unmade. */
 static bool is_unmade(const struct tables *t, uint32_t slot, uint32_t index)
 {
 	return pages_of(t, slot)[index].count == UNWIND_PAGE_UNMADE;
@@ -545,7 +563,10 @@ bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
 	       is_unmade(t, slot, (uint32_t)(page - s->first_page));
 }
 
-/* Of those that are wanted, the one that has waited for longest: one that failed waits anew. */
+/*
+ * Return the slot of the needed table that was evicted longest ago. One that did not fit is evicted
+ * anew, and so waits again.
+ */
 static uint32_t most_wanted(const struct tables *t)
 {
 	uint32_t found = 0;
