@@ -41,12 +41,12 @@ enum open_what {
 #define OPENER_DEBUG_MAX 4 /* candidates for a debug file */
 
 struct open_request {
-	uint64_t token; /* ms resolution of /proc; 0: any process with this pid. */
+	uint64_t token; /* chosen by the caller, returned in the reply */
 	enum open_what what;
 	uint32_t pid; /* the process */
 	/*
 	 * Identifies the process together with pid: its start time in ns of CLOCK_BOOTTIME,
-	 * compared at the
+	 * compared at the 10 ms resolution of /proc; 0: any process with this pid.
 	 */
 	uint64_t born;
 	/* Processes through which to try the same path, such as the parent; 0 ends the list. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One order out of many rings: a queue per ring, and what every ring has passed by time. */
+/*
+ * Orders the records of many rings by time: a queue per ring, and the time that every ring has
+ * passed.
+ */
 #include "capture/order.h"
 
 #include <errno.h>
@@ -9,12 +12,12 @@
 #include "base/by_time.h"
 #include "base/vector.h"
 
-/* Bytes that a queue may keep, whether it needs them or not. */
+/* Bytes that a queue may always keep. */
 #define LARGE (256U << 10)
 
 struct entry {
 	uint64_t time;
-	size_t offset; /* of the copy in the queue's bytes */
+	size_t offset; /* offset of the copy in the queue's bytes */
 	uint32_t size;
 	bool late;
 };
@@ -31,12 +34,13 @@ struct queue {
 struct order {
 	VECTOR(struct queue) queues;
 	size_t held; /* records in all queues */
-	struct by_time due; /* what every ring had passed when this was gathered: the rings */
-	size_t next; /* of due: those before are released */
-	uint64_t rest; /* time of the oldest record held that is not in due; UINT64_MAX: none */
-	bool gathered; /* no record has come since, nor has a ring passed a time */
+	/* records that every ring had passed when gather() ran; the source is a ring */
+	struct by_time due;
+	size_t next; /* index into due: records before it are released */
+	uint64_t rest; /* time of the oldest record held that is not in due, ns; UINT64_MAX: none */
+	bool gathered; /* since gather() no record was pushed and no ring passed a time */
 	uint64_t released; /* time of the youngest record released */
-	uint64_t mark; /* what every ring has passed, if that is known */
+	uint64_t mark; /* time that every ring has passed, valid if mark_known */
 	bool mark_known;
 };
 
@@ -80,7 +84,7 @@ void order_reopen_ring(struct order *o, int ring)
 	o->mark_known = o->gathered = false;
 }
 
-/* Records of a ring are nearly sorted: the new one moves forward past a few at most. */
+/* Records of a ring are nearly sorted: the new one moves past a few at most. */
 static void sort_last(struct queue *q)
 {
 	struct entry *e = q->entries.items;
@@ -127,7 +131,10 @@ void order_close(struct order *o)
 	o->mark_known = o->gathered = false;
 }
 
-/* Found anew only after a ring has passed a time: order_release() is called for single records. */
+/*
+ * The mark is cached until a ring passes a time, since order_release() is called for single
+ * records.
+ */
 uint64_t order_mark(struct order *o)
 {
 	if (o->mark_known)
@@ -144,8 +151,8 @@ uint64_t order_mark(struct order *o)
 }
 
 /*
- * Once a queue is used up its memory is used again from the start. What is left is moved there
- * only when it is less than what is done: order_release() may be called for every record.
+ * Reuse the memory of released records. The rest is moved to the start only when it is smaller than
+ * the released part, since order_release() may be called for every record.
  */
 static void compact(struct queue *q)
 {
@@ -173,7 +180,7 @@ static void compact(struct queue *q)
 		q->entries.items[i].offset -= used;
 }
 
-/* What every ring has passed, in order of time. There is room for it: order_push() has made it. */
+/* Sort by time all records that every ring has passed. order_push() has reserved the memory. */
 static void gather(struct order *o)
 {
 	uint64_t mark = order_mark(o);

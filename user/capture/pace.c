@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Random intervals between looks at the rings. */
+/* Random intervals between reads of the rings. */
 #include "capture/pace.h"
 
 #include "capture/clock.h"
 
 /*
- * Mean intervals. While a program that has just begun lacks its tables, or code its name, the
- * memory in which the name stands may be gone with the next sample: two periods, within these.
+ * Bounds of the mean interval while a program that has just begun lacks its tables, or code its
+ * name: the memory that holds the name may be gone by the next sample. Within them it is two
+ * periods.
  */
 #define ATTENTIVE_MIN (2 * NSEC_PER_MSEC)
 #define ATTENTIVE_MAX (10 * NSEC_PER_MSEC)
 /*
- * While processes begin: samples of those that the walkers do not know yet come with their stacks,
- * so this is ten periods, as long as that is no longer than what follows.
+ * Mean interval while processes begin: ten periods, up to LIFE_INTERVAL. Samples of a process that
+ * the walkers do not know yet carry a copy of the stack, so they must not accumulate.
  */
 #define LIFE_PERIODS 10
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
-/* Of a clock slower than this one random part is as good as another. */
+/* For a slower clock a random part of this is as good. */
 #define PAUSE_MAX (100 * NSEC_PER_MSEC)
 
-/* Marsaglia's xorshift (Journal of Statistical Software 8(14), 2003): the state is never 0. */
+/* Marsaglia's xorshift (Journal of Statistical Software 8(14), 2003); the state is never 0. */
 static uint64_t draw(struct pace *p, uint64_t below)
 {
 	p->random ^= p->random << 13;
@@ -65,7 +66,7 @@ void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
 {
 	uint64_t mean;
 
-	/* Records must be in order before they help, so at least two looks follow a finding. */
+	/* Records help only once they are in order, so at least two reads must follow a finding. */
 	if (found == PACE_LACKING)
 		p->attentive = now + ORDER_MARGIN + 3 * attentive_interval(p) / 2;
 	if (found != PACE_QUIET)

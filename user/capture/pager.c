@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which pages were asked for: a bit each, by file. */
+/* Requests pages of unwind tables, and keeps one bit for each requested page of each file. */
 #include "capture/pager.h"
 
 #include <errno.h>
@@ -9,25 +9,26 @@
 #include "base/hash.h"
 #include "capture/clock.h"
 
-/* Files of more code than 4 GiB have no table. */
+/* Pages of a file that can be requested: 4 GiB of code. */
 #define PAGES_MAX 65536
 /*
- * Pages of a file in one question: the first ones of a stack are there before the last are made,
- * and where a walk stands is made before the next question, some milliseconds later.
+ * Pages of a file in one request. A small number makes the first pages of a stack arrive before the
+ * last are made, and a page at which a walk stands is made before the next request, some
+ * milliseconds later.
  */
 #define BATCH 4
-/* Of one stack: a hostile one has thousands of words in code. */
+/* Pages requested for one stack: a hostile stack has thousands of words in code. */
 #define STACK_PAGES_MAX 64
-/* Questions that are not answered, of all files. */
+/* Pending requests of all files. */
 #define PENDING_MAX 64
 
 struct paged_file {
-	uint64_t id; /* of the object */
-	bool refused; /* it has no pages but with its table */
+	uint64_t id; /* object.id */
+	bool refused; /* its pages cannot be made */
 	uint64_t batch[BATCH];
 	size_t batched;
-	uint64_t pending; /* questions that are not answered */
-	size_t words; /* of asked */
+	uint64_t pending; /* requests without a reply */
+	size_t words; /* number of words of each bitmap */
 	uint64_t *asked, *urged; /* a bit for each page; urged: a walk stood there */
 	UT_hash_handle hh;
 };
@@ -36,7 +37,7 @@ struct pager {
 	struct pager_context context;
 	struct symbolizer *maker;
 	struct paged_file *files;
-	uint64_t pending; /* of all files */
+	uint64_t pending; /* requests of all files without a reply */
 	uint64_t made;
 };
 
@@ -81,7 +82,7 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	if (!o || status)
 		return;
 	g->made += count_made(t);
-	/* what there is no room for comes with the table, or never */
+	/* Pages without room come with the whole table, or never. */
 	(void)tables_put_pages(g->context.tables, o->table, t, boot_now());
 	g->context.made(g->context.context);
 }
@@ -120,7 +121,7 @@ void pager_begin(struct pager *g, const struct pager_context *c)
 	g->context = *c;
 }
 
-/* Another descriptor of the file, for the maker's worker. */
+/* Give the maker's worker a descriptor of the file. */
 static int introduce(struct pager *g, uint64_t id)
 {
 	int fd = symbolizer_dup(g->context.names, id);
@@ -128,7 +129,7 @@ static int introduce(struct pager *g, uint64_t id)
 	return fd < 0 ? fd : symbolizer_add(g->maker, id, OBJECT_ELF, fd);
 }
 
-/* NULL: its pages cannot be made, or there is no memory. */
+/* Return the entry of a file; NULL: its pages cannot be made, or there is no memory. */
 static struct paged_file *file_of(struct pager *g, const struct object *o)
 {
 	struct paged_file *f = find_file(g, o->id);
@@ -172,8 +173,9 @@ static void ask(struct pager *g, struct paged_file *f, bool urgent)
 }
 
 /*
- * Whether the page that code lies in is waited for and has not been asked for; then it is. What was
- * asked for because it may be needed is asked for again where a walk stands: its turn may be far.
+ * Request the page of an address if a walk would wait for it and it was not requested before;
+ * return whether it is needed anew. A page that was requested because it may be needed is requested
+ * again with urgency when a walk stands there, since its turn may be far off.
  */
 static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
 {
@@ -198,7 +200,10 @@ static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bo
 	return true;
 }
 
-/* The words below and above all mappings are left out at once: most are no addresses of code. */
+/*
+ * Request the pages of all return addresses on the stack. Skip words below and above all mappings
+ * at once, since most words are not addresses of code.
+ */
 static void scan(struct pager *g, const struct pager_walk *w)
 {
 	const struct space_mapping *all = w->space->mappings.items;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of unwind tables that are asked for before the table is there: a large file's takes
- * seconds where the CPUs are busy, and walks wait for it. The pages are made by a second
- * symbolizer with a worker of its own, which the making of whole tables never keeps waiting.
- * Every page is asked for once. When the table comes it replaces what was made of it.
+ * The pager requests pages of unwind tables before the whole table exists: the table of a large
+ * file takes seconds where the CPUs are busy, and walks wait for it. A second symbolizer with a
+ * worker of its own makes the pages, so that they never wait for whole tables. Every page is
+ * requested once. The whole table replaces its pages when it arrives.
  */
 #ifndef SKEIN_CAPTURE_PAGER_H
 #define SKEIN_CAPTURE_PAGER_H
@@ -14,21 +14,21 @@
 struct pager;
 
 struct pager_context {
-	struct symbolizer *names; /* of which files are had */
+	struct symbolizer *names; /* the symbolizer that has the files open */
 	struct tables *tables;
 	struct objects *objects;
-	/* walks that wait may go on */
+	/* called when pages were put: waiting walks may continue */
 	void (*made)(void *context);
 	void *context;
 };
 
-/* Fork the worker. 0 or a negative errno. */
+/* Create a pager and fork its worker. Return 0 or a negative errno. */
 int pager_new(struct pager **ret, struct error *err);
 void pager_free(struct pager *g);
-/* To be called before anything is asked. */
+/* Set the context; call this before all other functions. */
 void pager_begin(struct pager *g, const struct pager_context *c);
 
-/* A walk that waits: where it stands, and the stack that was copied from there on. */
+/* A walk that waits: its pc, and the stack that was copied from there on. */
 struct pager_walk {
 	const struct space *space;
 	uint64_t pc;
@@ -37,21 +37,21 @@ struct pager_walk {
 };
 
 /*
- * Ask for the page that the walk waits for, unless that was done before, and for those that it
- * may come to: every word of the stack that lies in code may be a return address.
+ * Request the page that the walk waits for, if that was not done before, and the pages that it may
+ * need next: every word of the stack that lies in code may be a return address.
  */
 void pager_want(struct pager *g, const struct pager_walk *w);
 
-/* The table of an object is there, or there will be none. */
+/* The table of an object has arrived, or there will be none: forget the file. */
 void pager_done(struct pager *g, uint64_t object);
-/* Forget the files that are no objects any more. */
+/* Forget files that are no longer objects. */
 void pager_tidy(struct pager *g);
 
-/* As those of the symbolizer. */
+/* Like the functions of the symbolizer. */
 int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
 void pager_add_cost(struct pager *g, struct helper_cost *ret);
-/* Pages made, ever. */
+/* Return how many pages were ever made. */
 uint64_t pager_made(const struct pager *g);
 
 #endif

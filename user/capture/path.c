@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Paths: native frames and those of Python in one order. */
+/* Makes paths: native frames and Python frames in one order. */
 #include "capture/path.h"
 
-/* The address of a word of the user's part, and whether it is one to return to. */
+/* Return the address in a word of the user part; clear *caller if it is not a return address. */
 static uint64_t pc_of(uint64_t word, bool *caller)
 {
 	*caller &= word >> WIRE_TAG_SHIFT != WIRE_TAG_EXACT;
@@ -15,10 +15,11 @@ static unsigned int least(unsigned int a, unsigned int b)
 }
 
 /*
- * The user frames, as far as they are frames: a chain of frame pointers that went through code
- * built without them yields numbers that are no addresses of code. The innermost frame is where
- * the thread stood, known or not. A caller's word is a return address, which may lie behind its
- * function: the address kept lies within the call.
+ * Take the user frames up to the first one that is not in code: a chain of frame pointers through
+ * code that was built without them yields numbers that are no code addresses. The innermost frame
+ * is kept in any case, since it is where the thread stood. A caller's word is a return address,
+ * which may lie after the end of its function, so 1 is subtracted to get an address within the
+ * call.
  */
 static void take_user(struct path *p, const struct raw_stack *raw, const struct path_space *space)
 {
@@ -75,13 +76,13 @@ static void take_python(struct path *p, const struct raw_stack *raw)
 	for (unsigned int i = 0; i < pairs; i++)
 		take_pair(p, words[2 * i], words[2 * i + 1]);
 	if (p->python_count > p->segments[p->segment_count])
-		end_segment(p); /* of which the walk did not reach the begin */
+		end_segment(p); /* a segment whose outer end the walk did not reach */
 }
 
 /*
- * How many loops are of the stack that runs: a walk goes on from the first frame of a greenlet
- * into the stack on which that was started, whose frames may be there no more. Python's frames
- * are the greenlet's alone.
+ * Return how many loops belong to the running stack, 0 if no greenlet switches stacks. A walk
+ * continues from the first frame of a greenlet into the stack on which the greenlet was started,
+ * whose frames may no longer exist. The Python frames are those of the greenlet only.
  */
 static unsigned int own_loops(const struct path *p, const struct path_space *space)
 {
@@ -95,7 +96,10 @@ static unsigned int own_loops(const struct path *p, const struct path_space *spa
 	return 0;
 }
 
-/* How many loops there are for the segments; where one side is cut, as many as segments. */
+/*
+ * Return the number of loops to match with the segments; where one list is cut, the number of
+ * segments.
+ */
 static unsigned int loops_of(const struct path *p, const struct path_space *space)
 {
 	unsigned int loops = p->loop_count, segments = p->segment_count, own;
@@ -110,10 +114,10 @@ static unsigned int loops_of(const struct path *p, const struct path_space *spac
 	return p->native_whole ? loops : segments;
 }
 
-/* Functions that a loop calls before it has linked its frame, or when it has unlinked it. */
+/* Functions that a loop calls before it links its frame, or after it unlinks it. */
 #define CALLED_BY_IDLE 2
 
-/* Whether the innermost loop may be one that has just been called, or is about to return. */
+/* Return whether the innermost loop may have just been called, or be about to return. */
 static bool may_be_idle(const struct path *p)
 {
 	for (unsigned int i = 0; i < p->user_count && i <= CALLED_BY_IDLE; i++)
@@ -123,8 +127,8 @@ static bool may_be_idle(const struct path *p)
 }
 
 /*
- * How many of the innermost loops run no segment. Where it is more than one, or fewer than none,
- * the frames are not this thread's, or not all: they are left out.
+ * Return how many of the innermost loops run no segment, 0 or 1. For any other difference the
+ * frames are incomplete or not those of this thread: leave them out.
  */
 static int idle_loops(struct path *p, const struct path_space *space)
 {
@@ -133,14 +137,14 @@ static int idle_loops(struct path *p, const struct path_space *space)
 
 	if (loops == segments)
 		return 0;
-	/* a child that posix_spawn() makes has its parent's memory, and a stack of its own */
+	/* A child made by posix_spawn() has the memory of its parent and a stack of its own. */
 	if (!p->loop_count && p->native_whole) {
 		p->python_count = p->segment_count = 0;
 		return 0;
 	}
 	if (loops == segments + 1 && may_be_idle(p))
 		return 1;
-	if (greenlet) /* its outer loops have let go of their frames */
+	if (greenlet) /* its outer loops no longer have frames */
 		return 0;
 	p->python_count = p->segment_count = 0;
 	p->python_whole = false;
@@ -152,7 +156,7 @@ static void put(struct path *p, const struct path_frame *f)
 	p->frames[p->count++] = *f;
 }
 
-/* Segments [from, to), the outermost first; numbers out of range are none. */
+/* Put segments [from, to), the outermost first; numbers out of range are ignored. */
 static void put_segments(struct path *p, int from, int to)
 {
 	int first = from < 0 ? 0 : from;
@@ -194,7 +198,7 @@ void path_make(struct path *ret, const struct raw_stack *raw, const struct path_
 	ret->loops = ret->loop_count;
 	put_user(ret, space);
 	put_kernel(ret, raw);
-	/* where there are neither loops nor frames, none is missing */
+	/* Nothing is missing where there are neither loops nor Python frames. */
 	if (!ret->python_whole && ret->end == END_WALKED && (ret->loops || raw->python))
 		ret->end = END_PYTHON;
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the words of a sample to one path of frames: native frames and those of
- * Python come apart (bpf/event.h), and are put here in the order in which they
- * called each other. Pure: what lies at an address is asked of the caller.
+ * Turns the words of a sample into one path of frames. Native frames and Python frames arrive
+ * separately (bpf/event.h), and are put into the order in which they called each other. Pure: the
+ * caller passes the functions that look up an address.
  *
- * A native call of Python's evaluation loop ("loop" below) runs one segment of
- * Python frames, which follow it towards the leaf. Which loop runs which
- * segment is not told, only counted:
+ * A native call of Python's evaluation loop ("loop" below) runs one segment of Python frames, which
+ * follow it towards the leaf. The sample does not contain which loop runs which segment; their
+ * counts decide:
  *
- *   as many of both   each has its own
- *   one loop more     the innermost has linked no frame yet, or has just unlinked it: so it is
- *                     for some instructions at begin and end of every call, with hardly anything
- *                     called
- *   more loops yet    the outer ones are of a greenlet that does not run
- *   else              frames are missing (of a second interpreter that is mapped), or are another
- *                     thread's: up to 3.11 an interpreter that one thread has made and another
- *                     one runs tells the former's number. No Python frame is put, and the stack
- *                     ends in END_PYTHON
+ *   equal counts      each loop runs one segment
+ *   one loop more     the innermost loop has not linked its frame yet, or has just unlinked it;
+ *                     this is so for a few instructions at the start and end of every call, in
+ *                     which it calls hardly anything
+ *   more loops yet    the outer loops belong to a greenlet that does not run
+ *   otherwise         frames are missing (of a second interpreter that is mapped), or belong to
+ *                     another thread: up to 3.11 an interpreter that one thread has made and
+ *                     another one runs has the number of the former. No Python frame is put, and
+ *                     the stack ends in END_PYTHON
  *
- * and if either side lacks its outer end, from the innermost outwards.
+ * If either list lacks its outer end, they are matched from the innermost outwards.
  */
 #ifndef SKEIN_CAPTURE_PATH_H
 #define SKEIN_CAPTURE_PATH_H
@@ -29,45 +29,48 @@
 enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON };
 
 struct path_frame {
-	uint64_t address; /* within the call that left the frame; of Python, the code object's */
-	uint64_t place; /* of Python: PYTHON_PLACE() */
+	/*
+	 * an address within the call that left the frame; PATH_PYTHON: address of the code object
+	 */
+	uint64_t address;
+	uint64_t place; /* PATH_PYTHON: PYTHON_PLACE() */
 	uint8_t kind; /* enum path_kind */
-	bool loop; /* an evaluation loop */
+	bool loop; /* the frame is an evaluation loop */
 };
 
 #define PATH_FRAMES (WIRE_MAX_KERNEL + WIRE_MAX_USER + WIRE_MAX_PYTHON)
 
 enum path_code {
-	PATH_UNMAPPED, /* no code: a walk that comes there has gone astray */
+	PATH_UNMAPPED, /* not code: a walk that comes here has gone astray */
 	PATH_CODE,
 	PATH_LOOP,
 };
 
-/* Of the process of a stack. */
+/* Lookups in the address space of a stack. */
 struct path_space {
 	enum path_code (*code)(const void *context, uint64_t address);
-	/* Whether code there lets go of one stack and goes on with another, as greenlet's does. */
+	/* Return whether the code there switches to another stack, as greenlet's does. */
 	bool (*switches)(const void *context, uint64_t address);
 	const void *context;
 };
 
-/* Large: not for the stack of a thread. */
+/* Too large for a thread's stack. */
 struct path {
 	enum stack_end end;
-	bool loops; /* the user part has some, with frames of Python or not */
+	bool loops; /* the user part has evaluation loops, with Python frames or not */
 	unsigned int count;
 	struct path_frame frames[PATH_FRAMES]; /* outermost first */
-	/* while it is made, each innermost first */
+	/* work area of path_make(); each array innermost first */
 	unsigned int user_count, loop_count, python_count, segment_count;
-	bool native_whole, python_whole; /* up to the outermost frame */
+	bool native_whole, python_whole; /* complete up to the outermost frame */
 	struct path_frame user[WIRE_MAX_USER];
 	struct path_frame python[WIRE_MAX_PYTHON];
-	uint16_t segments[WIRE_MAX_PYTHON + 1]; /* where in python[] the next one begins */
+	uint16_t segments[WIRE_MAX_PYTHON + 1]; /* index in python[] at which each segment begins */
 };
 
 /*
- * The path of raw, of which only words, their counts and ends are used. What is malformed among
- * Python's words is left out, and the stack then ends in END_PYTHON.
+ * Make the path of raw, of which only the words, their counts and ends are used. Malformed Python
+ * words are left out, and the stack then ends in END_PYTHON.
  */
 void path_make(struct path *ret, const struct raw_stack *raw, const struct path_space *space);
 

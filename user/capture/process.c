@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process table: the life of processes and threads, record by record. */
+/* The process table: processes side-band records and scans of processes and threads. */
 #include "capture/process_private.h"
 #include "capture/pythons.h"
 
@@ -11,11 +11,11 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* Exited processes stay this long for samples that come late. */
+/* Ended processes and threads are kept this long for late samples. */
 #define GRACE (2 * NSEC_PER_SEC)
-/* The birth of /proc counts in ticks of 10 ms; a fork record comes a little after the birth. */
+/* /proc counts births in ticks of 10 ms; a fork record comes slightly after the birth. */
 #define BORN_SLACK (100 * NSEC_PER_MSEC)
-#define NOBODY UINT32_MAX /* the pid of a thread whose process is not known */
+#define NOBODY UINT32_MAX /* pid of a thread whose process is not known */
 
 int process_table_new(struct process_table **ret, const struct process_context *c,
 		      struct error *err)
@@ -46,7 +46,7 @@ struct thread_entry *process_find_thread(const struct process_table *t, uint32_t
 	return thread;
 }
 
-/* Its process has one thread less. */
+/* Count one thread less in the thread's process. */
 static void leave_process(const struct process_table *t, const struct thread_entry *thread)
 {
 	struct process_entry *p = thread->ended ? NULL : process_find(t, thread->pid);
@@ -63,7 +63,10 @@ static void free_thread(struct process_table *t, struct thread_entry *thread)
 	free(thread);
 }
 
-/* Of a process with threads that were not seen to exit: they are somebody else's, or nobody's. */
+/*
+ * Detach threads of a freed process that were not seen to exit: they may belong to another process
+ * by now.
+ */
 static void disown_threads(struct process_table *t, const struct process_entry *p)
 {
 	struct thread_entry *thread, *next;
@@ -71,11 +74,11 @@ static void disown_threads(struct process_table *t, const struct process_entry *
 	HASH_ITER (hh, t->threads, thread, next)
 		if (thread->pid == p->pid && !thread->ended) {
 			thread->pid = NOBODY;
-			thread->ended = 1; /* long ago */
+			thread->ended = 1; /* ns: long ago */
 		}
 }
 
-/* What was its own: code that it has generated, and its memory. */
+/* Drop the process's private objects: its generated code and its memory. */
 static void forget_generated(struct process_entry *p)
 {
 	if (p->jit)
@@ -115,7 +118,7 @@ void process_table_untold(struct process_table *t, struct process_entry *p)
 {
 	if (p->untold || p->outside || !t->spaces.arena)
 		return;
-	/* without memory its stacks are finished in user space, and it is tried again */
+	/* Without memory, stacks are finished in user space, and this is tried again. */
 	p->untold = vector_push(&t->untold, p->pid) == 0;
 }
 
@@ -142,8 +145,9 @@ void process_table_settled(struct process_table *t, struct process_entry *p)
 }
 
 /*
- * The kernel side forgets a process by itself when it is freed, which comes after its end. A process
- * that was sent there only after its end may have been freed before, and must be removed from here.
+ * The BPF programs forget a process by themselves when it is freed, which happens after its end. A
+ * process that was sent to them only after its end may have been freed before that, and must be
+ * removed from here.
  */
 static int tell_end(struct process_entry *p, process_teller tell, void *context)
 {
@@ -208,7 +212,7 @@ static bool is_outside(const struct process_table *t, uint32_t pid)
 	return pid && t->context.selected && !t->context.selected(t->context.context, pid);
 }
 
-/* Where programs are short, snprintf() would be a fortieth of the recorder's CPU. */
+/* Where programs are short-lived, snprintf() would take a fortieth of the recorder's CPU time. */
 static void copy_comm(char to[COMM_SIZE], const char *comm)
 {
 	size_t length = strnlen(comm, COMM_SIZE - 1);
@@ -277,7 +281,6 @@ struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, u
 	return thread;
 }
 
-/* The thread lives in that process, whatever was known of it: its exit or number was lost. */
 void process_join(const struct process_table *t, struct thread_entry *thread,
 		  struct process_entry *p)
 {
@@ -329,7 +332,7 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 	return put_thread(t->context.sink, &r, err);
 }
 
-/* The thread's present name is over; its next sample begins another entity. */
+/* End the thread's current name; its next sample starts another entity. */
 static int end_thread_name(struct process_table *t, struct thread_entry *thread, uint64_t time,
 			   struct error *err)
 {
@@ -346,7 +349,7 @@ static int end_thread_name(struct process_table *t, struct thread_entry *thread,
 	return ret;
 }
 
-/* The process's present program is over. */
+/* End the process's current program. */
 static int end_program(struct process_table *t, struct process_entry *p, uint64_t time,
 		       struct error *err)
 {
@@ -362,7 +365,6 @@ static int end_program(struct process_table *t, struct process_entry *p, uint64_
 	return ret;
 }
 
-/* A pid or tid that comes to life again belonged to somebody else before. */
 int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct error *err)
 {
 	struct process_entry *old = process_find(t, pid);
@@ -391,9 +393,9 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
 }
 
 /*
- * What the kernel side knows of the parent it has copied. To tell the child again
- * would not only be for nothing: if it executes a program meanwhile, what it was
- * before would be told of what it is now.
+ * Return whether the BPF programs already have the child's mappings because they copied those of
+ * its parent. Sending them again would also be wrong: if the child has executed another program by
+ * then, that program would get the mappings of the one before.
  */
 static bool is_told(const struct process_entry *parent, uint64_t forked)
 {
@@ -448,7 +450,10 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 	return 0;
 }
 
-/* So long after a file's table came all else is known of it, too: Python in it, above all. */
+/*
+ * Once the table of a file is this old, its other facts are known too, above all whether it has an
+ * interpreter.
+ */
 #define CALM_AGE (2 * NSEC_PER_SEC)
 
 static bool is_calm_mapping(const struct object *o, uint64_t now)
@@ -457,7 +462,10 @@ static bool is_calm_mapping(const struct object *o, uint64_t now)
 						 !o->python_layout && !o->python));
 }
 
-/* If all files of a program were known, its next begin is no reason for the recorder to hurry. */
+/*
+ * If all files of a program were known, its next start is no reason for the recorder to wake up
+ * early.
+ */
 static void note_calm(const struct process_table *t, const struct process_entry *p, uint64_t now)
 {
 	const struct space *s = p->space;
@@ -489,7 +497,7 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 		if (thread->id && p && p->id)
 			ret = process_put_thread(t, thread, p->id, err);
 	}
-	/* other threads may outlive the main one: the last to go ends the process */
+	/* Other threads may outlive the main one: the last to exit ends the process. */
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
 		note_calm(t, p, time);
@@ -501,8 +509,8 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 }
 
 /*
- * An exec ends all other threads. No record tells of the one that called it, if
- * that was not the main thread: it goes on under the main thread's number.
+ * End all other threads at an exec. If a thread other than the main one called it, no record
+ * reports the end of that thread: it continues under the tid of the main thread.
  */
 static int end_other_threads(struct process_table *t, struct process_entry *p, uint32_t tid,
 			     uint64_t time, struct error *err)
@@ -557,7 +565,7 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 	if (!p || !thread)
 		return error_errno(err, -ENOMEM, "process table");
 	process_join(t, thread, p);
-	/* the thread's old name belongs to the old program: end it first */
+	/* The thread's old name belongs to the old program: end the name first. */
 	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
 		ret = end_thread_name(t, thread, time, err);
 	if (!ret && l->exec)
@@ -596,7 +604,7 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	return space_map(&p->space, &s);
 }
 
-/* The birth if it may be compared with what /proc says, else 0. */
+/* Return the birth if it is precise enough to be compared with that in /proc, else 0. */
 static uint64_t known_birth(const struct process_entry *p)
 {
 	return p->birth >= BIRTH_SCANNED ? p->born : 0;
@@ -616,7 +624,7 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 	int ret;
 
 	if (l->pid == UINT32_MAX)
-		return 0; /* of the kernel */
+		return 0; /* a mapping of the kernel */
 	if (!p)
 		p = process_add(t, l->pid, time);
 	if (!p)
@@ -656,7 +664,10 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 	struct process_entry *p = process_find(t, s->pid);
 
 	if (p && p->born && !p->ended && !process_same_birth(p->born, s->born)) {
-		/* its exit and the fork of the next were lost; a sink that fails will fail again */
+		/*
+		 * Its exit and the next fork were lost. Ignore errors: a sink that fails will fail
+		 * again.
+		 */
 		(void)process_replace(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
@@ -688,7 +699,7 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
 	if (thread->comm[0] || !s->comm[0])
 		return 0;
-	name_thread(t, thread, s->comm); /* a sample met it before anybody knew its name */
+	name_thread(t, thread, s->comm); /* a sample met it before its name was known */
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 

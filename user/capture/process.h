@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process table: who is alive, under which names, with which address
- * space. It is fed by the side-band and by scans of /proc, and produces the
- * process and thread entities, each when the first sample meets it.
+ * The process table holds the processes and threads that are alive, their names and their address
+ * spaces. It is fed by side-band records and by scans of /proc, and produces the process and thread
+ * entities, each when the first sample meets it.
  */
 #ifndef SKEIN_CAPTURE_PROCESS_H
 #define SKEIN_CAPTURE_PROCESS_H
@@ -19,50 +19,52 @@
 
 #define COMM_SIZE 16 /* TASK_COMM_LEN */
 
-/* How the birth of a process is known. */
+/* Source and precision of a process's birth. */
 enum birth {
-	BIRTH_GUESSED, /* the time of its fork record, a little behind */
+	BIRTH_GUESSED, /* the time of its fork record, slightly later than the birth */
 	BIRTH_SCANNED, /* from /proc, in ticks of 10 ms */
-	BIRTH_EXACT, /* start_boottime, told by a sample */
+	BIRTH_EXACT, /* start_boottime, from a sample */
 };
 
 struct process_entry {
 	uint32_t pid;
 	uint32_t ns_pid, parent;
-	uint64_t born; /* ns, as exactly as birth says */
+	uint64_t born; /* ns; birth is its precision */
 	enum birth birth;
-	uint64_t id; /* process.id of the program it runs; 0 until a sample met it */
-	uint64_t start; /* of that program */
-	uint64_t ended; /* exited at that time; kept a while for late samples */
+	uint64_t id; /* process.id of the current program; 0 until a sample meets it */
+	uint64_t start; /* when that program began, ns */
+	uint64_t ended; /* exit time, ns; the entry is kept for a while for late samples */
 	char comm[COMM_SIZE];
 	char *exe; /* NULL until known */
-	uint64_t cgroup; /* id, 0 until a sample told it */
-	uint32_t threads; /* alive, as far as is known */
-	bool executed; /* it has executed a program since we know it */
-	bool kernel; /* kernel threads */
-	bool changed; /* the entity is to be put again */
+	uint64_t cgroup; /* id; 0 until a sample reports it */
+	uint32_t threads; /* known to be alive */
+	bool executed; /* an exec was recorded */
+	bool kernel; /* kernel thread */
+	bool changed; /* the entity must be emitted again */
 	bool comm_selected;
-	bool outside; /* nothing of it is sampled: what it maps is of no interest */
-	bool scanned; /* a scan of what it has mapped was asked for */
-	bool scanning; /* it is not over: mappings may be missing */
-	bool untold; /* the walkers have yet to be told of its mappings, or its end */
-	uint64_t told, told_at; /* version that they know, and since when, ns; 0: none */
-	uint64_t settled; /* version of the space of which is known that it lacks nothing */
+	bool outside; /* not selected: its mappings are not followed */
+	bool scanned; /* a scan of its mappings was requested */
+	bool scanning; /* that scan is still running: mappings may be missing */
+	bool untold; /* its mappings or its end must still be sent to the walkers */
+	uint64_t told, told_at; /* version that the walkers have; when they got it, ns; 0: none */
+	uint64_t settled; /* version of the space that is known to lack no mapping */
 	struct space *space;
-	struct object *program; /* the file of exe, as long as it is mapped; NULL: not known */
-	struct object *jit; /* its generated code, NULL until met */
-	struct object *python; /* its memory, with the names of Python's code; NULL until met */
+	struct object *program; /* the file of exe while it is mapped; NULL: not known */
+	struct object *jit; /* its generated code; NULL until a frame is in it */
+	/* its memory, with the names of Python code; NULL until a Python frame is seen */
+	struct object *python;
 	UT_hash_handle hh;
 };
 
 struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
-	uint64_t id; /* thread.id under its present name; 0 until a sample met it */
-	uint64_t process; /* process.id that this id belongs to */
-	uint64_t lane; /* lane.id under all its names; 0: none yet, or lanes are not wanted */
-	uint64_t seen; /* epoch of the schedule in which a record last told of its state */
-	uint64_t start; /* under this name */
+	uint64_t id; /* thread.id under its current name; 0 until a sample meets it */
+	uint64_t process; /* process.id to which this id belongs */
+	/* lane.id, the same under all its names; 0: none yet, or no lanes are wanted */
+	uint64_t lane;
+	uint64_t seen; /* epoch of the schedule in which a record last gave the thread's state */
+	uint64_t start; /* when it got its current name, ns */
 	uint64_t ended;
 	char comm[COMM_SIZE];
 	bool comm_selected;
@@ -75,16 +77,16 @@ struct process_context {
 	struct objects *objects;
 	struct sink *sink;
 	uint64_t host; /* host.id */
-	struct arena *arena; /* for the walkers' views of address spaces; NULL: there are none */
-	uint64_t *last_lane; /* lane.id given last, if threads are to have lanes; else NULL */
-	const char *comm_glob; /* which names are selected; NULL: every one */
-	/* whether a process of whose parent nothing is known may be sampled; NULL: every one is */
+	struct arena *arena; /* for the walkers' views of address spaces; NULL: no views */
+	uint64_t *last_lane; /* last lane.id given; NULL if threads have no lanes */
+	const char *comm_glob; /* selects names; NULL: all */
+	/* returns whether a process with an unknown parent may be sampled; NULL: all may */
 	bool (*selected)(void *context, uint32_t pid);
-	/* a program has ended of which every file was known; once for each file of a program */
+	/* called once for each program file, when a program ended whose files were all known */
 	void (*calm)(void *context, const struct object *program);
-	/* the path of a cgroup id, "" if unknown; valid until the next call */
+	/* returns the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
-	/* the container of a cgroup path; "" if none */
+	/* returns the container of a cgroup path; "" if none */
 	const char *(*container)(void *context, const char *path);
 	void *context;
 };
@@ -94,13 +96,16 @@ int process_table_new(struct process_table **ret, const struct process_context *
 void process_table_free(struct process_table *t);
 
 /*
- * A side-band record of mmap, comm, fork or exit, at its time. 0, 1 if a scan must
- * tell what its process has mapped, or a negative errno.
+ * Process a side-band record of mmap, comm, fork or exit; time: ns. Return 0, 1 if the process must
+ * be scanned for its mappings, or a negative errno.
  */
 int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
 		       struct error *err);
 
-/* What a scan of /proc tells; it adds what the table does not know. */
+/*
+ * Add facts from a scan of /proc that the table does not have yet. now: ns. Return 0 or a negative
+ * errno.
+ */
 int process_table_scanned(struct process_table *t, const struct scanned_process *s);
 int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
 				 uint64_t now);
@@ -109,7 +114,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 
 void process_table_scan_over(struct process_table *t, uint32_t pid);
 
-/* Who a sample is of. */
+/* The task of a sample. Times in ns. */
 struct sampled_task {
 	uint32_t pid, tid, ns_pid;
 	uint64_t born, cgroup, time;
@@ -117,52 +122,59 @@ struct sampled_task {
 };
 
 /*
- * The process and thread of a sample, put into the sink if they are met for
- * the first time. unknown: a scan must tell of the process, of which the table has never
- * heard, or not what it has mapped; it is so until process_table_scan_over().
+ * Find or add the process and thread of a sample, and emit them if they are new. unknown: a scan of
+ * the process is needed, because the table did not know it or its mappings; samples then lack
+ * mappings until process_table_scan_over().
  */
 int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err);
 
 /*
- * The same of a thread of which only the number is known. unknown: nobody has told of it, so that
- * a scan of its number must.
+ * The same for a thread of which only the tid is known; time: ns. unknown: a scan of the tid is
+ * needed, because the table did not know it.
  */
 int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 			 struct process_entry **process, struct thread_entry **thread,
 			 bool *unknown, struct error *err);
-/* A number that changes whenever a thread may have got another id than it had. */
+/* Return a number that changes whenever a thread may have got another id. */
 uint64_t process_table_generation(const struct process_table *t);
 
 /*
- * Tell the walkers of every address space that is new or has changed since the last call, by
- * process; p is NULL for one that has ended. now: ns. One for which tell returns -EAGAIN comes
- * again the next time. 0, -ENOSPC if there is no room for all, or what tell returned.
+ * Call tell for every process whose address space is new or has changed since the last call; p is
+ * NULL for a process that has ended. A process for which tell returns -EAGAIN comes again in the
+ * next call. now: ns. Return 0, -ENOSPC if the arena has no room for all, or the first error of
+ * tell.
  */
 typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_process *p);
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);
 
-/* A process whose walkers did not know its present mappings, or knew all that there are. */
+/*
+ * The walkers did not have the current mappings of the process; they had all the mappings there
+ * are.
+ */
 void process_table_untold(struct process_table *t, struct process_entry *p);
 void process_table_settled(struct process_table *t, struct process_entry *p);
 
-/* What is known of an object has changed in a way that walkers have to know. */
+/* An object has changed in a way that concerns the walkers of all processes that map it. */
 void process_table_remapped(struct process_table *t, const struct object *o);
 
-/* Put entities that have changed; forget what exited long ago. now: ns. */
+/*
+ * Emit entities that have changed; forget processes and threads that ended 2 s ago or earlier. now:
+ * ns.
+ */
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
 
-/* The process of a pid, if it still runs the program with that process.id; else NULL. */
+/* Return the process of a pid if it still runs the program with this process.id; else NULL. */
 struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id);
 
-/* The process that has the pid now, or had it last; NULL: none is known. */
+/* Return the process that has the pid now, or had it last; NULL: none is known. */
 struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid);
 
-/* Processes and threads held now. */
+/* Return how many processes and threads are held. */
 size_t process_table_size(const struct process_table *t);
 
-/* Whether the comm glob ever fitted a sampled name. */
+/* Return whether the comm glob ever matched a sampled name. */
 bool process_table_comm_matched(const struct process_table *t);
 
 #endif

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Processes and threads as samples and switches meet them: then they become entities. */
+/* Processes and threads become entities when a sample or switch first meets them. */
 #include "capture/process_private.h"
 
 #include <errno.h>
 
-/* Its fork was missed, or that of its parent: once, a scan tells what it has mapped. */
+/*
+ * The record of the process's fork, or of its parent's, was lost: one scan must find its mappings.
+ */
 static bool lacks_scan(const struct process_entry *p)
 {
 	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
 }
 
-/* The entry of a sample's process; a birth that does not fit means that a fork was missed. */
+/*
+ * Return the entry of a sample's process. A birth that does not match means that a fork record was
+ * lost.
+ */
 static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
 					bool *unknown)
 {
@@ -45,7 +50,7 @@ static int put_met_process(struct process_table *t, struct process_entry *p, str
 static int meet_process(struct process_table *t, struct process_entry *p,
 			const struct sampled_task *s, struct error *err)
 {
-	/* threads may live in other cgroups than the process they belong to */
+	/* Threads may be in other cgroups than their process. */
 	if (p->cgroup != s->cgroup && (!p->cgroup || s->pid == s->tid)) {
 		p->cgroup = s->cgroup;
 		p->changed = true;
@@ -57,7 +62,7 @@ static int meet_process(struct process_table *t, struct process_entry *p,
 	return put_met_process(t, p, err);
 }
 
-/* A thread keeps its lane under all its names, which are entities of their own. */
+/* Emit a lane for the thread. It keeps it under all its names, which are separate entities. */
 static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
 {
 	struct lane lane = {
@@ -79,7 +84,7 @@ static int meet_thread(struct process_table *t, struct process_entry *p, struct 
 
 	if (p->comm_selected || th->comm_selected)
 		t->comm_matched = true;
-	if (th->id && th->process != p->id) /* the tid is used again, and its fork was missed */
+	if (th->id && th->process != p->id) /* the tid was reused, and the fork record was lost */
 		th->id = th->lane = th->seen = 0;
 	if (th->id)
 		return 0;
@@ -125,7 +130,7 @@ int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 	int ret;
 
 	*unknown = !p;
-	if (!p) /* the main thread of a process, until a scan tells otherwise */
+	if (!p) /* take it for the main thread of a process, until a scan corrects that */
 		p = process_find(t, tid);
 	if (!p)
 		p = process_add(t, tid, time);

@@ -15,7 +15,7 @@
 #define NS_PER_S 1000000000ULL
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
-/* Numbers of the fields of /proc/PID/stat, as in proc(5). */
+/* Field numbers of /proc/PID/stat, as in proc(5). */
 enum stat_field {
 	STAT_STATE = 3,
 	STAT_PARENT = 4,
@@ -50,7 +50,7 @@ static void take_stat_field(struct procfs_stat *s, unsigned int field, uint64_t 
 int procfs_parse_stat(const char *text, struct procfs_stat *ret)
 {
 	struct procfs_stat s = {0};
-	/* comm is not escaped; behind it there are only numbers. */
+	/* comm is not escaped; after it there are only numbers. */
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	char *at, *next;
 	unsigned int field;
@@ -79,11 +79,11 @@ void procfs_parse_status(const char *line, struct procfs_status *ret)
 	if (!strncmp(line, "Tgid:", 5)) {
 		ret->pid = (uint32_t)strtoul(line + 5, NULL, 10);
 	} else if (!strncmp(line, "NStgid:", 7)) {
-		/* One number per pid namespace, the innermost last. */
+		/* The line has one number per pid namespace, the innermost last. */
 		last = strrchr(line, '\t');
 		ret->ns_pid = last ? (uint32_t)strtoul(last, NULL, 10) : 0;
 	} else if (!strncmp(line, "Uid:", 4)) {
-		/* Real, effective, saved, file system. */
+		/* The line has the real, effective, saved and file system uid. */
 		last = strrchr(line, '\t');
 		ret->uid = (uint32_t)strtoul(line + 4, NULL, 10);
 		ret->fsuid = last ? (uint32_t)strtoul(last, NULL, 10) : UINT32_MAX;
@@ -106,7 +106,7 @@ void procfs_unescape(char *text)
 	*to = '\0';
 }
 
-/* Undo only \012: maps escapes newlines and nothing else, so \040 is a name's own. */
+/* Undo only \012: maps escapes newlines and nothing else, so \040 is part of a name. */
 static void unescape_newlines(char *text)
 {
 	char *to = text;
@@ -122,7 +122,7 @@ static void unescape_newlines(char *text)
 	*to = '\0';
 }
 
-/* Read a number and the byte behind it. */
+/* Read a number and the byte after it. */
 static bool take_number(char **at, int base, char behind, uint64_t *ret)
 {
 	char *end;
@@ -223,7 +223,7 @@ static int open_directory(const char *path)
 	return fd < 0 ? -ESRCH : fd;
 }
 
-/* The directory of a thread that is still alive, or -ESRCH. */
+/* Open the directory of a thread that is still alive, or return -ESRCH. */
 static int open_living_thread(int process)
 {
 	char path[sizeof("/proc/") + NAME_MAX];
@@ -240,7 +240,7 @@ static int open_living_thread(int process)
 	while (found < 0 && (entry = readdir(dir))) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
-		/* Not task/TID: only /proc/TID has map_files. */
+		/* Do not use task/TID: only /proc/TID has map_files. */
 		snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
 		found = open_directory(path);
 		if (found >= 0 && (procfs_stat_of(found, &stat) < 0 || strchr("ZX", stat.state))) {
@@ -278,7 +278,7 @@ int procfs_living(int process, const struct procfs_stat *stat)
 	if (stat->state != 'Z' || stat->threads < 2)
 		return process;
 	thread = open_living_thread(process);
-	/* Still the same process: else the thread's number may be somebody else's. */
+	/* Check that the process still exists: otherwise the tid may have been reused. */
 	if (thread >= 0 && procfs_stat_of(process, &now) < 0) {
 		close(thread);
 		thread = -ESRCH;
@@ -309,7 +309,7 @@ void procfs_lines_init(struct procfs_lines *l, int fd)
 	l->start = l->end = 0;
 }
 
-/* Move what is left to the front and read on. */
+/* Move the unread part to the front and read more. */
 static void fill(struct procfs_lines *l)
 {
 	ssize_t n;
@@ -328,7 +328,10 @@ static void fill(struct procfs_lines *l)
 		l->end += (size_t)n;
 }
 
-/* What the buffer holds of a line: all of it, its beginning, or the rest of a cut one. */
+/*
+ * Take the rest of the buffer up to newline: a line, the beginning of one, or NULL for the rest of
+ * a cut one.
+ */
 static char *take_line(struct procfs_lines *l, char *newline)
 {
 	char *line = l->buf + l->start;

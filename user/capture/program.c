@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The BPF side: configure, load, attach, drain. */
+/* The BPF programs: configure, load, attach and drain. */
 #include "capture/program.h"
 
 #include <bpf/bpf.h>
@@ -23,7 +23,7 @@
 
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
-/* Records, or bytes, taken from a ring before the others have their turn. */
+/* Records and bytes taken from one ring before the others have their turn. */
 #define BATCH 8192
 #define BATCH_BYTES (4U << 20)
 
@@ -41,18 +41,18 @@ SAME_END(PYTHON);
 SAME_END(CODE_32_BIT);
 
 /*
- * A new program is mapped before its execution is told, by about so much, ns. No interpreter begins
- * and executes another program in that time.
+ * Upper bound, ns, of the time from the mapping of a new program to the record of its exec. No
+ * interpreter starts and executes another program in this time.
  */
 #define EXEC_TAKES (2 * NSEC_PER_MSEC)
 
 struct ring {
 	struct ring_buffer *buffer;
 	struct program *program;
-	int number; /* in the order */
-	unsigned int taken; /* in this batch */
-	size_t bytes; /* the same */
-	uint64_t last; /* time of the record read last */
+	int number; /* number of the ring in the order */
+	unsigned int taken; /* records in this batch */
+	size_t bytes; /* bytes in this batch */
+	uint64_t last; /* time of the last record, ns */
 	int error;
 };
 
@@ -61,20 +61,20 @@ struct program {
 	struct order *order;
 	struct wire_selection selection;
 	struct wire_account *accounts; /* mapped from the kernel */
-	unsigned int cpus; /* possible */
+	unsigned int cpus; /* possible CPUs */
 	VECTOR(struct ring *) rings;
-	uint64_t ring_bytes; /* of each */
-	VECTOR(void *) chunks; /* of the arena, mapped from the kernel */
-	struct unwind_slot *slots; /* the same */
+	uint64_t ring_bytes; /* bytes of each ring */
+	VECTOR(void *) chunks; /* chunks of the arena, mapped from the kernel */
+	struct unwind_slot *slots; /* mapped from the kernel */
 	struct unwind_rule *rules;
 	program_foresight foresee;
 	void *foresee_context;
 	bool by_tail_calls; /* how stacks are walked */
 	bool no_python; /* see struct program_options */
-	bool more, urgent; /* of the last drain */
+	bool more, urgent; /* results of the last drain */
 };
 
-/* libbpf talks to stderr unless told otherwise; what it says of a failure is the verifier's. */
+/* libbpf prints to stderr by default; its messages about a failure are those of the verifier. */
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
@@ -96,7 +96,7 @@ static size_t whole_pages(size_t bytes)
 	return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
-/* Memory of an array map, shared with the kernel. 0 or a negative errno. */
+/* Map the memory of an array map. Return 0 or a negative errno. */
 static int share(int fd, size_t bytes, void *ret)
 {
 	void *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -113,7 +113,10 @@ static void unshare(void *memory, size_t bytes)
 		munmap(memory, whole_pages(bytes));
 }
 
-/* The kernel's number for a v1 controller, -1 for the unified hierarchy. */
+/*
+ * Return the kernel's number of a v1 controller, -1 for the unified hierarchy, less than -1 for an
+ * error.
+ */
 static int subsys_number(const struct btf *btf, const char *controller, struct error *err)
 {
 	char wanted[64];
@@ -134,7 +137,9 @@ static int subsys_number(const struct btf *btf, const char *controller, struct e
 	return error_set(err, -ENOENT, "this kernel has no cgroup controller '%s'", controller);
 }
 
-/* Names of cgroup controllers become the kernel's numbers for them. */
+/*
+ * Translate the options of the selection; names of cgroup controllers become the kernel's numbers.
+ */
 static int choose_selection(struct wire_selection *ret, const struct program_options *o,
 			    struct error *err)
 {
@@ -173,7 +178,7 @@ static uint64_t ring_size(uint64_t bytes)
 	return size;
 }
 
-/* bpf_loop() came with Linux 5.17, and is in some older ones. */
+/* bpf_loop() came with Linux 5.17, and was backported to some older kernels. */
 static bool has_loops(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
@@ -191,7 +196,7 @@ static void configure(struct program *p, const struct program_options *o)
 	s->rodata->with_user_stack = o->user_stack;
 	s->rodata->with_idle = o->idle;
 	s->rodata->steal_offset = o->clocked ? steal_find() : 0;
-	/* the kernel clears the buckets of a large map at every start: only if it is used */
+	/* Shrink unused maps, since the kernel clears the buckets of a large map at every start. */
 	if (!o->select_pids)
 		bpf_map__set_max_entries(s->maps.selected_pids, 1);
 	if (!o->select_tids)
@@ -256,7 +261,7 @@ static int add_ring(struct program *p, uint32_t index, uint64_t bytes, struct er
 		r->buffer = ring_buffer__new(fd, take_record, r, NULL);
 		ret = r->buffer ? 0 : -errno;
 	}
-	close(fd); /* the outer map and the mapping keep it */
+	close(fd); /* the outer map and the mapping keep the ring */
 	if (ret)
 		return error_errno(err, ret, "sample ring");
 	r->number = order_add_ring(p->order);
@@ -287,7 +292,7 @@ static int share_maps(struct program *p, struct error *err)
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
-/* The walks call themselves; the order is that of enum walk_program. */
+/* Fill the map of tail calls, in the order of enum walk_program. */
 static int chain(struct program *p, struct error *err)
 {
 	const struct bpf_program *walks[] = {p->skeleton->progs.walk_on,
@@ -303,7 +308,10 @@ static int chain(struct program *p, struct error *err)
 	return 0;
 }
 
-/* Why the kernel refused a program; only want of something is worth more words than its own. */
+/*
+ * Explain why the kernel refused a program; errors other than a missing need use the kernel's
+ * message.
+ */
 static int explain_load(int ret, struct error *err)
 {
 	return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling program");
@@ -321,7 +329,7 @@ static int open_skeleton(struct program *p, struct error *err)
 	p->skeleton = sample_bpf__open();
 	if (p->skeleton)
 		return 0;
-	/* the library has numbers of its own for what no errno says */
+	/* libbpf has error numbers of its own for failures without an errno. */
 	return error_errno(err, errno < __LIBBPF_ERRNO__START ? -errno : -ENOEXEC, "BPF programs");
 }
 
@@ -331,7 +339,7 @@ static int load_skeleton(struct program *p, struct error *err)
 
 	if (result)
 		return explain_load(result, err);
-	/* the library takes any failure of its test for a kernel without shared maps */
+	/* libbpf takes any failure of its mmap test for a kernel without mappable maps. */
 	if (!p->skeleton->bss)
 		return error_errno(err, -ENOMEM, "memory shared with the kernel");
 	return p->by_tail_calls ? chain(p, err) : 0;
@@ -388,7 +396,7 @@ void program_free(struct program *p)
 
 int program_attach(struct program *p, struct error *err)
 {
-	/* attaches what was loaded; the perf_event program has no place of its own */
+	/* Attaches all loaded programs; the perf_event program has no attach point of its own. */
 	int ret = sample_bpf__attach(p->skeleton);
 
 	return ret ? need_failed(err, ret, NEED_COUNT, "attaching to the kernel's tracepoints") : 0;
@@ -431,7 +439,7 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
 	result = share(fd, sizeof(*chunk), &chunk);
 	if (!result && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
 		result = -errno;
-	close(fd); /* the outer map and the mapping keep it */
+	close(fd); /* the outer map and the mapping keep the chunk */
 	if (result) {
 		unshare(chunk, sizeof(*chunk));
 		return result;
@@ -450,7 +458,7 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 	if (!bpf_map_lookup_elem(fd, &pid, &known)) {
 		if (known.executed > time)
 			return -EAGAIN;
-		/* only an exec takes an interpreter away, and the kernel side sees that */
+		/* Only an exec removes an interpreter, and the BPF programs handle that. */
 		if (!new.python.layout)
 			new.python = known.python;
 	}
@@ -468,7 +476,7 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 	if (p->no_python)
 		return 0;
 	if (bpf_map_lookup_elem(fd, &pid, &known))
-		return -errno; /* a process that is gone would never be forgotten */
+		return -errno; /* an entry for a process that is gone would never be removed */
 	if (known.executed > time + EXEC_TAKES)
 		return -EAGAIN;
 	known.python = *python;

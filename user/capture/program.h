@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF side, loaded: the only file of user space that knows the skeleton. */
+/* The loaded BPF programs: program.c is the only file of user space that knows the skeleton. */
 #ifndef SKEIN_CAPTURE_PROGRAM_H
 #define SKEIN_CAPTURE_PROGRAM_H
 
@@ -13,115 +13,125 @@
 #include "capture/order.h"
 
 struct program_options {
-	bool sample; /* else there are the hooks that follow a selection, and no more */
+	bool sample; /* false: only the hooks that follow a selection */
 	bool kernel_stack, user_stack, idle;
-	bool clocked; /* the event is a clock: count what falls due while idle */
+	bool clocked; /* the event is a clock: count the samples due while idle */
 	bool select_pids, select_tids;
 	bool select_cgroup;
-	const char *selected_subsys; /* v1 controller of the selected cgroup, NULL: unified */
+	const char *selected_subsys; /* v1 controller of the selected cgroup; NULL: unified */
 	uint64_t selected_cgroup; /* id */
 	uint32_t selected_level;
-	const char *cgroup_subsys; /* v1 controller that samples carry, NULL: unified */
+	const char *cgroup_subsys; /* v1 controller of the cgroup in samples; NULL: unified */
 	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
 	bool save_all; /* send registers and stack with every sample that has a user stack */
 	bool stop_sampled; /* SIGSTOP to every thread whose walk is finished in the kernel */
-	bool tail_calls; /* walk as before Linux 5.17, also where that is not needed */
-	bool no_python; /* the walkers are told of no interpreter */
+	bool tail_calls; /* walk as before Linux 5.17, even if not necessary */
+	bool no_python; /* hide interpreters from the walkers */
 };
 
 struct program;
 
-/* Load and verify. -EPERM and the like name the capability that is missing. */
+/* Load and verify the programs. Errors such as -EPERM name the missing capability. */
 int program_load(struct program **ret, const struct program_options *o, struct order *order,
 		 struct error *err);
 void program_free(struct program *p);
 
 /*
- * Attach the hooks (idle, fork, exec, exit). The sampling program is attached to events by its
- * descriptor.
+ * Attach the hooks (idle, fork, exec, exit). The sampling program is attached to events by
+ * program_fd().
  */
 int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
-/* Whether stacks are walked by bpf_loop(), else by tail calls. */
+/* Return whether stacks are walked with bpf_loop(); otherwise with tail calls. */
 bool program_walks_by_loops(const struct program *p);
 
-/* Select a process or thread. 1, 0 if it was selected already, or a negative errno. */
+/* Select a process or thread. Return 1, 0 if it was already selected, or a negative errno. */
 int program_select_pid(struct program *p, uint32_t pid);
-/* Whether a process is selected now, as one of those or a child of theirs. */
+/* Return whether a process is selected now, by itself or as a child. */
 bool program_selects_pid(const struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
-/* Which threads are recorded, and the map of those selected: for other programs to share. */
+/*
+ * Return the selection of threads, and the map of selected processes or threads; other programs
+ * share them.
+ */
 const struct wire_selection *program_selection(const struct program *p);
 int program_selected_fd(const struct program *p, bool threads);
-/* Whether every selected process, and every child selected with it, has ended. */
+/* Return whether every selected process, and every child selected with it, has ended. */
 bool program_selection_over(const struct program *p);
 
 /*
- * What libbpf has to say goes to stderr only if SKEIN_DEBUG_BPF is set. Before anything else of
- * libbpf is called by somebody else.
+ * Make libbpf print to stderr only if SKEIN_DEBUG_BPF is set. Call this before any other function
+ * of libbpf.
  */
 void program_quiet_library(void);
 
-/* The account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
+/* Return the account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
 struct wire_account *program_account(const struct program *p, unsigned int cpu);
 unsigned int program_cpus(const struct program *p);
 
-/* Move what is in the sample rings into the order, a bounded batch each. 0 or -ENOMEM. */
+/*
+ * Move records of the sample rings into the order, a bounded batch per ring. now: ns. Return 0 or
+ * -ENOMEM.
+ */
 int program_drain(struct program *p, uint64_t now);
-/* Whether a ring of the order is one of these. */
+/* Return whether a ring of the order belongs to this program. */
 bool program_owns(const struct program *p, int ring);
-/* Descriptors that poll readable when rings fill up. */
+/* Sample rings, and their descriptors, which poll readable when a ring fills up. */
 size_t program_ring_count(const struct program *p);
-/* Bytes of all rings as they are mapped: each twice in a row, so that no record is in two parts. */
+/* Return the bytes of all rings as mapped: each ring twice in a row, so that no record is split. */
 uint64_t program_ring_bytes(const struct program *p);
 int program_ring_fd(const struct program *p, size_t ring);
-/* Whether more is left in a ring than one batch took. */
+/* Return whether a ring had more records than one batch. */
 bool program_has_more(const struct program *p);
 
 /*
- * What the walkers look things up in (bpf/unwind/world.h), shared with the
- * kernel: UNWIND_SLOTS_MAX slots, UNWIND_RULES_MAX rules, chunks of the arena.
+ * The tables for the walkers (bpf/unwind/world.h), shared with the kernel: UNWIND_SLOTS_MAX slots,
+ * UNWIND_RULES_MAX rules.
  */
 struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
-/* A new chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
+/* Make a chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
 int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
 /*
- * The mappings of a process, as they were at a time (ns). 0; -EAGAIN: it has executed another
- * program since; or another negative errno.
+ * Set the mappings of a process, as of time (ns). Return 0; -EAGAIN: it has executed another
+ * program since then; or another negative errno.
  */
 int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
 			uint64_t time);
 /*
- * The interpreter that a process has mapped, at a time (ns), before the mappings themselves are
- * told. 0; -ENOENT: the walkers know nothing of that process; -EAGAIN as above.
+ * Set the interpreter that a process mapped at time (ns), before its mappings are set. Return 0;
+ * -ENOENT: the walkers do not know the process; -EAGAIN as above.
  */
 int program_set_python(struct program *p, uint32_t pid, const struct python_process *python,
 		       uint64_t time);
-/* Tell the walkers of a layout, under a number below PYTHON_LAYOUTS_MAX. 0 or a negative errno. */
+/*
+ * Send a layout to the walkers, under a number below PYTHON_LAYOUTS_MAX. Return 0 or a negative
+ * errno.
+ */
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
- * Have foresee called for samples with Python code that was not met before, as soon as they are
- * drained, before they are in order: what they need may soon be gone.
+ * Set a callback for samples with Python code that the BPF programs had not seen before. It is
+ * called when such a sample is drained, before it is in order, since the names of the code may soon
+ * be gone.
  */
 typedef void (*program_foresight)(void *context, const struct wire_sample *s, uint32_t size);
 void program_foresee(struct program *p, program_foresight foresee, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /*
- * Whether the last drain has taken stacks that could not be finished in the kernel, or Python code
- * that was not met before: what they lack may be had for a short time only.
+ * Return whether the last drain took stacks that the walkers could not finish, or new Python code.
+ * The data that these lack may exist for a short time only.
  */
 bool program_saw_urgent(const struct program *p);
 /*
- * For how long the caller sleeps: a sample that lacks something, or a program that is executed,
- * wakes it by the first sample ring, once, after which the kernel side takes it to be awake. Who
- * sleeps briefly is not woken by samples that only lack their process's mappings.
+ * Set how long the caller is going to sleep. A sample that lacks data, or a program that starts,
+ * wakes the caller once, through the first sample ring; the BPF programs then take it to be awake.
+ * In a brief sleep, samples that lack only their process's mappings do not wake it.
  */
 void program_wants_waking(struct program *p, enum wire_sleep sleep);
-/* Programs from that file wake nobody from now on, as far as there is room for it. */
+/* Starts of programs from this file no longer wake the caller, as far as the map has room. */
 void program_calm(struct program *p, const struct wire_file *file);
 
-/* Children that could not be selected since the start. */
+/* Return how many children could not be selected so far. */
 uint64_t program_unselected(const struct program *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a perf event of a CPU still runs. When its CPU goes offline, the
- * kernel stops it for good and says nothing, also if the CPU is back before
- * anybody has looked; but the time that it has been enabled stands still.
+ * Detects whether a perf event of a CPU still runs. When its CPU goes offline, the kernel stops the
+ * event for good without any notification, even if the CPU comes back before the recorder looks;
+ * but the event's enabled time then stands still.
  */
 #ifndef SKEIN_CAPTURE_PULSE_H
 #define SKEIN_CAPTURE_PULSE_H
@@ -14,7 +14,7 @@
 
 #include "capture/clock.h"
 
-/* For perf_event_attr.read_format: read(2) gives a struct event_reading. */
+/* perf_event_attr.read_format with which read(2) returns a struct event_reading. */
 #define PULSE_FORMAT PERF_FORMAT_TOTAL_TIME_ENABLED
 
 struct event_reading {
@@ -22,12 +22,12 @@ struct event_reading {
 	uint64_t enabled; /* ns */
 };
 
-/* When it was last looked at; zeroed when the event is opened. */
+/* State at the last check; zeroed when the event is opened. */
 struct pulse {
 	uint64_t enabled, time;
 };
 
-/* Zeroes if it cannot be read. */
+/* Read an event; all zero if that fails. */
 static inline struct event_reading event_read(int fd)
 {
 	struct event_reading r = {0};
@@ -37,7 +37,10 @@ static inline struct event_reading event_read(int fd)
 	return r;
 }
 
-/* now: CLOCK_BOOTTIME, ns. Half the time passed is enough: clocks differ a little. */
+/*
+ * Return whether the event has stopped. now: ns of CLOCK_BOOTTIME. An event runs if it was enabled
+ * for half the elapsed time, since the clocks differ a little.
+ */
 static inline bool pulse_stopped(struct pulse *p, int fd, uint64_t now)
 {
 	uint64_t enabled = event_read(fd).enabled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interpreters in address spaces. */
+/* Finds interpreters in address spaces. */
 #include "capture/pythons.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which address spaces have a Python interpreter, and what the walkers are told of it. */
+/* Determines which address spaces have a Python interpreter, and describes it for the walkers. */
 #ifndef SKEIN_CAPTURE_PYTHONS_H
 #define SKEIN_CAPTURE_PYTHONS_H
 
@@ -9,27 +9,32 @@
 #include "capture/space.h"
 #include "symbolizers/python_file.h"
 
-/* The layouts that the walkers know: every interpreter of one version shares one. Zeroed: none. */
+/*
+ * The layouts that the walkers know: all interpreters of one version share a layout. Start with
+ * zeroed memory.
+ */
 struct pythons {
 	struct python_layout layouts[PYTHON_LAYOUTS_MAX];
 	uint32_t count;
-	/* tell the walkers of a new one; 0 or a negative errno */
+	/* sends a new layout to the walkers; 0 or a negative errno */
 	int (*tell)(void *context, uint32_t number, const struct python_layout *l);
 	void *context;
 };
 
-/* The number + 1 of a layout; 0 if there are too many, or the walkers cannot be told. */
+/* Return the number of a layout, plus 1; 0 if there are too many, or the walkers cannot get it. */
 uint32_t pythons_layout(struct pythons *p, const struct python_layout *l);
 
-/* The interpreter of an object that has one whose frames can be read, mapped there. */
+/*
+ * Describe the interpreter of an object, which must have one with readable frames, mapped at start.
+ */
 struct python_process pythons_at(const struct object *o, uint64_t start, uint64_t offset);
 
 /*
- * The interpreter of a space as walkers see it, zeroed if there is none whose frames can be read.
- * Of several the first mapped counts.
+ * Describe the interpreter of a space for the walkers; zeroed if there is none with readable
+ * frames. Of several interpreters, the first mapped one is used.
  */
 struct python_process pythons_of(const struct space *s);
-/* The same as its file tells; NULL: none. */
+/* Return the file facts of the same interpreter; NULL: none. */
 const struct python_file *pythons_file_of(const struct space *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Perf events that sample, one per CPU: open, count, close. */
+/* Perf events that sample, one per CPU: opens, accounts and closes them. */
 #include "capture/sampler.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 
 struct clock_event {
 	int fd; /* -1: not open */
-	uint64_t due; /* of intervals that are over */
+	uint64_t due; /* due samples of finished intervals */
 	uint64_t intervals;
-	uint64_t busy_before, idle_before; /* of the account, when this interval began */
+	uint64_t busy_before, idle_before; /* values of the account when this interval began */
 };
 
 struct sampler {
@@ -42,8 +42,8 @@ static const struct sampled_event known_events[] = {
 };
 
 /*
- * Cycles per second that a frequency of a counter is turned into a period by:
- * every sample weighs the same, and the real rate follows the CPU's clock.
+ * Nominal cycles per second, which turn a requested frequency of the counter into a fixed period:
+ * every sample has the same weight, and the real rate follows the CPU's clock.
  */
 #define NOMINAL_CYCLES 4000000000ULL
 
@@ -180,15 +180,15 @@ int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct e
 	return ret ? explain_open(e, 0, ret, err) : 0;
 }
 
-/* Periods that ended while the CPU was not idle, whatever became of them. */
+/* Return how many periods ended while the CPU was not idle, whatever their outcome. */
 static uint64_t busy_periods(const struct wire_account *a)
 {
 	return a->runs + a->stolen + a->delayed + a->skipped;
 }
 
 /*
- * The grid of the clock begins when the event is enabled; the first sample
- * refines it (bpf/account.h).
+ * The grid of the clock begins when the event is enabled; the first sample corrects it
+ * (bpf/account.h).
  */
 static void begin_account(const struct sampler *s, struct clock_event *e, unsigned int cpu)
 {
@@ -230,9 +230,9 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 }
 
 /*
- * The kernel takes a clock that has fired for long without a scheduler's tick, as on an idle CPU,
- * for one that fires too often, and stops it until the next tick. The count stands still
- * meanwhile; what was due is told by the time for which the event was enabled.
+ * The kernel stops a clock that fired for long without a scheduler tick, as on an idle CPU, until
+ * the next tick, since it takes the clock for one that fires too often. The event's count stands
+ * still meanwhile, but its enabled time does not, so the latter is used for clocks.
  */
 static uint64_t due_of(const struct sampler *s, int fd)
 {
@@ -241,7 +241,7 @@ static uint64_t due_of(const struct sampler *s, int fd)
 	return (s->event.clocked ? r.enabled : r.count) / s->event.period;
 }
 
-/* Idle time that still goes on belongs to the account too. */
+/* Add idle time that has not ended yet to the account. */
 static void end_idle(struct wire_account *a)
 {
 	uint64_t now = boot_now(), since = a->idle_since;
@@ -260,9 +260,9 @@ static void end_idle(struct wire_account *a)
 }
 
 /*
- * The idle hooks do not know that the clock of a CPU that went offline stood
- * still: more than was due cannot have been idle. Returns how many samples were due: not less than
- * came, for time is read a moment after the clock has stopped.
+ * Close the account of an interval. The idle hooks cannot see that the clock of an offline CPU
+ * stood still, so idle is limited to what was due. Return how many samples were due: at least as
+ * many as came, since the time is read slightly later than the clock has stopped.
  */
 static uint64_t end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
 			uint64_t due)

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks kept in small files (skein record --save-bad-stacks), so that the
- * walker can be sent over them again, on any machine of the architecture.
+ * Stacks kept in small text files (skein record --save-bad-stacks), so that the walker can walk
+ * them again, on any machine of the same architecture.
  *
- * A file is lines of text: a word, then values. Addresses, offsets and what
- * memory held are hexadecimal without 0x; other numbers are decimal. What a
- * line belongs to comes before it; lines that begin with # are for people.
+ * A file consists of lines: a word, then values. Addresses, offsets and memory contents are
+ * hexadecimal without 0x; other numbers are decimal. A line that others refer to comes before them;
+ * lines that begin with # are comments.
  *
  *	skein-stack 1
  *	machine x86_64
  *	program NAME			of the thread
  *	end WORDS			how the walk ended: a word of STACK_ENDS
- *	at PC SP FP BASE		where it began
- *	registers VALUE...		by their DWARF number
- *	stack ADDRESS BYTES		what was copied of it
- *	words ADDRESS VALUE...		what of that the walk has read
+ *	at PC SP FP BASE		where the walk began
+ *	registers VALUE...		by DWARF number
+ *	stack ADDRESS BYTES		extent of the copied stack
+ *	words ADDRESS VALUE...		words of the copied stack that the walk has read
  *	mapping START END OFFSET TABLE NAME
  *	table NUMBER STATE		ready, none, evicted, generated or pending
  *	row OFFSET KIND CFA SECOND FP BASE REG INDEX SAVED	of that table (bpf/unwind/rule.h)
- *	frame WORD [NAME+OFFSET]	what the walk has found, innermost first (bpf/event.h)
+ *	frame WORD [NAME+OFFSET]	a frame found, innermost first (bpf/event.h)
  *
- * Memory may hold secrets: only the words that the walk reads are there, the
- * others count as 0. Of those, and of the registers, what is neither 0 nor an
- * address of code or of the copied stack is replaced by 1, unless the walk
- * then takes another way. Of mappings and rows there are those that the walk
- * has met and their neighbours.
+ * Memory may hold secrets: the file has only the words that the walk reads; the others count as 0.
+ * Values in those words and in the registers that are neither 0 nor an address of code or of the
+ * copied stack are replaced by 1, unless that would change the walk. Of the mappings and rows, the
+ * file has those that the walk used and their neighbours.
  */
 #ifndef SKEIN_CAPTURE_SAVED_H
 #define SKEIN_CAPTURE_SAVED_H
@@ -44,7 +43,7 @@
 #define SAVED_MACHINE "x86_64"
 #endif
 
-/* The words of enum unwind_kind and enum unwind_state, in their order. */
+/* The words for enum unwind_kind and enum unwind_state, in the order of these enums. */
 #define SAVED_KINDS(X) \
 	X(GAP, "gap") \
 	X(BAD, "bad") X(END, "end") X(CFA, "cfa") X(DEREF, "deref") X(INDEXED, "indexed") \
@@ -56,21 +55,24 @@
 extern const char *const saved_kind_words[UNWIND_KIND_COUNT];
 extern const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1];
 
-/* A walk that is over: what is written. */
+/* A finished walk, to be written. */
 struct ended_stack {
 	const char *program;
-	const struct space *space; /* the world's mappings are the view of it */
-	struct unfinished begin;   /* no frames */
-	const uint64_t *frames;	   /* what the walk has found, wherever it was done */
+	const struct space *space; /* world->mappings is the view of this space */
+	struct unfinished begin;   /* without frames */
+	const uint64_t *frames; /* the frames found by the walk, in the kernel or in user space */
 	uint32_t count;
 	enum stack_end end;
 };
 
-/* again: finish_stack() of it, with what it has read in world->read. 0 or -ENOMEM. */
+/*
+ * Write a stack. again: the result of finish_stack() for it; world->read: a bit for each word that
+ * finish_stack() read. Return 0 or -ENOMEM.
+ */
 int saved_write(FILE *out, const struct finish_world *world, const struct ended_stack *e,
 		const struct finished *again);
 
-/* A file that was read: a world for finish_stack(), and what it is to find there. */
+/* A file that was read: a world for finish_stack(), and the expected result. */
 struct saved_stack {
 	char program[SAVED_NAME_MAX];
 	struct finish_world world;
@@ -85,12 +87,12 @@ struct saved_stack {
 };
 
 /*
- * Text that may be hostile. 0, -EBADMSG (err names the line), -ENOEXEC: it is of another
- * architecture, or -ENOMEM. The stack is free()d by the caller.
+ * Parse a file; its text may be hostile. Return 0; -EBADMSG (err has the line); -ENOEXEC: another
+ * architecture; or -ENOMEM. The caller releases the stack with free().
  */
 int saved_read(struct saved_stack **ret, const char *text, size_t size, struct error *err);
 
-/* Whether a walk has come to what the file says. */
+/* Return whether a walk has the result that the file records. */
 bool saved_agrees(const struct saved_stack *s, const struct finished *f);
 
 #endif

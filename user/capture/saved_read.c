@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reading a saved stack into a world of its own. Rows and rules are believed
- * as they stand: a walker that can be led astray by them is what a test looks for.
+ * Reads a saved stack into a world of its own. Rows and rules are not validated, since tests look
+ * for walkers that bad rows can lead astray.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/vector.h"
 #include "capture/saved.h"
 
-/* Place 0 is nowhere; mappings are aligned to as much. */
+/* Place 0 means "none"; mappings must be aligned to this. */
 #define FIRST_PLACE UNWIND_MAPPING_WORDS
 
 struct row {
@@ -22,16 +22,16 @@ struct row {
 
 struct reading {
 	struct saved_stack *to;
-	char *at;      /* what is left of the line */
-	uint32_t used; /* words of the chunk */
+	char *at;      /* the rest of the line */
+	uint32_t used; /* words of the chunk in use */
 	uint32_t rules;
-	uint32_t table; /* to which rows belong; UINT32_MAX: none */
+	uint32_t table; /* table of the following rows; UINT32_MAX: none */
 	VECTOR(struct unwind_mapping) mappings;
-	VECTOR(struct row) rows; /* of the table */
+	VECTOR(struct row) rows; /* rows of the current table */
 	bool versioned, ended;
 };
 
-/* The next word of the line; "" at its end. */
+/* Take the next word of the line; "" at its end. */
 static char *take_word(struct reading *r)
 {
 	char *word = r->at + strspn(r->at, " "), *end = word + strcspn(word, " ");
@@ -74,7 +74,7 @@ static int take_choice(struct reading *r, const char *const *words, size_t count
 	return -EBADMSG;
 }
 
-/* Room for words of the chunk, aligned; 0: there is none. */
+/* Take words of the chunk, aligned. Return their place, or 0 if there is no room. */
 static uint32_t take_room(struct reading *r, uint64_t words, uint32_t alignment)
 {
 	uint32_t place = (r->used + alignment - 1) / alignment * alignment;
@@ -186,7 +186,7 @@ static int read_mapping(struct reading *r)
 	return vector_push(&r->mappings, m);
 }
 
-/* The rows of the table that was read last, by page, and its pages. */
+/* Lay out the rows of the last table by page, and its pages. */
 static int put_table(struct reading *r)
 {
 	struct unwind_slot *slot = &r->to->slots[r->table == UINT32_MAX ? 0 : r->table];
@@ -233,7 +233,7 @@ static int read_table(struct reading *r)
 		ret = take_choice(r, saved_state_words, UNWIND_TABLE_GENERATED + 1, &state);
 	if (ret)
 		return ret;
-	/* one that comes twice would have rows in two places */
+	/* A table that comes twice would have rows in two places. */
 	if (r->to->slots[table].page_count)
 		return -EBADMSG;
 	r->table = (uint32_t)table;
@@ -320,7 +320,7 @@ static int read_line(struct reading *r, char *line)
 	return -EBADMSG;
 }
 
-/* What could only be laid out when all lines had been read. */
+/* Lay out the last table and the mappings after all lines were read. */
 static int put_world(struct reading *r)
 {
 	struct finish_world *world = &r->to->world;
@@ -362,7 +362,7 @@ static struct saved_stack *saved_new(void)
 	return s;
 }
 
-/* Text that ends with a NUL, to be cut into lines. */
+/* Parse text, which must end with a NUL; cuts it into lines. */
 static int read_lines(struct reading *r, char *text, struct error *err)
 {
 	unsigned int number = 1;

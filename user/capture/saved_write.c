@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing a walk down: what it has met of memory, mappings and tables, and no more. */
+/* Writes a walk to a file, with only the memory, mappings and rows that it used. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1] = {SAVED_STATES(
 #define COUNT_ONE(N, text) +1
 _Static_assert(SAVED_KINDS(COUNT_ONE) == UNWIND_KIND_COUNT, "a word for every kind of rule");
 
-/* One row of a page, by where it is. */
+/* A row of a table that the walk used, or a neighbour of one. */
 struct met_row {
 	uint32_t table;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* file offset */
 	uint32_t rule;
 };
 
@@ -35,10 +35,10 @@ struct writing {
 	const struct finish_world *world;
 	const struct ended_stack *stack;
 	const struct finished *again;
-	const struct unwind_mapping *mappings; /* view of the space; NULL: there is none */
-	bool *met;			       /* of those, which are written */
+	const struct unwind_mapping *mappings; /* view of the space; NULL if there is none */
+	bool *met;			       /* for each mapping, whether it is written */
 	VECTOR(struct met_row) rows;
-	struct unfinished begin; /* over words[], without what nobody needs to know */
+	struct unfinished begin; /* refers to words[]; unneeded values are removed */
 	uint64_t words[STACK_WORDS];
 };
 
@@ -49,7 +49,7 @@ static const uint32_t *arena_words(const struct finish_world *world, uint32_t pl
 	return c ? &c->words[place % ARENA_CHUNK_WORDS] : NULL;
 }
 
-/* How many mappings begin at or before an address. */
+/* Return how many mappings begin at or before an address. */
 static uint32_t mappings_before(const struct writing *w, uint64_t address)
 {
 	uint32_t low = 0, high = w->world->mapping_count;
@@ -65,7 +65,7 @@ static uint32_t mappings_before(const struct writing *w, uint64_t address)
 	return low;
 }
 
-/* The index of the mapping that holds an address; -1 if none does. */
+/* Return the index of the mapping that holds an address; -1 if none does. */
 static int64_t mapping_of(const struct writing *w, uint64_t address)
 {
 	uint32_t before = w->mappings ? mappings_before(w, address) : 0;
@@ -73,7 +73,7 @@ static int64_t mapping_of(const struct writing *w, uint64_t address)
 	return before && address < w->mappings[before - 1].end ? (int64_t)before - 1 : -1;
 }
 
-/* The address that the walker looked up for a frame: within the call, unless exact. */
+/* Return the address that the walker looked up for a frame: within the call, unless exact. */
 static uint64_t looked_up(const struct writing *w, uint32_t frame)
 {
 	uint64_t word = w->again->frames[frame];
@@ -122,7 +122,7 @@ static uint64_t as_it_is(const struct writing *w, uint64_t value)
 	return value;
 }
 
-/* What is left out must not matter: if it does, less of it is. */
+/* Leave out possible secrets, unless the walk then has another result. */
 static int leave_out(struct writing *w)
 {
 	struct finish_world world = *w->world;
@@ -141,7 +141,7 @@ static int leave_out(struct writing *w)
 	return 0;
 }
 
-/* The page of a ready table in which an offset lies, and the index in it of the row; -1: none. */
+/* Find the page of a ready table that holds an offset, and the index of the row in it; -1: none. */
 static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
 		      const struct unwind_page **page, const uint32_t **rows)
 {
@@ -161,7 +161,7 @@ static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
 	return (int64_t)before - 1;
 }
 
-/* The row that holds at an address, the one before and the one behind. */
+/* Add the row that applies at an address, the one before and the one after it. */
 static int meet_rows(struct writing *w, const struct unwind_mapping *m, uint64_t pc)
 {
 	uint64_t offset = pc - m->start + m->offset;
@@ -194,7 +194,10 @@ static int compare_rows(const void *a, const void *b)
 	return one->offset < other->offset ? -1 : one->offset > other->offset;
 }
 
-/* Which mappings and rows the walk has met; around where it got lost, which are near. */
+/*
+ * Collect the mappings and rows that the walk used, and the mappings next to the one where it got
+ * lost.
+ */
 static int meet(struct writing *w)
 {
 	uint32_t count = w->world->mapping_count, before;
@@ -224,7 +227,7 @@ static int meet(struct writing *w)
 	return 0;
 }
 
-/* The base name of what is mapped, fit for a line of words. */
+/* Return the base name of a mapping's file, without blanks. */
 static const char *name_of(const struct writing *w, size_t mapping, char *buf, size_t size)
 {
 	const struct object *o = w->stack->space->mappings.items[mapping].object;
@@ -293,7 +296,7 @@ static void write_table(const struct writing *w, uint32_t table)
 	}
 }
 
-/* Mappings, then the table of each once. */
+/* Write the mappings, then the table of each, once. */
 static void write_mappings(const struct writing *w)
 {
 	uint32_t count = w->met ? w->world->mapping_count : 0;

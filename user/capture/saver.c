@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Choosing the stacks to keep, by how they ended and in which module. */
+/* Chooses the stacks to keep, by how they ended and in which module. */
 #include "capture/saver.h"
 
 #include <ctype.h>
@@ -14,13 +14,13 @@
 #include "base/outfile.h"
 #include "base/vector.h"
 
-/* One broken module is to leave room for others, and all of them on the disk. */
+/* Bounds, so that one broken module leaves room for others, and all of them room on the disk. */
 #define MOST_ALIKE 20
 #define MOST_FILES 1000
-/* Names that an earlier recording has taken are passed over, so many of them. */
+/* Numbers tried for a file name; names taken by an earlier recording are skipped. */
 #define MOST_NAMES 1000000
 
-/* Stacks of one kind: how they ended, and the module in which they did. */
+/* Stacks of one kind: the way in which they ended, and the module. */
 struct group {
 	enum stack_end end;
 	bool whole;
@@ -32,9 +32,9 @@ struct saver {
 	int directory;
 	bool good;
 	uint64_t seen, kept;
-	uint32_t number; /* of the next file */
+	uint32_t number; /* number of the next file */
 	VECTOR(struct group) groups;
-	struct finished again; /* too large for the stack */
+	struct finished again; /* too large for a thread's stack */
 	uint64_t read[FINISH_READ_WORDS];
 };
 
@@ -76,7 +76,10 @@ void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
 	*ret_kept = s->kept;
 }
 
-/* The module at fault is that of the last frame; whole stacks differ where they stand. */
+/*
+ * The module at fault is that of the last frame; complete stacks are grouped by that of the first
+ * frame.
+ */
 static uint64_t module_of(const struct ended_stack *e, bool whole)
 {
 	uint64_t word = e->frames[whole ? 0 : e->count - 1];
@@ -86,7 +89,7 @@ static uint64_t module_of(const struct ended_stack *e, bool whole)
 	return m && m->object ? m->object->id : 0;
 }
 
-/* The group of a stack; NULL without memory. */
+/* Return the group of a stack; NULL without memory. */
 static struct group *group_of(struct saver *s, const struct ended_stack *e, bool whole)
 {
 	const struct group new = {
@@ -105,15 +108,15 @@ static struct group *group_of(struct saver *s, const struct ended_stack *e, bool
 }
 
 /*
- * Whether a thread begins where the walk ended. In the kernel a walk may go where the copied stack
- * does not reach: nothing is known of its root, and nothing held against it.
+ * Return whether a thread begins where the walk ended. A walk in the kernel may go beyond the
+ * copied stack: its root is then unknown, and counts as good.
  */
 static bool is_whole(const struct saver *s, const struct ended_stack *e)
 {
 	return e->end == END_WALKED && (s->again.rooted || s->again.end != END_WALKED);
 }
 
-/* "why-program", of letters that are no trouble in names of files. */
+/* Make "why-program", of characters that are safe in file names. */
 static void name_of(const struct ended_stack *e, bool whole, char *buf, size_t size)
 {
 	const char *why = stack_end_word(e->end);
@@ -126,7 +129,7 @@ static void name_of(const struct ended_stack *e, bool whole, char *buf, size_t s
 			*c = '-';
 }
 
-/* A file that was not there before. Its descriptor or a negative errno. */
+/* Create a file with an unused name. Return its descriptor or a negative errno. */
 static int open_file(struct saver *s, const char *name)
 {
 	while (s->number < MOST_NAMES) {
@@ -177,7 +180,7 @@ int saver_see(struct saver *s, const struct finish_world *world, const struct en
 
 	memset(s->read, 0, sizeof(s->read));
 	watched.read = s->read;
-	/* where a table is missing there is nothing to walk again by */
+	/* Without a table, the stack cannot be walked again. */
 	if (!e->count || finish_stack(&s->again, &watched, &e->begin))
 		return 0;
 	whole = is_whole(s, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A CPU's slice is put when it ends, a wake-up when it happens; what ends is
- * certain from the record itself, which names who left and who came.
+ * A CPU's slice is emitted when it ends, a wake-up when it happens. The record of a switch
+ * determines the slice that ends, since it has both the thread that leaves and the one that comes.
  */
 #include "capture/schedule.h"
 
@@ -14,30 +14,30 @@
 #include "capture/switch_order.h"
 #include "capture/waits.h"
 
-/* A slice longer than that is put in parts. */
+/* A slice longer than this is emitted in parts. */
 #define LONG_SLICE NSEC_PER_SEC
-/* Threads whose ids are at hand. */
+/* Size of the cache of threads. */
 #define KNOWN (1U << 12)
 
-/* Who a number stands for, while the process table's generation is the same. */
+/* The thread of a tid, valid while the process table's generation is the same. */
 struct known {
-	uint64_t generation; /* + 1; 0: free */
+	uint64_t generation; /* generation + 1; 0: free */
 	struct thread_entry *thread;
 	uint32_t tid;
 	bool wanted;
 };
 
 struct cpu {
-	uint64_t lane; /* lane.id; 0: not met yet */
-	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: not met yet */
-	uint64_t since; /* of the open slice, ns */
+	uint64_t lane; /* lane.id; 0: none yet */
+	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: none yet */
+	uint64_t since; /* start of the open slice, ns */
 	uint64_t last; /* time of the last record, ns */
-	uint64_t offline; /* it is offline, as was noticed at that time, ns; 0: it is not */
-	uint64_t thread; /* thread.id of who runs; 0: nobody, or nobody asked for */
-	uint32_t tid; /* of who runs */
-	bool runs; /* it is recorded */
-	bool other; /* who runs was not asked for: what follows may not be recorded */
-	bool certain; /* who runs has been told */
+	uint64_t offline; /* when the CPU was found offline, ns; 0: online */
+	uint64_t thread; /* thread.id of the running thread; 0: none, or it is not selected */
+	uint32_t tid; /* the running thread */
+	bool runs; /* the CPU is recorded */
+	bool other; /* the running thread is not selected: its switches may not be recorded */
+	bool certain; /* the running thread is known from a record */
 };
 
 struct schedule {
@@ -45,9 +45,9 @@ struct schedule {
 	struct switch_order *order;
 	unsigned int cpu_count;
 	struct cpu *cpus;
-	uint64_t mark; /* of the last release */
-	uint64_t other; /* when a record of other rings is due, ns */
-	uint64_t epoch; /* grows with every loss: what was known of threads is not any more */
+	uint64_t mark; /* time of the last release, ns */
+	uint64_t other; /* time of the next record of other rings, ns */
+	uint64_t epoch; /* grows with every loss, which makes the known states of threads invalid */
 	bool wish;
 	struct schedule_counts counts;
 	struct known known[KNOWN];
@@ -103,7 +103,7 @@ static int find_known(struct schedule *s, struct known *k, uint32_t tid, uint64_
 	return 0;
 }
 
-/* The thread of a number at a time. 0 and *ret, which is valid until the next call. */
+/* Find the thread of a tid at a time. Return 0 and *ret, which is valid until the next call. */
 static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const struct known **ret,
 		     struct error *err)
 {
@@ -120,7 +120,7 @@ static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const stru
 	return result;
 }
 
-/* See to it that the CPU has a lane. */
+/* Make sure that the CPU has a lane. */
 static int cpu_lane(struct schedule *s, struct cpu *c, struct error *err)
 {
 	unsigned int cpu = (unsigned int)(c - s->cpus);
@@ -162,7 +162,10 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 	return result;
 }
 
-/* What a CPU does on which nobody runs: if it went, then from its last record on. */
+/*
+ * Return the state of a CPU without a thread: offline from its last record on if it was found
+ * offline.
+ */
 static enum slice_state empty_state(struct cpu *c, uint64_t time)
 {
 	bool offline = c->offline && c->since <= c->offline && time > c->offline;
@@ -172,7 +175,7 @@ static enum slice_state empty_state(struct cpu *c, uint64_t time)
 	return offline ? STATE_OFFLINE : STATE_IDLE;
 }
 
-/* Put the open slice as far as time, and begin the next one there. */
+/* Emit the open slice up to time, and start the next one there. */
 static int close_slice(struct schedule *s, struct cpu *c, uint64_t time, enum slice_state left,
 		       enum wait_class wait, struct error *err)
 {
@@ -192,7 +195,7 @@ static int close_slice(struct schedule *s, struct cpu *c, uint64_t time, enum sl
 	return ret || r.time == r.end ? ret : put_slice(s->c.sink, &r, err);
 }
 
-/* Who has the CPU now. other: nobody who was asked for. */
+/* Set the thread that has the CPU from now on. other: it is not selected. */
 static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other, uint64_t time,
 		    struct error *err)
 {
@@ -211,7 +214,10 @@ static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other,
 	return ret;
 }
 
-/* In the state of a thread from time on; since when it is not certain what it did, 0: it is. */
+/*
+ * Emit the state of a thread from time on. since: start of the time in which its state is not
+ * certain, ns; 0: none.
+ */
 static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
 		    enum wait_class wait, uint64_t since, struct error *err)
 {
@@ -231,9 +237,9 @@ static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_
 }
 
 /*
- * Somebody leaves who has never come: the kernel has not told of a switch. Who
- * was there has left at some time, who leaves has come at some time, and has slept or
- * waited before; more is not known.
+ * A thread leaves that was not recorded as coming: the kernel did not report a switch. The CPU and
+ * both threads were in an unknown state for a while: the previous thread left at some time, the
+ * other one came at some time, and slept or waited before.
  */
 static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
@@ -280,7 +286,7 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		ret = on_untold(s, c, r, time, err);
 		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
 	}
-	/* the record knows better than we, at the begin and where others are not recorded */
+	/* The record is right if the thread is not known yet, or others are not recorded. */
 	if (!c->certain || c->other || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
 	if (!ret)
@@ -302,7 +308,7 @@ static enum interrupt interrupt_of(unsigned int context)
 					      INTERRUPT_OTHER;
 }
 
-/* The lane of what woke somebody: a thread, or an interrupt. */
+/* Return the lane of the source of a wake-up: a thread, or an interrupt. */
 static int waker_lane(struct schedule *s, unsigned int cpu, const struct wire_switch *r,
 		      uint64_t time, uint64_t *ret, struct error *err)
 {
@@ -338,7 +344,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-/* Not at a wake-up: somebody evens out what the CPUs have to do. */
+/* A migration without a wake-up: load balancing between CPUs. */
 static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_t time,
 			struct error *err)
 {
@@ -370,7 +376,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 {
 	struct cpu *c = &s->cpus[cpu];
 	uint64_t begin = c->last > c->since ? c->last : c->since;
-	/* it is certain again who has the CPU at the next switch */
+	/* The next switch determines again which thread has the CPU. */
 	uint64_t end = switch_order_next_switch(s->order, cpu);
 	struct slice hole = {
 		.time = rounded(begin),
@@ -407,7 +413,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 	return ret;
 }
 
-/* Stamps of one CPU never go back, but for a clock that jumps. */
+/* Stamps of one CPU never decrease unless the clock jumps; correct one that does. */
 static uint64_t forwards(struct schedule *s, struct cpu *c, uint64_t time)
 {
 	if (time >= c->last) {
@@ -481,7 +487,7 @@ bool schedule_take_wish(struct schedule *s)
 	return wish;
 }
 
-/* thread: its id; 0: it was not asked for. */
+/* Set the running thread of a CPU if it is not known. thread: its id; 0: it is not selected. */
 static int found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
 {
 	struct cpu *c = t->cpu < s->cpu_count ? &s->cpus[t->cpu] : NULL;
@@ -536,7 +542,7 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 		struct cpu *c = &s->cpus[i];
 		int ret;
 
-		/* whom the kernel side was not asked for stays so under every name */
+		/* Unselected threads stay unselected after a rename. */
 		if (!c->runs || !c->certain || c->other || c->tid != tid || time < c->since)
 			continue;
 		ret = close_slice(s, c, time, STATE_RUNNING, WAIT_NONE, err);
@@ -598,7 +604,7 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
 		struct cpu *c = &s->cpus[i];
 
-		/* of a CPU that was never there, there is nothing to tell */
+		/* A CPU that never existed has no slices. */
 		if (c->runs && time > c->since && (c->lane || !c->offline))
 			ret = close_slice(s, c, time, STATE_NONE, WAIT_NONE, err);
 		c->runs = false;

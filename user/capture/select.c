@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Selecting processes with their children, and threads. */
+/* Selects processes with their children, and threads. */
 #include "capture/select.h"
 
 #include <ctype.h>
@@ -21,7 +21,9 @@ struct kin {
 
 typedef VECTOR(struct kin) kin_list;
 
-/* The process of a thread, 0 if there is none: /proc/TID is there, though not listed. */
+/*
+ * Return the process of a thread, 0 if there is none. /proc/TID exists, although it is not listed.
+ */
 static uint32_t process_of(uint32_t tid)
 {
 	struct procfs_status status;
@@ -60,7 +62,10 @@ int select_check(const struct capture_options *o, struct error *err)
 	return ret;
 }
 
-/* Field 4 of /proc/PID/stat; the name before it may hold anything, so look behind its end. */
+/*
+ * Return field 4 of /proc/PID/stat. The name before it may have any character, so search from its
+ * end.
+ */
 static uint32_t parent_of(uint32_t pid)
 {
 	char path[64], line[1024];
@@ -108,7 +113,10 @@ static int by_pid(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Select the children of what is selected in the list, which is by pid; how many were new. */
+/*
+ * Select the children of selected processes in the list, which is sorted by pid; return how many
+ * were new.
+ */
 static size_t select_children(kin_list *list)
 {
 	size_t found = 0;
@@ -135,7 +143,9 @@ static bool is_asked_for(const struct capture_options *o, uint32_t pid)
 	return false;
 }
 
-/* Select what /proc shows now: how many were not selected before, or a negative errno. */
+/*
+ * Select the processes now in /proc; return how many were not selected before, or a negative errno.
+ */
 static int select_living(struct program *p, const struct capture_options *o)
 {
 	kin_list list = {0};
@@ -159,8 +169,8 @@ out:
 }
 
 /*
- * Children that were born after /proc was read, of parents that were not
- * selected yet, are found by reading again, until nobody is new.
+ * Children born after /proc was read, of parents that were not selected yet, are found by reading
+ * it again until no process is new.
  */
 static int select_pids(struct program *p, const struct capture_options *o, struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Side-band events: opening, draining and decoding. Layouts: perf_event_open(2). */
+/* Side-band events: opens, drains and decodes them. Layouts: perf_event_open(2). */
 #include "capture/sideband.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@
 #include "capture/needs.h"
 #include "capture/pulse.h"
 
-/* What follows every record because of sample_id_all. */
+/* The end of every record, because of sample_id_all. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t cpu, reserved;
 };
 
-/* What a PERF_RECORD_KSYMBOL begins with; its name follows. */
+/* The beginning of a PERF_RECORD_KSYMBOL; the name follows. */
 struct ksymbol {
 	uint64_t address;
 	uint32_t length;
@@ -31,7 +31,7 @@ struct ksymbol {
 
 struct channel {
 	int fd;
-	int ring; /* number in the order, the same each time it is open; -1: never yet */
+	int ring; /* number in the order, kept when the channel is reopened; -1: none yet */
 	struct pulse pulse;
 	struct perf_event_mmap_page *page;
 };
@@ -39,12 +39,12 @@ struct channel {
 struct sideband {
 	VECTOR(struct channel) channels; /* by CPU; fd -1: none */
 	struct order *order;
-	uint64_t bytes; /* of a ring, without its first page */
+	uint64_t bytes; /* bytes of a ring, without its first page */
 	uint64_t lost, malformed;
 	bool quiet;
 	sideband_foresight foresee;
 	void *foresee_context;
-	char record[UINT16_MAX + 1]; /* a record that wraps around is put together here */
+	char record[UINT16_MAX + 1]; /* used to join the parts of a record that wraps around */
 };
 
 int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err)
@@ -84,7 +84,10 @@ void sideband_free(struct sideband *s)
 	free(s);
 }
 
-/* Mappings carry device and inode, not build-ids: those are chosen by whoever links a file. */
+/*
+ * Mappings have device and inode instead of build-ids, since anybody who links a file chooses its
+ * build-id.
+ */
 static int open_event(const struct sideband *s, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -120,7 +123,9 @@ static int grow_to(struct sideband *s, unsigned int cpu)
 	return 0;
 }
 
-/* -EPERM: other rings of this user have taken what may be locked without CAP_IPC_LOCK. */
+/*
+ * -EPERM: other rings of this user have used up the memory that may be locked without CAP_IPC_LOCK.
+ */
 static int explain_ring(int ret, unsigned int cpu, struct error *err)
 {
 	if (ret == -EPERM)
@@ -152,7 +157,7 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	}
 	c->page = page;
 	c->pulse = (struct pulse){0};
-	if (c->ring >= 0) { /* records of before may still wait under this number */
+	if (c->ring >= 0) { /* earlier records may still wait under this number */
 		order_reopen_ring(s->order, c->ring);
 		return 0;
 	}
@@ -170,7 +175,7 @@ int sideband_fd(const struct sideband *s, unsigned int cpu)
 	return cpu < s->channels.count ? s->channels.items[cpu].fd : -1;
 }
 
-/* The record at tail, in one piece. */
+/* Return the record at tail, in one piece. */
 static const struct perf_event_header *record_at(struct sideband *s, const char *ring,
 						 uint64_t tail)
 {
@@ -207,7 +212,7 @@ int life_time(uint64_t *ret, const struct perf_event_header *h)
 	if (h->size < sizeof(*h) + sizeof(t))
 		return -EBADMSG;
 	if (h->type == PERF_RECORD_KSYMBOL && name < at) {
-		/* the name is followed by NULs, one at least, up to a multiple of 8 */
+		/* The name is padded with NULs, at least one, to a multiple of 8 bytes. */
 		size_t end = name + (strnlen((const char *)h + name, at - name) / 8 + 1) * 8;
 
 		at = end < at ? end : at;
@@ -222,7 +227,7 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 {
 	uint64_t time;
 
-	/* what is of the future would wait for ever, and hold its ring's memory */
+	/* A record from the future would wait forever, and hold its ring's memory. */
 	if (life_time(&time, h) < 0 || (time > now && time > boot_now())) {
 		s->malformed++;
 		return 0;
@@ -250,7 +255,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 	while (!ret && tail < head) {
 		const struct perf_event_header *h = record_at(s, ring, tail);
 
-		if (h->size < sizeof(*h)) { /* never from a sane kernel; do not loop on it */
+		if (h->size < sizeof(*h)) { /* malformed: do not loop on it */
 			s->malformed++;
 			tail = head;
 			break;
@@ -259,7 +264,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 		tail += h->size;
 	}
 	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
-	/* All that was there at now has been read. */
+	/* All records written before now have been read. */
 	order_passed(s->order, c->ring, now - ORDER_MARGIN);
 	return ret;
 }
@@ -318,7 +323,7 @@ uint64_t sideband_take_malformed(struct sideband *s)
 	return malformed;
 }
 
-/* The text at offset of the record, if it ends within it. */
+/* Get the text at offset of the record, if it ends within the record. */
 static int text_at(const struct perf_event_header *h, size_t offset, const char **ret)
 {
 	size_t end = h->size - sizeof(struct trailer);

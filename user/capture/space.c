@@ -11,8 +11,8 @@
 #include "capture/clock.h"
 
 /*
- * Nobody tells of unmapping, so that a process which maps code here and there
- * would fill the recorder's memory. Real ones have some thousands at most.
+ * Mappings of a space. Unmapping is not reported, so a process that maps code at ever new addresses
+ * would fill the recorder's memory. Real processes have some thousands at most.
  */
 #define MOST_MAPPINGS (1 << 14)
 
@@ -42,7 +42,7 @@ static void forget_all(struct space *s)
 	s->mappings.count = 0;
 }
 
-/* Whoever still walks in it has time to end. */
+/* Free the view; the arena delays its reuse until walks in it have ended. */
 static void hide(struct space *s, uint64_t now)
 {
 	s->all->shown -= s->view_count * sizeof(struct unwind_mapping);
@@ -79,7 +79,7 @@ static struct space *copy_of(const struct space *s)
 	return copy;
 }
 
-/* Index of the first mapping that ends behind address. */
+/* Return the index of the first mapping that ends after address. */
 static size_t first_behind(const struct space *s, uint64_t address)
 {
 	size_t low = 0, high = s->mappings.count;
@@ -114,7 +114,7 @@ static void remove_at(struct space *s, size_t i)
 		(s->mappings.count - i) * sizeof(s->mappings.items[0]));
 }
 
-/* Free [start, end): cut what reaches into it, remove what lies in it. */
+/* Clear [start, end): cut mappings that reach into it, remove those inside it. */
 static void clear(struct space *s, uint64_t start, uint64_t end)
 {
 	size_t i = first_behind(s, start);
@@ -123,7 +123,7 @@ static void clear(struct space *s, uint64_t start, uint64_t end)
 		struct space_mapping *m = &s->mappings.items[i];
 		struct space_mapping behind = *m;
 
-		if (m->end > end) { /* keep what lies behind */
+		if (m->end > end) { /* keep the part after end */
 			behind.offset += end - m->start;
 			behind.start = end;
 			if (m->start < start)
@@ -143,7 +143,7 @@ static void clear(struct space *s, uint64_t start, uint64_t end)
 	}
 }
 
-/* JITs turn the same pages writable and executable again all the time. */
+/* Ignore a repeated mapping: JITs often make the same pages writable and executable again. */
 static bool is_mapped(const struct space *s, const struct space_mapping *m)
 {
 	const struct space_mapping *old = space_find(s, m->start);
@@ -190,7 +190,10 @@ static uint32_t table_of(const struct space_mapping *m)
 	return m->object ? m->object->table : UNWIND_SLOT_GENERATED;
 }
 
-/* The vsyscall page lies among the kernel's addresses, where walkers do not go. */
+/*
+ * Count the user mappings. The vsyscall page is among the kernel's addresses, where walkers do not
+ * go.
+ */
 static uint32_t count_user(const struct space *s)
 {
 	uint32_t count = (uint32_t)s->mappings.count;
@@ -217,8 +220,8 @@ static void write_view(const struct space *s, uint32_t place, uint32_t count)
 }
 
 /*
- * Room for a view, at the cost of tables if need be. Not of all: processes can
- * make as many mappings as they like.
+ * Take room for a view, at the cost of tables if necessary. Views take at most half of the arena,
+ * since processes can make any number of mappings.
  */
 static uint32_t take_room(struct spaces *all, uint32_t count, uint64_t now)
 {

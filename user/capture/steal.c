@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The place of the stolen time, by the kernel's type information about its per-CPU variables. */
+/* Locates the stolen time with the kernel's type information about its per-CPU variables. */
 #include "capture/steal.h"
 
 #include <bpf/btf.h>
@@ -14,7 +14,10 @@
 #define KVM_STEAL_TIME (1U << 5)
 #define HYPERVISOR (1U << 31) /* ecx of leaf 1 */
 
-/* Reading the kernel's types takes 10 ms: only where there is something to find. */
+/*
+ * Return whether the host reports stolen time. Reading the kernel's types takes 10 ms, so that is
+ * done only if it does.
+ */
 static int host_writes_it(void)
 {
 	unsigned int a, b, c, d, name[3];
@@ -36,7 +39,7 @@ static int host_writes_it(void)
 
 static const struct btf_type *section_of_variables(const struct btf *btf)
 {
-	/* it is one of the last types */
+	/* The section is one of the last types. */
 	for (uint32_t id = btf__type_cnt(btf); --id;) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
 
@@ -47,7 +50,10 @@ static const struct btf_type *section_of_variables(const struct btf *btf)
 	return NULL;
 }
 
-/* Its place in the section; 0 if it is not there (the kernel's first variable is neither). */
+/*
+ * Return a variable's offset in the section; 0 if it is not there (neither variable is the kernel's
+ * first).
+ */
 static int64_t place_of(const struct btf *btf, const struct btf_type *section, const char *name)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(section);

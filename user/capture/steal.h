@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a virtual machine's host writes how long it has run something else (bpf/steal.h). */
+/*
+ * Locates the memory in which a virtual machine's host reports how long it ran other work
+ * (bpf/steal.h).
+ */
 #ifndef SKEIN_CAPTURE_STEAL_H
 #define SKEIN_CAPTURE_STEAL_H
 
 #include <stdint.h>
 
 /*
- * Bytes from a CPU's run queue to what the host writes for that CPU; 0 if the host writes nothing,
- * as on real hardware, or the kernel does not say where.
+ * Return the offset in bytes from a CPU's run queue to the host's record for that CPU; 0 if the
+ * host writes none, as on real hardware, or the kernel's types do not locate it.
  */
 int64_t steal_find(void);
 

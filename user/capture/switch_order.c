@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A queue per CPU, and what is in the queues in order of time. */
+/* Keeps a queue of records per CPU, and merges the queues by time. */
 #include "capture/switch_order.h"
 
 #include <errno.h>
@@ -14,8 +14,9 @@
 #define BATCH_ALL (1U << 18)
 #define BATCH_LEAST 4096
 /*
- * So many records are put in order at a time: with what sorting them takes, 200 KiB, they fit into
- * a core's own cache. All that 256 CPUs have in a look do not, and cost up to twice as much each.
+ * Records that are sorted at a time: with the memory for sorting them, 200 KiB, they fit into a
+ * core's own cache. All records that 256 CPUs have at one read do not, and cost up to twice as much
+ * each.
  */
 #define WINDOW 4096
 
@@ -23,22 +24,24 @@
 
 struct queue {
 	VECTOR(struct wire_switch) records;
-	size_t head; /* those before are done */
-	size_t added; /* those before are done, or in the window */
-	uint64_t latest; /* time of the record added last, ns */
-	uint64_t last; /* head of the record that was done last */
-	uint64_t passed; /* all that is older has been copied, ns; 0: what is before its last record */
+	size_t head; /* records before it are done */
+	size_t added; /* records before it are done, or in the window */
+	uint64_t latest; /* time of the last record added to the window, ns */
+	uint64_t last; /* head of the last record that was done */
+	/* all older records have been copied, ns; 0: only those before its last record */
+	uint64_t passed;
 };
 
 struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
 	struct queue *queues; /* by CPU */
-	struct by_time window; /* the oldest of all queues: which CPU's, and its place there */
-	size_t next; /* of these */
-	uint64_t begin; /* of the next window: when its first record is due; UINT64_MAX: none is left */
-	uint64_t width; /* of a window, ns */
-	uint64_t now; /* after the last copying: what the 48 bits of a stamp count back from */
+	struct by_time window; /* the oldest records of all queues: CPU, and index in its queue */
+	size_t next; /* next record of the window */
+	/* time of the first record of the next window, ns; UINT64_MAX: none is left */
+	uint64_t begin;
+	uint64_t width; /* length of a window, ns */
+	uint64_t now; /* time after the last copying, ns; the 48-bit stamps count back from it */
 	bool more;
 };
 
@@ -88,7 +91,7 @@ static void drop_done(struct queue *q)
 	q->head = 0;
 }
 
-/* Head of the youngest record that was copied of a CPU. */
+/* Return the head of the youngest record copied of a CPU. */
 static uint64_t youngest(const struct queue *q)
 {
 	return q->records.count ? q->records.items[q->records.count - 1].head : q->last;
@@ -105,7 +108,7 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 	drop_done(q);
 	if (vector_reserve(&q->records, o->batch + 1) < 0)
 		return -ENOMEM;
-	/* one place is kept for what tells of a gap */
+	/* Keep one place for a gap record. */
 	end = q->records.items + q->records.count;
 	count = switches_take(o->switches, cpu, end, o->batch, &lost, &more);
 	if (lost) {
@@ -121,9 +124,9 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 }
 
 /*
- * Time of the next record of a CPU that is not in the window; UINT64_MAX: there is none. Records of
- * one CPU stay in the order in which it wrote them. One whose stamp is before its predecessor's,
- * because the clock jumped, takes the place of its predecessor's time.
+ * Return the time of a CPU's next record that is not in the window; UINT64_MAX: there is none.
+ * Records of one CPU stay in the order in which they were written. A stamp that is before its
+ * predecessor's, because the clock jumped, is replaced by the predecessor's.
  */
 static uint64_t next_time(const struct switch_order *o, const struct queue *q)
 {
@@ -135,7 +138,7 @@ static uint64_t next_time(const struct switch_order *o, const struct queue *q)
 	return time > q->latest ? time : q->latest;
 }
 
-/* What a CPU has before the window's end. Returns when what follows is due. */
+/* Add a CPU's records before the window's end. Return the time of its next record. */
 static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t end)
 {
 	struct queue *q = &o->queues[cpu];
@@ -149,7 +152,10 @@ static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t
 	return time;
 }
 
-/* The next window, in order. There is room for it: begin_windows() has made it. */
+/*
+ * Fill and sort the next window; begin_windows() has reserved the memory. Return false if none is
+ * left.
+ */
 static bool next_window(struct switch_order *o)
 {
 	uint64_t end = o->begin + o->width;
@@ -166,7 +172,10 @@ static bool next_window(struct switch_order *o)
 	return !by_time_sort(&o->window);
 }
 
-/* One window may hold all records, if they are of one time. */
+/*
+ * Reserve a window for all records, since they may have the same time, and compute the windows'
+ * width.
+ */
 static int begin_windows(struct switch_order *o)
 {
 	size_t all = 0;
@@ -217,7 +226,9 @@ uint64_t switch_order_mark(const struct switch_order *o)
 	return mark > ORDER_MARGIN ? mark - ORDER_MARGIN : 0;
 }
 
-/* A wake-up is followed at once by what moves the thread to another CPU, if that is so. */
+/*
+ * If the record after a wake-up moves the thread to another CPU, take it too, and return that CPU.
+ */
 static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned int *cpu)
 {
 	unsigned int kind = switch_kind(woken);
@@ -238,7 +249,7 @@ static const struct timed *oldest_in_window(struct switch_order *o)
 
 		if (t->index >= o->queues[t->source].head)
 			return t;
-		/* else it moved a thread, and went with its waking */
+		/* This migration was taken together with its wake-up. */
 	}
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of all CPUs as one sequence: copied from the arrays in bounded
- * batches, merged by time, with a mark where records were overwritten.
+ * The records of all CPUs as one sequence: copied from the arrays in bounded batches, merged by
+ * time, with a mark where records were overwritten.
  */
 #ifndef SKEIN_CAPTURE_SWITCH_ORDER_H
 #define SKEIN_CAPTURE_SWITCH_ORDER_H
@@ -11,36 +11,38 @@
 
 #include "capture/switches.h"
 
-/* In place of records that were overwritten: the body is their number. */
+/* Kind of the record in place of overwritten ones; its body is their number. */
 #define SWITCH_GAP 15
 
 struct switch_record {
 	struct wire_switch wire;
-	uint64_t time; /* ns; of a gap, that of the record before it */
+	uint64_t time; /* ns; of a gap: time of the record before it */
 	unsigned int cpu;
-	unsigned int target; /* of a wake-up: the CPU on which the thread is to run */
+	unsigned int target; /* of a wake-up: the CPU on which the thread will run */
 };
 
 struct switch_order;
 
-/* NULL without memory. The switches must outlive it. */
+/* Return a new order, or NULL without memory. The switches must outlive it. */
 struct switch_order *switch_order_new(struct switches *switches);
 void switch_order_free(struct switch_order *o);
 
-/* Copy what has come, a bounded batch of each CPU. 0 or -ENOMEM. */
+/* Copy the records that have arrived, a bounded batch of each CPU. Return 0 or -ENOMEM. */
 int switch_order_take(struct switch_order *o);
-/* Whether one batch was not enough. */
+/* Return whether any CPU had more records than one batch. */
 bool switch_order_has_more(const struct switch_order *o);
-/* What is older than this (ns) has been copied, as far as can be told. */
+/* Return the time, ns, up to which all records have been copied; older ones are not expected. */
 uint64_t switch_order_mark(const struct switch_order *o);
 
-/* The oldest record, if it is not younger than mark (ns). */
+/* Take the oldest record into *ret if it is not younger than mark (ns); return false otherwise. */
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret);
 
-/* Time of the next switch that was copied of a CPU, ns; the last copying if there is none. */
+/*
+ * Return the time of a CPU's next copied switch, ns; the time of the last copying if there is none.
+ */
 uint64_t switch_order_next_switch(const struct switch_order *o, unsigned int cpu);
 
-/* What is in a record: see bpf/event.h. */
+/* Fields of a record: see bpf/event.h. */
 static inline unsigned int switch_kind(const struct wire_switch *r)
 {
 	return r->head >> WIRE_TIME_BITS & 15;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scheduler's hooks: configure, load, attach, and read their arrays. */
+/* The scheduler hooks: configures, loads and attaches them, and reads their arrays. */
 #include "capture/switches.h"
 
 #include <bpf/bpf.h>
@@ -16,15 +16,15 @@
 #include "capture/needs.h"
 
 #define LEAST_SLOTS 64
-#define MOST_SLOTS (1UL << 26) /* the index of all CPUs' records has 32 bits */
+#define MOST_SLOTS (1UL << 26) /* the index of a record among those of all CPUs has 32 bits */
 
 struct switches {
 	struct sched_bpf *skeleton;
 	unsigned int cpus; /* possible */
-	uint64_t slots; /* of each CPU */
+	uint64_t slots; /* records in each CPU's array */
 	struct wire_switch *records; /* mapped from the kernel */
-	struct wire_cpu *states; /* the same */
-	uint64_t *taken; /* by CPU: records copied or overwritten, ever */
+	struct wire_cpu *states; /* mapped from the kernel */
+	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */
 };
 
 static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
@@ -37,7 +37,10 @@ static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
 	return slots;
 }
 
-/* How many parameters a tracepoint has, without its context; -1 if there is no such one. */
+/*
+ * Return how many parameters a tracepoint has, without its context; -1 if the kernel does not have
+ * it.
+ */
 static int tracepoint_parameters(const struct btf *btf, const char *name)
 {
 	const struct btf_type *t;
@@ -53,7 +56,7 @@ static int tracepoint_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-/* Hooks without which a little less is known: not every kernel has them. */
+/* Load only the hooks that this kernel has; without the others less is known. */
 static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 {
 	struct bpf_program *p;
@@ -169,7 +172,7 @@ int switches_attach(struct switches *s, struct error *err)
 {
 	struct bpf_program *p;
 
-	/* not the snapshot, which is opened when it is wanted */
+	/* Do not attach the snapshot, which is opened on demand. */
 	bpf_object__for_each_program(p, s->skeleton->obj)
 		if (p != s->skeleton->progs.snapshot)
 			bpf_program__set_autoattach(p, bpf_program__autoload(p));
@@ -194,7 +197,9 @@ static uint64_t written(const struct switches *s, unsigned int cpu)
 	return __atomic_load_n(&s->states[cpu].written, __ATOMIC_ACQUIRE);
 }
 
-/* The oldest record that is still whole: the one being written now overwrites what is before. */
+/*
+ * Return the oldest record that is still complete: the one being written overwrites the one before.
+ */
 static uint64_t oldest(const struct switches *s, uint64_t head)
 {
 	return head < s->slots ? 0 : head - s->slots + 1;
@@ -215,7 +220,7 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 	for (uint64_t i = 0; i < count; i++)
 		ret[i] = array[(from + i) & (s->slots - 1)];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* what the kernel side has overwritten meanwhile is not what it was */
+	/* Drop the records that the BPF programs may have overwritten during the copy. */
 	whole = oldest(s, written(s, cpu));
 	if (whole > from) {
 		uint64_t gone = whole - from < count ? whole - from : count;

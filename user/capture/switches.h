@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler's hooks, loaded, and the arrays into which they write: one per
- * CPU, in memory shared with the kernel. The only file of user space that
- * knows that skeleton.
+ * The loaded scheduler hooks, and the arrays into which they write: one per CPU, in memory shared
+ * with the kernel. switches.c is the only file of user space that knows that skeleton.
  */
 #ifndef SKEIN_CAPTURE_SWITCHES_H
 #define SKEIN_CAPTURE_SWITCHES_H
@@ -18,8 +17,8 @@
 struct switches;
 
 /*
- * Load and verify; the selection is the program's. bytes: of each CPU's array, rounded up to a
- * power of two of records; 0: by the number of CPUs.
+ * Load and verify the hooks; they share the program's selection. bytes: size of each CPU's array,
+ * rounded up to a power of two of records; 0: depends on the number of CPUs.
  */
 int switches_load(struct switches **ret, const struct program *program, uint64_t bytes,
 		  struct error *err);
@@ -27,20 +26,23 @@ void switches_free(struct switches *s);
 int switches_attach(struct switches *s, struct error *err);
 
 unsigned int switches_cpus(const struct switches *s);
-/* Bytes shared with the kernel, of all CPUs. */
+/* Return the bytes shared with the kernel, for all CPUs. */
 uint64_t switches_bytes(const struct switches *s);
 
-/* Record a CPU from now on, or do not any more. */
+/* Start or stop recording a CPU. */
 void switches_want(struct switches *s, unsigned int cpu, bool wanted);
 
 /*
- * Copy up to most records of a CPU behind those copied last, oldest first. Returns how many, and
- * in *lost how many before them were overwritten; *more: there are more than that.
+ * Copy up to most records of a CPU that follow those copied last, oldest first. Return how many;
+ * *lost: how many before them were overwritten; *more: whether further records are there.
  */
 size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
 		     uint64_t *lost, bool *more);
 
-/* Tell of every thread. 0, what each returned, or a negative errno. */
+/*
+ * Call each for every thread of the system. Return 0, the first non-zero result of each, or a
+ * negative errno.
+ */
 int switches_snapshot(struct switches *s, int (*each)(void *context, const struct wire_task *t),
 		      void *context);
 

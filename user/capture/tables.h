@@ -72,7 +72,7 @@ struct tables_summary {
 	uint64_t rows, rules;
 	uint64_t bytes;		   /* in use, including mappings of processes */
 	uint64_t memory;	   /* bytes of the arena */
-	/* evictions of tables; rules or rows in files that made no sense, counted once */
+	/* evictions; function descriptions that made no sense, once per file */
 	uint64_t evicted, refused;
 };
 

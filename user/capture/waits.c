@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a thread waits for is told by the system call that it sleeps in; a
- * sleep that no signal ends is for a disk, whatever the call; and one in no
- * call at all is for a page.
+ * Determines what a thread waits for, by the system call in which it sleeps. A sleep that no signal
+ * ends is for a disk, whatever the call; a sleep outside a system call is for a page.
  */
 #include "capture/waits.h"
 
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* Calls that wait, by what they wait for. Those that an architecture lacks are left out below. */
+/* Calls that wait, by what they wait for: those that every architecture has. */
 #define LOCK_CALLS(X) X(futex) X(semop) X(semtimedop) X(flock)
 #define SLEEP_CALLS(X) X(nanosleep) X(clock_nanosleep)
 #define POLL_CALLS(X) X(ppoll) X(pselect6) X(epoll_pwait)
@@ -31,13 +30,16 @@
 static const uint8_t classes[] = {
 	LOCK_CALLS(LOCK_CALL) SLEEP_CALLS(SLEEP_CALL) POLL_CALLS(POLL_CALL) PIPE_CALLS(PIPE_CALL)
 	CHILD_CALLS(CHILD_CALL) IO_CALLS(IO_CALL)
-#ifdef __NR_poll /* x86: calls that newer architectures have in one form only */
+#ifdef __NR_poll /* x86: older calls that newer architectures lack */
 	[__NR_poll] = WAIT_POLL,
 	[__NR_select] = WAIT_POLL,
 	[__NR_epoll_wait] = WAIT_POLL,
 	[__NR_vfork] = WAIT_CHILD,
 #endif
-	/* numbers of 2019 and later are the same everywhere, but headers may not know them yet */
+	/*
+	 * Numbers of 2019 and later are the same on all architectures, but headers may not have
+	 * them yet.
+	 */
 	[426] = WAIT_POLL, /* io_uring_enter */
 	[435] = WAIT_CHILD, /* clone3 */
 	[441] = WAIT_POLL, /* epoll_pwait2 */
@@ -69,7 +71,7 @@ enum slice_state waits_state(unsigned int state, unsigned int flags)
 	return state < sizeof(states) ? (enum slice_state)states[state] : STATE_UNKNOWN;
 }
 
-/* Asleep until what it wants is there: no signal ends it. */
+/* Return the class of a wait that no signal can end. */
 static enum wait_class disk_class(unsigned int call)
 {
 	if (!call)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread that left the CPU asleep is waiting for. */
+/* Determines what a thread that left the CPU waits for. */
 #ifndef SKEIN_CAPTURE_WAITS_H
 #define SKEIN_CAPTURE_WAITS_H
 
@@ -9,12 +9,15 @@
 #include "bpf/event.h"
 
 /*
- * The state that a thread took on when it left a CPU, from enum wire_state and enum wire_left.
- * STATE_UNKNOWN for a value that is none.
+ * Return the state in which a thread left a CPU, from enum wire_state and the flags of enum
+ * wire_left; STATE_UNKNOWN for an invalid value.
  */
 enum slice_state waits_state(unsigned int state, unsigned int flags);
 
-/* What it waits for, then: call is the system call's number + 1 on this machine, 0 if in none. */
+/*
+ * Return what the thread waits for. call: its system call's number + 1 on this machine, 0 if it is
+ * in none.
+ */
 enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call);
 
 #endif
