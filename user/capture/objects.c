@@ -37,7 +37,7 @@ struct objects {
 	struct object *refused; /* one object for each user with more files than are remembered */
 	uint64_t vdso_size;
 	uint64_t last_id;
-	struct shares shares; /* what the recorder may look at for each user */
+	struct shares shares; /* how much the recorder may look at for each user */
 };
 
 static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
@@ -68,7 +68,7 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->seen = m->seen;
 }
 
-/* The user for whose sake the file or memory is looked at. */
+/* The user on whose behalf the file or memory is looked at. */
 static uint32_t owner_of(struct objects *o, const struct mapped *m)
 {
 	return o->context.opener ? opener_owner(o->context.opener, m->pid, m->parent) : 0;
@@ -340,7 +340,7 @@ void objects_need(struct objects *o, struct object *object)
 {
 	object->wanted = true;
 	open_object(o, object);
-	/* For an unreadable file, requests for names fail without this. */
+	/* Ignore errors: later requests for names report an unreadable file. */
 	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON)
 		(void)read_symbols(o, object);
 }
@@ -651,9 +651,7 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 {
 	struct debug_search *d = &object->debug;
 
-	/*
-	 * The worker of ordinary files must not hang on a debug file of a suspicious file system.
-	 */
+	/* The first worker must not hang on a debug file of a file system that may not respond. */
 	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX ||
 			   (a->suspicious && !object->suspicious)))
 		close(a->fd);
@@ -734,7 +732,7 @@ void objects_table(struct objects *o, uint64_t id, int status, const struct unwi
 		object->settled = boot_now();
 	if (!object || object->table < UNWIND_SLOTS_FIXED)
 		return;
-	if (!status) /* A table that does not fit counts as evicted. */
+	if (!status) /* a table that does not fit counts as evicted */
 		(void)tables_put(tables, object->table, t, boot_now());
 	else if (status == -EBADMSG && is_in_memory(object))
 		tables_set(tables, object->table, UNWIND_TABLE_GENERATED, boot_now());
@@ -756,7 +754,7 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 	*object->python = *f;
 	object->python_layout = layout;
 	object->emitted = false;
-	object->pass++; /* Frames of the evaluation loop differ from now on. */
+	object->pass++; /* frames of the evaluation loop differ from now on */
 	return object;
 }
 
@@ -809,7 +807,7 @@ void objects_refresh(struct objects *o, uint64_t now)
 	}
 }
 
-/* Whether nobody maps the object, and nothing that is still needed from it is pending. */
+/* Return whether nobody maps the object, and nothing that is still needed from it is pending. */
 static bool is_unused(const struct object *object)
 {
 	return !object->users && object->state != OBJECT_OPENING && !object->debug.awaited &&

@@ -86,7 +86,7 @@ struct object {
 	/* number of the interpreter's layout, plus 1; 0: frames cannot be read */
 	uint32_t python_layout;
 	uint64_t code_type; /* MAPPING_PYTHON: address of PyCode_Type in the process */
-	bool wanted; /* JIT: frames were seen since the perf map was last read */
+	bool wanted; /* a sample needs the object; JIT: since its perf map was last read */
 	bool missed; /* kernel: a frame without a name was seen since kallsyms was last read */
 	uint32_t pass; /* counts changes: frames of different passes are different frames */
 	UT_hash_handle by_file, by_id;
@@ -170,8 +170,8 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 				 uint32_t layout);
 
 /*
- * Read again the perf maps of objects with new frames, and every 10 s kallsyms if a name is
- * missing. now: ns.
+ * Read again the perf maps of objects with new frames, and kallsyms if a name is missing there, the
+ * latter every 10 s at most. now: ns.
  */
 void objects_refresh(struct objects *o, uint64_t now);
 /* Read kallsyms again if a name was missing in it; return whether the read was started. */
@@ -187,7 +187,7 @@ const struct shares *objects_shares(const struct objects *o);
 
 /* Emit a mapping entity for each object that has a sample and is new or has changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);
-/* Start anew: objects that samples meet from now on are emitted again. */
+/* Start again: objects that are seen in samples from now on are emitted again. */
 void objects_forget(struct objects *o);
 
 #endif

@@ -204,7 +204,7 @@ static void lose(struct opener *o, struct clerk *c, int cause)
 	helper_lose(&c->helper);
 	c->suspected = (cause == -EIO && !c->suspected) || !blame(o, c, cause);
 	if (!c->suspected)
-		helper_heard(&c->helper, true); /* A blamed request is progress. */
+		helper_heard(&c->helper, true); /* blaming a request counts as progress */
 	unsend(o, c);
 }
 

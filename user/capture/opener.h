@@ -149,8 +149,8 @@ int opener_open(struct opener *o, const struct open_request *r);
 int opener_scan(struct opener *o, uint32_t pid);
 
 /*
- * Return the user for whose sake a process is looked at: its real uid, or that of its parent if the
- * process is gone; UINT32_MAX if unknown. Requests of different users take turns.
+ * Return the user on whose behalf a process is looked at: its real uid, or that of its parent if
+ * the process is gone; UINT32_MAX if unknown. Requests of different users take turns.
  */
 uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent);
 

@@ -23,10 +23,10 @@ struct entry {
 };
 
 struct queue {
-	VECTOR(struct entry) entries; /* by time; those before head are released */
+	VECTOR(struct entry) entries; /* sorted by time; those before head are released */
 	VECTOR(char) bytes;
 	size_t head;
-	size_t most; /* bytes held at one time since order_tidy() */
+	size_t most; /* most bytes held at one time since order_tidy() */
 	uint64_t passed;
 	bool dropped;
 };

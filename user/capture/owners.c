@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Looks up the owners of processes in /proc, and caches them. */
 #include "capture/owners.h"
 
 #include <fcntl.h>
@@ -7,7 +8,10 @@
 
 #include "capture/procfs.h"
 
-/* Reading /proc/PID/status takes 20 µs, and a process maps many files at once. ns. */
+/*
+ * How long an owner is cached, ns: reading /proc/PID/status takes 20 µs, and a process maps many
+ * files at once.
+ */
 #define KNOWN_FOR 1000000000ULL
 
 /* The kernel writes /proc/PID/status without waiting for the process or for a file system. */

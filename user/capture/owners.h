@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The owner of a process: the user for whose sake it is looked at. This is its real uid, which a
+ * The owner of a process: the user on whose behalf it is looked at. This is its real uid, which a
  * setuid program does not change, and which a process cannot choose.
  */
 #ifndef SKEIN_CAPTURE_OWNERS_H

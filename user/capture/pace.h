@@ -16,13 +16,13 @@
 /* Result of the last read of the rings. */
 enum pace_finding {
 	PACE_QUIET, /* no process began, mapped a file or ended */
-	PACE_LIFE,  /* processes did, and all their files are known */
+	PACE_LIFE,  /* processes began, mapped files or ended; all their files are known */
 	PACE_LACKING, /* something that may be gone soon is missing: files, names of Python code */
 };
 
 struct pace {
 	uint64_t period; /* of the sampling clock, ns; 0: no clock samples */
-	bool filling; /* buffers whose fill level wakes nobody are filling: those of switches */
+	bool filling; /* buffers that do not wake the recorder are filling: those of switches */
 	uint64_t next; /* time of the next read, ns */
 	uint64_t attentive; /* until then, ns, the rings are read often */
 	uint64_t lively; /* until then, ns, processes begin whose mappings the walkers need */

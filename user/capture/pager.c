@@ -174,8 +174,8 @@ static void ask(struct pager *g, struct paged_file *f, bool urgent)
 
 /*
  * Request the page of an address if a walk would wait for it and it was not requested before;
- * return whether it is needed anew. A page that was requested because it may be needed is requested
- * again with urgency when a walk stands there, since its turn may be far off.
+ * return whether a request was made. A page that was requested because it may be needed is
+ * requested again with urgency when a walk stands there, since its turn may be far off.
  */
 static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
 {

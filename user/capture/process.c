@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process table: processes side-band records and scans of processes and threads. */
+/* The process table: applies side-band records and scans of /proc. */
 #include "capture/process_private.h"
 #include "capture/pythons.h"
 
@@ -699,7 +699,7 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
 	if (thread->comm[0] || !s->comm[0])
 		return 0;
-	name_thread(t, thread, s->comm); /* a sample met it before its name was known */
+	name_thread(t, thread, s->comm); /* it was seen in a sample before its name was known */
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 

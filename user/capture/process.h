@@ -2,7 +2,7 @@
 /*
  * The process table holds the processes and threads that are alive, their names and their address
  * spaces. It is fed by side-band records and by scans of /proc, and produces the process and thread
- * entities, each when the first sample meets it.
+ * entities, each when it is first seen in a sample.
  */
 #ifndef SKEIN_CAPTURE_PROCESS_H
 #define SKEIN_CAPTURE_PROCESS_H
@@ -31,7 +31,7 @@ struct process_entry {
 	uint32_t ns_pid, parent;
 	uint64_t born; /* ns; birth is its precision */
 	enum birth birth;
-	uint64_t id; /* process.id of the current program; 0 until a sample meets it */
+	uint64_t id; /* process.id of the current program; 0 until first seen in a sample */
 	uint64_t start; /* when that program began, ns */
 	uint64_t ended; /* exit time, ns; the entry is kept for a while for late samples */
 	char comm[COMM_SIZE];
@@ -47,7 +47,8 @@ struct process_entry {
 	bool scanning; /* that scan is still running: mappings may be missing */
 	bool untold; /* its mappings or its end must still be sent to the walkers */
 	uint64_t told, told_at; /* version that the walkers have; when they got it, ns; 0: none */
-	uint64_t settled; /* version of the space that is known to lack no mapping */
+	/* version of the space for which unmapped addresses are known not to be code */
+	uint64_t settled;
 	struct space *space;
 	struct object *program; /* the file of exe while it is mapped; NULL: not known */
 	struct object *jit; /* its generated code; NULL until a frame is in it */
@@ -59,7 +60,7 @@ struct process_entry {
 struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
-	uint64_t id; /* thread.id under its current name; 0 until a sample meets it */
+	uint64_t id; /* thread.id under its current name; 0 until first seen in a sample */
 	uint64_t process; /* process.id to which this id belongs */
 	/* lane.id, the same under all its names; 0: none yet, or no lanes are wanted */
 	uint64_t lane;
@@ -123,8 +124,8 @@ struct sampled_task {
 
 /*
  * Find or add the process and thread of a sample, and emit them if they are new. unknown: a scan of
- * the process is needed, because the table did not know it or its mappings; samples then lack
- * mappings until process_table_scan_over().
+ * the process is needed, because the table did not know it or its mappings; mappings may be missing
+ * until process_table_scan_over().
  */
 int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
@@ -150,8 +151,9 @@ typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_p
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);
 
 /*
- * The walkers did not have the current mappings of the process; they had all the mappings there
- * are.
+ * process_table_untold(): send the mappings of a process to the walkers again, which did not have
+ * the current ones. process_table_settled(): the walkers have all mappings that user space knows,
+ * so an unmapped address is not code.
  */
 void process_table_untold(struct process_table *t, struct process_entry *p);
 void process_table_settled(struct process_table *t, struct process_entry *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Processes and threads become entities when a sample or switch first meets them. */
+/* Processes and threads become entities when they are first seen in a sample or switch. */
 #include "capture/process_private.h"
 
 #include <errno.h>
@@ -62,7 +62,10 @@ static int meet_process(struct process_table *t, struct process_entry *p,
 	return put_met_process(t, p, err);
 }
 
-/* Emit a lane for the thread. It keeps it under all its names, which are separate entities. */
+/*
+ * Emit the lane of a thread. A thread keeps its lane under all its names, which are separate
+ * entities.
+ */
 static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
 {
 	struct lane lane = {

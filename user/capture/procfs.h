@@ -29,7 +29,7 @@ struct procfs_status {
 	uint32_t pid;	 /* the process, also in a thread's status */
 	uint32_t ns_pid; /* pid in the innermost pid namespace */
 	uint32_t uid;	 /* real uid: the user who started the process */
-	uint32_t fsuid;	 /* owner of the files that it creates */
+	uint32_t fsuid;	 /* file system uid: owner of the files that it creates */
 };
 
 /* A line of /proc/PID/maps. */

@@ -69,7 +69,7 @@ struct program {
 	struct unwind_rule *rules;
 	program_foresight foresee;
 	void *foresee_context;
-	bool by_tail_calls; /* how stacks are walked */
+	bool by_tail_calls; /* stacks are walked by tail calls instead of bpf_loop() */
 	bool no_python; /* see struct program_options */
 	bool more, urgent; /* results of the last drain */
 };

@@ -195,8 +195,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Collect the mappings and rows that the walk used, and the mappings next to the one where it got
- * lost.
+ * Collect the mappings and rows that the walk used, and the mappings on both sides of an address at
+ * which it got lost.
  */
 static int meet(struct writing *w)
 {

@@ -286,7 +286,10 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		ret = on_untold(s, c, r, time, err);
 		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
 	}
-	/* The record is right if the thread is not known yet, or others are not recorded. */
+	/*
+	 * Use the thread of the record where the running one is not known: at the beginning, and
+	 * where unselected threads are not recorded.
+	 */
 	if (!c->certain || c->other || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
 	if (!ret)

@@ -81,7 +81,8 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err);
 struct schedule_counts {
 	uint64_t switches, wakeups, migrations; /* emitted */
 	uint64_t lost; /* records overwritten */
-	uint64_t disorder; /* records with an earlier stamp than their predecessor */
+	/* records with an earlier stamp than their predecessor, or of an unknown kind */
+	uint64_t disorder;
 	uint64_t untold; /* switches that the kernel did not report, inferred from the next one */
 };
 

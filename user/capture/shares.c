@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Counts the files of each user, and the files that were refused. */
 #include "capture/shares.h"
 
 #include <inttypes.h>

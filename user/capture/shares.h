@@ -24,7 +24,7 @@ struct share {
 	bool unbounded;
 	uint64_t left;	/* files that may be opened now */
 	uint64_t since; /* ns: left was last increased then */
-	uint64_t files; /* files that are remembered for its sake */
+	uint64_t files; /* files that are remembered on its behalf */
 	uint64_t refused[REFUSAL_COUNT];
 	bool told; /* the trace has the current counts of refused files */
 	UT_hash_handle hh; /* in order of appearance */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A table of suspects by device or user, from the oldest to the newest. */
 #include "capture/suspects.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #define SECOND 1000000000ULL
 #define SUSPECTED_FOR (600 * SECOND)
 #define AVOIDED_FIRST (4 * SECOND)
-#define DOUBLINGS 8 /* 17 minutes */
+#define DOUBLINGS 8 /* longest time without requests: 17 minutes */
 #define MOST 1024   /* suspects; beyond that the oldest is forgotten */
 
 static struct suspect *find(const struct suspects *s, uint64_t key)

@@ -20,7 +20,7 @@
 
 struct switches {
 	struct sched_bpf *skeleton;
-	unsigned int cpus; /* possible */
+	unsigned int cpus; /* possible CPUs */
 	uint64_t slots; /* records in each CPU's array */
 	struct wire_switch *records; /* mapped from the kernel */
 	struct wire_cpu *states; /* mapped from the kernel */
@@ -198,7 +198,8 @@ static uint64_t written(const struct switches *s, unsigned int cpu)
 }
 
 /*
- * Return the oldest record that is still complete: the one being written overwrites the one before.
+ * Return the index of the oldest complete record: the one being written overwrites the record
+ * before it.
  */
 static uint64_t oldest(const struct switches *s, uint64_t head)
 {

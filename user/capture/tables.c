@@ -23,13 +23,13 @@ struct table_info {
 	uint32_t rows, refused;
 	uint64_t words;	  /* that the table takes, or would take */
 	uint64_t evicted; /* when, in ns; 0: the table is not evicted */
-	uint32_t owner;	  /* uid of the user for whose sake the table is there */
+	uint32_t owner;	  /* uid of the user on whose behalf the table is there */
 	bool partial;	  /* some pages may be unmade; the first piece holds the pages */
 	VECTOR(struct piece) pieces;
 };
 
 #define OWNER_GROUPS 61 /* users are hashed into this many groups */
-/* At most half of the places are taken. */
+/* Places of the hash of rule numbers, which is at most half full. */
 #define RULE_PLACES (2 * UNWIND_RULES_MAX)
 
 struct tables {
@@ -565,7 +565,7 @@ bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
 
 /*
  * Return the slot of the needed table that was evicted longest ago. One that did not fit is evicted
- * anew, and so waits again.
+ * again, and so waits again.
  */
 static uint32_t most_wanted(const struct tables *t)
 {

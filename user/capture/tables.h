@@ -40,8 +40,8 @@ void tables_own(struct tables *t, uint32_t slot, uint32_t uid);
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
 
 /*
- * Put a table that has arrived; now: ns. Return 0, or -ENOSPC if it does not fit into the budget or
- * -ENOMEM, and then count it as evicted.
+ * Put a table that has arrived; now: ns. Return 0; after -ENOSPC (it does not fit into the budget)
+ * or -ENOMEM the table counts as evicted.
  */
 int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now);
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Determines what a thread waits for, by the system call in which it sleeps. A sleep that no signal
- * ends is for a disk, whatever the call; a sleep outside a system call is for a page.
+ * ends is for a disk in every call that does not wait for a child; a sleep outside a system call is
+ * for a page.
  */
 #include "capture/waits.h"
 
