@@ -203,6 +203,25 @@ START_TEST(suspects_are_avoided_ever_longer)
 }
 END_TEST
 
+/* A file every 50 ms, of 32 that a second earns: what is earned between two of them is not lost. */
+START_TEST(shares_grow_by_parts_of_a_file)
+{
+	struct shares s = {0};
+	struct share *one = shares_of(&s, 1001);
+	uint64_t now = SECOND, left = 0;
+
+	while (share_take(one, now))
+		;
+	for (int i = 0; i < 100; i++)
+		share_take(one, now += SECOND / 20);
+	while (share_take(one, now))
+		left++;
+	ck_assert_uint_ge(left + 100, 5 * 32 - 1);
+	ck_assert_uint_le(left + 100, 5 * 32);
+	shares_free(&s);
+}
+END_TEST
+
 START_TEST(shares_end_and_grow_again)
 {
 	struct shares s = {0};
@@ -245,4 +264,5 @@ END_TEST
 
 SUITE("fair", many_requests_take_turns_with_few, slow_requests_wait_for_quick_ones,
       ranks_and_returns_keep_their_order, who_hangs_the_server_is_held_ever_longer,
-      some_can_be_picked, suspects_are_avoided_ever_longer, shares_end_and_grow_again)
+      some_can_be_picked, suspects_are_avoided_ever_longer, shares_grow_by_parts_of_a_file,
+      shares_end_and_grow_again)

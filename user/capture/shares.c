@@ -69,7 +69,7 @@ static void earn(struct share *share, uint64_t now)
 	if (!share->since || now < share->since) {
 		share->since = now;
 	} else if (earned) {
-		share->since = now;
+		share->since += earned * (NSEC_PER_SEC / PER_SECOND); /* the rest counts on */
 		share->left = share->left + earned < AT_ONCE ? share->left + earned : AT_ONCE;
 	}
 }
