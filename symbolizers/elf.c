@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From the symbol tables of an ELF file to the flat table. */
+/* Reads the symbol tables of an ELF file into one flat table. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/elf.h"
 
-/* Entries of a symbol table, functions or not; one of more makes the file bad. */
+/* The most entries of a symbol table, functions or not; a file with more is bad. */
 #define ENTRIES_MAX (16u << 20)
 #define CHUNK 2048 /* entries read at a time */
 #define SEGMENTS_MAX 4096
-#define COMPARED 256 /* bytes of names that decide between them */
+#define COMPARED 256 /* bytes of names that are compared when names compete */
 
 /*
- * While symbols are gathered, a range's rank holds what decides between
- * several at one address: bits 0-1 the binding, 2 the type, 3 whether it has a
- * size.
+ * While symbols are gathered, a range's rank is its quality, which decides between several symbols
+ * at one address: bits 0-1 are the binding, bit 2 is set for a type, bit 3 for a size.
  */
 enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
 
-/* Below that stand functions that have no symbol, see elf_frames.c. */
+/* Lower ranks are for functions without a symbol, see elf_frames.c. */
 #define RANK_SYMBOLS 1
 
 struct reader {
 	struct symtab *symbols;
 	const struct elf_image *image;
-	uint32_t names; /* where the string table begins in symbols->names */
+	uint32_t names; /* start of the string table in symbols->names */
 	uint64_t names_size;
 	VECTOR(GElf_Shdr) sections;
 };
@@ -40,7 +39,7 @@ static unsigned int quality(const GElf_Sym *s)
 	       (type == STT_NOTYPE ? 0 : QUALITY_TYPED) | (s->st_size ? QUALITY_SIZED : 0);
 }
 
-/* Functions, and labels of assembler code in sections that can run. */
+/* Whether a symbol is a function, or a label of assembler code in an executable section. */
 static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
@@ -67,7 +66,10 @@ static int add_symbol(struct reader *r, const GElf_Sym *s)
 	if (!is_code(r, s, name) || __builtin_add_overflow(s->st_value, s->st_size, &range.end))
 		return 0;
 	if (!s->st_size) {
-		/* Until the next symbol, but not beyond its section; see rank_symbols(). */
+		/*
+		 * A symbol without a size extends to the next symbol, at most to the end of its
+		 * section; see rank_symbols().
+		 */
 		const GElf_Shdr *in =
 			s->st_shndx < r->sections.count ? &r->sections.items[s->st_shndx] : NULL;
 
@@ -79,7 +81,7 @@ static int add_symbol(struct reader *r, const GElf_Sym *s)
 	return symtab_add(r->symbols, &range);
 }
 
-/* One entry in the byte order of this machine, whatever the file's class. */
+/* One entry of a symbol table, in this machine's byte order, of either ELF class. */
 static GElf_Sym entry(const struct elf_image *image, const Elf_Data *data, size_t i)
 {
 	const Elf32_Sym *s;
@@ -123,7 +125,7 @@ static int add_entries(struct reader *r, const GElf_Shdr *table)
 	return rc;
 }
 
-/* The string table as it is: no name is copied, so names that overlap cannot multiply. */
+/* Add the whole string table unchanged, so that overlapping names are not multiplied. */
 static int add_strings(struct reader *r, const GElf_Shdr *strings)
 {
 	struct symtab *t = r->symbols;
@@ -147,7 +149,7 @@ static int add_strings(struct reader *r, const GElf_Shdr *strings)
 	return 0;
 }
 
-/* -ENOENT if the image has no such table. */
+/* Returns -ENOENT if the image has no such table. */
 static int add_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
 {
 	struct reader r = {.symbols = symbols, .image = image};
@@ -182,7 +184,7 @@ static size_t underscores(const char *name)
 	return n;
 }
 
-/* The worse comes first: by address, then size, type, binding, underscores, length, text. */
+/* Sort by address, then worse symbols first: by size, type, binding, underscores, length, text. */
 static int by_preference(const void *a, const void *b, void *context)
 {
 	const struct symbol_range *x = a, *y = b;
@@ -205,8 +207,8 @@ static int by_preference(const void *a, const void *b, void *context)
 }
 
 /*
- * Innermost wins: ranks grow with the address, and all symbols that have a
- * size stand above all that have none. Those end where the next one begins.
+ * Let the innermost symbol win: ranks grow with the address, and all symbols with a size rank above
+ * all without one. Symbols without a size end where the next one begins.
  */
 static void rank_symbols(struct symtab *t)
 {
@@ -263,7 +265,9 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 	return rc;
 }
 
-/* A source that cannot be read makes room for the next one; only lack of all is an error. */
+/*
+ * Use the best source of symbols that can be read. Returns an error only if no source can be read.
+ */
 static int add_best(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 		    struct object_facts *facts)
 {
@@ -360,7 +364,7 @@ void elf_free(struct elf *e)
 	vector_free(&e->starts);
 }
 
-/* A page may be mapped by two segments; code is in the one that may run. */
+/* A page may be mapped by two segments; code is in the executable one. */
 bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 {
 	bool found = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Functions by .eh_frame, which stripping leaves: every function that a debugger or an exception
- * may meet is described there, with where it begins and how long it is.
+ * Finds functions in .eh_frame, which survives stripping: it describes every function that a
+ * debugger or an exception may unwind, with its address and size.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -12,16 +12,19 @@
 #include "symbolizers/unwind_frame.h"
 
 #define SECTION_MAX (64u << 20)
-/* The largest files have 300,000 functions. Those beyond the limit are not found. */
+/* The largest files have 300,000 functions. Functions beyond the limit are not found. */
 #define FUNCTIONS_MAX (1u << 20)
-/* The largest CIE that compilers write has some 40 bytes; a hostile one could be read per FDE. */
+/*
+ * Largest CIE, in bytes. Those of compilers have at most about 40; the bound limits the work of a
+ * hostile file, whose CIE could be read once per FDE.
+ */
 #define CIE_MAX 1024
-#define KNOWN 64 /* CIEs kept; programs have a handful */
+#define KNOWN 64 /* CIEs kept; programs have only a few */
 
 struct known {
 	uint64_t offset;
 	bool set, good;
-	struct unwind_common common; /* only what unwind_read_augmentation() sets */
+	struct unwind_common common; /* only the members that unwind_read_augmentation() sets */
 	uint64_t return_register;
 };
 
@@ -30,8 +33,9 @@ struct frames {
 	struct elf *elf;
 	const struct elf_image *image;
 	Elf_Data data;
-	uint64_t bias;	  /* from where a byte of the section lies in memory to its address */
-	uint32_t no_name; /* an empty text among the names of symbols */
+	uint64_t bias;	  /* address of a byte of the section, less its address in this process's
+			   * memory */
+	uint32_t no_name; /* an empty string among the names of symbols */
 	uint32_t functions;
 	struct known known[KNOWN];
 };
@@ -54,7 +58,10 @@ static bool read_common(struct frames *f, struct known *ret)
 	return unwind_read_augmentation(&ret->common, &entry.cie);
 }
 
-/* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */
+/*
+ * Find or read a CIE; NULL if it makes no sense. CIEs are kept since several FDEs in a row refer to
+ * the same one.
+ */
 static const struct known *find_common(struct frames *f, uint64_t offset)
 {
 	struct known *k = &f->known[offset / 8 % KNOWN];
@@ -67,7 +74,7 @@ static const struct known *find_common(struct frames *f, uint64_t offset)
 	return k->good ? k : NULL;
 }
 
-/* Whether the function has no caller: its first instruction leaves no return address. */
+/* Whether the function has no caller: its first instruction makes the return address undefined. */
 static bool begins_thread(const struct known *k, struct reader instructions)
 {
 	return read_byte(&instructions) == DW_CFA_undefined &&
@@ -101,7 +108,7 @@ static int add_entry(struct frames *f, const Dwarf_FDE *fde)
 	size = unwind_read_pointer(&r, k->common.encoding & 0x0f, 0);
 	if (k->common.sized)
 		(void)read_block(&r, read_uleb(&r));
-	/* Functions that the linker has left out begin at 0. */
+	/* Functions that the linker has dropped begin at 0. */
 	if (r.bad || !start || __builtin_add_overflow(start, size, &end))
 		return 0;
 	rc = add_function(f, start, end);
@@ -135,7 +142,7 @@ int elf_add_frames(struct elf *e, const struct elf_image *image)
 	int64_t no_name;
 	int rc;
 
-	/* unwind_reader.h reads numbers in the order of this machine */
+	/* unwind_reader.h reads numbers in this machine's byte order. */
 	if (image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
 	    !elf_section_named(image, ".eh_frame", &section))
 		return 0;

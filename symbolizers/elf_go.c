@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names for stripped Go programs: their own table of functions is never stripped. */
+/*
+ * Names functions of stripped Go programs by Go's own table of functions, which is never stripped.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 
-/* Above what symbol tables say: it describes the same functions, and to their very ends. */
+/* Above all symbol tables: Go's table describes the same functions, with their exact ends. */
 #define RANK (UINT32_MAX - 1)
 
-/* All names at once, as they are, so that functions which share one cannot multiply it. */
+/* Add all names at once, unchanged, so that functions which share a name do not copy it. */
 static int add_names(struct symtab *t, const struct go_table *table, uint32_t *ret)
 {
 	size_t first = t->names.count ? t->names.count : 1;

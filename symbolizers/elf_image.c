@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening ELF files and reading their parts within bounds. */
+/* Opens ELF files and reads their parts within bounds. */
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define NOTES_MAX (64u << 10)
 #define DYNAMIC_MAX (64u << 10)
 
-/* Names of sections, which every question for a section compares, are read once. */
+/* Read the section names once, since every search for a section compares them. */
 static void keep_section_names(struct elf_image *image)
 {
 	size_t strings, size;
@@ -100,7 +100,7 @@ bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
 	       (ret->sh_offset <= image->size && ret->sh_size <= image->size - ret->sh_offset);
 }
 
-/* Of a huge table of names, those that were not kept are read one by one: it costs nothing. */
+/* Names beyond the kept bytes (only in files with many) are read one by one. */
 static bool section_is(const struct elf_image *image, const GElf_Shdr *section, const char *name)
 {
 	char buf[32];
@@ -179,7 +179,10 @@ char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section,
 	return bytes;
 }
 
-/* Unpack with an output that grows, so that a small file costs little and a bomb ends. */
+/*
+ * Unpack into a buffer that grows, so that a small file costs little and a decompression bomb
+ * fails.
+ */
 static int unpack_xz(const char *in, size_t in_size, char **ret, size_t *ret_size,
 		     struct beat *alive)
 {
@@ -268,7 +271,10 @@ static void find_build_id(const struct elf_image *image, const GElf_Shdr *sectio
 	}
 }
 
-/* A file name, padded to four bytes with NULs, and the CRC in the file's byte order. */
+/*
+ * The section holds a file name, padded with NULs to four bytes, and the CRC in the file's byte
+ * order.
+ */
 static void find_debuglink(const struct elf_image *image, struct object_facts *facts)
 {
 	GElf_Shdr section;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ELF file opened for reading, with every access bounded: libelf decodes
- * headers, notes and symbols; bytes come by pread, or from memory for the ELF
- * that .gnu_debugdata holds. Nothing is mmapped, so a file that is truncated
- * meanwhile makes an error and not a SIGBUS.
+ * An ELF file opened for reading, with every access bounded: libelf decodes headers, notes and
+ * symbols; bytes are read by pread(), or from memory for the ELF file inside .gnu_debugdata.
+ * Nothing is mmapped, so that a file which is truncated meanwhile causes an error and not a SIGBUS.
  */
 #ifndef SKEIN_SYMBOLIZERS_ELF_IMAGE_H
 #define SKEIN_SYMBOLIZERS_ELF_IMAGE_H
@@ -16,7 +15,7 @@
 #include "symbolizers/client.h"
 #include "symbolizers/elf_snapshot.h"
 
-/* Bytes; most files have 300 of them. */
+/* Bytes of section names; most files have 300. */
 #define SECTION_NAMES_KEPT 1024
 
 struct elf_image {
@@ -27,54 +26,57 @@ struct elf_image {
 	struct elf_snapshot *snapshot; /* NULL: none */
 	GElf_Ehdr header;
 	size_t sections;
-	GElf_Shdr names; /* the section of their names; sh_size 0: there is none */
-	char kept_names[SECTION_NAMES_KEPT]; /* its begin */
+	GElf_Shdr names; /* the section that holds the section names; sh_size 0: there is none */
+	char kept_names[SECTION_NAMES_KEPT]; /* the first bytes of that section */
 	size_t kept;
 	struct beat *beat;
 };
 
 /*
- * Open the file behind fd, which stays the caller's. 0; -EBADMSG: no regular
- * ELF file, or its headers lie; or a negative errno. Close also after failure.
+ * Open the file open as fd; the caller keeps fd. Returns 0; -EBADMSG: no regular ELF file, or its
+ * headers are wrong; or a negative errno. Call elf_image_close() also after failure.
  */
 int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
 void elf_image_close(struct elf_image *image);
 
 /*
- * Keep what is read from now on, so that everything made of the image is made of the same bytes
- * even if the file changes meanwhile. libelf keeps what it has read as well.
+ * Keep all bytes read from now on, so that everything made from the image is made from the same
+ * bytes even if the file changes meanwhile. libelf keeps the bytes that it has read as well.
  */
 void elf_image_keep(struct elf_image *image);
-/* Has all been kept? */
+/* Whether all bytes read have been kept. */
 bool elf_image_kept(const struct elf_image *image);
 
-/* Read exactly size bytes: 0, -EBADMSG beyond the end, or a negative errno. */
+/* Read exactly size bytes. Returns 0, -EBADMSG beyond the end, or a negative errno. */
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);
 
-/* A section's header by number or by name: false if there is none or it lies outside the file. */
+/*
+ * A section's header by number or by name; false if there is none or it lies outside of the file.
+ */
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret);
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret);
 
-/* The value of the first entry of the dynamic segment with that tag; false if there is none. */
+/* The value of the dynamic segment's first entry with this tag; false if there is none. */
 bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret);
-/* The first section of type, such as SHT_SYMTAB. */
+/* The first section of this type, such as SHT_SYMTAB. */
 bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret);
 
-/* A section's bytes, malloced, or NULL if it is empty, larger than limit, compressed or unreadable.
+/*
+ * A section's bytes, malloc()ed; NULL if it is empty, larger than limit, compressed or unreadable.
  */
 char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit);
 
 /*
- * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). 0,
- * -ENOENT if there is no such section, or as elf_image_open().
+ * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). Returns 0, -ENOENT if
+ * there is no such section, or an error of elf_image_open(). Source:
  * https://sourceware.org/gdb/current/onlinedocs/gdb.html/MiniDebugInfo.html
  */
 int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from);
 
-/* Build-id and debuglink, where the file has them. */
+/* Set the build-id and the debuglink of facts, where the file has them. */
 void elf_image_identity(const struct elf_image *image, struct object_facts *facts);
 
-/* The CRC-32 of the whole file, as .gnu_debuglink holds it. 0 or a negative errno. */
+/* The CRC-32 of the whole file, as in .gnu_debuglink. Returns 0 or a negative errno. */
 int elf_image_crc(const struct elf_image *image, uint32_t *ret);
 
 #endif

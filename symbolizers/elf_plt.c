@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stubs of the procedure linkage table have no symbols. Each jumps through a
- * slot of the global offset table, and the relocation of that slot names the
- * function. The layouts of stubs differ (lazy, IBT, .plt.got), the jump does
- * not, so it is the jump that is looked for.
+ * Names the stubs of the procedure linkage table, which have no symbols. Each stub jumps through a
+ * slot of the global offset table, and the relocation of that slot names the function. Stubs have
+ * several layouts (lazy, IBT, .plt.got), but the same jump, so the jump is searched for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #define PLT_MAX (4u << 20)
 #define RELOCATIONS_MAX (16u << 20)
 #define STRINGS_MAX (64u << 20)
-#define NAMES_MAX (16u << 20) /* bytes that names of stubs may take */
+#define NAMES_MAX (16u << 20) /* bytes for the names of stubs */
 #define NAME_MAX_BYTES 1024
 
 struct slot {
@@ -24,7 +23,7 @@ struct slot {
 
 struct plt {
 	VECTOR(struct slot) slots;
-	char *symbols; /* .dynsym, in the byte order of this machine */
+	char *symbols; /* .dynsym, in this machine's byte order */
 	size_t symbol_count;
 	char *strings;
 	size_t strings_size;
@@ -38,7 +37,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Only 64-bit files in this machine's byte order reach this, see elf_add_plt(). */
+/* Only 64-bit files in this machine's byte order get here, see elf_add_plt(). */
 static int add_slots(struct plt *plt, const struct elf_image *image)
 {
 	int rc = 0;
@@ -113,7 +112,7 @@ static int add_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size,
 	return symtab_add(&e->symbols, &r);
 }
 
-/* x86-64: the slot of "jmp *disp32(%rip)" (ff 25) in a stub, 0 if there is none. */
+/* x86-64: the slot of "jmp *disp32(%rip)" (ff 25) in a stub; 0 if there is none. */
 static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 {
 	int32_t displacement;
@@ -127,7 +126,7 @@ static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 	return 0;
 }
 
-/* arm64: "adrp x16, page; ldr x17, [x16, #offset]" among the first instructions. */
+/* arm64: the slot of "adrp x16, page; ldr x17, [x16, #offset]" in a stub; 0 if there is none. */
 static uint64_t slot_arm64(const uint8_t *stub, size_t size, uint64_t address)
 {
 	uint32_t op[2];
@@ -165,7 +164,7 @@ static int add_section(struct elf *e, struct plt *plt, const struct elf_image *i
 	return rc;
 }
 
-/* .plt.got has stubs of 8 bytes, or of 16 with IBT; the linker says which. */
+/* .plt.got has stubs of 8 bytes, or of 16 with IBT, by sh_entsize. */
 static int add_sections(struct elf *e, struct plt *plt, const struct elf_image *image)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Blocks of the file, each read when the first byte of it is wanted. */
+/* Reads a file in blocks, each when its first byte is requested, and keeps the blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "symbolizers/elf_snapshot.h"
 
 #define BLOCK_SIZE (64u << 10)
-/* 2^20 blocks: the pointers to them take 8 MiB */
+/* 2^20 blocks; the pointers to them take 8 MiB. */
 #define FILE_MAX ((uint64_t)BLOCK_SIZE << 20)
-/* A file of 500 MB has about 50 MB of call frame information. */
+/* Bytes; a file of 500 MB has about 50 MB of call frame information. */
 #define KEPT_MAX (128u << 20)
 
 struct elf_snapshot {
@@ -18,7 +18,7 @@ struct elf_snapshot {
 	uint64_t size;
 	struct beat *beat;
 	size_t kept; /* bytes */
-	bool lost;   /* something was read that is not kept */
+	bool lost;   /* some bytes were read but not kept */
 	char **blocks;
 };
 
@@ -64,7 +64,7 @@ void elf_snapshot_free(struct elf_snapshot *s)
 	free(s);
 }
 
-/* The block is there afterwards, unless there is no room for it. */
+/* Read and keep a block, unless there is no room for it (then set lost). 0 or a negative errno. */
 static int keep_block(struct elf_snapshot *s, size_t number)
 {
 	uint64_t at = (uint64_t)number * BLOCK_SIZE;

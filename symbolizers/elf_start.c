@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where threads begin: a stack whose outermost frame lies there is complete. */
+/*
+ * Finds the functions in which threads begin. A stack whose outermost frame is in one is complete.
+ */
 #include <string.h>
 
 #include "symbolizers/elf.h"
 
-/* The function at an entry point without a symbol: crt1's _start has 34 to 56 bytes. */
+/* Bytes of the function at an entry point without a symbol: crt1's _start has 34 to 56. */
 #define ENTRY_SIZE 64
 #define STARTS_MAX 64
 
@@ -13,7 +15,7 @@ static const char *const start_names[] = {
 	"__clone3", "__clone_internal", "thread_start",
 };
 
-/* Go's, see unwind_go.c. No name of interest is longer. */
+/* Functions of Go's runtime, see unwind_go.c. All of these names are shorter than GO_NAME_MAX. */
 #define GO_NAME_MAX 64
 static const char *const go_start_names[] = {
 	"runtime.rt0_go",    "runtime.goexit", "runtime.mstart", "runtime.mcall",
@@ -24,7 +26,7 @@ static bool is_go_start(const char *name)
 {
 	size_t length = strnlen(name, GO_NAME_MAX);
 
-	/* The linker says which of the calling conventions it has. */
+	/* The linker appends the calling convention to the name. */
 	if (length > 5 && strcmp(name + length - 5, ".abi0") == 0)
 		length -= 5;
 	for (size_t i = 0; i < sizeof(go_start_names) / sizeof(*go_start_names); i++) {
@@ -32,7 +34,7 @@ static bool is_go_start(const char *name)
 		    memcmp(name, go_start_names[i], length) == 0)
 			return true;
 	}
-	/* Entry points, one per system; those of libraries are called by C. */
+	/* Entry points have names per system; those of libraries have callers in C. */
 	return strncmp(name, "_rt0_", 5) == 0 && !memmem(name, length, "_lib", 4);
 }
 
@@ -67,9 +69,8 @@ static bool is_linker_name(const struct elf_image *image, uint64_t strings, uint
 }
 
 /*
- * Older linkers gave shared libraries an entry point too, at the beginning of
- * .text. It means something in a static position-independent program and in
- * the dynamic linker.
+ * Older linkers gave shared libraries an entry point too, at the start of .text. An entry point is
+ * real only in a static position-independent program and in the dynamic linker.
  */
 static bool library_runs(const struct elf_image *image)
 {

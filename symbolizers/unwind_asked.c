@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Some pages of a table, while nobody has made all of it yet: the functions in them are found by
- * .eh_frame_hdr. With each page come the function before it and the one behind it, since what lies
- * between functions depends on both. So a page is the same as in the table, unless .eh_frame_hdr
- * leaves functions out: then the table, when it comes, puts that right.
+ * Makes some pages of a table before the whole table exists; .eh_frame_hdr finds the functions in
+ * them. For each page the function before it and the one after it are added, too, since the code
+ * between functions depends on both neighbors. So a page equals that of the whole table, unless
+ * .eh_frame_hdr leaves functions out; the whole table corrects this when it arrives.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
-/* With fewer the table may come from .debug_frame, if there is one: unwind_cfi_read(). */
+/* With fewer functions the table may come from .debug_frame: see unwind_cfi_read(). */
 #define FUNCTIONS_FEW 64
-/* Before and behind a page code is searched no farther than that: a clone() has 64 bytes. */
+/* Code is searched at most this far before and after a page, in bytes; a clone() has 64 bytes. */
 #define MARGIN UNWIND_PAGE_SIZE
 
 struct asked {
@@ -26,7 +26,7 @@ struct asked {
 	struct unwind_rows rows;
 	struct unwind_cfi *cfi;
 	struct unwind_index index;
-	uint64_t *pages; /* in order, each once */
+	uint64_t *pages; /* sorted and distinct */
 	size_t count;
 	uint64_t first, end; /* pages of the whole table */
 };
@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* From the first page of the code to the last: the same for all questions about a file. */
+/* Set first and end to the pages of all code: the same for all requests for one file. */
 static void find_span(struct asked *a)
 {
 	a->first = UINT64_MAX;
@@ -52,7 +52,7 @@ static void find_span(struct asked *a)
 	}
 }
 
-/* What lies outside of the code is left out. */
+/* Sort the requested pages, and drop duplicates and pages without code. */
 static int take_pages(struct asked *a, const uint64_t *pages, size_t count)
 {
 	find_span(a);
@@ -71,7 +71,7 @@ static int take_pages(struct asked *a, const uint64_t *pages, size_t count)
 	return a->count ? 0 : -ENOENT;
 }
 
-/* Go's functions are in its line table. */
+/* Go's functions are in its line table, not in .eh_frame: leave them to the whole table. */
 static int refuse_go(const struct asked *a)
 {
 	struct go_table table;
@@ -94,7 +94,9 @@ static int open_index(struct asked *a)
 	return rc;
 }
 
-/* The functions that begin at or behind an address, from the one before it to the first at end. */
+/*
+ * Add the functions that begin between address and end, the one before them and the one after them.
+ */
 static int add_functions(struct asked *a, uint64_t address, uint64_t end)
 {
 	struct unwind_index_entry entry;
@@ -104,7 +106,7 @@ static int add_functions(struct asked *a, uint64_t address, uint64_t end)
 	for (i -= !rc && i; !rc && i < a->index.count; i++) {
 		rc = unwind_index_get(&a->index, i, &entry);
 		if (!rc && entry.function < last)
-			rc = -EBADMSG; /* not in order: nothing is found by it */
+			rc = -EBADMSG; /* unsorted: a binary search finds nothing in it */
 		if (!rc)
 			rc = unwind_cfi_add(a->cfi, entry.function, entry.description);
 		last = entry.function;
@@ -114,7 +116,10 @@ static int add_functions(struct asked *a, uint64_t address, uint64_t end)
 	return rc;
 }
 
-/* Where undescribed code is looked for: around the page, and in its segment. */
+/*
+ * Add a span in which undescribed code is searched: the page and MARGIN bytes around it, within the
+ * segment.
+ */
 static int add_part(struct asked *a, const struct unwind_segment *s, uint64_t start, uint64_t end)
 {
 	struct unwind_span part = {start, end}, *last = a->source.parts.items;

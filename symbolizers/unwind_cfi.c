@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The entries of .eh_frame and .debug_frame: libdw finds them and checks their
- * bounds; what they say of addresses and instructions is read here.
+ * Reads the entries of .eh_frame and .debug_frame. libdw finds entries and checks their bounds;
+ * their addresses and instructions are decoded here.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -11,10 +11,16 @@
 #include "symbolizers/unwind_frame.h"
 
 #define SECTION_MAX (256u << 20)
-/* The largest that compilers write has some 40 bytes; a hostile one could be read once per FDE. */
+/*
+ * Largest CIE, in bytes. Those of compilers have at most about 40; the bound limits the work of a
+ * hostile file, whose CIE could be read once per FDE.
+ */
 #define CIE_MAX 1024
-#define KNOWN 64 /* CIEs kept; programs have a handful */
-/* A program's start-up code and its PLT are always described, also where nothing else is. */
+#define KNOWN 64 /* CIEs kept; programs have only a few */
+/*
+ * Start-up code and the PLT are described even if nothing else is: with fewer functions than this,
+ * .eh_frame counts as empty.
+ */
 #define FUNCTIONS_FEW 8
 #define BEAT_ENTRIES 1024
 
@@ -25,7 +31,7 @@ struct known {
 };
 
 #define BLOCK (64u << 10)
-/* A compiler writes some hundred bytes. */
+/* Largest FDE, in bytes. Compilers write some hundred bytes. */
 #define FDE_MAX (1u << 20)
 
 struct unwind_cfi {
@@ -33,12 +39,18 @@ struct unwind_cfi {
 	struct unwind_rows *rows;
 	struct unwind_cfi_section section;
 	Elf_Data data;
-	/* a byte for each block of the section, set if it has been read; NULL: all of it has */
+	/*
+	 * one byte per block of the section, set if the block has been read; NULL: all has been
+	 * read
+	 */
 	uint8_t *there;
 	struct known known[KNOWN];
 };
 
-/* Have those bytes of the section in memory. 0, -EBADMSG beyond its end, or what reading says. */
+/*
+ * Make size bytes of the section at offset at available in memory. Returns 0, -EBADMSG beyond the
+ * end of the section, or an error of unwind_source_read().
+ */
 static int fetch(struct unwind_cfi *c, uint64_t at, uint64_t size)
 {
 	if (at > c->section.size || size > c->section.size - at)
@@ -60,7 +72,7 @@ static int fetch(struct unwind_cfi *c, uint64_t at, uint64_t size)
 	return 0;
 }
 
-/* The letters behind z, each of which has something in the augmentation data or nothing. */
+/* Decode the augmentation string. Each letter after z may have a field in the augmentation data. */
 bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
 {
 	struct reader r = {cie->augmentation_data, cie->augmentation_data, false};
@@ -77,7 +89,7 @@ bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie)
 		case 'R':
 			c->encoding = read_byte(&r);
 			break;
-		case 'P': /* the size is all that matters of the personality routine */
+		case 'P': /* only the size of the personality routine's pointer matters */
 			unwind_read_pointer(&r, read_byte(&r) & 0x0f, 0);
 			break;
 		case 'L':
@@ -128,7 +140,10 @@ static bool read_common(struct unwind_cfi *c, uint64_t offset, struct unwind_com
 	return unwind_read_augmentation(ret, &entry.cie) && unwind_frame_begin(ret, r);
 }
 
-/* NULL if the CIE makes no sense. Several FDEs in a row refer to the same one. */
+/*
+ * Find or read a CIE; NULL if it makes no sense. CIEs are kept since several FDEs in a row refer to
+ * the same one.
+ */
 static const struct unwind_common *find_common(struct unwind_cfi *c, uint64_t offset)
 {
 	struct known *k = &c->known[offset / 8 % KNOWN];
@@ -141,7 +156,7 @@ static const struct unwind_common *find_common(struct unwind_cfi *c, uint64_t of
 	return k->good ? &k->common : NULL;
 }
 
-/* -EBADMSG: it makes no sense. */
+/* Add the rows of one function. -EBADMSG: the description makes no sense. */
 static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 {
 	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
@@ -157,7 +172,7 @@ static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 		(void)read_block(&r, read_uleb(&r));
 	if (r.bad)
 		return -EBADMSG;
-	/* Functions that the linker has left out. */
+	/* Skip functions that the linker has dropped. */
 	if (!size || !address)
 		return 0;
 	if (!unwind_source_offset(c->source, address, &offset, &room) || size > room)
@@ -173,8 +188,8 @@ static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 }
 
 /*
- * A terminator within the section is stepped over: the dynamic linker finds
- * functions by a table, and so do not see it.
+ * Step over a terminator within the section: the dynamic linker finds functions by .eh_frame_hdr
+ * and does not see the terminator.
  */
 static bool skip_terminator(const struct unwind_cfi *c, uint64_t at, uint64_t *next)
 {
@@ -201,7 +216,7 @@ static int read_entries(struct unwind_cfi *c)
 			c->rows->refused++;
 			rc = 0;
 		}
-		/* Where the next one begins is not known: the rest is lost. */
+		/* The start of the next entry is unknown: the rest of the section is lost. */
 		if (next <= at)
 			break;
 		at = next;
@@ -236,7 +251,7 @@ int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	int rc = read_section(rows, s, true);
 
-	/* Go's .debug_frame does not know where stacks are switched. */
+	/* Skip Go's .debug_frame, which does not describe stack switches. */
 	if (!rc && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW &&
 	    !rows->layers[UNWIND_LAYER_LINES].count)
 		rc = read_section(rows, s, false);
@@ -256,7 +271,7 @@ int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
 	rc = unwind_cfi_find(s, true, &c->section);
 	if (rc)
 		goto out;
-	/* of so much, calloc() makes memory that is there once it is written to */
+	/* For large sizes, calloc() maps memory that takes pages only once they are written to. */
 	c->data = (Elf_Data){
 		.d_buf = calloc(1, c->section.size),
 		.d_size = c->section.size,
@@ -287,7 +302,10 @@ const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c)
 	return &c->section;
 }
 
-/* Whether an entry describes the function at address. Of what makes no sense nobody knows. */
+/*
+ * Whether an entry may describe the function at address. Nobody can know that for an entry that
+ * makes no sense, so such an entry passes here.
+ */
 static bool may_describe(struct unwind_cfi *c, const Dwarf_FDE *fde, uint64_t address)
 {
 	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
@@ -320,7 +338,7 @@ int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_addres
 	return 0;
 }
 
-/* Where the byte at address lies in the file, and how many follow it in its segment. */
+/* Find where the byte at address lies in the file, and how many bytes follow it in its segment. */
 static bool find_loaded(const struct elf_image *image, uint64_t address,
 			struct unwind_cfi_section *ret)
 {
@@ -347,7 +365,7 @@ static bool find_loaded(const struct elf_image *image, uint64_t address,
 	return false;
 }
 
-/* LSB core specification, section 10.6.2: version, three encodings, where .eh_frame begins. */
+/* LSB core specification, section 10.6.2: version, three encodings, address of .eh_frame. */
 static bool find_by_header(const struct elf_image *image, struct unwind_cfi_section *ret)
 {
 	uint8_t header[12];

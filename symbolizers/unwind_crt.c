@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Every program and library begins in _init() and ends in _fini(): the sections
- * .init and .fini, of which call frame information says nothing. On x86-64
- * they align the stack, call what they call, and undo it:
+ * Adds rules for start-up code that the compiler links into each file. Every program and library
+ * begins in _init() and ends in _fini(): the sections .init and .fini, which no call frame
+ * information describes. On x86-64 these functions align the stack, make their calls, and undo the
+ * alignment:
  *
  *   glibc 2.36  [endbr64] sub $8,%rsp ... add $8,%rsp; ret
  *   musl 1.2.3  push %rax ... pop %rax; ret
  *
- * gcc 12's crtbegin.o has four functions side by side, also undescribed:
- * deregister_tm_clones, register_tm_clones, __do_global_dtors_aux and
- * frame_dummy, of which the last two are the first entries of .fini_array and
- * .init_array. Only __do_global_dtors_aux touches the stack: after a
+ * The crtbegin.o of gcc 12 has four functions side by side, also undescribed: deregister_tm_clones,
+ * register_tm_clones, __do_global_dtors_aux and frame_dummy, of which the last two are the first
+ * entries of .fini_array and .init_array. Only __do_global_dtors_aux touches the stack: after a
  * conditional jump it saves the frame pointer, and restores it before its ret.
  */
 #include <errno.h>
@@ -18,9 +18,11 @@
 
 #include "symbolizers/unwind_crt.h"
 
-/* They have 9 to 30 bytes, and more where old libraries are linked in. */
+/* bytes; _init() and _fini() have 9 to 30, and more where old libraries are linked in */
 #define FUNCTION_MAX 256
-/* Of crtbegin.o: the first two functions, the most of the third, the fourth. */
+/*
+ * Sizes in crtbegin.o, in bytes: the first two functions, an upper bound of the third, the fourth.
+ */
 #define CLONES_SIZE 0x70
 #define DTORS_MAX 128
 #define DUMMY_SIZE 9
@@ -28,7 +30,7 @@
 #define JNE 0x75
 
 struct shape {
-	const uint8_t *begin, *end; /* end: with its ret */
+	const uint8_t *begin, *end; /* end: with the ret instruction */
 	uint64_t begin_size, end_size;
 };
 
@@ -54,7 +56,7 @@ static struct unwind_rule rule_of(const struct unwind_machine *m, int32_t cfa_of
 	};
 }
 
-/* Before the stack is moved, while it is, and at the return. */
+/* Rules for the code before the stack is moved, while it is moved, and at the return. */
 static int add_function(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start,
 			uint64_t moved, uint64_t end)
 {
@@ -75,7 +77,7 @@ static const uint8_t *find_end(const struct shape *h, const uint8_t *code, size_
 	return memmem(code, size, h->end, h->end_size);
 }
 
-/* at: file offset of the function's first byte. */
+/* at: file offset of the function's first byte */
 static int add_at(struct unwind_rows *rows, const struct unwind_source *s, uint64_t at,
 		  uint64_t room)
 {
@@ -101,7 +103,9 @@ static int add_at(struct unwind_rows *rows, const struct unwind_source *s, uint6
 	return 0;
 }
 
-/* Where the dynamic linker is told that it is, or the section of a static program. */
+/*
+ * Find a function by its entry in the dynamic segment, else (in a static program) by its section.
+ */
 static bool find_function(const struct unwind_source *s, int64_t tag, const char *name,
 			  uint64_t *ret, uint64_t *ret_room)
 {
@@ -131,7 +135,7 @@ static bool file_offset(const struct elf_image *image, uint64_t address, uint64_
 	return false;
 }
 
-/* The file offset of the function that an array of the dynamic segment begins with. */
+/* The file offset of the first function in an array that the dynamic segment refers to. */
 static bool find_first(const struct unwind_source *s, int64_t tag, uint64_t *ret)
 {
 	uint64_t array, at, function;
@@ -141,7 +145,10 @@ static bool find_first(const struct unwind_source *s, int64_t tag, uint64_t *ret
 	       unwind_source_offset(s, function, ret, NULL);
 }
 
-/* begin: of all four; pushed, popped: behind those instructions of the one that has them. */
+/*
+ * begin: of all four functions; pushed, popped: the ends of the push and the pop instruction in
+ * __do_global_dtors_aux. All are file offsets.
+ */
 static int add_four(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t begin,
 		    uint64_t pushed, uint64_t popped, uint64_t end)
 {
@@ -160,7 +167,10 @@ static int add_four(struct unwind_rows *rows, const struct unwind_machine *m, ui
 	return rc == -EINVAL ? 0 : rc;
 }
 
-/* In the lowest layer: whatever else is said of that code is right, and this is not. */
+/*
+ * Add the functions of crtbegin.o in the lowest layer: any other description of that code is more
+ * reliable.
+ */
 static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	static const uint8_t lea_rdi[] = {0x48, 0x8d, 0x3d}, pop_rbp_ret[] = {0x5d, 0xc3};
@@ -177,7 +187,7 @@ static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 	pop = push ? memmem(push, (size_t)(aux + (dummy - dtors) - push), pop_rbp_ret,
 			    sizeof(pop_rbp_ret)) :
 		     NULL;
-	/* after jne, which has two bytes */
+	/* The push must follow a jne, which has two bytes. */
 	if (!pop || push - aux < 2 || push[-2] != JNE)
 		return 0;
 	return add_four(rows, unwind_machine_of(s), begin, dtors + (uint64_t)(push + 1 - aux),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * DWARF expressions, as far as compilers and assembler code use them in call
- * frame information (DWARF 5, section 2.5): sums of a register, a scaled
- * register and constants, perhaps read from memory and added to once more.
+ * Decodes the DWARF expressions that compilers and assembler code use in call frame information
+ * (DWARF 5, section 2.5): sums of a register, a scaled register and constants, perhaps read from
+ * memory, plus another constant.
  */
 #include <dwarf.h>
 
@@ -12,8 +12,8 @@
 #define OPERATIONS_MAX 16
 
 /*
- * What is on the expression's stack: add, reg + add, 8 * index + add, reg +
- * 8 * index + add, or, if it was read from memory, *(that) + second.
+ * A value on the expression's stack: add, reg + add, 8 * index + add, or reg + 8 * index + add;
+ * with deref set, the word at that address, plus second.
  */
 struct term {
 	bool has_reg, has_index, deref;
@@ -79,7 +79,7 @@ static void add(struct evaluation *e)
 	push(e, a);
 }
 
-/* Only ever by eight: an index into an array of pointers. */
+/* Multiplication is supported only by eight, for an index into an array of pointers. */
 static void multiply(struct evaluation *e, int64_t by)
 {
 	struct term b = pop(e), a = pop(e);
@@ -136,7 +136,7 @@ static void step(struct evaluation *e, struct reader *r)
 	}
 }
 
-/* false if the expression is none of ours. */
+/* Returns false if the expression is not of a supported form. */
 static bool evaluate(struct reader r, struct term *ret)
 {
 	struct evaluation e = {.depth = 0};
@@ -150,8 +150,8 @@ static bool evaluate(struct reader r, struct term *ret)
 }
 
 /*
- * The one for the PLT that linkers write: sp + 8, and 8 more from the byte of
- * the 16-byte stub on, in lit, at which it has pushed its number.
+ * The expression that linkers write for the PLT: sp + 8, and 8 more from the byte of the 16-byte
+ * stub (in lit) at which the stub has pushed its number.
  */
 static bool is_plt(const struct reader *r, struct unwind_cfa *ret)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The instructions of call frame information (DWARF 5, section 6.4.2), run
- * once over each function. Only the registers that rules speak of are followed.
+ * Runs the instructions of call frame information (DWARF 5, section 6.4.2) once over each function.
+ * Only the registers that rules can name are followed.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "symbolizers/unwind_frame.h"
 
 #define REMEMBERED_MAX 8
-/* Pointer authentication on arm64, which not every dwarf.h knows. */
+/* Pointer authentication on arm64; not every dwarf.h has these. */
 #define CFA_NEGATE_RA_STATE_WITH_PC 0x2c
 #define CFA_NEGATE_RA_STATE 0x2d
 
@@ -18,7 +18,7 @@ struct run {
 	struct reader in;
 	struct unwind_frame now, remembered[REMEMBERED_MAX];
 	unsigned int depth;
-	uint64_t moved; /* code bytes since the beginning */
+	uint64_t moved; /* bytes of code since the start of the function */
 	uint64_t address;
 	bool bad;
 };
@@ -60,7 +60,7 @@ static void say_base(struct unwind_rule *rule, const struct unwind_frame *f)
 		rule->base_offset = UNWIND_BASE_LOST;
 }
 
-/* false if rules cannot say where the return address is. */
+/* Returns false if rules cannot express where the return address is. */
 static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 		   const struct unwind_frame *f, enum unwind_ra *ret)
 {
@@ -73,7 +73,7 @@ static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 		rule->second = f->ra.offset;
 		return true;
 	}
-	/* Not touched is an answer where a call leaves the return address in a register. */
+	/* "Same" is valid where a call leaves the return address in a register. */
 	if ((f->ra.where != WHERE_SAME && f->ra.where != WHERE_REGISTER) || reg >= m->registers ||
 	    rule->kind != UNWIND_CFA)
 		return false;
@@ -83,9 +83,8 @@ static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 }
 
 /*
- * A signal frame. glibc says on x86-64 that the CFA is what the sigcontext
- * holds of sp, 120 bytes in; so it is known where that lies. On arm64 there is
- * but one layout.
+ * Whether the frame is a signal frame. On x86-64 glibc defines the CFA as the sp in the sigcontext,
+ * at offset 120, which gives the position of the sigcontext. arm64 has only one layout.
  */
 static bool is_signal(const struct unwind_common *c, const struct unwind_cfa *cfa, int32_t *offset)
 {
@@ -195,7 +194,7 @@ static void advance(struct run *r, uint64_t factored)
 		r->bad = true;
 }
 
-/* Never backwards. */
+/* Set the location, which must not go backwards. */
 static void set_location(struct run *r)
 {
 	uint64_t to = unwind_read_pointer(&r->in, r->common->encoding, r->common->bias);
@@ -251,7 +250,7 @@ static void define_cfa(struct run *r, uint8_t op)
 	}
 }
 
-/* Instructions that begin with the number of a register. */
+/* Run an instruction whose first operand is a register number. */
 static void define_register(struct run *r, uint8_t op)
 {
 	uint64_t reg = read_uleb(&r->in), from;
@@ -314,7 +313,7 @@ static void step(struct run *r)
 	switch (op) {
 	case DW_CFA_nop:
 	case CFA_NEGATE_RA_STATE_WITH_PC:
-	case CFA_NEGATE_RA_STATE: /* the walker strips what pointer authentication adds */
+	case CFA_NEGATE_RA_STATE: /* the walker strips the pointer authentication code */
 		break;
 	case DW_CFA_set_loc:
 		set_location(r);
@@ -367,7 +366,7 @@ bool unwind_frame_begin(struct unwind_common *c, struct reader instructions)
 {
 	struct run r = {.common = c, .in = instructions};
 
-	/* Whoever calls leaves everything as it is. */
+	/* At a call, all registers still hold the caller's values. */
 	c->initial = (struct unwind_frame){.cfa.kind = UNWIND_BAD};
 	r.now = c->initial;
 	while (r.in.at < r.in.end && !r.bad && !r.in.bad)
@@ -395,7 +394,7 @@ int unwind_frame_run(const struct unwind_common *c, struct reader instructions, 
 			changed = true;
 			continue;
 		}
-		/* A step that moves on changes nothing else. */
+		/* An instruction that advances the location changes nothing else. */
 		rule = unwind_frame_rule(c, &r.now);
 		if (changed)
 			rc = unwind_rows_put(rows, start + before, &rule);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What call frame information says of one place in the code, as far as rules
- * can say it: where the canonical frame address is, and where the caller's
- * frame pointer, base pointer and return address are.
- * DWARF 5, section 6.4; https://dwarfstd.org/doc/DWARF5.pdf
+ * The call frame information for one place in the code, as far as rules can express it: where the
+ * canonical frame address is, and where the caller's frame pointer, base pointer and return address
+ * are. Source: DWARF 5, section 6.4; https://dwarfstd.org/doc/DWARF5.pdf
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_FRAME_H
 #define SKEIN_SYMBOLIZERS_UNWIND_FRAME_H
@@ -19,8 +18,8 @@ enum unwind_where {
 	WHERE_CFA,	 /* saved at CFA + offset */
 	WHERE_REGISTER,	 /* in register reg */
 	WHERE_ADDRESS,	 /* saved at register reg + offset */
-	WHERE_UNDEFINED, /* lost; of the return address: there is none */
-	WHERE_UNKNOWN,	 /* said in a way that rules cannot say */
+	WHERE_UNDEFINED, /* lost; for the return address: there is no caller */
+	WHERE_UNKNOWN,	 /* described in a way that rules cannot express */
 };
 
 struct unwind_place {
@@ -41,47 +40,49 @@ struct unwind_frame {
 	struct unwind_place fp, base, ra;
 };
 
-/* A CIE: what the functions that refer to it have in common. */
+/* A CIE: the facts that all functions referring to it have in common. */
 struct unwind_common {
 	const struct unwind_machine *machine;
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t bias;	  /* from where a byte of the section lies in memory to its address */
+	uint64_t bias;	  /* address of a byte of the section, less its address in this process's
+			   * memory */
 	uint8_t encoding; /* of addresses: DW_EH_PE_... */
-	bool sized;	  /* augmentation data has its size in front */
+	bool sized;	  /* augmentation data begins with its size */
 	bool signal;	  /* the frames are those that the kernel makes for signal handlers */
 	struct unwind_frame initial;
 };
 
-/* The rule of a frame. */
+/* Convert a frame to a rule; UNWIND_BAD if rules cannot express the frame. */
 struct unwind_rule unwind_frame_rule(const struct unwind_common *c, const struct unwind_frame *f);
 
-/* Run a CIE's own instructions, which make c->initial. false if they make no sense. */
+/* Run a CIE's initial instructions, which set c->initial. Returns false if they make no sense. */
 bool unwind_frame_begin(struct unwind_common *c, struct reader instructions);
 
 /*
- * Run the instructions of the function that was begun in rows, whose code is at address, as far
- * as they are about its first size bytes. 0; -EBADMSG: they make no sense; or what
- * unwind_rows_put() says.
+ * Run the instructions of the function that is open in rows, whose code is at address, as far as
+ * they concern its first size bytes. Returns 0; -EBADMSG: the instructions make no sense; or an
+ * error of unwind_rows_put().
  */
 int unwind_frame_run(const struct unwind_common *c, struct reader instructions, uint64_t address,
 		     uint64_t size, struct unwind_rows *rows);
 
 /*
- * A pointer encoded as DW_EH_PE_... says; bias: see above. What no compiler writes into call frame
- * information sets r->bad. LSB core specification, section 10.5.
+ * Decode a pointer with a DW_EH_PE_... encoding; for bias see struct unwind_common. Encodings that
+ * no compiler writes into call frame information set r->bad. Source: LSB core specification,
+ * section 10.5.
  */
 uint64_t unwind_read_pointer(struct reader *r, uint8_t encoding, uint64_t bias);
 
 /*
- * unwind_cfi.c: what the augmentation of a CIE says of the functions that refer to it: c->sized,
- * encoding and signal. false if it makes no sense.
+ * unwind_cfi.c: decode the augmentation of a CIE into c->sized, encoding and signal. Returns false
+ * if it makes no sense.
  */
 bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie);
 
-/* unwind_expression.c: what an expression says of the CFA (kind UNWIND_BAD: not understood). */
+/* unwind_expression.c: decode an expression for the CFA; kind is UNWIND_BAD if not understood. */
 struct unwind_cfa unwind_expression_cfa(struct reader expression);
-/* And of the address at which a register is saved. */
+/* unwind_expression.c: decode an expression for the address at which a register is saved. */
 struct unwind_place unwind_expression_place(struct reader expression);
 
 #endif

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From Go's stack pointer deltas to rows. Compiled functions are simple: the
- * delta tells the frame. The few assembler functions that switch stacks are not:
+ * Makes rows from Go's stack pointer deltas. In compiled functions the delta gives the frame. A few
+ * assembler functions switch stacks and need special rules:
  *
- *  - Where a frame pointer was set up before, the frame is found by it: it is
- *    kept across the switch, and leads back to the goroutine (systemstack,
- *    asmcgocall), to the C code that called (cgocallback), and out of the vDSO
- *    (nanotime1).
- *  - Go before 1.21 gave systemstack and asmcgocall no frame, and what the
- *    frame pointer leads to is the caller's caller: one frame is lost.
- *  - On arm64 asmcgocall (and systemstack before 1.21) takes another frame
- *    pointer along with the stack, so that there is no way back.
- *  - mcall, morestack and gogo leave one stack for good: behind the switch,
- *    nobody called.
+ *  - Where a frame pointer was set up before the switch, it finds the frame: it is kept across
+ *    the switch, and leads back to the goroutine (systemstack, asmcgocall), to the C code that
+ *    called (cgocallback), and out of the vDSO (nanotime1).
+ *  - Go before 1.21 gave systemstack and asmcgocall no frame, and the frame pointer leads to the
+ *    caller's caller: one frame is lost.
+ *  - On arm64, asmcgocall (and systemstack before 1.21) changes the frame pointer along with the
+ *    stack, so that there is no way back.
+ *  - mcall, morestack and gogo leave one stack for good: after the switch there is no caller.
  *
- * The table agrees with the .debug_frame that Go's linker makes, since that is
- * made from it; neither knows of the switches. A goroutine's stack that moves
- * while C code which it called calls back leaves old frame pointers in the C
- * code's frames: they lead to the old copy of the same frames.
+ * The table agrees with the .debug_frame that Go's linker makes from it; neither describes the
+ * switches. When C code calls back into Go and the goroutine's stack moves meanwhile, the C code's
+ * frames keep old frame pointers, which lead to the old copy of the same frames.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,18 +23,18 @@
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_go.h"
 
-#define CODE_MAX 4096		     /* bytes of a function that are searched for a switch */
-#define DELTA_MAX ((1 << 30) + 4096) /* reflect calls with frames of up to 1 GiB and a bit */
-#define ROLE_NAME_MAX 64	     /* bytes of a name that are looked at */
+#define CODE_MAX 4096		     /* bytes of a function that are searched for a stack switch */
+#define DELTA_MAX ((1 << 30) + 4096) /* bytes; reflect's frames reach just over 1 GiB */
+#define ROLE_NAME_MAX 64	     /* bytes of a name that are compared */
 #define NEVER UINT64_MAX
 
 enum role {
 	GO_PLAIN,
-	GO_ROOT,   /* nobody called */
-	GO_LEAVE,  /* behind the switch, nobody called */
-	GO_SWITCH, /* behind the switch, the frame pointer is still the caller's */
+	GO_ROOT,   /* there is no caller */
+	GO_LEAVE,  /* after the switch there is no caller */
+	GO_SWITCH, /* after the switch, the frame pointer is still the caller's */
 	GO_CLONE,
-	GO_SIGNAL, /* where signal handlers return to */
+	GO_SIGNAL, /* signal handlers return to this function */
 };
 
 static const struct {
@@ -58,7 +55,7 @@ static const struct {
 	{"runtime.sigreturn__sigaction", GO_SIGNAL},
 };
 
-/* Code, read as functions come: in ascending order. */
+/* A window of code; functions are read in ascending order. */
 struct code {
 	uint64_t offset;
 	size_t size;
@@ -73,18 +70,19 @@ struct maker {
 	struct code code;
 };
 
-/* The function at work. Everything is a file offset. */
+/* The function being added. All positions are file offsets. */
 struct function {
 	struct go_function go;
 	uint64_t start, end;
-	uint64_t saved; /* from here on the caller's frame pointer is in memory; NEVER */
-	uint64_t set;	/* from here on, outside of deltas of 0, the frame is found by it */
-	uint64_t stop;	/* from here on, the last rule holds, whatever the table says */
+	uint64_t saved; /* from here on the caller's frame pointer is in memory; or NEVER */
+	uint64_t set;	/* from here on, where the delta is not 0, the frame pointer finds the
+			 * frame; or NEVER */
+	uint64_t stop;	/* from here on, last applies, whatever the table says; or NEVER */
 	struct unwind_rule last;
 	enum role role;
 };
 
-/* Bytes of code, or NULL if there are no so many. Valid until the next call. */
+/* Return size bytes of code, or NULL if the file has fewer. Valid until the next call. */
 static const uint8_t *code_at(struct maker *m, uint64_t offset, size_t size)
 {
 	struct code *c = &m->code;
@@ -112,7 +110,7 @@ static enum role role_of(const char *name)
 		if (strcmp(name, roles[i].name) == 0)
 			return roles[i].role;
 	}
-	/* Entry points, one per system; those of libraries (..._lib) are called by C. */
+	/* Entry points have names per system; those of libraries (..._lib) have callers in C. */
 	if (strncmp(name, "_rt0_", 5) == 0 &&
 	    !memmem(name, strnlen(name, ROLE_NAME_MAX), "_lib", 4))
 		return GO_ROOT;
@@ -120,9 +118,10 @@ static enum role role_of(const char *name)
 }
 
 /*
- * A frame that is delta bytes deep. x86-64: return address and saved frame pointer are on top of
- * it. arm64: the link register is at its bottom, the saved frame pointer below; without a frame,
- * the former is still in its register. Go's functions keep no other register for their callers.
+ * The rule of a frame that is delta bytes deep. x86-64: the return address and the saved frame
+ * pointer are on top of the frame. arm64: the link register is at its bottom, the saved frame
+ * pointer below; without a frame, the return address is still in the link register. Go's functions
+ * keep no other register for their callers.
  */
 static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool saved)
 {
@@ -152,8 +151,8 @@ static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool 
 }
 
 /*
- * The same frame, found by the frame pointer, which points to where the caller's is saved. On
- * arm64 the return address is there too, but not where the frame ends.
+ * The rule of the same frame, found by the frame pointer, which points to the saved frame pointer
+ * of the caller. On arm64 the return address is next to it, but this is not the end of the frame.
  */
 static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 {
@@ -166,7 +165,7 @@ static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 	return r;
 }
 
-/* vfork() keeps its return address in a register, since the child will use the stack. */
+/* vfork() keeps its return address in a register, since the child will overwrite the stack. */
 static struct unwind_rule popped_rule(struct maker *m, uint64_t at)
 {
 	const uint8_t *code = code_at(m, at - GO_CODE_BEFORE, GO_CODE_BEFORE);
@@ -190,7 +189,7 @@ static struct unwind_rule step_rule(struct maker *m, uint64_t at, int32_t delta,
 	return frame_rule(m, delta, saved && delta);
 }
 
-/* One step of the table: up to three rows, as the frame pointer is saved and then set. */
+/* Put one step of the table: up to three rows, as the frame pointer is saved and then set. */
 static int put_step(struct maker *m, const struct function *f, uint64_t at, uint64_t end,
 		    int32_t delta)
 {
@@ -208,7 +207,7 @@ static int put_step(struct maker *m, const struct function *f, uint64_t at, uint
 		return rc;
 	rule = pointer_rule(m, delta);
 	rc = unwind_rows_put(m->rows, f->set > at ? f->set : at, &rule);
-	/* Until 1.20 the frame pointer is restored before the frame is closed. */
+	/* Go before 1.21 restores the frame pointer before it closes the frame. */
 	code = rc ? NULL : code_at(m, end - 8, 8);
 	close = code && end - 8 >= at ? go_code_close(m->machine->elf, code + 8, 8) : 0;
 	if (!close || end - close < f->set)
@@ -237,7 +236,7 @@ static int put_steps(struct maker *m, const struct function *f)
 	return rc < 0 ? rc : 0;
 }
 
-/* The first frame that the function opens tells whether it keeps a frame pointer. */
+/* Use the first frame of the function to find out whether it keeps a frame pointer. */
 static void find_frame(struct maker *m, struct function *f)
 {
 	struct go_steps steps = go_steps_begin(&m->table, &f->go);
@@ -261,7 +260,7 @@ static void find_frame(struct maker *m, struct function *f)
 		f->set = address + frame.set;
 }
 
-/* What holds behind the switch, if the function has one. */
+/* Find the stack switch of the function, if any, and the rule after it. */
 static void find_switch(struct maker *m, struct function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX;
@@ -284,8 +283,8 @@ static void find_switch(struct maker *m, struct function *f)
 }
 
 /*
- * A function without a frame that leaves its stack and comes back. Away from it, the frame pointer
- * is still that of the caller.
+ * Put the rows of a function without a frame that leaves its stack and comes back. On the other
+ * stack, the frame pointer is still the caller's.
  */
 static int put_switches(struct maker *m, const struct function *f)
 {
@@ -308,7 +307,7 @@ static int put_switches(struct maker *m, const struct function *f)
 	return rc;
 }
 
-/* Behind the system call there are two threads: the child's stack is empty. */
+/* After the system call there are two threads; the child's stack is empty. */
 static int put_clone(struct maker *m, const struct function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX, both, child;
@@ -360,7 +359,9 @@ static int add_special(struct maker *m, const struct function *f)
 
 	if (f->role == GO_ROOT)
 		return unwind_rows_add(m->rows, UNWIND_LAYER_LINES, f->start, f->end, &end);
-	/* A byte early, since callers are looked up a byte before their return address. */
+	/*
+	 * Start one byte early, since callers are looked up one byte before their return address.
+	 */
 	return unwind_rows_add(m->rows, UNWIND_LAYER_STARTS, f->start - 1, f->end, &signal);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entries are read one by one: a search reads twenty of a hundred thousand. */
+/*
+ * Finds functions in .eh_frame_hdr. Entries are read one by one, since a binary search reads about
+ * twenty of a hundred thousand.
+ */
 #include <dwarf.h>
 #include <errno.h>
 #include <string.h>
@@ -7,19 +10,19 @@
 #include "symbolizers/unwind_index.h"
 
 #define ENTRY_SIZE 8
-/* version, three encodings, where .eh_frame begins, how many entries */
+/* version, three encodings, address of .eh_frame, number of entries */
 #define HEADER_SIZE 12
 #define ENTRIES_MAX (16u << 20)
 
 struct header {
 	uint8_t version, frames_encoding, count_encoding, table_encoding;
-	int32_t frames; /* from this member on */
+	int32_t frames; /* address of .eh_frame, relative to this member */
 	uint32_t count;
 };
 
 _Static_assert(sizeof(struct header) == HEADER_SIZE, "read as it lies in the file");
 
-/* All linkers write it like that. */
+/* All linkers write this form. */
 static bool is_usual(const struct header *h)
 {
 	return h->version == 1 && h->frames_encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&

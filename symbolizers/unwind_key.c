@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What tables are known by. Making a table comes down to reading parts of the
- * file; a key is made by reading the same parts, through the same functions,
- * without going into what they say of the inside of functions.
+ * Computes the key of a file's unwind table. A table is made by reading parts of the file; the key
+ * is made by reading the same parts, through the same functions, without decoding the instructions
+ * inside of functions.
  */
 #include <errno.h>
 #include <string.h>
@@ -64,14 +64,17 @@ static int hash_code(const struct unwind_source *s)
 	return rc;
 }
 
-/* Of a Go program, every function's code is looked at. 0, 1 if it was hashed, or an error. */
+/*
+ * Hash a Go program: its table depends on the code of every function. Returns 0 if the file is no
+ * Go program, 1 if the file was hashed, or a negative errno.
+ */
 static int hash_go(const struct unwind_source *s)
 {
 	struct go_table table;
 	int rc = go_table_open(&table, s->image);
 
 	if (!rc) {
-		/* From elsewhere in the file. */
+		/* table.text comes from another place in the file than table.bytes. */
 		XXH3_128bits_update(s->hash, &table.text, sizeof(table.text));
 		XXH3_128bits_update(s->hash, table.bytes, table.size);
 		rc = hash_code(s);

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From functions in layers to the pages and rows of a table in one piece. */
+/* Converts functions in layers to the pages and rows of a table in one block of memory. */
 #include <errno.h>
 #include <string.h>
 
 #include "symbolizers/unwind_rows.h"
 
-/* Files of more code than 4 GiB are refused. */
+/* Files with code beyond 4 GiB are refused. */
 #define PAGES_MAX 65536
-/* Compilers align functions to 16 bytes: what lies between them is padding, and nobody runs it. */
+/*
+ * Compilers align functions to 16 bytes; a gap of at most this many bytes is padding, which never
+ * runs.
+ */
 #define PADDING_MAX 15
 
 struct pages {
 	struct unwind_rows *from;
-	const uint64_t *wanted; /* numbers of pages, in order; NULL: all */
+	const uint64_t *wanted; /* page numbers in order; NULL: all pages */
 	size_t wanted_count;
-	size_t reached; /* of those: the first that is not below the page at work */
+	size_t reached; /* index in wanted of the first page that is not before page at */
 	VECTOR(uint32_t) out;	    /* the table */
-	uint64_t first;		    /* page numbers */
-	uint64_t at;		    /* page */
-	uint64_t end;		    /* page behind the last */
+	uint64_t first;		    /* page number */
+	uint64_t at;		    /* number of the page being built */
+	uint64_t end;		    /* number of the page after the last */
 	uint32_t pages_at, rows_at; /* indices in out */
-	uint32_t rule;		    /* in force */
+	uint32_t rule;		    /* number of the rule that applies at the end of the rows so
+				     * far */
 };
 
 static struct unwind_page *page_now(struct pages *p)
@@ -30,7 +34,7 @@ static struct unwind_page *page_now(struct pages *p)
 	return &all[p->at - p->first];
 }
 
-/* The page at work never goes back. */
+/* Whether page at is wanted; at never decreases. */
 static bool is_wanted(struct pages *p)
 {
 	if (!p->wanted)
@@ -52,7 +56,7 @@ static int push_row(struct pages *p, uint32_t low, uint32_t rule)
 	return vector_push(&p->out, UNWIND_ROW(low, rule));
 }
 
-/* Every page that begins before at begins with what is in force there. */
+/* Begin every page before offset at with the rule that applies there. */
 static int reach(struct pages *p, uint64_t at)
 {
 	int rc = 0;
@@ -65,7 +69,7 @@ static int reach(struct pages *p, uint64_t at)
 	return rc;
 }
 
-/* From file offset at on, rule holds. */
+/* Apply rule from file offset at on. */
 static int put(struct pages *p, uint64_t at, uint32_t rule)
 {
 	uint32_t low = (uint32_t)(at & (UNWIND_PAGE_SIZE - 1));
@@ -84,8 +88,8 @@ static int put(struct pages *p, uint64_t at, uint32_t rule)
 }
 
 /*
- * The rows of e from start to end. Behind end, the function goes on where it was cut: whoever asks
- * for the rest does not have to read it all again.
+ * Put the rows of e from start to end. Then cut e at end, so that a later call for the rest does
+ * not read these rows again.
  */
 static int put_function(struct pages *p, uint64_t start, uint64_t end, struct unwind_extent *e)
 {
@@ -125,7 +129,7 @@ static int put_piece(void *context, uint64_t start, uint64_t end, enum unwind_la
 	return end - start > PADDING_MAX ? put(p, start, UNWIND_RULE_GAP) : 0;
 }
 
-/* The pages from the first function to the end of the last. */
+/* Set the pages from the first function to the end of the last. */
 static int find_span(struct pages *p)
 {
 	uint64_t start = UINT64_MAX, end = 0;
@@ -177,7 +181,7 @@ static void finish_header(struct pages *p)
 	};
 }
 
-/* All pages but the wanted ones, which have no rows so far. */
+/* Mark all pages unmade but the wanted ones, which have no rows yet. */
 static void leave_unmade(struct pages *p)
 {
 	struct unwind_page *page = (struct unwind_page *)&p->out.items[p->pages_at];

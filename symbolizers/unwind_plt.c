@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * GNU ld describes the PLT of dynamic x86-64 programs. Nobody describes
+ * Adds rules for procedure linkage tables (PLT). GNU ld describes the PLT of dynamic x86-64
+ * programs. These are not described:
  *
- *  - lld's (Rust, Chromium, Android), which has the same code: a head that pushes
- *    and jumps on, then stubs of 16 bytes: jmp; push $number; jmp to the head;
- *  - that of static programs, through which glibc calls what it chooses by CPU
- *    (memcpy): stubs of 8 or 16 bytes that jump and push nothing;
- *  - arm64's: a head that stores x16 and x30, and stubs that touch nothing.
+ *  - The PLT of lld (Rust, Chromium, Android), which has the same code: a head that pushes
+ *    and jumps, then stubs of 16 bytes: jmp; push $number; jmp to the head.
+ *  - The PLT of static programs, through which glibc calls functions that it chooses by CPU
+ *    (memcpy): stubs of 8 or 16 bytes that jump and push nothing.
+ *  - The PLT of arm64: a head that stores x16 and x30, and stubs that touch nothing.
  *
- * All of it goes into the lowest layer, where whatever is described hides it.
+ * All rules go into the lowest layer, where any description hides them.
  */
 #include <errno.h>
 
 #include "symbolizers/unwind_plt.h"
 
 #define X86_HEAD 16
-#define X86_PUSHED 11 /* bytes into a stub: behind jmp and push */
+#define X86_PUSHED 11 /* bytes into a stub: after jmp and push */
 #define ARM64_HEAD 32
 #define ARM64_STP_X16_X30 0xa9bf7bf0 /* stp x16, x30, [sp, #-16]! */
 
 static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
 
-/* The rule where the stack has grown by so much since the call. */
+/* The rule for code where the stack has grown by this many bytes since the call. */
 static struct unwind_rule grown(const struct unwind_machine *m, int32_t by)
 {
 	struct unwind_rule rule = {.kind = UNWIND_CFA, .reg = m->sp, .cfa_offset = by};
@@ -38,7 +39,7 @@ static struct unwind_rule grown(const struct unwind_machine *m, int32_t by)
 
 static bool has_x86_head(const uint8_t *code)
 {
-	/* push; jmp; and of the first stub jmp; push */
+	/* The head is push; jmp. The first stub begins with jmp; push. */
 	return code[0] == 0xff && code[1] == 0x35 && code[6] == 0xff && code[7] == 0x25 &&
 	       code[16] == 0xff && code[17] == 0x25 && code[22] == 0x68;
 }

@@ -6,7 +6,10 @@
 #include "symbolizers/unwind_rows.h"
 #include "symbolizers/unwind_source.h"
 
-/* 0, also if there are none or their code is another than is known; or a negative errno. */
+/*
+ * Returns 0, also if there are no such stubs or their code has an unknown form; or a negative
+ * errno.
+ */
 int unwind_plt_add(struct unwind_rows *rows, const struct unwind_source *s);
 
 #endif

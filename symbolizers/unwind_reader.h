@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading call frame information: little-endian numbers out of bytes that may
- * lie. Whoever reads beyond the end gets zeros and finds bad set.
+ * Reads call frame information: little-endian numbers from untrusted bytes. Reading beyond the end
+ * returns zeros and sets bad.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_READER_H
 #define SKEIN_SYMBOLIZERS_UNWIND_READER_H
@@ -25,7 +25,7 @@ static inline uint64_t read_fixed(struct reader *r, size_t bytes)
 		r->at = r->end;
 		return 0;
 	}
-	memcpy(&value, r->at, bytes); /* both the file and this machine are little-endian */
+	memcpy(&value, r->at, bytes); /* the file and this machine are both little-endian */
 	r->at += bytes;
 	return value;
 }
@@ -46,8 +46,8 @@ static inline int64_t read_fixed_signed(struct reader *r, size_t bytes)
 }
 
 /*
- * LEB128. No number takes more than ten bytes, however it is padded. is_signed: the last byte's
- * highest bit is the sign.
+ * Decode a LEB128 number of at most ten bytes, padding included. is_signed: the highest value bit
+ * of the last byte is the sign.
  */
 static inline uint64_t read_leb(struct reader *r, bool is_signed)
 {
@@ -77,7 +77,7 @@ static inline int64_t read_sleb(struct reader *r)
 	return (int64_t)read_leb(r, true);
 }
 
-/* The next size bytes, as a reader of their own. */
+/* Take the next size bytes as a reader of their own. */
 static inline struct reader read_block(struct reader *r, uint64_t size)
 {
 	struct reader block = {r->at, r->at, false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions and their rows as they come, rules told apart, layers brought into order. */
+/* Collects functions and their rows, numbers distinct rules, and sorts the layers. */
 #include <errno.h>
 #include <string.h>
 #include <xxhash.h>
@@ -7,12 +7,12 @@
 #include "symbolizers/unwind_rows.h"
 
 #define RULES_MAX 65536
-#define SLOTS 1024 /* of the hash table to begin with: a power of two */
-/* A program of 500 MB has some 30 million. They take four bytes each, here and in the table. */
+#define SLOTS 1024 /* initial slots of the hash table: a power of two */
+/* A program of 500 MB has about 30 million rows of 4 bytes, both here and in the table. */
 #define ROWS_MAX (48u << 20)
 #define FUNCTIONS_MAX (16u << 20)
 
-/* Where a rule is in the hash table, or where it would be. */
+/* The slot of a rule in the hash table, or the empty slot where the rule belongs. */
 static uint32_t *slot_of(const struct unwind_rows *b, const struct unwind_rule *rule)
 {
 	uint32_t i = (uint32_t)XXH3_64bits(rule, sizeof(*rule));
@@ -39,7 +39,10 @@ static int grow_slots(struct unwind_rows *b, uint32_t count)
 	return 0;
 }
 
-/* The number of a rule. One too many for 16 bits is as good as one that is not understood. */
+/*
+ * The number of a rule. When the numbers (16 bits) run out, a rule counts as one that is not
+ * understood.
+ */
 static uint32_t number_of(struct unwind_rows *b, const struct unwind_rule *rule)
 {
 	uint32_t *slot = slot_of(b, rule);
@@ -114,7 +117,7 @@ int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule
 		return -EINVAL;
 	if (at >= b->open->end || UNWIND_ROW_RULE(*last) == number)
 		return 0;
-	/* A row at the first byte of each page on the way tells where the pages are. */
+	/* Put a row at the first byte of each page, so that the rows show where pages begin. */
 	for (uint64_t page = (b->at >> UNWIND_PAGE_SHIFT) + 1;
 	     !rc && page <= at >> UNWIND_PAGE_SHIFT; page++)
 		rc = push_row(b, page << UNWIND_PAGE_SHIFT,
@@ -147,7 +150,7 @@ int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t sta
 	return rc ? rc : unwind_rows_put(b, start, rule);
 }
 
-/* Rows are added in order, so their numbers tell which of two functions came first. */
+/* Rows are added in order, so that their indices show which of two functions was added first. */
 static int by_start(const void *a, const void *b)
 {
 	const struct unwind_extent *x = a, *y = b;
@@ -202,7 +205,7 @@ struct walk {
 	void *context;
 };
 
-/* What a layer does not say is asked of the one below. */
+/* Where a layer has no function, use the layer below. */
 static int walk_layer(struct walk *w, int layer, uint64_t start, uint64_t end)
 {
 	int rc = 0;

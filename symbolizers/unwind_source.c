@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From the addresses that a file speaks of to the places in the file. */
+/* Maps the virtual addresses in an ELF file to file offsets. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,9 +8,10 @@
 #define PROGRAM_HEADERS_MAX 4096
 
 /*
- * Signal frames, by the kernel's struct rt_sigframe: on x86-64 the handler's ret has taken its
- * first member, so that sp points to the ucontext, with the sigcontext 40 bytes in. On arm64 a
- * siginfo of 128 bytes is in front, and the sigcontext, aligned to 16, is 176 bytes in.
+ * Where signal frames hold registers, from the kernel's struct rt_sigframe: on x86-64 the handler's
+ * ret has popped the first member, so that sp points to the ucontext, with the sigcontext at offset
+ * 40. On arm64 a siginfo of 128 bytes comes first, and the sigcontext, aligned to 16, is 176 bytes
+ * after the siginfo.
  */
 static const struct unwind_machine machines[] = {
 	{
@@ -42,7 +43,7 @@ const struct unwind_machine *unwind_machine_of(const struct unwind_source *s)
 	return NULL;
 }
 
-/* Only what is in the file; -EBADMSG if it says what no kernel would load. */
+/* Add the part of a segment that is in the file. -EBADMSG: no kernel would load such a segment. */
 static int add_segment(struct unwind_source *s, const GElf_Phdr *p)
 {
 	uint64_t behind = 0, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file that an unwind table is made of: what its parts share. */
+/* The ELF file from which an unwind table is made, shared by the parts that make the table. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_SOURCE_H
 #define SKEIN_SYMBOLIZERS_UNWIND_SOURCE_H
 
@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "symbolizers/elf_image.h"
 
-/* A PT_LOAD segment that can run. In order of address, and none reaches into the next. */
+/* An executable PT_LOAD segment. Segments are in order of address and do not overlap. */
 struct unwind_segment {
 	uint64_t address, offset, size; /* size in the file */
 };
@@ -21,45 +21,46 @@ struct unwind_span {
 struct unwind_source {
 	struct elf_image *image;
 	VECTOR(struct unwind_segment) segments;
-	/* Where code is looked for that nothing describes; none: everywhere. In order. */
+	/* Where to search for undescribed code, in order; empty: in all code. */
 	VECTOR(struct unwind_span) parts;
 	/*
-	 * Set while a key is made, which is of all that is read. Functions are then
-	 * read up to their first row only: no code is looked for by the others.
+	 * Set only while a key is made; the key hashes all that is read. Call frame instructions
+	 * are then run only up to the first row of each function, since searches for undescribed
+	 * code use only that.
 	 */
 	XXH3_state_t *hash;
 };
 
 /*
- * The machine's own numbers (DWARF) for the registers that rules treat apart. The file's machine
- * and not the one that skein was built for, so that both are tested everywhere.
+ * DWARF numbers of the registers that rules treat specially. They depend on the machine of the
+ * file, not on the machine that skein was built for, so that every build can test both.
  */
 struct unwind_machine {
 	uint16_t elf; /* e_machine */
 	uint8_t fp, sp, base;
 	uint8_t ra;	       /* the column of the return address */
-	uint8_t registers;     /* how many a rule may name */
+	uint8_t registers;     /* how many registers a rule may name */
 	int32_t signal_offset; /* from sp to struct sigcontext in a signal frame */
 };
 
 /*
- * Read the program headers of image, which must outlive s. 0; -ENOENT: a file of another machine
- * or class, or without code; -EBADMSG. Free also after failure.
+ * Read the program headers of image, which must outlive s. Returns 0; -ENOENT: a file of another
+ * machine or class, or without code; -EBADMSG. Call unwind_source_free() also after failure.
  */
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
 void unwind_source_free(struct unwind_source *s);
 
-/* Tell a key what else the table depends on. */
+/* Add to the hash of a key further facts that the table depends on. */
 void unwind_source_note(const struct unwind_source *s, const uint64_t *facts, size_t count);
 
-/* Read exactly size bytes of what the table depends on, as elf_image_read(). */
+/* Read exactly size bytes that the table depends on. Errors as for elf_image_read(). */
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);
 
 const struct unwind_machine *unwind_machine_of(const struct unwind_source *s);
 
 /*
- * The file offset of code at address, and how many bytes of the segment follow from there
- * (*ret_size may be NULL). false outside of code that is in the file.
+ * Find the file offset of the code at address, and how many bytes of the segment follow from there
+ * (ret_size may be NULL). Returns false if the address is not in code that the file holds.
  */
 bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *ret,
 			  uint64_t *ret_size);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where threads begin, and where the kernel sends them. Nothing here asks for
- * names: stripped programs have none.
+ * Adds rules for functions in which threads begin and to which signal handlers return. The
+ * functions are found by address and code, since stripped programs have no names.
  *
- * What was seen in the C libraries' machine code (glibc 2.36, musl 1.2.3):
+ * Observed in the machine code of C libraries (glibc 2.36, musl 1.2.3):
  *
- *  - _start of programs made with glibc says by its call frame information that
- *    nobody called. The dynamic linker's and musl's say nothing at all.
- *  - glibc ends the description of clone() and clone3() right before the system
- *    call, and begins another one where the child runs, in which nobody called.
- *    In between are syscall; test %rax,%rax; jl; jz; ret, which the parent runs too.
- *  - musl describes no function. Its __clone goes on after the system call with
- *    test %eax,%eax; jnz 1f; xor %ebp,%ebp ... 1: ret. The stack pointer is that
- *    of the caller from its first instruction on.
- *  - Signal handlers return to mov $15,%rax; syscall. glibc describes it, from
- *    one byte before it on; musl does not.
+ *  - The call frame information of _start in glibc's programs says that there is no caller. The
+ *    _start of the dynamic linker and of musl has no description.
+ *  - glibc ends the description of clone() and clone3() right before the system call, and begins
+ *    another one, without a caller, where the child runs. In between are syscall;
+ *    test %rax,%rax; jl; jz; ret, which the parent runs too.
+ *  - musl describes no function. Its __clone continues after the system call with
+ *    test %eax,%eax; jnz 1f; xor %ebp,%ebp ... 1: ret. The stack pointer is the caller's from the
+ *    first instruction on.
+ *  - Signal handlers return to mov $15,%rax; syscall. glibc describes this code, from one byte
+ *    before it on; musl does not.
  */
 #include <errno.h>
 
@@ -22,13 +22,16 @@
 #include "symbolizers/unwind_code.h"
 #include "symbolizers/unwind_starts.h"
 
-/* The entry point's function where nothing describes it: crt1's _start has 34 to 61 bytes. */
+/* Bytes of the entry point's function where nothing describes it: crt1's _start has 34 to 61. */
 #define ENTRY_MAX 64
 #define CLONE_GAP_MAX 64
-#define CLONES_MAX 64 /* in one file, and signal frames too */
-/* A hole of no more is padding. */
+#define CLONES_MAX 64 /* in one file; the same bound for signal frames */
+/* Undescribed code of fewer bytes is padding. */
 #define HOLE_MIN 16
-/* Code that nothing describes: musl has 0.4 MiB, and programs linked with it some more. */
+/*
+ * Bytes of undescribed code to search in one file: musl has 0.4 MiB, programs linked with it some
+ * more.
+ */
 #define HOLES_SIZE_MAX (64u << 20)
 
 static const struct unwind_rule rule_end = {.kind = UNWIND_END};
@@ -39,8 +42,8 @@ static struct unwind_rule signal_rule(const struct unwind_machine *m)
 }
 
 /*
- * In a function that has not touched the stack: x86's return address lies on
- * top, arm64's is in its register.
+ * The rule in a function that has not touched the stack: the return address is on top of the stack
+ * (x86-64) or in its register (arm64).
  */
 static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_kind kind)
 {
@@ -57,7 +60,7 @@ static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_
 	return rule;
 }
 
-/* What makes no sense here is no error: nothing is added. */
+/* Add a rule. A range that makes no sense is not an error: nothing is added. */
 static int add(struct unwind_rows *rows, uint64_t start, uint64_t end,
 	       const struct unwind_rule *rule)
 {
@@ -66,7 +69,7 @@ static int add(struct unwind_rows *rows, uint64_t start, uint64_t end,
 	return rc == -EINVAL ? 0 : rc;
 }
 
-/* The first function of any layer behind offset, or end. */
+/* Find the start of the first function of any layer. */
 static int first_function(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
 			  struct unwind_extent *function)
 {
@@ -78,8 +81,8 @@ static int first_function(void *context, uint64_t start, uint64_t end, enum unwi
 }
 
 /*
- * musl's dynamic linker is a shared library like others. Its entry point is told by its code; what
- * linkers made up for other libraries is some function.
+ * musl's dynamic linker is a shared library like others; its code shows that its entry point is
+ * one. The entry point that linkers invent for other libraries is an arbitrary function.
  */
 static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *ret_size)
 {
@@ -92,7 +95,9 @@ static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *r
 					   unwind_code_begins_stack(unwind_machine_of(s), code));
 }
 
-/* Of code in no part it is not known whether anything describes it. */
+/*
+ * Whether descriptions at offset are known: for code outside of the parts, they have not been read.
+ */
 static bool is_in_parts(const struct unwind_source *s, uint64_t offset)
 {
 	for (size_t i = 0; i < s->parts.count; i++)
@@ -129,14 +134,14 @@ static const struct unwind_rule *first_rule(const struct unwind_rows *rows,
 	return &rows->rules.items[UNWIND_ROW_RULE(rows->rows.items[e->first])];
 }
 
-/* Between the descriptions of the parent and of the child. */
+/* Add the code between the descriptions of the parent and of the child. */
 static int add_clone(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
 		     uint64_t end)
 {
 	struct unwind_rule rule = leaf_rule(unwind_machine_of(s), UNWIND_CLONE);
 	uint8_t code[CLONE_GAP_MAX + 4];
 
-	/* arm64's system call is the last instruction that is described. */
+	/* On arm64 the system call is the last instruction that is described. */
 	if (start < 4 || end <= start || end - start > CLONE_GAP_MAX ||
 	    unwind_source_read(s, start - 4, code, end - start + 4) ||
 	    !unwind_code_has_syscall(unwind_machine_of(s), code, end - start + 4))
@@ -145,9 +150,9 @@ static int add_clone(struct unwind_rows *rows, const struct unwind_source *s, ui
 }
 
 /*
- * Return addresses are looked up one byte before. What the handler returns to
- * was not called, so that byte would be the last of another function, unless
- * the description begins one byte before the code, as glibc's does.
+ * Return addresses are looked up one byte earlier. The code to which a handler returns was not
+ * called, so that the byte before it would belong to another function, unless the description
+ * begins one byte before the code, as glibc's does.
  */
 static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *s,
 			  const struct unwind_extent *e)
@@ -162,7 +167,7 @@ static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *
 	return add(rows, start - 1, start, &rule);
 }
 
-/* What descriptions tell of themselves. */
+/* Add what follows from existing descriptions. */
 static int add_described(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	size_t count = rows->layers[UNWIND_LAYER_FRAMES].count, found = 0;
@@ -212,7 +217,7 @@ static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_
 			rc = vector_push(&h->found, found[i]);
 		}
 		h->left -= size < h->left ? size : h->left;
-		/* What crosses the end of one piece lies whole in the next. */
+		/* Blocks overlap, so that a pattern across the end of one is whole in the next. */
 		start += size < end - start ? size - UNWIND_CODE_LONGEST : size;
 	}
 	return rc;
@@ -237,7 +242,7 @@ static int add_found(struct unwind_rows *rows, const struct unwind_machine *m,
 	return rc;
 }
 
-/* What can be told only by the code itself. */
+/* Add functions that only their code reveals. */
 static int add_undescribed(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};

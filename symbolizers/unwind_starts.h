@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that are left in another way than call frame information can say. */
+/* Rules for functions whose frames call frame information cannot express. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 #define SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 
@@ -7,8 +7,8 @@
 #include "symbolizers/unwind_source.h"
 
 /*
- * Add to rows, which hold everything else, what they leave out: the entry point, where threads
- * begin in clone(), and where signal handlers return to. 0 or a negative errno.
+ * Add the missing rules to rows, which hold all other descriptions: the entry point, the start of
+ * threads in clone(), and the code to which signal handlers return. Returns 0 or a negative errno.
  */
 int unwind_starts_add(struct unwind_rows *rows, const struct unwind_source *s);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table made, checked and asked. */
+/* Makes, checks and searches unwind tables. */
 #include <errno.h>
 
 #include "symbolizers/unwind_cfi.h"
@@ -10,7 +10,7 @@
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
-/* As many as a row can name, and as any machine has. */
+/* The most rules that a row can number, and the most registers of any supported machine. */
 #define RULES_MAX 65536
 #define REGISTERS_MAX 32
 
@@ -115,7 +115,7 @@ static bool rule_is_good(const struct unwind_rule *r)
 	       UNWIND_SAVED_RA(r->saved) < UNWIND_RA_COUNT;
 }
 
-/* Rows compare as numbers: in order, and no two for one place. */
+/* Rows compare as numbers: they must be in order, with no two for one offset. */
 static bool page_is_good(const struct unwind_table *t, const struct unwind_page *page)
 {
 	const uint32_t *rows;
@@ -135,7 +135,10 @@ static bool page_is_good(const struct unwind_table *t, const struct unwind_page 
 	return true;
 }
 
-/* Pages share no rows, so that checking them takes no longer than the table is large. */
+/*
+ * Check a table. Pages must not share rows, so that the time to check is bounded by the size of the
+ * table.
+ */
 static int check(struct unwind_table *ret, const void *bytes, size_t size, uint32_t magic)
 {
 	struct unwind_table t;
