@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Beats go the way of answers; one that cannot be sent is no loss. */
+/* Sends MESSAGE_BEAT on the worker's socket. Errors are ignored: a missing beat does no harm. */
 #include <stddef.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sign of life of the worker, given out of the loops that read large files. */
+/* Signs of life that the worker sends from loops over large files. */
 #ifndef SKEIN_SYMBOLIZERS_BEAT_H
 #define SKEIN_SYMBOLIZERS_BEAT_H
 
@@ -8,10 +8,10 @@
 struct beat {
 	int socket;
 	uint64_t last;		   /* ns of CLOCK_MONOTONIC */
-	uint64_t object, sequence; /* of the request at work */
+	uint64_t object, sequence; /* of the current request */
 };
 
-/* Tell the client, at most five times a second. b may be NULL (no client: tests). */
+/* Send a MESSAGE_BEAT to the client, at most five per second. b may be NULL (no client: tests). */
 void beat(struct beat *b);
 
 #endif

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The client: objects, and requests in two queues. Requests wait, are sent (a
- * few at a time) and are complete when they are answered; the worker answers
- * them in order, so the first one that was sent is the one it is busy with. If
- * the worker dies, what was sent waits again. An object is introduced to a
- * worker when the first request that concerns it is sent: nothing has to be
- * handed over again at a restart.
+ * The client: objects, and requests in two queues. Requests wait, are sent (a few at a time) and
+ * are complete when their reply has arrived. The worker replies in order, so the first sent request
+ * is the one that it is working on. If the worker dies, sent requests wait again. An object is sent
+ * to a worker before the first request about it, so a restart need not send all objects again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +18,10 @@
 #include "symbolizers/client_private.h"
 #include "symbolizers/worker.h"
 
-/* Addresses that may be unanswered; each takes 16 bytes. */
+/* The most addresses that may be pending; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
 #define FILES_MAX 4096
-/* Of a worker of sources: which part of the files, and how far it stands back for the CPU. */
+/* A worker of sources gets this share of the files (one in four), and this nice value. */
 #define SOURCES_FILES 4
 #define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
@@ -67,7 +65,7 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
-	o->asking = NULL; /* what is asked from now on is asked after this */
+	o->asking = NULL; /* lookups from now on come after this request */
 	if (request_wait(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
@@ -89,7 +87,7 @@ static bool may_close(const struct object *o, bool read)
 {
 	if (o->fd < 0)
 		return false;
-	/* memory of a process is read all the time */
+	/* the memory of a process is read for every request */
 	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
 }
 
@@ -100,7 +98,10 @@ static void close_files(struct symbolizer *s, struct object *o)
 	close_fd(s, &o->common_fd);
 }
 
-/* Close the files of what was used least recently: what was read first, then what is idle. */
+/*
+ * Close the files of the least recently used objects: first of objects whose symbols were read,
+ * then of idle ones.
+ */
 static void keep_files(struct symbolizer *s, const struct object *current)
 {
 	struct object *o, *next;
@@ -137,12 +138,12 @@ static unsigned int files_limit(void)
 	return (unsigned int)(l.rlim_cur / 2);
 }
 
-/* The child's life. All that it needs of its owner is a copy, from before the fork. */
+/* Run the worker in the forked child, which uses a copy of the symbolizer from before the fork. */
 static __attribute__((noreturn)) void run(void *context, int socket, pid_t parent)
 {
 	const struct symbolizer *s = context;
 
-	/* pages have a worker of their own, which answers nothing else */
+	/* pages have a worker of their own, without other requests */
 	worker_main(socket, parent, s->files_max, s->memory,
 		    s->memory ? "skein-lines" : s->events.pages ? "skein-pages" : "skein-names");
 }
@@ -257,7 +258,7 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 {
 	if (kind != OBJECT_PYTHON)
 		return object_add(s, object, kind, fd, NULL);
-	/* there is no telling where to look */
+	/* OBJECT_PYTHON needs a layout: symbolizer_add_python() */
 	if (fd >= 0)
 		close(fd);
 	return -EINVAL;
@@ -268,7 +269,7 @@ static bool is_about(const struct queue_item *item, const void *object)
 	return ((const struct request *)item)->object == object;
 }
 
-/* The symbolizer of suspicious files, started when there is the first of them. */
+/* Start the symbolizer for suspicious files when the first one is added. */
 static int start_aside(struct symbolizer *s)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -358,7 +359,10 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
 	return request_put(s, o, MESSAGE_READ);
 }
 
-/* One more file for an object, whose reader has to look again. to, sent: which of its files. */
+/*
+ * Add one more file to an object and have the object read again. to, sent: the members for that
+ * file.
+ */
 static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, bool *sent)
 {
 	int rc = -ENOENT;
@@ -444,7 +448,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object)
 		return;
 	(void)symbolizer_flush(s);
 	o->forgotten = true;
-	/* Without memory for that, it is kept until the end. */
+	/* Without memory for the request, the object is kept until the end. */
 	(void)request_put(s, o, MESSAGE_FORGET);
 }
 
@@ -483,8 +487,9 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 }
 
 /*
- * Add questions to those of the object that still wait for their turn. The worker may have to read
- * a large file again for each request, where the symbols of two do not fit into its memory.
+ * Merge lookups into a request for the same object that still waits for its turn. A worker whose
+ * memory does not hold the symbols of two large files may have to read a file again for each
+ * request.
  */
 static bool join(struct request *to, struct request *r)
 {
@@ -500,7 +505,7 @@ static bool join(struct request *to, struct request *r)
 	return true;
 }
 
-/* Questions that cannot be asked for want of memory are answered so. */
+/* Queue gathered lookups. Without memory for that, their replies report a bad object. */
 static void send_off(struct symbolizer *s, struct request *r)
 {
 	struct object *o = r->object;

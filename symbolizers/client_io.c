@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Messages to and from the worker, none of which is waited for, and none of
- * which is believed without a look.
+ * Sends messages to the worker and receives its replies, without blocking and with every reply
+ * checked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,11 +11,13 @@
 
 #include "symbolizers/client_private.h"
 
-/* Workers that may die over an object before it is bad: others kill them too. */
+/*
+ * Workers that may die over an object before it is marked bad: something else may have killed them.
+ */
 #define STRIKES_MAX 3
-#define SENT_MAX 16	/* requests at a time */
-#define BUSY_MAX 20000000 /* ns of work that they may make together: another owner waits so long */
-#define RECEIVE_MAX 256 /* messages in one call of symbolizer_poll() */
+#define SENT_MAX 16	/* requests sent at a time */
+#define BUSY_MAX 20000000 /* ns of expected work sent at a time: another owner waits this long */
+#define RECEIVE_MAX 256 /* messages received in one call of symbolizer_poll() */
 
 static void mark_bad(struct symbolizer *s, struct object *o)
 {
@@ -49,7 +51,7 @@ bool is_word(const char *text, size_t size, const char *allowed)
 	return length < size && strspn(text, allowed) == length;
 }
 
-/* The texts become parts of paths that a privileged process opens. */
+/* Texts become parts of paths that a privileged process opens. */
 static void check_facts(struct object_facts *f)
 {
 	if (!is_word(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
@@ -60,7 +62,7 @@ static void check_facts(struct object_facts *f)
 		f->debuglink[0] = '\0';
 }
 
-/* bools are read as bytes: any value but 0 and 1 in one would be undefined. */
+/* Check bools as bytes: any value but 0 and 1 in a bool would be undefined. */
 static int read_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
 {
 	const char *p = s->payload;
@@ -111,7 +113,7 @@ void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *a
 	s->events.symbol(s->events.context, r->object->id, q->address, &symbol);
 }
 
-/* One answer at *at of the payload: moves *at behind it. */
+/* Handle one record at *at in the payload, and advance *at. */
 static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size_t size)
 {
 	char name[ANSWER_NAME_MAX + 1], system_name[ANSWER_NAME_MAX + 1];
@@ -178,7 +180,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 	return table_take(s, m, size);
 }
 
-/* 0, or a negative errno when the worker is lost. */
+/* Returns 0, or a negative errno when the worker is lost. */
 static int receive(struct symbolizer *s)
 {
 	struct message m;
@@ -285,18 +287,20 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 	return 0;
 }
 
-/* No worker can answer it, or nobody wants the answer. */
+/* Whether no worker can reply to the request, or nobody wants the reply. */
 static bool is_vain(const struct symbolizer *s, const struct request *r)
 {
 	const struct object *o = r->object;
 
 	if (o->generation != s->worker.generation && o->fd < 0)
 		return true;
-	/* a file whose symbols are no good may still have a table */
+	/* a file with bad symbols may still have a table */
 	return request_is_of_file(r) ? o->struck || o->forgotten : o->bad;
 }
 
-/* Send the first request of an owner. Its object's earlier requests may still be unanswered. */
+/*
+ * Send the first request of an owner. Earlier requests about the same object may still be pending.
+ */
 static int send_first(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
 	struct object *o = r->object;
@@ -329,13 +333,16 @@ static int send_first(struct symbolizer *s, struct fair_owner *w, struct request
 	return 0;
 }
 
-/* What goes to a forgotten object must be answered before it goes. */
+/*
+ * Whether a request has to wait: a FORGET for all other requests of its object, others for room in
+ * the queue of sent requests.
+ */
 static bool must_wait(const struct symbolizer *s, const struct request *r)
 {
 	return r->type == MESSAGE_FORGET ? r->object->requests > 1 : s->sent.count >= SENT_MAX;
 }
 
-/* How long the worker is busy with what it has, as far as can be expected. */
+/* Whether the expected time for all sent requests reaches BUSY_MAX. */
 static bool is_busy(const struct symbolizer *s)
 {
 	const struct request *r;
@@ -349,7 +356,7 @@ static bool is_busy(const struct symbolizer *s)
 	return ns >= BUSY_MAX;
 }
 
-/* 0, or a negative errno when the worker is lost. */
+/* Returns 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
@@ -363,11 +370,11 @@ static int send_waiting(struct symbolizer *s)
 		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
-	/* too many descriptors on their way: there will be room later */
+	/* With too many descriptors in flight, send again later. */
 	return rc == -EAGAIN || rc == -ETOOMANYREFS ? 0 : rc;
 }
 
-/* What was sent waits again, before what has waited until now. */
+/* Put sent requests back into the queue, before those that already wait. */
 static void requeue(struct symbolizer *s)
 {
 	struct queue turned = {0};
@@ -404,7 +411,7 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 	}
 }
 
-/* 0, or a negative errno when the worker is lost. */
+/* Returns 0, or a negative errno when the worker is lost. */
 static int exchange(struct symbolizer *s)
 {
 	int rc = receive(s);
@@ -412,7 +419,7 @@ static int exchange(struct symbolizer *s)
 	return rc ? rc : send_waiting(s);
 }
 
-/* What the helper aside has done counts as done here. */
+/* Move the statistics of the symbolizer for suspicious files to those of s. */
 static void take_stats(struct symbolizer *s)
 {
 	struct symbolizer_stats *to = &s->stats, *from = &s->aside->stats;

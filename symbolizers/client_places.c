@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines and inlined functions: what is asked of a worker of sources, and its answers, checked. */
+/* Requests lines and inlined functions from a worker of sources, and checks its replies. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/client_private.h"
 
-/* Errors of facts are numbers of errno. */
+/* Largest errno. */
 #define ERRNO_MAX 4095
 
 int symbolizer_sources(struct symbolizer *s, uint64_t object)
@@ -33,7 +33,7 @@ static bool is_text(const char *text, size_t size)
 	return strnlen(text, size) < size;
 }
 
-/* Texts become parts of paths that a privileged process opens, which looks at them again. */
+/* Texts become parts of paths that a privileged process opens; that process checks them again. */
 static bool is_sound(const struct source_facts *f)
 {
 	return f->status <= 0 && f->status >= -ERRNO_MAX &&
@@ -43,7 +43,7 @@ static bool is_sound(const struct source_facts *f)
 	       is_text(f->debuglink, sizeof(f->debuglink)) && !strchr(f->debuglink, '/');
 }
 
-/* bools are read as bytes: any value but 0 and 1 in one would be undefined. */
+/* Check bools as bytes: any value but 0 and 1 in a bool would be undefined. */
 int sources_take(struct symbolizer *s, size_t size)
 {
 	enum message_type type = first_request(&s->sent)->type;
@@ -65,7 +65,7 @@ int sources_take(struct symbolizer *s, size_t size)
 	return 0;
 }
 
-/* A text of a record: it gets a NUL in *to, which moves behind it. */
+/* Copy a text of a record to *to, append a NUL, and advance both pointers. */
 static const char *take_text(char **to, const char **from, uint16_t size)
 {
 	char *text = *to;
@@ -77,7 +77,7 @@ static const char *take_text(char **to, const char **from, uint16_t size)
 	return text;
 }
 
-/* The next of the gathered records. Texts go to *room, which has a byte more for each. */
+/* Decode the next gathered record. Texts go to *room, which has one extra byte for each. */
 static const char *read_place(struct source_place *ret, const char *at, char **room)
 {
 	struct message_place m;
@@ -92,7 +92,7 @@ static const char *read_place(struct source_place *ret, const char *at, char **r
 	return at;
 }
 
-/* The answer to the next question is whole. */
+/* Pass the places of the next question to the event, now that all have arrived. */
 static int tell(struct symbolizer *s, struct request *r, bool known)
 {
 	uint64_t address = r->questions.items[r->answered].address;

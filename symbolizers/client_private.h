@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the client's files share: client.c (objects), client_io.c (messages), client_places.c,
+ * Shared by the client's files: client.c (objects), client_io.c (messages), client_places.c,
  * client_python.c, client_tables.c.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -28,39 +28,40 @@ struct kernel_symbol {
 struct object {
 	uint64_t id;
 	enum object_kind kind;
-	uint32_t owner; /* uid for whose sake it is read */
+	uint32_t owner; /* uid of the user on whose behalf it is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
-	struct stamp stamp;		      /* of fd, when it was added */
+	struct stamp stamp;		      /* of fd, when the object was added */
 	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
-	uint64_t generation;		      /* of the worker that knows it; 0: none */
-	bool debug_sent, common_sent;	      /* to that worker */
-	size_t symbols_sent;		      /* to that worker */
-	VECTOR(struct kernel_symbol) symbols; /* added ones */
-	struct request *gathering;	      /* questions that wait for symbolizer_flush(), */
-	struct request *asking;		      /* or for their turn; NULL: none */
-	unsigned int strikes; /* workers that died over it, since it last was answered */
-	size_t requests;      /* not answered */
+	uint64_t generation;		      /* of the worker that has the object; 0: none */
+	bool debug_sent, common_sent;	      /* whether they were sent to that worker */
+	size_t symbols_sent;		      /* how many of symbols were sent to that worker */
+	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
+	struct request *gathering;	      /* lookups until symbolizer_flush(); NULL: none */
+	struct request *asking;		      /* lookups that wait for their turn; NULL: none */
+	unsigned int strikes; /* workers that died over it since its last reply */
+	size_t requests;      /* pending ones */
 	bool read, bad, forgotten;
 	bool struck;	 /* bad because workers died over it */
-	bool unwinding;	 /* its table has been asked for */
-	bool inspecting; /* its interpreter has been asked for */
+	bool unwinding;	 /* a request for its table is pending */
+	bool inspecting; /* a request to inspect it is pending */
 	struct object_facts facts;
-	UT_hash_handle hh; /* the list is in order of use, oldest first */
+	UT_hash_handle hh; /* the list is in order of use, least recent first */
 };
 
 struct request {
 	struct queue_item item;
 	struct object *object;
-	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, INSPECT, SOURCES or FORGET */
-	uint64_t sequence;	/* with which it was sent */
-	VECTOR(struct message_question) questions; /* of ASK */
-	size_t answered;			   /* of those, in order */
-	bool wants_key, keyed;			   /* of TABLE */
+	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, PAGES, INSPECT, SOURCES or
+				 * FORGET */
+	uint64_t sequence;	/* sequence number with which it was sent */
+	VECTOR(struct message_question) questions; /* of ASK: addresses; of PAGES: page numbers */
+	size_t answered;			   /* how many have replies; in order */
+	bool wants_key, keyed;			   /* of TABLE: key is wanted, has arrived */
 	bool urgent;				   /* of PAGES */
-	struct unwind_key key;			   /* what the table is kept under, if keyed */
-	char *table; /* what came of it; NULL with a size: there was no memory */
+	struct unwind_key key;			   /* key for the cache, if keyed */
+	char *table; /* the bytes received so far; NULL with a size: there was no memory */
 	size_t table_size, received;
-	VECTOR(char) places; /* records of the next question, as they came */
+	VECTOR(char) places; /* records received so far for the next question */
 	unsigned int place_count;
 };
 
@@ -70,10 +71,10 @@ struct symbolizer {
 	struct object *objects;
 	struct queue gathering, sent;
 	struct fair waiting;
-	struct symbolizer *aside; /* reads suspicious files, with a worker of its own; or NULL */
+	struct symbolizer *aside; /* second symbolizer, for suspicious files; or NULL */
 	bool is_aside;
 	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
-	uint64_t memory;	   /* of a worker of sources; 0: it is one of names */
+	uint64_t memory;	   /* of a worker of sources, bytes; 0: no sources */
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
 
@@ -97,67 +98,81 @@ static inline struct request *take_request(struct queue *q)
 	return (struct request *)queue_take(q);
 }
 
-/* A request about an object, for request_wait(). NULL without memory. */
+/* Make a request about an object, for request_wait(). NULL without memory. */
 struct request *request_new(struct object *o, enum message_type type);
-/* Have a request sent. 0 or -ENOMEM. */
+/* Make a request and queue it. Returns 0 or -ENOMEM. */
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
 /*
- * What symbolizer_add() does. python, of OBJECT_PYTHON only, is owned by the object from now on,
- * also on failure.
+ * Add an object, as symbolizer_add(). python, only for OBJECT_PYTHON, is owned by the object from
+ * now on, also on failure.
  */
 int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	       struct message_python *python);
-/* What symbolizer_ask() does. o may be NULL: -ENOENT. */
+/* Add a lookup, as symbolizer_ask(). o may be NULL: -ENOENT. */
 int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q);
-/* An object that is not forgotten, or NULL. */
+/* Find an object that is not forgotten, or NULL. */
 struct object *object_lookup(const struct symbolizer *s, uint64_t id);
-/* It is used: to the end of the list. */
+/* Move an object to the end of the list, as the one most recently used. */
 void object_touch(struct symbolizer *s, struct object *o);
 void object_free(struct symbolizer *s, struct object *o);
 
-/* client_io.c: the first request that was sent has been answered: it is the caller's now. */
+/*
+ * client_io.c: take the first sent request, which has its full reply, from the queue. The caller
+ * owns the request.
+ */
 struct request *request_take(struct symbolizer *s);
 bool is_word(const char *text, size_t size, const char *allowed);
-/* The answer to the next question of a request; what is NULL in *answer is "". */
+/*
+ * Pass the reply to the next question of a request to the event. NULL texts in *answer become "".
+ */
 void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer);
 
-/* client_tables.c: is it about an unwind table? */
+/* client_tables.c: whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
 {
 	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE || r->type == MESSAGE_PAGES;
 }
-/* What the worker says to the first request that was sent. 0, or -EBADMSG for a lie. */
+/*
+ * Handle a message of the worker about the first sent request. Returns 0, or -EBADMSG if the
+ * message is invalid.
+ */
 int table_take(struct symbolizer *s, const struct message *m, size_t size);
-/* Answer a request that is in no queue any more, and free it. */
+/* Report the end of a request, which is in no queue any more, and free it. */
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
-/* The worker is lost: the next one begins at the beginning. */
+/* Reset a request after the worker was lost: the next worker sends the table from its start. */
 void table_restart(struct request *r);
 
-/* client_python.c: the next answer of a MESSAGE_CODE_ANSWERS, at *at, which moves behind it. */
+/* client_python.c: handle the next record of a MESSAGE_CODE_ANSWERS, at *at, and advance *at. */
 int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
-/* The MESSAGE_PYTHON that the first request was sent for. 0, or -EBADMSG for a lie. */
+/*
+ * Handle the MESSAGE_PYTHON that replies to the first sent request. Returns 0, or -EBADMSG if it is
+ * invalid.
+ */
 int inspect_take(struct symbolizer *s, size_t size);
-/* Answer a request that is in no queue any more, and free it. */
+/* Report the end of a request, which is in no queue any more, and free it. */
 void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
 
-/* client_places.c: the next record of a MESSAGE_PLACES, at *at, which moves behind it. */
+/* client_places.c: handle the next record of a MESSAGE_PLACES, at *at, and advance *at. */
 int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
-/* The MESSAGE_SOURCE_FACTS that the first request was sent for. 0, or -EBADMSG for a lie. */
+/*
+ * Handle a MESSAGE_SOURCE_FACTS about the first sent request. Returns 0, or -EBADMSG if it is
+ * invalid.
+ */
 int sources_take(struct symbolizer *s, size_t size);
-/* Answer a request that is in no queue any more, and free it. */
+/* Report the end of a request, which is in no queue any more, and free it. */
 void sources_end(struct symbolizer *s, struct request *r, const struct source_facts *f);
 
-/* Is it about a file, and not its symbols? */
+/* Whether the request is about a file, and not about its symbols. */
 static inline bool request_is_of_file(const struct request *r)
 {
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
 }
 
 /*
- * When it goes, of what its owner waits for: code objects and their processes go, files stay. Walks
- * stand at urgent pages. A
- * key is short work, and may bring a table. Tables and names are as long, and take turns.
+ * The rank of a request among those of its owner; lower ranks are sent first. Code objects vanish
+ * with their processes while files stay, and walks wait for urgent pages: rank 0. A key takes
+ * little time, and may spare a table: rank 1. Tables and names take equally long, and take turns.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
@@ -166,18 +181,18 @@ static inline unsigned int request_rank(const struct request *r)
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
-/* Who reads that object: s itself, or its helper aside. */
+/* The symbolizer that reads an object: s itself, or s->aside. */
 static inline struct symbolizer *reader_of(struct symbolizer *s, uint64_t id)
 {
 	return s->aside && !object_lookup(s, id) && object_lookup(s->aside, id) ? s->aside : s;
 }
 
-/* Have it sent when its owner's turn comes. 0 or -ENOMEM. */
+/* Queue a request until the turn of its owner. Returns 0 or -ENOMEM. */
 static inline int request_wait(struct symbolizer *s, struct request *r)
 {
 	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));
 }
-/* client_io.c: answer it without a worker, and free it. */
+/* client_io.c: report the failure of a request without a worker, and free the request. */
 void request_refuse(struct symbolizer *s, struct request *r);
 
 #endif

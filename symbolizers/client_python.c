@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Python: which interpreter is in a file, and the names of code objects in a process. */
+/*
+ * Requests the interpreter in a file and the names of code objects in a process, and checks the
+ * replies.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +100,7 @@ static bool is_read(const struct python_file *f)
 	return f->support == PYTHON_READABLE;
 }
 
-/* What is told of an interpreter that is read: the core goes by it. */
+/* Check the facts about a readable interpreter, since the BPF programs rely on them. */
 static bool is_sound(const struct python_file *f)
 {
 	if (f->loops > PYTHON_LOOPS_MAX || !python_layout_check(&f->layout))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind tables: with a cache the worker is first asked for the key, and for the
- * table only if the cache has none under it. A table of either is looked at in
- * the client's own memory before anybody gets to see it.
+ * Requests unwind tables. With a cache, the worker first sends the key, and the table only if the
+ * cache has none for that key. Tables from the worker and from the cache are checked in the
+ * client's own memory before they are passed on.
  */
 #include <errno.h>
 #include <limits.h>
@@ -60,7 +60,7 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
 	if (!r)
 		return -ENOMEM;
 	r->urgent = urgent;
-	/* what there is no memory for is not asked, and so not made */
+	/* pages without memory for their numbers are not requested, and so not made */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->questions,
 				 ((struct message_question){.address = q->pages[i]}));
@@ -143,14 +143,14 @@ static int read_key(const struct symbolizer *s, const struct object *o, size_t s
 	if (size != sizeof(*ret))
 		return -EBADMSG;
 	memcpy(ret, s->payload, sizeof(*ret));
-	/* the text becomes part of a file's name */
+	/* the text becomes part of a file name */
 	if (!is_word(ret->build_id, sizeof(ret->build_id), "0123456789abcdef") ||
 	    ret->size != o->stamp.size)
 		return -EBADMSG;
 	return 0;
 }
 
-/* What the cache has under the key, or else the table is asked for. */
+/* Pass on the table that the cache has for the key, else request the table. */
 static void look_up(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t;
@@ -162,7 +162,7 @@ static void look_up(struct symbolizer *s, struct request *r)
 		free(bytes);
 		return;
 	}
-	if (r->object->forgotten) { /* which waits for its turn before this would have one */
+	if (r->object->forgotten) { /* its FORGET already waits and would be sent first */
 		table_end(s, r, -ECANCELED, NULL);
 		return;
 	}
@@ -203,7 +203,7 @@ static void finish_pages(struct symbolizer *s, struct request *r)
 	free(bytes);
 }
 
-/* All of it has come. */
+/* Check, pass on and cache a table of which all bytes have arrived. */
 static void finish_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_key key = r->key;

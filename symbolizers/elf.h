@@ -29,8 +29,7 @@ struct elf_extent {
 struct elf {
 	struct symtab symbols; /* sorted by address, not by file offset */
 	VECTOR(struct elf_segment) segments;
-	VECTOR(struct elf_extent) starts; /* functions in which threads begin, found otherwise
-					   * than by name */
+	VECTOR(struct elf_extent) starts; /* functions in which threads begin, not found by name */
 };
 
 /*

@@ -33,8 +33,7 @@ struct frames {
 	struct elf *elf;
 	const struct elf_image *image;
 	Elf_Data data;
-	uint64_t bias;	  /* address of a byte of the section, less its address in this process's
-			   * memory */
+	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
 	uint32_t no_name; /* an empty string among the names of symbols */
 	uint32_t functions;
 	struct known known[KNOWN];

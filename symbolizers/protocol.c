@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One message, one packet: sendmsg() and recvmsg() with at most one descriptor. */
+/* Sends and receives messages: one packet each, with at most one descriptor. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

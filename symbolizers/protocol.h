@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the symbolizer's client and its worker say to each other: one message
- * is one packet of a SOCK_SEQPACKET pair, a header and a bounded payload, with
- * at most one descriptor beside it. Both ends are the same program, so structs
- * travel as they are; but the worker reads hostile files, so the client checks
- * every word of it.
+ * The protocol between the symbolizer's client and its worker. One message is one packet of a
+ * SOCK_SEQPACKET pair: a header and a bounded payload, with at most one descriptor. Both ends are
+ * the same program, so structs are sent as they are in memory; but the worker reads hostile files,
+ * so the client checks every field that the worker sends.
  */
 #ifndef SKEIN_SYMBOLIZERS_PROTOCOL_H
 #define SKEIN_SYMBOLIZERS_PROTOCOL_H
@@ -15,51 +14,53 @@
 #include "bpf/unwind/python_layout.h"
 
 enum message_type {
-	/* To the worker. What names an object unknown to it is answered as bad. */
+	/* To the worker. It replies to requests about an unknown object as for a bad one. */
 	/*
-	 * fd, struct stamp, or struct message_python if it is one; count is its kind: replaces what
-	 * was known of that object
+	 * fd, and struct stamp, or struct message_python for OBJECT_PYTHON; count is the kind.
+	 * Replaces an object of the same number.
 	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG,	/* fd of a separate debug file */
 	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
 	MESSAGE_FORGET,
-	MESSAGE_READ,	 /* answered by FACTS */
-	MESSAGE_REFRESH, /* fd; answered by FACTS */
+	MESSAGE_READ,	 /* reply: FACTS */
+	MESSAGE_REFRESH, /* fd; reply: FACTS */
 	/*
-	 * count struct message_question; answered by ANSWERS or CODE_ANSWERS, in their order, in
-	 * one or more
+	 * count times struct message_question; reply: one or more ANSWERS or CODE_ANSWERS, in the
+	 * order of the questions
 	 */
 	MESSAGE_ASK,
-	MESSAGE_KEY, /* answered by KEY_IS or NO_TABLE */
+	MESSAGE_KEY, /* reply: KEY_IS or NO_TABLE */
 	/*
-	 * Answered by PARTs or NO_TABLE. count 1: KEY_IS comes first if there is a key of the very
-	 * bytes that the table is made of, which may have changed since the last KEY.
+	 * Reply: PARTs or NO_TABLE. With count 1, KEY_IS comes first if there is a key of the very
+	 * bytes from which the table is made; these may have changed since the last KEY.
 	 */
 	MESSAGE_TABLE,
-	MESSAGE_INSPECT, /* answered by PYTHON */
+	MESSAGE_INSPECT, /* reply: PYTHON */
 	/*
-	 * count struct message_question: address is the number of a page of the unwind table, place
-	 * 0. Answered by PARTs of what unwind_pages_check() demands, or NO_TABLE.
+	 * count times struct message_question: address is the number of a page of the unwind table,
+	 * place is 0. Reply: PARTs of pages that satisfy unwind_pages_check(), or NO_TABLE.
 	 */
 	MESSAGE_PAGES,
-	/* A worker of sources answers no other questions than ASK, with PLACES, and: */
-	MESSAGE_COMMON,	 /* fd of what dwz took out of debugging information */
-	MESSAGE_SOURCES, /* answered by SOURCE_FACTS */
+	/*
+	 * A worker of sources handles ASK, with reply PLACES, and these two, but no other requests.
+	 */
+	MESSAGE_COMMON,	 /* fd of the file into which dwz moved common debugging information */
+	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
 	/* From the worker. */
-	MESSAGE_BEAT,	      /* still at work on that request */
+	MESSAGE_BEAT,	      /* still working on that request */
 	MESSAGE_FACTS,	      /* struct object_facts */
 	MESSAGE_ANSWERS,      /* count times struct message_answer and its texts */
 	MESSAGE_CODE_ANSWERS, /* count times struct message_code_answer and its texts */
 	MESSAGE_KEY_IS,	      /* struct unwind_key */
 	/*
-	 * The next bytes of an unwind table, of count in all. Larger things than messages could
-	 * travel in a file, but the worker has none that it may write to.
+	 * The next bytes of an unwind table; count is the size of the whole table. A file could
+	 * carry more bytes than a message, but the worker has no file that it may write to.
 	 */
 	MESSAGE_PART,
-	MESSAGE_NO_TABLE, /* count is why, an errno */
+	MESSAGE_NO_TABLE, /* count is the reason, a positive errno */
 	MESSAGE_PYTHON,	  /* struct python_file */
-	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, when no more are known */
+	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, if no more can be found */
 	MESSAGE_PLACES,	      /* count times struct message_place and its texts */
 };
 
@@ -67,14 +68,14 @@ struct message {
 	uint32_t type; /* enum message_type */
 	uint32_t count;
 	uint64_t object;
-	uint64_t sequence; /* of the request, repeated in what answers it */
+	uint64_t sequence; /* of the request, repeated in each message of the reply */
 };
 
 struct message_symbol {
 	uint64_t address, size;
 };
 
-/* An interpreter, of the process whose memory the object is. */
+/* An interpreter in the process whose memory is the object. */
 struct message_python {
 	struct python_layout layout;
 	uint64_t code_type;
@@ -101,12 +102,12 @@ struct message_code_answer {
 };
 
 enum place_flag {
-	PLACE_LAST = 1,	 /* no more come of this address */
-	PLACE_KNOWN = 2, /* else it is the only one, and empty */
-	PLACE_MANGLED = 4, /* the name would have taken too much to demangle */
+	PLACE_LAST = 1,	 /* the last place of this address */
+	PLACE_KNOWN = 2, /* if not set, this place is the only one of the address, and empty */
+	PLACE_MANGLED = 4, /* the name is not demangled, since demangling takes too much time */
 };
 
-/* A function at an address; an address has one or several, the innermost first. */
+/* A function at an address. An address has one or more, innermost first. */
 struct message_place {
 	uint64_t address;
 	uint32_t line, declared_line;
@@ -117,7 +118,7 @@ struct message_place {
 };
 
 #define PAYLOAD_MAX (64 * 1024)
-/* Longest name in an answer, in bytes; what is longer is cut and ends with U+2026. */
+/* Longest name in a reply, in bytes; a longer name is cut and ends with U+2026. */
 #define ANSWER_NAME_MAX 4096
 #define ASK_MAX 512
 
@@ -128,17 +129,16 @@ _Static_assert(sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1) <= PAYLO
 	       "the longest place must fit");
 
 /*
- * Send one message; fd (or -1) is handed over as a copy. flags: those of
- * sendmsg(2). 0 or a negative errno.
+ * Send one message; fd (or -1) is passed as a copy. flags: those of sendmsg(2). Returns 0 or a
+ * negative errno.
  */
 int message_send(int socket, const struct message *m, const void *payload, size_t size, int fd,
 		 int flags);
 
 /*
- * Receive one message: payload has room for PAYLOAD_MAX bytes. *ret_fd is
- * owned by the caller, -1 if none came. Returns the payload's size, -EPIPE
- * when the other end is gone, -EBADMSG for a packet that is no message, or
- * another negative errno.
+ * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *ret_fd; it is -1 if
+ * no descriptor came. Returns the payload's size, -EPIPE when the other end is closed, -EBADMSG for
+ * an invalid packet, or another negative errno.
  */
 int message_receive(int socket, struct message *m, void *payload, int *ret_fd, int flags);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One code object, while its process goes on: what was read counts only if the
- * object was the same before and after.
+ * Reads one code object while its process is running. The result counts only if the object was the
+ * same before and after.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "symbolizers/python_code.h"
 
-/* All members that are read lie below that; they are read at once. */
+/* All members that are read end within these bytes, which are read at once. */
 #define HEAD_BYTES 512
 #define OBJECT_REFERENCES 0 /* ob_refcnt, at the same place in every object */
 
@@ -40,7 +40,7 @@ static bool has_qualified_name(const struct python_layout *l)
 	return l->code_qualified_name != PYTHON_ABSENT;
 }
 
-/* Bytes up to the last member that is read; more than HEAD_BYTES makes no sense. */
+/* Bytes to read, up to the last member in use; more than HEAD_BYTES makes no sense. */
 static size_t head_size(const struct python_layout *l)
 {
 	size_t size = most(l->code_bytes, PYTHON_OBJECT_TYPE + sizeof(uint64_t));
@@ -56,20 +56,23 @@ static size_t head_size(const struct python_layout *l)
 }
 
 /*
- * What was freed keeps its members until somebody else takes its place, but the names that it
- * points to may be others by then. Python's allocator puts a pointer, or 0, where objects have
- * their references; malloc() overwrites the type too.
+ * Whether the object is allocated. A freed object keeps its members until its memory is used again,
+ * but the names that they point to may have been replaced already. Python's allocator puts a
+ * pointer, or 0, in the place of the reference count; malloc() overwrites the type too.
  */
 static bool is_alive(const struct head *h, const struct python_layout *l)
 {
 	uint64_t references = word_at(h, OBJECT_REFERENCES);
 
-	if (l->version >= PYTHON_VERSION(3, 14)) /* there are flags in the upper half */
+	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper half has flags */
 		return (uint32_t)references;
 	return references && references <= UINT32_MAX;
 }
 
-/* As the walker makes it (bpf/unwind/python.h); 0: there are none. */
+/*
+ * The id of a text, as the BPF walker computes it (bpf/unwind/python.h); 0: there are no
+ * characters.
+ */
 static uint64_t text_id(const struct python_memory *memory, const struct python_layout *layout,
 			uint64_t address)
 {
@@ -92,8 +95,8 @@ static uint64_t text_id(const struct python_memory *memory, const struct python_
 }
 
 /*
- * Whether it is the id of what the head is of. The walker cannot read a text whose page its process
- * has not touched (static objects, in their file), and leaves it out of the id.
+ * Whether the code object has this id. The walker cannot read a text in a page that the process has
+ * not touched (static objects in a file) and leaves the text out of the id, so try all subsets.
  */
 static bool has_id(const struct head *h, const struct python_memory *memory,
 		   const struct python_layout *layout, uint32_t id)
@@ -121,7 +124,7 @@ static bool has_id(const struct head *h, const struct python_memory *memory,
 	return false;
 }
 
-/* Read the head, and check that it is of the code object that is meant. */
+/* Read the head, and check that it belongs to the requested code object. */
 static int read_head(struct head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
@@ -160,10 +163,10 @@ static bool ends_with_name(const char *qualified, const char *name)
 }
 
 /*
- * The name to show: the qualified one, unless somebody has given the code another name. A program
- * that makes many functions out of one (numpy's "public_api") sets co_name alone; co_qualname goes
- * on naming where the code was written. The qualified name stays, too, where the other one is empty
- * or cannot be read, and where its own last part was cut off.
+ * Read the name to show: the qualified one, unless the program has renamed the code. A program that
+ * makes many functions from one (numpy's "public_api") sets co_name alone, while co_qualname still
+ * names the place where the code was written. Keep the qualified name also if co_name is empty or
+ * unreadable, or if the qualified name was cut.
  */
 static int read_name(char **ret, const struct head *h, const struct python_memory *memory,
 		     const struct python_layout *layout)
@@ -193,7 +196,7 @@ static int read_name(char **ret, const struct head *h, const struct python_memor
 	return 0;
 }
 
-/* Without a table of lines the names are still worth having. */
+/* Read the table of lines. Failures are ignored, since names are useful without lines. */
 static int read_lines(struct python_code *c, const struct python_memory *memory,
 		      const struct python_layout *layout, uint64_t address)
 {
@@ -203,7 +206,7 @@ static int read_lines(struct python_code *c, const struct python_memory *memory,
 	if (!read_at(memory, &size, sizeof(size), address + layout->bytes_size) || size < 0 ||
 	    size > PYTHON_LINES_MAX)
 		return 0;
-	/* an empty one is a table, too: all of the code is on the first line */
+	/* an empty table is valid: all code is on the first line */
 	lines = malloc((size_t)size + 1);
 	if (!lines)
 		return -ENOMEM;
@@ -241,7 +244,7 @@ int python_code_read(struct python_code *ret, const struct python_memory *memory
 	if (rc)
 		return rc;
 	rc = read_parts(&c, &before, memory, layout);
-	/* names that made no sense may have been those of another object */
+	/* names that made no sense may have belonged to another object */
 	late = read_head(&after, memory, layout, code_type, address, id);
 	if (late)
 		rc = late;

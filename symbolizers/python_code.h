@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of Python's code objects, out of the memory of the process that
- * has them. The memory is hostile, and changes while it is read: everything is
- * bounded, and what is found counts only if it still has the id under which a
- * walker met it.
+ * Reads the names of Python's code objects from the memory of their process. The memory is hostile
+ * and changes while it is read: everything is bounded, and a result counts only if the code object
+ * still has the id that the BPF walker computed.
  */
 #ifndef SKEIN_SYMBOLIZERS_PYTHON_CODE_H
 #define SKEIN_SYMBOLIZERS_PYTHON_CODE_H
@@ -14,32 +13,33 @@
 
 #include "bpf/unwind/python_layout.h"
 
-/* Longer names are cut, and end with U+2026; longer tables of lines are not read at all. */
+/* Longer names are cut, and end with U+2026; longer tables of lines are not read. */
 #define PYTHON_NAME_MAX 512 /* bytes of UTF-8, NUL included */
 #define PYTHON_FILE_MAX 1024
 #define PYTHON_LINES_MAX (1u << 20)
 
 /*
- * Memory of the process; returns whether all of it could be read. For tests too, so no descriptor.
+ * The memory of a process. read returns whether all bytes could be read. It is a function, not a
+ * descriptor, so that tests can replace it.
  */
 struct python_memory {
 	bool (*read)(void *context, void *to, size_t size, uint64_t address);
 	void *context;
 };
 
-/* What is known of one code object. Free with python_code_free(). */
+/* Facts about one code object. Free with python_code_free(). */
 struct python_code {
 	uint32_t id;
 	uint32_t first_line;
-	char *name; /* UTF-8: co_qualname where there is one and it ends with co_name */
-	char *file; /* as the interpreter has it */
+	char *name; /* UTF-8; co_qualname if there is one and it ends with co_name */
+	char *file; /* co_filename */
 	uint8_t *lines; /* of the layout's kind; NULL: none */
 	size_t lines_size;
 };
 
 /*
- * Read the code object at address. 0; -ESTALE: it has not that id (any more), or is no code
- * object; -EFAULT: the memory cannot be read; -EBADMSG: it makes no sense; -ENOMEM. Names that
+ * Read the code object at address. Returns 0; -ESTALE: the object there has another id, or is no
+ * code object; -EFAULT: the memory cannot be read; -EBADMSG: it makes no sense; -ENOMEM. Names that
  * cannot be read are errors; a table of lines that cannot be read is left out.
  */
 int python_code_read(struct python_code *ret, const struct python_memory *memory,
@@ -47,23 +47,30 @@ int python_code_read(struct python_code *ret, const struct python_memory *memory
 		     uint32_t id);
 void python_code_free(struct python_code *c);
 
-/* Line of a place (code units of 2 bytes; ~0: before the first); 0 if it has none. */
+/*
+ * The line of a place; unit: code units of 2 bytes, ~0 before the first. 0 if the place has no
+ * line.
+ */
 uint32_t python_code_line(const struct python_code *c, const struct python_layout *layout,
 			  uint32_t unit);
 
 /*
- * python_lines.c: the same from a table alone, as traceback has it. kind: enum python_lines.
+ * python_lines.c: the same from a table, with the result of Python's traceback. kind: enum
+ * python_lines.
  */
 uint32_t python_line_of(uint8_t kind, const uint8_t *lines, size_t size, uint32_t first_line,
 			uint32_t unit);
 
 /*
- * python_text.c: a str object as UTF-8 with a NUL, what is no character as U+FFFD; cut where room
- * ends, with U+2026. 0, -EFAULT, or -EBADMSG: not a str.
+ * python_text.c: read a str object as UTF-8 with a NUL. Invalid characters become U+FFFD; a longer
+ * text is cut to room bytes and ends with U+2026. Returns 0, -EFAULT, or -EBADMSG: not a str.
  */
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address);
-/* Whether python_text_read() cut a text at that room. One that just fits and ends so counts too. */
+/*
+ * Whether python_text_read() has cut a text to room bytes. Also true for a text that just fits and
+ * ends with U+2026.
+ */
 bool python_text_is_cut(const char *text, size_t room);
 
 #endif

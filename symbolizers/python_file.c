@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What kind of Python an ELF file has, and whether all is known that reading its frames takes. */
+/*
+ * Judges which Python an ELF file contains, and whether all facts that reading its frames takes are
+ * known.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 
 #define OFFSETS_MAX 1024  /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
 #define RUNTIME_MAX (1u << 20) /* bytes of _PyRuntime: 3.14's has 317 kB */
-#define SEARCH_WORDS 1024 /* read at a time */
+#define SEARCH_WORDS 1024 /* words read at a time */
 #define SEARCH_MAX (64u << 20)
 
 static const char cookie[8] = "xdebugpy";
@@ -21,7 +24,7 @@ const char *python_support_text(uint32_t support)
 	return support < PYTHON_SUPPORT_COUNT ? texts[support] : "?";
 }
 
-/* A segment's data, for the cookie at a multiple of 8. 0: it is not there. */
+/* Search the data of a segment for the cookie, at multiples of 8. Returns its address, or 0. */
 static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p)
 {
 	uint64_t size = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
@@ -40,7 +43,9 @@ static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p
 	return 0;
 }
 
-/* Where neither a symbol nor a section tells, _PyRuntime of 3.13 and newer can be recognized. */
+/*
+ * Search for _PyRuntime by its cookie (from 3.13 on) where no symbol or section gives its address.
+ */
 static uint64_t search_runtime(const struct elf_image *image)
 {
 	uint64_t address = 0;
@@ -64,7 +69,7 @@ static uint64_t find_runtime(const struct elf_image *image, const struct python_
 	return symbols->section ? symbols->section_address : search_runtime(image);
 }
 
-/* What the offsets leave open is found in the str objects of the same _PyRuntime. */
+/* Find text_shift, which the offsets do not give, by the str objects in the same _PyRuntime. */
 static bool find_text_shift(struct python_layout *l, const struct elf_image *image,
 			    uint64_t runtime, uint64_t size)
 {
@@ -77,7 +82,10 @@ static bool find_text_shift(struct python_layout *l, const struct elf_image *ima
 	return l->text_shift;
 }
 
-/* From the interpreter's own offsets, if it has any. The last bytes of the read may be others. */
+/*
+ * Make the layout from the interpreter's own offsets, if it has any. The last bytes that are read
+ * may belong to other members.
+ */
 static enum python_support describe(struct python_file *f, const struct elf_image *image)
 {
 	uint8_t bytes[OFFSETS_MAX];
@@ -109,7 +117,7 @@ static enum python_support lay_out(struct python_file *f, const struct elf_image
 	return PYTHON_READABLE;
 }
 
-/* What a symbol says of the size of _PyRuntime must leave room for what is read of it. */
+/* Whether all members that are read lie within the size of the symbol _PyRuntime. */
 static bool runtime_holds(const struct python_file *f, const struct python_symbols *symbols)
 {
 	const struct python_extent *at = &symbols->at[PYTHON_NAME_RUNTIME];
@@ -123,7 +131,7 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
 }
 
-/* Version and what follows from it alone; true if there is more to look for. */
+/* Find the version and judge by it alone. Returns true if nothing rules out support so far. */
 static bool judge_version(struct python_file *f, const struct elf_image *image,
 			  const struct python_symbols *symbols, struct python_version *version)
 {
@@ -143,7 +151,7 @@ static bool judge_version(struct python_file *f, const struct elf_image *image,
 	return false;
 }
 
-/* 0 with f->support set, or an error that is none of the file's contents. */
+/* Returns 0 with f->support set, or an error that does not come from the file's contents. */
 static int judge(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts that look for a Python interpreter in an ELF file share. */
+/* Shared by the files that search an ELF file for a Python interpreter. */
 #ifndef SKEIN_SYMBOLIZERS_PYTHON_FILE_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_PYTHON_FILE_PRIVATE_H
 
@@ -19,44 +19,47 @@ enum python_name {
 
 /* Addresses are those of the file's symbols. */
 struct python_extent {
-	uint64_t start, end; /* the same: the symbol has no size */
+	uint64_t start, end; /* equal if the symbol has no size */
 };
 
 struct python_symbols {
 	bool found[PYTHON_NAMES];
 	struct python_extent at[PYTHON_NAMES];
-	/* what compilers split off the loop; only what .symtab has */
+	/* parts that compilers split off the loop; only .symtab has them */
 	struct python_extent parts[PYTHON_LOOPS_MAX];
-	uint32_t parts_count; /* more than PYTHON_LOOPS_MAX: there were more than fit */
-	bool section;	      /* there is a .PyRuntime */
+	uint32_t parts_count; /* at most PYTHON_LOOPS_MAX + 1, which means that some did not fit */
+	bool section;	      /* there is a section .PyRuntime */
 	uint64_t section_address;
 };
 
-/* Look for the symbols. 0, also if there are none; -EBADMSG; -ENOMEM or another negative errno. */
+/*
+ * Search for the symbols. Returns 0, also if there are none; -EBADMSG; -ENOMEM or another negative
+ * errno.
+ */
 int python_symbols_read(struct python_symbols *ret, const struct elf_image *image);
 
-/* Whether there is an interpreter at all, of whatever version. */
+/* Whether there is an interpreter of any version. */
 bool python_symbols_any(const struct python_symbols *s);
 
-/* Read exactly size bytes at an address of the file: false if they are not (all) in it. */
+/* Read exactly size bytes at an address of the file; false if not all are in the file. */
 bool python_bytes_at(const struct elf_image *image, uint64_t address, void *buf, size_t size);
 
 struct python_version {
 	uint8_t major, minor, micro;
-	bool debug;	    /* built with Py_DEBUG, which moves things */
-	bool free_threaded; /* says its name */
+	bool debug;	    /* built with Py_DEBUG, which moves members */
+	bool free_threaded; /* according to the file's name (DT_SONAME) */
 };
 
 /*
- * The version, if two places in the file tell it and none another. runtime: address of _PyRuntime,
- * or 0. false: it is not known.
+ * Find the version: at least two places in the file must agree, and none may disagree. runtime:
+ * address of _PyRuntime, or 0. Returns false if the version is not known.
  */
 bool python_version_find(struct python_version *ret, const struct elf_image *image,
 			 const struct python_symbols *symbols, uint64_t runtime);
 
 /*
- * Fill loop[], loops and code_delta. 0; -ENOENT: where the loop is cannot be told, or not wholly;
- * -ENOMEM or another negative errno.
+ * Fill loop[], loops and code_delta. Returns 0; -ENOENT: the loop, or a part of it, cannot be
+ * found; -ENOMEM or another negative errno.
  */
 int python_loops_find(struct python_file *ret, struct elf_image *image,
 		      const struct python_symbols *symbols);

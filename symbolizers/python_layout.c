@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where CPython 3.8 to 3.12 keep things, as debug information has it
- * (tools/python-layouts compares), for builds without Py_DEBUG. Layouts have been
- * the same in all releases of a minor version; those looked at are 3.8.18,
- * 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
+ * The struct layouts of CPython 3.8 to 3.12, from debug information (compared by
+ * tools/python-layouts), for builds without Py_DEBUG. The layout is the same in all releases of a
+ * minor version; those examined are 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
  *
- * Words for the id: what the constructor of code objects sets for good. Not
- * reference counts, caches, warm-up counters or instrumentation. From 3.12 on that has a number
- * (co_version) which no other code object of the interpreter has: pointers alone may be the same
- * again in one that takes the place of another, also where names differ. Up to 3.11 the texts that
- * are shown are part of the id.
+ * The words of code_id are those that the constructor of code objects sets for good: not reference
+ * counts, caches, warm-up counters or instrumentation. From 3.12 on they contain a number
+ * (co_version) that no other code object of the interpreter has: pointers alone may be equal again
+ * in a code object that reuses the address, also if names differ. Up to 3.11 the shown texts are
+ * part of the id.
  */
 #include "symbolizers/python_file.h"
 
-#define STATE_MAX (1u << 20) /* of _PyRuntime and of interpreters: 3.12's have 460 kB */
-#define OBJECT_MAX 4096	     /* of all else */
+#define STATE_MAX (1u << 20) /* largest offset in _PyRuntime and interpreters: 3.12's have 460 kB */
+#define OBJECT_MAX 4096	     /* largest offset in all other structs */
 
-/* From 3.8 to 3.10 nothing differs but these. */
+/* The members in which 3.8 to 3.10 agree. */
 #define LAYOUT_OF_OBJECTS \
 	.frames = PYTHON_FRAME_EACH, .id_by_text = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
 	.interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, .gil_holder = 8, \
@@ -159,7 +158,7 @@ static bool member_if(bool present, uint32_t offset, uint32_t size, uint32_t lim
 	return present ? member(offset, size, limit) : offset == PYTHON_ABSENT;
 }
 
-/* The GIL and gc.collecting are in one place or in the other. */
+/* The GIL and gc.collecting are each in one of two places. */
 static bool check_states(const struct python_layout *l)
 {
 	bool gil = l->runtime_holder == PYTHON_ABSENT;
@@ -204,7 +203,7 @@ static bool check_code(const struct python_layout *l)
 	    !member_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2, OBJECT_MAX))
 		return false;
 	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
-		/* not the reference count and the type */
+		/* not the reference count or the type */
 		if (!member(l->code_id[i], 8, l->code_bytes) || l->code_id[i] <= PYTHON_OBJECT_TYPE)
 			return false;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From a place in Python's code to its line: the three forms that tables of
- * lines have had. Each is walked from its beginning, for lines are differences
- * to the line before; a place behind the end has no line.
+ * Finds the line of a place in Python code, in the three formats that tables of lines have had.
+ * Tables are read from their start, since lines are differences to the previous line; a place after
+ * the end has no line.
  */
 #include <stdbool.h>
 
@@ -11,13 +11,13 @@
 #define UNIT_BYTES 2
 #define NO_UNIT 0xffffffffu
 
-/* Lines are C ints in the interpreter; a table that leaves their range is nobody's. */
+/* Lines are C ints in the interpreter; a table that leaves their range is invalid. */
 static uint32_t line_checked(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Pairs of increments: bytes of code, lines (signed). Those with no bytes add up. */
+/* Pairs of increments: bytes of code, lines (signed). Several pairs for the same code add up. */
 static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
 	uint64_t at = 0;
@@ -31,7 +31,10 @@ static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint
 	return line_checked(line);
 }
 
-/* Pairs: bytes of code, and what the line of these is more than that of the last that had one. */
+/*
+ * Pairs: bytes of code, and the difference of their line to the previous line; -128: they have no
+ * line.
+ */
 static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
 	uint64_t end = 0;
@@ -48,21 +51,24 @@ static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint6
 	return 0;
 }
 
-/* How an entry of locations begins: a bit that nothing else has, its kind, code units less one. */
+/*
+ * The first byte of a location entry: a bit that is clear in all other bytes, the kind, and the
+ * number of code units less one.
+ */
 #define ENTRY_BEGIN 0x80
 #define ENTRY_KIND(byte) ((byte) >> 3 & 15)
 #define ENTRY_UNITS(byte) (((byte)&7) + 1u)
 #define VARINT_MORE 0x40
 #define VARINT_BITS 6
 
-enum entry_kind { /* those below are short forms: on the same line, columns in few bits */
-		  ENTRY_ONE_LINE = 10, /* 10 to 12: that many lines on, less 10 */
+enum entry_kind { /* smaller kinds are short forms: same line, columns in few bits */
+		  ENTRY_ONE_LINE = 10, /* 10 to 12: this many lines on, less 10 */
 		  ENTRY_NO_COLUMNS = 13,
 		  ENTRY_LONG = 14,
 		  ENTRY_NONE = 15,
 };
 
-/* A number of 6 bits in each byte, lowest first; its lowest bit is its sign. */
+/* A number with 6 bits in each byte, lowest first; the lowest bit of the number is its sign. */
 static int64_t signed_varint(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t value = 0;

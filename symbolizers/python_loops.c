@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the evaluation loop is: _PyEval_EvalFrameDefault, and what the compiler
- * split off because it seldom runs. Where no symbol names such a part, the
- * jumps of the loop lead there: to code that call frame information describes
- * as a function of its own, but with the very frame that the loop has where it
- * jumps.
+ * Finds the evaluation loop: _PyEval_EvalFrameDefault, and the parts that the compiler split off
+ * because they seldom run. Parts without a symbol are found by the loop's jumps: a part is code
+ * that call frame information describes as a function of its own, but with the same frame as the
+ * loop at the jump.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Addresses of code to file offsets; all of it must be in one segment. */
+/* Convert addresses of code to file offsets; all of the code must be in one segment. */
 static int add_code(struct python_file *f, const struct unwind_source *s,
 		    const struct python_extent *code)
 {
@@ -44,7 +43,7 @@ static int add_code(struct python_file *f, const struct unwind_source *s,
 	return add_loop(f, offset, offset + (code->end - code->start));
 }
 
-/* All about the jumps of the loop. Numbers are file offsets. */
+/* The state of following the loop's jumps. Positions are file offsets. */
 struct search {
 	struct python_file *file;
 	const struct unwind_source *source;
@@ -53,7 +52,7 @@ struct search {
 	uint8_t *code;
 };
 
-/* The number of the rule at offset, which lies within e. */
+/* The number of the rule at offset, which must lie within e. */
 static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_extent *e,
 			uint64_t offset)
 {
@@ -63,7 +62,7 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 	for (uint32_t i = 0; i < e->count; i++) {
 		uint32_t row = rows->rows.items[e->first + i];
 
-		/* each page on the way has a row at its first byte */
+		/* each page in the function has a row at its first byte */
 		if (i && !UNWIND_ROW_LOW(row))
 			page += UNWIND_PAGE_SIZE;
 		if (page + UNWIND_ROW_LOW(row) > offset)
@@ -73,7 +72,10 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 	return rule;
 }
 
-/* Where a jump at p goes to: jcc rel32, jmp rel32. false: it is none. */
+/*
+ * The target of a jump at offset at: jcc rel32, jmp rel32. Returns false if there is no jump, or if
+ * it stays within the code.
+ */
 static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
 {
 	const uint8_t *p = s->code + at;
@@ -87,7 +89,10 @@ static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
 	return *ret < s->start || *ret >= s->start + s->size;
 }
 
-/* What bytes in the midst of instructions seem to jump to has another frame, or none. */
+/*
+ * Add the target of a jump to the loop if it has the same frame. Targets of bytes that are not
+ * really a jump have another frame, or none.
+ */
 static int follow_jump(struct search *s, uint64_t from, uint64_t target)
 {
 	const struct unwind_extent *there, *here;
@@ -100,7 +105,7 @@ static int follow_jump(struct search *s, uint64_t from, uint64_t target)
 	rule = rule_at(&s->rows, here, from);
 	if (rule == UNWIND_RULE_GAP || rule == UNWIND_RULE_BAD ||
 	    rule_at(&s->rows, there, target) != rule ||
-	    /* functions begin with their caller's frame, parts of functions do not */
+	    /* functions begin with their caller's frame, split-off parts do not */
 	    rule == rule_at(&s->rows, here, here->start) ||
 	    rule_at(&s->rows, there, there->start) == rule_at(&s->rows, here, here->start))
 		return 0;
@@ -125,8 +130,8 @@ static int follow_jumps(struct search *s)
 }
 
 /*
- * Parts without names, and the size of a loop that has none. On arm64 such parts are not looked
- * for: there, loops of stripped files are their main part alone.
+ * Find parts without a symbol, and the size of a loop whose symbol has none. On arm64 unnamed parts
+ * are not searched for: in stripped files only the main part of the loop is found.
  */
 static int search_frames(struct python_file *f, const struct unwind_source *source,
 			 const struct python_extent *loop)
@@ -157,7 +162,7 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 	return rc;
 }
 
-/* jmp *%reg, of r8 to r15 too, which have a prefix; jmp *table(,%reg,8). */
+/* jmp *%reg, also of r8 to r15, which have a prefix; jmp *table(,%reg,8). */
 static bool has_jump_x86_64(const uint8_t *code, uint64_t size)
 {
 	for (uint64_t i = 0; i + 2 < size; i++) {
@@ -182,11 +187,11 @@ static bool has_jump_arm64(const uint8_t *code, uint64_t size)
 }
 
 /*
- * Whether a part of the loop goes on to whatever comes next in Python's code, which is a jump to an
- * address that it computes: what does not is not the loop, or not all of it. Sizes tell nothing:
- * of Debian's 3.14 the part that has the symbol has 1,184 bytes, and the one split off 84,423. In
- * builds of many functions that call each other last (--with-tail-call-interp) there is no such
- * jump either.
+ * Check that the loop contains a jump to a computed address, as interpreters use it to reach the
+ * next instruction; without one, the code found is not the loop, or not all of it. Sizes cannot
+ * decide this: in Debian's 3.14 the part with the symbol has 1,184 bytes, and the part split off
+ * 84,423. Builds of many functions that end with calls of each other (--with-tail-call-interp) have
+ * no such jump either.
  */
 static int find_dispatch(const struct python_file *f, const struct elf_image *image)
 {
@@ -218,7 +223,7 @@ static int find_loops(struct python_file *f, const struct unwind_source *source,
 		rc = add_code(f, source, loop);
 	for (uint32_t i = 0; !rc && i < symbols->parts_count; i++)
 		rc = add_code(f, source, &symbols->parts[i]);
-	/* .symtab is whole or is not there: where it names parts, it names all */
+	/* .symtab is complete or absent: if it names parts, it names all */
 	if (!rc && !symbols->parts_count)
 		rc = search_frames(f, source, loop);
 	return rc ? rc : find_dispatch(f, source->image);

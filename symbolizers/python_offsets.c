@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From 3.13 on _PyRuntime begins with a description of the interpreter's own
- * structs, for debuggers and profilers: words of 64 bits, a few about the
- * interpreter and then sizes and offsets. Which word is which depends on the
- * minor version: CPython, Include/internal/pycore_debug_offsets.h (in 3.13
- * pycore_runtime.h).
+ * Reads the description of its own structs that _PyRuntime begins with from 3.13 on, for debuggers
+ * and profilers: words of 64 bits, a few about the interpreter, then sizes and offsets. The order
+ * of words depends on the minor version. Source: CPython, Include/internal/pycore_debug_offsets.h
+ * (in 3.13 pycore_runtime.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -15,12 +14,16 @@ static const char cookie[8] = "xdebugpy";
 
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_RUNTIME_SIZE };
 
-/* Numbers of the first word of each part, which is a size; and of words that moved in theirs. */
+/*
+ * Word numbers: for each part the first word, which is a size; also words that differ within a part
+ * between versions.
+ */
 struct words {
 	uint16_t version;
 	uint16_t count;
 	uint8_t tag, shim;
-	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil; four more follow */
+	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil; four more words
+							       * follow */
 	uint8_t thread, frame, code, object, bytes, text, gc;
 };
 
@@ -43,7 +46,7 @@ static const struct words known[] = {
 	{
 		.version = PYTHON_VERSION(3, 14),
 		.count = 95,
-		.tag = 3,  /* _PyStackRef keeps a reference's kind there */
+		.tag = 3,  /* bits in which _PyStackRef keeps the kind of a reference */
 		.shim = 3, /* FRAME_OWNED_BY_INTERPRETER */
 		.interpreter = 6,
 		.interpreter_gc = 11,
@@ -64,7 +67,9 @@ struct offsets {
 	bool bad;
 };
 
-/* Word number index; it must be a member's offset below the size that word number part tells. */
+/*
+ * Word number index, which must be an offset less than the size in word number part; else set bad.
+ */
 static uint32_t member_of(struct offsets *o, unsigned int part, unsigned int index)
 {
 	if (o->words[part] > 1u << 24 || o->words[index] >= o->words[part]) {
@@ -89,7 +94,7 @@ static void read_states(struct offsets *o, struct python_layout *l)
 	l->interpreter_next = within(o, w->interpreter, 2);
 	l->interpreter_threads = within(o, w->interpreter, 3);
 	l->interpreter_gil = member_of(o, w->interpreter, w->interpreter_gil);
-	/* one by one, so that their sum cannot overflow */
+	/* each offset is checked on its own, so that the sum cannot overflow */
 	l->interpreter_collecting =
 		member_of(o, w->interpreter, w->interpreter_gc) + within(o, w->gc, 1);
 	l->gil_locked = member_of(o, w->interpreter, w->interpreter_gil + 3) - gil;
@@ -114,7 +119,7 @@ static void read_threads(struct offsets *o, struct python_layout *l)
 	l->frame_owner = within(o, w->frame, 5);
 }
 
-/* The id: of what is described, all that the constructor sets for good. */
+/* Set the members of a code object. The id uses members that the constructor sets for good. */
 static void read_code(struct offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
@@ -157,7 +162,7 @@ static void read_text(struct offsets *o, struct python_layout *l)
 		o->bad = true;
 }
 
-/* Releases and candidates only: before, the description was another. */
+/* Find the words of a version. Only releases and candidates: earlier versions had other words. */
 static const struct words *words_of(uint64_t version)
 {
 	unsigned int level = version >> 4 & 15;

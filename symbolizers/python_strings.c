@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the state of a str has its bits: from 3.13 on a few of them are in front that say how it is
- * interned, and how many depends on the release (3.14 began with 16, and has 2 since). The
- * interpreter's own names are str objects in its _PyRuntime, made by the compiler: their characters
- * and length are known, so all of their state is, but for where it begins.
+ * Finds where the width bits begin in the state of a str. From 3.13 on some lower bits hold the
+ * kind of interning, and their number depends on the release (the first 3.14 had 16, later ones
+ * have 2). The interpreter's own names are static str objects in its _PyRuntime: their characters
+ * and length are known, and so is their state, except for the position of its bits.
  */
 #include <string.h>
 
 #include "symbolizers/python_file.h"
 
-/* Names without which there is no Python. */
+/* Names that every Python has. */
 static const char *const known[] = {"__init__", "__module__", "__name__"};
 
-/* Of characters in one byte each, all of them ASCII, behind the head. */
+/* The state of a text with one byte per character, all ASCII, directly after the head. */
 #define STATE (1u | PYTHON_TEXT_COMPACT | PYTHON_TEXT_ASCII | PYTHON_TEXT_STATIC)
 
-/* The bits below STATE in a state that nobody has interned yet; 0: it is no such state. */
+/*
+ * The number of bits below STATE in the state of a str that is not interned yet; 0 if the state is
+ * another.
+ */
 static uint32_t shift_of(uint32_t state)
 {
 	uint32_t shift = state ? (uint32_t)__builtin_ctz(state) : 0;
@@ -23,7 +26,7 @@ static uint32_t shift_of(uint32_t state)
 	return state >> shift == STATE && shift <= PYTHON_TEXT_SHIFT_MAX ? shift : 0;
 }
 
-/* Whether a str with these characters begins at bytes: its state then is in *state. */
+/* Whether a str with these characters begins at bytes; sets *state to its state. */
 static bool is_text(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		    uint32_t *state)
 {
@@ -35,7 +38,10 @@ static bool is_text(const struct python_layout *l, const uint8_t *bytes, const c
 	       memcmp(bytes + l->text_ascii, name, strlen(name) + 1) == 0;
 }
 
-/* Returns whether what is there, if it is such a str, agrees with *shift, which is 0 at first. */
+/*
+ * Check bytes for a str with this name. Returns false if there is one that disagrees with *shift,
+ * which is 0 until the first is found.
+ */
 static bool agrees(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		   uint32_t *shift)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The few symbols that tell of a Python interpreter. This is asked of every ELF
- * file of the machine, so what links to Python without being one, and all the
- * rest, must be told quickly: by the hash table that the dynamic linker uses.
+ * Finds the few symbols that identify a Python interpreter. Every ELF file of the machine is
+ * searched, so files without an interpreter, also those that link to libpython, must be recognized
+ * quickly: by the hash table that the dynamic linker uses. Source:
  * https://flapenguin.me/elf-dt-gnu-hash
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define CHUNK 1024 /* entries read at a time */
 #define ENTRIES_MAX (16u << 20)
-#define NAME_MAX_READ 32 /* longer than all names that are looked for */
+#define NAME_MAX_READ 32 /* bytes; longer than all names that are searched for */
 #define LOOP "_PyEval_EvalFrameDefault"
 
 static const char *const names[PYTHON_NAMES] = {
@@ -27,11 +27,11 @@ static const char *const names[PYTHON_NAMES] = {
 	[PYTHON_NAME_DEBUG] = "_Py_NegativeRefcount",
 };
 
-/* A symbol table and what belongs to it. */
+/* A symbol table and its string table. */
 struct table {
 	const struct elf_image *image;
 	GElf_Shdr symbols, strings;
-	size_t entry; /* bytes of one */
+	size_t entry; /* bytes of one entry */
 	uint64_t count;
 };
 
@@ -51,7 +51,7 @@ static bool open_table(struct table *t, const struct elf_image *image, const GEl
 	       t->strings.sh_type == SHT_STRTAB && !(t->strings.sh_flags & SHF_COMPRESSED);
 }
 
-/* Entries first to first + n as this machine has them, whatever the file's class. */
+/* Read entries first to first + n, converted from the file's ELF class. */
 static bool read_entries(const struct table *t, uint64_t first, size_t n, Elf64_Sym *to)
 {
 	Elf32_Sym s;
@@ -81,7 +81,7 @@ static bool entry_is(const struct table *t, const Elf64_Sym *s, const char *name
 	       memcmp(buf, name, size) == 0;
 }
 
-/* What is only referred to, or copied from a library by the linker, is no interpreter. */
+/* Skip undefined and absolute symbols: they do not define a part of an interpreter. */
 static bool usable(const Elf64_Sym *s, unsigned int type)
 {
 	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
@@ -104,7 +104,7 @@ static void take(struct python_symbols *ret, int name, const Elf64_Sym *s)
 	ret->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
 }
 
-/* .gnu.hash: buckets, a Bloom filter, buckets, and chains of hashes that end with an odd one. */
+/* .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes that end with an odd one. */
 struct hash_table {
 	uint32_t buckets, first_symbol, filter_words, filter_shift;
 	uint64_t filter, bucket, chain, end; /* file offsets */
@@ -172,7 +172,7 @@ static void look_up(struct python_symbols *ret, int name, const struct table *t,
 	}
 }
 
-/* The number of the name, or -1. parts: also what is named after the loop. */
+/* The number of a name, or -1. *part: whether the text names a part split off the loop. */
 static int name_of(const char *text, bool *part)
 {
 	*part = strncmp(text, LOOP ".", sizeof(LOOP)) == 0;
@@ -227,7 +227,7 @@ static int scan_entries(struct python_symbols *ret, const struct table *t, const
 	return 0;
 }
 
-/* All entries, unless the names alone tell that none is of interest. */
+/* Read all entries, unless the string table shows that none is of interest. */
 static int scan_table(struct python_symbols *ret, const struct table *t)
 {
 	uint64_t size = t->strings.sh_size;
@@ -247,7 +247,7 @@ static int scan_table(struct python_symbols *ret, const struct table *t)
 	return rc;
 }
 
-/* The sections of interest, in one pass. */
+/* The sections of interest, found in one pass. */
 struct sections {
 	GElf_Shdr dynamic, hash, symbols;
 	bool has_dynamic, has_hash, has_symbols;
@@ -289,7 +289,7 @@ static int read_dynamic(struct python_symbols *ret, const struct elf_image *imag
 		return scan_table(ret, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
 		look_up(ret, i, &t, &hash);
-		/* whoever has not the oldest has none */
+		/* without the oldest name there is no interpreter */
 		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(ret))
 			break;
 	}

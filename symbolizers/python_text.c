@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Python's str (PEP 393): a head that says how many characters there are and of
- * how many bytes each, and the characters behind it. Those of programs that
- * have them elsewhere (up to 3.11) are no names of the interpreter's own making.
+ * Reads Python's str objects (PEP 393): a head with the number and the width of the characters,
+ * followed by the characters. A str with its characters elsewhere (up to 3.11) is not supported,
+ * since the interpreter does not make names in that form.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "symbolizers/python_code.h"
 
-#define PART_BYTES 1024 /* of characters that are read at once */
-#define HEAD_BYTES 64	/* with length and state */
+#define PART_BYTES 1024 /* bytes of characters that are read at once */
+#define HEAD_BYTES 64	/* bytes from the first of length and state to the end of both */
 #define REPLACEMENT 0xfffd
 #define NAME_UNITS_MAX 4
 
@@ -18,8 +18,8 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 #define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
 
 struct text {
-	uint64_t address; /* of the characters that follow */
-	uint64_t left;	  /* characters */
+	uint64_t address; /* of the next characters */
+	uint64_t left;	  /* characters left */
 	unsigned int width;
 };
 
@@ -27,7 +27,7 @@ struct out {
 	char *to;
 	size_t room; /* without the NUL */
 	size_t used;
-	size_t cut; /* where an ellipsis would still fit */
+	size_t cut; /* bytes after which an ellipsis still fits */
 };
 
 static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
@@ -48,7 +48,7 @@ static size_t most(size_t a, size_t b)
 static int read_head(struct text *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
-	/* at once: each reading is a system call */
+	/* read both members at once: each read is a system call */
 	const uint32_t from = least(layout->text_length, layout->text_state);
 	const uint32_t length_at = layout->text_length - from, state_at = layout->text_state - from;
 	unsigned char head[HEAD_BYTES];
@@ -79,7 +79,7 @@ static uint32_t character(const unsigned char *bytes, unsigned int width)
 	uint32_t c = 0;
 
 	memcpy(&c, bytes, width);
-	/* a NUL would end the text for whoever reads it */
+	/* replace NUL as well, since it would end the text */
 	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? REPLACEMENT : c;
 }
 
@@ -93,7 +93,7 @@ static size_t encode(char to[NAME_UNITS_MAX], uint32_t c)
 	return more + 1;
 }
 
-/* False: it did not fit, and the text is cut. */
+/* Append a character. Returns false if it did not fit and the text was cut. */
 static bool put(struct out *o, uint32_t c)
 {
 	char units[NAME_UNITS_MAX];
@@ -118,7 +118,10 @@ static int copy(struct out *o, const struct python_memory *memory, struct text *
 	unsigned char part[PART_BYTES];
 
 	while (t->left) {
-		/* no character takes less than a byte, and the one that does not fit is seen too */
+		/*
+		 * a character takes at least one byte; read one more, to notice that it does not
+		 * fit
+		 */
 		uint64_t most = o->room - o->used + 1, count = t->left < most ? t->left : most;
 
 		if (count > sizeof(part) / t->width)
@@ -139,7 +142,7 @@ bool python_text_is_cut(const char *text, size_t room)
 {
 	size_t size = strlen(text);
 
-	/* the character that did not fit left at most its own bytes but one free */
+	/* the character that did not fit left fewer free bytes than its own size */
 	return size + NAME_UNITS_MAX >= room && size >= ELLIPSIS_BYTES &&
 	       !strcmp(text + size - ELLIPSIS_BYTES, ellipsis);
 }

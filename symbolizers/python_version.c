@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which Python it is. Struct layouts depend on it, and nothing in the process
- * would tell that they are those of another version; so two places in the file
- * must say the same.
+ * Finds the version of Python in a file. Struct layouts depend on the version, and a wrong layout
+ * would not be noticed in the process; so two places in the file must agree on the version.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/python_file_private.h"
 
-#define FUNCTION_MAX 256 /* of Py_GetVersion(): less than 100 bytes */
+#define FUNCTION_MAX 256 /* bytes of Py_GetVersion(), which has less than 100 */
 #define TEXT_MAX 32
 #define SEARCH_MAX (256u << 20)
 #define SEARCH_CHUNK (64u << 10)
 
-/* What places in the file have said so far. */
+/* The versions found so far in places of the file. */
 struct votes {
 	struct python_version version;
 	unsigned int count;
-	bool micro; /* known */
+	bool micro; /* whether version.micro is known */
 	bool disagree;
 };
 
@@ -54,7 +53,7 @@ static void ask_variable(struct votes *v, const struct elf_image *image,
 		vote_hex(v, hex);
 }
 
-/* From 3.13: what is in front of _PyRuntime, see python_offsets.c. */
+/* From 3.13: the first words of _PyRuntime, see python_offsets.c. */
 static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t runtime)
 {
 	uint64_t words[2];
@@ -64,7 +63,7 @@ static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t
 		vote_hex(v, words[1]);
 }
 
-/* At most three digits; NULL: none. */
+/* Parse at most three digits; NULL: there are none. */
 static const char *number(const char *text, unsigned int *ret)
 {
 	const char *p = text;
@@ -74,7 +73,7 @@ static const char *number(const char *text, unsigned int *ret)
 	return p == text ? NULL : p;
 }
 
-/* "3.8", and what follows. */
+/* Parse "3.8"; returns the rest of the text, or NULL. */
 static const char *major_minor(const char *text, unsigned int *major, unsigned int *minor)
 {
 	const char *p = number(text, major);
@@ -82,7 +81,7 @@ static const char *major_minor(const char *text, unsigned int *major, unsigned i
 	return p && *p == '.' && *major >= 2 && *major <= 3 ? number(p + 1, minor) : NULL;
 }
 
-/* DT_SONAME: libpython3.8.so.1.0; before 3.8 with m, now with d (debug) or t (free-threaded). */
+/* DT_SONAME: libpython3.8.so.1.0; with m before 3.8, with d (debug) or t (free-threaded) since. */
 static void ask_soname(struct votes *v, const struct elf_image *image)
 {
 	static const char prefix[] = "libpython";
@@ -110,8 +109,8 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 }
 
 /*
- * "3.8.18", "3.9.2+" or "3.14.0rc1", to the end of the text or to a space: distributions add
- * "| packaged by ...".
+ * Parse "3.8.18", "3.9.2+" or "3.14.0rc1", to the end of the text or to a space: distributions
+ * append "| packaged by ...".
  */
 static bool is_version(const char *text, unsigned int *major, unsigned int *minor,
 		       unsigned int *micro)
@@ -125,7 +124,7 @@ static bool is_version(const char *text, unsigned int *major, unsigned int *mino
 	return *p == '\0' || *p == ' ';
 }
 
-/* As much as there is of a text; it ends with a NUL in any case. */
+/* Read as much of a text as the file has; the result always ends with a NUL. */
 static void text_at(const struct elf_image *image, uint64_t address, char text[TEXT_MAX])
 {
 	size_t size = TEXT_MAX - 1;
@@ -136,8 +135,8 @@ static void text_at(const struct elf_image *image, uint64_t address, char text[T
 }
 
 /*
- * The address that an instruction of x86-64 makes: lea disp(%rip),%reg, or mov $imm32,%reg where
- * code is not position-independent. 0: it is neither.
+ * The address that an x86-64 instruction computes: lea disp(%rip),%reg, or mov $imm32,%reg in code
+ * that is not position-independent. 0: the instruction is neither.
  */
 static uint64_t address_made(const uint8_t *code, uint64_t at)
 {
@@ -154,7 +153,7 @@ static uint64_t address_made(const uint8_t *code, uint64_t at)
 	return 0;
 }
 
-/* Py_GetVersion() makes its text of PY_VERSION and others. */
+/* Py_GetVersion() formats its text from PY_VERSION and others. */
 static void ask_function(struct votes *v, const struct elf_image *image,
 			 const struct python_symbols *symbols)
 {
@@ -182,7 +181,10 @@ static void ask_function(struct votes *v, const struct elf_image *image,
 	}
 }
 
-/* Of "lib/python3.8" or "python3.9", which getpath.c has: more than one is no answer. */
+/*
+ * The version in "lib/python3.8" or "python3.9", which getpath.c contains: more than one version is
+ * not accepted.
+ */
 struct search {
 	unsigned int major, minor, found;
 };
@@ -206,7 +208,10 @@ static void search_chunk(struct search *s, const char *bytes, size_t size)
 	}
 }
 
-/* Chunks overlap, so that no text is cut; behind each is a NUL for who reads too far. */
+/*
+ * Chunks overlap, so that no text is cut. A NUL after the last chunk ends its text; a "?" after the
+ * others keeps a cut text from looking complete.
+ */
 static void ask_texts(struct votes *v, const struct elf_image *image)
 {
 	struct search s = {.found = 0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A file is a header and the table as it lies in memory. It is written beside
- * its name and renamed, without waiting for the disk: what a crash leaves of it
- * does not have its checksum.
+ * Keeps tables in files: a header, and the table as it is in memory. A file is written under a
+ * temporary name and renamed, without waiting for the disk: a file damaged by a crash has a wrong
+ * checksum.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,11 +25,11 @@
 #define FILE_MAGIC 0x0065686361637475ull /* "utcache" */
 #define SUFFIX ".unwind"
 #define NEW_PREFIX ".new-"
-/* One that is written for longer than this was left by a recorder that died. */
+/* Seconds after which an unfinished file counts as left by a recorder that died. */
 #define NEW_AGE_MAX 3600
-/* build-id, size and hash in hex, hyphens, suffix */
+/* Bytes: build-id, size and hash in hex, hyphens, suffix with NUL. */
 #define NAME_SIZE (2 * 64 + 16 + 32 + 2 + sizeof(SUFFIX))
-/* Also an empty file takes an inode. */
+/* Bytes; an empty file costs an inode, too. */
 #define FILE_COST_MIN 4096
 
 struct file_header {
@@ -41,7 +41,7 @@ struct file_header {
 struct table_cache {
 	int directory;
 	uint64_t budget;
-	uint64_t written; /* bytes since the last trimming */
+	uint64_t written; /* bytes since files were last removed */
 };
 
 /* A file that may be removed. */
@@ -70,7 +70,7 @@ int table_cache_open(struct table_cache **ret, const char *directory, uint64_t b
 	if (!c)
 		return rc;
 	c->budget = c->written = budget;
-	/* if that fails there is nothing to open either */
+	/* if this fails, open() fails as well */
 	(void)mkdir(directory, 0700);
 	c->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	rc = c->directory < 0 ? -errno : check_directory(c->directory);
@@ -148,7 +148,7 @@ static int write_all(int fd, const void *buffer, size_t size)
 	return 0;
 }
 
-/* The size of a file that this cache could have written. */
+/* Check that this cache could have written the file, and get its size in bytes. */
 static int check_file(int fd, uint64_t *ret_size)
 {
 	struct stat st;
@@ -210,11 +210,11 @@ int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **
 	int fd, rc;
 
 	name_of(key, name);
-	/* O_NONBLOCK: whatever lies there, opening it must not wait */
+	/* O_NONBLOCK: opening must not block, whatever kind of file it is */
 	fd = openat(c->directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	rc = fd < 0 ? -errno : read_table(fd, name, ret_bytes, ret);
 	if (!rc)
-		(void)futimens(fd, now); /* it only would be removed too early */
+		(void)futimens(fd, now); /* on failure the table is only removed too early */
 	if (rc == -EBADMSG || rc == -ELOOP)
 		(void)unlinkat(c->directory, name, 0);
 	if (fd >= 0)
@@ -229,7 +229,7 @@ static int used_later(const void *a, const void *b)
 	return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* Whatever else the directory holds is left alone. */
+/* Whether the cache could have given this name; all other files are left alone. */
 static bool is_ours(const char *name)
 {
 	return strlen(name) < NAME_SIZE &&
@@ -260,7 +260,7 @@ static int add_entry(const struct table_cache *c, const char *name, entries_t *e
 
 static int list_files(const struct table_cache *c, entries_t *ret)
 {
-	/* another description of the directory, or the next time would begin at its end */
+	/* open the directory anew, since a shared file position would stay at its end */
 	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
@@ -275,14 +275,14 @@ static int list_files(const struct table_cache *c, entries_t *ret)
 	return rc;
 }
 
-/* Make room for another eighth of the budget. */
+/* Remove the least recently used files, down to seven eighths of the budget. */
 static void trim(struct table_cache *c)
 {
 	uint64_t used = 0, limit = c->budget - c->budget / 8;
 	entries_t entries = {0};
 
 	c->written = 0;
-	/* after an error it goes by those that it has found */
+	/* after an error, use the files found so far */
 	(void)list_files(c, &entries);
 	for (size_t i = 0; i < entries.count; i++)
 		used += entries.items[i].cost;
@@ -295,7 +295,7 @@ static void trim(struct table_cache *c)
 	vector_free(&entries);
 }
 
-/* Write under a name of its own, then take the final one. */
+/* Write a file under a temporary name, then rename it. */
 static int write_table(const struct table_cache *c, const char *name, const struct file_header *h,
 		       const void *table)
 {

@@ -75,8 +75,7 @@ struct function {
 	struct go_function go;
 	uint64_t start, end;
 	uint64_t saved; /* from here on the caller's frame pointer is in memory; or NEVER */
-	uint64_t set;	/* from here on, where the delta is not 0, the frame pointer finds the
-			 * frame; or NEVER */
+	uint64_t set;	/* from here on, the frame pointer finds a frame (delta not 0); or NEVER */
 	uint64_t stop;	/* from here on, last applies, whatever the table says; or NEVER */
 	struct unwind_rule last;
 	enum role role;

@@ -11,8 +11,7 @@
 
 struct unwind_index {
 	const struct unwind_source *source;
-	uint64_t address; /* of .eh_frame_hdr; the addresses in its table are relative to this
-			   * one */
+	uint64_t address; /* of .eh_frame_hdr; addresses in its table are relative to this */
 	uint64_t offset;  /* of the table after the header, in the file */
 	uint64_t count;	  /* of entries */
 };

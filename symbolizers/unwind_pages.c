@@ -23,8 +23,7 @@ struct pages {
 	uint64_t at;		    /* number of the page being built */
 	uint64_t end;		    /* number of the page after the last */
 	uint32_t pages_at, rows_at; /* indices in out */
-	uint32_t rule;		    /* number of the rule that applies at the end of the rows so
-				     * far */
+	uint32_t rule;		    /* number of the rule in force after the last row */
 };
 
 static struct unwind_page *page_now(struct pages *p)

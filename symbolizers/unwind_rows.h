@@ -39,8 +39,7 @@ struct unwind_rows {
 	uint32_t slots_count;		  /* a power of two, at least twice as many as rules */
 	VECTOR(uint32_t) rows;
 	VECTOR(struct unwind_extent) layers[UNWIND_LAYERS];
-	uint64_t at;		    /* where the last row of the open function begins: file
-				     * offset */
+	uint64_t at;		    /* file offset of the last row of the open function */
 	struct unwind_extent *open; /* the function that was begun last */
 	bool unsettled[UNWIND_LAYERS];
 	uint32_t refused; /* refused functions; becomes unwind_header.refused */
@@ -99,8 +98,7 @@ int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size);
 
 /* The pages to build. */
 struct unwind_wanted {
-	const uint64_t *pages; /* page numbers, sorted, distinct, at least first and less than
-			        * end */
+	const uint64_t *pages; /* sorted and distinct, at least first, less than end */
 	size_t count;
 	uint64_t first, end; /* pages of the whole table */
 };

@@ -31,8 +31,7 @@ struct unwind_table {
  * bytes of every section and header that the table depends on.
  */
 struct unwind_key {
-	char build_id[2 * 64 + 1]; /* lowercase hex, "" if the file has none; anybody can forge
-				    * it */
+	char build_id[2 * 64 + 1]; /* lowercase hex, "" none; anybody can forge it */
 	uint64_t size;		   /* of the file, bytes */
 	uint64_t hash[2];	   /* XXH3, 128 bits */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests in, answers out; the objects' tables are kept within a budget. */
+/* The worker: receives requests, sends replies, and keeps objects' tables within a budget. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,9 +21,15 @@
 #include "symbolizers/worker_python.h"
 #include "symbolizers/worker_tables.h"
 
-/* Tables beyond this are dropped, least recently used first, and read again when asked for. */
+/*
+ * Bytes of symbol tables; beyond this the least recently used are dropped, and read again on
+ * request.
+ */
 #define TABLES_MAX (64u << 20)
-/* How often a file is read anew because it alone takes more than a worker of sources has. */
+/*
+ * After this many times that a file alone exceeds the memory of a worker of sources, it is not
+ * opened again.
+ */
 #define OVERFLOWS_MAX 4
 
 struct object {
@@ -31,9 +37,9 @@ struct object {
 	enum object_kind kind;
 	int fd, debug_fd, common_fd; /* -1: none */
 	struct stamp stamp; /* of fd, when the object was added */
-	bool read;	    /* the table is there */
+	bool read;	    /* the table holds the symbols */
 	bool bad;
-	struct object_facts facts; /* of the last reading */
+	struct object_facts facts; /* of the last time it was read */
 	union {
 		struct elf elf;
 		struct kernel kernel;
@@ -41,9 +47,9 @@ struct object {
 		struct code_process python;
 	} table;
 	size_t bytes;	   /* of the table */
-	struct demangle_cost cost; /* of its names */
-	struct place_file places; /* of a worker of sources */
-	UT_hash_handle hh; /* the list is in order of use, oldest first */
+	struct demangle_cost cost; /* of demangling its names */
+	struct place_file places; /* used by a worker of sources */
+	UT_hash_handle hh; /* the list is in order of use, least recent first */
 };
 
 struct worker {
@@ -52,11 +58,11 @@ struct worker {
 	uint64_t memory; /* of a worker of sources, else 0 */
 	size_t bytes;
 	struct object *objects;
-	struct codes codes; /* not in bytes */
+	struct codes codes; /* not counted in bytes */
 	struct demangler *demangler;
 	struct beat beat;
-	struct demangle_cost unknown_cost; /* of names without an object */
-	size_t used; /* of answers */
+	struct demangle_cost unknown_cost; /* of demangling names without an object */
+	size_t used; /* bytes of answers */
 	uint32_t count;
 	char answers[PAYLOAD_MAX];
 	char payload[PAYLOAD_MAX];
@@ -117,7 +123,7 @@ static struct object *lookup(struct worker *w, uint64_t id)
 	return o;
 }
 
-/* To the end of the list. */
+/* Move an object to the end of the list, as the one most recently used. */
 static void touch(struct worker *w, struct object *o)
 {
 	HASH_DEL(w->objects, o);
@@ -125,8 +131,8 @@ static void touch(struct worker *w, struct object *o)
 }
 
 /*
- * The kernel's added symbols are in no file, so its table stays. Code objects have a budget of
- * their own: they may not be there another time.
+ * Drop tables beyond the budget. The kernel's table stays, since its added symbols are in no file.
+ * Code objects have a budget of their own, since they may not be readable again.
  */
 static void keep_budget(struct worker *w, const struct object *current)
 {
@@ -150,7 +156,7 @@ static void account(struct worker *w, struct object *o)
 	w->bytes += o->bytes;
 }
 
-/* Read the object, or what was added to it. */
+/* Read the object, or the part that was added to it since. */
 static void read_object(struct worker *w, struct object *o)
 {
 	struct object_facts facts = {0};
@@ -169,7 +175,7 @@ static void read_object(struct worker *w, struct object *o)
 		case OBJECT_PERFMAP:
 			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
 			break;
-		case OBJECT_PYTHON: /* its memory is read when a question comes */
+		case OBJECT_PYTHON: /* memory is read for each request */
 			rc = 0;
 			break;
 		}
@@ -206,7 +212,10 @@ static void send_answers(struct worker *w, const struct message *request, enum m
 	w->count = 0;
 }
 
-/* The system name stands behind the name it was made to, or not at all. */
+/*
+ * Append a reply. The system name follows the demangled name; it is left out if no demangling was
+ * needed or done.
+ */
 static void put_answer(struct worker *w, uint64_t address, const struct found *f)
 {
 	const char *demangled = demangler_get(w->demangler, f->name);
@@ -250,7 +259,7 @@ static void answer_python(struct worker *w, const struct message *m, struct obje
 
 static void answer(struct worker *w, const struct message *m, struct object *o)
 {
-	/* an answer's texts are written with a NUL each */
+	/* each text is written with a NUL, which the next one overwrites */
 	const size_t room = sizeof(struct message_answer) + 2 * (ANSWER_NAME_MAX + 1);
 
 	if (o)
@@ -271,7 +280,7 @@ static void answer(struct worker *w, const struct message *m, struct object *o)
 		put_answer(w, address, &f);
 		beat(&w->beat);
 	}
-	if (o) /* finding may have built the table */
+	if (o) /* a lookup may have built the table */
 		account(w, o);
 	send_answers(w, m, MESSAGE_ANSWERS);
 }
@@ -294,7 +303,10 @@ static void tell_source_facts(struct worker *w, const struct message *request,
 		_exit(1);
 }
 
-/* It alone takes too much: after that has been so a few times there are no answers any more. */
+/*
+ * Count that the object alone takes too much memory; the last time, report that its places can no
+ * longer be found.
+ */
 static void overflow(struct worker *w, const struct message *m, struct object *o)
 {
 	if (++o->places.overflows < OVERFLOWS_MAX)
@@ -303,7 +315,7 @@ static void overflow(struct worker *w, const struct message *m, struct object *o
 	tell_source_facts(w, m, &o->places.facts);
 }
 
-/* Files that were used least recently are closed, and the current one last. */
+/* Close the files of the least recently used objects, and the current one last. */
 static void keep_memory(struct worker *w, const struct message *m, struct object *current)
 {
 	struct object *o, *next;
@@ -374,8 +386,8 @@ static void send_facts(struct worker *w, const struct message *request, const st
 }
 
 /*
- * Descriptors of objects whose table is there go first; they are bad once it is dropped. Then
- * those of objects whose names nobody has asked for.
+ * Close descriptors of objects whose symbols were read first (such an object becomes bad when its
+ * table is dropped), then of the others.
  */
 static void keep_files(struct worker *w, const struct object *current)
 {
@@ -450,7 +462,7 @@ static void answer_file(struct worker *w, const struct message *m, const struct 
 		_exit(1);
 }
 
-/* Whoever keeps *fd sets it to -1. */
+/* Handle one message. A handler that keeps *fd sets it to -1. */
 static void handle(struct worker *w, const struct message *m, size_t size, int *fd)
 {
 	struct object *o = lookup(w, m->object);
@@ -507,7 +519,10 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 	}
 }
 
-/* Signals of a terminal or a service manager are for the recorder, which needs its names. */
+/*
+ * Ignore signals from a terminal or a service manager: the recorder handles them, and still needs
+ * its worker then.
+ */
 static void reset_signals(void)
 {
 	static const int ignored[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
@@ -523,10 +538,10 @@ static void reset_signals(void)
 }
 
 /*
- * Bytes of address space that a worker of sources has beside the memory for what it reads: its
- * stack grows, messages and names take room, and libdw and the allocator take theirs in large
- * pieces. With a small --inline-memory it would be killed otherwise, before it could report how
- * much would be enough.
+ * Bytes of address space of a worker of sources beyond its memory for files: for its stack,
+ * messages and names, and for libdw and the allocator, which take memory in large blocks. Without
+ * this, a worker with a small --inline-memory would be killed before it could report how much is
+ * enough.
  */
 #define SOURCES_OWN (16ULL << 20)
 
@@ -552,7 +567,7 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory, co
 	reset_signals();
 	if (!w)
 		_exit(1);
-	/* Its timer can only be made outside of the confines. */
+	/* Its timer can only be made before the process is confined. */
 	w->demangler = demangler_new();
 	if (!w->demangler || enter_confines(socket, parent, files, memory, name) < 0)
 		_exit(1);

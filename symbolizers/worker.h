@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that reads what profiled processes wrote, and can do nothing else. */
+/*
+ * The worker process: it reads files and memory written by profiled processes, and has no
+ * privileges.
+ */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_H
 #define SKEIN_SYMBOLIZERS_WORKER_H
 
 #include <stdint.h>
 
-/* Descriptors that a worker keeps to read objects again; it holds a few more. */
+/* Descriptors of the worker beside the files that it keeps open to read objects again. */
 #define WORKER_FILES_SPARE 16
 
 /*
- * Be the worker: confine the process and answer what comes on socket until
- * its other end is closed. To be called in a fresh child of parent. memory: bytes
- * that a worker of sources may take; 0: it is not one. name: of the process.
+ * Run the worker: confine the process and reply to requests on socket until its other end is
+ * closed. Call this in a fresh child of parent. files: the most files to keep open. memory: bytes
+ * that a worker of sources may use; 0: it is not one. name: name of the process.
  */
 void worker_main(int socket, int parent, unsigned int files, uint64_t memory, const char *name)
 	__attribute__((noreturn));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What libdw reads stays in memory until a file is closed: files are closed, and opened again. */
+/*
+ * Opens files for lookups of lines. Memory that libdw takes for a file is only freed when the file
+ * is closed, so files are closed and opened again to save memory.
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -7,7 +10,10 @@
 
 #include "symbolizers/worker_places.h"
 
-/* Of the memory of the worker: what is read of one file, and from when on files are closed. */
+/*
+ * Shares of the worker's memory: for what is read of one file, and the fill level at which files
+ * are closed.
+ */
 #define OF_ONE(memory) ((memory) / 2)
 #define FULL(memory) ((memory) / 8 * 7)
 
@@ -26,7 +32,7 @@ void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
 	int rc = fds->file < 0 ? -EBADF : 0;
 
 	worker_places_close(f);
-	/* it travels as it is */
+	/* clear padding as well, since the struct is sent as it is */
 	memset(&f->facts, 0, sizeof(f->facts));
 	f->looked = true;
 	if (!rc)
@@ -44,14 +50,17 @@ bool worker_places_full(uint64_t memory)
 {
 	struct mallinfo2 used = {0};
 
-	/* a sanitizer has a heap of its own, and beginning glibc's takes calls that are not allowed */
+	/*
+	 * AddressSanitizer has its own heap, and mallinfo2() would start glibc's, by forbidden
+	 * system calls.
+	 */
 #ifndef __SANITIZE_ADDRESS__
 	used = mallinfo2();
 #endif
 	return used.uordblks + used.hblkhd > FULL(memory);
 }
 
-/* Where texts go, one behind the other. */
+/* The position for the next text. */
 struct texts {
 	char *at;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's part in lines and inlined functions. */
+/* Finds lines and inlined functions in the worker. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 #define SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 
@@ -7,32 +7,34 @@
 #include "symbolizers/dwarf_places.h"
 #include "symbolizers/protocol.h"
 
-/* The longest record that worker_place_write() makes, with the NULs that it writes meanwhile. */
+/*
+ * The longest record that worker_place_write() writes, including NULs that it writes temporarily.
+ */
 #define PLACE_RECORD_MAX (sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1))
 
-/* One file. Zeroed memory is one that has not been looked at. */
+/* One file. Zeroed memory is a file that has not been examined. */
 struct place_file {
-	struct dwarf_places *open; /* NULL: not now */
+	struct dwarf_places *open; /* NULL: not open now */
 	struct source_facts facts;
-	bool looked; /* facts are there */
-	unsigned int overflows; /* how often it alone took too much memory, and was closed */
+	bool looked; /* facts are set */
+	unsigned int overflows; /* how often it was closed because it alone took too much memory */
 };
 
 /*
- * Look at its debugging information; fds.file -1: it is not there any more. memory: what the
- * worker may take in all, bytes. Whether it is open is in facts.status.
+ * Examine a file's debugging information; fds.file -1: the file is not open any more. memory: bytes
+ * that the worker may use in total. facts.status is 0 if the file is open, else a negative errno.
  */
 void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
 			const struct stamp *stamp, uint64_t memory, struct beat *b);
-/* Close it: facts stay, and it is opened again when it is asked for. */
+/* Close the file. The facts stay, and the next request opens the file again. */
 void worker_places_close(struct place_file *f);
 
-/* Is so much in use that files have to be closed? */
+/* Whether so much memory is in use that files have to be closed. */
 bool worker_places_full(uint64_t memory);
 
 /*
- * Write a place of an address, or with p NULL that nothing is known. last: no more come of this
- * address. Returns its size.
+ * Write one place of an address, or with p NULL an empty record. last: this is the last place of
+ * the address. Returns the size of the record.
  */
 size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const struct dwarf_place *p,
 			  bool last, struct demangler *d);

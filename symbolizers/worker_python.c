@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Code objects are read when they are asked for the first time, and remembered
- * under their address and id: the process may end before the next question, or
- * put another code object there.
+ * Reads a code object when it is first requested, and keeps it under its address and id: before the
+ * next request the process may end, or reuse the address for another code object.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +20,8 @@ struct code_key {
 };
 
 /*
- * A process and those that it forks have the same code objects in the same places, and the same
- * interpreter there: nobody else has both.
+ * Processes that fork share code objects at the same addresses, and an interpreter at the same
+ * address. No unrelated process has both in common.
  */
 struct shared_key {
 	uint64_t code_type, address, id;
@@ -31,10 +30,10 @@ struct shared_key {
 struct code {
 	struct code_key key;
 	struct shared_key shared_key;
-	bool is_shared; /* it is the one that others find */
+	bool is_shared; /* this object is in codes.shared */
 	struct code_process *process;
 	struct python_code code;
-	size_t bytes; /* in all */
+	size_t bytes; /* total */
 	UT_hash_handle hh, shared;
 	TAILQ_ENTRY(code) use;
 };
@@ -78,7 +77,7 @@ static bool read_memory(void *context, void *to, size_t size, uint64_t address)
 	char *p = to;
 	ssize_t got;
 
-	/* where a page cannot be read, what lies before it is read alone */
+	/* if one page cannot be read, the bytes before it are returned alone */
 	for (; size; size -= (size_t)got, p += got, address += (uint64_t)got) {
 		got = pread(*fd, p, size, (off_t)address);
 		if (got <= 0)
@@ -87,7 +86,7 @@ static bool read_memory(void *context, void *to, size_t size, uint64_t address)
 	return true;
 }
 
-/* What the heap takes for it, about. */
+/* Approximate bytes on the heap. */
 static size_t bytes_of(const struct code *c)
 {
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
@@ -111,7 +110,7 @@ static void share(struct code_process *p, struct codes *all, struct code *c)
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
-/* NULL: *freed is whether it is not there any more. */
+/* Read a code object. NULL on failure; *freed: the object is not there any more. */
 static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 			      const struct code_key *key, bool *freed)
 {
@@ -143,7 +142,7 @@ static struct code *find(struct code_process *p, struct codes *all, int fd,
 	struct code *c;
 
 	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
-	if (!c) /* a child that has executed another program by now has no memory of its own */
+	if (!c) /* a child that has executed another program does not have this memory any more */
 		c = find_shared(p, all, key);
 	if (!c)
 		return fd >= 0 ? read_code(p, all, fd, key, freed) : NULL;
@@ -200,7 +199,7 @@ int worker_answer_inspect(int socket, const struct message *request,
 	struct python_file f;
 	int rc = -EBADF;
 
-	/* its padding travels too */
+	/* clear padding as well, since the struct is sent as it is */
 	memset(&f, 0, sizeof(f));
 	if (source->fd >= 0)
 		rc = python_file_read(&f, source->fd, source->beat);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's part in Python: code objects, which it remembers, and files with interpreters. */
+/* Reads code objects and keeps them, and searches files for interpreters, in the worker. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_PYTHON_H
 #define SKEIN_SYMBOLIZERS_WORKER_PYTHON_H
 
@@ -10,40 +10,40 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/worker_tables.h"
 
-/* Code objects of all processes that are remembered; the least recently used go first. */
+/* Bytes of code objects kept, of all processes; the least recently used are dropped first. */
 #define CODES_BYTES_MAX (32u << 20)
 
-/* The longest answer that worker_python_answer() writes. */
+/* The longest reply that worker_python_answer() writes. */
 #define CODE_ANSWER_MAX (sizeof(struct message_code_answer) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
 
 struct code;
 
-/* Of all processes. */
+/* The code objects of all processes. */
 struct codes {
 	TAILQ_HEAD(, code) used; /* least recently used first */
-	struct code *shared; /* by what forked processes have in common */
+	struct code *shared; /* found by struct shared_key */
 	size_t bytes;
 };
 
-/* One process. Zeroed memory is one without code objects. */
+/* One process. Zeroed memory is a process without code objects. */
 struct code_process {
 	struct message_python python;
 	struct code *codes;
 };
 
-/* Take the payload of a MESSAGE_OBJECT: false if there is no sense in it. */
+/* Read the payload of a MESSAGE_OBJECT. Returns false if it makes no sense. */
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
-/* Forget its code objects. */
+/* Drop the code objects of a process. */
 void worker_python_end(struct code_process *p, struct codes *all);
 
 /*
- * Write the answer to a question about a process, whose memory is behind fd (-1: not any more).
- * Returns its size.
+ * Write the reply to a question about a process whose memory is open as fd (-1: not any more).
+ * Returns the size of the reply.
  */
 size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
 			    int fd, const struct message_question *q);
 
-/* Answer MESSAGE_INSPECT, as worker_answer_unwind() does. */
+/* Reply to MESSAGE_INSPECT. Returns 0, or a negative errno when no reply can be sent any more. */
 int worker_answer_inspect(int socket, const struct message *request,
 			  const struct table_source *source);
 

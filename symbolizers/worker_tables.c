@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table goes out as it lies in memory; nothing is kept of it. */
+/* Sends unwind tables as they are in memory; the worker keeps none. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int send_parts(int socket, const struct message *request, const char *byt
 
 static int answer_key(int socket, const struct message *request, const struct table_source *source)
 {
-	/* its padding travels too */
+	/* clear padding as well, since the struct is sent as it is */
 	struct unwind_key key = {0};
 	int rc = unwind_key_read(&key, source->fd, &source->stamp, source->beat);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's part in unwind tables: it makes them and sends them in pieces. */
+/* Makes unwind tables in the worker, and sends them in parts. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 #define SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 
@@ -14,16 +14,16 @@ struct table_source {
 };
 
 /*
- * Answer MESSAGE_PAGES, whose questions these are. 0, or a negative errno when nobody can be
- * answered any more.
+ * Reply to MESSAGE_PAGES, which has these questions. Returns 0, or a negative errno when no reply
+ * can be sent any more.
  */
 int worker_answer_pages(int socket, const struct message *request,
 			const struct message_question *questions,
 			const struct table_source *source);
 
 /*
- * Answer MESSAGE_KEY or MESSAGE_TABLE. 0, or a negative errno when nobody can be answered any
- * more. Blocks while the client does not read.
+ * Reply to MESSAGE_KEY or MESSAGE_TABLE. Returns 0, or a negative errno when no reply can be sent
+ * any more. Blocks while the client does not read.
  */
 int worker_answer_unwind(int socket, const struct message *request,
 			 const struct table_source *source);
