@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The order matters: each step takes away what an earlier one needed. */
+/* Confines a process in steps. Their order matters: some steps forbid what earlier steps do. */
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -23,7 +23,7 @@
 #define SANITIZED 0
 #endif
 
-/* A sanitizer's report needs a place to go. */
+/* Close all descriptors but socket; AddressSanitizer keeps stderr for its report. */
 static int close_all_but(int socket)
 {
 	if (socket != 0 && dup2(socket, 0) < 0)
@@ -108,7 +108,7 @@ static int set_limits(uint64_t memory, unsigned int files)
 
 static int set_attributes(int parent, const char *name)
 {
-	/* After the change of user, which resets the first two. */
+	/* Set these after the change of user, which resets the first two. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_NAME, name) < 0)
 		return -errno;
@@ -133,10 +133,10 @@ static const int calls[] = {
 	SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(close),
 	SCMP_SYS(restart_syscall),
-	SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+	SCMP_SYS(sysinfo), /* qsort() reads the size of memory */
 };
 
-/* What AddressSanitizer needs while it runs and to write its report. */
+/* The calls that AddressSanitizer makes while it runs and to write its report. */
 static const int sanitizer_calls[] = {
 	SCMP_SYS(write),  SCMP_SYS(mprotect),	  SCMP_SYS(sigaltstack), SCMP_SYS(getpid),
 	SCMP_SYS(gettid), SCMP_SYS(rt_sigaction), SCMP_SYS(sched_yield), SCMP_SYS(rt_sigprocmask),
@@ -164,7 +164,9 @@ static int allow_some(scmp_filter_ctx filter)
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
 				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
-	/* fstat() in glibc; libelf asks whether a descriptor is open */
+	/*
+	 * fstat() in glibc uses newfstatat(); libelf checks by fcntl() whether a descriptor is open
+	 */
 	if (!rc)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));

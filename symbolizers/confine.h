@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving up every right but to read the files that are handed over and to answer. */
+/* Confines a process to reading the files that it is given and to replying on its socket. */
 #ifndef SKEIN_SYMBOLIZERS_CONFINE_H
 #define SKEIN_SYMBOLIZERS_CONFINE_H
 
@@ -9,39 +9,42 @@
 
 #include "base/error.h"
 
-/* Memory that the worker may take on top of what it inherited. */
+/* Bytes of memory that the worker may use on top of the memory that it inherited. */
 #define CONFINED_MEMORY (1ull << 30)
 
-/* What a worker may have. */
+/* The limits of a worker. */
 struct confines {
-	const char *name; /* what the process is called */
+	const char *name; /* name of the process */
 	unsigned int files; /* descriptors that it may hold */
 	uint64_t memory; /* bytes on top of what it inherited */
-	/* Reading a symbolic link fails, and does not kill: libdw asks for its file's name. */
+	/*
+	 * Let readlink() fail with ENOENT instead of killing the process: libdw looks up its file's
+	 * name.
+	 */
 	bool refuse_links;
 };
 
 /*
- * Confine the calling process, which has one thread and was just forked by
- * parent: it keeps only the descriptor socket, which becomes number 0; it has a
- * user of its own (base/own_user.h), no capabilities, no shared memory, tight limits, and a
- * system call filter that kills it. It dies with its parent. 0 or a negative errno;
- * a process that could not be confined must exit.
+ * Confine the calling process, which must have one thread and be freshly forked by parent. It keeps
+ * only the descriptor socket, which becomes number 0; it gets a user of its own (base/own_user.h),
+ * no capabilities, no shared memory, tight limits, and a system call filter that kills it. It dies
+ * with its parent. Returns 0 or a negative errno; a process that could not be confined must exit.
  */
 int confine_within(int socket, int parent, const struct confines *c);
-/* The same with what the worker of names may have, and so many descriptors. */
+/* The same with the limits of the worker of names, and this number of descriptors. */
 int confine(int socket, int parent, unsigned int files);
 
 /*
- * Allow calls in a filter of libseccomp, whatever their arguments are; and those that
- * AddressSanitizer makes while it runs and to write its report, if this is built with it.
+ * Allow system calls in a filter of libseccomp, with any arguments; or those that AddressSanitizer
+ * makes while it runs and to write its report, in a build with AddressSanitizer. Returns 0 or a
+ * negative errno.
  */
 int confine_allow(void *filter, const int *calls, size_t count);
 int confine_allow_sanitizer(void *filter);
 
 /*
- * Unmap what is shared with other processes: a fork inherits the rings of the recorder, which other
- * processes' samples go through. 0 or a negative errno.
+ * Unmap memory shared with other processes: a fork inherits the recorder's rings, which carry other
+ * processes' samples. Returns 0 or a negative errno.
  */
 int confine_drop_shared_memory(void);
 

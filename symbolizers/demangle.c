@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names as their programmers wrote them, and what was made of a name last time. */
+/* Demangles names and keeps recent results. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -12,34 +12,35 @@
 #include "symbolizers/protocol.h"
 
 #define SLOTS 4096     /* a power of two */
-#define CACHED_MAX 512 /* longer names are demangled each time, so that memory stays bounded */
+#define CACHED_MAX 512 /* bytes of name and result; longer ones are not kept, so that memory
+		        * stays bounded */
 #define RUST_HASH_BYTES 19
 
 /*
- * What the names of one file may take: 100 ms, and 100 us for each of them. The names of
+ * The time for the names of one file: 100 ms (25 ticks), plus 100 us for each name. The names of
  * libclang-cpp take 1.6 us each, the slowest 0.1 ms.
  */
 #define DEMANGLE_TICKS_FREE 25
 #define DEMANGLE_NAMES_PER_TICK 40
 
 struct slot {
-	char *name;	    /* as in the symbol table, and behind its NUL the result */
-	const char *result; /* NULL: the name stays as it is */
+	char *name;	    /* as in the symbol table; the result follows its NUL */
+	const char *result; /* NULL: the name stays unchanged */
 };
 
 struct demangler {
-	struct demangle_run *run; /* NULL: there is no timer for it */
-	struct demangle_cost *cost; /* of the file whose names are asked for, or: */
+	struct demangle_run *run; /* NULL: there is no timer */
+	struct demangle_cost *cost; /* of the file that is charged, or of no file: */
 	struct demangle_cost own;
-	bool refused; /* the last name */
+	bool refused; /* whether the last name was refused */
 	struct slot slots[SLOTS];
 	char mangled[MANGLED_MAX];
-	/* With what is dropped of it; a result that does not fit is longer than any answer. */
+	/* The result with the hash that may be dropped; a longer result exceeds every reply. */
 	char text[ANSWER_NAME_MAX + 1 + RUST_HASH_BYTES];
 	char buffer[ANSWER_NAME_MAX + 1];
 };
 
-/* "::h" and 16 hexadecimal digits: tells apart what the programmer called by one name. */
+/* Drop "::h" and 16 hexadecimal digits, which distinguish functions of one name in the source. */
 static void drop_rust_hash(char *text)
 {
 	size_t length = strlen(text);
@@ -63,7 +64,7 @@ size_t copy_cut(const char *text, char *buf, size_t size)
 		memcpy(buf, text, length + 1);
 		return length;
 	}
-	if (size < sizeof(ellipsis)) { /* what came before has taken all of the room */
+	if (size < sizeof(ellipsis)) { /* preceding text has used up the room */
 		if (size)
 			*buf = '\0';
 		return 0;
@@ -81,13 +82,13 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* Whether the file has had its share of the time; asked before a name is demangled. */
+/* Whether the file has used up its time; checked before a name is demangled. */
 static bool is_spent(const struct demangle_cost *cost)
 {
 	return cost->ticks > DEMANGLE_TICKS_FREE + cost->names / DEMANGLE_NAMES_PER_TICK;
 }
 
-/* Into d->text. A suffix " [module]" is not part of the name. */
+/* Demangle into d->text. A suffix " [module]" is not part of the name. */
 static enum demangle_end run(struct demangler *d, const char *name)
 {
 	size_t length = strcspn(name, " ");
@@ -125,7 +126,10 @@ struct demangler *demangler_new(void)
 {
 	struct demangler *d = calloc(1, sizeof(struct demangler));
 
-	/* Without a timer no call could be left: then every name stays as it is, and is counted. */
+	/*
+	 * Without a timer no call could be interrupted: then every name stays unchanged, and is
+	 * counted.
+	 */
 	if (d && demangle_run_new(&d->run) < 0)
 		d->run = NULL;
 	if (d)
@@ -153,7 +157,7 @@ void demangler_free(struct demangler *d)
 	free(d);
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* FNV-1a. Source: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint32_t hash(const char *text)
 {
 	uint32_t h = 2166136261u;
@@ -195,7 +199,7 @@ const char *demangler_get(struct demangler *d, const char *name)
 		return slot->result;
 	rc = demangle(d, name, d->buffer, sizeof(d->buffer));
 	result = rc > 0 ? d->buffer : NULL;
-	/* A file that has spent its time says nothing of the same name in another file. */
+	/* Do not keep a refusal: the same name in another file may be demangled. */
 	if (rc >= 0)
 		remember(slot, name, result);
 	return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libiberty's demanglers within bounds of time, output and heap. */
+/* Runs libiberty's demanglers with bounds on time, output and heap. */
 #include "symbolizers/demangle_run.h"
 
 #include <errno.h>
@@ -16,26 +16,29 @@
 
 struct demangle_run {
 	timer_t timer;
-	struct sigaction before; /* of SIGVTALRM */
+	struct sigaction before; /* previous action of SIGVTALRM */
 	sigjmp_buf leave;
 	volatile sig_atomic_t running; /* between sigsetjmp() and the end of the call */
-	volatile sig_atomic_t ticks; /* of this call */
+	volatile sig_atomic_t ticks; /* during this call */
 	char *buf;
 	size_t size, used;
-	bool exhausted; /* the arena */
-	size_t taken; /* bytes of the arena */
+	bool exhausted; /* whether the arena is exhausted */
+	size_t taken; /* bytes used of the arena */
 	_Alignas(ALIGNMENT) char arena[DEMANGLE_ARENA_BYTES];
 };
 
-/* Neither a signal handler nor malloc() takes a context. */
+/* Global, since neither a signal handler nor malloc() takes a context. */
 static struct demangle_run *current;
 
-/* What libiberty's objects call for malloc(), realloc() and free(): the Makefile renames these. */
+/*
+ * Libiberty's objects call these instead of malloc(), realloc() and free(): the Makefile renames
+ * the symbols.
+ */
 void *demangle_malloc(size_t size);
 void *demangle_realloc(void *old, size_t size);
 void demangle_free(void *block);
 
-/* A block begins with its size. */
+/* Allocate from the arena. A block begins with its size. */
 void *demangle_malloc(size_t size)
 {
 	struct demangle_run *r = current;
@@ -67,7 +70,10 @@ void *demangle_realloc(void *old, size_t size)
 	return block;
 }
 
-/* Identifiers are decoded one after the other: most blocks are the last one. */
+/*
+ * Free the last block; others stay until the end of the call. Identifiers are decoded one after the
+ * other, so most freed blocks are the last one.
+ */
 void demangle_free(void *block)
 {
 	struct demangle_run *r = current;
@@ -81,7 +87,7 @@ void demangle_free(void *block)
 		r->taken -= size + ALIGNMENT;
 }
 
-/* SIGVTALRM is not blocked in here (SA_NODEFER), so there is no mask to restore when leaving. */
+/* SIGVTALRM stays unblocked in the handler (SA_NODEFER), so leaving need not restore a mask. */
 static void tick(int signal)
 {
 	struct demangle_run *r = current;
@@ -102,7 +108,7 @@ static void append(const char *text, size_t length, void *context)
 		siglongjmp(r->leave, DEMANGLE_CUT);
 }
 
-/* In the order of cplus_demangle(): the older names of Rust look like those of C++. */
+/* Try the demanglers in the order of cplus_demangle(): Rust's older names look like C++ names. */
 static bool call(struct demangle_run *r, const char *name)
 {
 	if (rust_demangle_callback(name, OPTIONS, append, r))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One call of libiberty's demanglers, which is left when it takes too long or writes too much: a
- * name of 100 bytes can stand for gigabytes, or for days of work without any output.
+ * name of 100 bytes can expand to gigabytes, or take days of work without any output.
  *
- * libiberty offers no way to stop a call, so it is left by siglongjmp(): out of its callback once
- * the buffer is full, out of a signal handler once the time is up. That is sound because a call
- * holds nothing that outlives it: the demangler of C++ allocates on its stack, and malloc() in
+ * libiberty has no way to stop a call, so the call is left by siglongjmp(): from its callback when
+ * the buffer is full, from a signal handler when the time is up. This is safe because a call holds
+ * nothing that outlives it: the demangler of C++ allocates on its stack, and malloc() in
  * libiberty's objects is bound to an arena here (Makefile), which is emptied as a whole.
  */
 #ifndef SKEIN_SYMBOLIZERS_DEMANGLE_RUN_H
@@ -15,33 +15,36 @@
 #include <stdint.h>
 
 /*
- * CPU time of the calling thread is counted in ticks of that many ns (or of the kernel's clock, if
- * that is coarser); a call is left at its second tick, so after 4 to 8 ms.
+ * CPU time of the calling thread is counted in ticks of this many ns (or of the kernel's clock, if
+ * coarser); a call is left at its second tick, so after 4 to 8 ms.
  */
 #define DEMANGLE_TICK_NS 4000000
 #define DEMANGLE_TICKS 2
-/* Heap of one call: decoding an identifier of punycode takes 8 bytes for each of its bytes. */
+/*
+ * Bytes of heap for one call: decoding an identifier of punycode takes 8 bytes for each of its
+ * bytes.
+ */
 #define DEMANGLE_ARENA_BYTES (16u << 10)
 
 enum demangle_end {
 	DEMANGLE_NONE,	  /* the name is not mangled */
-	DEMANGLE_WHOLE,	  /* the buffer holds all of it */
-	DEMANGLE_CUT,	  /* ... as much of it as there is room for */
-	DEMANGLE_REFUSED, /* it takes too much time or memory */
+	DEMANGLE_WHOLE,	  /* the buffer holds the whole name */
+	DEMANGLE_CUT,	  /* the buffer holds as much of the name as it has room for */
+	DEMANGLE_REFUSED, /* the name takes too much time or memory */
 };
 
 struct demangle_run;
 
 /*
- * At most one per process: it takes SIGVTALRM and a timer of the calling thread, which has to be
- * the one that demangles. 0, -EBUSY, -ENOMEM or timer_create(2)'s.
+ * At most one per process: it uses SIGVTALRM and a timer of the calling thread, which must be the
+ * thread that demangles. Returns 0, -EBUSY, -ENOMEM or an error of timer_create(2).
  */
 int demangle_run_new(struct demangle_run **ret);
 void demangle_run_free(struct demangle_run *r);
 
 /*
- * Demangle name into buf, ended by NUL. The ticks that it took are added to *ticks. The calling
- * thread makes no system call for it.
+ * Demangle name into buf of size bytes, with a NUL. Adds the ticks that this took to *ticks. The
+ * calling thread makes no system call for it.
  */
 enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *buf, size_t size,
 			       uint32_t *ticks);

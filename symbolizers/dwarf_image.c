@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sections are found by name, measured, and copied or unpacked to where an ELF
- * header of our own says that they are.
+ * Finds the sections by name, adds up their sizes, and copies or unpacks them into a new ELF image
+ * with section headers that point to them.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "symbolizers/dwarf_image.h"
 
-/* Those that libdw reads for lines and inlined functions; the first must be there. */
+/* The sections that libdw reads for lines and inlined functions; the first is required. */
 #define SECTIONS(X) \
 	X(".debug_info") X(".debug_abbrev") X(".debug_line") X(".debug_line_str") X(".debug_str") \
 	X(".debug_str_offsets") X(".debug_ranges") X(".debug_rnglists") X(".debug_addr") \
@@ -21,7 +21,7 @@
 #define SECTION_NAME(name) name,
 static const char *const names[] = {SECTIONS(SECTION_NAME)};
 #define SECTION_COUNT (sizeof(names) / sizeof(*names))
-/* The same as a string table, behind the name of none. */
+/* The same names as a string table, after the empty name. */
 #define SECTION_TEXT(name) name "\0"
 static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
 
@@ -32,17 +32,17 @@ static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
 
 struct part {
 	GElf_Shdr from;
-	GElf_Chdr packed; /* ch_type 0: it is not */
+	GElf_Chdr packed; /* ch_type 0: not compressed */
 	uint64_t at, size; /* in the new image */
 };
 
 struct parts {
 	struct part list[SECTION_COUNT];
-	uint64_t header; /* where the section headers go */
+	uint64_t header; /* offset of the section headers */
 	uint64_t size;
 };
 
-/* How a compressed section begins. */
+/* Read the header of a compressed section. */
 static int read_packed(const struct elf_image *image, struct part *p)
 {
 	Elf64_Chdr head;
@@ -64,7 +64,7 @@ static int read_packed(const struct elf_image *image, struct part *p)
 	return 0;
 }
 
-/* Of sections of one name the first counts. */
+/* If several sections have one name, the first is used. */
 static int find_parts(struct parts *parts, const struct elf_image *image, uint64_t *needed)
 {
 	int rc = 0;
@@ -143,7 +143,7 @@ static void write_headers(char *to, const struct parts *parts, const struct elf_
 	memcpy(to + parts->header, s, sizeof(s));
 }
 
-/* The packed bytes of a section, piece by piece. */
+/* The bytes of a compressed section, read in blocks. */
 struct packed {
 	const struct elf_image *image;
 	uint64_t at, end;
@@ -162,7 +162,7 @@ static int next_piece(struct packed *in, size_t *ret)
 	return rc;
 }
 
-/* zlib counts in 32 bits. */
+/* The room for output, as zlib counts it: in 32 bits. */
 static unsigned int room(const z_stream *z, char *to, uint64_t size)
 {
 	uint64_t left = size - (uint64_t)((char *)z->next_out - to);
@@ -238,7 +238,7 @@ static int read_part(char *to, const struct part *p, const struct elf_image *ima
 	return rc;
 }
 
-/* Of 64 bits and this byte order: code of others does not run here, or hardly. */
+/* Whether the file has 64 bits and this byte order: other code hardly ever runs here. */
 static bool is_ours(const struct elf_image *image)
 {
 	const unsigned char *ident = image->header.e_ident;
@@ -247,7 +247,7 @@ static bool is_ours(const struct elf_image *image)
 	       ident[EI_DATA] == (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* What libdw does without memory, if not this, is to print and to exit. */
+/* Exit if there is no memory. Without this handler libdw prints a message and exits. */
 static void __attribute__((noreturn)) give_up(void)
 {
 	_exit(1);

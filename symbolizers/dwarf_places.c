@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From an address to the chain of functions there: down the scopes that cover it. */
+/* Finds the chain of functions at an address: descends the scopes that cover the address. */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,13 +7,16 @@
 
 #include "symbolizers/dwarf_places.h"
 
-/* Scopes in scopes that are gone into, and entries that are looked at for one address. */
+/* The deepest nesting of scopes, and the most entries examined for one address. */
 #define DEPTH_MAX 512
 #define STEPS_MAX (1u << 20)
-/* What libdw calls the file that no number stands for. */
+/* The name that libdw returns for an unknown file number. */
 #define NO_FILE "???"
 
-/* What dwz took out of the file, if it did: fd's, if that is it; else it is still wanted. */
+/*
+ * Open the common information, if dwz has moved some to another file: fd, if it is that file. Else
+ * set facts->wants_common.
+ */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
 		       struct source_facts *facts, struct beat *b)
 {
@@ -56,7 +59,7 @@ static int open_image(struct dwarf_places *p, const struct elf_image *image, int
 	if (!rc)
 		rc = dwarf_units_read(&p->units, p->image.dwarf, b);
 	facts->split = p->units.split;
-	/* all of it elsewhere is none at all */
+	/* if all information is in other files, there is none here */
 	return !rc && !p->units.ranges.count ? -ENOENT : rc;
 }
 
@@ -134,7 +137,10 @@ static bool is_scope(Dwarf_Die *die)
 	}
 }
 
-/* The scope directly in *die that covers the address becomes *die. false: there is none. */
+/*
+ * Find the scope directly in *die that covers the address, and set *die to it. Returns false if
+ * there is none.
+ */
 static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 {
 	Dwarf_Die child;
@@ -155,7 +161,7 @@ static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 	return true;
 }
 
-/* The function and those inlined into it, outermost first. Returns how many. */
+/* List the function and those inlined into it, outermost first. Returns how many. */
 static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
 			     Dwarf_Die chain[SOURCE_PLACES_MAX])
 {
@@ -178,7 +184,7 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* false: there is no such attribute, or it is no number that makes sense. */
+/* Returns false if there is no such attribute, or its number makes no sense. */
 static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
 {
 	Dwarf_Word value;
@@ -198,7 +204,7 @@ static uint32_t line_number_of(Dwarf_Die *die, unsigned int attribute)
 	return number_of(die, attribute, &a, &number) ? number : 0;
 }
 
-/* A file by its number in the unit of the attribute, where 0 is one of them since DWARF 5. */
+/* Look up a file by its number in the unit of the attribute. Number 0 is valid (since DWARF 5). */
 static const char *file_of(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute a;
@@ -233,7 +239,7 @@ static const char *name_of(Dwarf_Die *die)
 	return text(name ? name : dwarf_diename(die));
 }
 
-/* Where an inlined function is called: file and line within the one around it. */
+/* Set file and line of the call to an inlined function, in the function around it. */
 static void call_of(Dwarf_Die *inlined, struct dwarf_place *to)
 {
 	to->line = line_number_of(inlined, DW_AT_call_line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Every walk goes forward only: offsets of entries grow, so that no reference,
- * however it was forged, leads into a circle.
+ * Reads units and their functions. Every walk only goes to larger offsets of entries, so that no
+ * forged reference leads into a cycle.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,16 +11,16 @@
 
 #include "symbolizers/dwarf_units.h"
 
-/* Ranges of units, or of functions, in one file: more make it bad. */
+/* The most ranges of units, or of functions of a unit; a file with more is bad. */
 #define RANGES_MAX (4u << 20)
-/* Functions that are kept; beyond, those of all units are forgotten. */
+/* The most ranges of functions that are kept; beyond this, those of all units are dropped. */
 #define FUNCTIONS_MAX (1u << 20)
-/* Scopes in scopes that functions are looked for in. */
+/* The deepest nesting of scopes in which functions are searched for. */
 #define DEPTH_MAX 64
-/* Ranges before an address that are looked at: real ones do not overlap. */
+/* Ranges to examine before an address: real ones do not overlap. */
 #define OVERLAP_MAX 32
 
-/* What DWARF 4's extensions call DW_AT_dwo_name. */
+/* The name of DW_AT_dwo_name in the extensions of DWARF 4. */
 #define AT_GNU_DWO_NAME 0x2130
 
 struct dwarf_unit {
@@ -42,7 +42,7 @@ static void sort(dwarf_ranges_t *ranges)
 		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
 }
 
-/* The last range that begins before the address and holds it; NULL: none. */
+/* The last range that begins at or before the address and contains it; NULL: none. */
 static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
@@ -62,7 +62,7 @@ static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t add
 	return NULL;
 }
 
-/* Put all ranges of an entry. What was left out by the linker begins at 0. */
+/* Add all ranges of an entry. Ranges that the linker has dropped begin at 0. */
 static int add_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
 {
 	struct dwarf_range r = {.die = dwarf_dieoffset(die)};
@@ -96,7 +96,7 @@ int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b)
 		beat(b);
 	}
 	sort(&u->ranges);
-	/* units before the one that makes no sense are as good as ever */
+	/* keep the units before the one that makes no sense */
 	return rc ? rc : more < 0 && !u->ranges.count ? -EBADMSG : 0;
 }
 
@@ -118,7 +118,10 @@ void dwarf_units_free(struct dwarf_units *u)
 	vector_free(&u->ranges);
 }
 
-/* Where functions may be: in namespaces, types and, in some languages, in other functions. */
+/*
+ * Whether functions may be in this entry: in a namespace, a type or, in some languages, another
+ * function.
+ */
 static bool may_hold_functions(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -136,7 +139,7 @@ static bool may_hold_functions(Dwarf_Die *die)
 	}
 }
 
-/* The entry behind one, on its level: 0, or 1 if there is none or it lies before. */
+/* Move to the next entry on this level. Returns 1 if there is none or its offset is smaller. */
 static int next_sibling(Dwarf_Die *die)
 {
 	Dwarf_Off before = dwarf_dieoffset(die);
@@ -144,7 +147,7 @@ static int next_sibling(Dwarf_Die *die)
 	return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > before ? 0 : 1;
 }
 
-/* All functions below the entry of a unit. */
+/* Read all functions below the entry of a unit. */
 static int read_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct beat *b)
 {
 	Dwarf_Die level[DEPTH_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which unit of a file's debugging information tells of an address, and which
- * function in it. The units' ranges are read once, the functions of a unit when
- * the first address in it is asked for.
+ * Finds the unit of a file's debugging information that covers an address, and the function in it.
+ * Ranges of units are read once, functions of a unit when the first address in the unit is looked
+ * up.
  */
 #ifndef SKEIN_SYMBOLIZERS_DWARF_UNITS_H
 #define SKEIN_SYMBOLIZERS_DWARF_UNITS_H
@@ -19,32 +19,36 @@ struct dwarf_range {
 	Dwarf_Off die; /* of the unit or the function */
 };
 
-typedef VECTOR(struct dwarf_range) dwarf_ranges_t; /* sorted by start, once they are all there */
+typedef VECTOR(struct dwarf_range) dwarf_ranges_t; /* sorted by start, once complete */
 
 struct dwarf_unit;
 
-/* Zeroed memory is one without units. */
+/* Zeroed memory has no units. */
 struct dwarf_units {
 	Dwarf *dwarf; /* not owned */
 	dwarf_ranges_t ranges;
-	struct dwarf_unit *read; /* those whose functions are there */
-	size_t functions; /* of those, ranges */
-	unsigned int split; /* units whose information is in a .dwo file, which is not looked for */
+	struct dwarf_unit *read; /* units whose functions were read */
+	size_t functions; /* ranges of functions in these units */
+	unsigned int split; /* units with their information in a .dwo file, which is not searched
+			     * for */
 	struct beat *beat;
 };
 
-/* Read the ranges of all units. 0, -EBADMSG, -E2BIG or -ENOMEM. Free also after failure. */
+/*
+ * Read the ranges of all units. Returns 0, -EBADMSG, -E2BIG or -ENOMEM. Call dwarf_units_free()
+ * also after failure.
+ */
 int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b);
 void dwarf_units_free(struct dwarf_units *u);
 
 /*
- * The unit and the function at an address. 1: there is a unit, and a function if *in_function is
- * set; 0: no unit tells of it. Or errors as above.
+ * Find the unit and the function at an address. Returns 1: there is a unit, and a function if
+ * *in_function is set; 0: no unit covers the address; or an error as above.
  */
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
 		     bool *in_function);
 
-/* Does this part of a function cover the address? What has no range does not. */
+/* Whether this part of a function covers the address; false without ranges. */
 bool dwarf_covers(Dwarf_Die *die, uint64_t address);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Go's prologues and stack switches, by the bytes of their instructions. */
+/* Recognizes Go's prologues and stack switches by the bytes of their instructions. */
 #include <elf.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define NEVER UINT32_MAX
 
-/* arm64 */
+/* Instructions of arm64. */
 #define SAVE_FP 0xf81f83fdU				       /* stur x29, [sp, #-8] */
 #define SET_FP 0xd10023fdU				       /* sub x29, sp, #8 */
 #define IS_SET_SP(op) (((op)&0xfffffc1f) == 0x9100001f)	       /* mov sp, xN */
@@ -16,8 +16,8 @@
 #define RET 0xd65f03c0U
 
 /*
- * x86-64: opcode %rbp with disp(%rsp), as mov (0x89, 0x8b) and lea (0x8d) have it. Its length, 0
- * if it is another instruction.
+ * The length of an x86-64 instruction with this opcode, %rbp and disp(%rsp), as mov (0x89, 0x8b)
+ * and lea (0x8d) have them; 0 if it is another instruction.
  */
 static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
 {
@@ -33,7 +33,9 @@ static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
 	return code[2] == 0xac && wide == disp ? 8 : 0;
 }
 
-/* Until 1.20: sub $delta; mov %rbp, delta-8(%rsp); lea. Since then: push %rbp; mov %rsp, %rbp. */
+/*
+ * Before Go 1.21: sub $delta; mov %rbp, delta-8(%rsp); lea. Since then: push %rbp; mov %rsp, %rbp.
+ */
 static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
 {
 	uint32_t saved;
@@ -51,7 +53,7 @@ static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
 	return true;
 }
 
-/* Frames too large for one instruction save both registers before they move the stack pointer. */
+/* Frames too large for one instruction save both registers before the stack pointer moves. */
 static bool frame_arm64(const uint8_t *code, struct go_frame *ret)
 {
 	uint32_t op[2];
@@ -87,7 +89,9 @@ int go_code_popped(uint16_t machine, const uint8_t *code)
 	return -1;
 }
 
-/* and $n, %rsp; or sub $n, %rsp before it. The length, 0 if it is neither. */
+/*
+ * The length of the first instruction of and $n, %rsp, or of sub $n, %rsp followed by it; else 0.
+ */
 static size_t align_rsp(const uint8_t *code, size_t size)
 {
 	if (size >= 4 && memcmp(code, "\x48\x83\xe4", 3) == 0)
@@ -98,7 +102,7 @@ static size_t align_rsp(const uint8_t *code, size_t size)
 		       : 0;
 }
 
-/* mov to %rsp, from a register or memory. */
+/* The length of a mov to %rsp, from a register or memory; else 0. */
 static size_t set_rsp(const uint8_t *code, size_t size)
 {
 	uint8_t mode, base;
@@ -122,7 +126,7 @@ static uint32_t op_at(const uint8_t *code)
 	return op;
 }
 
-/* Behind the first instruction op of arm64; or GO_CODE_NONE. */
+/* The offset after the first instruction op of arm64; or GO_CODE_NONE. */
 static size_t behind(const uint8_t *code, size_t size, uint32_t op)
 {
 	for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -144,7 +148,7 @@ static struct go_switch switch_x86(const uint8_t *code, size_t size)
 	return (struct go_switch){.at = GO_CODE_NONE};
 }
 
-/* Before 1.21 systemstack takes the frame pointer of the new stack, asmcgocall still does. */
+/* Before Go 1.21 systemstack loads the frame pointer of the new stack; asmcgocall still does. */
 static struct go_switch switch_arm64(const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -164,7 +168,9 @@ struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t si
 	return machine == EM_X86_64 ? switch_x86(code, size) : switch_arm64(code, size);
 }
 
-/* On x86-64 the child sets its stack pointer; on arm64 the parent's part ends with a return. */
+/*
+ * On x86-64 the child sets its stack pointer first; on arm64 the parent's part ends with a return.
+ */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child)
 {
 	const uint8_t *call = machine == EM_X86_64 ? memmem(code, size, "\x0f\x05", 2) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a Go program's table of functions lies, and what its addresses are relative to. */
+/* Finds a Go program's table of functions, and the address to which its addresses are relative. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,19 +9,22 @@
 
 #define TABLE_MAX (128u << 20)
 #define HEADER_SIZE 72
-#define SCAN_MAX (256u << 20) /* bytes searched of one file */
+#define SCAN_MAX (256u << 20) /* bytes searched in one file */
 #define CANDIDATES_MAX 16
-#define CHUNK_WORDS (3 * 2048) /* whole relocations */
+#define CHUNK_WORDS (3 * 2048) /* a multiple of 3: whole relocations */
 
-/* The description of a program's only module, src/runtime/symtab.go: moduledata, in words. */
+/*
+ * Word offsets in moduledata, the description of a program's only module. Source:
+ * src/runtime/symtab.go.
+ */
 enum { MODULE_TABLE = 0, MODULE_NAMES = 1, MODULE_FIRST_PC = 20, MODULE_TEXT = 22, MODULE_WORDS };
 
-/* A piece of the file, read by chunks of words. */
+/* A range of the file, read in chunks of words. */
 struct chunks {
 	const struct elf_image *image;
 	uint64_t at, end;
 	uint64_t words[CHUNK_WORDS];
-	size_t count; /* of words in the present chunk, which begins at "at" - 8 * count */
+	size_t count; /* words in the current chunk, which begins at file offset at - 8 * count */
 };
 
 static bool next_chunk(struct chunks *c)
@@ -47,7 +50,7 @@ static bool begin_chunks(struct chunks *c, const struct elf_image *image, uint64
 	return true;
 }
 
-/* How the table begins: a magic number, two zeros, the quantum of code, the size of a pointer. */
+/* Whether the table begins here: magic number, two zeros, quantum of code, size of a pointer. */
 static bool is_magic(uint64_t word)
 {
 	uint32_t magic = (uint32_t)word;
@@ -90,7 +93,10 @@ static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t 
 	return t->bytes ? elf_image_read(t->image, offset, t->bytes, t->size) : -ENOMEM;
 }
 
-/* GNU ld, called by Go before 1.26, hides it among other data of position-independent programs. */
+/*
+ * Find the table by its section. GNU ld, called by Go before 1.26, puts the table among other data
+ * in position-independent programs.
+ */
 static int find_in_section(struct go_table *t)
 {
 	GElf_Shdr s;
@@ -130,7 +136,7 @@ int go_find_table(struct go_table *t)
 	return t->image->sections > 1 ? find_in_section(t) : find_in_segments(t);
 }
 
-/* Whether words describe the module of t: then they tell where its text begins. */
+/* Whether words are the moduledata of t; if so, set t->text from them. */
 static bool take_text(struct go_table *t, const uint64_t *words)
 {
 	uint32_t first;
@@ -143,7 +149,9 @@ static bool take_text(struct go_table *t, const uint64_t *words)
 	return true;
 }
 
-/* In programs that are not relocated, or whose relocations leave the values in place. */
+/*
+ * Search the data of programs that are not relocated, or whose relocations leave values in place.
+ */
 static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 {
 	unsigned int candidates = 0;
@@ -166,14 +174,17 @@ static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 	return -EBADMSG;
 }
 
-/* Relocations that add the program's address, as pairs of place and value. */
+/* Whether a relocation adds the program's address; its place and value are the other words. */
 static bool is_relative(const struct elf_image *image, uint64_t info)
 {
 	return ELF64_R_TYPE(info) ==
 	       (image->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
 }
 
-/* The place of the first relocation with a value, if words is NULL; else the values at place. */
+/*
+ * Without words: set *place to the place of the first relocation with the table's address as value.
+ * With words: collect the values of the relocations from *place on.
+ */
 static bool search(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
 		   uint64_t *words)
 {

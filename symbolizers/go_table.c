@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading Go's table of functions: every offset in it is somebody's claim. */
+/* Reads Go's table of functions. Every offset in the table is untrusted. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -28,9 +28,9 @@ static uint64_t u64_at(const struct go_table *t, uint64_t at)
 }
 
 /*
- * The header: magic, two zeros, quantum and size of a pointer (one byte each),
- * then words: functions, files, the address of the text (not in 1.16, and 0
- * since 1.26), and offsets of names, units, files, values by pc, functions.
+ * The header: magic, two zeros, quantum and size of a pointer (one byte each), then words: number
+ * of functions, of files, address of the text (not in 1.16, and 0 since 1.26), and offsets of
+ * names, units, files, values by pc, functions.
  */
 static int read_header(struct go_table *t)
 {
@@ -50,7 +50,7 @@ static int read_header(struct go_table *t)
 	if (t->names_end > t->size || t->names >= t->names_end || t->deltas >= t->size ||
 	    t->index >= t->size || t->bytes[t->names_end - 1] != '\0')
 		return -EBADMSG;
-	/* One address more than there are functions: where the last one ends. */
+	/* The list has one more address than functions: the end of the last one. */
 	if (!t->functions || t->functions >= (t->size - t->index) / (2 * t->address_size))
 		return -EBADMSG;
 	return 0;
@@ -94,9 +94,8 @@ static uint64_t entry_description(const struct go_table *t, uint64_t i)
 }
 
 /*
- * A description: the address once more, then words of four bytes: name,
- * arguments, deferreturn, stack pointer deltas, files, lines, count of values,
- * unit, (1.20) line; then bytes: kind, flags.
+ * A description: the address again, then words of four bytes: name, arguments, deferreturn, stack
+ * pointer deltas, files, lines, number of values, unit, (1.20) line; then bytes: kind, flags.
  */
 int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret)
 {
@@ -142,7 +141,7 @@ struct go_steps go_steps_begin(const struct go_table *t, const struct go_functio
 	};
 }
 
-/* LEB128, at most five bytes. */
+/* Decode a LEB128 number of at most five bytes. */
 static bool read_varint(struct go_steps *s, uint32_t *ret)
 {
 	uint32_t value = 0;
@@ -162,7 +161,10 @@ static bool read_varint(struct go_steps *s, uint32_t *ret)
 	return false;
 }
 
-/* Pairs: change of the value (zigzag; 0 ends the table unless first), bytes of code / quantum. */
+/*
+ * A table is pairs: change of the value (zigzag; 0 ends the table unless first), bytes of code /
+ * quantum.
+ */
 int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value)
 {
 	uint32_t change, length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kallsyms has no sizes: a function ends where the next symbol of any kind begins. */
+/* Reads kallsyms, which has no sizes: a function ends where the next symbol of any kind begins. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,9 @@
 #include "symbolizers/kernel.h"
 #include "symbolizers/lines.h"
 
-/* Behind the last function of a module is nothing; no function is longer than this. */
+/*
+ * Bytes; no function is longer. After the last function of a module there is no symbol to end it.
+ */
 #define FUNCTION_MAX (1u << 20)
 #define KALLSYMS_MAX (256u << 20)
 #define ADDED_MAX (1u << 16)
@@ -49,7 +51,7 @@ static int add(struct symtab *t, const struct entry *e)
 
 	if (r.end < r.start)
 		r.end = UINT64_MAX;
-	/* Data, absolute and per-CPU symbols only mark where a function ends. */
+	/* Data, absolute and per-CPU symbols only mark the end of a function. */
 	if (!strchr("tTwW", e->type))
 		return symtab_add(t, &r);
 	if (!e->module) {
@@ -68,7 +70,7 @@ static int add(struct symtab *t, const struct entry *e)
 	return symtab_add(t, &r);
 }
 
-/* At one address a function stands above data, and the first line above the others. */
+/* At one address a function ranks above data, and the first line above the others. */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol_range *x = a, *y = b;
@@ -107,7 +109,9 @@ static int read_lines(struct symtab *t, struct lines *lines, struct object_facts
 			facts->bad_lines++;
 			continue;
 		}
-		/* per-CPU symbols are small numbers: only large ones tell that addresses are shown
+		/*
+		 * per-CPU symbols are small numbers: only large ones prove that addresses are not
+		 * hidden
 		 */
 		shown |= e.address > UINT32_MAX;
 		facts->symbols++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's functions, its modules' and BPF programs', from /proc/kallsyms. */
+/* The functions of the kernel, its modules and BPF programs, from /proc/kallsyms. */
 #ifndef SKEIN_SYMBOLIZERS_KERNEL_H
 #define SKEIN_SYMBOLIZERS_KERNEL_H
 
@@ -9,21 +9,21 @@
 
 struct kernel {
 	struct symtab symbols;
-	/* of added symbols, which outlive a refresh */
+	/* added by kernel_add(); they stay when kallsyms is read again */
 	struct symtab added;
 	uint32_t next_rank;
 	bool dirty; /* added has ranges that are not built yet */
 };
 
 /*
- * Read kallsyms: lines "ADDRESS TYPE NAME [MODULE]". Names become "NAME" or
- * "NAME [MODULE]". 0; -EACCES: addresses are hidden (all zero); -EBADMSG: no
- * symbols; or another negative errno, with what was known before untouched.
+ * Read kallsyms: lines "ADDRESS TYPE NAME [MODULE]". Names become "NAME" or "NAME [MODULE]".
+ * Returns 0; -EACCES: addresses are hidden (all zero); -EBADMSG: no symbols; or another negative
+ * errno. On failure the previous symbols stay.
  */
 int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct beat *b);
 void kernel_free(struct kernel *k);
 
-/* A symbol that wins over older ones at its addresses. 0 or a negative errno. */
+/* Add a symbol that hides older ones at its addresses. Returns 0 or a negative errno. */
 int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *name, size_t length);
 
 bool kernel_find(struct kernel *k, uint64_t address, struct found *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a text file line by line from a descriptor, with bounds on both. */
+/* Reads a text file line by line from a descriptor, with bounds on lines and file. */
 #ifndef SKEIN_SYMBOLIZERS_LINES_H
 #define SKEIN_SYMBOLIZERS_LINES_H
 
@@ -13,10 +13,10 @@
 
 struct lines {
 	int fd;
-	uint64_t offset; /* in the file, behind what was taken */
-	uint64_t limit;	 /* nothing behind this offset is read */
+	uint64_t offset; /* in the file, after the lines taken */
+	uint64_t limit;	 /* file offset at which reading stops */
 	struct beat *beat;
-	size_t first, end; /* what is in the buffer and not taken yet */
+	size_t first, end; /* bytes in the buffer that are not taken yet */
 	bool skipping;	   /* inside a line that is too long */
 	char buffer[2 * LINE_BYTES_MAX];
 };
@@ -28,12 +28,12 @@ struct line {
 };
 
 /*
- * The next complete line: 1, 0 at the end of the file (a half last line is not
- * taken: offset stands before it unless it is too long), or a negative errno.
+ * Take the next complete line. Returns 1, 0 at the end of the file, or a negative errno. An
+ * incomplete last line is not taken: offset stays before it, unless the line is too long.
  */
 int lines_next(struct lines *l, struct line *ret);
 
-/* Hexadecimal digits, with or without 0x, up to a blank: moves *p behind the blanks. */
+/* Parse hexadecimal digits, with or without 0x, up to a blank; moves *p after the blanks. */
 bool line_hex(const char **p, const char *end, uint64_t *ret);
 
 #endif

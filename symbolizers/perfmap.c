@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading perf maps: whatever a line says, the next one is read. */
+/* Reads perf maps. A bad line is counted and skipped. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define NAME_MAX_BYTES 4096
 
-/* 0 (also for a bad line, which is counted) or a negative errno. */
+/* Returns 0 (also for a bad line, which is counted) or a negative errno. */
 static int add_line(struct perfmap *m, const struct line *line)
 {
 	const char *p = line->text, *end = p + line->length;
@@ -47,7 +47,7 @@ static int read_lines(struct perfmap *m, struct lines *lines)
 			break;
 		m->offset = lines->offset;
 	}
-	/* what is held but not taken is a half last line, which the limit may have cut */
+	/* bytes in the buffer are an incomplete last line, which the limit may have cut */
 	if (rc != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
 		return rc;
 	m->full = true;

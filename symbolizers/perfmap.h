@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The perf map of a JIT: lines "START SIZE NAME", hexadecimal with or without
- * 0x, the name up to the end of the line. The file only grows; where ranges
- * overlap the later line has the addresses.
+ * The perf map of a JIT: lines "START SIZE NAME", hexadecimal with or without 0x; the name extends
+ * to the end of the line. The file only grows; where ranges overlap, the later line wins.
  */
 #ifndef SKEIN_SYMBOLIZERS_PERFMAP_H
 #define SKEIN_SYMBOLIZERS_PERFMAP_H
@@ -13,23 +12,23 @@
 #include "symbolizers/client.h"
 #include "symbolizers/symtab.h"
 
-/* Bytes of a map that are read; what is behind them is counted as one bad line. */
+/* Bytes of a map that are read; the bytes beyond count as one bad line. */
 #define PERFMAP_BYTES_MAX (256u << 20)
 
 struct perfmap {
 	struct symtab symbols;
-	dev_t device; /* of the file that offset belongs to */
+	dev_t device; /* of the file that was read up to offset */
 	ino_t inode;
-	uint64_t offset; /* read so far, up to the last complete line */
+	uint64_t offset; /* end of the last complete line that was read */
 	uint64_t lines, bad_lines;
 	bool full;  /* a bound was reached */
 	bool dirty; /* ranges were added since the pieces were built */
 };
 
 /*
- * Read what was appended since the last time, or all of it if the file is
- * another one or has shrunk. 0; -EBADMSG: no regular file; or a negative
- * errno, with the lines read up to there in place.
+ * Read the lines appended since the last call, or the whole file if it is another one or has
+ * shrunk. Returns 0; -EBADMSG: no regular file; or a negative errno, with the lines up to the error
+ * kept.
  */
 int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct beat *b);
 void perfmap_free(struct perfmap *m);

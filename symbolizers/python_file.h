@@ -28,8 +28,7 @@ enum python_support { PYTHON_SUPPORTS(PYTHON_SUPPORT_ENUM) PYTHON_SUPPORT_COUNT 
 #define PYTHON_LOOPS_MAX 8
 
 struct python_file {
-	uint32_t support; /* enum python_support; all members but the version are 0 unless
-			   * READABLE */
+	uint32_t support; /* enum python_support; unless READABLE, only the version is set */
 	uint8_t major, minor, micro; /* set for unsupported versions, too, if known */
 	uint8_t loops; /* number of loop[] in use */
 	/*

@@ -22,8 +22,7 @@ struct words {
 	uint16_t version;
 	uint16_t count;
 	uint8_t tag, shim;
-	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil; four more words
-							       * follow */
+	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil, then four more */
 	uint8_t thread, frame, code, object, bytes, text, gc;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Painting: ranges are visited by start while a heap holds those that are open,
- * the highest rank on top. Between two events (a start, or the end of the top)
- * the top has the addresses. n ranges make at most 2n pieces in O(n log n).
+ * Builds and searches tables of symbols. To build one, ranges are visited by start while a heap
+ * holds the open ranges, the highest rank on top. Between two events (a start, or the end of the
+ * top range) the top range has the addresses. n ranges make at most 2n pieces in O(n log n).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Those of the kernel and of most files have been sorted already, to be ranked. */
+/* Ranges of the kernel and of most files are already sorted, since they were ranked. */
 static void sort_ranges(struct symtab *t)
 {
 	const struct symbol_range *r = t->ranges.items;
@@ -119,7 +119,7 @@ static int paint(struct symtab *t, const struct symbol_range *r, uint64_t start,
 
 	if (!r->name)
 		return 0;
-	/* A lower range that began inside did not interrupt this one. */
+	/* Extend the last piece if a lower range began inside of this one. */
 	if (last && last->start + last->length == start && last->name == r->name &&
 	    last->start - last->back == r->start && last->size == piece.size) {
 		last->length += piece.length;

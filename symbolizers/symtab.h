@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sorted flat table that every kind of object ends up as: address ranges
- * that do not overlap, each with its name. Ranges are gathered in any order and
- * may overlap; each has a rank, and where several cover an address the highest
- * rank has it. So "the later line of a perf map wins" and "the innermost symbol
- * wins" are the same algorithm, and a lookup is one binary search.
+ * The sorted flat table of every kind of object: address ranges that do not overlap, each with a
+ * name. Ranges are gathered in any order and may overlap; each has a rank, and the highest rank
+ * wins where several cover an address. So "the later line of a perf map wins" and "the innermost
+ * symbol wins" are the same algorithm, and a lookup is one binary search.
  */
 #ifndef SKEIN_SYMBOLIZERS_SYMTAB_H
 #define SKEIN_SYMBOLIZERS_SYMTAB_H
@@ -22,7 +21,7 @@
 
 struct symbol_range {
 	uint64_t start, end; /* end is exclusive */
-	uint32_t name;	     /* offset into the names; 0: a hole, which hides lower ranks */
+	uint32_t name;	     /* offset in names; 0: a hole, which hides lower ranks */
 	uint32_t rank;
 };
 
@@ -30,11 +29,11 @@ struct symbol_piece {
 	uint64_t start;
 	uint32_t length;
 	uint32_t name;
-	uint32_t back; /* from start to the beginning of the function */
-	uint32_t size; /* of the whole function */
+	uint32_t back; /* bytes from the start of the function to start */
+	uint32_t size; /* bytes of the whole function */
 };
 
-/* Zeroed memory is an empty table. names starts with "" once something was added. */
+/* Zeroed memory is an empty table. names begins with "" once it has names. */
 struct symtab {
 	VECTOR(struct symbol_range) ranges;
 	VECTOR(char) names;
@@ -42,30 +41,32 @@ struct symtab {
 };
 
 struct found {
-	const char *name; /* as in the file, NUL-terminated; belongs to the table */
+	const char *name; /* as in the file, with a NUL; belongs to the table */
 	uint64_t start, size;
 	unsigned int flags; /* enum symbol_flag */
 };
 
 void symtab_free(struct symtab *t);
 
-/* Add a name of length bytes (cut at the first NUL): its offset, or -ENOMEM, -E2BIG. */
+/* Add a name of length bytes (cut at the first NUL). Returns its offset, or -ENOMEM, -E2BIG. */
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length);
 
-/* Add a range. Empty ones and those longer than SYMBOL_SIZE_MAX are left out. 0, -ENOMEM, -E2BIG.
+/*
+ * Add a range. Empty ranges and those longer than SYMBOL_SIZE_MAX are left out. Returns 0, -ENOMEM,
+ * -E2BIG.
  */
 int symtab_add(struct symtab *t, const struct symbol_range *r);
 
-/* Make the pieces from the ranges (which end up sorted by start). 0 or -ENOMEM. */
+/* Make the pieces from the ranges, which are sorted by start. Returns 0 or -ENOMEM. */
 int symtab_build(struct symtab *t);
 
-/* Give back the ranges of a table that nothing will be added to. */
+/* Free the ranges of a table to which nothing will be added. */
 void symtab_seal(struct symtab *t);
 
-/* The function that covers address; false if none does. Flags are set to SYMBOL_FOUND. */
+/* Find the function that covers address; false if none does. Sets flags to SYMBOL_FOUND. */
 bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret);
 
-/* Bytes held. */
+/* Bytes of memory in use. */
 size_t symtab_bytes(const struct symtab *t);
 
 #endif
