@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends MESSAGE_BEAT on the worker's socket. Errors are ignored: a missing beat does no harm. */
+/* Send MESSAGE_BEAT on the worker's socket. Errors are ignored: a missing beat does no harm. */
 #include <stddef.h>
 #include <time.h>
 

@@ -138,7 +138,7 @@ struct symbolizer;
 /*
  * Fork the worker, which runs under a user of its own if the caller may change users. A lost worker
  * is replaced by another fork, so the caller must stay single-threaded, and wait for its own
- * children by pid only. Returns 0 or a negative errno.
+ * children by pid only. Return 0 or a negative errno.
  */
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
 		   struct error *err);
@@ -161,7 +161,7 @@ int symbolizer_fd(const struct symbolizer *s);
  * later workers, within a bounded number of open descriptors: beyond the bound the least recently
  * used ones are closed, those of objects whose symbols were read first. After a restart, objects
  * without an open descriptor are bad; an object whose symbols were not read may become bad before.
- * Returns 0, -EBADF, -EEXIST, -EINVAL (OBJECT_PYTHON), -ENOMEM or another negative errno.
+ * Return 0, -EBADF, -EEXIST, -EINVAL (OBJECT_PYTHON), -ENOMEM or another negative errno.
  */
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
@@ -170,6 +170,7 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
  * machine. Such files are read by a second worker, which is started for the first of them.
  */
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
+/* Whether an object was added by symbolizer_add_suspicious(). */
 bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object);
 
 /*
@@ -190,13 +191,13 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 /*
  * Search an ELF object for an interpreter. Takes precedence over pending names, as
  * symbolizer_unwind() does. One reply by the event python follows, unless the object is forgotten
- * before. Returns 0; -ENOENT: no such ELF object; -ENOMEM.
+ * before. Return 0; -ENOENT: no such ELF object; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 
 /*
  * Read the symbols of an object and report its facts. (Requests for names read the symbols too, but
- * do not report facts.) Returns 0; -ENOENT: no such object; -ENOMEM.
+ * do not report facts.) Return 0; -ENOENT: no such object; -ENOMEM.
  */
 int symbolizer_read(struct symbolizer *s, uint64_t object);
 
@@ -214,13 +215,13 @@ int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
 
 /*
  * For a symbolizer of sources: examine an object's debugging information. The reply is the event
- * sources, also for symbolizer_add_debug() and symbolizer_add_common(). Returns 0; -ENOENT: no such
+ * sources, also for symbolizer_add_debug() and symbolizer_add_common(). Return 0; -ENOENT: no such
  * object; -ENOMEM.
  */
 int symbolizer_sources(struct symbolizer *s, uint64_t object);
 
 /*
- * Duplicate the descriptor of an object's file, for the caller to own. Returns a descriptor or a
+ * Duplicate the descriptor of an object's file, for the caller to own. Return a descriptor or a
  * negative errno, -EBADF if the file is not open.
  */
 int symbolizer_dup(const struct symbolizer *s, uint64_t object);
@@ -248,7 +249,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
 
 /*
  * Request the name of one address. Requests are gathered until symbolizer_flush() or until there
- * are many, and sent by symbolizer_poll(), for which symbolizer_fd() then becomes readable. Returns
+ * are many, and sent by symbolizer_poll(), for which symbolizer_fd() then becomes readable. Return
  * 0; -ENOENT: no such object; -ENOBUFS: 4 Mi addresses are pending; -ENOMEM.
  */
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
@@ -257,6 +258,7 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
  * Takes precedence over all other requests, since the process may end.
  */
 int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
+/* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
  * The same only for names that may vanish with their process: those of Python's and a JIT's code.
@@ -285,7 +287,7 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory);
  *   -EIO      workers died over the object, or its file is not open any more
  *   -ENOMEM
  *
- * Returns 0; -ENOENT: no such ELF object; -ENOMEM.
+ * Return 0; -ENOENT: no such ELF object; -ENOMEM.
  */
 int symbolizer_unwind(struct symbolizer *s, uint64_t object);
 
@@ -293,7 +295,7 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object);
  * Request some pages of the unwind table of an ELF object, at most 512. One reply by the event
  * pages follows, unless the object is forgotten before; the pages are not cached on disk. The
  * status is as above, -ENOENT or -EBADMSG also where only the whole table can be made
- * (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent. Returns 0;
+ * (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent. Return 0;
  * -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
  */
 int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
@@ -320,6 +322,7 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s);
 /* Count those of them for which the cache has not been searched yet. */
 uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 
+/* Totals so far, owned by the symbolizer. */
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
 /* Add the cost of the workers so far, the killed ones included, to *ret. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sends messages to the worker and receives its replies, without blocking and with every reply
+ * Send messages to the worker and receive its replies, without blocking and with every reply
  * checked.
  */
 #include <errno.h>
@@ -180,7 +180,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 	return table_take(s, m, size);
 }
 
-/* Returns 0, or a negative errno when the worker is lost. */
+/* Return 0, or a negative errno when the worker is lost. */
 static int receive(struct symbolizer *s)
 {
 	struct message m;
@@ -356,7 +356,7 @@ static bool is_busy(const struct symbolizer *s)
 	return ns >= BUSY_MAX;
 }
 
-/* Returns 0, or a negative errno when the worker is lost. */
+/* Return 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
@@ -411,7 +411,7 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 	}
 }
 
-/* Returns 0, or a negative errno when the worker is lost. */
+/* Return 0, or a negative errno when the worker is lost. */
 static int exchange(struct symbolizer *s)
 {
 	int rc = receive(s);

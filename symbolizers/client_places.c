@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests lines and inlined functions from a worker of sources, and checks its replies. */
+/* Request lines and inlined functions from a worker of sources, and check its replies. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the client's files: client.c (objects), client_io.c (messages), client_places.c,
- * client_python.c, client_tables.c.
+ * The definitions shared by the client's files: client.c (objects), client_io.c (messages),
+ * client_places.c, client_python.c, client_tables.c.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -100,7 +100,7 @@ static inline struct request *take_request(struct queue *q)
 
 /* Make a request about an object, for request_wait(). NULL without memory. */
 struct request *request_new(struct object *o, enum message_type type);
-/* Make a request and queue it. Returns 0 or -ENOMEM. */
+/* Make a request and queue it. Return 0 or -ENOMEM. */
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
 /*
@@ -122,6 +122,7 @@ void object_free(struct symbolizer *s, struct object *o);
  * owns the request.
  */
 struct request *request_take(struct symbolizer *s);
+/* Whether text ends within size bytes and has only characters of allowed. */
 bool is_word(const char *text, size_t size, const char *allowed);
 /*
  * Pass the reply to the next question of a request to the event. NULL texts in *answer become "".
@@ -134,7 +135,7 @@ static inline bool request_is_table(const struct request *r)
 	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE || r->type == MESSAGE_PAGES;
 }
 /*
- * Handle a message of the worker about the first sent request. Returns 0, or -EBADMSG if the
+ * Handle a message of the worker about the first sent request. Return 0, or -EBADMSG if the
  * message is invalid.
  */
 int table_take(struct symbolizer *s, const struct message *m, size_t size);
@@ -146,7 +147,7 @@ void table_restart(struct request *r);
 /* client_python.c: handle the next record of a MESSAGE_CODE_ANSWERS, at *at, and advance *at. */
 int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
- * Handle the MESSAGE_PYTHON that replies to the first sent request. Returns 0, or -EBADMSG if it is
+ * Handle the MESSAGE_PYTHON that replies to the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
 int inspect_take(struct symbolizer *s, size_t size);
@@ -156,7 +157,7 @@ void inspect_end(struct symbolizer *s, struct request *r, const struct python_fi
 /* client_places.c: handle the next record of a MESSAGE_PLACES, at *at, and advance *at. */
 int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
- * Handle a MESSAGE_SOURCE_FACTS about the first sent request. Returns 0, or -EBADMSG if it is
+ * Handle a MESSAGE_SOURCE_FACTS about the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
 int sources_take(struct symbolizer *s, size_t size);
@@ -187,7 +188,7 @@ static inline struct symbolizer *reader_of(struct symbolizer *s, uint64_t id)
 	return s->aside && !object_lookup(s, id) && object_lookup(s->aside, id) ? s->aside : s;
 }
 
-/* Queue a request until the turn of its owner. Returns 0 or -ENOMEM. */
+/* Queue a request until the turn of its owner. Return 0 or -ENOMEM. */
 static inline int request_wait(struct symbolizer *s, struct request *r)
 {
 	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));

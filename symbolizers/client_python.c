@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requests the interpreter in a file and the names of code objects in a process, and checks the
+ * Request the interpreter in a file and the names of code objects in a process, and check the
  * replies.
  */
 #include <errno.h>

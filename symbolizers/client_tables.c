@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requests unwind tables. With a cache, the worker first sends the key, and the table only if the
+ * Request unwind tables. With a cache, the worker first sends the key, and the table only if the
  * cache has none for that key. Tables from the worker and from the cache are checked in the
  * client's own memory before they are passed on.
  */

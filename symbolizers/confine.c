@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Confines a process in steps. Their order matters: some steps forbid what earlier steps do. */
+/* Confine a process in steps. Their order matters: some steps forbid what earlier steps do. */
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Confines a process to reading the files that it is given and to replying on its socket. */
+/* Confine a process to reading the files that it is given and to replying on its socket. */
 #ifndef SKEIN_SYMBOLIZERS_CONFINE_H
 #define SKEIN_SYMBOLIZERS_CONFINE_H
 
@@ -28,7 +28,7 @@ struct confines {
  * Confine the calling process, which must have one thread and be freshly forked by parent. It keeps
  * only the descriptor socket, which becomes number 0; it gets a user of its own (base/own_user.h),
  * no capabilities, no shared memory, tight limits, and a system call filter that kills it. It dies
- * with its parent. Returns 0 or a negative errno; a process that could not be confined must exit.
+ * with its parent. Return 0 or a negative errno; a process that could not be confined must exit.
  */
 int confine_within(int socket, int parent, const struct confines *c);
 /* The same with the limits of the worker of names, and this number of descriptors. */
@@ -36,7 +36,7 @@ int confine(int socket, int parent, unsigned int files);
 
 /*
  * Allow system calls in a filter of libseccomp, with any arguments; or those that AddressSanitizer
- * makes while it runs and to write its report, in a build with AddressSanitizer. Returns 0 or a
+ * makes while it runs and to write its report, in a build with AddressSanitizer. Return 0 or a
  * negative errno.
  */
 int confine_allow(void *filter, const int *calls, size_t count);
@@ -44,7 +44,7 @@ int confine_allow_sanitizer(void *filter);
 
 /*
  * Unmap memory shared with other processes: a fork inherits the recorder's rings, which carry other
- * processes' samples. Returns 0 or a negative errno.
+ * processes' samples. Return 0 or a negative errno.
  */
 int confine_drop_shared_memory(void);
 

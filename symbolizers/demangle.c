@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Demangles names and keeps recent results. */
+/* Demangle names and keep recent results. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -12,8 +12,7 @@
 #include "symbolizers/protocol.h"
 
 #define SLOTS 4096     /* a power of two */
-#define CACHED_MAX 512 /* bytes of name and result; longer ones are not kept, so that memory
-		        * stays bounded */
+#define CACHED_MAX 512 /* bytes of name and result; longer ones are not kept, to bound memory */
 #define RUST_HASH_BYTES 19
 
 /*

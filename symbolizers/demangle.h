@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Demangles C++ and Rust names. */
+/* Demangle C++ and Rust names. */
 #ifndef SKEIN_SYMBOLIZERS_DEMANGLE_H
 #define SKEIN_SYMBOLIZERS_DEMANGLE_H
 
@@ -14,11 +14,12 @@
 #define MANGLED_MAX (64u << 10)
 
 /*
- * Demangles names within bounds (demangle_run.h) and keeps results, one for each hash of a name, of
+ * Demangle names within bounds (demangle_run.h) and keep results, one for each hash of a name, of
  * which the newest stays. At most one demangler per process, used by the thread that made it.
  */
 struct demangler;
 
+/* Make a demangler; NULL without memory. Free it with demangler_free(). */
 struct demangler *demangler_new(void);
 void demangler_free(struct demangler *d);
 
@@ -39,7 +40,7 @@ void demangler_charge(struct demangler *d, struct demangle_cost *cost);
  */
 int demangle(struct demangler *d, const char *name, char *buf, size_t size);
 
-/* Copy text, cut to size - 1 bytes and then ending with U+2026. Returns the length of the copy. */
+/* Copy text, cut to size - 1 bytes and then ending with U+2026. Return the length of the copy. */
 size_t copy_cut(const char *text, char *buf, size_t size);
 
 /*

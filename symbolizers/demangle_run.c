@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs libiberty's demanglers with bounds on time, output and heap. */
+/* Run libiberty's demanglers with bounds on time, output and heap. */
 #include "symbolizers/demangle_run.h"
 
 #include <errno.h>

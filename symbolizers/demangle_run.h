@@ -37,7 +37,7 @@ struct demangle_run;
 
 /*
  * At most one per process: it uses SIGVTALRM and a timer of the calling thread, which must be the
- * thread that demangles. Returns 0, -EBUSY, -ENOMEM or an error of timer_create(2).
+ * thread that demangles. Return 0, -EBUSY, -ENOMEM or an error of timer_create(2).
  */
 int demangle_run_new(struct demangle_run **ret);
 void demangle_run_free(struct demangle_run *r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the sections by name, adds up their sizes, and copies or unpacks them into a new ELF image
+ * Find the sections by name, add up their sizes, and copy or unpack them into a new ELF image
  * with section headers that point to them.
  */
 #include <endian.h>

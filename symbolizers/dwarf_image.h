@@ -21,7 +21,7 @@ struct dwarf_image {
 
 /*
  * Read the sections of image if they have at most budget bytes when unpacked; sets *needed to their
- * size, also if they are too large. Returns 0; -ENOENT: there are none; -E2BIG: too large;
+ * size, also if they are too large. Return 0; -ENOENT: there are none; -E2BIG: too large;
  * -EBADMSG: no debugging information, or of another kind of machine; -ENOMEM. Call
  * dwarf_image_close() also after failure.
  */
@@ -31,7 +31,7 @@ void dwarf_image_close(struct dwarf_image *d);
 
 /*
  * Find the file with the image's common information (.gnu_debugaltlink, made by dwz): its path,
- * with a NUL, and its build-id as lowercase hex. Returns false if there is none, or it makes no
+ * with a NUL, and its build-id as lowercase hex. Return false if there is none, or it makes no
  * sense.
  */
 bool dwarf_image_alternate(const struct elf_image *image, char *path, size_t path_size, char *id,

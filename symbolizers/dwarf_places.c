@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds the chain of functions at an address: descends the scopes that cover the address. */
+/* Find the chain of functions at an address: descend the scopes that cover the address. */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static bool is_scope(Dwarf_Die *die)
 }
 
 /*
- * Find the scope directly in *die that covers the address, and set *die to it. Returns false if
+ * Find the scope directly in *die that covers the address, and set *die to it. Return false if
  * there is none.
  */
 static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
@@ -161,7 +161,7 @@ static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 	return true;
 }
 
-/* List the function and those inlined into it, outermost first. Returns how many. */
+/* List the function and those inlined into it, outermost first. Return how many. */
 static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
 			     Dwarf_Die chain[SOURCE_PLACES_MAX])
 {
@@ -184,7 +184,7 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* Returns false if there is no such attribute, or its number makes no sense. */
+/* Return false if there is no such attribute, or its number makes no sense. */
 static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
 {
 	Dwarf_Word value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the line of an address of an ELF file, and the functions inlined there (DWARF 2 to 5, by
+ * Find the line of an address of an ELF file, and the functions inlined there (DWARF 2 to 5, by
  * libdw). Lookups use file offsets, as in elf.h.
  */
 #ifndef SKEIN_SYMBOLIZERS_DWARF_PLACES_H
@@ -27,7 +27,7 @@ struct dwarf_fds {
 /*
  * Open the debugging information of a file: its own, else that of the debug file if it belongs to
  * the file. budget: the most bytes of information, unpacked. *facts is filled also on failure, and
- * shows which other file would help. stamp: of the file, from when it was first seen. Returns 0;
+ * shows which other file would help. stamp: of the file, from when it was first seen. Return 0;
  * -ENOENT: there is none; -E2BIG; -EBADMSG; -ESTALE; or another negative errno. Call
  * dwarf_places_close() also after failure.
  */
@@ -48,7 +48,7 @@ struct dwarf_place {
 
 /*
  * Find the places at an offset, innermost first, at most SOURCE_PLACES_MAX: deeper functions count
- * as part of their caller. Returns how many; 0: none are known.
+ * as part of their caller. Return how many; 0: none are known.
  */
 unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
 			       struct dwarf_place ret[SOURCE_PLACES_MAX]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads units and their functions. Every walk only goes to larger offsets of entries, so that no
+ * Read units and their functions. Every walk only goes to larger offsets of entries, so that no
  * forged reference leads into a cycle.
  */
 #include <dwarf.h>
@@ -139,7 +139,7 @@ static bool may_hold_functions(Dwarf_Die *die)
 	}
 }
 
-/* Move to the next entry on this level. Returns 1 if there is none or its offset is smaller. */
+/* Move to the next entry on this level. Return 1 if there is none or its offset is smaller. */
 static int next_sibling(Dwarf_Die *die)
 {
 	Dwarf_Off before = dwarf_dieoffset(die);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the unit of a file's debugging information that covers an address, and the function in it.
+ * Find the unit of a file's debugging information that covers an address, and the function in it.
  * Ranges of units are read once, functions of a unit when the first address in the unit is looked
  * up.
  */
@@ -29,20 +29,19 @@ struct dwarf_units {
 	dwarf_ranges_t ranges;
 	struct dwarf_unit *read; /* units whose functions were read */
 	size_t functions; /* ranges of functions in these units */
-	unsigned int split; /* units with their information in a .dwo file, which is not searched
-			     * for */
+	unsigned int split; /* units with information in .dwo files, which are not read */
 	struct beat *beat;
 };
 
 /*
- * Read the ranges of all units. Returns 0, -EBADMSG, -E2BIG or -ENOMEM. Call dwarf_units_free()
+ * Read the ranges of all units. Return 0, -EBADMSG, -E2BIG or -ENOMEM. Call dwarf_units_free()
  * also after failure.
  */
 int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b);
 void dwarf_units_free(struct dwarf_units *u);
 
 /*
- * Find the unit and the function at an address. Returns 1: there is a unit, and a function if
+ * Find the unit and the function at an address. Return 1: there is a unit, and a function if
  * *in_function is set; 0: no unit covers the address; or an error as above.
  */
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the symbol tables of an ELF file into one flat table. */
+/* Read the symbol tables of an ELF file into one flat table. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static int add_strings(struct reader *r, const GElf_Shdr *strings)
 	return 0;
 }
 
-/* Returns -ENOENT if the image has no such table. */
+/* Return -ENOENT if the image has no such table. */
 static int add_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
 {
 	struct reader r = {.symbols = symbols, .image = image};
@@ -266,7 +266,7 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 }
 
 /*
- * Use the best source of symbols that can be read. Returns an error only if no source can be read.
+ * Use the best source of symbols that can be read. Return an error only if no source can be read.
  */
 static int add_best(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 		    struct object_facts *facts)

@@ -35,7 +35,7 @@ struct elf {
 /*
  * Read the file open as fd, and debug_fd (-1: none) if it belongs to the file. The caller keeps
  * both descriptors. stamp is the stamp of fd from when the file was first seen. *facts is filled as
- * far as the file could be read, also on failure. Returns 0; -EBADMSG: not an ELF file, hostile or
+ * far as the file could be read, also on failure. Return 0; -EBADMSG: not an ELF file, hostile or
  * too large; -ESTALE: it changed since; or another negative errno. Call elf_free() also after
  * failure.
  */
@@ -55,9 +55,10 @@ void elf_free(struct elf *e);
  */
 bool elf_find(const struct elf *e, uint64_t offset, struct found *ret);
 
+/* Bytes of memory in use. */
 size_t elf_bytes(const struct elf *e);
 
-/* Read only the segments, for elf_address(). Returns 0, -EBADMSG or -ENOMEM. */
+/* Read only the segments, for elf_address(). Return 0, -EBADMSG or -ENOMEM. */
 int elf_read_segments(struct elf *e, const struct elf_image *image);
 /* Convert a file offset to an address; false if no segment has the offset. */
 bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret);
@@ -66,7 +67,12 @@ bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts
 
 /* elf_start.c: add the function at the entry point to e->starts, by a lookup in e. */
 int elf_add_entry(struct elf *e, const struct elf_image *image);
+/*
+ * Add a function to e->starts, which has at most 64; further and empty ones are ignored. Return 0
+ * or -ENOMEM.
+ */
 int elf_add_start(struct elf *e, uint64_t start, uint64_t end);
+/* Whether the name is that of a function in which threads begin, or which ends a stack for good. */
 bool elf_name_is_start(const char *name);
 /* Whether the entry point is real: that of a program or of the dynamic linker. */
 bool elf_has_entry(const struct elf_image *image);
@@ -74,7 +80,7 @@ bool elf_has_entry(const struct elf_image *image);
 /*
  * elf_frames.c: add the functions that .eh_frame describes to e->symbols, without names and ranked
  * below all symbols, and those in which threads begin to e->starts. Descriptions that make no sense
- * are left out. Returns 0 or -ENOMEM.
+ * are left out. Return 0 or -ENOMEM.
  */
 int elf_add_frames(struct elf *e, const struct elf_image *image);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds functions in .eh_frame, which survives stripping: it describes every function that a
+ * Find functions in .eh_frame, which survives stripping: it describes every function that a
  * debugger or an exception may unwind, with its address and size.
  */
 #include <dwarf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names functions of stripped Go programs by Go's own table of functions, which is never stripped.
+ * Name functions of stripped Go programs by Go's own table of functions, which is never stripped.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens ELF files and reads their parts within bounds. */
+/* Open ELF files and read their parts within bounds. */
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>

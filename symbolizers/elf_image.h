@@ -33,7 +33,7 @@ struct elf_image {
 };
 
 /*
- * Open the file open as fd; the caller keeps fd. Returns 0; -EBADMSG: no regular ELF file, or its
+ * Open the file open as fd; the caller keeps fd. Return 0; -EBADMSG: no regular ELF file, or its
  * headers are wrong; or a negative errno. Call elf_image_close() also after failure.
  */
 int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
@@ -47,7 +47,7 @@ void elf_image_keep(struct elf_image *image);
 /* Whether all bytes read have been kept. */
 bool elf_image_kept(const struct elf_image *image);
 
-/* Read exactly size bytes. Returns 0, -EBADMSG beyond the end, or a negative errno. */
+/* Read exactly size bytes. Return 0, -EBADMSG beyond the end, or a negative errno. */
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);
 
 /*
@@ -67,7 +67,7 @@ bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *
 char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit);
 
 /*
- * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). Returns 0, -ENOENT if
+ * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). Return 0, -ENOENT if
  * there is no such section, or an error of elf_image_open(). Source:
  * https://sourceware.org/gdb/current/onlinedocs/gdb.html/MiniDebugInfo.html
  */
@@ -76,7 +76,7 @@ int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from
 /* Set the build-id and the debuglink of facts, where the file has them. */
 void elf_image_identity(const struct elf_image *image, struct object_facts *facts);
 
-/* The CRC-32 of the whole file, as in .gnu_debuglink. Returns 0 or a negative errno. */
+/* The CRC-32 of the whole file, as in .gnu_debuglink. Return 0 or a negative errno. */
 int elf_image_crc(const struct elf_image *image, uint32_t *ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names the stubs of the procedure linkage table, which have no symbols. Each stub jumps through a
+ * Name the stubs of the procedure linkage table, which have no symbols. Each stub jumps through a
  * slot of the global offset table, and the relocation of that slot names the function. Stubs have
  * several layouts (lazy, IBT, .plt.got), but the same jump, so the jump is searched for.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a file in blocks, each when its first byte is requested, and keeps the blocks. */
+/* Read a file in blocks, each when its first byte is requested, and keep the blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ struct elf_snapshot;
 struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct beat *b);
 void elf_snapshot_free(struct elf_snapshot *s);
 
-/* Read within the size. Returns 0, -EBADMSG if the file has become shorter, or a negative errno. */
+/* Read within the size. Return 0, -EBADMSG if the file has become shorter, or a negative errno. */
 int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t size);
 
 /*
@@ -30,7 +30,7 @@ int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t
  */
 bool elf_snapshot_whole(const struct elf_snapshot *s);
 
-/* Read exactly size bytes of a file. Returns 0, -EBADMSG beyond the end, or a negative errno. */
+/* Read exactly size bytes of a file. Return 0, -EBADMSG beyond the end, or a negative errno. */
 int file_read_at(int fd, uint64_t offset, void *buf, size_t size, struct beat *b);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the functions in which threads begin. A stack whose outermost frame is in one is complete.
+ * Find the functions in which threads begin. A stack whose outermost frame is in one is complete.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recognizes Go's prologues and stack switches by the bytes of their instructions. */
+/* Recognize Go's prologues and stack switches by the bytes of their instructions. */
 #include <elf.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recognizes in Go's machine code what its table of functions does not contain: where the caller's
+ * Recognize in Go's machine code what its table of functions does not contain: where the caller's
  * frame pointer is saved, and where the stack is switched. Only the few instructions that Go's
  * assembler and compiler use there are known; anything else counts as absent.
  */
@@ -46,11 +46,12 @@ struct go_switch {
 	bool keeps_frame; /* the frame pointer is not changed */
 };
 
+/* Find the first switch of stacks in size bytes of code; at is GO_CODE_NONE if there is none. */
 struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t size);
 
 /*
  * In clone(): *both is the end of the system call, *child the start of the code after it that only
- * the child runs. Returns false if the code has another form.
+ * the child runs. Return false if the code has another form.
  */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child);
 

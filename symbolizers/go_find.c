@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds a Go program's table of functions, and the address to which its addresses are relative. */
+/* Find a Go program's table of functions, and the address to which its addresses are relative. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

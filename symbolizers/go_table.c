@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads Go's table of functions. Every offset in the table is untrusted. */
+/* Read Go's table of functions. Every offset in the table is untrusted. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads Go's table of functions (.gopclntab), which the linker puts into every Go program and which
- * stripping keeps: addresses, names, and stack pointer deltas. Supports Go 1.16 and later, on
+ * Read Go's table of functions (.gopclntab), which the linker puts into every Go program and which
+ * stripping keeps: addresses, names, and stack pointer deltas. Go 1.16 and later are supported, on
  * 64-bit machines.
  *
  * Layout: src/runtime/symtab.go and src/cmd/link/internal/ld/pcln.go of Go.
@@ -24,8 +24,7 @@ struct go_table {
 	unsigned int address_size; /* bytes of an address in the index */
 	unsigned int quantum;	   /* addresses of code are multiples of this many bytes */
 	bool has_lines;		   /* since 1.20: descriptions have the line of the function */
-	uint64_t end;		   /* end of the functions read so far, since addresses must not
-				    * decrease */
+	uint64_t end;		   /* end of the functions read so far; must not decrease */
 };
 
 enum go_flag {
@@ -41,7 +40,7 @@ struct go_function {
 };
 
 /*
- * Read the table of an image, which must outlive t. Returns 0; -ENOENT: no Go program; -EBADMSG: a
+ * Read the table of an image, which must outlive t. Return 0; -ENOENT: no Go program; -EBADMSG: a
  * Go program whose table makes no sense or is of an unknown kind; -ENOMEM or another negative
  * errno. Call go_table_close() also after failure.
  */
@@ -49,7 +48,7 @@ int go_table_open(struct go_table *t, const struct elf_image *image);
 void go_table_close(struct go_table *t);
 
 /*
- * Read function number i, less than t->functions; call this in ascending order. Returns 0; -ENOENT:
+ * Read function number i, less than t->functions; call this in ascending order. Return 0; -ENOENT:
  * the function is empty; -EBADMSG: it makes no sense, or begins before the end of the functions
  * read so far.
  */
@@ -71,7 +70,7 @@ struct go_steps go_steps_begin(const struct go_table *t, const struct go_functio
 
 /*
  * Read the next step: from *start on, the stack pointer is *value bytes lower than at the
- * function's call. Returns 1; 0: no more steps; -EBADMSG: the table makes no sense. Every step
+ * function's call. Return 1; 0: no more steps; -EBADMSG: the table makes no sense. Every step
  * covers at least one byte of code, which bounds their number.
  */
 int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads kallsyms, which has no sizes: a function ends where the next symbol of any kind begins. */
+/* Read kallsyms, which has no sizes: a function ends where the next symbol of any kind begins. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

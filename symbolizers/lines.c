@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads lines from a file that may be huge, endless, or still being written. */
+/* Read lines from a file that may be huge, endless, or still being written. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "symbolizers/lines.h"
 
-/* Returns 1, 0 at the end of the file, or a negative errno. */
+/* Return 1, 0 at the end of the file, or a negative errno. */
 static int fill(struct lines *l)
 {
 	size_t held = l->end - l->first, room = sizeof(l->buffer) - held;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a text file line by line from a descriptor, with bounds on lines and file. */
+/* Read a text file line by line from a descriptor, with bounds on lines and file. */
 #ifndef SKEIN_SYMBOLIZERS_LINES_H
 #define SKEIN_SYMBOLIZERS_LINES_H
 
@@ -28,7 +28,7 @@ struct line {
 };
 
 /*
- * Take the next complete line. Returns 1, 0 at the end of the file, or a negative errno. An
+ * Take the next complete line. Return 1, 0 at the end of the file, or a negative errno. An
  * incomplete last line is not taken: offset stays before it, unless the line is too long.
  */
 int lines_next(struct lines *l, struct line *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads perf maps. A bad line is counted and skipped. */
+/* Read perf maps. A bad line is counted and skipped. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define NAME_MAX_BYTES 4096
 
-/* Returns 0 (also for a bad line, which is counted) or a negative errno. */
+/* Return 0 (also for a bad line, which is counted) or a negative errno. */
 static int add_line(struct perfmap *m, const struct line *line)
 {
 	const char *p = line->text, *end = p + line->length;

@@ -27,12 +27,14 @@ struct perfmap {
 
 /*
  * Read the lines appended since the last call, or the whole file if it is another one or has
- * shrunk. Returns 0; -EBADMSG: no regular file; or a negative errno, with the lines up to the error
+ * shrunk. Return 0; -EBADMSG: no regular file; or a negative errno, with the lines up to the error
  * kept.
  */
 int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct beat *b);
 void perfmap_free(struct perfmap *m);
+/* Find the function at an address; false if there is none. Its name belongs to m. */
 bool perfmap_find(struct perfmap *m, uint64_t address, struct found *ret);
+/* Bytes of memory in use. */
 size_t perfmap_bytes(const struct perfmap *m);
 
 #endif

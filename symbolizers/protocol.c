@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends and receives messages: one packet each, with at most one descriptor. */
+/* Send and receive messages: one packet each, with at most one descriptor. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -129,7 +129,7 @@ _Static_assert(sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1) <= PAYLO
 	       "the longest place must fit");
 
 /*
- * Send one message; fd (or -1) is passed as a copy. flags: those of sendmsg(2). Returns 0 or a
+ * Send one message; fd (or -1) is passed as a copy. flags: those of sendmsg(2). Return 0 or a
  * negative errno.
  */
 int message_send(int socket, const struct message *m, const void *payload, size_t size, int fd,
@@ -137,7 +137,7 @@ int message_send(int socket, const struct message *m, const void *payload, size_
 
 /*
  * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *ret_fd; it is -1 if
- * no descriptor came. Returns the payload's size, -EPIPE when the other end is closed, -EBADMSG for
+ * no descriptor came. Return the payload's size, -EPIPE when the other end is closed, -EBADMSG for
  * an invalid packet, or another negative errno.
  */
 int message_receive(int socket, struct message *m, void *payload, int *ret_fd, int flags);

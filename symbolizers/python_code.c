@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads one code object while its process is running. The result counts only if the object was the
+ * Read one code object while its process is running. The result counts only if the object was the
  * same before and after.
  */
 #include <errno.h>

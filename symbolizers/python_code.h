@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the names of Python's code objects from the memory of their process. The memory is hostile
+ * Read the names of Python's code objects from the memory of their process. The memory is hostile
  * and changes while it is read: everything is bounded, and a result counts only if the code object
  * still has the id that the BPF walker computed.
  */
@@ -38,7 +38,7 @@ struct python_code {
 };
 
 /*
- * Read the code object at address. Returns 0; -ESTALE: the object there has another id, or is no
+ * Read the code object at address. Return 0; -ESTALE: the object there has another id, or is no
  * code object; -EFAULT: the memory cannot be read; -EBADMSG: it makes no sense; -ENOMEM. Names that
  * cannot be read are errors; a table of lines that cannot be read is left out.
  */
@@ -63,7 +63,7 @@ uint32_t python_line_of(uint8_t kind, const uint8_t *lines, size_t size, uint32_
 
 /*
  * python_text.c: read a str object as UTF-8 with a NUL. Invalid characters become U+FFFD; a longer
- * text is cut to room bytes and ends with U+2026. Returns 0, -EFAULT, or -EBADMSG: not a str.
+ * text is cut to room bytes and ends with U+2026. Return 0, -EFAULT, or -EBADMSG: not a str.
  */
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Judges which Python an ELF file contains, and whether all facts that reading its frames takes are
+ * Judge which Python an ELF file contains, and whether all facts that reading its frames takes are
  * known.
  */
 #include <errno.h>
@@ -24,7 +24,7 @@ const char *python_support_text(uint32_t support)
 	return support < PYTHON_SUPPORT_COUNT ? texts[support] : "?";
 }
 
-/* Search the data of a segment for the cookie, at multiples of 8. Returns its address, or 0. */
+/* Search the data of a segment for the cookie, at multiples of 8. Return its address, or 0. */
 static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p)
 {
 	uint64_t size = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
@@ -131,7 +131,7 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
 }
 
-/* Find the version and judge by it alone. Returns true if nothing rules out support so far. */
+/* Find the version and judge by it alone. Return true if nothing rules out support so far. */
 static bool judge_version(struct python_file *f, const struct elf_image *image,
 			  const struct python_symbols *symbols, struct python_version *version)
 {
@@ -151,7 +151,7 @@ static bool judge_version(struct python_file *f, const struct elf_image *image,
 	return false;
 }
 
-/* Returns 0 with f->support set, or an error that does not come from the file's contents. */
+/* Return 0 with f->support set, or an error that does not come from the file's contents. */
 static int judge(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the Python interpreter in an ELF file, if there is one: in an executable, or in libpython.
+ * Find the Python interpreter in an ELF file, if there is one: in an executable, or in libpython.
  * Only the file is read, which is hostile: everything is bounded and checked.
  */
 #ifndef SKEIN_SYMBOLIZERS_PYTHON_FILE_H
@@ -49,7 +49,7 @@ struct python_file {
 };
 
 /*
- * Find the interpreter in the file open as fd. Returns 0, also if there is none; -EBADMSG: no ELF
+ * Find the interpreter in the file open as fd. Return 0, also if there is none; -EBADMSG: no ELF
  * file, or a hostile one; or another negative errno, with *ret untouched.
  */
 int python_file_read(struct python_file *ret, int fd, struct beat *b);
@@ -69,7 +69,7 @@ bool python_layout_check(const struct python_layout *l);
 
 /*
  * python_offsets.c: make a layout from the first bytes of _PyRuntime, where interpreters from 3.13
- * on describe themselves (struct _Py_DebugOffsets). Returns 0; -EBADMSG; -ENOTSUP: free-threaded.
+ * on describe themselves (struct _Py_DebugOffsets). Return 0; -EBADMSG; -ENOTSUP: free-threaded.
  * text_shift is not part of the description: it is PYTHON_TEXT_SHIFT until python_text_shift()
  * finds it.
  */
@@ -83,7 +83,7 @@ uint64_t python_runtime_size(const void *bytes);
 
 /*
  * python_strings.c: find text_shift by the static str objects in _PyRuntime; the layout has the
- * offsets of their members. bytes: the bytes of _PyRuntime in the file. Returns 0 if there are no
+ * offsets of their members. bytes: the bytes of _PyRuntime in the file. Return 0 if there are no
  * such objects, or they disagree.
  */
 uint32_t python_text_shift(const struct python_layout *l, const uint8_t *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files that search an ELF file for a Python interpreter. */
+/* The definitions shared by the files that search an ELF file for a Python interpreter. */
 #ifndef SKEIN_SYMBOLIZERS_PYTHON_FILE_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_PYTHON_FILE_PRIVATE_H
 
@@ -33,7 +33,7 @@ struct python_symbols {
 };
 
 /*
- * Search for the symbols. Returns 0, also if there are none; -EBADMSG; -ENOMEM or another negative
+ * Search for the symbols. Return 0, also if there are none; -EBADMSG; -ENOMEM or another negative
  * errno.
  */
 int python_symbols_read(struct python_symbols *ret, const struct elf_image *image);
@@ -52,13 +52,13 @@ struct python_version {
 
 /*
  * Find the version: at least two places in the file must agree, and none may disagree. runtime:
- * address of _PyRuntime, or 0. Returns false if the version is not known.
+ * address of _PyRuntime, or 0. Return false if the version is not known.
  */
 bool python_version_find(struct python_version *ret, const struct elf_image *image,
 			 const struct python_symbols *symbols, uint64_t runtime);
 
 /*
- * Fill loop[], loops and code_delta. Returns 0; -ENOENT: the loop, or a part of it, cannot be
+ * Fill loop[], loops and code_delta. Return 0; -ENOENT: the loop, or a part of it, cannot be
  * found; -ENOMEM or another negative errno.
  */
 int python_loops_find(struct python_file *ret, struct elf_image *image,

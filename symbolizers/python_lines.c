@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the line of a place in Python code, in the three formats that tables of lines have had.
+ * Find the line of a place in Python code, in the three formats that tables of lines have had.
  * Tables are read from their start, since lines are differences to the previous line; a place after
  * the end has no line.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the evaluation loop: _PyEval_EvalFrameDefault, and the parts that the compiler split off
+ * Find the evaluation loop: _PyEval_EvalFrameDefault, and the parts that the compiler split off
  * because they seldom run. Parts without a symbol are found by the loop's jumps: a part is code
  * that call frame information describes as a function of its own, but with the same frame as the
  * loop at the jump.
@@ -73,7 +73,7 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 }
 
 /*
- * The target of a jump at offset at: jcc rel32, jmp rel32. Returns false if there is no jump, or if
+ * The target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or if
  * it stays within the code.
  */
 static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads the description of its own structs that _PyRuntime begins with from 3.13 on, for debuggers
+ * Read the description of its own structs that _PyRuntime begins with from 3.13 on, for debuggers
  * and profilers: words of 64 bits, a few about the interpreter, then sizes and offsets. The order
  * of words depends on the minor version. Source: CPython, Include/internal/pycore_debug_offsets.h
  * (in 3.13 pycore_runtime.h).

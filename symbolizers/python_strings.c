@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds where the width bits begin in the state of a str. From 3.13 on some lower bits hold the
+ * Find where the width bits begin in the state of a str. From 3.13 on some lower bits hold the
  * kind of interning, and their number depends on the release (the first 3.14 had 16, later ones
  * have 2). The interpreter's own names are static str objects in its _PyRuntime: their characters
  * and length are known, and so is their state, except for the position of its bits.
@@ -39,7 +39,7 @@ static bool is_text(const struct python_layout *l, const uint8_t *bytes, const c
 }
 
 /*
- * Check bytes for a str with this name. Returns false if there is one that disagrees with *shift,
+ * Check bytes for a str with this name. Return false if there is one that disagrees with *shift,
  * which is 0 until the first is found.
  */
 static bool agrees(const struct python_layout *l, const uint8_t *bytes, const char *name,

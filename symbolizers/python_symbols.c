@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the few symbols that identify a Python interpreter. Every ELF file of the machine is
+ * Find the few symbols that identify a Python interpreter. Every ELF file of the machine is
  * searched, so files without an interpreter, also those that link to libpython, must be recognized
  * quickly: by the hash table that the dynamic linker uses. Source:
  * https://flapenguin.me/elf-dt-gnu-hash

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads Python's str objects (PEP 393): a head with the number and the width of the characters,
+ * Read Python's str objects (PEP 393): a head with the number and the width of the characters,
  * followed by the characters. A str with its characters elsewhere (up to 3.11) is not supported,
  * since the interpreter does not make names in that form.
  */
@@ -93,7 +93,7 @@ static size_t encode(char to[NAME_UNITS_MAX], uint32_t c)
 	return more + 1;
 }
 
-/* Append a character. Returns false if it did not fit and the text was cut. */
+/* Append a character. Return false if it did not fit and the text was cut. */
 static bool put(struct out *o, uint32_t c)
 {
 	char units[NAME_UNITS_MAX];

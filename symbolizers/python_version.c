@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the version of Python in a file. Struct layouts depend on the version, and a wrong layout
+ * Find the version of Python in a file. Struct layouts depend on the version, and a wrong layout
  * would not be noticed in the process; so two places in the file must agree on the version.
  */
 #include <stdlib.h>

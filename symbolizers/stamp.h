@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Detects that a file's contents were replaced since the file was first seen. */
+/* Detect that a file's contents were replaced since the file was first seen. */
 #ifndef SKEIN_SYMBOLIZERS_STAMP_H
 #define SKEIN_SYMBOLIZERS_STAMP_H
 
@@ -12,7 +12,7 @@ struct stamp {
 	int64_t mtime; /* ns */
 };
 
-/* Read the stamp of the file open as fd. Returns 0 or a negative errno. */
+/* Read the stamp of the file open as fd. Return 0 or a negative errno. */
 static inline int stamp_of(int fd, struct stamp *ret)
 {
 	struct stat st;
@@ -26,7 +26,7 @@ static inline int stamp_of(int fd, struct stamp *ret)
 	return 0;
 }
 
-/* Returns 0, -ESTALE if size or mtime differ from the stamp, or another negative errno. */
+/* Return 0, -ESTALE if size or mtime differ from the stamp, or another negative errno. */
 static inline int stamp_check(int fd, const struct stamp *stamp)
 {
 	struct stamp now = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Builds and searches tables of symbols. To build one, ranges are visited by start while a heap
+ * Build and search tables of symbols. To build one, ranges are visited by start while a heap
  * holds the open ranges, the highest rank on top. Between two events (a start, or the end of the
  * top range) the top range has the addresses. n ranges make at most 2n pieces in O(n log n).
  */

@@ -48,16 +48,16 @@ struct found {
 
 void symtab_free(struct symtab *t);
 
-/* Add a name of length bytes (cut at the first NUL). Returns its offset, or -ENOMEM, -E2BIG. */
+/* Add a name of length bytes (cut at the first NUL). Return its offset, or -ENOMEM, -E2BIG. */
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length);
 
 /*
- * Add a range. Empty ranges and those longer than SYMBOL_SIZE_MAX are left out. Returns 0, -ENOMEM,
+ * Add a range. Empty ranges and those longer than SYMBOL_SIZE_MAX are left out. Return 0, -ENOMEM,
  * -E2BIG.
  */
 int symtab_add(struct symtab *t, const struct symbol_range *r);
 
-/* Make the pieces from the ranges, which are sorted by start. Returns 0 or -ENOMEM. */
+/* Make the pieces from the ranges, which are sorted by start. Return 0 or -ENOMEM. */
 int symtab_build(struct symtab *t);
 
 /* Free the ranges of a table to which nothing will be added. */

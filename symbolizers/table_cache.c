@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Keeps tables in files: a header, and the table as it is in memory. A file is written under a
+ * Keep tables in files: a header, and the table as it is in memory. A file is written under a
  * temporary name and renamed, without waiting for the disk: a file damaged by a crash has a wrong
  * checksum.
  */

@@ -24,14 +24,14 @@ struct table_cache;
 
 /*
  * Use a directory; create it (0700) if only the directory itself is missing. budget: bytes on disk.
- * Returns 0; -EPERM: the directory has another owner, or others may write to it; -ENOTDIR: also a
+ * Return 0; -EPERM: the directory has another owner, or others may write to it; -ENOTDIR: also a
  * symbolic link; or another negative errno.
  */
 int table_cache_open(struct table_cache **ret, const char *directory, uint64_t budget);
 void table_cache_close(struct table_cache *c);
 
 /*
- * Get the table under a key. Returns 0, with *ret_bytes the memory of *ret, which the caller frees;
+ * Get the table under a key. Return 0, with *ret_bytes the memory of *ret, which the caller frees;
  * -ENOENT; or a negative errno of reading.
  */
 int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **ret_bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes some pages of a table before the whole table exists; .eh_frame_hdr finds the functions in
+ * Make some pages of a table before the whole table exists; .eh_frame_hdr finds the functions in
  * them. For each page the function before it and the one after it are added, too, since the code
  * between functions depends on both neighbors. So a page equals that of the whole table, unless
  * .eh_frame_hdr leaves functions out; the whole table corrects this when it arrives.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads the entries of .eh_frame and .debug_frame. libdw finds entries and checks their bounds;
+ * Read the entries of .eh_frame and .debug_frame. libdw finds entries and checks their bounds;
  * their addresses and instructions are decoded here.
  */
 #include <dwarf.h>
@@ -48,7 +48,7 @@ struct unwind_cfi {
 };
 
 /*
- * Make size bytes of the section at offset at available in memory. Returns 0, -EBADMSG beyond the
+ * Make size bytes of the section at offset at available in memory. Return 0, -EBADMSG beyond the
  * end of the section, or an error of unwind_source_read().
  */
 static int fetch(struct unwind_cfi *c, uint64_t at, uint64_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the call frame information of a file and adds its functions to the rows of a table. */
+/* Find the call frame information of a file and add its functions to the rows of a table. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_CFI_H
 #define SKEIN_SYMBOLIZERS_UNWIND_CFI_H
 
@@ -14,14 +14,14 @@ struct unwind_cfi_section {
 
 /*
  * Find .eh_frame by its section header, else by PT_GNU_EH_FRAME, the header that the dynamic linker
- * uses; or find .debug_frame. Returns 0, -ENOENT, or -E2BIG.
+ * uses; or find .debug_frame. Return 0, -ENOENT, or -E2BIG.
  */
 int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *ret);
 
 /*
  * Add every function that the file describes to rows: from .eh_frame, or from .debug_frame if
  * .eh_frame describes next to nothing and rows have no functions of Go. Descriptions that make no
- * sense count as refused. Returns 0, also if the file has neither section; -ENOMEM, -E2BIG, or an
+ * sense count as refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an
  * error of unwind_source_read().
  */
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
@@ -38,7 +38,7 @@ const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c);
 
 /*
  * Add the function at address, whose entry lies at address entry_address. A description that makes
- * no sense counts as refused. Returns 0; -EBADMSG: there is no entry, or one that describes another
+ * no sense counts as refused. Return 0; -EBADMSG: there is no entry, or one that describes another
  * function; or an error of unwind_source_read().
  */
 int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recognizes machine code by its bytes: system calls and the instructions around them. */
+/* Recognize machine code by its bytes: system calls and the instructions around them. */
 #include <string.h>
 
 #include "symbolizers/unwind_code.h"

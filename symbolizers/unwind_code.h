@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recognizes special functions by their machine code where no description exists (the patterns are
+ * Recognize special functions by their machine code where no description exists (the patterns are
  * explained in unwind_starts.c).
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_CODE_H
@@ -25,10 +25,11 @@ struct unwind_found {
 	uint32_t tail;	     /* bytes from end on that only the parent runs */
 };
 
-/* Search code for both kinds. Returns how many were found, at most max. */
+/* Search code for both kinds. Return how many were found, at most max. */
 size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
 			  struct unwind_found *ret, size_t max);
 
+/* Whether the code contains a system call instruction. */
 bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size);
 /* Whether these four bytes begin the code to which signal handlers return. */
 bool unwind_code_restores(const struct unwind_machine *m, const uint8_t *code);

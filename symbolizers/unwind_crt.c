@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adds rules for start-up code that the compiler links into each file. Every program and library
+ * Add rules for start-up code that the compiler links into each file. Every program and library
  * begins in _init() and ends in _fini(): the sections .init and .fini, which no call frame
  * information describes. On x86-64 these functions align the stack, make their calls, and undo the
  * alignment:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Decodes the DWARF expressions that compilers and assembler code use in call frame information
+ * Decode the DWARF expressions that compilers and assembler code use in call frame information
  * (DWARF 5, section 2.5): sums of a register, a scaled register and constants, perhaps read from
  * memory, plus another constant.
  */
@@ -136,7 +136,7 @@ static void step(struct evaluation *e, struct reader *r)
 	}
 }
 
-/* Returns false if the expression is not of a supported form. */
+/* Return false if the expression is not of a supported form. */
 static bool evaluate(struct reader r, struct term *ret)
 {
 	struct evaluation e = {.depth = 0};

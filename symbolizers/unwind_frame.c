@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs the instructions of call frame information (DWARF 5, section 6.4.2) once over each function.
+ * Run the instructions of call frame information (DWARF 5, section 6.4.2) once over each function.
  * Only the registers that rules can name are followed.
  */
 #include <dwarf.h>
@@ -60,7 +60,7 @@ static void say_base(struct unwind_rule *rule, const struct unwind_frame *f)
 		rule->base_offset = UNWIND_BASE_LOST;
 }
 
-/* Returns false if rules cannot express where the return address is. */
+/* Return false if rules cannot express where the return address is. */
 static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 		   const struct unwind_frame *f, enum unwind_ra *ret)
 {

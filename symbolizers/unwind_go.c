@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes rows from Go's stack pointer deltas. In compiled functions the delta gives the frame. A few
+ * Make rows from Go's stack pointer deltas. In compiled functions the delta gives the frame. A few
  * assembler functions switch stacks and need special rules:
  *
  *  - Where a frame pointer was set up before the switch, it finds the frame: it is kept across

@@ -10,7 +10,7 @@
 #include "symbolizers/unwind_source.h"
 
 /*
- * Add the functions of a file if it is a Go program. Returns 0, also if it is none or if its table
+ * Add the functions of a file if it is a Go program. Return 0, also if it is none or if its table
  * makes no sense, which is counted in b->refused; -ENOMEM, -E2BIG or a negative errno of reading.
  */
 int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s);

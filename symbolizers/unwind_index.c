@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds functions in .eh_frame_hdr. Entries are read one by one, since a binary search reads about
+ * Find functions in .eh_frame_hdr. Entries are read one by one, since a binary search reads about
  * twenty of a hundred thousand.
  */
 #include <dwarf.h>

@@ -17,7 +17,7 @@ struct unwind_index {
 };
 
 /*
- * Open the .eh_frame_hdr that belongs to the section frames. Returns 0; -ENOENT: there is none, or
+ * Open the .eh_frame_hdr that belongs to the section frames. Return 0; -ENOENT: there is none, or
  * one in another form than linkers write.
  */
 int unwind_index_open(struct unwind_index *ret, const struct unwind_source *s,
@@ -28,11 +28,11 @@ struct unwind_index_entry {
 	uint64_t function, description;
 };
 
-/* Read entry i, which must be less than count. Returns 0 or an error of unwind_source_read(). */
+/* Read entry i, which must be less than count. Return 0 or an error of unwind_source_read(). */
 int unwind_index_get(const struct unwind_index *x, uint64_t i, struct unwind_index_entry *ret);
 
 /*
- * Count the functions that begin before an address. Returns 0 or an error of unwind_source_read().
+ * Count the functions that begin before an address. Return 0 or an error of unwind_source_read().
  */
 int unwind_index_before(const struct unwind_index *x, uint64_t address, uint64_t *ret);
 

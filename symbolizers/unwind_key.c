@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Computes the key of a file's unwind table. A table is made by reading parts of the file; the key
+ * Compute the key of a file's unwind table. A table is made by reading parts of the file; the key
  * is made by reading the same parts, through the same functions, without decoding the instructions
  * inside of functions.
  */
@@ -65,7 +65,7 @@ static int hash_code(const struct unwind_source *s)
 }
 
 /*
- * Hash a Go program: its table depends on the code of every function. Returns 0 if the file is no
+ * Hash a Go program: its table depends on the code of every function. Return 0 if the file is no
  * Go program, 1 if the file was hashed, or a negative errno.
  */
 static int hash_go(const struct unwind_source *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the key of an ELF image that is already open. */
+/* Compute the key of an ELF image that is already open. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_KEY_H
 #define SKEIN_SYMBOLIZERS_UNWIND_KEY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Converts functions in layers to the pages and rows of a table in one block of memory. */
+/* Convert functions in layers to the pages and rows of a table in one block of memory. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adds rules for procedure linkage tables (PLT). GNU ld describes the PLT of dynamic x86-64
+ * Add rules for procedure linkage tables (PLT). GNU ld describes the PLT of dynamic x86-64
  * programs. These are not described:
  *
  *  - The PLT of lld (Rust, Chromium, Android), which has the same code: a head that pushes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads call frame information: little-endian numbers from untrusted bytes. Reading beyond the end
+ * Read call frame information: little-endian numbers from untrusted bytes. Reading beyond the end
  * returns zeros and sets bad.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_READER_H

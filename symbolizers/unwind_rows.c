@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Collects functions and their rows, numbers distinct rules, and sorts the layers. */
+/* Collect functions and their rows, number distinct rules, and sort the layers. */
 #include <errno.h>
 #include <string.h>
 #include <xxhash.h>

@@ -45,20 +45,20 @@ struct unwind_rows {
 	uint32_t refused; /* refused functions; becomes unwind_header.refused */
 };
 
-/* Returns 0 or -ENOMEM. Call unwind_rows_free() also after failure. */
+/* Return 0 or -ENOMEM. Call unwind_rows_free() also after failure. */
 int unwind_rows_init(struct unwind_rows *b);
 void unwind_rows_free(struct unwind_rows *b);
 
 /*
  * Begin a function at file offsets start to end (excluded). Until the first unwind_rows_put() the
- * function is a gap. Returns 0; -EINVAL: empty or absurd, which the caller counts as refused;
+ * function is a gap. Return 0; -EINVAL: empty or absurd, which the caller counts as refused;
  * -ENOMEM; -E2BIG: the file has too many functions or rows.
  */
 int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end);
 
 /*
  * Apply rule from file offset at up to the next put or the end of the function. at must not
- * decrease; offsets outside of the function are cut off. Returns 0, -EINVAL if at decreases,
+ * decrease; offsets outside of the function are cut off. Return 0, -EINVAL if at decreases,
  * -ENOMEM or -E2BIG.
  */
 int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule *rule);
@@ -91,7 +91,7 @@ int unwind_rows_walk(struct unwind_rows *b, uint64_t start, uint64_t end, unwind
 
 /*
  * Build the table (unwind_table.h) in one malloc()ed block that the caller frees. Padding of up to
- * 15 bytes between functions continues the row before it. Consumes the rows of b. Returns 0;
+ * 15 bytes between functions continues the row before it. Consumes the rows of b. Return 0;
  * -ENOENT: no rows; -ENOMEM; -E2BIG.
  */
 int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size);

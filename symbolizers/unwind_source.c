@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Maps the virtual addresses in an ELF file to file offsets. */
+/* Map the virtual addresses in an ELF file to file offsets. */
 #include <errno.h>
 #include <string.h>
 

@@ -44,7 +44,7 @@ struct unwind_machine {
 };
 
 /*
- * Read the program headers of image, which must outlive s. Returns 0; -ENOENT: a file of another
+ * Read the program headers of image, which must outlive s. Return 0; -ENOENT: a file of another
  * machine or class, or without code; -EBADMSG. Call unwind_source_free() also after failure.
  */
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
@@ -56,11 +56,12 @@ void unwind_source_note(const struct unwind_source *s, const uint64_t *facts, si
 /* Read exactly size bytes that the table depends on. Errors as for elf_image_read(). */
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);
 
+/* The machine of the file; NULL if it is not supported. */
 const struct unwind_machine *unwind_machine_of(const struct unwind_source *s);
 
 /*
  * Find the file offset of the code at address, and how many bytes of the segment follow from there
- * (ret_size may be NULL). Returns false if the address is not in code that the file holds.
+ * (ret_size may be NULL). Return false if the address is not in code that the file holds.
  */
 bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *ret,
 			  uint64_t *ret_size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adds rules for functions in which threads begin and to which signal handlers return. The
+ * Add rules for functions in which threads begin and to which signal handlers return. The
  * functions are found by address and code, since stripped programs have no names.
  *
  * Observed in the machine code of C libraries (glibc 2.36, musl 1.2.3):

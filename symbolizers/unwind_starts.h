@@ -8,7 +8,7 @@
 
 /*
  * Add the missing rules to rows, which hold all other descriptions: the entry point, the start of
- * threads in clone(), and the code to which signal handlers return. Returns 0 or a negative errno.
+ * threads in clone(), and the code to which signal handlers return. Return 0 or a negative errno.
  */
 int unwind_starts_add(struct unwind_rows *rows, const struct unwind_source *s);
 

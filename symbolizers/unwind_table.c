@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes, checks and searches unwind tables. */
+/* Make, check and search unwind tables. */
 #include <errno.h>
 
 #include "symbolizers/unwind_cfi.h"

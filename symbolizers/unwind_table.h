@@ -38,7 +38,7 @@ struct unwind_key {
 
 /*
  * Compute the key of the file open as fd. stamp is the stamp of fd from when the file was first
- * seen. Returns 0; -ENOENT: the file has nothing to make a table from; -EBADMSG: no ELF file, a
+ * seen. Return 0; -ENOENT: the file has nothing to make a table from; -EBADMSG: no ELF file, a
  * hostile one, or too large; -ESTALE: the file changed.
  */
 int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct beat *b);
@@ -76,7 +76,7 @@ int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *
 
 /*
  * Check that bytes from the worker or the disk are a table: sizes, order of rows, numbers of rules
- * and registers. Nothing else in the table needs checking later. Returns 0 or -EBADMSG.
+ * and registers. Nothing else in the table needs checking later. Return 0 or -EBADMSG.
  */
 int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size);
 /* The same for some pages; pages whose count is UNWIND_PAGE_UNMADE are not used. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Opens files for lookups of lines. Memory that libdw takes for a file is only freed when the file
+ * Open files for lookups of lines. Memory that libdw takes for a file is only freed when the file
  * is closed, so files are closed and opened again to save memory.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds lines and inlined functions in the worker. */
+/* Find lines and inlined functions in the worker. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 #define SKEIN_SYMBOLIZERS_WORKER_PLACES_H
 
@@ -34,7 +34,7 @@ bool worker_places_full(uint64_t memory);
 
 /*
  * Write one place of an address, or with p NULL an empty record. last: this is the last place of
- * the address. Returns the size of the record.
+ * the address. Return the size of the record.
  */
 size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const struct dwarf_place *p,
 			  bool last, struct demangler *d);

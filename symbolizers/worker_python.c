@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a code object when it is first requested, and keeps it under its address and id: before the
+ * Read a code object when it is first requested, and keep it under its address and id: before the
  * next request the process may end, or reuse the address for another code object.
  */
 #include <errno.h>

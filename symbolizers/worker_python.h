@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads code objects and keeps them, and searches files for interpreters, in the worker. */
+/* Read code objects and keep them, and search files for interpreters, in the worker. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_PYTHON_H
 #define SKEIN_SYMBOLIZERS_WORKER_PYTHON_H
 
@@ -31,19 +31,19 @@ struct code_process {
 	struct code *codes;
 };
 
-/* Read the payload of a MESSAGE_OBJECT. Returns false if it makes no sense. */
+/* Read the payload of a MESSAGE_OBJECT. Return false if it makes no sense. */
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
 /* Drop the code objects of a process. */
 void worker_python_end(struct code_process *p, struct codes *all);
 
 /*
  * Write the reply to a question about a process whose memory is open as fd (-1: not any more).
- * Returns the size of the reply.
+ * Return the size of the reply.
  */
 size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
 			    int fd, const struct message_question *q);
 
-/* Reply to MESSAGE_INSPECT. Returns 0, or a negative errno when no reply can be sent any more. */
+/* Reply to MESSAGE_INSPECT. Return 0, or a negative errno when no reply can be sent any more. */
 int worker_answer_inspect(int socket, const struct message *request,
 			  const struct table_source *source);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sends unwind tables as they are in memory; the worker keeps none. */
+/* Send unwind tables as they are in memory; the worker keeps none. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

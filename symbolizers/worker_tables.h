@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes unwind tables in the worker, and sends them in parts. */
+/* Make unwind tables in the worker, and send them in parts. */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 #define SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 
@@ -14,7 +14,7 @@ struct table_source {
 };
 
 /*
- * Reply to MESSAGE_PAGES, which has these questions. Returns 0, or a negative errno when no reply
+ * Reply to MESSAGE_PAGES, which has these questions. Return 0, or a negative errno when no reply
  * can be sent any more.
  */
 int worker_answer_pages(int socket, const struct message *request,
@@ -22,7 +22,7 @@ int worker_answer_pages(int socket, const struct message *request,
 			const struct table_source *source);
 
 /*
- * Reply to MESSAGE_KEY or MESSAGE_TABLE. Returns 0, or a negative errno when no reply can be sent
+ * Reply to MESSAGE_KEY or MESSAGE_TABLE. Return 0, or a negative errno when no reply can be sent
  * any more. Blocks while the client does not read.
  */
 int worker_answer_unwind(int socket, const struct message *request,
