@@ -64,7 +64,7 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->questions,
 				 ((struct message_question){.address = q->pages[i]}));
-	if (request_wait(s, r) < 0) {
+	if (!r->questions.count || request_wait(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
 	}

@@ -100,12 +100,13 @@ static int add_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size,
 	size_t length = strnlen(name, sizeof(text) - sizeof("@plt"));
 	int64_t at;
 
+	memcpy(text, name, length);
+	memcpy(text + length, "@plt", sizeof("@plt"));
+	length += sizeof("@plt");
 	if (r.end < r.start || length > plt->names_left)
 		return 0;
 	plt->names_left -= length;
-	memcpy(text, name, length);
-	memcpy(text + length, "@plt", sizeof("@plt"));
-	at = symtab_add_name(&e->symbols, text, length + sizeof("@plt"));
+	at = symtab_add_name(&e->symbols, text, length);
 	if (at < 0)
 		return (int)at;
 	r.name = (uint32_t)at;

@@ -88,7 +88,7 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 	uint64_t strings, name, size;
 	char text[TEXT_MAX] = "";
 	unsigned int major, minor;
-	const char *p;
+	const char *p, *flags;
 
 	if (!elf_dynamic(image, DT_SONAME, &name) || !elf_dynamic(image, DT_STRTAB, &strings) ||
 	    !elf_dynamic(image, DT_STRSZ, &size) || name >= size)
@@ -97,15 +97,17 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 	if (!python_bytes_at(image, strings + name, text, size) ||
 	    strncmp(text, prefix, sizeof(prefix) - 1) != 0)
 		return;
-	p = major_minor(text + sizeof(prefix) - 1, &major, &minor);
-	if (!p)
+	flags = major_minor(text + sizeof(prefix) - 1, &major, &minor);
+	if (!flags)
 		return;
-	for (; *p >= 'a' && *p <= 'z'; p++) {
-		v->version.debug |= *p == 'd';
-		v->version.free_threaded |= *p == 't';
+	p = flags + strspn(flags, "abcdefghijklmnopqrstuvwxyz");
+	if (strncmp(p, ".so", 3) != 0)
+		return;
+	for (; flags < p; flags++) {
+		v->version.debug |= *flags == 'd';
+		v->version.free_threaded |= *flags == 't';
 	}
-	if (strncmp(p, ".so", 3) == 0)
-		vote(v, major, minor, -1);
+	vote(v, major, minor, -1);
 }
 
 /*
