@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What became of the samples due on a CPU. The clock of cpu-clock is a timer
- * on a fixed grid (origin + n * period) that ticks through idle time, but
- * whether an idle tick reaches the program depends on the idle state. So idle
- * is counted as grid points between the idle hooks, each point once: last is
- * the number of the last point accounted for.
+ * Accounting of the samples due on a CPU. cpu-clock is driven by a timer on a fixed grid (origin +
+ * n * period) that also ticks in idle time, but whether an idle tick reaches the BPF program
+ * depends on the idle state. Idle periods are therefore counted as the grid points between the idle
+ * hooks, each point once: last is the number of the last point accounted for.
  *
- * A tick that comes late covers all points since the last one: the kernel moves its timer on to
- * the next point in the future. The time that the host has taken says how many of them were stolen;
- * and points that passed before a tick that came in time had ticks of their own, for
- * which the kernel did not run the program (bpf() calls, throttling).
+ * A late tick covers all points since the last one, because the kernel moves its timer on to the
+ * next point in the future. The time that the host has taken (steal time) gives the number of these
+ * points that were stolen. Points that passed before a tick that came in time had ticks of their
+ * own, for which the kernel did not run the program (during bpf() calls, or because of throttling).
  *
- * One CPU's entry is only touched on that CPU. A sample can interrupt the idle
- * hooks only where interrupts are on; the cost is one point, not a drift.
+ * A CPU's entry is only accessed on that CPU. A sample can interrupt the idle hooks only where
+ * interrupts are on; this miscounts one point at most and does not add up.
  */
 #ifndef SKEIN_BPF_ACCOUNT_H
 #define SKEIN_BPF_ACCOUNT_H
 
 #include "bpf/event.h"
 
-/* A tick may be this late, ns, on a machine that nobody disturbs: measured in virtual machines. */
+/* Largest delay of a tick, ns, on a machine without disturbances: measured in virtual machines. */
 #define TICK_LATENCY 50000
-/* Samples after which the grid is compared with what they say of it. */
+/* Number of samples after which the origin of the grid is checked against their delays. */
 #define GRID_WINDOW 64
-/* ns by which samples may seem to come before their point. */
+/* Largest time, ns, by which a sample may seem to come before its grid point. */
 #define GRID_EARLY 50000
 
-/* Number of the last grid point at or before t; points count from 1. */
+/* Return the number of the last grid point at or before t (ns); points count from 1. */
 static __always_inline __u64 grid_point(const struct wire_account *a, __u64 t)
 {
 	return t > a->origin ? (t - a->origin) / a->period : 0;
 }
 
 /*
- * Samples come after their point, some µs late or much later. What comes a little before a point
- * shows that the grid was thought to be too late. It is moved on only if all samples of a window
- * were late: a clock that was throttled ticks on another grid when it goes on.
+ * Adjust the origin of the grid to a sample at now (ns). Samples come after their point, some µs
+ * late or much later. A sample a little before a point shows that the assumed grid is too late. The
+ * grid is moved to a later time only if all samples of a window were late: a clock that was
+ * throttled ticks on another grid when it continues.
  */
 static __always_inline void refine_origin(struct wire_account *a, __u64 now)
 {
@@ -55,9 +55,10 @@ static __always_inline void refine_origin(struct wire_account *a, __u64 now)
 }
 
 /*
- * How many of the last points were stolen, of a tick that is so late (ns). The time that was taken
- * is the measure, not the lateness: what is no whole period is carried on to the next late tick, or
- * to any tick if it has become two periods. So the periods stolen are the time stolen.
+ * Count how many of the last points were stolen, for a tick that is late by that many ns. The
+ * measure is the stolen time, not the delay: a remainder of less than a period is carried over to
+ * the next late tick, or to any tick once the remainder has reached two periods. The stolen periods
+ * thus add up to the stolen time.
  */
 static __always_inline __u64 stolen_points(struct wire_account *a, __u64 points, __u64 late)
 {
@@ -74,12 +75,13 @@ static __always_inline __u64 stolen_points(struct wire_account *a, __u64 points,
 }
 
 /*
- * Account for the grid points up to point, at which a tick arrives at now. Returns whether it is a
- * sample: time that was stolen is nobody's here.
+ * Account for the grid points up to point, for a tick that arrives at now (ns). Return 1 if the
+ * tick is a sample, 0 if all points were stolen: stolen time belongs to no thread of this machine.
  */
 static __always_inline int account_points(struct wire_account *a, __u64 point, __u64 now)
 {
-	__u64 due = a->origin + (a->last + 1) * a->period; /* ns: the first of these points */
+	/* time of the first of these points, ns */
+	__u64 due = a->origin + (a->last + 1) * a->period;
 	__u64 points = point - a->last;
 
 	a->last = point;
@@ -95,7 +97,10 @@ static __always_inline int account_points(struct wire_account *a, __u64 point, _
 	return 1;
 }
 
-/* Time that the host takes from an idle CPU is taken from nobody. steal: ns, ever. */
+/*
+ * Add up stolen time. Time that the host takes from an idle CPU is not counted. steal: total ns
+ * since boot.
+ */
 static __always_inline void account_steal(struct wire_account *a, __u64 steal, int idle)
 {
 	if (a->steal && !idle)
@@ -104,9 +109,9 @@ static __always_inline void account_steal(struct wire_account *a, __u64 steal, i
 }
 
 /*
- * A tick whose point is accounted for already: the point was taken for idle, and its tick was still
- * pending, or the tick before it came so late that it seemed to be this one. Every tick has a point
- * of its own, so what was counted in its place is taken back: the sum stays one for each point.
+ * Handle a tick whose point is already accounted for: the point was counted as idle while its tick
+ * was still pending, or the tick before came so late that it was taken for this one. Every tick has
+ * a point of its own, so the count made in its place is taken back: each point stays counted once.
  */
 static __always_inline void take_back(struct wire_account *a)
 {
@@ -118,7 +123,7 @@ static __always_inline void take_back(struct wire_account *a)
 		a->skipped--;
 }
 
-/* A tick that hit a thread at now. Returns whether it is a sample. */
+/* Account for a tick that hit a thread at now (ns). Return 1 if the tick is a sample. */
 static __always_inline int account_sample(struct wire_account *a, __u64 now, __u64 steal)
 {
 	__u64 point;
@@ -128,7 +133,7 @@ static __always_inline int account_sample(struct wire_account *a, __u64 now, __u
 		return 1;
 	account_steal(a, steal, 0);
 	if (now < a->origin)
-		return 1; /* the clock of stamps was read late when this one was started */
+		return 1; /* the clock was started before origin was read */
 	refine_origin(a, now);
 	point = grid_point(a, now);
 	if (point > a->last)
@@ -142,11 +147,12 @@ static __always_inline void account_idle_sample(struct wire_account *a, __u64 no
 	__u64 point;
 
 	if (!a->period) {
-		a->idle++; /* no grid: what is due in idle time is what is sampled there */
+		/* without a grid, only the idle ticks that reach the program can be counted */
+		a->idle++;
 		return;
 	}
 	if (a->idle_since)
-		return; /* counted when the idle state ends */
+		return; /* account_idle_end() counts the point */
 	point = grid_point(a, now);
 	if (point > a->last) {
 		a->idle++;

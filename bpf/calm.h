@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Programs for which the consumer need not be woken when they begin. Of most programs of a busy
- * machine it knows every file; samples that come before it has looked are finished by it later.
- * Only what it does not know may be gone by then, and Python's frames are read by nobody until it
- * has found the interpreter. So user space notes the files of programs that lacked nothing.
+ * Programs at whose exec the consumer need not be woken. User space knows every file of most
+ * programs that a busy machine starts, and finishes samples that came before it read the process's
+ * mappings. Only processes with unknown files may end before user space can read them, and the
+ * Python frames of a process are not walked until user space has found its interpreter. User space
+ * therefore enters the executables of programs that lacked nothing in calm_programs.
  */
 #ifndef SKEIN_BPF_CALM_H
 #define SKEIN_BPF_CALM_H
@@ -31,7 +32,7 @@ struct {
 	__type(value, __u8);
 } calm_programs SEC(".maps");
 
-/* Whether the program that task has just begun to execute is one of them. */
+/* Return whether the program that task has just begun to execute is in calm_programs. */
 static __always_inline bool is_calm(struct task_struct *task)
 {
 	struct file___calm *file = (void *)BPF_CORE_READ(task, mm, exe_file);

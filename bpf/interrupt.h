@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What is going on where a thread is woken: itself a thread, or an interrupt
- * that has nothing to do with the thread it hit. Small hooks at the begin and
- * end of what interrupts tell; to read the preemption count at every wake-up
- * would cost as much as all the rest of the hook.
+ * The context of a wake-up: the current thread, or an interrupt that is unrelated to the thread it
+ * hit. Small hooks at the beginning and end of interrupts keep this state; reading the preemption
+ * count at every wake-up would cost as much as the rest of the wake-up hook.
  */
 #ifndef SKEIN_BPF_INTERRUPT_H
 #define SKEIN_BPF_INTERRUPT_H
 
-/* include/linux/interrupt.h: a list that user space knows, too */
+/* include/linux/interrupt.h; user space relies on the same list */
 enum softirq { SOFTIRQ_HI, SOFTIRQ_TIMER, SOFTIRQ_NET_TX, SOFTIRQ_NET_RX, SOFTIRQ_BLOCK,
 	       SOFTIRQ_IRQ_POLL, SOFTIRQ_TASKLET, SOFTIRQ_SCHED, SOFTIRQ_HRTIMER, SOFTIRQ_RCU };
 
@@ -29,7 +28,7 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 {
 	enum softirq number = (enum softirq)(c->softirq - 1);
 
-	/* the sender's own packet on its way through the loopback, say */
+	/* for example the sender's own packet on its way through the loopback device */
 	if (c->by_task)
 		return WIRE_BY_TASK;
 	if (number == SOFTIRQ_NET_RX || number == SOFTIRQ_NET_TX)
@@ -41,7 +40,7 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 	return WIRE_BY_INTERRUPT;
 }
 
-/* The system call that a thread is in + 1; 0 if in none, as after a page fault. */
+/* Return the system call in which a thread is, plus 1; 0: none, for example after a page fault. */
 static __always_inline __u64 call_of(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -55,8 +54,9 @@ static __always_inline __u64 call_of(struct task_struct *task)
 }
 
 /*
- * An interrupt's last act, when it does not count as one any more, may be to
- * wake a kernel thread that does the rest: the thread it hit has asked for nothing.
+ * Return whether woken is a kernel thread that an interrupt wakes as its last act, when the
+ * interrupt flags are already cleared: a user thread outside of a system call wakes no kernel
+ * thread itself.
  */
 static __always_inline bool left_by_interrupt(struct task_struct *task, struct task_struct *woken)
 {
@@ -78,7 +78,10 @@ static __always_inline enum wire_context waking_context(struct wire_cpu *c,
 	return left_by_interrupt(task, woken) ? WIRE_BY_INTERRUPT : WIRE_BY_TASK;
 }
 
-/* Raised by a thread itself, or while what it has raised is being served. */
+/*
+ * Record the current thread as the raiser of a softirq, if the thread raises it itself or while a
+ * softirq that it raised is being served.
+ */
 static __always_inline void softirq_raised(struct wire_cpu *c, unsigned int number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
-/* Who is on the CPU, with which stack: one program behind a perf event of every CPU. */
+/*
+ * Sampling of the thread on each CPU with its stack: one program attached to a perf event of every
+ * CPU.
+ */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -19,12 +22,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
 const volatile __u32 cpus_per_ring = 1;
-const volatile __u32 wake_bytes = 0; /* a ring this full wakes the consumer */
+const volatile __u32 wake_bytes = 0; /* a ring with this many bytes wakes the consumer */
 const volatile bool with_kernel_stack = true;
 const volatile bool with_user_stack = true;
 const volatile bool with_idle = false;
-const volatile bool save_all = false; /* registers and stack with every sample */
-const volatile bool stop_sampled = false; /* for who compares with another debugger */
+const volatile bool save_all = false; /* send registers and stack memory with every sample */
+/* send SIGSTOP to the sampled thread, to compare its stack with a debugger's */
+const volatile bool stop_sampled = false;
 
 #define SIGSTOP 19
 
@@ -33,7 +37,7 @@ struct sample_ring {
 	__uint(max_entries, 4096); /* the real size is set by user space */
 };
 
-/* By CPU, shared with user space. */
+/* One entry per CPU, shared with user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -42,7 +46,7 @@ struct {
 	__type(value, struct wire_account);
 } accounts SEC(".maps");
 
-/* Several rings, so that CPUs do not fight for one lock. */
+/* One ring for every cpus_per_ring CPUs, to keep contention for the ring's lock low. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -51,8 +55,8 @@ struct {
 } rings SEC(".maps");
 
 /*
- * The sample under construction on each CPU: too large for the stack of a BPF program, and for
- * what the kernel allots per CPU. User space sets how many there are.
+ * The sample under construction on each CPU: too large for the stack of a BPF program, and for the
+ * kernel's per-CPU allocator. User space sets the number of entries.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -83,18 +87,21 @@ static __always_inline void describe(struct wire_sample *s, struct task_struct *
 	s->event = 0;
 }
 
-/* Why a thread has no user stack, as a flag of the sample; 0 if it has one. */
+/* Return why a thread has no user stack, as a flag of the sample; 0 if it has one. */
 static __always_inline __u8 without_user_stack(struct task_struct *task)
 {
 	if (is_kernel_thread(task))
 		return WIRE_KTHREAD;
-	/* a new program's address space gets its code last, when its stack is made */
+	/* exec sets end_code last, when the stack of the new program is made */
 	if (!task->mm || !task->mm->end_code)
 		return WIRE_NO_MM;
 	return with_user_stack ? 0 : WIRE_NO_USER;
 }
 
-/* The kernel's part of the stack, and all that is needed to walk the user's. 0 if there is none. */
+/*
+ * Take the kernel frames and prepare the walk of the user stack. Return 0 if there is no user stack
+ * to walk.
+ */
 static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
 				       struct task_struct *task)
 {
@@ -123,10 +130,11 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 }
 
 /*
- * What is missing of a stack or of Python's names may be gone with its process, so the consumer
- * looks more often for a while. It asks to be woken only once before each while, by whatever is
- * first: a program that is executed, mostly. A sample wakes it at a tick of the sampling clock, so
- * that what it does next is never sampled; the consumer waits for a random part of a period then.
+ * Missing parts of a stack or of Python names may vanish with their process, so the consumer looks
+ * more often for a while after it is woken. The consumer requests to be woken only once before each
+ * such while, by the first event that needs it, mostly an exec. A sample wakes the consumer at a
+ * tick of the sampling clock, so that its next work would never be sampled; the consumer therefore
+ * first waits for a random part of a period.
  */
 __u32 consumer_sleeps = WIRE_AWAKE;
 
@@ -136,7 +144,7 @@ static __always_inline bool lacks_something(const struct wire_sample *s)
 	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 
-/* Whether the consumer has to be woken; the first to find it asleep does it. */
+/* Return whether to wake the consumer; only the first caller that finds it asleep does. */
 static __always_inline bool take_consumer(void)
 {
 	if (consumer_sleeps == WIRE_AWAKE)
@@ -146,8 +154,8 @@ static __always_inline bool take_consumer(void)
 }
 
 /*
- * Waking the consumer for every sample would cost more than the sample. It is woken when a ring
- * fills up, and looks by itself several times a second.
+ * Waking the consumer for every sample would cost more than the sample. The consumer is woken when
+ * a ring fills up, and otherwise looks several times a second.
  */
 static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
 {
@@ -157,7 +165,7 @@ static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
 	return BPF_RB_NO_WAKEUP;
 }
 
-/* Wake the consumer from anywhere else: by an empty record, which is thrown away at once. */
+/* Wake the consumer from outside of a sample, by an empty record that is discarded at once. */
 static __always_inline void wake_consumer(void)
 {
 	__u32 first = 0;
@@ -188,7 +196,7 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 		a->ring_full++;
 }
 
-/* The native walk is over, or stands where only user space can go on. */
+/* End the native walk, which is over or can only be continued in user space. */
 static __always_inline void end_native(struct user_walk *u)
 {
 	struct wire_sample *s = &u->sample;
@@ -201,7 +209,7 @@ static __always_inline void end_native(struct user_walk *u)
 		s->flags |= WIRE_PENDING;
 }
 
-/* What was found of Python's frames becomes part of the sample. */
+/* Add the walked Python frames to the sample. */
 static __always_inline void end_of_python(struct user_walk *u, const struct python_walk *w)
 {
 	struct wire_sample *s = &u->sample;
@@ -229,13 +237,14 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 	if (a)
 		send(u, words, a);
 	if (stop_sampled && u->state == WALK_OVER && s->user_frames)
-		bpf_send_signal_thread(SIGSTOP); /* sent to the process, another could take it */
+		/* a signal to the process could be handled by another thread */
+		bpf_send_signal_thread(SIGSTOP);
 	return 0;
 }
 
 /*
- * Count the sample; if it is wanted, begin its stack. Returns where it is
- * under construction; the user's part is to be walked if its state is WALK_LEFT.
+ * Count the sample; if it is selected, begin its stack. Return the sample under construction, NULL
+ * if there is none; the caller walks the user stack if its state is WALK_LEFT.
  */
 static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data *ctx)
 {
@@ -300,13 +309,15 @@ int sample(struct bpf_perf_event_data *ctx)
 	return finish(ctx, u);
 }
 
-/* Before Linux 5.17: the walk goes on in another program, as often as it takes: 33 calls. */
+/*
+ * Before Linux 5.17, which adds bpf_loop(), the walk continues by tail calls: the kernel allows 33.
+ */
 #define FRAMES_PER_CALL 64
 #define PYTHON_STEPS_PER_CALL 64
 
 enum walk_program { WALK_NATIVE, WALK_PYTHON, WALK_PROGRAMS };
 
-/* User space puts walk_on() and python_on() here. */
+/* User space enters walk_on() and python_on() here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, WALK_PROGRAMS);
@@ -314,7 +325,7 @@ struct {
 	__type(value, __u32);
 } walk_programs SEC(".maps");
 
-/* Verified once, not for every frame. */
+/* A global function, so that the verifier checks it once and not for every frame. */
 __noinline int walk_one_frame(struct user_walk *u)
 {
 	return u ? walk_frame(u) : 1;
@@ -364,7 +375,7 @@ int python_on(struct bpf_perf_event_data *ctx)
 		over = python_one_step(w, u);
 	if (!over) {
 		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
-		w->end = WALK_END_DEPTH; /* no more calls */
+		w->end = WALK_END_DEPTH; /* no tail calls are left */
 	}
 	end_of_python(u, w);
 	return finish(ctx, u);
@@ -419,7 +430,9 @@ int BPF_PROG(follow_exec, struct task_struct *task)
 	return 0;
 }
 
-/* A pid that is used again is another process. */
+/*
+ * Forget a process when its main thread is freed, since its pid may be reused by another process.
+ */
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(forget_process, struct task_struct *task)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
-/* Who had the CPU and who woke whom: 16 bytes for every switch and every waking. */
+/* Recording of context switches and wake-ups: 16 bytes for each. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -15,9 +15,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
 const volatile __u32 slots = 1; /* of each CPU's array; a power of two */
-const volatile bool left_is_told = true; /* sched_switch tells the state: since Linux 5.18 */
+const volatile bool left_is_told = true; /* sched_switch passes the state: since Linux 5.18 */
 
-/* The arrays of all CPUs, one behind the other; user space reads them where they are. */
+/* The arrays of all CPUs, one after the other; user space reads them in place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -54,7 +54,7 @@ struct sched_entity___throttle {
 } __attribute__((preserve_access_index));
 
 struct task_struct___throttle {
-	bool throttled; /* since Linux 6.18: threads are throttled one by one */
+	bool throttled; /* since Linux 6.18, which throttles threads one by one */
 	struct sched_entity___throttle se;
 } __attribute__((preserve_access_index));
 
@@ -77,7 +77,7 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
 	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
 }
 
-/* The record becomes visible when it is counted. */
+/* Write a record. It becomes visible to user space when it is counted. */
 static __always_inline void put(struct wire_cpu *c, __u32 cpu, __u64 head, __u64 body)
 {
 	__u64 number = c->written;
@@ -89,7 +89,7 @@ static __always_inline void put(struct wire_cpu *c, __u32 cpu, __u64 head, __u64
 	s->head = head | (bpf_ktime_get_boot_ns() & ((1ULL << WIRE_TIME_BITS) - 1));
 	s->body = body;
 #if defined(__TARGET_ARCH_x86)
-	barrier(); /* stores stay in order */
+	barrier(); /* keeps the order of the stores */
 	*(volatile __u64 *)&c->written = number + 1;
 #else
 	__sync_fetch_and_add(&c->written, 1);
@@ -142,7 +142,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return false;
 }
 
-/* What is known of a wait beside its state, as enum wire_left. */
+/* Return what is known of a wait besides its state, as enum wire_left. */
 static __always_inline __u64 wait_flags(struct task_struct *task)
 {
 	__u64 flags = waits_for_io(task) ? WIRE_LEFT_IOWAIT : 0;
@@ -154,7 +154,10 @@ static __always_inline __u64 wait_flags(struct task_struct *task)
 	return flags;
 }
 
-/* As a thread leaves that has used up its quota, too: since Linux 6.18 it is preempted then. */
+/*
+ * Return whether state means ready to run. A throttled thread also leaves in one of these states:
+ * since Linux 6.18 it is preempted.
+ */
 static __always_inline bool is_ready(enum wire_state state)
 {
 	return state == WIRE_RUNNABLE || state == WIRE_PREEMPTED;
@@ -174,7 +177,7 @@ static __always_inline bool all_selected(void)
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	/* what changes meanwhile is not what it left in */
+	/* Use the state that the tracepoint passed; prev->__state may have changed since. */
 	unsigned int left = left_is_told ? (unsigned int)ctx[3] : prev->__state;
 	enum wire_state state = preempt ? WIRE_PREEMPTED : state_of(left);
 	__u64 call = 0, flags = 0;
@@ -187,7 +190,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!all_selected()) {
 		flags |= selected(prev) ? 0 : WIRE_LEFT_OTHER;
 		flags |= selected(next) ? 0 : WIRE_NEXT_OTHER;
-		/* of others it is told when they leave a CPU idle, and when not */
+		/* of unselected threads, record only switches from and to the idle thread */
 		if (flags == (WIRE_LEFT_OTHER | WIRE_NEXT_OTHER) && prev->pid && next->pid)
 			return 0;
 	}
@@ -274,7 +277,7 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
 	return 0;
 }
 
-/* Begin and end of what interrupts a thread. Not every kernel has them all. */
+/* Hooks at the beginning and end of interrupts. Not every kernel has all of them. */
 #define INTERRUPT_HOOK(tracepoint, member, value) \
 	SEC("?tp_btf/" #tracepoint) \
 	int BPF_PROG(on_##tracepoint) \
@@ -303,7 +306,7 @@ INTERRUPT_HOOK(ipi_entry, in_ipi, 1)
 INTERRUPT_HOOK(ipi_exit, in_ipi, 0)
 #endif
 
-/* The state of a thread that is not running, or is about to be. */
+/* Fill in the state of a thread, and the reason for which it waits if it does not run. */
 static __always_inline void describe_wait(struct wire_task *t, struct task_struct *task)
 {
 	struct task_struct___wait *w = (void *)task;
@@ -322,7 +325,10 @@ static __always_inline void describe_wait(struct wire_task *t, struct task_struc
 		t->flags |= WIRE_LEFT_KTHREAD;
 }
 
-/* Every thread, for what was so before the first record, or behind a loss; others if they run. */
+/*
+ * Write the state of every selected thread, and of unselected ones that run: the state before the
+ * first record, or after a loss.
+ */
 SEC("?iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Which threads are sampled: all, or those of some processes, threads or a cgroup. */
+/* Selection of the recorded threads: all, or those of some processes, threads or a cgroup. */
 #ifndef SKEIN_BPF_SELECT_H
 #define SKEIN_BPF_SELECT_H
 
-/* Deeper cgroups are looked for this far down when their level is not known. */
+/* Number of levels searched for the cgroup when its level is not known. */
 #define MAX_LEVELS 32
 
 const volatile struct wire_selection wanted = {.cgroup_subsys = -1, .shown_subsys = -1};
 
-/* tgid -> start_boottime of the process, tid -> that of the thread; 0 if it was not known. */
+/* tgid -> start_boottime of the process, tid -> that of the thread; 0: not known yet. */
 struct selection {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -23,7 +23,7 @@ struct selection selected_tids SEC(".maps");
 /* Children that could not be selected because the map was full. */
 __u64 unselected_children = 0;
 
-/* Linux before 6.1 kept the ids of a cgroup's ancestors, not pointers to them. */
+/* Linux before 6.1 keeps the ids of a cgroup's ancestors, not pointers to them. */
 struct cgroup___ids {
 	__u64 ancestor_ids[0];
 } __attribute__((preserve_access_index));
@@ -80,14 +80,17 @@ static __always_inline bool in_selected_cgroup(struct task_struct *task)
 	if (wanted.level != (__u32)-1)
 		return level >= (int)wanted.level &&
 		       ancestor_id(cgroup, wanted.level) == wanted.cgroup;
-	/* seen from inside a cgroup namespace, which hides what is above: try every level */
+	/* skein runs in a cgroup namespace, which hides the upper levels: try every level */
 	for (int i = 0; i < MAX_LEVELS; i++)
 		if (i <= level && ancestor_id(cgroup, i) == wanted.cgroup)
 			return true;
 	return false;
 }
 
-/* A number that is used again by somebody else is not selected any more. */
+/*
+ * Look up a pid or tid. A reused number belongs to another process or thread, which is not
+ * selected.
+ */
 static __always_inline bool is_in(void *selection, __u32 number, __u64 actual)
 {
 	__u64 *born = bpf_map_lookup_elem(selection, &number);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What a thread is. */
+/*
+ * Properties of a thread that all BPF programs record: whether it is a kernel thread, and its
+ * process's innermost pid.
+ */
 #ifndef SKEIN_BPF_TASK_H
 #define SKEIN_BPF_TASK_H
 
 #define PF_IO_WORKER 0x10
-#define PF_USER_WORKER 0x4000 /* since Linux 6.4; free before */
+#define PF_USER_WORKER 0x4000 /* since Linux 6.4; unused before */
 #define PF_KTHREAD 0x00200000
 
 static __always_inline bool is_kernel_thread(struct task_struct *task)
@@ -12,10 +15,13 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
 
-/* What the process calls itself; 0 if it is being reaped. */
+/*
+ * Return the pid in the innermost pid namespace of the process; 0 if it is being reaped. leader:
+ * its main thread.
+ */
 static __always_inline __u32 inner_pid(struct task_struct *leader)
 {
-	/* read as a number: Linux 6.1 refuses to add a level to a pointer that it knows */
+	/* Linux 6.1's verifier refuses to add a variable to a typed pointer: use untyped reads. */
 	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
 	__u32 level = BPF_CORE_READ(pid, level);
 	char *innermost;

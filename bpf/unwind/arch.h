@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Walking native stacks: what differs between machines. */
+/* The parts of walking native stacks that differ between architectures. */
 #ifndef SKEIN_BPF_UNWIND_ARCH_H
 #define SKEIN_BPF_UNWIND_ARCH_H
 
@@ -13,11 +13,11 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 #define WALK_RED_ZONE 0
 /* Pointer authentication signs the upper bits of return addresses. */
 #define WALK_PC_MASK ((1ULL << 48) - 1)
-/* The word of struct user_pt_regs that is pstate: its bit 4 is set while AArch32 code runs. */
+/* The word of struct user_pt_regs that holds pstate: its bit 4 is set while AArch32 code runs. */
 #define WALK_MODE_WORD 33
 #define walk_is_32_bit(mode) ((mode) >> 4 & 1)
 
-/* struct user_pt_regs and pt_regs begin alike: x0 to x30, sp, pc. */
+/* struct user_pt_regs and pt_regs both begin with x0 to x30, sp, pc. */
 #define walk_take_registers(w, r) \
 	do { \
 		for (int i = 0; i < 31; i++) \
@@ -28,7 +28,7 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 		(w)->pc = (r)->pc; \
 	} while (0)
 
-/* struct sigcontext: the fault's address, x0 to x30, sp, pc. */
+/* Take all registers from the struct sigcontext at context: fault address, x0 to x30, sp, pc. */
 static __always_inline int leave_signal(struct walk *w, __u64 context)
 {
 	__u64 rest[2];
@@ -51,19 +51,20 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 
 #define UNWIND_REG_RESULT 0 /* rax */
 /*
- * Bytes below the stack pointer that belong to the thread: hand-written code keeps its
- * caller's stack pointer there, and popped registers are still said to lie there.
+ * Bytes below the stack pointer that belong to the thread: hand-written code keeps its caller's
+ * stack pointer there, and CFI may still place registers there after they were popped.
  */
 #define WALK_RED_ZONE 128
 #define WALK_PC_MASK (~0ULL)
 /*
- * The word of struct pt_regs that is cs, the code segment: all but __USER_CS and Xen's own are of
- * 32-bit code (user_64bit_mode() in the kernel). FRED keeps flags in the bits above the first 16.
+ * The word of struct pt_regs that holds cs, the code segment: every value except __USER_CS and
+ * Xen's own stands for 32-bit code (user_64bit_mode() in the kernel). FRED keeps flags above the
+ * low 16 bits.
  */
 #define WALK_MODE_WORD 17
 #define walk_is_32_bit(mode) (((mode)&0xffff) != 0x33 && ((mode)&0xffff) != 0xe033)
 
-/* r is a struct pt_regs, whose members have a different name on each side of the kernel. */
+/* r is a struct pt_regs, whose members have different names in the kernel and in user space. */
 #define walk_take_registers(w, r) \
 	do { \
 		__u64 *to = (w)->registers; \
@@ -78,8 +79,8 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 	} while (0)
 
 /*
- * struct sigcontext_64: r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip. It is
- * read through the window, which holds it whole.
+ * Take all registers from the struct sigcontext_64 at context: r8 to r15, di, si, bp, bx, dx, ax,
+ * cx, sp, ip. The window holds the whole of it and is used as buffer.
  */
 static __always_inline int leave_signal(struct walk *w, __u64 context)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * From one frame to the next until the walk is over: a stack as words
- * (event.h). The memory it works in is handed to it, since samples, switches
- * and probes interrupt one another and have one each.
+ * The frame loop of a walk, which stores a stack as words (event.h). The caller passes the memory
+ * to work in.
  */
 #ifndef SKEIN_BPF_UNWIND_FRAMES_H
 #define SKEIN_BPF_UNWIND_FRAMES_H
@@ -20,16 +19,16 @@
 
 struct user_walk {
 	struct walk walk;
-	__u32 at; /* words written, the kernel's frames included */
-	__u32 first; /* the first of the user's */
-	__u32 most; /* frames of the user's part */
+	__u32 at; /* words written, including the kernel's frames */
+	__u32 first; /* index of the first user frame */
+	__u32 most; /* most user frames to write */
 	__u32 state; /* enum walk_obstacle */
-	struct python_process python; /* whose frames are walked afterwards */
-	struct wire_sample sample; /* what is sent begins here */
+	struct python_process python; /* the interpreter whose frames are walked afterwards */
+	struct wire_sample sample; /* the record sent begins here */
 	__u64 words[WALK_WORDS];
 };
 
-/* One frame: where the walk stands is written down, then left. 0 if there are more. */
+/* Write the current frame, then leave it. Return 0 if there are more. */
 static __always_inline int walk_frame(struct user_walk *u)
 {
 	struct walk *w = &u->walk;
@@ -47,7 +46,7 @@ static __always_inline int walk_frame(struct user_walk *u)
 	u->at = at + 1;
 	u->state = walk_step(w);
 	if (u->state == WALK_UNMAPPED && w->settled) {
-		/* the place where the thread stood is told, known or not */
+		/* the first frame is always recorded, mapped or not */
 		if (at != u->first)
 			u->at = at;
 		w->end = WALK_END_UNMAPPED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The world of the walkers in the kernel: maps that user space fills through
- * shared memory (world.h), and the primitives of walk.h over them.
+ * Data of the walkers in the kernel: maps that user space fills through shared memory (world.h),
+ * and the primitives of walk.h that read them.
  */
 #ifndef SKEIN_BPF_UNWIND_KERNEL_H
 #define SKEIN_BPF_UNWIND_KERNEL_H
@@ -17,7 +17,7 @@ struct arena_map {
 	__uint(value_size, sizeof(struct arena_chunk));
 };
 
-/* A chunk is one large value: looked up once, then searched like memory. */
+/* A chunk is one large value: one lookup, then searches in it are plain memory accesses. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, ARENA_CHUNKS_MAX);
@@ -50,10 +50,9 @@ struct {
 } unwind_processes SEC(".maps");
 
 /*
- * The pc -> rule cache: one word per entry, so that CPUs may read and write it
- * without locks. Multiplying by an odd number loses nothing: 16 bits of the
- * product choose the entry, the other 48 are kept there to compare, and the
- * rule's number fills the word.
+ * The pc -> rule cache: one word per entry, which CPUs read and write without locks. Multiplication
+ * by an odd number loses nothing: 16 bits of the product choose the entry, and the entry keeps the
+ * other 48 bits for comparison, followed by the rule's number.
  */
 #define CACHE_BITS 16
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * A thread's user stack into a sample: where the walk begins, and what is sent
- * along when it cannot be finished here.
+ * Walks the user stack of a sampled thread: the initial state of the walk, and the memory sent with
+ * a sample when the walk cannot be finished in the kernel.
  */
 #ifndef SKEIN_BPF_UNWIND_NATIVE_H
 #define SKEIN_BPF_UNWIND_NATIVE_H
@@ -16,7 +16,7 @@
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
 #define WALKS_PER_AFRESH 64
-/* No stack is longer: what lies farther off is another thread's. */
+/* The longest stack; a larger distance means that the address belongs to another stack. */
 #define STACK_MAX (1UL << 30)
 
 static long walk_one(__u32 i, void *context)
@@ -25,8 +25,8 @@ static long walk_one(__u32 i, void *context)
 }
 
 /*
- * The same number of bytes, read back from memory of a map, where the verifier does not follow
- * values: it would check the program to its end for every number that a loop can leave.
+ * Return bytes, read back from the memory of a map, where the verifier does not track values: it
+ * would otherwise check the program to its end for every value that a loop can leave.
  */
 static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
 {
@@ -35,10 +35,10 @@ static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
 }
 
 /*
- * Copy the stack piece by piece: what lies behind its end cannot be read, and a
- * read that fails fails as a whole. Its first pages may not be there yet: a
- * function makes room first, and touches it later. *from is moved behind them.
- * *copied: memory of a map. Returns bytes.
+ * Copy the stack page by page: a read that crosses the end of the stack fails as a whole. The first
+ * pages may not be present yet, because a function reserves its frame before it touches it; *from
+ * is moved past them. copied: scratch word in the memory of a map. Return the number of bytes
+ * copied.
  */
 static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 {
@@ -69,8 +69,9 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 }
 
 /*
- * Where a thread's stack ends, at most: the C libraries keep what its thread pointer points to
- * behind it, and the kernel knows where the first thread's begins. 0: neither is near.
+ * Return an upper bound of the end of the thread's stack: the C libraries keep the data that the
+ * thread pointer refers to above the stack, and the kernel knows where the first thread's stack
+ * begins. 0: neither is near sp.
  */
 static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
 {
@@ -82,8 +83,8 @@ static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
 }
 
 /*
- * How much of the stack before its end is there, at most WIRE_OUTER_BYTES and not farther down than
- * least. What nobody has touched yet is not: no frame needs it.
+ * Return how many bytes below the stack's end are present, at most WIRE_OUTER_BYTES and not below
+ * least. A page that was never touched holds no frame and ends the search.
  */
 static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
 {
@@ -101,8 +102,8 @@ static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
 }
 
 /*
- * The other end of a stack that is longer than what was copied of it: a walk comes to it across
- * frames of which it needs no more than the end. Returns words.
+ * Copy the outer end of a stack that is longer than the first copy: a walk gets there across large
+ * frames of which it needs only the outer ends. Return words.
  */
 static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
 					struct task_struct *task)
@@ -125,7 +126,10 @@ static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinis
 	return bytes / 8;
 }
 
-/* What user space needs to go on; outer: the other end of the stack, too. Returns words. */
+/*
+ * Store the state from which user space continues the walk; outer: also copy the outer end of the
+ * stack. Return words.
+ */
 static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *task, bool outer)
 {
 	const struct walk *w = &u->walk;
@@ -133,7 +137,7 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 	__u64 at = u->at, stack;
 	__u32 words;
 
-	keep_in_register(at); /* what is checked must be what is used */
+	keep_in_register(at); /* the checked value must be the used one */
 	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS - OUTER_WORDS)
 		return 0;
 	to = (struct wire_unfinished *)&u->words[at];
@@ -157,14 +161,14 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 }
 
 /*
- * The registers with which the thread was in user space: those that the sample
- * interrupted, or those that it entered the kernel with.
+ * Take the thread's user-mode registers: those that the sample interrupted, or those with which the
+ * thread entered the kernel.
  */
 static __always_inline void take_registers(struct walk *w, struct bpf_perf_event_data *ctx,
 					   struct task_struct *task, bool in_kernel)
 {
 	walk_take_registers(w, &ctx->regs);
-	/* else the compiler makes one pointer of two that the verifier must tell apart */
+	/* keeps the compiler from merging two pointers that the verifier must distinguish */
 	asm volatile("" ::: "memory");
 	if (in_kernel) {
 		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -175,7 +179,7 @@ static __always_inline void take_registers(struct walk *w, struct bpf_perf_event
 	w->known = 1;
 }
 
-/* Whether the thread was in 32-bit code, whose tables and frames are none that are walked. */
+/* Return whether the thread was in 32-bit code, whose frames are not walked. */
 static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
 					   struct task_struct *task, bool in_kernel)
 {
@@ -187,7 +191,7 @@ static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
 	return walk_is_32_bit(mode);
 }
 
-/* The place where the thread stands is all of its user stack, and the reason goes with it. */
+/* Record the pc of 32-bit code as the only user frame, and the reason. */
 static __always_inline void end_at_32_bit(struct user_walk *u)
 {
 	__u32 at = u->at;
@@ -199,14 +203,17 @@ static __always_inline void end_at_32_bit(struct user_walk *u)
 	u->at = at + 1;
 }
 
-/* 0 if the thread has a user stack to be walked; u->walk.end is set if it has not. now: ns. */
+/*
+ * Begin the walk at now (ns). Return 0 if the thread has a user stack to walk; otherwise
+ * u->walk.end is set if there is a reason.
+ */
 static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event_data *ctx,
 				      struct task_struct *task, bool in_kernel, __u64 now)
 {
 	struct walk *w = &u->walk;
 	struct unwind_process *p;
 
-	w->afresh = (now >> 7) % WALKS_PER_AFRESH == 0; /* its low bits come by chance */
+	w->afresh = (now >> 7) % WALKS_PER_AFRESH == 0; /* the low bits are random */
 	take_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;

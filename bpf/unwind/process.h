@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Which mappings a process has, kept true from fork to exit: user space tells
- * them, a little later than they are made; what a fork copies, an exec or the
- * end of a process makes void, is known here at once.
+ * The mappings of processes, kept correct from fork to exit. User space enters them a little after
+ * they are made; copies by a fork and removal by an exec or the end of a process are done here at
+ * once.
  */
 #ifndef SKEIN_BPF_UNWIND_PROCESS_H
 #define SKEIN_BPF_UNWIND_PROCESS_H
@@ -17,7 +17,7 @@ static __always_inline void process_forked(struct task_struct *parent, struct ta
 	if (pid == new)
 		return;
 	known = bpf_map_lookup_elem(&unwind_processes, &pid);
-	if (!known) { /* of one that had the same pid, perhaps */
+	if (!known) { /* the entry of an earlier process with this pid, if any */
 		bpf_map_delete_elem(&unwind_processes, &new);
 		return;
 	}
@@ -39,8 +39,8 @@ static __always_inline void process_gone(__u32 pid)
 }
 
 /*
- * Lets the walk know its mappings; without them it cannot leave its first frame. Returns the
- * process, NULL if nothing is known of it.
+ * Give the walk the mappings of the thread's process; without mappings it cannot leave its first
+ * frame. Return the process, NULL if nothing is known of it.
  */
 static __always_inline struct unwind_process *walk_in_process(struct walk *w,
 							      struct task_struct *task)

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The walker of Python frames: from a process with a known interpreter and the
- * thread that stands there to its frames, innermost first, as pairs of words
- * (event.h). It reads the interpreter's own structures and needs neither its
- * lock nor a thread-local variable: the thread is the one of the interpreter's
- * list that has its pthread_self(). One step reads one interpreter, thread or
- * frame, so that every build can bound the steps in its own way.
+ * The walker of Python frames: given a process with a known interpreter and a thread of it, finds
+ * the thread's frames, innermost first, and writes each as a pair of words (event.h). It reads the
+ * interpreter's own structures and needs neither the interpreter's lock nor a thread-local
+ * variable: the thread is the entry of the interpreter's list that has its pthread_self(). One step
+ * reads one interpreter, thread or frame, so that every build can bound the number of steps in its
+ * own way.
  *
- * Nothing that is read is believed: what is not of type PyCode_Type is no code
+ * The memory of the process is not trusted: an object whose type is not PyCode_Type is not a code
  * object, and ends the walk with a reason.
  *
- * Whoever includes it has defined its primitives:
+ * The file that includes this one has defined these primitives:
  *
  *   int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
- *                                   the process's memory; 0 if it could be read
+ *                                   read the process's memory; 0 on success
  *   int python_new(const struct python_walk *w, __u64 code, __u32 id)
- *                                   whether this code object was not met before
+ *                                   whether this code object is new to the walker
  *   struct python_thread *python_recall(const struct python_walk *w)
- *                                   what is remembered of the thread; NULL: nothing can be
+ *                                   the cache entry of the thread; NULL: there is no cache
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_H
 #define SKEIN_BPF_UNWIND_PYTHON_H
 
 #include "bpf/unwind/python_register.h"
 
-/* Those of a str's characters that are part of an id, into w->characters; how many bytes it has. */
+/*
+ * Read those characters of a str that are part of an id into w->characters. Return the size of all
+ * characters in bytes; 0 on error.
+ */
 static __always_inline __u64 read_characters(struct python_walk *w, __u64 address)
 {
 	const __u32 half = PYTHON_CHARACTERS_MAX / 2;
@@ -55,7 +58,7 @@ static __always_inline __u64 text_id(struct python_walk *w, __u64 address)
 	return size ? python_text_id(size, w->characters) : 0;
 }
 
-/* Most frames have the file of the one before. */
+/* Return the id of the code's file name. Most frames have the same file as the one before. */
 static __always_inline __u64 file_id(struct python_walk *w)
 {
 	__u64 file = code_word(w, w->layout.code_file);
@@ -85,7 +88,7 @@ static __always_inline __u32 code_id(struct python_walk *w)
 	return python_shown_id(id, shown);
 }
 
-/* In code units; ~0: before the first. */
+/* Return the place of the frame's instruction in its code, in code units; ~0: before the first. */
 static __always_inline __u32 code_unit(const struct python_walk *w, __u64 code)
 {
 	__u64 value = frame_word(w, w->layout.frame_instruction);
@@ -112,8 +115,9 @@ static __always_inline __u64 tag_of_frame(const struct python_walk *w)
 }
 
 /*
- * The interpreter's own frame between __init__() and who makes an object, from 3.13 on
- * (_Py_InitCleanup): its name is its file, and it begins in no line. Tracebacks have it neither.
+ * Return whether the frame is the interpreter's own one between __init__() and the code that makes
+ * the object, from 3.13 on (_Py_InitCleanup): its name equals its file name, and its first line is
+ * 0. Tracebacks omit it as well.
  */
 static __always_inline int is_internal(const struct python_walk *w)
 {
@@ -125,9 +129,9 @@ static __always_inline int is_internal(const struct python_walk *w)
 }
 
 /*
- * The frame behind the first native call of the loop is the one that the struct _PyCFrame before
- * has, too (none, of a thread's root), unless the call has just begun, and what was found is left
- * from one before in the same place of the stack (3.11).
+ * Check the outermost frame of the loop's first native call (3.11). The previous struct _PyCFrame
+ * refers to the frame below it (none, at a thread's root), unless the call has just begun, and the
+ * frame found is left over from an earlier call in the same place of the stack.
  */
 static __always_inline int end_of_first_call(struct python_walk *w)
 {
@@ -171,7 +175,10 @@ static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
 	return is_internal(w) ? 0 : put_frame(w, words, code);
 }
 
-/* A thread's root has no frame; any other struct _PyCFrame is about to have one. */
+/*
+ * The chain of frames is at its end. A thread's root has no frame; any other struct _PyCFrame
+ * without frames is about to get one.
+ */
 static __always_inline int end_of_frames(struct python_walk *w)
 {
 	__u64 previous = 0;
@@ -179,15 +186,16 @@ static __always_inline int end_of_frames(struct python_walk *w)
 	if (w->first && w->cframe && (read_at(w, &previous, w->cframe, w->layout.cframe_previous) ||
 				      previous))
 		return try_registers(w);
-	if (w->at != w->begun && !w->bounded) /* a generator's that is not linked to its caller's */
+	/* the frame of a generator that is not linked to its caller's frame */
+	if (w->at != w->begun && !w->bounded)
 		return end_python(w, WALK_END_PYTHON);
 	w->phase = PYTHON_BEGIN;
 	return 0;
 }
 
 /*
- * A shim that is the innermost frame is that of a call which is over, or of one before, in the same
- * place of the stack, where the new one is not linked yet.
+ * A shim that is the innermost frame belongs to a call that is over, or to an earlier one in the
+ * same place of the stack, where the new frame is not linked yet.
  */
 static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
 {
@@ -198,7 +206,7 @@ static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
 	if (in_doubt) {
 		try_registers(w);
 		w->otherwise = previous;
-		w->whole = !previous; /* of a thread that is at its end */
+		w->whole = !previous; /* the thread is at its end */
 		return 0;
 	}
 	w->cframe = 0;
@@ -219,7 +227,7 @@ static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 	return leave_shim(w, words);
 }
 
-/* Make one step; words has room for PYTHON_WORDS. 0 if there are more. */
+/* Make one step; words has room for PYTHON_WORDS. Return 0 if there are more. */
 static __always_inline int python_step(struct python_walk *w, __u64 *words)
 {
 	switch (w->phase) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The world of the walker of Python frames in the kernel: layouts, which user
- * space fills, what it remembers, and the primitives of python.h.
+ * Data of the walker of Python frames in the kernel: layouts, which user space fills, the walker's
+ * caches, and the primitives of python.h.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
 #define SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
@@ -24,7 +24,7 @@ struct {
 	__type(value, struct python_walk);
 } python_scratch SEC(".maps");
 
-/* By the low bits of the thread id; two threads that share one search anew each time. */
+/* Indexed by the low bits of the thread id; two threads that share an entry search every time. */
 #define PYTHON_THREADS 4096
 
 struct {
@@ -34,7 +34,7 @@ struct {
 	__type(value, struct python_thread);
 } python_threads SEC(".maps");
 
-/* Code objects that were met: hashes, one word per entry, without locks as the rule cache. */
+/* Hashes of the code objects that were read, one word per entry, without locks like rule_cache. */
 #define PYTHON_SEEN_BITS 15
 
 struct {
@@ -72,8 +72,8 @@ static __always_inline struct python_thread *python_recall(const struct python_w
 #include "bpf/unwind/python.h"
 
 /*
- * The Python side of a thread, if its process has an interpreter that is known, behind the words
- * of its native frames. NULL if there are no steps to make.
+ * Begin to walk the Python frames of a thread, after the words of its native frames. Return NULL if
+ * its process has no known interpreter, or if there are no steps to make.
  */
 static __always_inline struct python_walk *begin_python(struct user_walk *u,
 							struct task_struct *task)
@@ -92,7 +92,10 @@ static __always_inline struct python_walk *begin_python(struct user_walk *u,
 	w->now = s->time;
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
-	/* a signal's frame has others in their place: then they are nothing that makes sense */
+	/*
+	 * after a signal's frame these are other registers, which the checks of python_register.h
+	 * reject
+	 */
 	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
 	return python_begin(w, u->at) ? NULL : w;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Where CPython keeps what the walker and the reader of names need: the offsets
- * of one version. Layout only, so that whoever makes or checks one may include
- * it. On the kernel side vmlinux.h has come before it.
+ * The offsets of one CPython version that the walker and the reader of names need. This header has
+ * only layouts, so that programs that make or check one may include it. BPF programs include
+ * vmlinux.h before it.
  *
- * The names are CPython's own (Include/internal): _PyRuntimeState has a list of
- * interpreters (PyInterpreterState), each has a list of threads (PyThreadState),
- * each of those the frames that it runs, innermost first, each of which has a
- * code object.
+ * Names are CPython's own (Include/internal): _PyRuntimeState has a list of interpreters
+ * (PyInterpreterState), each of which has a list of threads (PyThreadState), each of which has the
+ * frames that it runs, innermost first, each of which has a code object.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_LAYOUT_H
 #define SKEIN_BPF_UNWIND_PYTHON_LAYOUT_H
@@ -20,15 +19,16 @@
 
 #define PYTHON_VERSION(major, minor) ((major) << 8 | (minor))
 
-/* How frames tell which of them one native call of the evaluation loop runs. */
+/* How frames show which of them one native call of the evaluation loop runs. */
 enum python_frames {
 	PYTHON_FRAME_EACH = 1, /* 3.8 to 3.10: every frame has a native call of its own */
-	PYTHON_FRAME_ENTRY, /* 3.11: a frame is marked with which a native call began */
-	PYTHON_FRAME_SHIM, /* from 3.12: a frame owned by the C stack lies behind that one */
+	PYTHON_FRAME_ENTRY, /* 3.11: the frame with which a native call began is marked */
+	/* from 3.12: a frame owned by the C stack follows the first frame of a native call */
+	PYTHON_FRAME_SHIM,
 	PYTHON_FRAMES_COUNT
 };
 
-/* How frames tell where they stand. */
+/* How frames store their position. */
 enum python_instruction {
 	PYTHON_INSTRUCTION_BYTE = 1, /* s32, offset in bytes; 3.8, 3.9 */
 	PYTHON_INSTRUCTION_UNIT, /* s32, offset in code units of 2 bytes; 3.10 */
@@ -43,8 +43,8 @@ enum python_lines {
 	PYTHON_LINES_COUNT
 };
 
-#define PYTHON_FRAME_BYTES 128 /* a frame's members that matter end before that */
-#define PYTHON_CODE_BYTES 256 /* the same of a code object */
+#define PYTHON_FRAME_BYTES 128 /* a frame's relevant members end below this */
+#define PYTHON_CODE_BYTES 256 /* a code object's relevant members end below this */
 #define PYTHON_ID_WORDS 8
 
 #define PYTHON_OWNED_BY_C_STACK 3 /* frame_owner of PYTHON_FRAME_SHIM; 3.12 and 3.13 */
@@ -54,73 +54,76 @@ struct python_layout {
 	__u8 frames; /* enum python_frames */
 	__u8 instruction; /* enum python_instruction */
 	__u8 lines; /* enum python_lines */
-	__u8 executable_tag; /* bits of a frame's code pointer that are no address: 0, or from 3.14 */
-	__u8 shim_owner; /* value of frame_owner that marks a shim (3.12 on) */
-	__u8 id_by_text; /* the id is also made of the texts that are shown: up to 3.11 */
-	/* of _PyRuntimeState */
+	/* bits of a frame's code pointer that are not address; 0 before 3.14 */
+	__u8 executable_tag;
+	__u8 shim_owner; /* value of frame_owner that marks a shim; from 3.12 */
+	__u8 id_by_text; /* the id also depends on the names shown; up to 3.11 */
+	/* offsets in _PyRuntimeState */
 	__u32 runtime_interpreters; /* first interpreter */
 	__u32 runtime_holder; /* thread that holds the GIL, gilstate.tstate_current; up to 3.11 */
 	__u32 runtime_collecting; /* int gc.collecting; 3.8; else PYTHON_ABSENT */
-	/* of PyInterpreterState */
+	/* offsets in PyInterpreterState */
 	__u32 interpreter_next;
 	__u32 interpreter_threads; /* first thread */
 	__u32 interpreter_gil; /* pointer to struct _gil_runtime_state, from 3.12; else ABSENT */
 	__u32 interpreter_collecting; /* int gc.collecting, from 3.9; else ABSENT */
-	/* of struct _gil_runtime_state; where there is no runtime_holder */
-	__u32 gil_holder; /* last thread state that held it */
+	/* offsets in struct _gil_runtime_state; used without a runtime_holder */
+	__u32 gil_holder; /* the last thread state that held the lock */
 	__u32 gil_locked; /* int */
-	/* of PyThreadState */
+	/* offsets in PyThreadState */
 	__u32 thread_next;
 	__u32 thread_interpreter;
 	__u32 thread_ident; /* unsigned long: pthread_self() */
-	__u32 thread_frame; /* the innermost frame; with a cframe_frame, a struct _PyCFrame of it */
-	/* of struct _PyCFrame, 3.11 and 3.12; else PYTHON_ABSENT */
+	__u32 thread_frame; /* innermost frame; with a cframe_frame, its struct _PyCFrame */
+	/* offsets in struct _PyCFrame, 3.11 and 3.12; else PYTHON_ABSENT */
 	__u32 cframe_frame;
 	__u32 cframe_previous;
-	/* of the frame: PyFrameObject up to 3.10, else struct _PyInterpreterFrame */
-	__u32 frame_bytes; /* that must be read for what follows, at most PYTHON_FRAME_BYTES */
+	/* offsets in a frame: PyFrameObject up to 3.10, else struct _PyInterpreterFrame */
+	__u32 frame_bytes; /* size to read for the members below, at most PYTHON_FRAME_BYTES */
 	__u32 frame_previous;
 	__u32 frame_code;
 	__u32 frame_instruction;
 	__u32 frame_owner; /* u8 is_entry (3.11) or owner (from 3.12); else PYTHON_ABSENT */
-	/* of PyCodeObject */
-	__u32 code_bytes; /* that must be read for id and code_units, at most PYTHON_CODE_BYTES */
-	__u32 code_units; /* co_code_adaptive, where PYTHON_INSTRUCTION_POINTER counts from */
+	/* offsets in PyCodeObject */
+	__u32 code_bytes; /* size to read for id and code_units, at most PYTHON_CODE_BYTES */
+	__u32 code_units; /* co_code_adaptive, the base of PYTHON_INSTRUCTION_POINTER */
 	/*
-	 * 64-bit words of a code object, 8-byte aligned offsets below code_bytes, that never change
-	 * while it lives and tell it from others: see python_code_id(). From 3.12 on one of them is
-	 * a number that no other code object of the interpreter has.
+	 * 64-bit words of a code object at 8-byte aligned offsets below code_bytes, which never
+	 * change during its life and distinguish it from others: see python_code_id(). From 3.12 on
+	 * one of them is a number that no other code object of the interpreter has.
 	 */
 	__u32 code_id[PYTHON_ID_WORDS];
-	/* for who reads names */
+	/* offsets in PyCodeObject for the reader of names */
 	__u32 code_first_line; /* int co_firstlineno */
 	__u32 code_name, code_file; /* str */
 	__u32 code_qualified_name; /* str, from 3.11; else PYTHON_ABSENT */
 	__u32 code_lines; /* bytes: co_lnotab or co_linetable */
-	/* of str (PyASCIIObject, PyCompactUnicodeObject) and bytes */
+	/* offsets in str (PyASCIIObject, PyCompactUnicodeObject) and bytes */
 	__u32 text_length, text_state; /* Py_ssize_t; the bit field */
 	__u32 text_ascii, text_compact; /* where the characters begin */
 	__u32 bytes_size, bytes_data;
-	__u32 text_shift; /* bits of text_state below those that tell the width of a character */
+	/* number of bits of text_state below those with the width of a character */
+	__u32 text_shift;
 };
 
 /*
- * The state of a str, shifted by text_shift: the bytes of a character, and bits that say that the
- * characters follow, that all are ASCII, and (from 3.12 on) that it was there before the program.
+ * The state of a str, shifted by text_shift: the bytes per character, and bits for "the characters
+ * follow the head", "all characters are ASCII", and (from 3.12 on) "statically allocated".
  */
 #define PYTHON_TEXT_WIDTH(state) ((state)&7)
 #define PYTHON_TEXT_COMPACT 8
 #define PYTHON_TEXT_ASCII 16
 #define PYTHON_TEXT_STATIC 32
-#define PYTHON_TEXT_SHIFT 2 /* up to 3.12; newer files are asked for it: python_strings.c */
+#define PYTHON_TEXT_SHIFT 2 /* up to 3.12; read from newer files: python_strings.c */
 #define PYTHON_TEXT_SHIFT_MAX 26
 
-/* What identifies a type object: at the same place in every object of all versions here. */
+/* Offset of an object's type: the same for every object in all supported versions. */
 #define PYTHON_OBJECT_TYPE 8 /* ob_type */
 
 /*
- * A number that tells a code object from another that takes its address later: the words
- * layout->code_id of it, mixed. Both the walker and the reader of names make it.
+ * Mix words into a number that distinguishes a code object from another that takes its address
+ * later: the words layout->code_id of it. The walker and the reader of names compute the same
+ * number.
  */
 static inline __u64 python_mix(__u64 id, __u64 word)
 {
@@ -128,7 +131,7 @@ static inline __u64 python_mix(__u64 id, __u64 word)
 	return id ^ id >> 32;
 }
 
-/* words: those of the code object, layout->code_id in order. */
+/* words: layout->code_id of the code object, in order. */
 static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 {
 	__u64 id = 0;
@@ -139,22 +142,21 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 }
 
 /*
- * Up to 3.11 all these words may be the same again in a code object that takes another's place.
- * There the texts that are shown of it (co_name, co_qualname, co_filename) are part of its id: all
- * of their characters, or of longer ones the number and as many as fit half of these bytes at
- * either end.
+ * Up to 3.11 a code object that takes another's place may have the same words. There the names
+ * shown of it (co_name, co_qualname, co_filename) are part of its id: all of their characters, or,
+ * of longer ones, the size and half of these bytes from either end.
  */
 #define PYTHON_CHARACTERS_MAX 128 /* bytes */
 #define PYTHON_CHARACTERS_WORDS (PYTHON_CHARACTERS_MAX / 8)
-#define PYTHON_TEXT_HEAD_WORDS 8 /* no str is shorter, as memory is allotted */
+#define PYTHON_TEXT_HEAD_WORDS 8 /* no str is shorter than this in memory */
 
-/* Where the characters of a str are. */
+/* The place of a str's characters. */
 struct python_characters {
 	__u64 from; /* address */
-	__u64 size; /* bytes; 0: there are none, or not in one piece with the head */
+	__u64 size; /* bytes; 0: no characters directly after the head */
 };
 
-/* head: the begin of the str at that address. */
+/* head: the beginning of the str at address. */
 static inline struct python_characters
 python_characters_of(const struct python_layout *l, __u64 address,
 		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
@@ -170,10 +172,10 @@ python_characters_of(const struct python_layout *l, __u64 address,
 	return c;
 }
 
-/* The texts that are shown of a code object: python_text_id() of each; 0: there is none. */
+/* The names shown of a code object: python_text_id() of each; 0: none. */
 enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
 
-/* id: of the words. */
+/* id: of the words, by python_mix(). */
 static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 {
 	__u64 mixed = id;
@@ -183,7 +185,7 @@ static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 	return (__u32)mixed;
 }
 
-/* characters: those that count, followed by zeros; size: bytes of all that there are. */
+/* characters: those that are part of the id, followed by zeros; size: bytes of all characters. */
 static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHARACTERS_WORDS])
 {
 	__u64 id = size;
@@ -194,18 +196,20 @@ static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHA
 }
 
 /*
- * Where a frame stands in its code object, beside the address of that. id: as above; unit: of the
- * code, 2 bytes each, ~0 before the first.
+ * Position of a frame in its code object, stored besides the code object's address. id:
+ * python_code_id() or python_shown_id(); unit: index of the code unit (2 bytes), ~0 before the
+ * first.
  */
 #define PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))
 #define PYTHON_PLACE_ID(place) ((__u32)((place) >> 32))
 #define PYTHON_PLACE_UNIT(place) ((__u32)(place))
 
-/* The interpreter that a process has mapped, as walkers see it. Zeroed: none. */
+/* The interpreter that a process has mapped, as walkers use it. Zeroed: none. */
 struct python_process {
 	__u64 runtime; /* address of _PyRuntime */
-	__u64 code_type; /* address of PyCode_Type: what is of another type is no code object */
-	__u32 layout; /* number + 1 of a struct python_layout; 0: no Python, or none that is known */
+	__u64 code_type; /* address of PyCode_Type: the type of all code objects */
+	/* number + 1 of a struct python_layout; 0: no Python, or an unknown version */
+	__u32 layout;
 	__u32 unused;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Frames and code objects as they are read, and what is done where the
- * innermost one is not linked yet.
+ * Reads Python frames and code objects, and finds the innermost frame in the thread's registers
+ * where the interpreter has not linked it yet.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_REGISTER_H
 #define SKEIN_BPF_UNWIND_PYTHON_REGISTER_H
@@ -37,7 +37,7 @@ static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 f
 	return 0;
 }
 
-/* The head of the code object at an address: whether it is one. */
+/* Read the head of the code object at an address. Return 0 if it is one. */
 static __always_inline int read_code(struct python_walk *w, __u64 code)
 {
 	__u32 bytes = w->layout.code_bytes;
@@ -49,8 +49,9 @@ static __always_inline int read_code(struct python_walk *w, __u64 code)
 }
 
 /*
- * The loop has just been called (3.11, 3.12): its struct _PyCFrame is linked, but has neither its
- * frame nor the one before yet. They are about to be stored, and so in registers.
+ * Begin to search the registers. In 3.11 and 3.12, when the evaluation loop has just been called,
+ * its struct _PyCFrame is linked, but the new frame and the previous struct _PyCFrame are not
+ * stored in it yet. They are about to be stored, so registers hold them.
  */
 static __always_inline int try_registers(struct python_walk *w)
 {
@@ -69,14 +70,17 @@ static __always_inline int read_frame(struct python_walk *w, __u64 frame)
 	return bytes > PYTHON_FRAME_BYTES || python_read(w, w->frame_memory, bytes, frame);
 }
 
-/* Whether there is a frame that runs code; it is read. */
+/* Read the frame at an address and its code object. Return whether both are valid. */
 static __always_inline int is_frame(struct python_walk *w, __u64 frame)
 {
 	return frame && !(frame & 7) && !read_frame(w, frame) &&
 	       !read_code(w, frame_word(w, w->layout.frame_code));
 }
 
-/* The caller's frame, if there is a struct _PyCFrame that has it: further up the C stack. */
+/*
+ * Return whether address is a struct _PyCFrame farther up the C stack that has a valid frame;
+ * w->frame becomes that frame, the caller's.
+ */
 static __always_inline int is_cframe(struct python_walk *w, __u64 address)
 {
 	__u64 previous = 0;
@@ -87,7 +91,10 @@ static __always_inline int is_cframe(struct python_walk *w, __u64 address)
 	       is_frame(w, w->frame);
 }
 
-/* The new frame, if it is linked to its shim, and that to the caller's frame (3.12). */
+/*
+ * Return whether address is the new frame: its shim is on the C stack, and the shim is linked to
+ * the caller's frame, if there is one (3.12). w->frame becomes the new frame.
+ */
 static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
 {
 	const struct python_layout *l = &w->layout;
@@ -109,7 +116,7 @@ static __always_inline int put_shim(struct python_walk *w, __u64 *words)
 	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }
 
-/* No register had a frame. */
+/* No register holds a frame: continue with w->otherwise, or end the walk. */
 static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 {
 	if (!w->otherwise && !w->whole)
@@ -120,7 +127,10 @@ static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 	return w->whole ? 0 : put_shim(w, words);
 }
 
-/* First all that may be the one, then all that may be the other. */
+/*
+ * Check one register: first each for the struct _PyCFrame of the caller, then each for the new
+ * frame.
+ */
 static __always_inline int register_step(struct python_walk *w, __u64 *words)
 {
 	__u32 tried = w->tried, number = tried & (UNWIND_REGISTERS - 1);
@@ -132,7 +142,7 @@ static __always_inline int register_step(struct python_walk *w, __u64 *words)
 	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
 				       !is_new_frame(w, w->registers[number]))
 		return 0;
-	w->at = w->begun; /* what was found before was a call's that is over */
+	w->at = w->begun; /* frames found before belong to a call that is over */
 	w->cframe = 0;
 	w->phase = PYTHON_WALK;
 	return 0;

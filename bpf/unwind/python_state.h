@@ -7,38 +7,42 @@
 #include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/state.h"
 
-/* Room for words, wherever the first of the walk stands. */
+/* Room for words, for every index of a walk's first word. */
 #define PYTHON_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON)
-/* Steps of a search, whatever lists a process has, and of a walk as a whole. */
+/* Most steps of a search, for any list of threads, and of a walk as a whole. */
 #define PYTHON_SEARCH_MAX 4096
 #define PYTHON_STEPS_MAX 8192
-/* Threads of several interpreters that one native thread may run, one inside the other. */
+/* Most thread states of nested interpreters that one native thread may run. */
 #define PYTHON_NESTED_MAX 4
 /*
- * A thread that was not found is not looked for again for so long, ns, unless there is a new
- * thread: twice as long each time, since most are native threads of a library, but some have just
- * begun.
+ * Back-off, ns: a thread that was not found is not searched again for this time, unless there is a
+ * new thread. The pause doubles each time, since most such threads are native threads of a library,
+ * but some have just begun.
  */
 #define PYTHON_PAUSE_LEAST 1000000
 #define PYTHON_PAUSE_MOST 100000000
 
 enum python_phase {
-	PYTHON_SEARCH, /* for the thread among those of all interpreters */
-	PYTHON_BEGIN, /* one of its thread states */
-	PYTHON_WALK, /* a frame */
-	PYTHON_REGISTER, /* a register that may hold what is not linked yet */
+	PYTHON_SEARCH, /* search the thread in the lists of all interpreters */
+	PYTHON_BEGIN, /* begin one of the thread's states */
+	PYTHON_WALK, /* walk one frame */
+	PYTHON_REGISTER, /* check one register for a frame that is not linked yet */
 };
 
-/* Where the states of a thread were found. Other CPUs may write it at once: all is checked. */
+/*
+ * Cached states of a thread. Other CPUs may write an entry at the same time: readers check all of
+ * it.
+ */
 struct python_thread {
-	__u64 runtime, born; /* whose */
+	__u64 runtime, born; /* of the thread's process */
 	__u32 tid;
-	__u32 count; /* of states */
-	__u64 searched; /* when, ns */
-	__u64 pause; /* until it is looked for again, ns */
-	/* the first interpreter, and its first thread, then: new ones come before them */
+	__u32 count; /* number of states */
+	__u64 searched; /* time of the last search, ns */
+	__u64 pause; /* until the next search, ns */
+	/* the first interpreter, and its first thread, at that search: new ones come first */
 	__u64 head, first;
-	__u32 alone; /* there was one interpreter only; else states are looked for every time */
+	/* there was one interpreter only; otherwise the states are searched every time */
+	__u32 alone;
 	__u32 unused;
 	__u64 states[PYTHON_NESTED_MAX];
 };
@@ -46,35 +50,35 @@ struct python_thread {
 struct python_walk {
 	struct python_process process;
 	struct python_layout layout;
-	__u64 born; /* of the process */
+	__u64 born; /* start time of the process, ns */
 	__u64 now; /* ns */
 	__u64 self; /* the thread pointer */
 	__u32 tid;
-	__u32 from, at; /* where the first word is, and the next */
-	__u32 count, next; /* states found, and which comes next */
-	__u64 states[PYTHON_NESTED_MAX]; /* the innermost interpreter's first */
-	__u64 idle; /* a state without frames; 0: none was found */
-	__u64 head; /* first interpreter */
-	__u64 first_thread; /* its */
-	__u64 interpreter, thread; /* that the search stands at */
-	__u64 cframe; /* of 3.11 and 3.12, until its frame is known to be right; else 0 */
-	__u64 registers[UNWIND_REGISTERS]; /* of the thread where it stood */
+	__u32 from, at; /* index of the first word, and of the next */
+	__u32 count, next; /* number of states found, and index of the next */
+	__u64 states[PYTHON_NESTED_MAX]; /* innermost interpreter first */
+	__u64 idle; /* a state without frames; 0: none */
+	__u64 head; /* the first interpreter */
+	__u64 first_thread; /* the first thread of head */
+	__u64 interpreter, thread; /* position of the search */
+	__u64 cframe; /* 3.11 and 3.12: until its frame is known to be right; else 0 */
+	__u64 registers[UNWIND_REGISTERS]; /* of the thread at the sample */
 	__u64 frame;
-	__u64 otherwise; /* if no register has the frame: this one; 0: none */
-	__u32 searched; /* steps */
+	__u64 otherwise; /* frame to continue with if no register holds one; 0: none */
+	__u32 searched; /* steps of the search */
 	__u32 alone; /* there is one interpreter only */
-	__u32 tried; /* registers */
-	__u32 begun; /* where the first word of this state is */
+	__u32 tried; /* registers checked */
+	__u32 begun; /* index of this state's first word */
 	__u8 phase; /* enum python_phase */
-	__u8 recalled; /* states are what was remembered */
-	__u8 first; /* no frame of this state was read yet */
+	__u8 recalled; /* the states come from the cache */
+	__u8 first; /* no frame of this state has been read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
 	__u8 missed; /* the search has found no state with frames */
-	__u8 whole; /* if no register has the frame: there is no shim before the other one */
-	__u8 bounded; /* the last word tells where a native call began */
-	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* a frame's, a code object's */
-	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str that is shown of a code object */
+	__u8 whole; /* if no register holds a frame, no shim is missing before otherwise */
+	__u8 bounded; /* the last word marks the beginning of a native call */
+	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
+	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
 	__u64 file, file_id; /* of the frame before: address, python_text_id(); 0: none */
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];

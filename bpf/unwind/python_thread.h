@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Which states of the interpreters are those of the thread that stands here,
- * and whether it holds their locks. What was found is remembered by thread id.
+ * Finds the interpreter states of the sampled thread, and whether the thread holds the
+ * interpreter's lock. The states found are cached by thread id.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_THREAD_H
 #define SKEIN_BPF_UNWIND_PYTHON_THREAD_H
@@ -9,8 +9,9 @@
 #include "bpf/unwind/python_state.h"
 
 /*
- * Whether a thread state's ident is that of the thread with this thread pointer: pthread_self() is
- * the same number, or, where the thread's own data lie in front of it, a little less.
+ * Return whether a thread state's ident belongs to the thread with this thread pointer.
+ * pthread_self() is the same number, or, on arm64, where the C library's thread data precede the
+ * thread pointer, a little less.
  */
 static __always_inline int python_is_self(__u64 ident, __u64 self)
 {
@@ -37,7 +38,7 @@ static __always_inline int end_python(struct python_walk *w, enum walk_end end)
 	return 1;
 }
 
-/* Whether all that were found the last time still are states of this thread. */
+/* Take the cached states. Return 0 if all of them still belong to this thread. */
 static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
 {
 	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
@@ -52,7 +53,7 @@ static __always_inline int check_states(struct python_walk *w, const struct pyth
 	return 0;
 }
 
-/* The thread states that were found the last time, if they may still be this thread's. */
+/* Use the cached states of the thread if they may still be valid. */
 static __always_inline void recall_states(struct python_walk *w)
 {
 	const struct python_thread *t = python_recall(w);
@@ -67,11 +68,13 @@ static __always_inline void recall_states(struct python_walk *w)
 	if (!w->count &&
 	    (t->first != w->first_thread || w->now - t->searched > t->pause))
 		return;
-	w->recalled = 1; /* be it that there are none */
+	w->recalled = 1; /* also if the cache says that there are none */
 	w->phase = PYTHON_BEGIN;
 }
 
-/* How long to wait if the thread was not found, or has no frames, again. */
+/*
+ * Return the back-off (ns) after a search; it grows if the thread again has no state with frames.
+ */
 static __always_inline __u64 pause_of(const struct python_walk *w, const struct python_thread *t)
 {
 	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
@@ -87,7 +90,7 @@ static __always_inline void remember_states(const struct python_walk *w)
 	if (!t)
 		return;
 	t->pause = pause_of(w, t);
-	t->count = 0; /* nobody takes half of it */
+	t->count = 0; /* readers on other CPUs must not use a half-written entry */
 	t->runtime = w->process.runtime;
 	t->born = w->born;
 	t->tid = w->tid;
@@ -101,7 +104,8 @@ static __always_inline void remember_states(const struct python_walk *w)
 }
 
 /*
- * 0: there are steps to make. The process, layout and thread are set. at: of the first word.
+ * Begin a walk; the process, layout and thread are set. at: index of the first word. Return 0 if
+ * there are steps to make.
  */
 static __always_inline int python_begin(struct python_walk *w, __u32 at)
 {
@@ -113,10 +117,10 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	w->phase = PYTHON_SEARCH;
 	w->recalled = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->end = WALK_END_PYTHON; /* if there are not steps enough */
+	w->end = WALK_END_PYTHON; /* the result if the steps are used up */
 	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters) || !w->head ||
 	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
-		return 1; /* it has not begun yet, or is over */
+		return 1; /* the interpreter has not begun yet, or is over */
 	w->interpreter = w->head;
 	w->idle = 0;
 	w->alone = 0;
@@ -124,7 +128,7 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	return 0;
 }
 
-/* The search has seen everything, or what it could. */
+/* End the search, after all lists or at its limit. */
 static __always_inline int end_search(struct python_walk *w)
 {
 	w->missed = !w->count;
@@ -138,7 +142,7 @@ static __always_inline int end_search(struct python_walk *w)
 	return 0;
 }
 
-/* Whether a state runs frames. */
+/* Return whether a thread state runs frames. */
 static __always_inline int has_frames(struct python_walk *w, __u64 thread)
 {
 	const struct python_layout *l = &w->layout;
@@ -148,7 +152,7 @@ static __always_inline int has_frames(struct python_walk *w, __u64 thread)
 		return 0;
 	if (l->cframe_frame == PYTHON_ABSENT)
 		return 1;
-	/* what is in there may not be linked yet; the root has none, and nothing before it */
+	/* an entry may not be linked yet; the root has neither a frame nor an entry before it */
 	cframe = frame;
 	return (!read_at(w, &frame, cframe, l->cframe_previous) && frame) ||
 	       (!read_at(w, &frame, cframe, l->cframe_frame) && frame);
@@ -168,10 +172,10 @@ static __always_inline int search_interpreter(struct python_walk *w)
 }
 
 /*
- * One interpreter's first thread, or one thread: whether it is the one that stands here. A thread
- * has one state in each interpreter that it has to do with; but up to 3.11 one that is about to
- * begin has its parent's ident. Neither has frames unless it runs. Other threads change the lists
- * meanwhile.
+ * Check the first thread of one interpreter, or one more thread, for the sampled thread. A thread
+ * has one state in each interpreter that it uses; but up to 3.11 a thread that is about to begin
+ * has its parent's ident. Neither has frames unless it runs. Other threads change the lists at the
+ * same time.
  */
 static __always_inline int search_step(struct python_walk *w)
 {
@@ -199,7 +203,7 @@ static __always_inline int search_step(struct python_walk *w)
 	return 0;
 }
 
-/* Whether a thread state holds the lock of its interpreter. */
+/* Return whether a thread state holds the lock of its interpreter. */
 static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
@@ -214,7 +218,7 @@ static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64
 	       !read_int(w, &locked, gil, l->gil_locked) && locked;
 }
 
-/* The interpreter's lock and collector, as far as this thread has to do with them. */
+/* Set the flags for the interpreter's lock and collector, if this thread holds the lock. */
 static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
@@ -231,7 +235,7 @@ static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __
 		w->flags |= WIRE_PYTHON_COLLECTING;
 }
 
-/* What was remembered is not so any more. */
+/* Discard the cached states and search again. */
 static __always_inline int search_again(struct python_walk *w)
 {
 	w->recalled = 0;
@@ -244,8 +248,8 @@ static __always_inline int search_again(struct python_walk *w)
 }
 
 /*
- * No more states. If what was remembered has no frames, the thread has perhaps got another state
- * since: at once if there is a new first one, for free memory may still have the ident.
+ * End the states. If cached states have no frames, the thread may have got another state since;
+ * search at once if there is a new first thread, because a freed state may still contain the ident.
  */
 static __always_inline int end_states(struct python_walk *w)
 {
@@ -257,7 +261,10 @@ static __always_inline int end_states(struct python_walk *w)
 	return search_again(w);
 }
 
-/* A state that was remembered may have been freed, and its memory be used for something else. */
+/*
+ * Handle unreadable memory: search again if the state came from the cache, since a cached state may
+ * have been freed and its memory reused.
+ */
 static __always_inline int end_unreadable(struct python_walk *w)
 {
 	if (w->recalled && w->at == w->from)
@@ -265,7 +272,7 @@ static __always_inline int end_unreadable(struct python_walk *w)
 	return end_python(w, WALK_END_PYTHON);
 }
 
-/* The innermost frame of the next state. */
+/* Begin with the innermost frame of the next state. */
 static __always_inline int begin_step(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * How a frame is left: the unwind table of a file, as it lies in the kernel's
- * maps, in the cache on disk and between the processes that make and use it.
- * Layout only, so that whoever builds tables may include it. On the kernel
- * side vmlinux.h has come before it.
+ * Unwind rules and tables: how to leave a frame. The same layout is used in the BPF maps, in the
+ * cache on disk, and between the processes that make and use tables. This header has only layouts,
+ * so that programs that make tables may include it. BPF programs include vmlinux.h before it.
  *
- * A table maps file offsets to rules. The code is cut into pages of 64 KiB;
- * each has sorted rows of 4 bytes: the low 16 bits of the offset at which the
- * row begins in the upper half, the number of its rule in the lower, so that
- * rows compare as numbers. A row holds until the next one. A page that has
- * rows begins with one at its first byte, so no look-up leaves its page; one
- * that has none holds no code, unless it is not made yet (UNWIND_PAGE_UNMADE).
+ * A table maps file offsets to rules. The code is divided into pages of 64 KiB, each with sorted
+ * rows of 4 bytes: the upper half is the low 16 bits of the offset at which the row begins, the
+ * lower half is the number of its rule, so that rows compare as numbers. A row is valid up to the
+ * next one. A page with rows begins with one at its first byte, so no lookup leaves its page; a
+ * page without rows has no code, unless it is not made yet (UNWIND_PAGE_UNMADE).
  */
 #ifndef SKEIN_BPF_UNWIND_RULE_H
 #define SKEIN_BPF_UNWIND_RULE_H
@@ -27,39 +25,38 @@
 #define UNWIND_ROW_RULE(row) ((row) & 0xffff)
 
 /*
- * Where the canonical frame address (CFA) is. Registers have their DWARF
- * numbers. Other registers than the stack, frame and base pointer are known
- * where the thread stood or was interrupted by a signal, and as long as frames
- * from there on hold nothing but their return address.
+ * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. Registers
+ * other than the stack, frame and base pointer are known where the thread was sampled or
+ * interrupted by a signal, and as long as all frames from there on hold only their return address.
  */
 enum unwind_kind {
-	UNWIND_GAP, /* nothing is said of this code: the walker tries frame pointers */
-	UNWIND_BAD, /* it is said, but not understood: the walk ends with a reason */
-	UNWIND_END, /* a thread begins here: nobody called */
+	UNWIND_GAP, /* no description of this code: the walker tries the frame pointer */
+	UNWIND_BAD, /* a description that skein does not understand: the walk ends with a reason */
+	UNWIND_END, /* a thread begins here: there is no caller */
 	UNWIND_CFA, /* reg + cfa_offset */
 	UNWIND_DEREF, /* *(reg + cfa_offset) + second */
 	UNWIND_INDEXED, /* *(reg + 8 * index + cfa_offset) + second */
 	UNWIND_PLT, /* sp + cfa_offset + ((pc & 15) >= second ? 8 : 0) */
 	UNWIND_SIGNAL, /* all registers are in a struct sigcontext at sp + cfa_offset */
-	UNWIND_FRAME, /* the code keeps a frame pointer, whatever else is said */
+	UNWIND_FRAME, /* the code keeps a frame pointer, even if a description differs */
 	/*
-	 * In clone(), behind the system call: the parent comes back here (CFA is
-	 * sp + cfa_offset), the child (whose result is 0) begins here.
+	 * In clone(), after the system call: the parent returns here (its CFA is sp + cfa_offset),
+	 * the child (whose result is 0) begins here.
 	 */
 	UNWIND_CLONE,
 	UNWIND_KIND_COUNT
 };
 
-/* Where the caller's frame pointer is. */
+/* How to find the caller's frame pointer. */
 enum unwind_fp {
-	UNWIND_FP_SAME, /* it has not been touched */
+	UNWIND_FP_SAME, /* in its register */
 	UNWIND_FP_AT_CFA, /* saved at CFA + fp_offset */
-	UNWIND_FP_AT_FP, /* saved at the present frame pointer + fp_offset */
-	UNWIND_FP_UNKNOWN, /* lost, or in a place that is not understood */
+	UNWIND_FP_AT_FP, /* saved at the frame pointer + fp_offset */
+	UNWIND_FP_UNKNOWN, /* lost, or in a place that skein does not understand */
 	UNWIND_FP_COUNT
 };
 
-/* Where the return address is. */
+/* How to find the return address. */
 enum unwind_ra {
 	UNWIND_RA_AT_CFA, /* at CFA + second (UNWIND_CFA), else at CFA - 8 */
 	UNWIND_RA_IN_REGISTER, /* in the register numbered index: vfork(), or arm64's lr */
@@ -67,22 +64,22 @@ enum unwind_ra {
 };
 
 /*
- * One more register is followed: rbx, by which _dl_runtime_resolve() and other
- * code that aligns its stack finds its frame. It is saved at CFA + base_offset.
+ * The walker follows one more register, rbx, from which _dl_runtime_resolve() and other code that
+ * aligns its stack computes its CFA. It is saved at CFA + base_offset.
  */
 enum unwind_base {
-	UNWIND_BASE_SAME = 0, /* instead of an offset: it has not been touched */
-	UNWIND_BASE_LOST = 1, /* no offset is odd */
+	UNWIND_BASE_SAME = 0, /* instead of an offset: still in its register */
+	UNWIND_BASE_LOST = 1, /* instead of an offset, since no offset is odd: lost */
 };
 
 struct unwind_rule {
 	__s32 cfa_offset;
-	__s32 second; /* by kind */
-	__s16 fp_offset; /* by fp */
+	__s32 second; /* depends on kind */
+	__s16 fp_offset; /* depends on UNWIND_SAVED_FP(saved) */
 	__s16 base_offset; /* or enum unwind_base */
 	__u8 kind; /* enum unwind_kind */
-	__u8 reg; /* of the CFA: DWARF number */
-	__u8 index; /* second register: of UNWIND_INDEXED, or of the return address */
+	__u8 reg; /* DWARF number of the register in the CFA */
+	__u8 index; /* second register: for UNWIND_INDEXED, or with the return address */
 	__u8 saved; /* enum unwind_fp | enum unwind_ra << 4 */
 };
 
@@ -90,11 +87,11 @@ struct unwind_rule {
 #define UNWIND_SAVED_FP(saved) ((saved) & 15)
 #define UNWIND_SAVED_RA(saved) ((saved) >> 4)
 
-/* DWARF numbers of the registers that matter, and how many a rule may name. */
+/* DWARF numbers of the registers that skein uses, and how many a rule may name. */
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define UNWIND_REG_FP 29
 #define UNWIND_REG_LR 30
-#define UNWIND_REG_BASE 19 /* by convention: no code is known to need it */
+#define UNWIND_REG_BASE 19 /* by convention; no code is known to need it */
 #define UNWIND_REG_SP 31
 #define UNWIND_REGISTERS 32
 #else
@@ -105,15 +102,15 @@ struct unwind_rule {
 #endif
 
 /*
- * The version also grows when tables are made otherwise than before, so that
- * those that were kept from then are not used.
+ * The version is also increased when tables are made in another way, so that cached tables of older
+ * versions are not used.
  */
 #define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
 #define UNWIND_TABLE_VERSION 4
 
 /*
- * A table in one piece of memory: this header, then the rules (the rows' rule
- * numbers count in them), the pages from first_page on, and the rows.
+ * A table in one block of memory: this header, then the rules (rows count them from 0), the pages
+ * from first_page on, and the rows.
  */
 struct unwind_header {
 	__u32 magic;
@@ -122,26 +119,26 @@ struct unwind_header {
 	__u32 pages;
 	__u32 rules; /* at most 65,536 */
 	__u32 rows;
-	__u32 refused; /* descriptions of functions that made no sense, for whoever counts */
+	__u32 refused; /* descriptions of functions that were invalid, for statistics */
 };
 
 /*
- * The same with some of the pages only: those that were asked for. No cache on disk keeps it. The
- * others have this count, and may be asked for as well, or come with the table.
+ * Magic of a table with only some of its pages: the requested ones. It is not cached on disk. The
+ * other pages have this count; they may be requested later, or come with the whole table.
  */
 #define UNWIND_PAGES_MAGIC 0x67706e75 /* "unpg" */
 #define UNWIND_PAGE_UNMADE 0xffffffff
 
 /*
- * Walkers read it as one word (UNWIND_PAGE_WORD), and whoever makes it writes it as one, after the
- * rows: what is not made is never taken for what has no code.
+ * Walkers read a page as one word (UNWIND_PAGE_WORD), and its maker writes it as one word, after
+ * the rows: a walker never takes an unmade page for one without code.
  */
 struct unwind_page {
-	__u32 first; /* row */
-	__u32 count; /* of rows */
+	__u32 first; /* index of the first row */
+	__u32 count; /* number of rows */
 };
 
-/* Both machines that skein runs on store the lower half first. */
+/* Both supported architectures are little-endian. */
 #define UNWIND_PAGE_WORD(first, count) ((__u64)(count) << 32 | (first))
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* The state of a walk between two frames. */
+/* State of a walk of a native stack between two frames. */
 #ifndef SKEIN_BPF_UNWIND_STATE_H
 #define SKEIN_BPF_UNWIND_STATE_H
 
@@ -11,10 +11,10 @@
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
-/* What the verifier sees checked is what is used: the compiler may not derive it anew. */
+/* Make the checked value the used one for the verifier: the compiler may not compute it again. */
 #define keep_in_register(value) asm volatile("" : "+r"(value))
 
-/* Values of enum stack_end in base/record.h, which asserts that they agree. */
+/* Values of enum stack_end in base/record.h, which asserts that they are equal. */
 enum walk_end {
 	WALK_END_WALKED = 0,
 	WALK_END_DEPTH = 1,
@@ -29,33 +29,34 @@ enum walk_end {
 	WALK_END_CODE_32_BIT = 13,
 };
 
-/* What a step comes to. */
+/* Results of a step. */
 enum walk_obstacle {
-	WALK_LEFT, /* the walk stands in the caller */
+	WALK_LEFT, /* the walk has left the frame and is in its caller */
 	WALK_OVER,
-	WALK_UNMAPPED, /* no mapping is known there */
+	WALK_UNMAPPED, /* no known mapping contains pc */
 	WALK_PENDING, /* the table is not ready */
 };
 
 #define WALK_WINDOW_WORDS 32
 #define WALK_WINDOW_BYTES (WALK_WINDOW_WORDS * 8)
-#define WALK_NO_WINDOW 1 /* misaligned: no address lies in it */
-/* A frame without description that is larger is none. */
+#define WALK_NO_WINDOW 1 /* misaligned: no valid address lies in this window */
+/* Largest frame without description, bytes; a larger one is not taken for a frame. */
 #define WALK_FRAME_MAX (1 << 20)
 
 struct walk {
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known */
 	__u64 version; /* of the address space */
-	__u32 mappings; /* place in the arena */
+	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 mapping_count;
-	__u8 exact; /* pc was interrupted there; otherwise it is a return address */
-	__u8 known; /* all registers are; otherwise pc, sp, fp and base only */
-	__u8 settled; /* what is not mapped is no code */
+	__u8 exact; /* pc was interrupted; otherwise it is a return address */
+	__u8 known; /* all registers are known; otherwise pc, sp, fp and base only */
+	__u8 settled; /* addresses outside of the mappings are not code */
 	__u8 end; /* enum walk_end */
-	__u8 afresh; /* look into the tables themselves, so that they are seen to be used */
+	/* look in the tables, not in the cache, so that their times of use are updated */
+	__u8 afresh;
 	__u8 unused[3];
-	__u64 window_at; /* address of the window, WALK_NO_WINDOW: none */
+	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
 };
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Where the current task's stack may end: its first stack, and its thread pointer. */
+/*
+ * Bounds of the current task's stack: the start of its process's first stack, and its thread
+ * pointer.
+ */
 #ifndef SKEIN_BPF_UNWIND_THREAD_H
 #define SKEIN_BPF_UNWIND_THREAD_H
 
-/* What vmlinux.h cannot have, since it is another on each architecture. */
+/* These members depend on the architecture, so the common vmlinux.h cannot have them. */
 #if defined(__TARGET_ARCH_arm64)
 struct thread_struct___arch {
 	struct {
@@ -22,7 +25,7 @@ struct mm_struct___stack {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
-/* Where the stack of a process's first thread begins; 0: there is none. */
+/* Return where the stack of the process's first thread begins; 0: there is none. */
 static __always_inline __u64 first_stack(struct task_struct *task)
 {
 	struct mm_struct___stack *mm = (struct mm_struct___stack *)task->mm;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The walker of native stacks: one step leaves one frame. The same code runs
- * in the kernel at sampling time, in user space where a stack could not be
- * finished there, and in tests over captured stacks. Whoever includes it has
- * defined its primitives:
+ * The walker of native stacks; one step leaves one frame. The same code runs in the kernel at
+ * sampling time, in user space for stacks that could not be finished there, and in tests on
+ * captured stacks. The file that includes this one has defined these primitives:
  *
  *   int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
- *                                   the thread's memory; 0 if it could be read
+ *                                   read the thread's memory; 0 on success
  *   const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
  *   struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
  *   const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
- *                                   each NULL if there is none
+ *                                   each returns NULL if there is none
  *   __u64 walk_now(void)
+ *                                   CLOCK_BOOTTIME, ns
  *   int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
  *   void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
  *                                   the pc -> rule cache, if there is one
@@ -23,13 +23,13 @@
 #include "bpf/unwind/state.h"
 #include "bpf/unwind/world.h"
 
-/* The largest steps of the searches: 2^14 mappings at most, 2^16 rows in a page. */
+/* First steps of the binary searches: at most 2^14 mappings, 2^16 rows in a page. */
 #define MAPPING_STEP (1U << 14)
 #define ROW_STEP (1U << 16)
 
 /*
- * All ones if a is less than b, both less than 2^63; else 0. Searches without
- * branches: the verifier would follow both ways of every one.
+ * Return all ones if a is less than b, else 0; both are less than 2^63. The searches have no
+ * branches, because the verifier would follow both sides of each.
  */
 static __always_inline __u32 less(__u64 a, __u64 b)
 {
@@ -44,13 +44,13 @@ static __always_inline __u32 less(__u64 a, __u64 b)
 static __always_inline const struct unwind_mapping *
 mapping_at(const struct arena_chunk *chunk, __u32 place)
 {
-	/* aligned by whoever wrote it: without the mask the verifier would not know */
+	/* the writer aligned it; the mask makes that known to the verifier */
 	__u32 at = place & (ARENA_CHUNK_WORDS - 1) & ~(UNWIND_MAPPING_WORDS - 1);
 
 	return (const struct unwind_mapping *)&chunk->words[at];
 }
 
-/* The last mapping that begins at or before pc, if pc lies in it. */
+/* Return the last mapping that begins at or before pc, if it contains pc; else NULL. */
 static __always_inline const struct unwind_mapping *find_mapping(const struct walk *w, __u64 pc)
 {
 	const struct arena_chunk *chunk = walk_chunk(w, w->mappings >> ARENA_CHUNK_SHIFT);
@@ -76,7 +76,10 @@ static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place
 	return chunk->words[place & (ARENA_CHUNK_WORDS - 1)];
 }
 
-/* The number of the rule at a place of a page: the last row that begins at or before it. */
+/*
+ * Return the number of the rule at an offset in a page: that of the last row that begins at or
+ * before the offset.
+ */
 static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 count,
 				      __u32 offset)
 {
@@ -96,7 +99,10 @@ static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 c
 
 typedef __u64 __attribute__((may_alias)) page_word;
 
-/* The page that an offset in the file lies in, as a word: one without rows outside of the table. */
+/*
+ * Return the page that contains an offset in the file, as a word; 0, a page without rows, outside
+ * of the table.
+ */
 static __always_inline __u64 find_page(const struct walk *w, const struct unwind_slot *slot,
 				       __u64 offset)
 {
@@ -110,7 +116,10 @@ static __always_inline __u64 find_page(const struct walk *w, const struct unwind
 	return *(const volatile page_word *)&chunk->words[place];
 }
 
-/* A page that is not made yet is no gap: the walk waits for it as for the table. */
+/*
+ * Find the rule at an offset in the file. A page that is not made yet is no gap: return
+ * WALK_PENDING, so that the walk waits for the page as for the table.
+ */
 static __always_inline int search_table(const struct walk *w, const struct unwind_slot *slot,
 					__u64 offset, __u32 *rule)
 {
@@ -124,8 +133,8 @@ static __always_inline int search_table(const struct walk *w, const struct unwin
 }
 
 /*
- * The rule of the code at pc, or one of enum walk_obstacle. What may change
- * without a new version of the address space is not remembered.
+ * Find the rule of the code at pc. Return 0, or one of enum walk_obstacle. Results that may change
+ * without a new version of the address space are not put into the cache.
  */
 static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *rule)
 {
@@ -159,14 +168,14 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 }
 
 /*
- * Frames are small and lie side by side: memory is read in pieces that hold
- * several, since every read costs more than all other work of a frame.
+ * Read one word of the stack through the window: frames are small and adjacent, and every read of
+ * user memory costs more than all other work of a frame. Return 0 on success.
  */
 static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
 {
 	__u64 behind = address - w->window_at, index;
 
-	if (address & 7) /* hostile, or no stack: windows are of whole words */
+	if (address & 7) /* crafted, or not a stack: windows hold aligned words only */
 		return walk_read(w, ret, sizeof(*ret), address);
 	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
 		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
@@ -203,7 +212,7 @@ static __always_inline int end_walk(struct walk *w, enum walk_end end)
 	return WALK_OVER;
 }
 
-/* Why code without a rule and without a frame pointer ends a walk. */
+/* Return why code without a rule and without a frame pointer ends a walk. */
 static __always_inline enum walk_end end_without(__u32 rule)
 {
 	if (rule == UNWIND_RULE_GENERATED)
@@ -212,9 +221,8 @@ static __always_inline enum walk_end end_without(__u32 rule)
 }
 
 /*
- * What is left when nothing is said: the frame pointer, if it may be one. 0
- * is what the outermost frame has by the ABI; whether a thread begins there is
- * judged by its address.
+ * Leave code without a rule by its frame pointer, if the value can be one. By the ABI it is 0 in
+ * the outermost frame; whether a thread really begins there is decided later by the address.
  */
 static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
 {
@@ -232,7 +240,7 @@ static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
 	return WALK_LEFT;
 }
 
-/* A frame pointer that leads to another stack, as Go's runtime has it. */
+/* Leave a frame whose frame pointer may lead to another stack, as in Go's runtime. */
 static __always_inline int leave_to_other_stack(struct walk *w)
 {
 	__u64 fp = w->fp, next, pc;
@@ -315,7 +323,10 @@ static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_
 	return WALK_LEFT;
 }
 
-/* If it is lost nothing is said: a CFA by it will be below the stack pointer. */
+/*
+ * Find the caller's base register. A lost one becomes 0: a CFA computed from 0 lies below the stack
+ * pointer and ends the walk.
+ */
 static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
 {
 	if (r->base_offset == UNWIND_BASE_SAME)
@@ -328,24 +339,27 @@ static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, 
 }
 
 /*
- * A frame that holds nothing but its return address has saved no register: all are still its
- * caller's. libcrypto's AES-GCM finds its frame by rax, which its helpers leave alone.
+ * Return whether a frame holds only its return address: it has saved no register, so all are still
+ * the caller's. libcrypto's AES-GCM finds its frame by rax, which its helpers do not change.
  */
 static __always_inline int is_bare(const struct unwind_rule *r)
 {
 	return r->kind == UNWIND_CFA && r->reg == UNWIND_REG_SP && r->cfa_offset == 8;
 }
 
-/* The usual way: from the CFA come the caller's registers. */
+/* Leave a frame by its CFA, from which the caller's registers are found. */
 static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule *r)
 {
 	__u64 cfa = 0, pc = 0;
 	int ret = cfa_of(w, r, &cfa);
 
-	/* stacks grow down: one that does not get shorter would never end */
+	/* stacks grow down; a stack that does not get shorter would never end */
 	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
 		return end_walk(w, WALK_END_BAD_ROW);
-	/* saved registers lie below: the window then holds the return address too */
+	/*
+	 * read the saved registers first: they lie below, so the window then also holds the return
+	 * address
+	 */
 	if (ret == WALK_LEFT)
 		ret = base_of(w, r, cfa);
 	if (ret == WALK_LEFT)
@@ -361,7 +375,7 @@ static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule
 	return WALK_LEFT;
 }
 
-/* exact: pc was interrupted where it stands. */
+/* Leave a frame by a rule. exact: pc was interrupted, and is not a return address. */
 static __always_inline int leave_by_rule(struct walk *w, __u32 number, int exact)
 {
 	const struct unwind_rule *r = walk_rule(w, number);
@@ -385,8 +399,8 @@ static __always_inline int leave_by_rule(struct walk *w, __u32 number, int exact
 }
 
 /*
- * Leave the frame at w->pc. Returns WALK_LEFT, WALK_OVER (w->end says how), or
- * one of enum walk_obstacle with w as it was: another build of the walker can go on.
+ * Leave the frame at w->pc. Return WALK_LEFT, WALK_OVER (w->end has the reason), or another enum
+ * walk_obstacle with w unchanged, so that another build of the walker can continue.
  */
 static __always_inline int walk_step(struct walk *w)
 {
@@ -403,7 +417,7 @@ static __always_inline int walk_step(struct walk *w)
 	ret = leave_by_rule(w, rule, exact);
 	if (ret != WALK_LEFT)
 		return ret;
-	if (w->exact) /* what a signal interrupted has all its registers */
+	if (w->exact) /* after a signal's frame all registers are known */
 		w->known = 1;
 	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What walkers look things up in, as it lies in memory that user space writes
- * and the kernel side reads: which process has mapped what, and the unwind
- * tables of the files (rule.h). On the kernel side vmlinux.h has come before.
+ * The memory in which walkers look up mappings and unwind tables (rule.h); user space writes it,
+ * the BPF programs read it. BPF programs include vmlinux.h before it.
  *
- * Everything of variable size lies in an arena of chunks of 1 MiB. A place in
- * it is a number of 32-bit words; what is allocated together does not cross
- * the end of its chunk.
+ * Everything of variable size lies in an arena of chunks of 1 MiB. A place in the arena is a number
+ * of 32-bit words; one allocation does not cross the end of its chunk.
  */
 #ifndef SKEIN_BPF_UNWIND_WORLD_H
 #define SKEIN_BPF_UNWIND_WORLD_H
@@ -22,27 +20,27 @@ struct arena_chunk {
 	__u32 words[ARENA_CHUNK_WORDS];
 };
 
-/* One executable mapping of an address space. A space's lie sorted in the arena. */
+/* One executable mapping of an address space. The mappings of a space lie sorted in the arena. */
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 offset; /* in the file, of start */
+	__u64 offset; /* in the file, of the mapping's start */
 	__u32 table; /* number of a struct unwind_slot */
 	__u32 unused;
 };
 
 #define UNWIND_MAPPING_WORDS (sizeof(struct unwind_mapping) / sizeof(__u32))
 
-/* The mappings of a process. The key is its pid; another born is another process. */
+/* The mappings of a process. The key is its pid; the entry is void if born differs. */
 struct unwind_process {
 	__u64 born; /* start_boottime of its main thread, ns; 0: not known */
-	__u64 version; /* of the address space: never the same for two states of any */
-	__u32 mappings; /* place in the arena */
+	__u64 version; /* of the address space; unique for every state of every space */
+	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 count; /* of mappings */
-	__u32 settled; /* what is not mapped here is no code: user space knows no more */
+	__u32 settled; /* user space knows all mappings: other addresses are not code */
 	__u32 unused;
 	/*
-	 * When it executed another program, ns; 0: not since it was told. User space,
-	 * which is a little behind, must not tell of the program before.
+	 * Time of the last exec, ns; 0: none since user space wrote the entry. User space is a
+	 * little late, and must not enter the mappings of the program before the exec.
 	 */
 	__u64 executed;
 	struct python_process python;
@@ -51,29 +49,29 @@ struct unwind_process {
 #define UNWIND_PROCESSES_MAX 65536
 
 enum unwind_state {
-	UNWIND_TABLE_PENDING, /* being made: walks wait for it in user space */
+	UNWIND_TABLE_PENDING, /* being made; user space continues the walks that need it */
 	UNWIND_TABLE_READY,
-	UNWIND_TABLE_NONE, /* the file has none */
+	UNWIND_TABLE_NONE, /* the file has no table */
 	UNWIND_TABLE_EVICTED,
-	UNWIND_TABLE_GENERATED, /* a JIT's code */
+	UNWIND_TABLE_GENERATED, /* code of a JIT compiler */
 };
 
 /* The table of one file. */
 struct unwind_slot {
 	__u32 state; /* enum unwind_state; written last */
 	__u32 pages; /* place in the arena, of struct unwind_page */
-	__u64 first_page; /* number of the first: file offset >> UNWIND_PAGE_SHIFT */
+	__u64 first_page; /* number of the first page: file offset >> UNWIND_PAGE_SHIFT */
 	__u32 page_count;
 	__u32 unused;
-	__u64 used; /* when a walker last looked into it, or wanted to, ns; 0: never */
+	__u64 used; /* time of a walker's last access or attempt, ns; 0: never */
 };
 
 #define UNWIND_SLOTS_MAX 16384
 #define UNWIND_SLOT_GENERATED 0 /* of all generated code */
-#define UNWIND_SLOT_NONE 1 /* of all that certainly has no table */
+#define UNWIND_SLOT_NONE 1 /* of all code that certainly has no table */
 #define UNWIND_SLOTS_FIXED 2
 
-/* Rules are shared by all tables. These numbers stand for code without a rule. */
+/* All tables share the rules. These numbers stand for code without a rule. */
 enum unwind_fixed_rule {
 	UNWIND_RULE_GAP, /* a hole in a table */
 	UNWIND_RULE_GENERATED,
