@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * LD_PRELOAD: lets one call of a kind fail, as it does when a machine has had enough. Allocations
- * are taken at malloc() and its relatives; system calls where the kernel meets them (a seccomp
- * filter sends those that come from the C library here), so that none escapes that stdio, SQLite or
- * libbpf make. What to do and what was met stand in a file that the test maps: struct fault_plan.
+ * LD_PRELOAD library that lets one call of a kind fail, as on a machine without resources. It
+ * intercepts allocations at malloc() and its relatives, and system calls in the kernel: a seccomp
+ * filter traps those that come from the C library into this library, so that it also sees the calls
+ * made by stdio, SQLite or libbpf. The plan and the results are in a file that the test maps:
+ * struct fault_plan.
  *
- * A call is known by its site, a hash of its callers: one failure of each is far fewer runs than
- * one of each call, and finds nearly as much.
+ * A call is identified by its site, a hash of its callers: one failure of each site takes far fewer
+ * runs than one failure of each call, and finds nearly as much.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,10 +37,10 @@
 #endif
 
 #define SITES 8192
-#define DEPTH 8 /* callers that make a site */
-#define CALLS 16 /* system calls of a kind */
+#define DEPTH 8 /* callers in a site's hash */
+#define CALLS 16 /* most system calls in a plan */
 
-/* tests/lib/faults.py knows these layouts. */
+/* tests/lib/faults.py has the same layouts. */
 struct fault_site {
 	uint64_t key, count;
 	uint64_t callers[DEPTH]; /* offsets in their files; innermost first */
@@ -47,28 +48,28 @@ struct fault_site {
 };
 
 struct fault_plan {
-	/* what the test asks for */
+	/* set by the test */
 	uint64_t error;	 /* errno */
 	uint64_t memory; /* malloc() and its relatives */
-	uint64_t calls[CALLS]; /* numbers of system calls, + 1; 0: none */
-	uint64_t helpers; /* fail in processes that were forked, not in the first */
-	uint64_t site;	 /* fail at its first call; 0: */
-	uint64_t nth;	 /* fail at the n-th call of all; 0: at none, note the sites */
-	/* what was found */
+	uint64_t calls[CALLS]; /* numbers of system calls, plus 1; 0: none */
+	uint64_t helpers; /* fail in forked processes, not in the first process */
+	uint64_t site;	 /* fail at this site's first call; 0: use nth */
+	uint64_t nth;	 /* fail at the n-th call of all; 0: never fail, record the sites */
+	/* results */
 	uint64_t pid, met, counted, sites_used;
-	uint64_t blocks; /* allocated and not freed, when the first process ended */
+	uint64_t blocks; /* allocations not freed when the first process ended */
 	struct fault_site sites[SITES];
 };
 
-static struct fault_plan *plan; /* NULL: not wanted here */
-static struct fault_plan wanted; /* a copy: helpers lose what is shared */
-static bool first = true; /* the process that the test started */
-static uint64_t counted; /* in this process */
+static struct fault_plan *plan; /* NULL: no plan for this process */
+static struct fault_plan wanted; /* a copy of the plan: helpers unmap shared memory */
+static bool first = true; /* this process was started by the test */
+static uint64_t counted; /* calls in this process */
 static int64_t blocks; /* changed by all threads, without a lock */
 static char noting; /* a lock: one thread at a time writes to the plan */
 static __thread bool inside;
 
-/* Where an address lies: offset in its file, and the file's name. */
+/* Return an address as the offset in its file, and the file's name. */
 static uint64_t place(void *address, const char **file)
 {
 	struct dl_find_object found;
@@ -87,7 +88,7 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return key ^ key >> 29;
 }
 
-/* Who called, from the frame at "at" outwards. */
+/* Record the callers, from the frame at "at" outwards. */
 static void look(void *at, struct fault_site *ret)
 {
 	void *frames[DEPTH + 8];
@@ -121,7 +122,10 @@ static void note_locked(const struct fault_site *s)
 	to->count++;
 }
 
-/* Count a call from here, which is the one that fails if it is wanted and none has failed yet. */
+/*
+ * Count a call from here. Return whether it is to fail: the plan selects it, and none has failed
+ * yet.
+ */
 static bool is_the_one(const struct fault_site *here)
 {
 	bool result;
@@ -142,7 +146,7 @@ static bool is_the_one(const struct fault_site *here)
 	return result;
 }
 
-/* Whether this call is the one. at: where it returns to. */
+/* Return whether this call is to fail. at: its return address. */
 static bool fails(void *at)
 {
 	struct fault_site here = {0};
@@ -165,7 +169,7 @@ static void *(*next_calloc)(size_t, size_t);
 static void *(*next_realloc)(void *, size_t);
 static void (*next_free)(void *);
 
-/* For dlsym(), which may allocate while it looks for the allocator. */
+/* Memory for dlsym(), which may allocate while it looks up the allocator. */
 static _Alignas(16) char early[16384];
 static size_t early_used;
 
@@ -294,7 +298,7 @@ static void on_call(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Executable part of the C library, by a function that no sanitizer has one of its own for. */
+/* Find the executable part of the C library, by a function that no sanitizer replaces. */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uintptr_t *range = context, inside_libc = (uintptr_t)&gnu_get_libc_version;
@@ -320,7 +324,10 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
 			 offsetof(struct seccomp_data, instruction_pointer) + 4)
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_##what)
 
-/* Helpers give all signals back, and would not survive their next call without this one. */
+/*
+ * Helpers reset all signals; without this override of signal(), SIGSYS would kill them at their
+ * next call.
+ */
 sighandler_t signal(int number, sighandler_t handler)
 {
 	static sighandler_t (*next)(int, sighandler_t);
@@ -332,7 +339,9 @@ sighandler_t signal(int number, sighandler_t handler)
 	return next(number, handler);
 }
 
-/* Whoever is executed has its C library elsewhere, and is left alone. */
+/*
+ * Install the seccomp filter. An executed program has its C library elsewhere and is not affected.
+ */
 static bool catch_calls(void)
 {
 	struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -385,13 +394,13 @@ __attribute__((constructor)) static void begin(void)
 				mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	void *frame;
 
-	unsetenv("LD_PRELOAD"); /* commands that are run are not meant */
+	unsetenv("LD_PRELOAD"); /* commands that skein runs are not tested */
 	unsetenv("FAULT_PLAN");
 	if (fd >= 0)
 		close(fd);
 	if (shared == MAP_FAILED || ((struct fault_plan *)shared)->pid)
 		return;
-	backtrace(&frame, 1); /* loads what it needs */
+	backtrace(&frame, 1); /* loads what backtrace() needs */
 	pthread_atfork(NULL, NULL, in_child);
 	memcpy(&wanted, shared, offsetof(struct fault_plan, sites));
 	((struct fault_plan *)shared)->pid = (uint64_t)getpid();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
 /*
- * How long the children of some programs ran, by the moments at which sched_switch saw them come
- * and go. The tests compare it with samples: rusage charges the end of a preempted turn, some 10
- * us, to the next thread (docs/account.md).
+ * Measures how long the children of some programs ran, between the sched_switch events at which
+ * they got and lost the CPU. Tests compare the times with samples; rusage is less exact, because it
+ * charges the end of a preempted turn, some 10 us, to the next thread (docs/account.md).
  */
 #include "vmlinux.h"
 
@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile char parent_comm[16];
 
-/* When the thread that runs on this CPU came, in ns; 0 before the first switch. */
+/* Time at which the current thread of each CPU began to run, ns; 0 before the first switch. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -26,7 +26,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u32); /* the parent's process */
+	__type(key, __u32); /* pid of the parent process */
 	__type(value, struct slices);
 } ran SEC(".maps");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prints how long the children of each process of the name COMM ran, in ns, and in how many turns.
- * Writes a line when it has begun and measures until its input ends.
+ * Prints how long the children of each process named COMM ran, in ns, and in how many turns. Writes
+ * a line when it has begun, and measures until its standard input ends.
  *
  *   slices COMM
  */

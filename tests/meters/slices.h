@@ -2,7 +2,7 @@
 #ifndef SLICES_H
 #define SLICES_H
 
-/* Of the children of one process, on one CPU. */
+/* Sum over the children of one process, on one CPU. */
 struct slices {
 	__u64 ns;
 	__u64 count; /* turns on the CPU */

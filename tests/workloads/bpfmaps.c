@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spends half of its CPU time in bpf() map updates. The kernel runs no program
- * of a perf event on a CPU that is inside such a call, and tells nobody.
- * Prints both times, and how often it began to do the one or the other: when it
- * went over to it, and when it got the CPU back.
+ * Spends half of its CPU time in bpf() map updates. The kernel runs no perf event program on a CPU
+ * that is inside such a call, and does not report the omission. Prints both CPU times, and how
+ * often each kind of work began: when the thread switched to it, and when the thread got the CPU
+ * back.
  *
  *   bpfmaps SECONDS-OF-CPU
  */
@@ -16,7 +16,7 @@
 
 #include "burn.h"
 
-#define VALUE 32768 /* bytes: long copies make long calls */
+#define VALUE 32768 /* bytes: a long copy makes a long call */
 
 static char value[VALUE];
 

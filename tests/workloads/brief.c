@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program that lives a few milliseconds; with COPIES, that many of them one
- * after the other. Prints its own pid, the CPU seconds of the copies, in how many stretches they had
- * them, and how many copies there were.
+ * A program that lives for a few milliseconds; with COPIES, that many of them one after the other.
+ * Prints its own pid, the CPU seconds of the copies, the number of stretches in which they ran, and
+ * the number of copies.
  *
  *   brief MS [COPIES]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the workloads share: burning CPU time inside a function whose name the
- * tests look for, by the clock that only runs while the thread does.
+ * Common code of the workloads: burns CPU time inside a function whose name the tests search for,
+ * measured by the thread's CPU clock.
  */
 #ifndef SKEIN_TESTS_BURN_H
 #define SKEIN_TESTS_BURN_H
@@ -13,9 +13,9 @@
 #define MS 1000000ULL
 
 /*
- * A function of its own, with a frame: libc's clock_gettime() has none, so a
- * frame-pointer walk that starts inside it skips its caller. That caller shall
- * be this one and not the function that the tests look for.
+ * Read a clock, in a function with a frame of its own: libc's clock_gettime() has none, so a
+ * frame-pointer walk that starts inside it skips its caller. The skipped caller is then this
+ * function, not the function that the tests search for.
  */
 static __attribute__((unused)) uint64_t read_clock(clockid_t clock)
 {
@@ -25,7 +25,10 @@ static __attribute__((unused)) uint64_t read_clock(clockid_t clock)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* How often this process gave its CPU away or had to: stretches of its time, but one. */
+/*
+ * Return how often this process gave its CPU away or lost it: the number of its stretches on a CPU,
+ * less one.
+ */
 static __attribute__((unused)) long turns(void)
 {
 	struct rusage used;
@@ -35,15 +38,15 @@ static __attribute__((unused)) long turns(void)
 }
 
 #define thread_ns() read_clock(CLOCK_THREAD_CPUTIME_ID)
-/* The clock of every stamp in a trace. */
+/* CLOCK_BOOTTIME, the clock of all time stamps in a trace. */
 #define boot_ns() read_clock(CLOCK_BOOTTIME)
 
-/* Long enough that reading the clock stays below a hundredth of the burning. */
+/* Iterations between two readings of the clock, so that reading takes less than 1 % of the time. */
 #define BURN_LOOP 50000
 
 /*
- * Burn ns of this thread's CPU time right here, not in a callee: the loop must
- * belong to the function that is asked about.
+ * Burn ns of this thread's CPU time in place, not in a callee: the loop must belong to the function
+ * that the test measures.
  */
 #define BURN_HERE(ns) \
 	do { \
@@ -53,7 +56,7 @@ static __attribute__((unused)) long turns(void)
 				; \
 	} while (0)
 
-/* A function NAME(ns) that burns. */
+/* Define a function NAME(ns) that burns CPU time. */
 #define BURNER(name) \
 	void name(uint64_t ns); \
 	void name(uint64_t ns) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* C++ names: a namespace, a class template, a member function, a lambda. */
+/* Functions with C++ names: a namespace, a class template, a member function, a lambda. */
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hardly ever stands at the same stack twice: walks down a random path of left
- * and right calls, 24 deep, burns there for some microseconds, and begins anew.
+ * Almost never has the same stack twice: walks down a random path of left and right calls, 24 deep,
+ * burns CPU time there for some microseconds, and starts again.
  *
  *   distinct SECONDS
  */

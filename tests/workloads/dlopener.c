@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads shared objects late, one after the other, and runs each: the second
- * usually comes to lie where the first was. Prints where each lay.
+ * Loads shared objects late, one after the other, and runs each: the second is usually mapped where
+ * the first was. Prints the address of each.
  *
  *   dlopener SECONDS-OF-CPU FILE...
  */

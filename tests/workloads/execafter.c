@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What execself becomes: a program with a function of its own name.
+ * The program that execself executes; its function has a name of its own.
  *
  *   execafter SECONDS-OF-CPU
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns, then becomes another program in place: same pid, other mappings.
+ * Burns CPU time, then executes another program in place: same pid, other mappings.
  *
  *   execself SECONDS-OF-CPU PROGRAM [ARGS]
  */

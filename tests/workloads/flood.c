@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Maps many tiny files as code and runs from one to the next: each is a file that a profiler would
- * open, remember and read for the first time. Prints how many there are, then runs.
+ * Maps many tiny files as code and runs from one to the next: a profiler opens, reads and caches
+ * each of them for the first time. Prints the number of files, then runs.
  *
  *   flood DIRECTORY FILES SECONDS-OF-CPU
  */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A file system that stops to answer: a FUSE server of programs, which everybody may read until
- * all who run them have begun, and which takes every later request without answering it, so that
- * the kernel cannot even end who has asked. Needs root, to mount it without a setuid helper.
+ * A file system that stops replying: a FUSE server of program files. It serves reads until all
+ * processes that run the files have begun, then takes every later request without a reply, so that
+ * the kernel cannot even kill the process that made the request. Needs root, to mount it without a
+ * setuid helper.
  *
  *   hang MOUNT-POINT PROGRAM UID PROCESSES SECONDS-OF-CPU
  *
  * Starts PROCESSES copies of PROGRAM (called with SECONDS-OF-CPU) as UID, each from a file of its
- * own, prints how many once they run, and serves until it is killed.
+ * own, prints their number once they run, and serves until it is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ static void serve_read(int fd, const struct fuse_in_header *in)
 	answer(fd, in->unique, 0, content + r->offset, left < r->size ? left : r->size);
 }
 
-/* Nothing but what running a program takes. */
+/* Serve the requests that the kernel makes to run a program, and no others. */
 static void serve(int fd, const struct fuse_in_header *in)
 {
 	const struct fuse_init_out init = {
@@ -117,7 +118,7 @@ static void serve(int fd, const struct fuse_in_header *in)
 	}
 }
 
-/* In a child: a program that is run from the mount as that user. */
+/* In a child: run a program from the mount as the given user. */
 static void run(const char *mount, int number, uid_t uid, char *seconds)
 {
 	char path[256], *args[] = {path, seconds, NULL};
@@ -134,7 +135,7 @@ static void run(const char *mount, int number, uid_t uid, char *seconds)
 	_exit(1);
 }
 
-/* Whether all of them run what they were told to run. */
+/* Return whether all processes have executed the programs from the mount. */
 static bool all_run(const pid_t *pids, int count, const char *mount)
 {
 	char link[64], path[256];
@@ -151,7 +152,7 @@ static bool all_run(const pid_t *pids, int count, const char *mount)
 	return true;
 }
 
-/* In a child: starts them all, says so, and stays their parent. */
+/* In a child: start all programs, report that they run, and stay their parent. */
 static void start_all(char **argv)
 {
 	int count = atoi(argv[4]);
@@ -164,7 +165,7 @@ static void start_all(char **argv)
 	}
 	while (pids && !all_run(pids, count, argv[1]))
 		usleep(20000);
-	usleep(300000); /* until they are in their loops, whose pages are there */
+	usleep(300000); /* until they are in their loops, whose pages are loaded */
 	if (getppid() > 1)
 		kill(getppid(), SIGUSR1);
 	for (;;)

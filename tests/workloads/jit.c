@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs generated code, as a JIT does: a compiled function copied into
- * anonymous executable memory, and named in /tmp/perf-PID.map. The first slot
- * is used again for other code later; names have spaces, one line has 0x
- * before its numbers. Prints when each phase ended.
+ * Runs generated code, as a JIT compiler does: a compiled function copied into anonymous executable
+ * memory, and named in /tmp/perf-PID.map. The first slot is reused for other code later; names have
+ * spaces, and one line has 0x before its numbers. Prints when each phase ended.
  *
  *   jit SECONDS-OF-CPU-PER-PHASE PREFIX
  */
@@ -16,12 +15,13 @@
 #include "burn.h"
 
 #define SLOT 4096
-#define LAST_PHASE 5 /* times as long: whoever reads the map now and then shall see it */
-#define TEMPLATE_SIZE 128 /* more than the template has; what follows it never runs */
+/* factor of the last phase's length, so that a periodic reader of the map sees it */
+#define LAST_PHASE 5
+#define TEMPLATE_SIZE 128 /* larger than the template; what follows the template never runs */
 
 typedef void code(uint64_t turns);
 
-/* Position independent: no calls, no data. */
+/* Position-independent code: no calls, no data. */
 static void template_code(uint64_t turns)
 {
 	for (volatile uint64_t i = 0; i < turns; i++)

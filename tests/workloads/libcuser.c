@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns in functions that libc exports: random() and random_r().
+ * Burns CPU time in functions that libc exports: random() and random_r().
  *
  *   libcuser SECONDS-OF-CPU
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An ordinary busy loop. Its function is static: only .symtab knows it, so
- * that a stripped copy has no name for it but in its debug file.
+ * An ordinary busy loop. Its function is static and so only in .symtab: a stripped copy has its
+ * name only in the debug file.
  *
  *   loop SECONDS-OF-CPU [EXIT-STATUS]
  */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Start a program with the pid given, or any for 0, and wait for its end. */
+/* Start a program with the given pid, or any pid if 0, and wait for its end. */
 static pid_t run(pid_t wanted, char *program, char *seconds)
 {
 	struct clone_args args = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns MS milliseconds in code whose frames are described by what lies below the stack
- * pointer: a register that was popped and, by the tables, is still there; the caller's stack
- * pointer, kept there as libcrypto's SHA-512 does.
+ * Burns MS milliseconds of CPU time in code whose frames depend on memory below the stack pointer:
+ * a register that was popped and is still there by the CFI, or the caller's stack pointer, kept
+ * there as libcrypto's SHA-512 does.
  *
  *   redzone MS
  */
@@ -46,7 +46,7 @@ __asm__(".text\n"
 	"	ret\n"
 	".cfi_endproc\n"
 	".size kept_below, . - kept_below\n");
-#else /* there is no such zone */
+#else /* arm64 has no red zone */
 static void popped(void)
 {
 	for (volatile int i = 0; i < 100000; i++)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Work on every CPU of which it is known who had which CPU when. A thread is bound to each CPU:
+ * Work on every CPU with known times: which thread had which CPU when. One thread is bound to each
+ * CPU:
  *
- *  - first they have turns, one after the other, each waking the next: every fourth burns 1 ms of
- *    its CPU time a turn on average, the next 2, 3 and 4 ms, in functions of their own;
- *  - a "wanderer" meanwhile moves itself from CPU to CPU, burning 1 ms on each;
+ *  - first the threads take turns, each waking the next: every fourth burns 1 ms of its CPU time per
+ *    turn on average, the next ones 2, 3 and 4 ms, in functions of their own;
+ *  - a "wanderer" at the same time moves itself from CPU to CPU, burning 1 ms on each;
  *  - then all burn at once, each with a short sleep after every 2 ms.
  *
  *   relay SECONDS-OF-TURNS SECONDS-AT-ONCE
@@ -41,7 +42,7 @@ struct runner {
 	int cpu, number;
 	unsigned int seed;
 	pid_t tid;
-	uint64_t used; /* ns of CPU time, in turns */
+	uint64_t used; /* ns of CPU time, in the turns */
 	struct turn *turns;
 	unsigned int count;
 	struct turn once;
@@ -72,7 +73,7 @@ static void bind_to(int cpu)
 		exit(1);
 }
 
-/* Of a random length, or the sampling clock could fall into step with the turns. */
+/* Take a turn of random length, so that the sampling clock cannot fall into step with the turns. */
 static void take_turn(struct runner *r, void (*burn)(uint64_t ns), uint64_t mean)
 {
 	uint64_t ns = mean / 2 + mean * ((uint64_t)rand_r(&r->seed) % 1000) / 1000;
@@ -106,7 +107,10 @@ static void burn_with_others(struct runner *r)
 	r->used_once = thread_ns() - before;
 }
 
-/* Whoever comes after the end hands the turn on, so that nobody waits for ever. */
+/*
+ * Run one thread. A thread that gets its turn after the end passes the turn on, so that no thread
+ * waits for ever.
+ */
 static void *run(void *context)
 {
 	struct runner *r = context, *next = &runners[(r->number + 1) % count];

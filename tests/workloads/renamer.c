@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread that takes another name for each phase; the last one is made to
- * harm whoever prints it.
+ * A thread that takes another name for each phase; the last name attacks programs that print it.
  *
  *   renamer SECONDS-OF-CPU-PER-PHASE
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Four functions burn 50, 30, 15 and 5 % of the CPU, in slices of a few
- * milliseconds of random length; with seed 0, always of the same length, so
- * that every run is the same by the CPU's clock. Prints the truth, which is
- * what the thread's CPU clock says went by in each, not what was intended.
+ * Four functions burn 50, 30, 15 and 5 % of the CPU, in slices of a few milliseconds of random
+ * length; with seed 0, always of the same length, so that every run is the same by the CPU's clock.
+ * Prints the true shares, measured in each function by the thread's CPU clock, not the intended
+ * ones.
  *
  *   shares SECONDS-OF-CPU [SEED [OTHER PERCENTAGES, IN THAT ORDER]]
  */
@@ -44,9 +44,9 @@ static uint64_t slice_of(const struct part *p, unsigned int *seed)
 }
 
 /*
- * Random slices, or the sampling clock could fall into step with the cycle. Each ends when all
- * until then should have ended, by the thread's CPU clock, so that no burning for a bit longer
- * than was asked for adds up.
+ * Run one cycle of slices. Their length is random, so that the sampling clock cannot fall into step
+ * with the cycle. Each slice ends when all slices up to it should have ended, by the thread's CPU
+ * clock, so that overruns do not add up.
  */
 static void cycle(unsigned int *seed, uint64_t *end)
 {

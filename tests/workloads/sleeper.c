@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sleeps nine tenths of its time. Prints the CPU time that it used, in
- * seconds: no more than that may be ascribed to it.
+ * Sleeps nine tenths of its time. Prints the CPU time that it used, in seconds: a profile may
+ * attribute no more than that to it.
  *
  *   sleeper SECONDS
  */

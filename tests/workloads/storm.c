@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Starts programs at a steady rate; each burns a little. Prints how many there
- * were and their CPU seconds.
+ * Starts programs at a steady rate; each burns some CPU time. Prints the number of programs and
+ * their CPU seconds.
  *
  *   storm SECONDS PER-SECOND [MICROSECONDS-EACH]
  */
@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* Reads the clock at every turn: it shall not burn much more than it was told. */
+/* Read the clock at every turn, so that the child burns hardly more than ns. */
 void storm_child(uint64_t ns);
 void storm_child(uint64_t ns)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns in the kernel: clears memory by reading /dev/zero.
+ * Burns CPU time in the kernel: clears memory by reading /dev/zero.
  *
  *   syscalls SECONDS-OF-CPU
  */
@@ -12,7 +12,10 @@
 
 static char buffer[1 << 20];
 
-/* With a frame that may be skipped when libc's read() has none: see burn.h. */
+/*
+ * Read into the buffer. This function's frame may be skipped when libc's read() has none: see
+ * burn.h.
+ */
 static long fill(int fd)
 {
 	return read(fd, buffer, sizeof(buffer));

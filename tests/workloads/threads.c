@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A process that grows while it is watched: threads with names of their own
- * and a child process, each born a while after the start. Prints the pids and
- * the tids.
+ * A process that grows while it is recorded: threads with names of their own and a child process,
+ * each started a while after the beginning. Prints the pids and the tids.
  *
  *   threads SECONDS
  */
@@ -16,7 +15,7 @@
 
 #include "burn.h"
 
-static uint64_t finish; /* boot_ns() when everybody stops */
+static uint64_t finish; /* boot_ns() when all threads stop */
 
 static void main_work(void)
 {

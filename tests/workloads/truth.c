@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Threads that burn, sleep, hold a lock, wait for it, and read from the disk,
- * in random order and length, and that know when they did what. The log is
- * memory that is locked: to write it waits for nothing.
+ * Threads that burn CPU time, sleep, hold a lock, wait for it, and read from the disk, in random
+ * order and length, and that record when they did each. The log is locked memory, so that writing
+ * to it never waits.
  *
  *   truth SECONDS FILE [THREADS]
  *
- * Prints of each thread its id, what the kernel said of its CPU time (ns, first field of schedstat)
- * at its begin and end, its CPU clock at the same times, and its phases: [kind, begin, end, CPU
- * time in it, voluntary switches in it]. Times are of CLOCK_BOOTTIME, as they were read before and
- * after; nothing is subtracted.
+ * Prints of each thread its id, its CPU time by the kernel (ns, first field of schedstat) at its
+ * beginning and end, its CPU clock at the same times, and its phases: [kind, begin, end, CPU time
+ * in it, voluntary switches in it]. Times are of CLOCK_BOOTTIME, read before and after each phase,
+ * and not corrected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,20 +39,20 @@ static const char *const kind_words[] = { KINDS(TEXT_KIND) };
 struct phase {
 	enum kind kind;
 	uint64_t begin, end; /* boot_ns() */
-	uint64_t cpu; /* ns of this thread in it */
+	uint64_t cpu; /* ns of CPU time of this thread in the phase */
 	long switches;
 };
 
 struct told {
 	pid_t tid;
 	uint64_t begin, end; /* boot_ns() when schedstat was read */
-	unsigned long long first, last; /* ns, what it said */
+	unsigned long long first, last; /* ns of CPU time by schedstat */
 	uint64_t first_clock, last_clock; /* ns, thread_ns() at the same times */
 	char *block; /* for reads from the disk */
 	unsigned int seed;
 	unsigned long count;
-	struct phase *phases; /* PHASES of them */
-	struct phase *now; /* or NULL */
+	struct phase *phases; /* an array of PHASES */
+	struct phase *now; /* the current phase, or NULL */
 };
 
 static struct told threads[THREADS];
@@ -68,7 +68,10 @@ static long voluntary(void)
 	return usage.ru_nvcsw;
 }
 
-/* The stamps are the innermost: what else is read for the log lies outside them. */
+/*
+ * Begin a phase. The time stamps are read last at its begin and first at its end: other readings
+ * for the log lie outside of them.
+ */
 static void begin(struct told *t, enum kind kind)
 {
 	struct phase *p = &t->phases[t->count++];
@@ -89,7 +92,7 @@ static void end(struct told *t)
 	p->switches += voluntary();
 }
 
-/* From a tenth of ns to all of it. */
+/* Return a random time between a tenth of ns and ns. */
 static uint64_t about(struct told *t, uint64_t ns)
 {
 	return ns / 10 + ns * (rand_r(&t->seed) % 900) / 1000;
@@ -102,7 +105,7 @@ static void nap(uint64_t ns)
 	nanosleep(&rest, NULL);
 }
 
-/* Finer than BURN_HERE, which is no shorter than its loop. */
+/* Burn CPU time more finely than BURN_HERE, whose loop is a minimum. */
 static void burn(uint64_t ns)
 {
 	uint64_t until = thread_ns() + ns;
@@ -150,7 +153,10 @@ static void read_disk(struct told *t)
 	end(t);
 }
 
-/* A thread that has just slept has been accounted for. */
+/*
+ * Read the CPU time (ns) of schedstat, after a short sleep: at a switch, the kernel updates the
+ * thread's account.
+ */
 static unsigned long long schedstat(int fd, uint64_t *time, uint64_t *clock)
 {
 	char text[128] = "";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * All shapes of frames that C programs have, in an order that never repeats:
- * for tests that compare how two debuggers see the same stack. Built without
- * frame pointers.
+ * Frames of all shapes that C programs have, in an order that never repeats, for tests that compare
+ * two debuggers' views of the same stack. Built without frame pointers.
  *
  *   unwindmix SECONDS [THREADS]
  */
@@ -27,7 +26,7 @@
 #define STACK_BYTES (1 << 18)
 #define DEEP 300
 #define NOWHERE ((void *)8)
-#define SHORTLY 100 /* rounds of a leaf's loop */
+#define SHORTLY 100 /* iterations of a leaf's loop per round */
 
 typedef unsigned int (*frame_fn)(int depth);
 
@@ -42,7 +41,7 @@ static unsigned int at_random(unsigned int below)
 	return (random_state >> 12) % below;
 }
 
-/* What the deepest frames do. */
+/* The work of the deepest frames. */
 
 static FRAME unsigned int compute(int rounds)
 {
@@ -121,7 +120,7 @@ static FRAME int touch(volatile int *address)
 	return *address;
 }
 
-/* The handler makes it readable, and the instruction is done again. */
+/* The signal handler makes the page readable, and the instruction is executed again. */
 static FRAME unsigned int fault_once(void)
 {
 	void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -154,7 +153,7 @@ static FRAME unsigned int leaf(int rounds)
 	}
 }
 
-/* Frames of many shapes, each of which calls one of another shape. */
+/* Frames of many shapes, each of which calls a function of another shape. */
 
 static unsigned int descend(int depth);
 
@@ -168,7 +167,7 @@ static FRAME unsigned int saving_frame(int depth)
 	unsigned int a = sink, b = a * 3, c = b ^ depth, d = c + a, e = d * b, f = e ^ c;
 
 	a += descend(depth);
-	return a + b * c + d * e + f; /* so that these live in saved registers */
+	return a + b * c + d * e + f; /* keeps these variables in saved registers */
 }
 
 static FRAME unsigned int big_frame(int depth)
@@ -189,7 +188,7 @@ static FRAME unsigned int alloca_frame(int depth)
 
 typedef float vector __attribute__((vector_size(32)));
 
-/* Stacks aligned for AVX: the CFA is found through a register that is saved. */
+/* Stacks aligned for AVX: the CFA is computed from a saved register. */
 #ifdef __x86_64__
 #define WITH_AVX __attribute__((target("avx")))
 #define HAVE_AVX __builtin_cpu_supports("avx")
@@ -241,7 +240,7 @@ static FRAME unsigned int descend(int depth)
 	return others[at_random(count)](depth - 1) + 1;
 }
 
-/* The call is the last instruction: its return address lies behind the function. */
+/* The call is the last instruction: its return address lies after the end of the function. */
 static FRAME __attribute__((noreturn)) void leave(int depth)
 {
 	descend(depth);
@@ -253,7 +252,7 @@ static FRAME __attribute__((noreturn)) void leave_for_good(int depth)
 	leave(depth + 1);
 }
 
-/* What happens between one descent and the next. */
+/* Actions between one descent and the next. */
 
 static void jump(void)
 {
@@ -267,7 +266,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	(void)context;
 	descend(at_random(8));
 	if (number == SIGUSR1 && at_random(2))
-		raise(SIGUSR2); /* on top of this one */
+		raise(SIGUSR2); /* a second handler's frame on top of this one */
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)

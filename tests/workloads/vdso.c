@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns in the vDSO: asks for the time without end.
+ * Burns CPU time in the vDSO: reads the clock in a loop.
  *
  *   vdso SECONDS-OF-CPU
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread named "waiter" that waits again and again in one way and in no
- * other, and says how long. Somebody else ("waker") ends each wait.
+ * A thread named "waiter" that waits again and again in one way only, and measures how long. A
+ * second thread or process ("waker") ends each wait.
  *
- *   waits MODE SECONDS [FILE]      FILE: in the file system that I/O is to wait for
- *   waits list                     one line "MODE CLASS" each
+ *   waits MODE SECONDS [FILE]      FILE: in the file system on which I/O waits
+ *   waits list                     prints one line "MODE CLASS" for each mode
  *
- * Prints what happened between begin and end (CLOCK_BOOTTIME): the number of waits, the time that
- * went by in them, and the waiter's voluntary context switches, which the kernel counted.
- * {"skipped": "reason"} if this machine cannot wait so.
+ * Prints what happened between begin and end (CLOCK_BOOTTIME): the number of waits, the time spent
+ * in them, and the waiter's voluntary context switches, counted by the kernel. Prints {"skipped":
+ * "reason"} if this machine does not support the mode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,27 +42,27 @@
 
 struct mode {
 	const char *name;
-	const char *class; /* word of WAIT_CLASSES that each of its waits has */
+	const char *class; /* word of WAIT_CLASSES, expected for each wait */
 	int (*prepare)(const char *file); /* 0 or a negative errno; may be NULL */
-	void (*wait)(void); /* once */
+	void (*wait)(void); /* waits once */
 	void (*wake)(void); /* ends a wait; NULL if it ends by itself */
 };
 
 static pthread_t waiter;
-static volatile bool finished; /* the waiter has */
-static uint64_t finish; /* boot_ns() after which it waits no more */
+static volatile bool finished; /* set by the waiter at its end */
+static uint64_t finish; /* boot_ns() at which the waits end */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static bool signalled;
 static sem_t semaphore;
 
-static int ends[2]; /* of a pipe or connection: the waiter's, the waker's */
+static int ends[2]; /* of a pipe or connection: the waiter's end, the waker's end */
 static int epoll;
 static int disk; /* a file of FILE_PAGES pages */
 static int faults; /* userfaultfd */
 static char *memory; /* FILE_PAGES pages */
-static unsigned long page; /* that is used next */
+static unsigned long page; /* index of the next page to use */
 static unsigned int seed = 3;
 
 static void nap(uint64_t ns)
@@ -72,7 +72,7 @@ static void nap(uint64_t ns)
 	nanosleep(&rest, NULL);
 }
 
-/* lock */
+/* class lock */
 
 static int prepare_inheriting(const char *file)
 {
@@ -130,7 +130,7 @@ static void wake_semaphore(void)
 	sem_post(&semaphore);
 }
 
-/* Nobody comes: the futex times out. */
+/* Wait on a futex that times out, since no thread wakes it. */
 static void wait_in_vain(void)
 {
 	struct timespec end;
@@ -142,7 +142,7 @@ static void wait_in_vain(void)
 	sem_timedwait(&semaphore, &end);
 }
 
-/* I/O */
+/* class I/O */
 
 static int open_disk(const char *path, int flags)
 {
@@ -183,13 +183,13 @@ static void wait_direct(void)
 		exit(1);
 }
 
-/* All of the file: of a large folio no part goes alone. */
+/* Drop the whole file from the page cache: a part of a large folio cannot be dropped alone. */
 static void forget(void)
 {
 	posix_fadvise(disk, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-/* No more than was asked for is read, and nothing of it is kept. */
+/* Turn read-ahead off, so that each read only reads what it requests. */
 static int prepare_read(const char *file)
 {
 	int ret = open_disk(file, 0);
@@ -220,7 +220,7 @@ static void wait_fsync(void)
 		exit(1);
 }
 
-/* sleep */
+/* class sleep */
 
 static void wait_nanosleep(void)
 {
@@ -238,7 +238,7 @@ static void wait_until(void)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* poll */
+/* class poll */
 
 static int prepare_pipe(const char *file)
 {
@@ -257,7 +257,7 @@ static int prepare_epoll(const char *file)
 	return ret;
 }
 
-/* There is something: does not wait. */
+/* Read a byte that is available, which does not wait. */
 static void take(void)
 {
 	char c;
@@ -303,7 +303,7 @@ static void wait_timeout(void)
 	poll(NULL, 0, NAP / MS);
 }
 
-/* page fault */
+/* class page fault */
 
 static void touch(void)
 {
@@ -325,8 +325,8 @@ static int prepare_major(const char *file)
 }
 
 /*
- * The page that was read is given back by MADV_PAGEOUT. To have it forgotten as above would wait
- * for work on every CPU, which is another class, and takes long where the CPUs are busy.
+ * Give the page just read back by MADV_PAGEOUT. Dropping it by forget() would wait for work on
+ * every CPU, which is another class, and takes long where the CPUs are busy.
  */
 static void wait_major(void)
 {
@@ -359,7 +359,7 @@ static void wait_userfault(void)
 	touch();
 }
 
-/* Waits for a fault, lets it wait, and answers it. */
+/* Wait for a fault, delay it, and resolve it. */
 static void serve_userfault(void)
 {
 	struct pollfd one = { .fd = faults, .events = POLLIN };
@@ -374,7 +374,7 @@ static void serve_userfault(void)
 		exit(1);
 }
 
-/* pipe or socket */
+/* class pipe or socket */
 
 static int prepare_socketpair(const char *file)
 {
@@ -399,7 +399,7 @@ static int prepare_tcp(const char *file)
 	return ends[0] < 0 ? -errno : 0;
 }
 
-/* The waiter writes here, into a pipe that is full. */
+/* Fill the pipe to which the waiter writes. */
 static int prepare_full(const char *file)
 {
 	static const char block[PAGE];
@@ -430,7 +430,7 @@ static void drain(void)
 		exit(1);
 }
 
-/* child */
+/* class child */
 
 static pid_t child(void)
 {
@@ -456,13 +456,13 @@ static void wait_childid(void)
 		exit(1);
 }
 
-/* throttled: whoever starts this puts it into a cgroup with a quota. */
+/* class throttled: the test puts this process into a cgroup with a quota. */
 static void wait_quota(void)
 {
 	BURN_HERE(5 * MS);
 }
 
-/* other */
+/* class other */
 
 static void caught(int signal)
 {
@@ -540,8 +540,8 @@ static const struct mode modes[] = {
 struct log {
 	pid_t tid;
 	uint64_t begin, end; /* boot_ns() */
-	uint64_t waits, waited, cpu; /* cpu: ns that it ran */
-	long switches; /* voluntary */
+	uint64_t waits, waited, cpu; /* cpu: ns of CPU time */
+	long switches; /* voluntary switches */
 };
 
 static const struct mode *mode;
@@ -562,7 +562,7 @@ static void *wait_often(void *unused)
 	(void)unused;
 	prctl(PR_SET_NAME, "waiter");
 	told.tid = (pid_t)syscall(SYS_gettid);
-	mode->wait(); /* what comes once has come now */
+	mode->wait(); /* the first wait may include one-time work */
 	told.switches = -voluntary();
 	told.cpu = -thread_ns();
 	told.begin = boot_ns();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who wakes whom, where it is known:
+ * Threads that wake each other in a known way:
  *
  *   wakers spin SECONDS      "spinner" burns beside "sleeper", which a timer wakes each ms
  *   wakers tcp SECONDS       "ping" and "pong" send one another a byte over loopback TCP
  *   wakers pipe SECONDS      the same through pipes
  *   wakers sleep SECONDS     "sleeper" alone sleeps once, for all of the time
  *
- * Prints the begin and end (CLOCK_BOOTTIME), and of each thread its id, how many rounds it made,
- * and how often the kernel says that it gave its CPU away for want of something.
+ * Prints the begin and end (CLOCK_BOOTTIME), and of each thread its id, the number of its rounds,
+ * and its voluntary context switches by the kernel's count.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,14 +29,14 @@ struct side {
 	const char *name;
 	void (*work)(struct side *s);
 	int in, out; /* descriptors */
-	bool first; /* to send */
+	bool first; /* this side sends first */
 	pid_t tid;
 	uint64_t rounds;
-	long switches; /* voluntary, of all its life */
+	long switches; /* voluntary, of its whole life */
 };
 
 static uint64_t finish; /* boot_ns() */
-static uint64_t length; /* ns, of all */
+static uint64_t length; /* ns, of the whole run */
 
 static void spin(struct side *s)
 {
@@ -64,7 +64,10 @@ static void sleep_once(struct side *s)
 	s->rounds++;
 }
 
-/* The byte says whether there is to be another: the one who was first asks for an end. */
+/*
+ * Send a byte back and forth. The byte says whether another round follows: the side that sends
+ * first requests the end.
+ */
 static void bounce(struct side *s)
 {
 	char c = 'x';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A library whose functions call back, so that Python's frames have native ones between them. */
+/* A library whose functions call back, so that native frames lie between Python frames. */
 #include <stddef.h>
 
 #define APART __attribute__((noinline, noipa))
@@ -8,7 +8,7 @@ APART int callback_inner(int (*called)(int), int value)
 {
 	int got = called(value);
 
-	__asm__ volatile("" ::: "memory"); /* no tail call */
+	__asm__ volatile("" ::: "memory"); /* prevents a tail call */
 	return got + 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program of its own that has an interpreter in it: from C into Python, from there into C, and
- * back into Python; then without the interpreter, and with it once more.
+ * A program with an embedded interpreter: calls from C into Python, from there into C, and back
+ * into Python; then runs without the interpreter, and with it once more.
  *
  *   embed SECONDS
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program that says it has Python 3.11 in it, and has what the walker looks for, in wrong forms.
- * Built with symbolizers/python_layout.c, so that it is found where it should be.
+ * A program that claims to contain Python 3.11, and has the structures that the walker reads in
+ * wrong forms. Built with symbolizers/python_layout.c, so that they lie at the offsets of 3.11.
  *
  *   pretend SECONDS KIND
  */
@@ -18,7 +18,7 @@
 #define APART __attribute__((noinline, noipa))
 #define MANY 4096 /* objects of a list */
 #define OBJECT 1024 /* bytes of each */
-#define CALLS 6 /* of the loop, one in another */
+#define CALLS 6 /* nested calls of the evaluation loop */
 
 const unsigned long Py_Version = 0x030b02f0;
 __attribute__((used)) const char Py_Home[] = "lib/python3.11";
@@ -47,7 +47,7 @@ static void put_number(char *to, uint32_t offset, uint64_t word)
 		memcpy(to + offset, &word, sizeof(word));
 }
 
-/* A str of the compact ASCII kind, whatever its length is said to be. */
+/* Make a str of the compact ASCII kind with any stated length. */
 static char *text(unsigned int i, const char *is, uint64_t length)
 {
 	char *t = object(i);
@@ -62,7 +62,7 @@ static char *code(unsigned int i, uint64_t length)
 {
 	char *c = object(i);
 
-	put_number(c, 0, 1); /* ob_refcnt: alive */
+	put_number(c, 0, 1); /* ob_refcnt: in use */
 	put(c, PYTHON_OBJECT_TYPE, PyCode_Type);
 	put_number(c, layout->code_first_line, i);
 	put(c, layout->code_name, text(i + 1, "planted_name", length));
@@ -73,7 +73,7 @@ static char *code(unsigned int i, uint64_t length)
 	return c;
 }
 
-/* An interpreter with this thread, and a list of frames of so many, which ends in what comes. */
+/* Make an interpreter with this thread and the given list of frames. */
 static char *thread_of(char *frames)
 {
 	char *interpreter = object(0), *thread = object(1), *cframe = object(2);
@@ -94,14 +94,14 @@ static char *frames_of(unsigned int count, char *last, uint64_t length)
 
 		put(frame, layout->frame_code, of);
 		put(frame, layout->frame_instruction, of + layout->code_units + 2 * i);
-		/* where as many calls began as there are */
+		/* one entry frame for each of the CALLS native calls */
 		frame[layout->frame_owner] = count < CALLS || (i + 1) % (count / CALLS) == 0;
 		put(frame, layout->frame_previous, i + 1 < count ? object(101 + i) : last);
 	}
 	return object(100);
 }
 
-/* Everything points to itself: all lists are cycles. */
+/* Make every object point to itself, so that all lists are cycles. */
 static void make_selves(void)
 {
 	for (unsigned int i = 0; i < MANY; i++) {
@@ -121,7 +121,7 @@ static void make(const char *kind)
 	if (strcmp(kind, "zeros") == 0)
 		return;
 	thread = thread_of(NULL);
-	if (strcmp(kind, "threads") == 0) { /* a cycle of threads, none of them this one */
+	if (strcmp(kind, "threads") == 0) { /* a cycle of threads without this one */
 		put_number(thread, layout->thread_ident, 1);
 		for (unsigned int i = 10; i < 2000; i++)
 			put(object(i), layout->thread_next, object(i + 1));
@@ -141,18 +141,18 @@ static void make(const char *kind)
 		thread_of(frames_of(12, (char *)0x7000dead0000, 12));
 		for (unsigned int i = 0; i < 8; i++)
 			put(object(2000 + 4 * i), layout->code_name, (void *)0x7000dead0000);
-	} else { /* plausible; torn: that for moments */
+	} else { /* plausible; torn: plausible between the changes of tear() */
 		thread_of(frames_of(12, NULL, 12));
 	}
 }
 
-/* The objects that are used: interpreter, thread, call; frames; code and its names. */
+/* Return the i-th object in use: interpreter, thread, call; frames; code and its names. */
 static char *used(unsigned int i)
 {
 	return i < 3 ? object(i) : i < 15 ? object(100 + i - 3) : object(2000 + (i - 15) % 32);
 }
 
-/* Sets words of what is read to others of them, for moments. */
+/* Overwrite words of the objects in use with words of others for a few moments, in a loop. */
 static void *tear(void *unused)
 {
 	unsigned int seed = 1;
@@ -182,7 +182,7 @@ APART unsigned int pretend_burn(double seconds)
 	return total;
 }
 
-/* A loop has a jump to an address that it computes: this one is never come to. */
+/* The evaluation loop contains a computed jump; this one is never reached. */
 #if defined(__aarch64__)
 #define COMPUTED_JUMP "b 1f; br x0; 1:"
 #else
@@ -194,7 +194,7 @@ APART int _PyEval_EvalFrameDefault(double seconds, int depth)
 	__asm__ volatile(COMPUTED_JUMP);
 	int got = depth ? _PyEval_EvalFrameDefault(seconds, depth - 1) : (int)pretend_burn(seconds);
 
-	__asm__ volatile("" ::: "memory"); /* no tail call */
+	__asm__ volatile("" ::: "memory"); /* prevents a tail call */
 	return got + 1;
 }
 

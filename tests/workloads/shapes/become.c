@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Programs that become others: a child of vfork() that burns on its parent's
- * stack and then executes, a chain of executions in place, one from memory
- * only, one in a root of its own; and whose file is deleted or replaced.
+ * Programs that execute others: a child of vfork() that burns CPU time on its parent's stack and
+ * then executes, a chain of executions in place, a program in memory only, a program in a root
+ * directory of its own; and programs whose file is deleted or replaced.
  *
  *   become SECONDS-OF-CPU vfork
  *   become SECONDS-OF-CPU exec
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 	const char *slash = strrchr(argv[0], '/');
 	uint64_t ns = shape_ns(argc, argv);
 
-	/* else what was executed through a descriptor is named after that */
+	/* a program executed through a file descriptor is otherwise named after the descriptor */
 	prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]);
 	if (argc < 3)
 		return 2;
@@ -117,7 +117,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[2], "replaced") && (argc < 4 || rename(argv[3], argv[0])))
 		return 1;
 	become_outer(ns);
-	/* what has no path is gone with its process: on a busy machine before anybody could look */
+	/*
+	 * a file without a path is gone with its process: on a busy machine before skein can open
+	 * it
+	 */
 	if (!strcmp(argv[2], "deleted") || !strcmp(argv[2], "stay"))
 		usleep(500000);
 	return 0;

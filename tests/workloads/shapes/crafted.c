@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks that are made to lead walkers astray: registers and memory are set to
- * what no compiler makes, then the thread goes round in a loop until a timer
- * ends it. In blind code nothing describes frames, so that frame pointers are
- * followed; told code says that the return address is on top of the stack;
- * what the code of the others says makes no sense.
+ * Stacks made to mislead walkers: registers and memory are set to values that no compiler produces,
+ * then the thread loops until a timer ends it. "blind" code has no CFI, so that walkers follow
+ * frame pointers; the CFI of "told" code places the return address on top of the stack; the CFI of
+ * the other functions is invalid.
  *
  *   crafted SECONDS-OF-CPU ATTACK
  *   crafted list
@@ -18,11 +17,13 @@
 #include "shape.h"
 
 #define PAGE 4096
-#define WORDS (1 << 17) /* of memory: more frames than any walker follows */
+#define WORDS (1 << 17) /* size of the memory: more frames than any walker follows */
 #define KERNEL 0xffffffff81000000ULL
 #define NOWHERE 0x8000000000000000ULL
 
-/* A function NAME(sp, fp) that takes both and goes round. CFI: what it says of its frame. */
+/*
+ * Define a function NAME(sp, fp) that sets both registers and loops. CFI: description of its frame.
+ */
 #define SPINNER(name, cfi) \
 	void name(uint64_t sp, uint64_t fp); \
 	asm(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name ":\n\t" cfi \
@@ -40,7 +41,7 @@ SPINNER_THAT_SAYS(sinks, ".cfi_def_cfa rsp, -64");
 SPINNER_THAT_SAYS(leaps, ".cfi_def_cfa rsp, 0x7ffffff0");
 SPINNER_THAT_SAYS(by_rbx, ".cfi_def_cfa rbx, 8");
 SPINNER_THAT_SAYS(is_root, ".cfi_undefined rip");
-/* DW_CFA_def_cfa_expression: lit0, deref; then one that never ends: skip -3 */
+/* DW_CFA_def_cfa_expression: lit0, deref; then one that loops for ever: skip -3 */
 SPINNER_THAT_SAYS(derefs, ".cfi_escape 0x0f, 0x02, 0x30, 0x06");
 SPINNER_THAT_SAYS(circles, ".cfi_escape 0x0f, 0x03, 0x2f, 0xfd, 0xff");
 SPINNER_THAT_SAYS(no_opcode, ".cfi_escape 0x3f, 0x3f, 0x3f");
@@ -48,7 +49,7 @@ SPINNER_THAT_SAYS(signals, ".cfi_signal_frame\n\t.cfi_def_cfa rsp, 0");
 
 typedef void (*spinner)(uint64_t sp, uint64_t fp);
 
-static uint64_t *memory; /* WORDS, and behind them a page that nobody may touch */
+static uint64_t *memory; /* WORDS, then an inaccessible page */
 
 #define AT(word) ((uint64_t)&memory[word])
 #define MIDDLE (WORDS / 2)
@@ -60,7 +61,7 @@ static void fill(uint64_t value)
 		memory[i] = value;
 }
 
-/* Frame pointers that lead upwards without end. */
+/* Fill the memory with a chain of frame pointers that lead upwards without end. */
 static void fill_chain(spinner code)
 {
 	for (int i = 0; i + 4 < WORDS; i += 2) {
@@ -69,7 +70,7 @@ static void fill_chain(spinner code)
 	}
 }
 
-/* One frame of frame pointers in the middle. */
+/* Make one frame with a frame pointer in the middle of the memory. */
 static void frame(uint64_t next, uint64_t pc)
 {
 	memory[MIDDLE] = next;
@@ -86,7 +87,7 @@ static spinner generated(void)
 	return (spinner)(uintptr_t)code;
 }
 
-/* X(ATTACK, what is done before, who spins, sp, fp) */
+/* X(ATTACK, preparation, looping function, sp, fp) */
 #define ATTACKS(X) \
 	X(fp_itself, frame(AT(MIDDLE), (uint64_t)blind + 8), blind, AT(MIDDLE - 9), AT(MIDDLE)) \
 	X(fp_back, frame(AT(MIDDLE - 8), (uint64_t)blind + 8), blind, AT(MIDDLE - 9), AT(MIDDLE)) \
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
 	    mprotect((char *)memory + WORDS * sizeof(*memory), PAGE, PROT_NONE))
 		return 2;
 	prctl(PR_SET_NAME, argv[2]);
-	signal(SIGPROF, SIG_DFL); /* no handler: it would need the stack */
+	signal(SIGPROF, SIG_DFL); /* without a handler, which would need the stack */
 	setitimer(ITIMER_PROF, &end, NULL);
 	attack(argv[2]);
 	return 2;

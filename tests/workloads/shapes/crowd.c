@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Very many of something: mappings of code, threads, processes that sleep. When
- * they are all there, it says so and burns; threads burn a little of it each.
+ * A large number of code mappings, threads, or sleeping processes. When all exist, prints a line
+ * and burns CPU time; with threads, each burns a part.
  *
  *   crowd SECONDS-OF-CPU mappings|threads|processes COUNT
  */
@@ -35,7 +35,7 @@ OWN void crowd_outer(uint64_t ns)
 	shape_after++;
 }
 
-/* Every other page, so that no two become one. */
+/* Map every other page, so that the kernel does not merge mappings. */
 static int mappings(int count, uint64_t ns)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
@@ -75,7 +75,7 @@ static int threads(int count, uint64_t ns)
 	return 0;
 }
 
-/* They go when we do, however that is. */
+/* The children die with this process, however it ends. */
 static int processes(int count, uint64_t ns)
 {
 	for (int i = 0; i < count; i++) {

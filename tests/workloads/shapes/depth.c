@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A stack of that many frames and a few more, in the main thread, or with
- * "thread" in another, or with "clone" in one that libc knows nothing of.
+ * A stack of FRAMES frames and a few more, in the main thread, or with "thread" in another, or with
+ * "clone" in a thread that libc does not know.
  *
  *   depth SECONDS-OF-CPU FRAMES [thread|clone]
  */
@@ -53,7 +53,10 @@ static int in_pthread(char **argv)
 	return pthread_create(&thread, NULL, depth_pthread, argv) || pthread_join(thread, NULL);
 }
 
-/* Memory is shared, the rest is a process's: what CLONE_THREAD would be without TLS of its own. */
+/*
+ * Run in a clone that shares the memory but is a process of its own, like a thread made by
+ * CLONE_THREAD without TLS of its own.
+ */
 static int in_clone(char **argv)
 {
 	char *stack = malloc(STACK);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A 32-bit program that needs nothing of the system but its kernel: no C library, no headers. It
- * computes in narrow_leaf(), which narrow_outer() calls, and reads from /dev/zero in turns, by the
- * system call of the vDSO as C libraries do, until it has used the CPU time that is asked for.
+ * A 32-bit program without C library and headers, which needs only the kernel. It computes in
+ * narrow_leaf(), called by narrow_outer(), alternating with reads from /dev/zero by the system call
+ * of the vDSO, as C libraries make it, until it has used the given CPU time.
  *
  *   narrow SECONDS-OF-CPU
  */
@@ -56,7 +56,7 @@ NOINLINE void narrow_outer(int zero)
 		system_call(SYS_READ, zero, zeros, sizeof(zeros));
 }
 
-/* Hundredths of a second. */
+/* Parse a number of seconds into hundredths of a second. */
 static u32 number(const char *text)
 {
 	u32 whole = 0, scale = 100;
@@ -71,7 +71,9 @@ static u32 number(const char *text)
 	return whole;
 }
 
-/* stack: as the kernel makes it: argc, argv, 0, environment, 0, pairs of the auxiliary vector. */
+/*
+ * Run the program. stack: as the kernel makes it: argc, argv, 0, environment, 0, auxiliary vector.
+ */
 __attribute__((used)) static void run(u32 *stack)
 {
 	u32 *p = stack + 1 + stack[0] + 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Code that describes no frames, as hand-written assembly and some languages
- * have it, in the middle of code that does. Built with and without frame
- * pointers; nocfi_main.c calls it and is called by it.
+ * Code without CFI, as in hand-written assembly and some languages, in the middle of code with CFI.
+ * Built with and without frame pointers; nocfi_main.c calls it and is called by it.
  */
 #include "shape.h"
 

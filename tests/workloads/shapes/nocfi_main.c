@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls code without descriptions of its frames (nocfi.c). nocfi SECONDS-OF-CPU */
+/* Calls code without CFI (nocfi.c). Usage: nocfi SECONDS-OF-CPU */
 #include "../burn.h"
 
 #include <stdlib.h>

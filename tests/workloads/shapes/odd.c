@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Frames that compilers make seldom: of a size known only at run time, aligned
- * to more than the ABI's 16 bytes, left by a call that never returns, longer
- * than a page of the unwind table, entered through the PLT.
+ * Frames that compilers rarely produce: of a size known only at run time, aligned to more than the
+ * ABI's 16 bytes, left by a call that never returns, longer than a page of the unwind table,
+ * entered through the PLT.
  *
  *   odd SECONDS-OF-CPU alloca|aligned|noreturn|long|plt
  */
@@ -14,7 +14,7 @@
 
 LEAF(odd_leaf)
 
-/* What writes into memory that nobody reads is left out by compilers, unless its address escapes */
+/* Compilers omit writes to unused memory unless its address escapes. */
 static void *volatile escape;
 
 OWN void alloca_inner(int bytes, uint64_t ns);
@@ -36,7 +36,9 @@ OWN void alloca_outer(uint64_t ns)
 	shape_after++;
 }
 
-/* With alloca() and arguments on the stack its frame is found through a saved pointer only. */
+/*
+ * Because of alloca() and arguments on the stack, the frame is found through a saved pointer only.
+ */
 OWN void aligned_inner(int bytes, uint64_t ns, int a, int b, int c, int d, int e)
 {
 	char wide[64] __attribute__((aligned(64)));
@@ -68,7 +70,7 @@ OWN void noreturn_inner(uint64_t ns)
 	longjmp(back, 1);
 }
 
-/* The call is its last instruction: the return address lies in what comes next. */
+/* The call is the last instruction: the return address lies in the next function. */
 OWN void noreturn_outer(uint64_t ns)
 {
 	shape_after++;
@@ -92,7 +94,7 @@ OWN void noreturn_start(uint64_t ns)
 OWN void long_function(uint64_t ns);
 OWN void long_outer(uint64_t ns);
 
-/* 200,000 bytes of code without any change of the frame, and a call in the last of them. */
+/* 200,000 bytes of code that does not change the frame, and a call at the end. */
 OWN void long_function(uint64_t ns)
 {
 	for (uint64_t end = thread_ns() + ns; thread_ns() < end;) {

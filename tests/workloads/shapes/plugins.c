@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads two shared objects in turn, runs something of theirs and closes them
- * again: one usually comes to lie where the other was.
+ * Loads two shared objects in turn, runs a function of each and closes them again: each is usually
+ * mapped where the other was.
  *
  *   plugins SECONDS-OF-CPU ROUNDS FIRST SECOND
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the shapes share. Each is built as programs are shipped, optimized and
- * without frame pointers; what must stay a function of its own says so.
+ * Common code of the shapes. Each is built like shipped programs, optimized and without frame
+ * pointers; functions that must not be inlined are marked OWN.
  */
 #ifndef SKEIN_TESTS_SHAPE_H
 #define SKEIN_TESTS_SHAPE_H
@@ -14,11 +14,11 @@
 
 #define OWN __attribute__((noinline, noclone))
 
-/* A caller that has still something to do is no tail call's victim. */
+/* Written after a call, so that the compiler does not make the call a tail call. */
 extern volatile int shape_after;
 volatile int shape_after;
 
-/* A function NAME(ns) that burns, and is the innermost one. */
+/* Define a function NAME(ns) that burns CPU time as the innermost frame. */
 #define LEAF(name) \
 	OWN void name(uint64_t ns); \
 	OWN void name(uint64_t ns) \
@@ -27,7 +27,7 @@ volatile int shape_after;
 		shape_after++; \
 	}
 
-/* SECONDS-OF-CPU as ns. */
+/* Return the argument SECONDS-OF-CPU in ns. */
 static __attribute__((unused)) uint64_t shape_ns(int argc, char **argv)
 {
 	return argc > 1 ? (uint64_t)(atof(argv[1]) * 1e9) : 300 * MS;

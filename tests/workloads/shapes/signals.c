@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks through signal handlers: a timer interrupts a function anywhere, its
- * prologue and libc's system calls included; with "alt" on an alternate stack.
+ * Stacks through signal handlers: a timer interrupts a function anywhere, including its prologue
+ * and libc's system calls; with "alt" the handler runs on an alternate stack.
  *
  *   signals SECONDS-OF-CPU [alt]
  */

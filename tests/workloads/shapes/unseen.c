@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a thousand executables are copies of, each with another number in it and
- * another build-id: some frames of its own, some of libc's between them, and a
- * few milliseconds of CPU time.
+ * The template of a thousand executables, each with another number in it and another build-id: some
+ * frames of its own, with libc's between them, and a few milliseconds of CPU time.
  *
  *   unseen MS
  */
@@ -12,7 +11,7 @@
 
 #define DEPTH 20
 
-/* Changed in every copy. */
+/* The test changes this number in every copy. */
 const char unseen_number[] = "number 00000000";
 
 static uint64_t unseen_ns;

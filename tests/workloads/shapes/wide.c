@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wide FOLDER LIBRARIES SECONDS: map FOLDER/lib-0.so and so on, and call into all of them by turns
- * until that much CPU time is used, from behind a frame that is larger than what is copied of a
- * stack that waits for a table.
+ * wide FOLDER LIBRARIES SECONDS: maps FOLDER/lib-0.so and so on, and calls into all of them in turn
+ * until that much CPU time is used, below a frame that is larger than the part of a stack that is
+ * copied while its table is made.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One of the libraries of wide.c: enough functions to have an index that is worth asking. */
+/* A library of wide.c, with so many functions that its index (.eh_frame_hdr) is worth using. */
 #include <stdint.h>
 
 volatile uint64_t wide_sink;
