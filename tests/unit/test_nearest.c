@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* nearest.c: what is near enough to be meant. */
+/* nearest.c: the words that are near enough to a mistyped one to be suggested. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -17,10 +17,10 @@ static const char *nearest_of(const char *word)
 
 START_TEST(one_error)
 {
-	ck_assert_str_eq(nearest_of("exprot"), "export"); /* swapped */
-	ck_assert_str_eq(nearest_of("repot"), "report"); /* left out */
-	ck_assert_str_eq(nearest_of("queery"), "query"); /* added */
-	ck_assert_str_eq(nearest_of("rexord"), "record"); /* exchanged */
+	ck_assert_str_eq(nearest_of("exprot"), "export"); /* two letters swapped */
+	ck_assert_str_eq(nearest_of("repot"), "report"); /* a letter left out */
+	ck_assert_str_eq(nearest_of("queery"), "query"); /* a letter added */
+	ck_assert_str_eq(nearest_of("rexord"), "record"); /* a letter replaced */
 	ck_assert_str_eq(nearest_of("fom"), "from");
 	ck_assert_str_eq(nearest_of("query"), "query");
 }
@@ -29,7 +29,7 @@ END_TEST
 START_TEST(two_errors)
 {
 	ck_assert_str_eq(nearest_of("rceorq"), "record");
-	ck_assert_ptr_null(nearest_of("qury4567")); /* five */
+	ck_assert_ptr_null(nearest_of("qury4567")); /* five errors */
 }
 END_TEST
 
@@ -45,7 +45,7 @@ END_TEST
 START_TEST(the_nearest_wins)
 {
 	ck_assert_str_eq(nearest_of("reporr"), "report");
-	ck_assert_str_eq(nearest_of("recort"), "record"); /* as near as "report" is not */
+	ck_assert_str_eq(nearest_of("recort"), "record"); /* "report" is farther away */
 }
 END_TEST
 

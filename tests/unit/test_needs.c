@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* needs.c: the table is whole, and what mends something is told for every setting. */
+/* needs.c: the table is complete, and every need has a remedy for every setting. */
 #include <errno.h>
 #include <linux/capability.h>
 
@@ -43,7 +43,7 @@ START_TEST(capabilities_are_mended_together)
 			 "--user 0 --cap-add BPF --cap-add SYS_PTRACE");
 	ck_assert_str_eq(mend(both, SETTING_KUBERNETES),
 			 "securityContext: {runAsUser: 0, capabilities: {add: [BPF, SYS_PTRACE]}}");
-	/* a file has all or none: its capabilities are replaced as a whole */
+	/* the capabilities of a file are replaced as a whole, so the command lists all of them */
 	ck_assert(strstr(mend(both, SETTING_USER), "cap_bpf,cap_perfmon,cap_sys_ptrace,") != NULL);
 	ck_assert(strstr(mend(both, SETTING_USER), "cap_sys_nice=ep /") != NULL);
 	ck_assert_str_eq(need_names(both, names, sizeof(names)), "CAP_BPF and CAP_SYS_PTRACE");
@@ -82,7 +82,7 @@ START_TEST(a_failure_says_what_mends_it)
 	ck_assert(!strncmp(err.text, "reading: this kernel has no type information", 44));
 	ck_assert(!strncmp(mends, "\nto mend it", 11));
 	ck_assert_str_eq(more, "\n'skein doctor' tells more");
-	/* the status of a wrong command line is not for the kernel's words */
+	/* a kernel error must not give the exit status of a wrong command line */
 	ck_assert_int_eq(need_failed(&err, -EINVAL, NEED_COUNT, "loading"), -EOPNOTSUPP);
 	ck_assert(strstr(err.text, "\n'skein doctor' tells more") != NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the opener tells of processes, and its life: it hangs, dies, floods and starves. */
+/* The opener's reports about processes, and its life cycle: hanging, dying, flooding, starving. */
 #include <dirent.h>
 #include <linux/fuse.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ START_TEST(scan_of_all)
 	ck_assert_uint_gt(seen.processes, 2);
 	ck_assert_uint_ge(seen.threads, seen.processes);
 	ck_assert_uint_eq(opener_restarts(opener), 0);
-	/* Every scan that is asked for ends; those that have not begun are one. */
+	/* Every requested scan ends; scans that have not begun are merged into one. */
 	seen.done = 0;
 	opener_scan(opener, 0);
 	opener_scan(opener, 0);
@@ -133,7 +133,7 @@ static void play_leader_gone(void)
 	syscall(SYS_exit, 0);
 }
 
-/* The main thread has exited: its /proc directory has neither mappings nor a root. */
+/* The main thread has exited: the process's /proc directory has neither mappings nor a root. */
 START_TEST(main_thread_gone)
 {
 	struct open_request r;
@@ -157,7 +157,7 @@ START_TEST(main_thread_gone)
 }
 END_TEST
 
-/* Processes that come and go while they are told of. */
+/* Processes start and end during a scan. */
 START_TEST(vanishing)
 {
 	int round;
@@ -182,7 +182,7 @@ START_TEST(vanishing)
 }
 END_TEST
 
-/* An opener that hangs costs the request it was busy with, and no other. */
+/* A hanging opener fails the request that it was busy with, and no other. */
 START_TEST(hanging)
 {
 	struct open_request r;
@@ -212,7 +212,7 @@ START_TEST(hanging)
 	ck_assert_uint_eq(seen.answer.token, 2);
 	expect_content(seen.answer.fd, "one");
 	ck_assert_uint_eq(seen.done, 1);
-	/* The process it was is left alone for a while. */
+	/* The process of that request is left alone for a while. */
 	r.token = 9;
 	r.pid = (uint32_t)pid;
 	ck_assert_int_eq(ask(&r), -ETIMEDOUT);
@@ -224,7 +224,7 @@ START_TEST(hanging)
 }
 END_TEST
 
-/* A long time between two polls is our own: nobody is blamed for it. */
+/* A long time between two polls is the recorder's own: no request is failed for it. */
 START_TEST(own_pause)
 {
 	struct open_request r;
@@ -248,7 +248,7 @@ START_TEST(own_pause)
 }
 END_TEST
 
-/* A process that cannot be told of to its end is left out, the scan goes on behind it. */
+/* A process that cannot be scanned to its end is left out; the scan continues after it. */
 START_TEST(hanging_scan)
 {
 	uint64_t denied;
@@ -256,14 +256,15 @@ START_TEST(hanging_scan)
 
 	begin();
 	scan(0);
-	denied = opener_cut_short(opener); /* maps that even root may not read */
+	denied = opener_cut_short(opener); /* mappings that even root may not read */
 	pid = spawn(play_many_mappings);
 	memset(&seen, 0, sizeof(seen));
 	seen.watched = (uint32_t)pid;
 	ck_assert_int_eq(opener_scan(opener, 0), 0);
 	while (!seen.mappings)
 		poll_once();
-	usleep(50000); /* now it waits for us to take what it tells of this process */
+	/* now the opener waits until the recorder takes the mappings of this process */
+	usleep(50000);
 	kill(opener_pid(opener), SIGSTOP);
 	lose_patience();
 	settle();
@@ -303,7 +304,7 @@ START_TEST(killed)
 }
 END_TEST
 
-/* More than fits: the queue has a bound, the recorder is told, and nothing waits. */
+/* With too many requests, the bounded queue reports an error, and nothing blocks. */
 START_TEST(flood)
 {
 	struct open_request r = {.what = OPEN_DEBUG, .path = "/nonexistent", .pid = 1};
@@ -387,7 +388,10 @@ static unsigned int count_entries(const char *path)
 	return n;
 }
 
-/* What the child is: named, with nothing open but its socket, and gone when we are. */
+/*
+ * Properties of the child: named, with no descriptor open except its socket, and gone when the
+ * recorder is.
+ */
 START_TEST(the_child)
 {
 	char path[64], comm[32];
@@ -408,9 +412,9 @@ START_TEST(the_child)
 	if (child == 0) {
 		strcpy(strrchr(directory, '-'), "-XXXXXX");
 		begin();
-		scan((uint32_t)getpid()); /* it is what it will be once it answers */
+		scan((uint32_t)getpid()); /* the opener has completed its setup once it replies */
 		i = opener_pid(opener);
-		kill(i, SIGSTOP); /* it cannot see that its socket has ended */
+		kill(i, SIGSTOP); /* it cannot see that its socket was closed */
 		rmdir(directory);
 		_exit(write(out[1], &i, sizeof(i)) < 0);
 	}
@@ -421,7 +425,7 @@ START_TEST(the_child)
 }
 END_TEST
 
-/* Mount a FUSE file system that is served through the descriptor returned, or not. */
+/* Mount a FUSE file system, served through the returned descriptor; -1 on error. */
 static int mount_fuse(const char *path)
 {
 	char options[128];
@@ -437,7 +441,9 @@ static int mount_fuse(const char *path)
 	return -1;
 }
 
-/* Answer the greeting, then take requests and never answer: their senders cannot be killed. */
+/*
+ * Reply to the first request, then take requests and never reply: their senders cannot be killed.
+ */
 static void serve_never(int fd)
 {
 	static char buf[1 << 17];
@@ -468,7 +474,7 @@ static void hang_on_fuse(bool served)
 	fd = mount_fuse(path);
 	if (fd < 0) {
 		end();
-		return; /* this machine has no FUSE */
+		return; /* skip: this machine has no FUSE */
 	}
 	if (served) {
 		server = fork();
@@ -515,7 +521,9 @@ START_TEST(fuse_that_takes_and_does_not_answer)
 }
 END_TEST
 
-/* Other users' processes, other roots and namespaces: without root there is nothing to test. */
+/*
+ * The tests need other users' processes, other roots and namespaces: without root they are skipped.
+ */
 int main(void)
 {
 	const TTest *const tests[] = {scan_of_self,

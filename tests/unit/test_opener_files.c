@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which file the opener hands out, and which it refuses, of processes that are hostile. */
+/* Files that the opener hands out or refuses, for hostile processes. */
 #include <linux/fs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -22,7 +22,7 @@ START_TEST(mapped_file)
 	other.id.inode++;
 	ck_assert_int_eq(ask(&other), -ESTALE);
 	other = r;
-	other.id.minor++; /* also the mapping itself is asked whose it is */
+	other.id.minor++; /* the identity of the mapping itself is checked as well */
 	ck_assert_int_eq(ask(&other), -ESTALE);
 	other = r;
 	other.id = (struct file_id){0};
@@ -79,7 +79,7 @@ START_TEST(deleted_and_replaced)
 	make_file(role->path, "new");
 	expect_content(ask(&r), "old");
 	ck_assert_int_eq(ask(&other), -ESTALE);
-	/* The file itself under the name again: what follows the name does not matter. */
+	/* The same file under the name again: text after the name does not matter. */
 	ck_assert_int_eq(rename(link_path, role->path), 0);
 	expect_content(ask(&other), "old");
 	finish(pid);
@@ -95,7 +95,7 @@ START_TEST(process_gone)
 	begin();
 	pid = spawn_mapper("file", "one");
 	r = request_of(pid, role->path);
-	r.born += procfs_tick(); /* not this process: its mapping says nothing */
+	r.born += procfs_tick(); /* the process does not match, so its mapping is not compared */
 	expect_content(ask(&r), "one");
 	ck_assert_int_eq(unlink(role->path), 0);
 	ck_assert_int_eq(ask(&r), -ESRCH);
@@ -104,13 +104,13 @@ START_TEST(process_gone)
 	finish(pid);
 	ck_assert_int_eq(ask(&r), -ESRCH);
 	usleep(30000);		      /* the file system's clock is coarse */
-	make_file(role->path, "two"); /* as a rule with the same inode number */
+	make_file(role->path, "two"); /* usually gets the same inode number */
 	ck_assert_int_eq(ask(&r), -ESTALE);
 	end();
 }
 END_TEST
 
-/* A pid that is used again by another process, at the same path and address. */
+/* Another process reuses a pid, with a mapping at the same path and address. */
 START_TEST(pid_reused)
 {
 	struct open_request r;
@@ -150,7 +150,7 @@ static void play_jailed(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* A child with the test's directory as its root, which has mapped /file. */
+/* Start a child with the test's directory as its root, which maps /file. */
 static pid_t spawn_jailed(uint32_t uid)
 {
 	char path[256];
@@ -178,7 +178,7 @@ START_TEST(chrooted)
 	expect_content(ask(&r), "jail");
 	r = by_path(r);
 	expect_content(ask(&r), "jail");
-	/* Symbolic links mean what they mean to the process, and cannot leave its root. */
+	/* Symbolic links are resolved as in the process, and cannot leave its root. */
 	ck_assert_int_eq(symlink("/../../file", inside(path, "/up")), 0);
 	ck_assert_int_eq(symlink("/etc/passwd", inside(path, "/passwd")), 0);
 	ck_assert_int_eq(symlink("/proc/self/root/etc/passwd", inside(path, "/magic")), 0);
@@ -222,7 +222,7 @@ static void play_container(void)
 			pause();
 }
 
-/* Children of a pid as the kernel lists them: the first. */
+/* Return the first child of a pid in the kernel's list. */
 static pid_t child_of(pid_t pid)
 {
 	char path[64], text[256] = "";
@@ -252,7 +252,7 @@ START_TEST(mount_and_pid_namespace)
 	expect_content(ask(&r), "contained");
 	r.what = OPEN_PERF_MAP;
 	expect_content(ask(&r), "map of pid 1");
-	/* A process that is gone, and another one that lives where it did. */
+	/* The process is gone; another one in the same namespace takes its place. */
 	r.what = OPEN_MAPPED_FILE;
 	r.pid = (uint32_t)pid;
 	r.born = 1;
@@ -311,10 +311,10 @@ END_TEST
 
 static void make_other(const char *path, mode_t type)
 {
-	ck_assert_int_eq(mknod(path, type | 0666, makedev(1, 5) /* zero */), 0);
+	ck_assert_int_eq(mknod(path, type | 0666, makedev(1, 5) /* the device /dev/zero */), 0);
 }
 
-/* Anything but a regular file is refused without being opened, so without an effect on it. */
+/* A file that is not regular is refused without being opened, and so not changed. */
 START_TEST(not_regular)
 {
 	static const mode_t types[] = {S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK};
@@ -339,7 +339,7 @@ START_TEST(not_regular)
 }
 END_TEST
 
-/* Every way to lead to another file, or to one that is none. */
+/* All ways to lead to another file, or to something that is not a file. */
 START_TEST(perf_maps)
 {
 	char map[256], target[256], name[64];
@@ -375,7 +375,7 @@ START_TEST(perf_maps)
 	ck_assert_int_eq(chown(map, 65534, 0), 0);
 	ck_assert_int_eq(chmod(map, 0600), 0);
 	expect_content(ask_perf_map(pid), "map");
-	ck_assert_int_eq(chown(map, 0, 0), 0); /* root's, and nobody else's to read */
+	ck_assert_int_eq(chown(map, 0, 0), 0); /* readable by root only */
 	ck_assert_int_eq(ask_perf_map(pid), -EACCES);
 	ck_assert_int_eq(chown(map, 1234, 0), 0);
 	ck_assert_int_eq(ask_perf_map(pid), -EPERM);
@@ -431,13 +431,16 @@ START_TEST(debug_files)
 		ck_assert_int_eq(buf[0], '1' + i);
 		close(seen.fds[i]);
 	}
-	/* The same file twice is one candidate; what the process may not read is none. */
+	/*
+	 * The same file under two names is one candidate; a file that the process may not read is
+	 * none.
+	 */
 	unlink(inside(path, "/opt/.debug/p.debug"));
 	ck_assert_int_eq(symlink("../p.debug", path), 0);
 	ck_assert_int_eq(chmod(inside(path, "/usr/lib/debug/opt/p.debug"), 0600), 0);
 	ask(&r);
 	ck_assert_uint_eq(seen.answers, 2);
-	/* Names that lead elsewhere. */
+	/* These names lead to other folders. */
 	r.build_id = "../opt/p.debug";
 	r.debuglink = "../opt/p.debug";
 	ck_assert_int_eq(ask(&r), -ENOENT);
@@ -451,7 +454,9 @@ START_TEST(debug_files)
 }
 END_TEST
 
-/* Other users' processes, other roots and namespaces: without root there is nothing to test. */
+/*
+ * The tests need other users' processes, other roots and namespaces: without root they are skipped.
+ */
 int main(void)
 {
 	const TTest *const tests[] = {mapped_file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* opener_walk.c: where paths lead inside of a root, and that nothing leads out of it. */
+/* opener_walk.c: where paths inside of a root lead, and that no path leads out of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static void make_file(const char *path, const char *content)
 	close(fd);
 }
 
-/* A folder beside the root that nothing may reach, and a tree in the root. */
+/* Make a folder beside the root that no path may reach, and a tree in the root. */
 static void begin(void)
 {
 	files_begin();
@@ -41,7 +41,7 @@ static void make_link(const char *to, const char *path)
 	ck_assert_int_eq(symlink(to, path), 0);
 }
 
-/* What the file holds that the walk found; "" for what is no file. */
+/* Return the content of the file that the walk found; "" if it is not a regular file. */
 static const char *content_of(int fd)
 {
 	static char text[64];
@@ -111,11 +111,11 @@ START_TEST(names_and_dots)
 	path[0] = '\0';
 	for (int i = 0; i < 1000; i++)
 		strcat(path, "a/..");
-	expect_error(path, -ENOENT); /* "..a" */
+	expect_error(path, -ENOENT); /* the path is cut to "..a" */
 	path[0] = '\0';
 	for (int i = 0; i < 800; i++)
 		strcat(path, "/a/.");
-	expect_error(path, -ENOENT); /* a/a */
+	expect_error(path, -ENOENT); /* the path is cut to a/a */
 	path[0] = '\0';
 	for (int i = 0; i < 800; i++)
 		strcat(path, "a/../");
@@ -150,7 +150,7 @@ START_TEST(links)
 	expect_error("/nothing", -ENOENT);
 	expect_error("/loop", -ELOOP);
 	expect_error("/loop/file", -ELOOP);
-	expect_error("/magic", -ENOENT); /* there is no /proc in that root */
+	expect_error("/magic", -ENOENT); /* that root has no /proc */
 	for (int i = 1; i < 50; i++) {
 		char from[16];
 
@@ -168,7 +168,7 @@ START_TEST(links)
 }
 END_TEST
 
-/* The links of /proc/PID, which lead to files without a path. */
+/* The links of /proc/PID lead to files without a path. */
 START_TEST(magic_links_are_not_followed)
 {
 	static const char *const paths[] = {
@@ -191,7 +191,9 @@ END_TEST
 
 static atomic_bool stop;
 
-/* Exchange a folder with a link that leads out of the root, and move it out of it and back. */
+/*
+ * Exchange a folder with a link that leads out of the root, and move another folder out and back.
+ */
 static void *exchange(void *unused)
 {
 	(void)unused;
@@ -204,7 +206,7 @@ static void *exchange(void *unused)
 	return NULL;
 }
 
-/* The folder x is moved beside the secret while the walk is in it: ".." still ends at the root. */
+/* Folder x is moved beside the secret during the walk: ".." still ends at the root. */
 START_TEST(nothing_leads_out_while_folders_move)
 {
 	static const char *const paths[] = {

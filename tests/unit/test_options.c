@@ -90,7 +90,7 @@ static struct error err;
 static int argc;
 static char *argv[16];
 
-/* Split words at spaces and parse them; the result is that of options_parse(). */
+/* Split words at spaces and parse them; return the result of options_parse(). */
 static int parse(const char *words, bool stop_at_operand)
 {
 	static char line[256];
@@ -126,7 +126,7 @@ START_TEST(all_the_ways_to_write_them)
 	ck_assert(settings.all && settings.kernel);
 	ck_assert_str_eq(settings.output, "x");
 	ck_assert_uint_eq(settings.duration, 3000000000);
-	ck_assert_uint_eq(settings.frequency, 8); /* the later one wins */
+	ck_assert_uint_eq(settings.frequency, 8); /* the last value wins */
 	ck_assert_int_eq(parse("", false), 1);
 	ck_assert_uint_eq(settings.frequency, 99);
 	ck_assert_int_eq(parse("--output=", false), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One order out of many rings. */
+/* order.c: records of many rings are put into one order. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,8 @@ START_TEST(a_ring_that_is_back_keeps_its_records)
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 0);
 	order_passed(o, a, 50);
-	order_release(o, UINT64_MAX, note, &s); /* not read since: holds nothing back */
+	/* the ring has not been read since, and holds nothing back */
+	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 1);
 	push(o, b, 60);
 	order_passed(o, a, 70);
@@ -135,7 +136,7 @@ START_TEST(stops_where_the_handler_fails)
 }
 END_TEST
 
-/* Random rings, each a little out of order, in random rounds: everything comes, sorted. */
+/* Random rings, each a little out of order, read in random rounds: all records come, sorted. */
 static void check_interleaving(unsigned int seed)
 {
 	struct order *o = order_new();
@@ -205,7 +206,7 @@ START_TEST(a_burst_is_given_back)
 		ck_assert_int_eq(order_push(o, a, n, large, sizeof(large)), 0);
 	order_passed(o, b, 128);
 	ck_assert_int_eq(order_release(o, UINT64_MAX, ignore, NULL), 0);
-	order_tidy(o); /* it has just been needed */
+	order_tidy(o); /* the memory was used recently, so it is kept */
 	push(o, a, 200);
 	order_tidy(o);
 	ck_assert_uint_lt(allocated(), before + (1 << 20));

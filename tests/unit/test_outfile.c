@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* outfile.c: complete or not there at all, never through a link, never silent about a full disk. */
+/*
+ * outfile.c: a file is complete or absent, never written through a link, and a full disk is always
+ * reported.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +21,7 @@
 static char folder[64];
 static struct error err;
 
-/* Each test runs in its own process and in a folder of its own. */
+/* Enter a new folder; each test runs in its own process. */
 static void enter_folder(void)
 {
 	strcpy(folder, "/tmp/test_outfile.XXXXXX");
@@ -152,7 +155,10 @@ START_TEST(what_must_not_be_written_is_refused)
 }
 END_TEST
 
-/* Somebody puts a link to another file where the output goes, or holds a hard link to the old. */
+/*
+ * During the writing, another process replaces the output by a link, or has a hard link to the old
+ * file.
+ */
 START_TEST(links_made_meanwhile_are_replaced_and_not_followed)
 {
 	struct outfile f;
@@ -195,7 +201,7 @@ START_TEST(a_full_disk_is_an_error)
 
 	for (int much = 0; much < 3; much++) {
 		ck_assert_int_eq(outfile_open(&f, "/dev/full", true, &err), 0);
-		if (much == 2) /* nothing waits for its turn: what failed is over */
+		if (much == 2) /* without a buffer, the failed write is not retried */
 			setvbuf(f.stream, NULL, _IONBF, 0);
 		fputs("little", f.stream);
 		for (int i = 0; much && i < 100000; i++)
@@ -206,7 +212,7 @@ START_TEST(a_full_disk_is_an_error)
 }
 END_TEST
 
-/* The disk has room again when the file is completed, but something is missing in the middle. */
+/* The disk has room again when the file is completed, but a part in the middle is missing. */
 START_TEST(an_error_that_passed_is_remembered)
 {
 	struct rlimit small = {.rlim_cur = 100000, .rlim_max = RLIM_INFINITY};
@@ -288,7 +294,7 @@ START_TEST(the_user_behind_sudo_gets_the_file)
 }
 END_TEST
 
-/* stdout of this test process becomes fd; the result of opening and committing "-". */
+/* Replace stdout of this process by fd. Return the result of opening and committing "-". */
 static int commit_to_stdout(int fd, bool binary, const char *text)
 {
 	int saved = dup(STDOUT_FILENO), r;

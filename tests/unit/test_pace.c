@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Looks at the rings: how often, and never in step with the sampling clock. */
+/*
+ * pace.c: how often the rings are looked at, and that the looks are never in step with the sampling
+ * clock.
+ */
 #include "capture/clock.h"
 #include "capture/pace.h"
 #include "suite.h"
@@ -16,7 +19,10 @@ static void start(uint64_t period, bool filling)
 	pace_start(&p, period, filling, START, START);
 }
 
-/* The mean interval of many looks that all found the same, ns; each is within half of it. */
+/*
+ * Return the mean interval of many looks with the same finding, ns; check that each is within half
+ * of the mean.
+ */
 static uint64_t mean_of(enum pace_finding found)
 {
 	uint64_t now = START, least = UINT64_MAX, most = 0;
@@ -52,7 +58,7 @@ START_TEST(it_looks_as_often_as_there_is_to_see)
 }
 END_TEST
 
-/* Records are in order 10 ms after they were stamped: one look at least must come after that. */
+/* Records are in order 10 ms after their time stamp: at least one look must come after that. */
 START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 {
 	for (uint64_t seed = 1; seed < 1000; seed++) {
@@ -74,8 +80,8 @@ START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 END_TEST
 
 /*
- * Chi-squared of so many bins, of a generator with a fixed seed. 19 degrees of freedom exceed 60
- * once in 300,000.
+ * Check the bins by Chi-squared; the generator has a fixed seed. With 19 degrees of freedom, 60 is
+ * exceeded once in 300,000 cases.
  */
 static void check_even(const unsigned int bins[BINS])
 {
@@ -86,7 +92,7 @@ static void check_even(const unsigned int bins[BINS])
 	ck_assert_double_lt(chi, 60);
 }
 
-/* Also of a clock whose period divides all intervals. */
+/* The phase is random also for a clock whose period divides all intervals. */
 START_TEST(its_looks_have_any_phase)
 {
 	static const uint64_t periods[] = {NSEC_PER_SEC / 4999, PERIOD, NSEC_PER_MSEC,
@@ -119,9 +125,9 @@ START_TEST(a_pause_is_any_part_of_a_period)
 		bins[pause * BINS / PERIOD]++;
 	}
 	check_even(bins);
-	start(0, false); /* no clock */
+	start(0, false); /* no sampling clock */
 	ck_assert_uint_eq(pace_pause(&p), 0);
-	start(20 * NSEC_PER_SEC, false); /* nobody waits for that */
+	start(20 * NSEC_PER_SEC, false); /* the pause is bounded for a slow clock */
 	ck_assert_uint_le(pace_pause(&p), NSEC_PER_SEC);
 }
 END_TEST

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Readers that share one trace make the profile that one reader makes, whatever is damaged. */
+/* Several readers of one trace make the same profile as one reader, also of a damaged trace. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static char path[] = "/tmp/skein-readers-XXXXXX/trace.skein";
 
-/* Of a profile what damage changes; all 0 if the trace cannot be read at all. */
+/* The members of a profile that damage changes; all 0 if the trace cannot be read at all. */
 struct outcome {
 	uint64_t missing, stacks, sums, samples, losses, lost;
 };
@@ -73,7 +73,7 @@ START_TEST(damage_is_counted_alike)
 
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (uint8_t)random();
-		if (round) /* the first is as it was written */
+		if (round) /* the first round leaves the trace as written */
 			ck_assert_int_eq(pwrite(fd, bytes, sizeof(bytes), at), sizeof(bytes));
 		read_outcome(&one, false);
 		read_outcome(&two, true);
@@ -82,7 +82,8 @@ START_TEST(damage_is_counted_alike)
 		damaged += one.losses > 3;
 		ck_assert_int_eq(pwrite(fd, data, (size_t)size, 0), size);
 	}
-	ck_assert_uint_gt(damaged, 0); /* in the others the bytes are free, or the trace is refused */
+	/* in the other rounds the bytes are unused, or the trace is refused */
+	ck_assert_uint_gt(damaged, 0);
 	close(fd);
 	unlink(path);
 	*strrchr(path, '/') = '\0';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Paths of native frames and Python's. Written outermost first: native frames are capitals
- * (L the evaluation loop, G greenlet's code, U no code at all), digits the kernel's, Python's small
- * letters. Where a segment begins is told by '[' (its first frame is marked) or '(' (a shim).
+ * path.c: merging of native and Python frames into one path. Paths are written outermost first:
+ * capitals are native frames (L the evaluation loop, G greenlet's code, U unmapped), digits are
+ * kernel frames, small letters are Python frames. A Python segment begins with '[' (its first frame
+ * is marked) or '(' (a shim).
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static uint64_t tagged(uint64_t tag, uint64_t address)
 	return tag << WIRE_TAG_SHIFT | address;
 }
 
-/* One part's frames: a return address lies one behind what the path has. */
+/* Write the frames of one part: return addresses are one higher than the path's addresses. */
 static unsigned int add_native(uint64_t *words, const char *part)
 {
 	size_t count = strlen(part);
@@ -91,7 +92,7 @@ static char letter_of(const struct path_frame *f)
 		ck_assert_uint_eq(f->place, PYTHON_PLACE(f->address, 7));
 		return (char)f->address;
 	}
-	ck_assert_uint_eq(f->address & 0xff, 0); /* within the call */
+	ck_assert_uint_eq(f->address & 0xff, 0); /* the address lies within the call */
 	ck_assert_uint_eq(f->place, 0);
 	ck_assert_int_eq(f->loop, f->address >> 8 == 'L');
 	ck_assert_int_eq(f->kind == PATH_KERNEL, !!isdigit((int)(f->address >> 8)));
@@ -108,7 +109,7 @@ static const char *drawn(const struct path *p)
 	return text;
 }
 
-/* A stack that was walked to its outermost frame, of both kinds. */
+/* Check a stack whose walks both reached the outermost frame. */
 static void whole(const char *user, const char *python, const char *expected)
 {
 	static struct sketch s;
@@ -159,7 +160,7 @@ START_TEST(a_walk_that_left_code_is_cut_there)
 {
 	cut("MUAB", END_WALKED, "", END_WALKED, "AB", END_UNMAPPED);
 	cut("MUAB", END_BAD_ROW, "", END_WALKED, "AB", END_UNMAPPED);
-	whole("MAU", "", "MAU"); /* where the thread stood is a frame, known or not */
+	whole("MAU", "", "MAU"); /* the first frame is kept, mapped or not */
 	cut("MULAL", END_WALKED, "[a[b[c", END_WALKED, "aLbALc", END_UNMAPPED);
 }
 END_TEST
@@ -187,17 +188,17 @@ START_TEST(kernel_frames_come_last)
 }
 END_TEST
 
-/* The innermost loop stands before it links its frame, or behind where it unlinks it. */
+/* The innermost loop has not linked its frame yet, or has unlinked it. */
 START_TEST(a_loop_without_a_frame_is_the_innermost)
 {
 	whole("MLAL", "[a", "MLaAL");
-	whole("MLALR", "[a", "MLaALR"); /* it has the result of its frame checked */
+	whole("MLALR", "[a", "MLaALR"); /* the loop checks the result of its frame */
 	whole("ML", "", "ML");
 	whole("MLALBL", "[ab[c", "MLabALcBL");
 }
 END_TEST
 
-/* A frame is left, and what it held is released, before its loop is. */
+/* A frame is unlinked, and its references are released, before its loop ends. */
 START_TEST(segments_may_be_empty)
 {
 	whole("MLALD", "(ab(", "MLabALD");
@@ -210,8 +211,8 @@ END_TEST
 START_TEST(generators_are_resumed_by_c_or_by_their_loop)
 {
 	whole("MLNSL", "[a[g", "MLaNSLg"); /* by next(), or up to 3.11 by FOR_ITER */
-	whole("MLNSLSL", "[a[g[h", "MLaNSLgSLh"); /* yield from */
-	whole("ML", "(agh", "MLagh"); /* from 3.12 by the loop itself */
+	whole("MLNSLSL", "[a[g[h", "MLaNSLgSLh"); /* by yield from */
+	whole("ML", "(agh", "MLagh"); /* from 3.12: by the loop itself */
 	whole("MLNSL", "[a", "MLaNSL"); /* about to be resumed */
 }
 END_TEST
@@ -224,8 +225,8 @@ START_TEST(c_calls_back_into_python)
 END_TEST
 
 /*
- * A thread may run one interpreter inside another. Frames of one only, or of more than it runs, are
- * another thread's for all that can be told.
+ * A thread may run one interpreter inside another. If the frames are of only one of them, or of
+ * more than the thread runs, they may be another thread's and are left out.
  */
 START_TEST(frames_of_another_thread_are_left_out)
 {
@@ -235,7 +236,7 @@ START_TEST(frames_of_another_thread_are_left_out)
 	refused("MLALXLBL", "(c");
 	refused("MLAL", "[a[b[x");
 	refused("MLAL", "(a(b(x(y");
-	whole("MA", "[a[b", "MA"); /* of which nothing can be on a stack without loops */
+	whole("MA", "[a[b", "MA"); /* a stack without loops has no Python frames */
 }
 END_TEST
 
@@ -243,14 +244,14 @@ START_TEST(greenlets_stand_on_the_stack_that_began_them)
 {
 	whole("MLGGL", "[a", "MLGGLa");
 	whole("MLALGGLBL", "[a[b", "MLALGGLaBLb");
-	whole("MLGLBL", "[a", "MLGLaBL"); /* without its frame yet */
-	whole("MLGLCGLB", "[ab", "MLGLCGLabB"); /* begun by another greenlet */
+	whole("MLGLBL", "[a", "MLGLaBL"); /* the loop has no frame yet */
+	whole("MLGLCGLB", "[ab", "MLGLCGLabB"); /* the segment was begun by another greenlet */
 	whole("MLGL", "(", "MLGL");
 	whole("MLG", "[a", "MLaG"); /* about to switch */
-	/* the stack where it began is another one by now */
+	/* the stack on which the greenlet began is another one by now */
 	cut("XGLBL", END_UNMAPPED, "[a", END_WALKED, "XGLaBL", END_UNMAPPED);
 	cut("LXGLBL", END_UNMAPPED, "[a[b", END_WALKED, "LXGLaBLb", END_UNMAPPED);
-	/* greenlet calls what watches it on the stack that it finds */
+	/* greenlet calls its watchers on the stack that it finds */
 	whole("MLGL", "[a[b", "MLaGLb");
 	cut("LGL", END_DEPTH, "[z[a[b", END_WALKED, "zLaGLb", END_DEPTH);
 }
@@ -272,12 +273,12 @@ START_TEST(cut_python_frames_are_matched_from_the_leaf)
 	cut("MLALBL", END_WALKED, "xb[c", END_DEPTH, "MLALxbBLc", END_PYTHON);
 	cut("MLAL", END_WALKED, "", END_UNREADABLE, "MLAL", END_PYTHON);
 	cut("MLALBL", END_DEPTH, "[b[c", END_DEPTH, "MLALbBLc", END_DEPTH);
-	/* a thread that runs no Python lacks none */
+	/* a thread that runs no Python lacks no frames */
 	cut("MAB", END_WALKED, "", END_UNREADABLE, "MAB", END_WALKED);
 }
 END_TEST
 
-/* Whether a frame is a loop's is asked of an address within its call. */
+/* Return PATH_LOOP for the loop's code; an address within the call must be used for the lookup. */
 static enum path_code from_1000_to_2000(const void *context, uint64_t address)
 {
 	(void)context;
@@ -299,11 +300,13 @@ START_TEST(a_call_at_the_end_of_the_loop_is_in_it)
 {
 	const uint64_t exact = (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT;
 
-	ck_assert_uint_eq(loops_at(1, 2000), 2); /* its last instruction is a call */
-	ck_assert_uint_eq(loops_at(1, 1000), 0); /* that of the function before it is */
+	ck_assert_uint_eq(loops_at(1, 2000), 2); /* the loop's last instruction is a call */
+	/* the last instruction of the function before the loop is a call */
+	ck_assert_uint_eq(loops_at(1, 1000), 0);
 	ck_assert_uint_eq(loops_at(1000, 1), 1);
 	ck_assert_uint_eq(loops_at(2000, 1), 0);
-	ck_assert_uint_eq(loops_at(1, exact | 1000), 2); /* where a signal came */
+	/* the address was interrupted by a signal */
+	ck_assert_uint_eq(loops_at(1, exact | 1000), 2);
 	ck_assert_uint_eq(loops_at(1, exact | 2000), 0);
 }
 END_TEST
@@ -313,7 +316,7 @@ START_TEST(malformed_words_are_left_out)
 	static struct sketch s;
 
 	draw(&s, "", "MLLA", "[ab");
-	s.raw.python--; /* half a frame */
+	s.raw.python--; /* the last frame has one word only */
 	path_make(&path, &s.raw, &space);
 	ck_assert_str_eq(drawn(&path), "MLLbA");
 	ck_assert_int_eq(path.end, END_PYTHON);
@@ -332,7 +335,7 @@ START_TEST(malformed_words_are_left_out)
 }
 END_TEST
 
-/* Nothing is lost, doubled or turned around, whatever comes. */
+/* Check that no frame is lost, doubled or out of order, for any input. */
 static void check_all_there(const struct raw_stack *raw, const struct path *p)
 {
 	unsigned int user = p->user_count, python = p->python_count, kernel = 0;
@@ -399,7 +402,7 @@ START_TEST(the_largest_stacks_have_room)
 	path_make(&path, &raw, &space);
 	ck_assert_uint_eq(path.count, PATH_FRAMES);
 	check_all_there(&raw, &path);
-	/* more than there may be is cut, not written anywhere */
+	/* frames above the limits are dropped, not written out of bounds */
 	memset(words, 0, sizeof(words));
 	raw.kernel = raw.user = MANY;
 	raw.end = END_WALKED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* perfmap.c: what JITs write, what they are in the middle of writing, and what is made to harm. */
+/* perfmap.c: maps as JIT compilers write them, half-written ones, and hostile ones. */
 #include <errno.h>
 
 #include "files.h"
@@ -116,7 +116,7 @@ START_TEST(only_what_is_new_is_read)
 	ck_assert_str_eq(at(&m, 0x1000), "first");
 	ck_assert_str_eq(at(&m, 0x2000), "-");
 	ck_assert_uint_eq(facts.bad_lines, 0);
-	/* The first line is not looked at again. */
+	/* The first line is not read again. */
 	ck_assert_int_eq(pwrite(fd, "3000 10 other", 13, 0), 13);
 	append(fd, "lf\n1000 8 newer\n", 16);
 	reread(&m, fd);
@@ -152,7 +152,7 @@ START_TEST(another_file_or_a_shorter_one_is_read_anew)
 }
 END_TEST
 
-/* 5 GiB without a newline, behind one good line. */
+/* 5 GiB without a newline follow a good line. */
 START_TEST(an_endless_line_ends_the_reading)
 {
 	struct perfmap m = {0};
@@ -194,7 +194,7 @@ START_TEST(a_long_line_is_skipped_as_one)
 }
 END_TEST
 
-/* Ranges that all overlap, in descending order: the worst case of painting. */
+/* Overlapping ranges in descending order: the worst case for the removal of overlaps. */
 START_TEST(a_pile_of_ranges_takes_no_time)
 {
 	struct perfmap m = {0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pprof.c and gzip.c: always the same bytes, and failures of the stream are seen. pprof itself
- * reads the file in tests/readers. */
+/*
+ * pprof.c and gzip.c: the output is reproducible, and write errors are reported. pprof itself reads
+ * the file in tests/readers.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
