@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.c, quantity.c and help.c: every type of option, every way to get it wrong, the help. */
+/* options.c, quantity.c and help.c: every type of option, every kind of wrong value, the help. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

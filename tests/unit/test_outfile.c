@@ -201,7 +201,7 @@ START_TEST(a_full_disk_is_an_error)
 
 	for (int much = 0; much < 3; much++) {
 		ck_assert_int_eq(outfile_open(&f, "/dev/full", true, &err), 0);
-		if (much == 2) /* without a buffer, the failed write is not retried */
+		if (much == 2) /* unbuffered: commit has nothing left to write */
 			setvbuf(f.stream, NULL, _IONBF, 0);
 		fputs("little", f.stream);
 		for (int i = 0; much && i < 100000; i++)

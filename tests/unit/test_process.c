@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process table fed record by record, and the entities it puts. */
+/*
+ * The process table: records are passed to it one by one, and the entities that it writes are
+ * checked.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +52,13 @@ static const char *no_container(void *context, const char *path)
 	return "";
 }
 
-/* The arena of tables that walkers are told of; NULL: there are none. */
+/* The arena of tables for the walkers; NULL: none. */
 static struct arena *shown;
 
-/* Which processes may be sampled; NULL: all. */
+/* Return whether a process may be sampled; NULL: all may. */
 static bool (*selecting)(void *context, uint32_t pid);
 
-/* Programs of which was said that they lacked nothing. */
+/* Programs that were reported as calm (see bpf/calm.h). */
 static const struct object *calm[MOST];
 static unsigned int calm_count;
 
@@ -163,7 +166,10 @@ START_TEST(a_pid_used_again_is_another_process)
 	second = kept.threads[meet(t, 9, 3 * NSEC_PER_SEC + 1, 3 * NSEC_PER_SEC)->id].process;
 	ck_assert_uint_ne(first, second);
 	ck_assert_uint_eq(kept.processes[first].end, 2 * NSEC_PER_SEC);
-	/* the side-band lost its end and the next beginning: the birth in the sample tells */
+	/*
+	 * the side-band lost the second process's end and the third one's start: the sample has its
+	 * birth
+	 */
 	third = kept.threads[meet(t, 9, 9 * NSEC_PER_SEC, 8 * NSEC_PER_SEC)->id].process;
 	ck_assert_uint_ne(second, third);
 	process_table_free(t);
@@ -213,7 +219,7 @@ START_TEST(an_exit_told_twice_ends_nobody_else)
 	process = kept.threads[meet(t, 3, 13, 10)->id].process;
 	thread_life(t, LIFE_EXIT, 3, 4, 20);
 	thread_life(t, LIFE_EXIT, 3, 4, 21);
-	thread_life(t, LIFE_EXIT, 3, 77, 22); /* never heard of */
+	thread_life(t, LIFE_EXIT, 3, 77, 22); /* a thread that the table does not know */
 	life(t, LIFE_EXIT, 3, 1, 23, NULL, 0);
 	ck_assert_uint_eq(kept.processes[process].end, 0);
 	thread_life(t, LIFE_EXIT, 3, 5, 24);
@@ -222,7 +228,7 @@ START_TEST(an_exit_told_twice_ends_nobody_else)
 }
 END_TEST
 
-/* Linux tells of the main thread's exit, then of the exec under its number. */
+/* Linux reports the main thread's exit, then the exec under the main thread's number. */
 START_TEST(a_thread_that_execs_leaves_nothing_behind)
 {
 	struct process_table *t = table(NULL);
@@ -289,7 +295,7 @@ START_TEST(the_table_does_not_grow_with_the_recording)
 }
 END_TEST
 
-/* What the walkers were told, by pid; the version is 0 after the end. */
+/* Mappings passed to the walkers, by pid; the version is 0 after the end. */
 static struct unwind_process told[MOST];
 static unsigned int tellings;
 
@@ -398,22 +404,22 @@ START_TEST(children_are_told_what_their_parent_was_not)
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
 
-	/* the fork came before the parent's mappings were told */
+	/* the fork came before the parent's mappings were passed: both are passed */
 	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 2);
 	ck_assert_uint_eq(told[6].version, told[5].version);
 	ck_assert_uint_eq(told[6].mappings, told[5].mappings);
-	/* it came while they were told: the record is read later */
+	/* the fork came while they were passed; its record is read later */
 	life(t, LIFE_FORK, 7, 5, 20, NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
-	/* behind it: the kernel side knows already; so it does of a grandchild */
+	/* the fork came after: the BPF programs have copied the entry, also for a grandchild */
 	life(t, LIFE_FORK, 8, 5, boot_now(), NULL, 0);
 	life(t, LIFE_FORK, 9, 8, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	/* until one of them changes */
+	/* a change of mappings is passed, also to a later child */
 	maps(t, 9, 0x5000);
 	life(t, LIFE_FORK, 10, 9, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
@@ -435,7 +441,7 @@ START_TEST(a_new_program_has_mappings_of_its_own)
 	first = told[5].version;
 	life(t, LIFE_COMM, 5, 0, boot_now(), "two", 1);
 	ck_assert_int_eq(tell(t, 0), 0);
-	ck_assert_uint_eq(tellings, 0); /* there is nothing to tell yet */
+	ck_assert_uint_eq(tellings, 0); /* no mappings are known yet */
 	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(told[6].count, 0);
@@ -455,13 +461,13 @@ START_TEST(the_end_of_who_was_told_is_told)
 	uint64_t before = boot_now();
 
 	tell(t, 0);
-	/* processes that the walkers do not know need not be forgotten */
+	/* processes that the walkers do not know are not removed */
 	life(t, LIFE_FORK, 6, 1, boot_now(), NULL, 0);
 	maps(t, 6, 0x1000);
 	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	/* it ended while it was being sent, so the kernel side may have freed it before */
+	/* the process ended while it was passed, so the BPF programs may have removed it before */
 	life(t, LIFE_EXIT, 5, 0, before, NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
@@ -473,7 +479,7 @@ START_TEST(the_end_of_who_was_told_is_told)
 }
 END_TEST
 
-/* The kernel side forgets it by itself, when it frees it. */
+/* The BPF programs remove a known process themselves, when the kernel frees it. */
 START_TEST(the_end_of_who_was_told_before_is_not_told)
 {
 	struct process_table *t;
@@ -499,10 +505,10 @@ START_TEST(what_nobody_knows_is_settled)
 	process_table_settled(t, entry(t, 5));
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(told[5].settled, 1);
-	process_table_settled(t, entry(t, 5)); /* that is known already */
+	process_table_settled(t, entry(t, 5)); /* already settled: nothing is passed */
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
-	maps(t, 5, 0x5000); /* another state of it */
+	maps(t, 5, 0x5000); /* a new mapping ends the settled state */
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(told[5].settled, 0);
 	process_table_free(t);
@@ -518,13 +524,13 @@ START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
 	life(t, LIFE_COMM, 6, 0, boot_now(), "two", 0);
 	maps(t, 6, 0x1000);
 	ck_assert_int_eq(tell(t, -E2BIG), -E2BIG);
-	ck_assert_uint_eq(tellings, 2); /* one that fails does not keep back the others */
+	ck_assert_uint_eq(tellings, 2); /* an error for one process does not hold back the others */
 	process_table_untold(t, entry(t, 5));
 	process_table_untold(t, entry(t, 5));
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
 	ck_assert_uint_ne(told[5].version, 0);
-	/* there is no room for the mappings of both */
+	/* the arena has no room for the mappings of both */
 	for (uint64_t i = 0; i < 10000; i++) {
 		maps(t, 5, 0x10000 + i * 8192);
 		maps(t, 6, 0x10000 + i * 8192);
@@ -557,15 +563,16 @@ START_TEST(who_has_nothing_mapped_is_scanned_once)
 	ck_assert(entry(t, 7)->scanning);
 	process_table_scan_over(t, 7);
 	process_table_scan_over(t, 4711);
-	ck_assert(!is_unknown(t, 7, false)); /* there is nothing, then */
+	/* the scan found no mappings, so no other scan is needed */
+	ck_assert(!is_unknown(t, 7, false));
 	ck_assert(!entry(t, 7)->scanning);
-	/* the fork is known, the parent was not */
+	/* the table knows of the fork, but not the parent */
 	life(t, LIFE_FORK, 8, 4711, 10, NULL, 0);
 	ck_assert(is_unknown(t, 8, false));
-	/* another program may have something; kernel threads and the idle thread have not */
+	/* a new program may have mappings; kernel threads and the idle thread have none */
 	life(t, LIFE_COMM, 7, 0, 20, "two", 1);
 	ck_assert(is_unknown(t, 7, false));
-	ck_assert(is_unknown(t, 9, true)); /* for its name */
+	ck_assert(is_unknown(t, 9, true)); /* a kernel thread is scanned once for its name */
 	process_table_scan_over(t, 9);
 	ck_assert(!is_unknown(t, 9, true));
 	ck_assert(!is_unknown(t, 0, true));
@@ -608,14 +615,14 @@ START_TEST(what_others_map_is_not_followed)
 	life(t, LIFE_COMM, 7, 0, 10, "seven", 0);
 	ck_assert_uint_eq(followed(t, 6), 0);
 	ck_assert_uint_eq(followed(t, 7), 1);
-	/* children are what their parents are */
+	/* children are followed if their parents are */
 	life(t, LIFE_FORK, 8, 7, 20, NULL, 0);
 	life(t, LIFE_FORK, 9, 6, 20, NULL, 0);
 	life(t, LIFE_COMM, 8, 0, 21, "eight", 1);
 	life(t, LIFE_COMM, 9, 0, 21, "nine", 1);
 	ck_assert_uint_eq(followed(t, 8), 1);
 	ck_assert_uint_eq(followed(t, 9), 0);
-	/* until a sample tells otherwise */
+	/* a sample shows that the process is recorded */
 	ck_assert(is_unknown(t, 9, false));
 	ck_assert_uint_eq(followed(t, 9), 1);
 	process_table_free(t);
@@ -626,7 +633,9 @@ END_TEST
 #define LONG_AGO (10 * NSEC_PER_SEC)
 #define NOW (100 * NSEC_PER_SEC)
 
-/* A program from that file runs once, with a library or not. Returns how many became calm. */
+/*
+ * Run a program once, from program and, unless NULL, library. Return how many programs became calm.
+ */
 static unsigned int run_once(struct object *program, struct object *library, const char *comm)
 {
 	struct space_mapping m = {.start = 0x1000, .end = 0x2000, .object = program};
@@ -646,7 +655,7 @@ static unsigned int run_once(struct object *program, struct object *library, con
 	return calm_count;
 }
 
-/* Their next begin wakes nobody, so nothing of them may be worth a hurry. */
+/* The next start of a calm program does not wake the consumer, so nothing of it may be urgent. */
 START_TEST(programs_that_lacked_nothing_are_calm)
 {
 	struct object gzip = {.kind = MAPPING_FILE, .settled = LONG_AGO};
@@ -662,7 +671,7 @@ START_TEST(programs_that_lacked_nothing_are_calm)
 	ck_assert_uint_eq(run_once(&python, &libc, "python"), 0);
 	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 1);
 	ck_assert_ptr_eq(calm[0], &gzip);
-	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 0); /* it is known to be */
+	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 0); /* gzip is already calm */
 	gzip.calm = false;
 	ck_assert_uint_eq(run_once(&gzip, &vdso, "gzip"), 1);
 }

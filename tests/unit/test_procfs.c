@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parsing of /proc texts: literal ones, hostile ones, and the kernel's own. */
+/* Parsing of /proc texts: literal ones, hostile ones, and those of the running kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ START_TEST(stat_bad)
 }
 END_TEST
 
-/* What the kernel makes of names that look like the text around them. */
+/* The kernel's own text for names that look like the text around them. */
 START_TEST(stat_hostile_comm)
 {
 	static const char *const names[] = {"a) R 1 2 (b",
@@ -151,7 +151,7 @@ START_TEST(mapping_lines)
 }
 END_TEST
 
-/* A file whose name has a newline, as the kernel shows it. */
+/* A mapped file whose name has a newline. */
 START_TEST(mapping_of_self)
 {
 	char path[] = "/tmp/skein\nprocfs-XXXXXX", *line;
@@ -189,7 +189,7 @@ START_TEST(unescape)
 }
 END_TEST
 
-/* Lines of every length around the buffer's; what follows a cut line is whole. */
+/* Lines of lengths around that of the buffer; a line after a cut one is complete. */
 START_TEST(long_lines)
 {
 	static struct procfs_lines lines;

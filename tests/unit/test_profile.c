@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Profiles: paths, ends and names, from records in any order and with holes. */
+/* Profiles: paths, ends and names, from records in any order and with missing ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ START_TEST(everything_is_taken)
 	ck_assert_str_eq(p->host.hostname, "web-1");
 	ck_assert_uint_eq(p->loss_count, 3);
 	ck_assert_uint_eq(p->account_count, 4);
-	/* thread 77 and stack 99 */
+	/* thread 77 and stack 99 are missing */
 	ck_assert_uint_eq(p->missing, 2);
 	for (uint32_t i = 0; i < p->stack_count; i++)
 		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
@@ -82,7 +82,9 @@ START_TEST(names_of_frames)
 }
 END_TEST
 
-/* A live source: names come late, entities come again. A circle is the work of a forger. */
+/*
+ * A live source: names come late, entities come again. Only a crafted trace has a cycle of stacks.
+ */
 static int late_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct sum sum = {1, 1, 2, 3, 30, 0};
@@ -126,7 +128,7 @@ START_TEST(any_order)
 	ck_assert_uint_eq(p->account_count, 1);
 	ck_assert_uint_eq(p->accounts[0].due, 9);
 	ck_assert_uint_eq(p->stacks[stack_of(p, 3)].parent, PROFILE_NONE);
-	/* the event, the process and the mapping never came */
+	/* the event, the process and the mapping are missing */
 	ck_assert_uint_eq(p->missing, 3);
 	profile_free(p);
 }
@@ -140,7 +142,7 @@ static int of_no_event_run(struct source *s, struct sink *to, struct error *err)
 	return put_sum(to, &sum, err);
 }
 
-/* Whoever makes a trace may leave the event out; a sum has one all the same. */
+/* A trace may lack the event of a sum; the sum gets one all the same. */
 START_TEST(sums_have_an_event)
 {
 	static const struct source_ops ops = {.run = of_no_event_run};
@@ -187,7 +189,7 @@ START_TEST(functions_count_recursion_once)
 	cost = cost_of(&f, &s, "fib");
 	ck_assert_uint_eq(cost->self_count, 20);
 	ck_assert_uint_eq(cost->total_count, 30);
-	/* two mappings of one path are one module */
+	/* two mappings of one path belong to one module */
 	cost = cost_of(&f, &s, "main");
 	ck_assert_uint_eq(cost->self_count, 13);
 	ck_assert_uint_eq(cost->total_count, 57);
@@ -243,7 +245,10 @@ END_TEST
 #define FUNCTIONS 6
 #define STACKS 500
 
-/* Marks anywhere, frames that never came, recursion through others; samples at all of them. */
+/*
+ * A source with marks and missing frames at random places, indirect recursion, and samples in all
+ * stacks.
+ */
 static int random_run(struct source *source, struct sink *to, struct error *err)
 {
 	static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f"};
@@ -310,7 +315,7 @@ START_TEST(groups_add_up)
 }
 END_TEST
 
-/* By all that refers to something else, and by what is referred to. */
+/* Compare two profiles by all members that refer to others, and by those referred to. */
 static void same_profile(const struct profile *a, const struct profile *b)
 {
 	ck_assert_uint_eq(a->missing, b->missing);
@@ -338,7 +343,7 @@ static void same_profile(const struct profile *a, const struct profile *b)
 		ck_assert_uint_eq(profile_stack_with(a, id), profile_stack_with(b, id));
 }
 
-/* Loose ends included: what a part refers to is looked for in the others, or missing. */
+/* Parts may refer to entities of other parts, or to missing ones. */
 START_TEST(parts_make_the_same)
 {
 	struct source first = *scene_source(), second = first, third = first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* protobuf.c read back by a decoder that knows only the encoding's own rules. */
+/* protobuf.c: its output is read by a decoder that only knows the rules of the encoding. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static uint64_t random_value(unsigned int *state)
 	return value >> rand_r(state) % 64;
 }
 
-/* The same random message is written and then expected: the generator's state is the script. */
+/* Write a random message. The reader expects the same one from the same state of the generator. */
 static void write_message(struct protobuf *p, unsigned int *state, int depth)
 {
 	for (int n = rand_r(state) % 6; n > 0; n--) {
@@ -228,7 +228,7 @@ START_TEST(doubles_are_little_endian)
 }
 END_TEST
 
-/* A length of five bytes does not fit into the four that are kept free for it. */
+/* A length of five bytes does not fit into the four bytes reserved for it. */
 START_TEST(a_message_too_large_is_an_error)
 {
 	size_t size = 1u << 26;

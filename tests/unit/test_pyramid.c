@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Windows of traces of made-up machines, beside a painter that knows nothing
- * of levels, blocks, checkpoints or chunks: it has all stretches of all lanes, and adds up.
+ * The zoom pyramid: windows of random traces are compared with those of a reference renderer, which
+ * does not use levels, blocks, checkpoints or chunks, but adds up all stretches of all lanes.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -21,7 +21,7 @@
 static char directory[] = "/tmp/skein-pyramid-test-XXXXXX";
 static char path[64];
 
-/* All that a trace says, as stretches by lane. */
+/* Everything in a trace, as stretches by lane. */
 struct truth {
 	VECTOR(struct stretch) lanes[LANES_MAX];
 	enum lane_kind kinds[LANES_MAX];
@@ -96,12 +96,12 @@ static void free_truth(struct truth *t)
 		vector_free(&t->lanes[i]);
 }
 
-/* One cell, added up. */
+/* The sums of one cell. */
 struct sums {
 	uint64_t states[STATE_COUNT], waits[STATE_COUNT][WAIT_COUNT];
 };
 
-/* Who ran in one cell: of each thread ns, zero where it is none of those who did. */
+/* Threads that ran in one cell, ns of each; zero for all other threads. */
 struct runners {
 	uint64_t ns[THREADS_MAX];
 	uint64_t who[THREADS_MAX];
@@ -129,7 +129,7 @@ static void add_runner(struct runners *r, uint64_t thread, uint64_t ns)
 	r->ns[thread] += ns;
 }
 
-/* Who ran longest, of two the lower; 0: nobody. Nobody has run in it after that. */
+/* Remove and return the thread that ran longest, of equal ones the lowest; 0: none. */
 static uint64_t take_runner(struct runners *r)
 {
 	uint64_t best = 0, most = 0;
@@ -191,7 +191,10 @@ static struct cell true_cell(const struct truth *t, uint64_t lane, size_t *at, u
 	return cell;
 }
 
-/* check writes a file at every assertion that holds: millions of cells are not asserted. */
+/*
+ * The check library writes to a file for every assertion that holds; millions of cells are
+ * therefore compared without assertions.
+ */
 static void check_cell(const struct window *w, size_t lane, uint64_t id, unsigned int i,
 		       const struct cell *wanted)
 {
@@ -206,7 +209,7 @@ static void check_cell(const struct window *w, size_t lane, uint64_t id, unsigne
 		     c->thread, wanted->activity, wanted->state, wanted->wait, wanted->thread);
 }
 
-/* Size and place of the cells are as promised. */
+/* Check that size and place of the cells are as specified. */
 static void check_layout(const struct window_query *q, const struct window *w)
 {
 	uint64_t most = (q->end - q->time) / q->width;
@@ -245,7 +248,7 @@ static void check_window(struct trace *trace, const struct truth *t, const struc
 	window_free(w);
 }
 
-/* Windows anywhere, of any length: a power of two, and somewhat more. */
+/* Check windows of random place and length: a power of two, and somewhat more. */
 static void check_windows(const struct truth *t, unsigned int count, uint64_t seed)
 {
 	struct machine random = {.random = seed * 2 + 1};
@@ -265,13 +268,13 @@ static void check_windows(const struct truth *t, unsigned int count, uint64_t se
 		for (unsigned int n = 0; n < q.lane_count; n++)
 			lanes[n] = (machine_random(&random) >> 16) % (i % 3 ? 48 : t->lane_end);
 		if (i % 10 == 0)
-			lanes[0] = 1ULL << 40; /* there is none */
+			lanes[0] = 1ULL << 40; /* no lane has this number */
 		check_window(trace, t, &q);
 	}
 	trace_close(trace);
 }
 
-/* Short ones, whose cells begin behind t->time. */
+/* Check short windows, whose cells begin after t->time. */
 static void check_near(const struct truth *t, unsigned int count)
 {
 	struct machine random = {.random = 99};
@@ -294,7 +297,7 @@ static void check_near(const struct truth *t, unsigned int count)
 struct recording {
 	struct machine_options machine;
 	struct pyramid_options pyramid;
-	uint64_t slices, tick; /* how many; between two ticks */
+	uint64_t slices, tick; /* number of slices; slices between two ticks */
 	bool killed;
 };
 
@@ -379,7 +382,7 @@ static void change(const char *sql)
 static void check_file(unsigned int windows, uint64_t seed)
 {
 	struct trace *trace = open_trace();
-	static struct truth t; /* too large for a stack */
+	static struct truth t; /* too large for the stack */
 
 	read_truth(trace, &t);
 	trace_close(trace);
@@ -395,7 +398,7 @@ static void check_recording(const struct recording *r, unsigned int windows)
 
 #define WINDOWS 400
 
-/* Small blocks and near checkpoints, so that all paths are taken. */
+/* Small blocks and frequent checkpoints exercise all paths. */
 START_TEST(as_the_painter_paints)
 {
 	const struct recording r = {
@@ -411,7 +414,10 @@ START_TEST(as_the_painter_paints)
 }
 END_TEST
 
-/* Levels at which the whole recording is a few cells: painting them takes as little. */
+/*
+ * Coarse levels, at which the whole recording is a few cells, are not stored: rendering them from
+ * other data is cheap.
+ */
 START_TEST(not_from_afar)
 {
 	const struct recording r = {
@@ -429,7 +435,7 @@ START_TEST(not_from_afar)
 }
 END_TEST
 
-/* Of short ones nothing is stored; of a pyramid of default size neither. */
+/* For short recordings no pyramid is stored; neither for this one at the default size. */
 START_TEST(from_records_alone)
 {
 	struct recording r = {
@@ -442,7 +448,7 @@ START_TEST(from_records_alone)
 	ck_assert_int_eq(ask("SELECT count(*) FROM pyramid"), 0);
 	r.pyramid.records = 100;
 	record(&r);
-	change("DROP TABLE pyramid; DROP TABLE checkpoint"); /* as in traces of before */
+	change("DROP TABLE pyramid; DROP TABLE checkpoint"); /* older traces have no such tables */
 	check_file(WINDOWS, 1);
 }
 END_TEST
@@ -462,7 +468,7 @@ START_TEST(killed)
 }
 END_TEST
 
-/* With losses, and threads that come and go. */
+/* Recordings with losses, and with threads that start and end. */
 START_TEST(messy)
 {
 	const struct recording r = {
@@ -477,7 +483,7 @@ START_TEST(messy)
 }
 END_TEST
 
-/* More threads die than are kept until their blocks are whole. */
+/* More threads end than the writer keeps until their blocks are complete. */
 START_TEST(brief_threads)
 {
 	const struct recording r = {
@@ -493,7 +499,7 @@ START_TEST(brief_threads)
 }
 END_TEST
 
-/* Bytes of the blobs are changed: what they held is painted. */
+/* Damaged blobs: the parts that they held are rendered from the records. */
 START_TEST(damaged)
 {
 	const struct recording r = {
@@ -525,7 +531,7 @@ static int read_any(struct trace *trace, uint64_t time, uint64_t end, struct win
 	return result;
 }
 
-/* What a flight recorder leaves: the time before is not known, the time after is as it was. */
+/* A flight recorder deletes old rows: the time before is unknown, the time after is unchanged. */
 START_TEST(older_rows_deleted)
 {
 	const struct recording r = {
@@ -555,7 +561,7 @@ START_TEST(older_rows_deleted)
 	ck_assert_int_eq(read_any(trace, t.time, t.end, &w), 0);
 	window_free(w);
 	trace_close(trace);
-	t.time = cut + (1ULL << 31); /* beyond every cell that begins before the cut */
+	t.time = cut + (1ULL << 31); /* after every cell that begins before the cut */
 	ck_assert_uint_lt(t.time, t.end);
 	check_near(&t, WINDOWS);
 	free_truth(&t);
@@ -581,7 +587,7 @@ START_TEST(refused)
 	ck_assert_int_eq(trace_window(trace, &q, &w, &err), 0);
 	window_free(w);
 	q.width = UINT32_MAX;
-	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0); /* more than memory is good for */
+	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0); /* more cells than the limit */
 	trace_close(trace);
 }
 END_TEST
@@ -610,7 +616,10 @@ static void paint_state(struct kept_cells *k, uint64_t time, uint64_t end, unsig
 	ck_assert_int_eq(tower_paint(&k->tower, 0, time, end, mix_key(state, 0), 0), 0);
 }
 
-/* Two cells with that much run time, twice: what is the cell above them? */
+/*
+ * Return the activity of the cell above two cells with these run times; the lower cells are made
+ * twice.
+ */
 static unsigned int cell_above(uint64_t first, uint64_t second, unsigned int *a, unsigned int *b)
 {
 	static const struct tower_events events = {keep_cell};
@@ -642,7 +651,7 @@ static void check_above(uint64_t first, uint64_t second, unsigned int a, unsigne
 	ck_assert_uint_le(above, most);
 }
 
-/* However little is missing or is there, a cell is not full, and not empty. */
+/* A cell with the least idle time is not full, and one with the least run time is not empty. */
 START_TEST(never_full_never_empty)
 {
 	check_above(0, 1, 0, 1, 1, 1);
@@ -653,7 +662,7 @@ START_TEST(never_full_never_empty)
 }
 END_TEST
 
-/* More threads than are told apart: one is told only if it is certain. */
+/* With more threads than a mix distinguishes, a cell names a thread only if it is certain. */
 START_TEST(many_threads)
 {
 	struct mix m = {0};
@@ -667,7 +676,7 @@ START_TEST(many_threads)
 	ck_assert_uint_eq(mix_cell(&m, 20).thread, 7);
 	mix_clear(&m);
 	ck_assert_int_eq(mix_add(&m, runs, 12, 6) | mix_add(&m, runs, 11, 6), 0);
-	ck_assert_uint_eq(mix_cell(&m, 20).thread, 11); /* of two the lower */
+	ck_assert_uint_eq(mix_cell(&m, 20).thread, 11); /* the lower of two equal ones */
 	mix_free(&m);
 }
 END_TEST

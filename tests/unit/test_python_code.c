@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Code objects in memory that is complete, hostile, or another's by now. */
+/* Code objects in memory that is complete, hostile, or already reused. */
 #include <errno.h>
 
 #include "python_memory.h"
@@ -16,7 +16,7 @@
 static struct fake fake;
 static const struct python_memory memory = {.read = fake_read, .context = &fake};
 
-/* Lines: unit 0 is on the first, 1 and 2 on the next, 3 on none. */
+/* A table of lines: unit 0 is on the first line, 1 and 2 on the next, 3 on none. */
 static const uint8_t table[] = {0x80 | 10 << 3 | 0, 0, 0, 0x80 | 11 << 3 | 1, 0, 0, 0x80 | 15 << 3};
 
 static uint32_t id_of_words(void)
@@ -53,7 +53,7 @@ static int read_object(struct python_code *ret, uint32_t id)
 	return python_code_read(ret, &memory, &fake_layout, CODE_TYPE, FAKE_BASE + CODE, id);
 }
 
-/* It fails, and leaves what it was given. */
+/* Check that reading fails and leaves the result unchanged. */
 static void check_refused(uint32_t id, int expected)
 {
 	struct python_code c = {.id = 4711};
@@ -87,7 +87,7 @@ START_TEST(a_code_object_is_read)
 }
 END_TEST
 
-/* Its members are all there still, but its names may not be. */
+/* A freed object still has all its members, but its names may be gone. */
 START_TEST(what_was_freed_is_stale)
 {
 	static const uint64_t alive[] = {1, 1000000, UINT32_MAX};
@@ -125,7 +125,7 @@ START_TEST(another_object_is_stale)
 }
 END_TEST
 
-/* Of a version whose code objects have no number of their own. */
+/* Return the layout of a version whose code objects have no number of their own. */
 static struct python_layout layout_without_number(void)
 {
 	struct python_layout l = fake_layout;
@@ -141,7 +141,7 @@ static uint32_t id_of_walker(const struct python_layout *l)
 	return walker_code_id(&w, &memory, l, CODE_TYPE, FAKE_BASE + CODE);
 }
 
-/* One byte of the characters of a text changes; seen: whether the id takes it into account. */
+/* Change one byte of a text's characters; seen: whether the id depends on the byte. */
 static void check_text(size_t text, size_t at, bool seen)
 {
 	const struct python_layout l = layout_without_number();
@@ -157,7 +157,7 @@ static void check_text(size_t text, size_t at, bool seen)
 	fake.bytes[text + l.text_ascii + at] ^= 1;
 }
 
-/* All words of a later code object at the address may be the same, but not what is shown of it. */
+/* A later code object at the same address may have the same words, but not the same names. */
 START_TEST(another_text_is_another_object)
 {
 	static const size_t texts[] = {NAME, QUALIFIED_NAME, FILE_NAME};
@@ -183,7 +183,7 @@ START_TEST(another_text_is_another_object)
 }
 END_TEST
 
-/* The walker reads no page that the process has not touched; the reader of names does. */
+/* The walker cannot read a page that is not in memory; the reader of names can. */
 START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
 {
 	const struct python_layout l = layout_without_number();
@@ -202,7 +202,7 @@ START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
 				 0);
 		ck_assert_str_eq(c.file, "/a/shop.py");
 		python_code_free(&c);
-		/* at another place there is another text */
+		/* a different address has a different text */
 		fake_word(&fake, CODE + members[i], fake_ascii(&fake, 5000, "other"));
 		ck_assert_int_eq(python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id),
 				 -ESTALE);
@@ -210,7 +210,7 @@ START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
 }
 END_TEST
 
-/* A length that no memory has: the text is left out of the id, and cannot be read. */
+/* A length above that of memory: the text is left out of the id, and cannot be read. */
 START_TEST(a_text_longer_than_memory_is_left_out)
 {
 	static const uint64_t lengths[] = {FAKE_SIZE, UINT32_MAX, 1ull << 62, UINT64_MAX};
@@ -232,7 +232,9 @@ START_TEST(a_text_longer_than_memory_is_left_out)
 }
 END_TEST
 
-/* Freed and used again while it is read, at any moment but the last: nothing of it counts. */
+/*
+ * An object that is freed and reused during reading, at any moment but the last, gives no result.
+ */
 START_TEST(what_changes_meanwhile_is_stale)
 {
 	struct python_code c;
@@ -257,7 +259,7 @@ START_TEST(what_changes_meanwhile_is_stale)
 }
 END_TEST
 
-/* Names of another object may make no sense: that it is another says more. */
+/* Unreadable names of an object that was replaced are reported as stale, not as an error. */
 START_TEST(nonsense_of_another_object_is_stale)
 {
 	uint32_t id = make_code();
@@ -281,7 +283,8 @@ START_TEST(names_that_make_no_sense_are_errors)
 	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + FAKE_SIZE - 20);
 	check_refused(id_of_words(), -EFAULT);
 	make_code();
-	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + CODE); /* itself */
+	/* a file name that is a code object */
+	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + CODE);
 	check_refused(id_of_words(), -EBADMSG);
 	ck_assert_int_eq(python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, 8, 0), -EFAULT);
 	ck_assert_int_eq(
@@ -309,14 +312,14 @@ START_TEST(without_lines_there_are_names)
 {
 	check_no_lines(0, 1);
 	check_no_lines(FAKE_BASE + LINES, PYTHON_LINES_MAX + 1);
-	check_no_lines(FAKE_BASE + LINES, PYTHON_LINES_MAX); /* farther than memory goes */
+	check_no_lines(FAKE_BASE + LINES, PYTHON_LINES_MAX); /* beyond the end of the memory */
 	check_no_lines(FAKE_BASE + LINES, (uint64_t)-1);
 	check_no_lines(FAKE_BASE + LINES, 1ull << 63);
 	check_no_lines(UINT64_MAX - 20, 1);
 }
 END_TEST
 
-/* An empty table of the old kind says that all is on the first line. */
+/* An empty table of the old kind places all code on the first line. */
 START_TEST(an_empty_table_is_one)
 {
 	struct python_layout old = fake_layout;
@@ -366,7 +369,7 @@ START_TEST(a_name_that_the_qualified_one_lacks_is_shown)
 {
 	check_shown("decorator.<locals>.public_api", "mean", "mean");
 	check_shown("<module>", "<cell line: 1>", "<cell line: 1>");
-	check_shown("Shop.rework", "work", "work"); /* no part ends there */
+	check_shown("Shop.rework", "work", "work"); /* only whole parts of a qualified name match */
 	check_shown("work", "rework", "rework");
 	check_shown("Shop.", "work", "work");
 	check_shown("", "work", "work");
@@ -415,7 +418,7 @@ START_TEST(of_a_cut_qualified_name_the_end_is_unknown)
 }
 END_TEST
 
-/* A layout that came from a file: no member lies farther than what is read of one. */
+/* A layout from a file whose members lie beyond the part of an object that is read is refused. */
 START_TEST(members_far_away_are_refused)
 {
 	uint32_t id = make_code();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * python_file.c and its parts: the Pythons of this machine, whole, cut short and damaged; layouts
- * and the offsets that 3.13 has in its own memory. More, with gcc and gdb, is in
- * tests/tools/test_python_file.py and test_python_layouts.py.
+ * python_file.c and its parts: this machine's Pythons, complete, truncated and damaged; layouts,
+ * and the offsets that 3.13 has in its own memory. tests/tools/test_python_file.py and
+ * test_python_layouts.py test more with gcc and gdb.
  */
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define DAMAGES 120
 
-/* Where Pythons may be; what is not there is not tested, which is said. */
+/* Paths of possible Pythons; the test prints which ones are missing and not tested. */
 static const char *const places[] = {
 	"/usr/bin/python3.?",
 	"/usr/bin/python3.??",
@@ -32,7 +32,7 @@ static const char *const places[] = {
 
 static glob_t found;
 
-/* Where tools/python unpacks those of newer Debians. */
+/* Add those of newer Debians, which tools/python unpacks. */
 static void find_fetched(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -73,7 +73,7 @@ static int read_path(struct python_file *f, const char *path)
 	return rc;
 }
 
-/* What the name of the file says: "python3.8". */
+/* Read the minor version from a file's name, such as "python3.8". */
 static bool minor_of(const char *path, unsigned int *minor)
 {
 	const char *p = strrchr(path, '/');
@@ -82,7 +82,10 @@ static bool minor_of(const char *path, unsigned int *minor)
 	return p && sscanf(p, "python3.%u", minor) == 1;
 }
 
-/* Of all parts: compilers may take most of it for what seldom runs, as with Debian's 3.14. */
+/*
+ * Return the size of all parts: compilers may move most of the loop to cold parts, as in Debian's
+ * 3.14.
+ */
 static uint64_t bytes_of_loops(const struct python_file *f)
 {
 	uint64_t bytes = 0;
@@ -127,9 +130,8 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 }
 
 /*
- * Parts that were split off keep the loop's frame: their first rule is one that the loop has too,
- * but is not that of a function that has just been called. By the unwind table and not by what
- * found them.
+ * Check the parts split off from the loop by the unwind table, which did not find them: they keep
+ * the loop's frame, so their first rule is also one of the loop, but not that of its entry.
  */
 static void check_parts(const struct python_file *f, const struct unwind_table *t, const char *path)
 {
@@ -169,7 +171,7 @@ START_TEST(test_parts)
 }
 END_TEST
 
-/* Debian's is stripped: its part of 14 kB has no name. */
+/* Debian's Python is stripped: its part of 14 kB has no name. */
 START_TEST(test_debian)
 {
 	static const char path[] = "/usr/bin/python3.11";
@@ -248,7 +250,7 @@ static void free_copy(struct copy *c)
 	close(c->fd);
 }
 
-/* Whatever a file says, what is told of it holds together. */
+/* Check that the result for any file is consistent. */
 static void check_told(const struct python_file *f, int rc)
 {
 	if (rc) {
@@ -268,7 +270,7 @@ static void check_told(const struct python_file *f, int rc)
 		ck_assert_uint_lt(f->loop[i].start, f->loop[i].end);
 }
 
-/* Some file that is small enough; NULL: none. */
+/* Return the path of a readable Python of less than 16 MiB; NULL: none. */
 static const char *small_python(void)
 {
 	for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -317,7 +319,7 @@ static Elf64_Shdr *section_of(const struct copy *c, uint32_t type)
 	return NULL;
 }
 
-/* Bytes that lie, where it matters most: headers, the hash table, symbols, frames, the state. */
+/* Damaged bytes where they matter most: headers, the hash table, symbols, frames, the state. */
 START_TEST(test_damaged)
 {
 	const char *path = small_python();
@@ -350,7 +352,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* Symbols that lie about where things are and how large they are. */
+/* Symbols with wrong addresses and sizes. */
 START_TEST(test_lying_symbols)
 {
 	const uint64_t lies[] = {0, 1, 0x1000, UINT64_MAX, UINT64_MAX - 4096, 1ULL << 47};
@@ -403,7 +405,7 @@ START_TEST(test_layouts)
 }
 END_TEST
 
-/* Each member, set to what it must not be, is found. */
+/* Every member with an invalid value is detected. */
 START_TEST(test_layout_bounds)
 {
 	const struct python_layout *good = python_layout_of(3, 12);
@@ -438,7 +440,7 @@ START_TEST(test_layout_bounds)
 }
 END_TEST
 
-/* The first bytes of the real 3.13's _PyRuntime. */
+/* Copy the first bytes of the _PyRuntime of a real 3.13. */
 static bool real_offsets(uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -493,7 +495,7 @@ START_TEST(test_offsets)
 }
 END_TEST
 
-/* A str as an interpreter has it in its _PyRuntime, at offset at of bytes. */
+/* Put a str, as in an interpreter's _PyRuntime, at offset at of bytes. */
 static void put_str(uint8_t *bytes, size_t at, const char *text, uint32_t state)
 {
 	const struct python_layout *l = python_layout_of(3, 12);
@@ -510,7 +512,7 @@ START_TEST(test_state_of_texts)
 	uint8_t bytes[512] = {0};
 
 	ck_assert_uint_eq(python_text_shift(l, bytes, sizeof(bytes)), 0);
-	put_str(bytes, 256, "__main__", 0x39 << 2); /* of no matter */
+	put_str(bytes, 256, "__main__", 0x39 << 2); /* not one of the strings searched */
 	ck_assert_uint_eq(python_text_shift(l, bytes, sizeof(bytes)), 0);
 	for (uint32_t shift = 1; shift <= PYTHON_TEXT_SHIFT_MAX; shift++) {
 		put_str(bytes, 64, "__init__", 0x39u << shift);
@@ -522,7 +524,7 @@ START_TEST(test_state_of_texts)
 	for (size_t size = 0; size < 64 + l->text_ascii + 9; size++)
 		ck_assert_uint_eq(python_text_shift(l, bytes, size), 0);
 	ck_assert_uint_eq(python_text_shift(l, bytes, 64 + l->text_ascii + 9), 16);
-	/* they disagree, are of wider characters, not of those there from the beginning, or nothing */
+	/* another shift, wider characters, not static, an unknown bit, no bits, all bits */
 	static const uint32_t wrong[] = {0x39 << 2, 0x3a << 16, 0x19 << 16, 0x79 << 16, 0, ~0u};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables of lines against the interpreters that made them, and hostile ones. */
+/* Tables of lines: compared with the interpreters that made them, and hostile ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static size_t unhex(char *text, uint8_t *ret)
 	return size;
 }
 
-/* Which kinds of entries a table of locations has, as bits. */
+/* Return the kinds of entries in a table of locations, as bits. */
 static unsigned int kinds_in(const uint8_t *p, size_t size)
 {
 	unsigned int kinds = 0;
@@ -39,7 +39,7 @@ static unsigned int kinds_in(const uint8_t *p, size_t size)
 	return kinds;
 }
 
-/* One code object: its units are counted. */
+/* Check the lines of one code object. Return the number of its code units. */
 static unsigned int check_code(char *text, int minor, unsigned int *kinds)
 {
 	char *save, *first = strtok_r(text, " \n", &save), *hex = strtok_r(NULL, " \n", &save),
@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(strange_tables_have_no_lines)
 {
-	/* a number that does not end, entries without a beginning, lines below 1 and beyond 2^31 */
+	/* an endless number, entries without a beginning, lines below 1 and above 2^31 */
 	static const uint8_t endless[] = {0xf0, 0x7f, 0x7f, 0x7f, 0x7f,
 					  0x7f, 0x7f, 0x7f, 0x7f, 0x7f};
 	static const uint8_t headless[] = {0x01, 0x40, 0x00};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names and lines of code objects in every installed interpreter, through the
- * client and its worker: as the interpreter has them, of nothing else, and also
- * when the process has ended.
+ * Names and lines of code objects in every installed interpreter, read through the client and its
+ * worker: equal to the interpreter's, none for other addresses, and kept after the end of the
+ * process.
  */
 #include "base/vector.h"
 #include "bpf/event.h"
@@ -13,10 +13,10 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/python_file.h"
 
-#define MEMORY 1  /* number of the object that is a process's memory */
-#define FILES 100 /* numbers of files, from here on */
+#define MEMORY 1  /* number of the object that stands for a process's memory */
+#define FILES 100 /* first number of the files */
 
-/* What the script says of a place in a code object. */
+/* A place in a code object, as printed by the script. */
 struct told {
 	uint64_t address, place;
 	uint32_t first_line, line;
@@ -33,7 +33,7 @@ struct answer {
 struct seen {
 	VECTOR(struct answer) answers;
 	unsigned int files;
-	uint64_t interpreter; /* number of the file that has it */
+	uint64_t interpreter; /* number of the interpreter's file */
 	struct python_file python;
 };
 
@@ -44,7 +44,7 @@ struct scene {
 	VECTOR(struct told) told;
 	int memory;
 	uint64_t code_type;
-	/* of the mapping of its code */
+	/* of the files' code mappings */
 	uint64_t start[64], offset[64];
 };
 
@@ -87,7 +87,7 @@ static void unhex(const char *text, char *ret)
 	*ret = '\0';
 }
 
-/* Lines of a kind up to "end". */
+/* Read lines of a kind up to "end". */
 static void hear(struct scene *c, const char *kind)
 {
 	char *line = NULL, word[16], name[2 * PYTHON_NAME_MAX], file[2 * PYTHON_FILE_MAX];
@@ -121,7 +121,7 @@ static bool read_process(void *context, void *to, size_t size, uint64_t address)
 	return pread(c->memory, to, size, (off_t)address) == (ssize_t)size;
 }
 
-/* The ids that a walker meets. */
+/* Set the ids as the walker computes them. */
 static void set_ids(struct scene *c)
 {
 	const struct python_memory memory = {.read = read_process, .context = c};
@@ -136,7 +136,7 @@ static void set_ids(struct scene *c)
 	}
 }
 
-/* Have every file that the process runs code of looked at. */
+/* Inspect every file of which the process has mapped code. */
 static void inspect_files(struct scene *c)
 {
 	char path[600], line[1024], name[512];
@@ -165,7 +165,7 @@ static void inspect_files(struct scene *c)
 	ck_assert_uint_ge(c->seen.interpreter, FILES);
 }
 
-/* Where the file says that the type of code objects lies. */
+/* Return the address of PyCode_Type by the file's data. */
 static uint64_t type_of_file(const struct scene *c)
 {
 	const struct python_file *f = &c->seen.python;
@@ -174,7 +174,7 @@ static uint64_t type_of_file(const struct scene *c)
 	return f->code_type + c->start[at] - (c->offset[at] + f->code_delta);
 }
 
-/* False: not a version that is read. */
+/* Begin with the interpreter at path. Return false if its version is not supported. */
 static bool begin(struct scene *c, const char *path)
 {
 	struct symbolizer_events events = {
@@ -240,7 +240,7 @@ static void check_not_found(const struct answer *a)
 	ck_assert_uint_eq(a->line, 0);
 }
 
-/* Ask for places from, from + step, ...; whether they are found. */
+/* Request places from, from + step, ...; check whether they are found. */
 static void check_all(struct scene *c, size_t from, size_t step, bool found)
 {
 	struct told *told = c->told.items;
@@ -258,7 +258,7 @@ static void check_all(struct scene *c, size_t from, size_t step, bool found)
 	}
 }
 
-/* Each of the versions. */
+/* Run the check in each installed version. */
 static void in_every_version(void (*check)(struct scene *c))
 {
 	unsigned int versions = 0;
@@ -282,11 +282,11 @@ static void check_named(struct scene *c)
 	const struct told *twins = &c->told.items[c->told.count - 2];
 
 	ck_assert_uint_gt(c->told.count, 500);
-	/* names that lie where others have lain: only later versions have what tells them apart */
+	/* two code objects that used the same memory; only ids from 3.12 on always differ */
 	if (c->p.minor >= 12)
 		ck_assert_uint_ne(PYTHON_PLACE_ID(twins[0].place), PYTHON_PLACE_ID(twins[1].place));
 	check_all(c, 0, 1, true);
-	/* by another worker */
+	/* the same from another worker */
 	kill(symbolizer_worker_pid(c->s), SIGKILL);
 	check_all(c, 0, 1, true);
 	ck_assert_uint_eq(symbolizer_stats(c->s)->restarts, 1);
@@ -298,7 +298,7 @@ START_TEST(code_objects_are_named)
 }
 END_TEST
 
-/* Other ids, other addresses, what is no code object. */
+/* Check other ids, other addresses, and objects that are not code objects. */
 static void check_wrong(struct scene *c)
 {
 	struct told type = {.address = c->code_type};
@@ -324,7 +324,10 @@ START_TEST(what_has_another_id_has_no_name)
 }
 END_TEST
 
-/* What was read is not forgotten, what was not is not invented; nobody else's name for either. */
+/*
+ * Code objects replace others: names that were read are kept, those that were not read are not
+ * found, and no object gets another's name.
+ */
 static void check_taken(struct scene *c)
 {
 	VECTOR(struct told) before;
@@ -365,14 +368,14 @@ static void check_ended(struct scene *c)
 	kill(c->p.pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)c->p.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 	check_all(c, 0, 2, true);
-	/* many places are in one code object: what was read of one is known of all */
+	/* many places are in one code object; reading one of them is enough for all */
 	c->told.items[0].address = c->code_type;
 	c->seen.answers.count = 0;
 	ask(c, &c->told.items[0], c->told.items[0].place);
 	ask(c, &c->told.items[c->told.count - 1], c->told.items[c->told.count - 1].place);
 	wait_for(c);
 	check_not_found(&c->seen.answers.items[0]);
-	/* the next worker knows nothing */
+	/* a new worker has no names */
 	kill(symbolizer_worker_pid(c->s), SIGKILL);
 	check_all(c, 0, 2, false);
 }

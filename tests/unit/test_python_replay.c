@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Interpreters of real programs, walked and named again: tests/replay/python-*.state has what was
- * read of them (tests/readers/python_state.c), the hostile ones with a few words changed.
+ * Interpreters of real programs, walked and named again: tests/replay/python-*.state has the memory
+ * that was read from them (tests/readers/python_state.c); hostile states have a few words changed.
  */
 #include <glob.h>
 
@@ -12,7 +12,9 @@
 
 #define LEAST_STATES 40
 
-/* However long the lists are that a process shows: threads are searched, then frames are walked. */
+/*
+ * Bound of the reads for any length of lists: first threads are searched, then frames are walked.
+ */
 #define READS_MAX (4 * PYTHON_STEPS_MAX)
 
 static struct python_state loaded(const char *path)
@@ -85,7 +87,7 @@ static void check_name(const char *path, const struct python_state *s, const str
 	struct python_code code;
 	int ret = python_code_read(&code, &memory, &s->layout, s->code_type, f->code, f->id);
 
-	if (*f->name == '[') { /* a hostile one, of which the error is told */
+	if (*f->name == '[') { /* a hostile state, with the expected error */
 		ck_assert_msg(ret == atoi(f->name + 1), "%s: %" PRIx64 ": %d", path, f->code, ret);
 		return;
 	}
@@ -95,7 +97,7 @@ static void check_name(const char *path, const struct python_state *s, const str
 	ck_assert_uint_eq(python_code_line(&code, &s->layout, f->unit), f->line);
 	python_code_free(&code);
 
-	/* another one that has taken its place */
+	/* another object that has taken this one's place */
 	ck_assert_int_eq(
 		python_code_read(&code, &memory, &s->layout, s->code_type, f->code, f->id ^ 1),
 		-ESTALE);
@@ -163,7 +165,7 @@ START_TEST(every_frame_is_named_as_it_was)
 }
 END_TEST
 
-/* What is remembered of a thread leads to the same, also when it is remembered for another one. */
+/* Walks with the cache give the same result, also if the entry belongs to another thread. */
 static void check_remembering(const char *path, const struct python_state *s)
 {
 	static struct python_thread remembered;
@@ -180,7 +182,7 @@ static void check_remembering(const char *path, const struct python_state *s)
 			ck_assert_msg(is_same(&w, s, t), "%s: thread %zu", path, i);
 			reads = w.reads;
 			ck_assert_msg(is_same(&w, s, t), "%s: thread %zu again", path, i);
-			/* one without frames is looked for again now and then */
+			/* a thread without frames is searched again after its back-off */
 			ck_assert_msg(w.reads <= reads || !t->count, "%s: thread %zu", path, i);
 		}
 	w.remembered = NULL;
@@ -192,7 +194,7 @@ START_TEST(a_remembered_thread_is_the_same)
 }
 END_TEST
 
-/* A copy of some words elsewhere, as readable as the old ones. */
+/* Copy some words to another address; they are as readable as the old ones. */
 static void copy_words(struct python_state *s, uint64_t from, uint64_t to, size_t bytes)
 {
 	size_t count = s->words.count;
@@ -207,7 +209,7 @@ static void copy_words(struct python_state *s, uint64_t from, uint64_t to, size_
 	state_sort(s);
 }
 
-/* As a thread of C has it that calls Python now and then: each time it may get another state. */
+/* Like a C thread that calls Python now and then: it may get another state each time. */
 START_TEST(a_new_state_of_a_known_thread_is_found_at_once)
 {
 	struct python_state s = loaded_named("3.8-recursion");
@@ -223,14 +225,14 @@ START_TEST(a_new_state_of_a_known_thread_is_found_at_once)
 	new = *first = old + 0x100000;
 	copy_words(&s, old, new, 0x200);
 	state_word_at(&s, s.runtime + l->runtime_holder)->value = new;
-	state_word_at(&s, old + l->thread_frame)->value = 0; /* free memory keeps its ident */
+	state_word_at(&s, old + l->thread_frame)->value = 0; /* a freed state keeps its ident */
 	w.walk.now -= WALKER_PAUSE;
 	ck_assert(is_same(&w, &s, &s.threads.items[0]));
 	state_free(&s);
 }
 END_TEST
 
-/* Of those of versions with tables: captured with the layout that is known now. */
+/* Check that a state of a version with built-in layout was captured with the current layout. */
 static void check_layout(const char *path, const struct python_state *s)
 {
 	uint8_t minor = (uint8_t)s->layout.version;
@@ -256,7 +258,7 @@ START_TEST(good_states_have_the_layout_that_is_known)
 }
 END_TEST
 
-/* The tests above can fail: what memory holds matters, and so does what the layout says. */
+/* Check that the tests above can fail: changed words of memory or layout change the result. */
 START_TEST(another_word_or_layout_makes_another_stack)
 {
 	struct python_state s = loaded_named("3.12-classes");
@@ -268,7 +270,7 @@ START_TEST(another_word_or_layout_makes_another_stack)
 		differ += !all_same(&s);
 		s.words.items[i].value ^= 0x10001;
 	}
-	/* of each frame its code object, where it stands, and the next frame */
+	/* each frame depends on its code object, its place, and the next frame */
 	ck_assert_uint_ge(differ, 3 * (s.threads.items[0].count - 1));
 	for (size_t i = 0; i < STATE_MEMBERS; i++) {
 		const struct state_member *m = &state_members[i];

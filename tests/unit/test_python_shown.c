@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stacks of Python: what is shown of each, by which name, and that nothing else is left out. */
+/*
+ * Python stacks as they are shown: which frames and names each has, and that no other frame is left
+ * out.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,7 @@ static struct profile *scene(bool native, bool lines)
 			    (struct profile_view){.native = native, .lines = lines});
 }
 
-/* "root;...;leaf" of the stack with that id. */
+/* Return "root;...;leaf" for the stack with this id. */
 static const char *path_of(const struct profile *p, uint64_t id)
 {
 	static char path[8192];
@@ -150,7 +153,7 @@ START_TEST(lines_are_those_of_frames)
 }
 END_TEST
 
-/* The row of a function in the table of all. */
+/* Return a function's row of the table. */
 static struct function_cost cost_of(const struct profile *p, const char *name)
 {
 	struct function_cost found = {0};
@@ -206,7 +209,7 @@ START_TEST(what_interpreters_did_is_counted)
 }
 END_TEST
 
-/* A filter makes sums from samples by itself when a time is given. */
+/* With a time range, a filter computes sums from samples itself. */
 START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 {
 	struct source *ranged = NULL;
@@ -220,7 +223,7 @@ START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 	ck_assert_int_eq(filter_source(&ranged, python_scene_source(), &all, &err), 0);
 	p = read_profile(ranged, (struct profile_view){0});
 	ck_assert_int_eq(python_share_of(&added, p, 0), 0);
-	/* the first sample is before the range; LATE tells no sums apart */
+	/* the first sample is before the range; LATE does not separate sums */
 	ck_assert_uint_eq(added.samples, whole.samples - 1);
 	ck_assert_uint_eq(added.gil, whole.gil - 1);
 	ck_assert_uint_eq(added.collecting, whole.collecting);
@@ -242,7 +245,7 @@ START_TEST(filters_by_what_the_interpreter_did)
 	struct error err = {""};
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]) * 2; i++) {
-		/* by sums, and by samples */
+		/* first from sums, then from samples */
 		struct filter f = {.python = expected[i / 2].python, .to = i % 2 ? UINT64_MAX : 0};
 		struct source *filtered = NULL;
 		struct profile *p;
@@ -257,7 +260,7 @@ START_TEST(filters_by_what_the_interpreter_did)
 }
 END_TEST
 
-/* Random paths of few kinds of frames, against the rules as they are told. */
+/* Random paths of few kinds of frames, compared with the documented rules. */
 enum { KINDS = 8, PATHS = 4000, LONGEST = 12 };
 enum { SORT, LOOP_A, LOOP_B, TRAMPOLINE, FOREIGN, NAMELESS, PYTHON_A, PYTHON_B };
 
@@ -318,7 +321,7 @@ static bool is_loop(unsigned int kind)
 	return kind == LOOP_A || kind == LOOP_B;
 }
 
-/* Which frames of a path are left out. */
+/* Mark the frames of a path that are to be left out. */
 static void leave_out(const struct random_path *r, bool *out)
 {
 	for (unsigned int i = 0; i < r->length; i++)
@@ -353,7 +356,8 @@ START_TEST(random_paths_are_as_the_rules_say)
 			if (out[k])
 				continue;
 			ck_assert_uint_ne(at, PROFILE_NONE);
-			ck_assert_uint_eq(p->stacks[at].frame, r->kinds[k]); /* as they came */
+			/* the others are unchanged */
+			ck_assert_uint_eq(p->stacks[at].frame, r->kinds[k]);
 			ck_assert(p->stacks[at].parent == PROFILE_NONE ||
 				  p->stacks[at].parent < at);
 			at = p->stacks[at].parent;
@@ -364,7 +368,7 @@ START_TEST(random_paths_are_as_the_rules_say)
 }
 END_TEST
 
-/* What a table of Python's functions says, from the stacks as they are and from those of Python. */
+/* Compare the table of Python functions made from full stacks with that made from Python stacks. */
 static void same_functions(const struct functions *of_python, const struct functions *alone,
 			   const struct symbols *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Python's str in all its forms, cut, and made to deceive. */
+/* Python's str in all its forms, truncated, and hostile. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static char text[TEXT_MAX];
 
 static int read_text(const struct python_layout *l, size_t room)
 {
-	/* whatever is written behind the room is seen */
+	/* fill the memory after the buffer, to detect writes to it */
 	memset(text, 0x55, sizeof(text));
 	fake.reads = 0;
 	fake.largest = 0;
@@ -71,7 +71,7 @@ START_TEST(what_is_no_character_is_replaced)
 }
 END_TEST
 
-/* The first 3.14 had 16 bits for how a str is interned, others have 2. */
+/* The first 3.14 has 16 bits for the interned state of a str, others have 2. */
 START_TEST(states_of_other_versions)
 {
 	struct python_layout old = fake_layout, new = fake_layout;
@@ -111,7 +111,7 @@ START_TEST(long_ones_are_cut_between_characters)
 }
 END_TEST
 
-/* Only as much is read as there is room for, in bounded pieces. */
+/* Only as much is read as fits into the buffer, in bounded blocks. */
 START_TEST(lengths_are_not_believed)
 {
 	put("x", 1, 1, true);
@@ -152,7 +152,7 @@ START_TEST(what_cannot_be_read_is_told)
 	ck_assert_int_eq(
 		python_text_read(text, 512, &memory, &fake_layout, FAKE_BASE + FAKE_SIZE - 24),
 		-EFAULT);
-	/* it ends where memory does, or a character farther */
+	/* the str ends where the memory ends, or one character farther */
 	fake_text(&fake, &fake_layout, FAKE_SIZE - 44, "work", 4, 1, true);
 	ck_assert_int_eq(
 		python_text_read(text, 512, &memory, &fake_layout, FAKE_BASE + FAKE_SIZE - 44), 0);

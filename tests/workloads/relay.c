@@ -3,8 +3,8 @@
  * Work on every CPU with known times: which thread had which CPU when. One thread is bound to each
  * CPU:
  *
- *  - first the threads take turns, each waking the next: every fourth burns 1 ms of its CPU time per
- *    turn on average, the next ones 2, 3 and 4 ms, in functions of their own;
+ *  - first the threads take turns, each waking the next: every fourth burns 1 ms of its CPU time
+ *    per turn on average, the next ones 2, 3 and 4 ms, in functions of their own;
  *  - a "wanderer" at the same time moves itself from CPU to CPU, burning 1 ms on each;
  *  - then all burn at once, each with a short sleep after every 2 ms.
  *
