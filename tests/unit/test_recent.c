@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The window of what was recorded lately: what is in it, what leaves it, what is dropped. */
+/* recent.c: the window of recent records: which are in it, which leave it, which are dropped. */
 #include <string.h>
 
 #include "analyze/recent.h"
@@ -20,7 +20,7 @@ static void tick(uint64_t time)
 	ck_assert_int_eq(sink_tick(s, time, &err), 0);
 }
 
-/* A process with one thread, under one id. */
+/* Put a process with one thread, both with the same id. */
 static void put_task(uint64_t id, const char *comm, uint64_t end)
 {
 	PUT(process, .id = id, .host = 1, .pid = id + 100, .comm = comm, .end = end);
@@ -33,7 +33,7 @@ static void put_function_of(uint64_t id, const char *name)
 	PUT(frame, .id = id, .kind = FRAME_NATIVE, .mapping = 1, .address = id, .function = id);
 }
 
-/* One process, and the stack main: outer: inner. */
+/* Put one process, and a stack of main, outer and inner. */
 static void begin(void)
 {
 	ck_assert_int_eq(recent_sink(&s, WINDOW, &err), 0);
@@ -64,7 +64,7 @@ static struct recent_window window_at(uint64_t now)
 	return w;
 }
 
-/* Samples in the window at that time. */
+/* Return the number of samples in the window at that time. */
 static uint64_t samples_at(uint64_t now)
 {
 	struct recent_window w = window_at(now);
@@ -83,7 +83,9 @@ START_TEST(samples_leave_in_time)
 	put_samples(START + 2 * SECOND, 1, 2, 7);
 	ck_assert_uint_eq(samples_at(START + 3 * SECOND), 12);
 	ck_assert_uint_eq(samples_at(START + 10 * SECOND), 12);
-	/* they are not gone before the window is over, and gone a twentieth of it later */
+	/*
+	 * samples stay until the window is over, and leave at most a twentieth of its length later
+	 */
 	ck_assert_uint_eq(samples_at(START + 11 * SECOND), 12);
 	ck_assert_uint_eq(samples_at(START + 11 * SECOND + SECOND / 2), 7);
 	ck_assert_uint_eq(samples_at(START + 12 * SECOND), 7);
@@ -174,7 +176,7 @@ START_TEST(names_come_late)
 	put_function_of(4, "at last");
 	w = window_at(START + SECOND);
 	ck_assert(has_function(w.profile, "at last"));
-	ck_assert(!has_function(w.profile, "inner")); /* no sample of it is in the window */
+	ck_assert(!has_function(w.profile, "inner")); /* the window has no sample of inner */
 	profile_free(w.profile);
 	sink_free(s);
 }
@@ -192,7 +194,8 @@ START_TEST(ended_processes_are_dropped)
 	tick(START + 11 * SECOND);
 	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 500);
 	tick(START + 30 * SECOND);
-	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 1); /* it lives, and may be sampled again */
+	/* the process lives, and may be sampled again */
+	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 1);
 	ck_assert_uint_eq(recent_count(s, KIND_THREAD), 1);
 	put_samples(START + 30 * SECOND, 1, 3, 1);
 	ck_assert_uint_eq(samples_at(START + 30 * SECOND), 1);
@@ -204,11 +207,11 @@ START_TEST(forgotten_stacks_are_dropped)
 {
 	begin();
 	put_samples(START + SECOND, 1, 2, 1);
-	tick(START + 100 * SECOND); /* the source may still refer to them */
+	tick(START + 100 * SECOND); /* the source may still refer to the stacks */
 	ck_assert_uint_eq(recent_count(s, KIND_STACK), 3);
 	put_samples(START + 100 * SECOND, 1, 2, 1);
 	ck_assert_int_eq(sink_forget(s, &err), 0);
-	tick(START + 101 * SECOND); /* what the window needs stays */
+	tick(START + 101 * SECOND); /* stacks that the window needs are kept */
 	ck_assert_uint_eq(recent_count(s, KIND_STACK), 2);
 	ck_assert_uint_eq(recent_count(s, KIND_FRAME), 2);
 	ck_assert_uint_eq(recent_count(s, KIND_MAPPING), 1);
@@ -230,7 +233,9 @@ START_TEST(accounts_of_the_window)
 	for (uint64_t i = 1; i <= 60; i++) {
 		uint64_t now = START + i * SECOND;
 
-		/* one CPU is busy; the other one sleeps, and loses all of its half minute of work */
+		/*
+		 * CPU 0 is always busy; CPU 1 is idle for 30 s, then loses all samples of its work
+		 */
 		PUT(account, .event = 1, .cpu = 0, .due = i * 100, .written = i * 100);
 		PUT(account, .event = 1, .cpu = 1, .due = i * 100,
 		    .idle = i < 30 ? i * 100 : 30 * 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of record.c against the structs that come from the same lists, and pipe.c. */
+/* record.c: its tables match the structs made from the same lists; pipe.c. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks of real programs, walked again: tests/replay/ has what `skein record
- * --save-bad-stacks` kept of them (and, with SKEIN_DEBUG_WALK=save-good, of
- * whole ones), each as it was walked in the kernel. Then the files themselves.
+ * Stacks of real programs are walked again: tests/replay/ has those that `skein record
+ * --save-bad-stacks` saved (and, with SKEIN_DEBUG_WALK=save-good, complete ones), each with the
+ * result of the walk in the kernel. Then the format of the files is tested.
  */
 #include <glob.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #define LEAST_STACKS 60
 #define SECRET 0x5ec4e75ec4e7ULL
 
-static char root[512]; /* of the source tree: tests may leave it */
+static char root[512]; /* the source tree; tests may change to another folder */
 
 static struct saved_stack *load(const char *path)
 {
@@ -57,8 +57,8 @@ START_TEST(every_stack_is_walked_as_it_was)
 		free(s);
 	}
 	/*
-	 * Python's is an end of other frames, which have replays of their own; and 32-bit code is
-	 * not walked at all.
+	 * END_PYTHON is an end of Python frames, which have replays of their own; 32-bit code is
+	 * not walked.
 	 */
 	for (int end = 0; end < END_COUNT; end++)
 		if (end != END_NO_MEMORY_MAP && end != END_UNKNOWN_ROOT &&
@@ -68,7 +68,10 @@ START_TEST(every_stack_is_walked_as_it_was)
 }
 END_TEST
 
-/* The test above can fail: every rule and every word of the stack matters to some stack. */
+/*
+ * Check that the test above can fail: every rule and every word of the stack changes the result of
+ * some stack.
+ */
 START_TEST(another_rule_or_word_makes_another_stack)
 {
 	struct saved_stack *s = load_named("openssl");
@@ -93,7 +96,8 @@ START_TEST(another_rule_or_word_makes_another_stack)
 		s->rules[i].cfa_offset -= 8;
 		rules++;
 	}
-	ck_assert_uint_ge(differ, rules / 4); /* each has two neighbours that nobody met */
+	/* of each rule in use there are two more that are not */
+	ck_assert_uint_ge(differ, rules / 4);
 	ck_assert(is_same(s));
 	free(s);
 }
@@ -149,7 +153,7 @@ START_TEST(another_machine_is_told_apart)
 }
 END_TEST
 
-/* A stack that was read, as one that has just ended. */
+/* A saved stack as an ended_stack of the recorder. */
 struct ended {
 	struct saved_stack *saved;
 	struct space space;
@@ -199,7 +203,10 @@ static char *write_ended(struct ended *e, size_t *size)
 	return text;
 }
 
-/* Words that nobody reads, and those that are read and are no addresses. */
+/*
+ * Put a secret into the words that the walk does not read, and into those read that are not
+ * addresses.
+ */
 static void put_secrets(struct ended *e)
 {
 	struct saved_stack *s = e->saved;
@@ -282,7 +289,7 @@ START_TEST(enough_of_every_kind_is_kept_in_private)
 	ck_assert_int_eq(stat("kept/no-unwind-table-a-program-0001.stack", &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 
-	/* another recording overwrites nothing */
+	/* another recording does not overwrite files */
 	ck_assert_int_eq(saver_new(&s, "kept", true, NULL), 0);
 	see(s, &broken, 1);
 	see(s, &whole, 1);
@@ -330,7 +337,7 @@ START_TEST(failures_are_told)
 }
 END_TEST
 
-/* SUITE() has no place for what comes first. */
+/* SUITE() cannot run code before the tests. */
 __attribute__((constructor)) static void remember_root(void)
 {
 	if (!getcwd(root, sizeof(root)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The report on screens of many widths: nothing wider, nothing that a terminal would obey. */
+/* The report at many screen widths: no line is wider, and no character controls the terminal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ START_TEST(colour_only_when_asked_for)
 }
 END_TEST
 
-/* A trace in which nothing was sampled, for a reason that the account tells. */
+/* The account of a trace without samples, which explains why it has none. */
 static struct account empty_account;
 
 static int empty_run(struct source *s, struct sink *to, struct error *err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scheduler's tables on screens of many widths, with numbers of all sizes. */
+/* The scheduler's tables at many screen widths, with numbers of all sizes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "sched_scene.h"
 #include "suite.h"
 
-/* The scene, slower, so that its times are longer. */
+/* Factor by which the scene's times are longer. */
 static uint64_t slower = 1;
 
 static uint64_t later(uint64_t time)
@@ -61,7 +61,7 @@ static struct source *slow_source(void)
 	return &s;
 }
 
-/* Counts as large as a day of a large machine has them. */
+/* Multiply the counts: a large machine has such counts in a day. */
 static void inflate(struct report_sched *s, uint64_t by)
 {
 	s->switches *= by;
@@ -79,7 +79,7 @@ static void inflate(struct report_sched *s, uint64_t by)
 	}
 }
 
-static bool chosen; /* only the threads of some process were recorded */
+static bool chosen; /* only the threads of some process are recorded */
 
 static char *shown(const struct report_options *o, unsigned int width, bool color, uint64_t by)
 {
@@ -215,7 +215,7 @@ START_TEST(a_range_without_anything)
 }
 END_TEST
 
-/* A trace without slices has no such part. */
+/* A trace without slices: the report has no scheduler part. */
 static int nothing_run(struct source *s, struct sink *to, struct error *err)
 {
 	(void)s;

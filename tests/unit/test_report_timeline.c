@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein report --timeline on a trace: from slices and edges in a file to what a terminal gets. */
+/* skein report --timeline: from slices and edges in a trace to the text on the terminal. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static const struct lane lanes[] = {
 	{11, 1, 0, LANE_THREAD, 1, "web"}, {12, 1, 0, LANE_THREAD, 2, "helper"},
 	{13, 1, 0, LANE_THREAD, 3, "cat"},
 };
-/* In the order of slice_order(). web runs, then waits for a lock; helper reads; cat waits to run.
+/*
+ * In the order of slice_order(): web runs, then waits for a lock; helper reads; cat waits to run.
  */
 static const struct slice slices[] = {
 	{START, 0, 12, STATE_DISK, 0, 0, WAIT_IO},
@@ -49,7 +50,7 @@ static const struct edge edges[] = {
 	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]); i++) \
 		ck_assert_int_eq(put_##kind(w, &(list)[i], &err), 0);
 
-/* A trace of the above, with or without what the scheduler did. */
+/* Write a trace of the above, with or without the scheduler's records. */
 static void write_trace(const char *path, const struct host *host, bool scheduled)
 {
 	struct error err = {""};
@@ -70,7 +71,7 @@ static void write_trace(const char *path, const struct host *host, bool schedule
 
 #define ARGUMENTS 8
 
-/* What the command prints, both streams; its status in *status. */
+/* Run the command. Return its output of both streams, and its status in *status. */
 static char *printed(int *status, char *const *args)
 {
 	char *argv[ARGUMENTS + 3] = {"report", "t.skein"};
@@ -98,7 +99,7 @@ static char *printed(int *status, char *const *args)
 
 #define PRINTED(status, ...) printed(status, (char *const[]){"--timeline", __VA_ARGS__, NULL})
 
-/* The line that has words in it, as far as it goes. */
+/* Return the line that contains words, as far as it fits. */
 static const char *line_of(const char *text, const char *words)
 {
 	static char line[1024];
@@ -178,7 +179,7 @@ START_TEST(coloured)
 }
 END_TEST
 
-/* A recorder that was killed: what there is has an end all the same. */
+/* The trace of a killed recorder has no end; the report takes the last record's. */
 START_TEST(unfinished)
 {
 	struct host killed = whole_host;
@@ -203,7 +204,7 @@ static void expect_failure(int expected, const char *words, char *const *args)
 
 	ck_assert_int_eq(status, expected);
 	ck_assert_msg(strstr(text, words) != NULL, "%s", text);
-	/* one line, and nothing drawn */
+	/* one line, and no drawing */
 	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the scheduler's records add up to: a scene added up by hand. */
+/* Sums of the scheduler's records, compared with a scene that was added up by hand. */
 #include <string.h>
 
 #include "analyze/sched_rows.h"
@@ -25,7 +25,10 @@ static const struct sched_thread *thread(const struct sched *s, uint64_t id)
 	return NULL;
 }
 
-/* Compare ms, in the order of struct sched_times; classes are given as pairs, to 0. */
+/*
+ * Compare the times in ms, in the order of struct sched_times; classes are given as pairs, ended by
+ * 0.
+ */
 static void check_times(const struct sched *s, uint64_t id, uint64_t running, uint64_t woken,
 			uint64_t preempted, uint64_t stopped, uint64_t unused, uint64_t unknown,
 			const uint64_t *classes)
@@ -155,7 +158,7 @@ START_TEST(how_many_at_once)
 }
 END_TEST
 
-/* What a range leaves is what lies in it; waits and switches belong to where they end. */
+/* A range contains the parts of slices that lie in it; waits and switches belong to their end. */
 START_TEST(a_range)
 {
 	struct sched *s = read_scene(20, 60);
@@ -189,7 +192,7 @@ START_TEST(a_range_beyond_the_end)
 }
 END_TEST
 
-/* CPU 1 begins to tell 5 ms late, and nobody has said when the recording ended. */
+/* CPU 1 has records only after 5 ms, and the recording has no end time. */
 static int late_run(struct source *s, struct sink *to, struct error *err)
 {
 	const struct host h = {.id = 1, .start = AT(0)};
@@ -225,7 +228,7 @@ START_TEST(a_killed_recording)
 }
 END_TEST
 
-/* A program that executes another: the slice ends, but the thread does not leave the CPU. */
+/* A program executes another: the slice ends, but the thread stays on the CPU. */
 static int renamed_run(struct source *s, struct sink *to, struct error *err)
 {
 	const struct host h = {.id = 1, .start = AT(0), .end = AT(20)};
@@ -282,7 +285,9 @@ static bool is_db(const void *context, const struct thread *t)
 	return t->id == *(const uint64_t *)context;
 }
 
-/* CPUs and the machine stay whole; processes and pairs are those of whom was asked for. */
+/*
+ * Sums of CPUs and of the machine cover all threads; processes and pairs only the requested ones.
+ */
 START_TEST(only_some_threads)
 {
 	const uint64_t db = SCENE_DB;
@@ -297,7 +302,8 @@ START_TEST(only_some_threads)
 	ck_assert_uint_eq(process(s, 1)->at_once.done.count, 2);
 	ck_assert_uint_eq(process(s, 1)->at_once.done.items[1], 30 * MS);
 	ck_assert_uint_eq(process(s, 2)->waits[QUEUED_WOKEN].count, 0);
-	ck_assert_uint_eq(s->wakes.count, 3); /* timer and block device of it, and it of db-io */
+	/* timer and block device woke db, and db woke db-io */
+	ck_assert_uint_eq(s->wakes.count, 3);
 	sched_free(s);
 }
 END_TEST

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the scheduler's sums are made of: histograms, series and overlaps, against slow ones. */
+/*
+ * The parts of the scheduler's sums: histograms, series and overlaps, compared with slow
+ * implementations.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lengths of all magnitudes. */
+/* Return a random length of any magnitude. */
 static uint64_t any_length(void)
 {
 	uint64_t bits =
@@ -103,7 +106,7 @@ START_TEST(series_keep_their_sums)
 	check_series(1000000, 0, 50000000000);
 	check_series(1000000, 1000700, 1000700);
 	check_series(7, 123456789, 123456789);
-	check_series(7, 1234, 99999999); /* longer than was said */
+	check_series(7, 1234, 99999999); /* longer than announced */
 }
 END_TEST
 
@@ -117,7 +120,8 @@ START_TEST(series_know_when)
 	ck_assert_double_eq(series_sum(s, 100, 110), 10);
 	ck_assert_double_eq(series_sum(s, 110, 130), 0);
 	ck_assert_double_eq(series_sum(s, 130, 140), 5);
-	ck_assert_double_eq(series_sum(s, 130, 135), 2.5); /* within a bucket nobody knows */
+	/* within a bucket the distribution is unknown */
+	ck_assert_double_eq(series_sum(s, 130, 135), 2.5);
 	series_add(s, 0, UINT64_MAX);
 	ck_assert_double_gt(series_sum(s, 0, UINT64_MAX), 1.8e19);
 	free(s);
@@ -127,7 +131,7 @@ END_TEST
 #define CPUS 5
 #define LENGTH 4000
 
-/* Random slices of CPUs, told in the order of their ends; some of them are of "a process". */
+/* Random slices of CPUs in the order of their ends; some of them belong to one process ("mine"). */
 struct told {
 	uint64_t time, end;
 	uint32_t cpu;
@@ -197,7 +201,8 @@ START_TEST(overlaps_are_exact)
 			if (t->mine)
 				ck_assert_int_eq(overlap_add(&mine, &borders, t->time, t->end), 0);
 			ck_assert_int_eq(borders_move(&borders, t->cpu, t->end), 0);
-			/* at most one cell for each border and each number, before and after a fold
+			/*
+			 * bounded: a cell for each border and each number, before and after a fold
 			 */
 			ck_assert_uint_le(all.cells.count, 4 * CPUS * CPUS + 16);
 		}
@@ -212,7 +217,7 @@ START_TEST(overlaps_are_exact)
 }
 END_TEST
 
-/* A CPU whose first slice begins later than the range. */
+/* The first slice of a CPU begins after the beginning of the range. */
 START_TEST(overlaps_begin_late)
 {
 	struct borders borders = {0};

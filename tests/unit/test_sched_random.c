@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Random schedules of random machines, added up while they are made: what every thread and CPU
- * did must come out the same, whatever the range; lives and CPUs are whole.
+ * Random schedules of random machines, added up while they are made: the sums of every thread and
+ * CPU must be equal for any range, and the times of a thread or CPU must add up to its whole life.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,10 @@
 #define THREAD_LANE(t) (100 + (t))
 #define TIMER_LANE 50
 
-/* One thing that is told. */
+/* One record. */
 struct told {
 	struct slice slice;
-	struct edge edge; /* kind 0: it is a slice */
+	struct edge edge; /* kind 0: this record is a slice */
 };
 
 struct simulated {
@@ -42,7 +42,7 @@ static struct {
 	size_t count;
 	uint64_t now, end, from, to; /* stamps */
 	uint64_t wakeups;
-	unsigned int asked; /* processes, as bits */
+	unsigned int asked; /* requested processes, as bits */
 } sim;
 
 static uint64_t common(uint64_t time, uint64_t end)
@@ -68,7 +68,7 @@ static void tell_edge(enum edge_kind kind, uint64_t from, uint64_t to, uint64_t 
 	sim.told[sim.count++].edge = (struct edge){sim.now, sim.now, from, to, kind, cpu, 0};
 }
 
-/* The thread's state ends now. */
+/* Add up the thread's state, which ends now. */
 static void pass(struct simulated *t)
 {
 	uint64_t ns = common(t->since, sim.now);
@@ -100,7 +100,7 @@ static void enqueue(struct simulated *t, enum slice_state state, enum queued how
 	t->queued_at = sim.now;
 }
 
-/* A thread that waits, or -1. */
+/* Return a thread that waits for a CPU (runnable) or for something else, or -1. */
 static int choose(bool runnable)
 {
 	int first = (int)(random() % THREADS);
@@ -284,7 +284,7 @@ static void check_threads(const struct sched *s)
 	ck_assert_uint_eq(s->counts.wakeups, sim.wakeups);
 }
 
-/* How many ran at once, of all or of one process, from the slices one by one. */
+/* Check how many threads ran at once, of all or of one process, from the slices one by one. */
 static void check_at_once(const struct overlap *o, uint64_t process)
 {
 	uint64_t want[CPUS + 1] = {0};
@@ -330,7 +330,7 @@ static bool one_process(const void *context, const struct thread *t)
 	return t->process == *(const uint64_t *)context;
 }
 
-/* Make a schedule, then the same within a range of it: [from, to) in parts of its length. */
+/* Make a schedule and check it in a range: from and to are fractions of its length. */
 static void check_range(unsigned int seed, double from, double to, bool at_once)
 {
 	struct sched_query q = {.from = 0};
@@ -371,7 +371,7 @@ START_TEST(ranges)
 }
 END_TEST
 
-/* Waits of the threads that are asked for are those of their process, and no others. */
+/* With a selection, the waits are those of the selected process, and no others. */
 START_TEST(waits_of_a_process)
 {
 	for (uint64_t process = 1; process <= PROCESSES; process++) {
@@ -396,7 +396,7 @@ START_TEST(waits_of_a_process)
 }
 END_TEST
 
-/* A number that a hostile trace may have anywhere. */
+/* Return a number below usual, or an extreme one, as in a hostile trace. */
 static uint64_t any(uint64_t usual)
 {
 	static const uint64_t odd[] = {
@@ -437,7 +437,7 @@ static int hostile_run(struct source *s, struct sink *to, struct error *err)
 	return rc;
 }
 
-/* Whatever a trace says, nobody did more than there was time for. */
+/* For any trace, no thread or CPU does more than the elapsed time allows. */
 START_TEST(hostile_records)
 {
 	static const struct source_ops ops = {.run = hostile_run};
@@ -460,7 +460,7 @@ START_TEST(hostile_records)
 
 			ck_assert_uint_le(c->busy + c->idle + c->unknown, elapsed);
 		}
-		/* those without an id are one */
+		/* all threads without an id count as one */
 		for (size_t i = 0; i < s->threads.count; i++)
 			if (s->threads.items[i].id)
 				ck_assert_uint_le(sched_life(&s->threads.items[i].times), elapsed);

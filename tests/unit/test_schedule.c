@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From records of switches to slices and edges. The arrays of the kernel side
- * are stand-ins in plain memory: this file defines what switches.h promises.
+ * schedule.c: from records of switches to slices and edges. Plain memory stands in for the arrays
+ * of the BPF programs: this file implements switches.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 struct switches {
 	struct wire_switch records[CPUS][MOST];
 	size_t count[CPUS], taken[CPUS];
-	uint64_t lost[CPUS]; /* told at the next copying */
-	size_t most; /* copied at once */
+	uint64_t lost[CPUS]; /* reported at the next copying */
+	size_t most; /* most records copied at once */
 	bool wanted[CPUS];
 };
 
@@ -55,7 +55,7 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 	return count;
 }
 
-/* What comes out, kept. */
+/* Records that the schedule has written. */
 static struct {
 	struct sink sink;
 	struct slice slices[MOST];
@@ -63,7 +63,7 @@ static struct {
 	struct lane lanes[MOST];
 	struct loss losses[MOST];
 	size_t slice_count, edge_count, lane_count, loss_count;
-	uint64_t last; /* of the order in which they came */
+	uint64_t last; /* time in the order of the records */
 } kept;
 
 static void in_order(uint64_t time)
@@ -106,16 +106,16 @@ static const char *no_container(void *context, const char *path)
 	return "";
 }
 
-/* The recording under test; stamps count from its begin, which is now. */
+/* The recording under test; stamps count from its beginning, which is now. */
 static struct {
 	struct process_table *table;
 	struct schedule *schedule;
 	uint64_t begin, last_lane, last_loss;
-	uint32_t unwanted; /* a thread nobody asked for */
+	uint32_t unwanted; /* a thread that is not selected */
 	struct {
 		uint64_t time;
 		struct life life;
-	} lives[8]; /* what other rings hold, in order */
+	} lives[8]; /* records of other rings, in order */
 	size_t life_count, life_done;
 } run;
 
@@ -179,7 +179,7 @@ static void begin(void)
 	memset(&run, 0, sizeof(run));
 	array.most = MOST;
 	kept.sink = (struct sink){&keep_ops, WANT_ALL};
-	/* far enough back for all that a test does to lie in the past */
+	/* far enough in the past for all stamps of a test */
 	run.begin = rounded(boot_now() - NSEC_PER_SEC);
 	ck_assert_int_eq(process_table_new(&run.table, &table, NULL), 0);
 	schedule.table = run.table;
@@ -194,7 +194,7 @@ static void over(void)
 	process_table_free(run.table);
 }
 
-/* Release all, and end the recording at a time (us after its begin). */
+/* Release all records, and end the recording at a time (us after its beginning). */
 static void end(uint64_t us)
 {
 	do {
@@ -280,7 +280,8 @@ START_TEST(wake_ups_know_who_and_where)
 	ck_assert_uint_eq(kept.edge_count, 6);
 	is_edge(0, 10, EDGE_WAKEUP, 4, 3, 1);
 	is_edge(1, 20, EDGE_WAKEUP, 4, 3, 2);
-	is_edge(2, 30, EDGE_WAKEUP, 5, 3, 2); /* not by the thread that was interrupted */
+	/* woken by an interrupt, not by the interrupted thread */
+	is_edge(2, 30, EDGE_WAKEUP, 5, 3, 2);
 	is_edge(3, 40, EDGE_FORK, 4, 6, 2);
 	is_edge(4, 50, EDGE_WAKEUP, 7, 3, 1); /* nor by the idle thread */
 	is_edge(5, 60, EDGE_MIGRATION, 2, 1, 1);
@@ -299,7 +300,7 @@ START_TEST(cpus_are_merged)
 		leave(0, 10 + 7 * i, i % 2 ? 11 : 12, WIRE_SLEEPING, i % 2 ? 12 : 11);
 		leave(1, 10 + 5 * i, i % 2 ? 21 : 22, WIRE_SLEEPING, i % 2 ? 22 : 21);
 	}
-	/* one round, as a recorder does it: up to the mark */
+	/* one round of a recorder: up to the mark */
 	ck_assert_int_eq(schedule_take(run.schedule), 0);
 	ck_assert_int_eq(schedule_release(run.schedule, schedule_mark(run.schedule), NULL), 0);
 	ck_assert(schedule_has_more(run.schedule));
@@ -321,13 +322,14 @@ START_TEST(a_loss_is_a_hole)
 	end(700);
 	ck_assert(schedule_take_wish(run.schedule));
 	ck_assert(!schedule_take_wish(run.schedule));
-	/* 12 came at 100, and that is all that is known of it */
+	/* thread 12 began to run at 100, and nothing more is known of it */
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 600, 1, STATE_UNKNOWN, 0, STATE_NONE);
 	is_slice(2, 600, 700, 1, STATE_RUNNING, 4, STATE_NONE);
 	ck_assert_uint_eq(kept.loss_count, 1);
 	ck_assert_uint_eq(kept.losses[0].count, 1234);
-	ck_assert_uint_eq(kept.losses[0].id, 1); /* no other loss has it, whoever tells of it */
+	/* loss ids are unique among all sources of losses */
+	ck_assert_uint_eq(kept.losses[0].id, 1);
 	ck_assert_uint_eq(run.last_loss, 1);
 	ck_assert_uint_eq(kept.losses[0].reason, LOSS_SWITCHES_LOST);
 	ck_assert_uint_eq(kept.losses[0].cpu, 1);
@@ -358,7 +360,7 @@ START_TEST(others_have_no_names)
 	leave(0, 100, 11, WIRE_SLEEPING, 12);
 	leave(0, 200, 12, WIRE_SLEEPING, 11);
 	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
-	/* the kernel side leaves out what happens among others */
+	/* the BPF programs omit switches between unselected threads */
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 13, 11, 0);
 	run.lives[run.life_count++].time = run.begin + 350000;
 	run.lives[0].life = (struct life){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
@@ -374,7 +376,7 @@ START_TEST(others_have_no_names)
 }
 END_TEST
 
-/* Switches between two others are left out, those from and to an idle CPU are not. */
+/* Switches between two unselected threads are omitted, those from and to an idle CPU are not. */
 START_TEST(others_and_idle_are_told_apart)
 {
 	struct wire_task other = {.pid = 21, .tid = 21, .cpu = 1, .state = WIRE_RUNNING,
@@ -416,7 +418,7 @@ START_TEST(a_snapshot_tells_what_no_record_has)
 	ck_assert_int_eq(schedule_found(run.schedule, &seen, NULL), 0);
 	end(500);
 	ck_assert_uint_eq(kept.slice_count, 4);
-	ck_assert_uint_eq(kept.slices[1].end, 0); /* open: seen in that state */
+	ck_assert_uint_eq(kept.slices[1].end, 0); /* open: a snapshot saw this state */
 	ck_assert_uint_eq(kept.slices[1].state, STATE_SLEEPING);
 	ck_assert_uint_eq(kept.slices[1].wait, WAIT_FAULT);
 	is_slice(2, 1, 500, 1, STATE_IDLE, 0, STATE_NONE);
@@ -434,7 +436,7 @@ START_TEST(a_clock_that_jumps_is_counted)
 	leave(0, 100, 11, WIRE_SLEEPING, 12);
 	leave(0, 50, 12, WIRE_SLEEPING, 11);
 	leave(0, 200, 11, WIRE_SLEEPING, 12);
-	record(0, 250, 9, 0, 0, 11, 12, 0); /* no such kind */
+	record(0, 250, 9, 0, 0, 11, 12, 0); /* an unknown kind of record */
 	end(300);
 	schedule_counts(run.schedule, &counts);
 	ck_assert_uint_eq(counts.disorder, 2);
@@ -444,7 +446,7 @@ START_TEST(a_clock_that_jumps_is_counted)
 }
 END_TEST
 
-/* It was noticed at 250 that it went, and it came back before that was noticed. */
+/* The CPU is found offline at 250, and is back online before its last records are read. */
 START_TEST(a_cpu_may_go_and_come)
 {
 	begin();
@@ -490,7 +492,7 @@ static void is_seen(size_t i, uint64_t us, uint64_t lane, enum slice_state state
 	ck_assert_uint_eq(s->value, run.begin + rounded(since * 1000));
 }
 
-/* Its fork was missed, and the end of who had the number before. */
+/* The fork of the second thread and the end of the first one are missing. */
 START_TEST(a_number_used_again_has_another_lane)
 {
 	struct wire_task first = {.pid = 31, .tid = 31, .born = 1, .state = WIRE_SLEEPING};
@@ -508,7 +510,7 @@ START_TEST(a_number_used_again_has_another_lane)
 }
 END_TEST
 
-/* Some kernels tell that a thread comes and not that it leaves. */
+/* Some kernels report that a thread begins to run, but not that it leaves. */
 START_TEST(a_switch_may_not_be_told)
 {
 	struct schedule_counts counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Processes and threads that are asked for by number. */
+/* select.c: selection of processes and threads by number. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A recorder whose trace runs out of room: by a full disk, a quota, RLIMIT_FSIZE. What is stored
- * and what is counted as not stored is what was put, CPU by CPU, and the trace tells how it ended.
+ * A recorder whose trace runs out of space: by a full disk, a quota, or RLIMIT_FSIZE. For each CPU,
+ * the stored records and those counted as not stored add up to the records put, and the trace has
+ * the reason of its end.
  */
 #include <check.h>
 #include <errno.h>
@@ -24,12 +25,12 @@
 static char directory[] = "/tmp/skein-shortage-XXXXXX";
 static char disk[64], path[300];
 
-/* A recording, and what was put of it. */
+/* A recording, and the counts of the records put. */
 struct recorder {
-	struct sink sink; /* stands before the writer, and counts */
+	struct sink sink; /* comes before the writer, and counts */
 	struct sink *writer;
 	struct synthetic s;
-	uint64_t put[CPUS], ticks, committed; /* committed: time of the last tick that was stored */
+	uint64_t put[CPUS], ticks, committed; /* committed: time of the last stored tick */
 };
 
 static int count_put(struct sink *sink, enum record_kind kind, const void *record,
@@ -44,7 +45,7 @@ static int count_put(struct sink *sink, enum record_kind kind, const void *recor
 
 static const struct sink_ops counting = {.put = count_put};
 
-/* What a trace holds. */
+/* The content of a trace. */
 struct found {
 	struct sink sink;
 	uint64_t samples[CPUS], last, losses, accounts, events;
@@ -102,7 +103,7 @@ static void begin(struct recorder *r)
 	ck_assert_int_eq(synthetic_begin(&r->s, &r->sink), 0);
 }
 
-/* A second of a recording, with a loss and an account as a recorder tells them. */
+/* Record one second, with a loss and an account as a recorder puts them. */
 static void record_tick(struct recorder *r, uint64_t samples)
 {
 	struct error err = {""};
@@ -122,7 +123,7 @@ static void record_tick(struct recorder *r, uint64_t samples)
 		r->committed = before;
 }
 
-/* The recorder notices, tells how it ended, and closes the trace. */
+/* End the recording as a recorder does that notices the shortage, and close the trace. */
 static void end(struct recorder *r, int code, const char *words)
 {
 	struct host host = {.id = 1, .hostname = "machine", .cpus = CPUS,
@@ -152,7 +153,8 @@ static void check(struct recorder *r, bool some)
 	read_trace(&f);
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
 		unstored = sink_unstored(r->writer, KIND_SAMPLE, cpu);
-		ck_assert_uint_gt(unstored, PER_TICK / CPUS / 2); /* of the last tick, at least */
+		/* at least those of the last tick */
+		ck_assert_uint_gt(unstored, PER_TICK / CPUS / 2);
 		ck_assert_uint_eq(f.samples[cpu] + unstored, r->put[cpu]);
 		all += f.samples[cpu];
 	}
@@ -163,15 +165,16 @@ static void check(struct recorder *r, bool some)
 	ck_assert_uint_le(f.last, f.host.end);
 	ck_assert_uint_eq(f.ended_at, r->s.time);
 	ck_assert_str_ne(f.why, "");
-	ck_assert_uint_eq(f.losses, r->ticks + CPUS); /* those of the transaction that failed, too */
+	/* including those of the failed transaction */
+	ck_assert_uint_eq(f.losses, r->ticks + CPUS);
 	ck_assert_uint_eq(f.accounts, 1);
 	ck_assert_uint_eq(f.events, 1);
 	sink_free(r->writer);
-	read_trace(&f); /* freeing leaves it as it is */
+	read_trace(&f); /* freeing the writer does not change the trace */
 	ck_assert_uint_eq(f.ended_at, r->s.time);
 }
 
-/* Record until there is no room; at least so many ticks are stored. */
+/* Record until the disk is full; at least so many ticks are stored. */
 static void run_short(struct recorder *r, uint64_t least, int code, const char *words)
 {
 	while (!trace_writer_is_short(r->writer)) {
@@ -182,7 +185,7 @@ static void run_short(struct recorder *r, uint64_t least, int code, const char *
 	end(r, code, words);
 }
 
-/* False, and said, without the right to mount. */
+/* Mount a small file system. Without the right to mount, print a message and return false. */
 static bool mount_disk(const char *size)
 {
 	char options[32];
@@ -209,7 +212,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* The whole trace is what nobody had room for: but that it was recorded, and of what, is told. */
+/* Not even the first transaction fits: the trace still has its host and the reason of its end. */
 START_TEST(full_at_the_first_commit)
 {
 	struct recorder r;
@@ -224,7 +227,10 @@ START_TEST(full_at_the_first_commit)
 }
 END_TEST
 
-/* Not this trace has filled the disk: nothing but the reserve is left, not even for its journal. */
+/*
+ * Other files have filled the disk: only the reserve is left, no space even for the trace's
+ * journal.
+ */
 START_TEST(filled_by_another)
 {
 	char filler[80], block[4096] = {1};
@@ -244,7 +250,7 @@ START_TEST(filled_by_another)
 	record_tick(&r, PER_TICK);
 	ck_assert(trace_writer_is_short(r.writer));
 	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
-		; /* also what the rollback has freed */
+		; /* also fill the space that the rollback freed */
 	end(&r, -ENOSPC, "no space left");
 	check(&r, true);
 	close(fd);
@@ -280,7 +286,7 @@ static ssize_t write_within_quota(int fd, const void *data, size_t size, off_t a
 	return pwrite(fd, data, size, at);
 }
 
-/* SQLite's own calls: no file system here has quotas that a test may set. */
+/* Replace SQLite's write calls: tests cannot set quotas on the file systems here. */
 START_TEST(quota_used_up)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
@@ -293,13 +299,16 @@ START_TEST(quota_used_up)
 	begin(&r);
 	while (!trace_writer_is_short(r.writer))
 		record_tick(&r, PER_TICK);
-	quota = 64 << 10; /* what the reserve gives back */
+	quota = 64 << 10; /* space that the reserve frees */
 	end(&r, -EDQUOT, "quota");
 	check(&r, true);
 }
 END_TEST
 
-/* What is kept begins later, and what was not committed has not moved that. */
+/*
+ * With a limited time span, the trace begins later; an uncommitted tick does not move the
+ * beginning.
+ */
 START_TEST(of_the_last_while)
 {
 	struct error err = {""};
@@ -323,7 +332,7 @@ START_TEST(of_the_last_while)
 }
 END_TEST
 
-/* No room for the end of the trace: said before anything is recorded, and nothing is left. */
+/* Without space for the end of the trace: fails before anything is recorded, and leaves no file. */
 START_TEST(no_room_for_the_reserve)
 {
 	struct error err = {""};
@@ -339,7 +348,7 @@ START_TEST(no_room_for_the_reserve)
 }
 END_TEST
 
-/* CPUs beyond the table are counted as one, whatever number a hostile record has. */
+/* CPUs beyond the table are counted as one, for any number in a hostile record. */
 START_TEST(high_cpus)
 {
 	struct unstored u = {0};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Side-band records decoded, as the kernel lays them out and cut short in every place. */
+/*
+ * sideband.c: decoding of side-band records in the kernel's layout, and truncated at every place.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +85,10 @@ START_TEST(names_tasks_and_symbols)
 }
 END_TEST
 
-/* No length makes it read beyond the record (the sanitizer watches), and none is taken as whole. */
+/*
+ * A truncated record is refused at every length; the sanitizer checks that no read goes beyond the
+ * record.
+ */
 START_TEST(cut_records_are_refused)
 {
 	struct record whole = mmap_record("/a/longer/path/of/a/file");
@@ -108,17 +113,20 @@ START_TEST(lies_are_refused)
 	uint64_t length = UINT64_MAX;
 	struct life l;
 
-	memcpy(r.body + 16, &length, sizeof(length)); /* wraps around */
+	memcpy(r.body + 16, &length, sizeof(length)); /* the end wraps around */
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), -EBADMSG);
 	r = mmap_record("x");
-	memset(r.body + 64, 'a', 8); /* a path without an end */
+	memset(r.body + 64, 'a', 8); /* a path without a terminating zero */
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), -EBADMSG);
 	r = mmap_record("x");
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size + 8U), -EBADMSG);
 }
 END_TEST
 
-/* Of symbols, the kernel adds the trailer's size for every event that it tells before. */
+/*
+ * For symbols, the kernel adds the trailer's size once more for every event that got the record
+ * before.
+ */
 START_TEST(times_are_where_the_kernel_puts_them)
 {
 	static const char fixed[16];
@@ -146,7 +154,7 @@ START_TEST(a_time_is_within_its_record)
 	struct record r = mmap_record("x");
 	uint64_t time;
 
-	memset(r.body, 'x', sizeof(r.body)); /* a name without an end, too */
+	memset(r.body, 'x', sizeof(r.body)); /* also a name without a terminating zero */
 	for (int type = PERF_RECORD_MMAP; type <= PERF_RECORD_KSYMBOL; type++)
 		for (uint16_t size = sizeof(r.header); size < sizeof(r); size++) {
 			struct perf_event_header *cut = malloc(size);

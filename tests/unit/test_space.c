@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Address spaces against a painter that remembers every byte. */
+/* Address spaces, compared with a model that stores the mapping of every byte. */
 #include <stdlib.h>
 
 #include "capture/clock.h"
@@ -93,7 +93,7 @@ static void check_against_painter(unsigned int seed)
 
 	srand(seed);
 	for (int i = 0; i < PAGES; i++)
-		painted[i] = -2; /* nothing */
+		painted[i] = -2; /* no mapping */
 	for (int round = 0; round < 200; round++) {
 		int start = rand() % PAGES, end = start + 1 + rand() % (PAGES - start);
 		int object = rand() % 5 - 1;
@@ -140,7 +140,7 @@ START_TEST(walkers_see_what_is_mapped)
 	uint64_t version;
 
 	objects[2].table = 22;
-	ck_assert_int_eq(space_show(s, 1), 0); /* nothing is a view, too */
+	ck_assert_int_eq(space_show(s, 1), 0); /* an empty view is a view, too */
 	ck_assert_uint_eq(s->view_count, 0);
 	ck_assert_uint_eq(s->view_version, s->version);
 	map(&s, 0x5000, 0x6000, 0x300, 2);
@@ -158,7 +158,7 @@ START_TEST(walkers_see_what_is_mapped)
 	ck_assert_uint_eq(m[1].end, 0x6000);
 	ck_assert_uint_eq(m[1].offset, 0x300);
 	ck_assert_uint_eq(m[1].table, 22);
-	/* the same again is the same view */
+	/* no change keeps the view */
 	ck_assert_int_eq(space_show(s, 1), 0);
 	ck_assert_ptr_eq(view_of(s), m);
 	space_drop(s);
@@ -208,7 +208,7 @@ START_TEST(a_view_is_shared_until_one_changes)
 }
 END_TEST
 
-/* Whoever has a view keeps it when the next does not fit. */
+/* A space keeps its view when the next one does not fit. */
 START_TEST(views_are_half_of_the_arena_at_most)
 {
 	struct world *world = world_new(64 * sizeof(struct unwind_mapping));

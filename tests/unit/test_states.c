@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From slices and edges to the states of lanes: scenes, one for each rule. */
+/* From slices and edges to the states of lanes: one scene for each rule. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "suite.h"
 
-/* Lanes and threads of every scene: CPU n has lane 1 + n, thread n lane 100 + n and id 1000 + n. */
+/* Numbers in every scene: CPU n has lane 1 + n, thread n has lane 100 + n and id 1000 + n. */
 #define CPU(n) (1 + (n))
 #define LANE(n) (100 + (n))
 #define THREAD(n) (1000 + (n))
@@ -54,7 +54,7 @@ static void put_entities(struct states *s)
 	}
 }
 
-/* Of the scene: where the slices of its CPUs end. */
+/* The end of the last slice of each CPU. */
 static uint64_t cpu_told[CPUS];
 
 static struct states *begin(struct told *told)
@@ -80,7 +80,7 @@ static void cpu_was(struct states *s, unsigned int cpu, enum slice_state state, 
 		  &(struct slice){.time = time, .end = end, .lane = CPU(cpu), .state = state});
 }
 
-/* A slice of a CPU of which it is not certain what it did before. */
+/* Put a slice of a CPU; the state of the CPU before it is not certain. */
 static void ran_then(struct states *s, unsigned int cpu, unsigned int thread, uint64_t time,
 		     uint64_t end, enum slice_state left, enum wait_class wait)
 {
@@ -97,7 +97,7 @@ static void ran_then(struct states *s, unsigned int cpu, unsigned int thread, ui
 	put_slice(s, cpu, &r);
 }
 
-/* ... and if nothing was said of that, it was idle. */
+/* Put a slice of a CPU, after an idle slice if there is time since the last one. */
 static void ran(struct states *s, unsigned int cpu, unsigned int thread, uint64_t time,
 		uint64_t end, enum slice_state left, enum wait_class wait)
 {
@@ -133,7 +133,7 @@ static void woken(struct states *s, unsigned int by, unsigned int thread, uint64
 	edge(s, EDGE_WAKEUP, LANE(by), thread, time, 1);
 }
 
-/* "RUNNING 10-20 ..." of a lane: states by their words, with the wait behind a slash. */
+/* Return "RUNNING 10-20 ..." for a lane: the states by their words, with the wait after a slash. */
 static const char *line_of(const struct told *told, uint64_t lane)
 {
 	static char text[4096];
@@ -153,7 +153,7 @@ static const char *line_of(const struct told *told, uint64_t lane)
 	return text;
 }
 
-/* The n-th stretch of a lane. */
+/* Return the n-th stretch of a lane. */
 static const struct stretch *nth(const struct told *told, uint64_t lane, unsigned int n)
 {
 	for (size_t i = 0; i < told->list.count; i++)
@@ -170,7 +170,7 @@ static int count_one(void *context, const struct stretch *s)
 	return 0;
 }
 
-/* The CPUs are idle to the end. */
+/* Let the CPUs be idle up to the end. */
 static void finish(struct states *s, uint64_t time, uint64_t disorder)
 {
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
@@ -209,7 +209,7 @@ START_TEST(waits_after_a_wake_up_and_after_preemption)
 }
 END_TEST
 
-/* The wake-up is before the end of the slice, and no other comes. */
+/* The wake-up has an earlier stamp than the end of the slice, and no other wake-up comes. */
 START_TEST(an_early_wake_up_counts_from_when_it_left)
 {
 	struct told told = {0};
@@ -249,7 +249,7 @@ START_TEST(an_early_wake_up_with_another_behind_it_is_nothing)
 }
 END_TEST
 
-/* Both wake-ups came while it ran; the first looked like the one that ended its sleep. */
+/* Both wake-ups came while the thread ran; the first seemed to end its sleep. */
 START_TEST(wake_ups_of_a_running_thread_end_no_sleep)
 {
 	struct told told = {0};
@@ -261,7 +261,7 @@ START_TEST(wake_ups_of_a_running_thread_end_no_sleep)
 	woken(s, 2, 1, 38);
 	ran(s, 0, 1, 30, 40, STATE_SLEEPING, WAIT_IO);
 	ran(s, 0, 1, 44, 50, STATE_PREEMPTED, 0);
-	woken(s, 2, 1, 55); /* of one who can run anyhow */
+	woken(s, 2, 1, 55); /* the thread was runnable anyway */
 	ran(s, 0, 1, 60, 70, STATE_DEAD, 0);
 	finish(s, 100, 0);
 	ck_assert_str_eq(line_of(&told, LANE(1)),
@@ -332,7 +332,7 @@ START_TEST(what_was_asleep_at_the_start_is_known)
 	seen(s, 4, 10, STATE_PARKED, WAIT_OTHER);
 	woken(s, 3, 1, 15);
 	cpu_was(s, 1, STATE_IDLE, 5, 18);
-	ran(s, 0, 3, 5, 20, STATE_PREEMPTED, 0); /* begun before it was seen */
+	ran(s, 0, 3, 5, 20, STATE_PREEMPTED, 0); /* began before its state was seen */
 	ran(s, 0, 2, 20, 25, STATE_SLEEPING, WAIT_POLL);
 	ran(s, 1, 1, 18, 30, STATE_SLEEPING, WAIT_POLL);
 	finish(s, 40, 0);
@@ -355,10 +355,10 @@ START_TEST(a_gap_makes_unknown_who_is_not_running_elsewhere)
 	seen(s, 5, 10, STATE_SLEEPING, WAIT_POLL);
 	ran(s, 0, 2, 10, 30, 0, 0);
 	cpu_was(s, 0, STATE_UNKNOWN, 30, 60);
-	woken(s, 4, 1, 40); /* within: it may run already, or sleep again */
-	ran(s, 2, 6, 10, 45, STATE_SLEEPING, WAIT_LOCK); /* leaves within */
+	woken(s, 4, 1, 40); /* in the gap: may be running already, or sleep again */
+	ran(s, 2, 6, 10, 45, STATE_SLEEPING, WAIT_LOCK); /* leaves within the gap */
 	ran(s, 1, 3, 20, 60, STATE_SLEEPING,
-	    WAIT_LOCK); /* runs all through, leaves when it is over */
+	    WAIT_LOCK); /* runs during all of the gap, leaves at its end */
 	woken(s, 3, 5, 65);
 	seen(s, 6, 70, STATE_SLEEPING, WAIT_IO);
 	ran(s, 0, 2, 60, 80, STATE_SLEEPING, WAIT_LOCK);
@@ -369,7 +369,7 @@ START_TEST(a_gap_makes_unknown_who_is_not_running_elsewhere)
 	ck_assert_str_eq(line_of(&told, LANE(2)),
 			 "running 10-30, unknown 30-60, running 60-80, sleeping/lock 80-100");
 	ck_assert_str_eq(line_of(&told, LANE(3)), "running 20-60, sleeping/lock 60-100");
-	/* It was woken while it ran. */
+	/* Thread 5 was woken while it ran. */
 	ck_assert_str_eq(line_of(&told, LANE(5)),
 			 "sleeping/poll 10-30, unknown 30-60, running 60-90, runnable 90-95, "
 			 "running 95-100");
@@ -445,7 +445,7 @@ START_TEST(the_dead_are_forgotten)
 
 	ran(s, 0, 1, 10, 20, STATE_DEAD, 0);
 	woken(s, 3, 1, 25);
-	ran(s, 0, 1, 20, 30, STATE_SLEEPING, WAIT_SLEEP); /* a CPU ran it all the same */
+	ran(s, 0, 1, 20, 30, STATE_SLEEPING, WAIT_SLEEP); /* a CPU ran the thread after its end */
 	put(s, KIND_THREAD, &(struct thread){.id = THREAD(1), .lane = LANE(1), .end = 20});
 	woken(s, 3, 1, 35);
 	finish(s, 40, 0);
@@ -455,7 +455,7 @@ START_TEST(the_dead_are_forgotten)
 }
 END_TEST
 
-/* The entity says when it ended, and the slice that would have is lost. */
+/* The thread record has its end, although the last slice is lost. */
 START_TEST(who_died_in_a_gap_is_dead)
 {
 	struct told told = {0};
@@ -477,8 +477,8 @@ START_TEST(two_cpus_at_once_are_cut_and_counted)
 
 	ran(s, 0, 1, 10, 30, STATE_SLEEPING, WAIT_POLL);
 	ran(s, 1, 1, 20, 40, STATE_SLEEPING, WAIT_IO);
-	ran(s, 0, 2, 25, 45, STATE_SLEEPING, WAIT_IO); /* overlaps the first on its CPU */
-	ran(s, 1, 2, 5, 35, STATE_SLEEPING, WAIT_IO);  /* late altogether */
+	ran(s, 0, 2, 25, 45, STATE_SLEEPING, WAIT_IO); /* overlaps the first slice of its CPU */
+	ran(s, 1, 2, 5, 35, STATE_SLEEPING, WAIT_IO);  /* wholly before the last slice of its CPU */
 	finish(s, 50, 3);
 	ck_assert_str_eq(line_of(&told, LANE(1)),
 			 "running 10-30, running 30-40, sleeping/I/O 40-50");
@@ -515,7 +515,7 @@ START_TEST(a_cut_is_where_all_lanes_are_told)
 }
 END_TEST
 
-/* It was runnable, for all that was known: but a CPU may have it, and then it did not wait. */
+/* The thread was runnable as far as known, but it may already run: then it did not wait. */
 START_TEST(a_cut_beyond_what_is_settled_invents_nothing)
 {
 	struct told told = {0};
@@ -536,7 +536,7 @@ START_TEST(a_cut_beyond_what_is_settled_invents_nothing)
 }
 END_TEST
 
-/* As the recorder tells a switch that the kernel did not: of thread 1, who was there, and 2. */
+/* The recorder's records of a switch without tracepoint: thread 1 was on the CPU, thread 2 came. */
 START_TEST(a_switch_that_was_not_told_concerns_two_threads)
 {
 	struct told told = {0};
@@ -561,7 +561,7 @@ START_TEST(a_switch_that_was_not_told_concerns_two_threads)
 	since.state = STATE_DISK;
 	since.wait = WAIT_IO;
 	put(s, KIND_SLICE, &since);
-	since.lane = LANE(4); /* nothing was known of it before */
+	since.lane = LANE(4); /* a thread of which nothing was known */
 	put(s, KIND_SLICE, &since);
 	ran(s, 0, 3, 40, 50, STATE_SLEEPING, WAIT_LOCK);
 	woken(s, 3, 2, 60);
@@ -595,7 +595,7 @@ START_TEST(a_cpu_that_is_offline_hides_nobody)
 }
 END_TEST
 
-/* Stamps are rounded down, when the recording ended is not. */
+/* Stamps are rounded down, the end of the recording is not. */
 START_TEST(all_lanes_end_with_the_slices)
 {
 	struct told told = {0};
@@ -623,7 +623,8 @@ START_TEST(lanes_that_are_not_there_are_nothing)
 		put(s, KIND_LANE, &(struct lane){.id = 99, .kind = strange[i]});
 	}
 	ck_assert_int_eq(states_end(s, 10, NULL), 0);
-	ck_assert_uint_eq(states_disorder(s), 4); /* below the last lane they are the dead */
+	/* up to the last lane, unknown ones are ended threads */
+	ck_assert_uint_eq(states_disorder(s), 4);
 	ck_assert_uint_eq(told.list.count, 0);
 	end(s, &told);
 }
@@ -638,7 +639,7 @@ START_TEST(values_beyond_their_range_are_cut)
 	r.value = THREAD(1);
 	r.left = UINT64_MAX;
 	r.wait = UINT64_MAX;
-	put(s, KIND_SLICE, &r); /* both counted */
+	put(s, KIND_SLICE, &r); /* left and wait each count as disorder */
 	r.state = UINT64_MAX;
 	put(s, KIND_SLICE, &r);
 	r = (struct slice){.time = 20, .end = 10, .lane = CPU(0), .state = STATE_IDLE};
@@ -647,7 +648,7 @@ START_TEST(values_beyond_their_range_are_cut)
 	r = (struct slice){.time = 10, .end = UINT64_MAX, .lane = CPU(0), .state = STATE_RUNNING};
 	r.value = THREAD(2);
 	put(s, KIND_SLICE, &r);
-	cpu_was(s, 0, STATE_IDLE, 20, 30); /* there is no time left */
+	cpu_was(s, 0, STATE_IDLE, 20, 30); /* no time is left for this slice */
 	ck_assert_int_eq(states_end(s, UINT64_MAX, NULL), 0);
 	ck_assert_uint_eq(states_disorder(s), 5);
 	ck_assert_str_eq(line_of(&told, LANE(1)),
@@ -657,7 +658,7 @@ START_TEST(values_beyond_their_range_are_cut)
 }
 END_TEST
 
-/* Threads that come and go, and one that changes its name all the time. */
+/* Many threads that start and end, and one that changes its name all the time. */
 START_TEST(the_dead_and_old_names_take_no_room)
 {
 	struct told told = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * States against the truth: the records of a machine that is simulated are put, and what comes
- * back must be the picture of the painter who knows what it did.
+ * States compared with a simulation: the records of a simulated machine must give the states that
+ * the machine was in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static struct cell cell_of(const struct stretch *s)
 	return c;
 }
 
-/* Several gaps may make more of it UNKNOWN than need be, but nothing wrong. */
+/* Check a cell. Several gaps may make more cells UNKNOWN than necessary, but none wrong. */
 static bool fits(const struct machine *m, const struct cell *c, const struct cell *painted,
 		 bool cut)
 {
@@ -74,14 +74,14 @@ static bool fits(const struct machine *m, const struct cell *c, const struct cel
 	if (cut && painted->asleep && c->state == painted->asleep &&
 	    c->wait == painted->asleep_wait)
 		return true;
-	if (m->silent) /* what was not running may have been told before the hole is found */
+	if (m->silent) /* states other than running may have been output before the hole is found */
 		return painted->state != STATE_RUNNING && (c->state != STATE_RUNNING || !c->who);
 	if (c->state == STATE_UNKNOWN && painted->state)
 		return m->hasty || !m->one_gap;
 	return m->hasty && (!c->state || (c->state == painted->state && !c->who));
 }
 
-/* One lane's stretches as cells, which they must tile. */
+/* Draw the stretches of one lane as cells; the stretches must not overlap or leave holes. */
 static void draw(const struct told *told, uint64_t lane, struct cell *cells)
 {
 	uint64_t at = 0;
@@ -150,7 +150,7 @@ START_TEST(what_is_told_is_the_truth)
 }
 END_TEST
 
-/* Who was there before time has been told until then. */
+/* Check that all lanes that existed before time have stretches up to it. */
 static void check_told_until(const struct machine *m, const struct told *told, uint64_t time)
 {
 	struct cell cells[TICKS];
@@ -191,7 +191,9 @@ START_TEST(cuts_change_nothing)
 }
 END_TEST
 
-/* Beyond what is settled a cut costs knowledge, but a thread does not wait while it runs. */
+/*
+ * A cut beyond the settled time loses information, but no thread is shown as waiting while it runs.
+ */
 START_TEST(hasty_cuts_tell_nothing_wrong)
 {
 	static struct machine m;
@@ -216,7 +218,7 @@ START_TEST(hasty_cuts_tell_nothing_wrong)
 }
 END_TEST
 
-/* Damage takes slices away, and nothing says so. */
+/* Damage removes slices, without a record of the loss. */
 START_TEST(holes_are_as_gaps)
 {
 	static struct machine m;
@@ -280,7 +282,7 @@ static void check_same(struct told *all, size_t from, struct told *rest)
 	}
 }
 
-/* Stop after some records, tell all lanes, and go on in another place. */
+/* Stop after some records, output all lanes, and continue in another object. */
 static void check_resumed(const struct machine *m, size_t stop)
 {
 	struct told all = {0}, snapshot = {0}, rest = {0};
@@ -371,7 +373,7 @@ static void check_tiles(struct told *told)
 	}
 }
 
-/* Lanes that are told twice, by two lives, are told as one after the other. */
+/* Lanes with records of two threads are output one after the other. */
 static void check_garbage(struct states *s, struct told *told)
 {
 	for (int i = 0; i < 100; i++)

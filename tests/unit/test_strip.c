@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* strip.h: cells come back as they were added, however many are alike. */
+/* strip.h: cells come back as they were added, for any number of equal ones. */
 #include <stdlib.h>
 
 #include "suite.h"
@@ -13,7 +13,7 @@ struct added {
 	struct cell cell;
 };
 
-/* Few cells as a rule, and now and then the time of a damaged trace. */
+/* Return a few cells mostly, and now and then as many as a damaged trace may have. */
 static uint64_t some_count(void)
 {
 	uint64_t count = (uint64_t)(random() % 5) + 1;
@@ -38,7 +38,7 @@ static uint64_t fill(struct strip *s, struct added *all)
 	return at;
 }
 
-/* What is in [from, to) of a strip is what was added there, in the same order. */
+/* Check that [from, to) of a strip has the cells added there, in the same order. */
 static void check(const struct strip *s, const struct added *all, uint64_t from, uint64_t to)
 {
 	struct run_list got = {0};
@@ -90,7 +90,7 @@ START_TEST(as_they_were_added)
 }
 END_TEST
 
-/* One word that lies about a time must not cost gigabytes. */
+/* A single damaged time must not cost gigabytes of memory. */
 START_TEST(centuries)
 {
 	const struct cell cell = {.activity = 1, .state = STATE_SLEEPING};
@@ -103,7 +103,7 @@ START_TEST(centuries)
 }
 END_TEST
 
-/* Cells that come one by one are as few runs as if they had come at once, but for some. */
+/* Cells added one by one make nearly as few runs as cells added at once. */
 START_TEST(one_by_one)
 {
 	const struct cell cell = {.activity = 1, .state = STATE_SLEEPING};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples added up, against an array. */
+/* Sums of samples, compared with an array. */
 #include <stdlib.h>
 
 #include "suite.h"
@@ -12,7 +12,7 @@
 #define KEYS (EVENTS * THREADS * STACKS * FLAGS)
 #define SAMPLES 100000
 
-/* Ids far apart, too. One flag that tells of a runtime, and one that does not. */
+/* Return a sample; some ids are far apart. One flag is of a runtime, the other is not. */
 static struct sample sample_of(unsigned int key, unsigned int i)
 {
 	return (struct sample){
@@ -78,7 +78,7 @@ START_TEST(what_is_full_begins_anew)
 	ck_assert_uint_eq(r.stack, most + 1);
 	ck_assert(!sums_add(&s, &r));
 	ck_assert_uint_eq(s.count, most);
-	r.stack = most; /* there is room for more of what is there */
+	r.stack = most; /* a full table still adds to existing sums */
 	ck_assert(sums_add(&s, &r));
 	ck_assert_uint_eq(s.items[most - 1].count, 2);
 	sums_clear(&s);

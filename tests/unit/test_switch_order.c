@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Made-up switches of many CPUs come out in order of time, each once, in whatever pieces they are
- * copied. The arrays of switches are stand-ins: this file defines what switches.h promises.
+ * Random switches of many CPUs come out in order of time, each once, for any sizes of the copies.
+ * Plain memory stands in for the arrays of switches: this file implements switches.h.
  */
 #include "capture/switch_order.h"
 
@@ -16,10 +16,10 @@
 #define GAP_OF 5 /* records in each gap */
 
 struct made {
-	struct wire_switch wire; /* its first thread is its number: places in this array */
-	uint64_t time; /* when it is due: not before its predecessor of that CPU */
+	struct wire_switch wire; /* its first thread is its number: the index in this array */
+	uint64_t time; /* time at which it is due: not before its predecessor of the same CPU */
 	unsigned int cpu;
-	bool gap; /* others were overwritten before it */
+	bool gap; /* earlier records were overwritten */
 };
 
 static struct made made[RECORDS];
@@ -31,7 +31,7 @@ struct switches {
 };
 
 static struct switches arrays[CPUS_MAX];
-static uint32_t taken_until; /* the records before have been written when a CPU is looked at */
+static uint32_t taken_until; /* records before this one are written when a CPU is read */
 
 unsigned int switches_cpus(const struct switches *s)
 {
@@ -50,7 +50,7 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 	while (count < most && a->taken < a->count && a->numbers[a->taken] < taken_until) {
 		const struct made *m = &made[a->numbers[a->taken]];
 
-		if (m->gap && count) { /* a gap is before the first that is copied */
+		if (m->gap && count) { /* a gap comes before the first copied record */
 			*more = true;
 			break;
 		}
@@ -71,7 +71,7 @@ static struct wire_switch wire(uint64_t time, unsigned int kind, uint32_t number
 	};
 }
 
-/* Steps of the clock: bursts, times that are equal, and pauses. */
+/* Return a random step of the clock, ns: bursts, equal times, and pauses. */
 static uint64_t step(void)
 {
 	unsigned int kind = (unsigned int)rand() % 1000;
@@ -79,7 +79,10 @@ static uint64_t step(void)
 	return kind == 0 ? 10 * NSEC_PER_MSEC : kind < 300 ? 0 : 64 * ((uint64_t)rand() % 10);
 }
 
-/* jumps: one stamp in so many lies before its predecessor's; 0: none. gaps: the same of these. */
+/*
+ * Make the records. jumps: one stamp in so many is earlier than its predecessor's; 0: none. gaps:
+ * the same for gaps.
+ */
 static void make(unsigned int cpus, unsigned int jumps, unsigned int gaps)
 {
 	uint64_t now = boot_now() - 60 * NSEC_PER_SEC, latest[CPUS_MAX] = {0};
@@ -100,7 +103,7 @@ static void make(unsigned int cpus, unsigned int jumps, unsigned int gaps)
 		latest[m->cpu] = m->time;
 		m->wire = wire(stamp, moves ? WIRE_MIGRATE : rand() % 2 ? WIRE_WAKING : WIRE_SWITCH,
 			       i);
-		if (moves) /* of the thread that was woken */
+		if (moves) /* of the woken thread */
 			m->wire.body = (m->wire.body & ~0xffffffULL) | (i - 1);
 		arrays[m->cpu].numbers[arrays[m->cpu].count++] = i;
 	}
@@ -113,10 +116,11 @@ static bool is_moved(uint32_t number)
 }
 
 struct seen {
-	size_t place[CPUS_MAX]; /* how many of a CPU have come */
-	uint64_t last; /* when the last one was due, ns */
+	size_t place[CPUS_MAX]; /* number of records of each CPU that came out */
+	uint64_t last; /* time at which the last one was due, ns */
 	unsigned int gaps;
-	unsigned int wrong; /* an assertion for each record would cost more than all else */
+	/* counted, because an assertion for each record would take most of the time */
+	unsigned int wrong;
 };
 
 static void check_record(struct seen *s, const struct switch_record *r, uint64_t mark)
@@ -136,7 +140,7 @@ static void check_record(struct seen *s, const struct switch_record *r, uint64_t
 	s->place[r->cpu] += 1 + is_moved(number);
 }
 
-/* All that is due until the mark has come. */
+/* Check that all records due until the mark have come out. */
 static void check_all_came(struct seen *s, uint64_t mark)
 {
 	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
@@ -164,7 +168,7 @@ static unsigned int check(unsigned int pieces)
 		taken_until = until;
 		do {
 			s.wrong += switch_order_take(o) != 0;
-			/* while a gap keeps the rest back, nothing is due for certain */
+			/* while a gap holds records back, no order is certain */
 			while (!switch_order_has_more(o) && switch_order_next(o, mark, &r))
 				check_record(&s, &r, mark);
 		} while (switch_order_has_more(o));

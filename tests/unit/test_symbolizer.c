@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The client with a real worker: answers, deaths, hangs, and a worker that lies. */
+/*
+ * The symbolizer client with a real worker: replies, deaths, hangs, and a worker that sends wrong
+ * data.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -9,7 +12,7 @@
 #include "files.h"
 #include "suite.h"
 
-/* AddressSanitizer would report a SIGSEGV at length. */
+/* AddressSanitizer would print a long report for SIGSEGV. */
 #ifdef __SANITIZE_ADDRESS__
 #define CRASH SIGSYS
 #else
@@ -73,7 +76,7 @@ static struct symbolizer *start(struct seen *seen)
 	return s;
 }
 
-/* An object whose symbols are read at once. */
+/* Add an object and read its symbols at once. */
 static int add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
 	int rc = symbolizer_add(s, object, kind, fd);
@@ -94,7 +97,7 @@ static void stop(struct symbolizer *s, struct seen *seen)
 	vector_free(&seen->answers);
 }
 
-/* A perf map: f0 at 0x1000 + 0 ... of 16 bytes each. */
+/* Make a perf map: f0 at 0x1000, f1 ..., each of 16 bytes. */
 static int map_of(unsigned int functions)
 {
 	char *text = malloc(functions * 32 + 1), *p = text;
@@ -185,7 +188,7 @@ static uint64_t offset_of(const char *path, const char *symbol)
 	unsigned long value, delta;
 	FILE *f;
 
-	/* virtual address of the symbol less (address - offset) of the segment that runs */
+	/* virtual address of the symbol, less (address - offset) of the executable segment */
 	snprintf(command, sizeof(command),
 		 "nm %s | awk '/%s/ && / [tTW] / {print $1; exit}';"
 		 "readelf -lW %s | awk '/LOAD.*R E/ {print $3, $2}'",
@@ -228,7 +231,7 @@ START_TEST(rust_names_are_demangled)
 	struct symbolizer *s;
 
 	if (system("rustc --version > /dev/null 2>&1") != 0)
-		return; /* no Rust here; test_demangle has its names */
+		return; /* no Rust compiler here; test_demangle has its names */
 	files_begin();
 	file_write("a.rs", rust_source, sizeof(rust_source) - 1);
 	for (uint64_t i = 0; i < 2; i++) {
@@ -269,7 +272,7 @@ START_TEST(a_debug_file_makes_names_better)
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[1].name, "int shop::sell<int>(int)");
 	ck_assert(!seen.facts.wants_debug);
-	/* also after a restart */
+	/* the same after a restart */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
 	finish(s);
@@ -357,7 +360,7 @@ START_TEST(killed_a_hundred_times_every_answer_arrives)
 			ask_map(s, o, 250);
 		asked += 1000;
 		ck_assert_int_eq(symbolizer_flush(s), 0);
-		/* in the middle of something, but not twice over the same request */
+		/* during a request, but not twice during the same one */
 		while (seen.answers.count == before || !s->worker.pid)
 			poll_once(s, 100);
 		kill(symbolizer_worker_pid(s), kills % 2 ? SIGKILL : CRASH);
@@ -372,7 +375,7 @@ START_TEST(killed_a_hundred_times_every_answer_arrives)
 }
 END_TEST
 
-/* The worker sleeps and does not answer, as when a file's server is gone. */
+/* The worker hangs, as when the server of a file does not reply. */
 START_TEST(a_worker_that_hangs_is_replaced_and_its_object_is_bad)
 {
 	struct seen seen = {0};
@@ -409,7 +412,7 @@ START_TEST(an_object_that_workers_die_of_is_bad)
 	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
 	ck_assert_int_eq(add(s, 2, OBJECT_PERFMAP, map_of(10)), 0);
 	wait_for_facts(s, &seen, 2);
-	/* a worker needs some time to confine itself: it rarely answers before it is stopped */
+	/* a worker confines itself first: it is mostly stopped before it replies */
 	while (!seen.bad_count && clock_ns(CLOCK_MONOTONIC) < until) {
 		if (!symbolizer_pending(s)) {
 			ck_assert_int_eq(symbolizer_ask(s, 1, 0x1000), 0);
@@ -459,13 +462,13 @@ START_TEST(open_files_are_bounded)
 		wait_for_facts(s, &seen, (unsigned int)o);
 	}
 	ck_assert_uint_eq(s->files, 8);
-	/* the worker knows them all */
+	/* the worker has all of them open */
 	for (uint64_t o = 1; o <= 40; o++)
 		ask_map(s, o, 10);
 	finish(s);
 	for (uint64_t o = 1; o <= 40; o++)
 		check_map_answers(&seen, o, 0);
-	/* the next one does not, and cannot be told of those that were closed */
+	/* the next worker has not, and closed ones cannot be passed to it */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 40; o++)
@@ -476,7 +479,7 @@ START_TEST(open_files_are_bounded)
 }
 END_TEST
 
-/* A message that looks right at first, with one thing or another wrong. */
+/* Send a message that is plausible, with random wrong members. */
 static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 {
 	struct message m = {
@@ -521,7 +524,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 		}
 		close(socket);
 		while (s->worker.generation == generation) {
-			s->worker.deaths = 0; /* or each round would wait longer */
+			s->worker.deaths = 0; /* avoids the growing back-off */
 			poll_once(s, 1);
 		}
 		symbolizer_forget(s, 1000 + (uint64_t)round);
@@ -536,7 +539,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 }
 END_TEST
 
-/* A worker that dies in the middle of an answer: the next one gives the rest of it. */
+/* A worker dies in the middle of a reply: the next one sends the rest. */
 START_TEST(what_was_answered_before_a_death_counts)
 {
 	struct message m = {.type = MESSAGE_ANSWERS, .count = 1, .object = 1};
@@ -554,7 +557,7 @@ START_TEST(what_was_answered_before_a_death_counts)
 	poll_once(s, 0);
 	m.sequence = s->sequence;
 	ck_assert_int_eq(message_send(socket, &m, &a, sizeof(a), -1, 0), 0);
-	/* with unread requests, closing would take back what was sent */
+	/* closing a socket with unread requests would discard the sent data */
 	while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0)
 		;
 	close(socket);
@@ -568,7 +571,10 @@ START_TEST(what_was_answered_before_a_death_counts)
 }
 END_TEST
 
-/* Another library in the same file: its names would be wrong for what was sampled. */
+/*
+ * A file that was replaced by another library is not read again: its names would be wrong for the
+ * samples.
+ */
 START_TEST(a_replaced_file_is_not_read_again)
 {
 	struct seen seen = {0};
@@ -596,7 +602,7 @@ START_TEST(a_replaced_file_is_not_read_again)
 }
 END_TEST
 
-/* Facts become paths: what is no plain file name does not get through. */
+/* Facts become paths: only plain file names are accepted. */
 START_TEST(facts_that_would_lead_elsewhere_are_dropped)
 {
 	static const char *const links[] = {"../../etc/shadow", "/etc/shadow", "..", "."};

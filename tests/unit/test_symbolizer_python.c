@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The client and its worker with memory that a test has made: what they
- * remember, what becomes of memory that hangs, and a worker that lies.
+ * The client and its worker with memory made by the test: caches, memory that hangs, and a worker
+ * that sends wrong data.
  */
 #include <errno.h>
 #include <linux/userfaultfd.h>
@@ -17,7 +17,7 @@
 #include "symbolizers/worker_python.h"
 
 #define CODE_TYPE 0x4560
-#define CODE_ROOM 0x10000 /* bytes from one code object to the next */
+#define CODE_ROOM 0x10000 /* distance of two code objects, bytes */
 
 struct answer {
 	uint64_t object, address, place;
@@ -29,7 +29,7 @@ struct answer {
 struct seen {
 	VECTOR(struct answer) answers;
 	unsigned int files, bad;
-	size_t before; /* answers, when the last file was told of */
+	size_t before; /* number of answers when the last file was reported */
 	uint64_t last_file;
 	struct python_file python;
 };
@@ -100,7 +100,10 @@ static uint64_t put_text(char *bytes, uint64_t base, size_t offset, const char *
 	return base + offset;
 }
 
-/* A code object for address: bytes has CODE_ROOM. On the first line, 7, throughout. */
+/*
+ * Make the code object for address; bytes has CODE_ROOM bytes. All its code is on the first line,
+ * 7.
+ */
 static void make_code(char *bytes, uint64_t address, const char *name, size_t lines)
 {
 	memset(bytes, 0, CODE_ROOM);
@@ -120,7 +123,7 @@ static uint64_t address_of(unsigned int number)
 	return (uint64_t)CODE_ROOM * (number + 1);
 }
 
-/* Memory with code objects f0, f1 ... */
+/* Make memory with code objects f0, f1 ... */
 static int memory_of(unsigned int codes, size_t lines)
 {
 	int fd = memfd_create("memory", MFD_CLOEXEC);
@@ -211,7 +214,7 @@ START_TEST(objects_are_checked)
 }
 END_TEST
 
-/* Code objects are remembered up to a bound, the last ones that were asked for. */
+/* The cache of code objects is bounded, and keeps those requested last. */
 START_TEST(what_is_remembered_is_bounded)
 {
 	const unsigned int codes = CODES_BYTES_MAX / 60000 + 50;
@@ -253,7 +256,7 @@ START_TEST(a_forgotten_process_gives_back_what_it_took)
 	struct symbolizer *s = start(&seen);
 	int fd = memory_of(20, 60000);
 
-	/* 100 times what may be remembered of all */
+	/* 100 times the size of the cache */
 	for (uint64_t o = 1; o <= 2800; o++) {
 		add(s, o, dup(fd));
 		for (unsigned int i = 0; o % 100 == 0 && i < 20; i++)
@@ -287,7 +290,7 @@ START_TEST(open_memory_is_bounded)
 		check_found(&seen.answers.items[o - 1], o, (unsigned int)o);
 	}
 	ck_assert_uint_eq(s->files, 8);
-	/* the first worker has them; the next one gets those that are open */
+	/* the first worker has all of them; the next one gets those that are open */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 20; o++)
@@ -307,7 +310,7 @@ START_TEST(open_memory_is_bounded)
 }
 END_TEST
 
-/* As memory may, whose pages come from a file system that does not answer. */
+/* Reading memory may hang if its pages come from a file system that does not reply. */
 START_TEST(memory_that_hangs_is_bad)
 {
 	struct seen seen;
@@ -336,7 +339,7 @@ START_TEST(memory_that_hangs_is_bad)
 }
 END_TEST
 
-/* A page that somebody else is to give, and does not: the kernel does not wait for it. */
+/* A page that another process must provide, and does not: the kernel does not wait for it. */
 START_TEST(memory_that_nobody_gives_has_no_names)
 {
 	int hanging = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
@@ -389,7 +392,7 @@ START_TEST(files_without_python)
 	ck_assert_int_eq(symbolizer_add(s, 3, OBJECT_ELF, file_open("/bin/sh")), 0);
 	for (uint64_t o = 1; o <= 3; o++)
 		ck_assert_int_eq(symbolizer_inspect(s, o), 0);
-	ck_assert_int_eq(symbolizer_inspect(s, 1), 0); /* once is enough */
+	ck_assert_int_eq(symbolizer_inspect(s, 1), 0); /* a second request is merged */
 	symbolizer_forget(s, 3);
 	wait_for_files(s, &seen, 2);
 	ck_assert_uint_eq(seen.last_file, 2);
@@ -397,7 +400,7 @@ START_TEST(files_without_python)
 	for (int i = 0; i < 600 && HASH_COUNT(s->objects) > 2; i++)
 		poll_once(s, 10);
 	ck_assert_uint_eq(seen.files, 2);
-	/* again, of another worker */
+	/* the same from another worker */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	ck_assert_int_eq(symbolizer_inspect(s, 1), 0);
 	wait_for_files(s, &seen, 3);
@@ -406,7 +409,7 @@ START_TEST(files_without_python)
 }
 END_TEST
 
-/* Processes that were forked have their code objects in common with who forked them. */
+/* A forked process has the same code objects as its parent. */
 START_TEST(what_one_process_has_told_another_has_too)
 {
 	struct seen seen;
@@ -418,9 +421,9 @@ START_TEST(what_one_process_has_told_another_has_too)
 	finish(s);
 	add(s, 2, dup(none));
 	ask(s, 2, 0, id_of(fd, 0));
-	ask(s, 2, 1, id_of(fd, 1)); /* of this one nobody has told */
+	ask(s, 2, 1, id_of(fd, 1)); /* not read from any process */
 	ask(s, 2, 0, id_of(fd, 0) + 1);
-	/* another interpreter, be it the same version */
+	/* another interpreter, although of the same version */
 	ck_assert_int_eq(symbolizer_add_python(s, 3, dup(none), layout, CODE_TYPE + 8), 0);
 	ask(s, 3, 0, id_of(fd, 0));
 	finish(s);
@@ -441,7 +444,7 @@ START_TEST(what_one_process_has_told_another_has_too)
 }
 END_TEST
 
-/* Code objects go, files stay: what is asked of those comes first. */
+/* Requests for code objects go first: code objects vanish, files stay. */
 START_TEST(python_goes_before_files)
 {
 	struct seen seen;
@@ -483,7 +486,7 @@ START_TEST(a_file_that_workers_die_of_has_no_python)
 }
 END_TEST
 
-/* What a worker may say of a file: whether it is believed. */
+/* Return whether the client accepts a worker's description of a file. */
 static bool is_believed(const struct python_file *f, size_t size)
 {
 	struct message m = {.type = MESSAGE_PYTHON, .count = 1, .object = 1};
@@ -536,13 +539,13 @@ START_TEST(lies_of_files_are_not_believed)
 	lie = fine;
 	lie.layout.code_bytes = PYTHON_CODE_BYTES + 8;
 	ck_assert(!is_believed(&lie, sizeof(lie)));
-	/* what is not read says no more than that */
+	/* an unsupported version needs no other members */
 	lie.support = PYTHON_OLD;
 	ck_assert(is_believed(&lie, sizeof(lie)));
 }
 END_TEST
 
-/* An answer of code objects that looks right at first, with one thing or another wrong. */
+/* Send an answer about code objects that is plausible, with random wrong members. */
 static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 {
 	struct message m = {
@@ -587,7 +590,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 		}
 		close(socket);
 		while (s->worker.generation == generation) {
-			s->worker.deaths = 0; /* or each round would wait longer */
+			s->worker.deaths = 0; /* avoids the growing back-off */
 			poll_once(s, 1);
 		}
 		symbolizer_forget(s, object);

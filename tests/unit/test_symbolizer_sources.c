@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The client and its worker of sources: what it finds in this very program,
- * what becomes of files that kill it, and a worker that lies.
+ * The client and its worker of sources: what the worker finds in this program, files that kill it,
+ * and a worker that sends wrong data.
  */
 #include <link.h>
 
@@ -14,10 +14,10 @@
 struct seen {
 	unsigned int looked, answered, found;
 	struct source_facts facts;
-	unsigned int count; /* of the last answer */
+	unsigned int count; /* number of places in the last answer */
 	char names[PLACES_SEEN][64];
 	uint32_t lines[PLACES_SEEN];
-	bool guest; /* of all answers: one with guest() in host() */
+	bool guest; /* some answer had guest() inlined into host() */
 };
 
 static volatile unsigned int value = 3;
@@ -101,7 +101,7 @@ static int to_offset(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-/* Where host() is in this file. */
+/* Return the offset of host() in this file. */
 static uint64_t host_offset(void)
 {
 	uint64_t address = (uint64_t)(uintptr_t)host;
@@ -170,7 +170,7 @@ START_TEST(no_files_for_it)
 }
 END_TEST
 
-/* What is asked again is answered once; a file that kills three workers is given up. */
+/* A repeated request is answered once; a file that kills three workers is given up. */
 START_TEST(workers_die)
 {
 	struct seen seen;
@@ -197,7 +197,7 @@ START_TEST(workers_die)
 }
 END_TEST
 
-/* Records as a worker sends them: the second is of the same address. */
+/* Records of a worker: the second has the same address. */
 struct lie {
 	struct message_place first;
 	char name[8];

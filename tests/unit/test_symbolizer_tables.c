@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Unwind tables through the client: from a worker, from the cache, from a worker that lies. */
+/*
+ * Unwind tables through the client: from a worker, from the cache, from a worker that sends wrong
+ * data.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <search.h>
@@ -16,7 +19,7 @@ struct got {
 	int status;
 	uint32_t rows;
 	XXH128_hash_t hash; /* of the table's bytes */
-	bool covers;	    /* where_libc_runs */
+	bool covers;	    /* the table has a rule for where_libc_runs */
 };
 
 struct seen {
@@ -25,7 +28,7 @@ struct seen {
 };
 
 static char libc_path[256];
-static uint64_t where_libc_runs; /* file offset of a function in it */
+static uint64_t where_libc_runs; /* file offset of a function in libc */
 
 static void on_facts(void *context, uint64_t object, const struct object_facts *facts)
 {
@@ -99,7 +102,7 @@ static void finish_tables(struct symbolizer *s)
 	ck_assert_uint_eq(symbolizer_tables_pending(s), 0);
 }
 
-/* The one answer for an object. */
+/* Return the only answer for an object. */
 static struct got answer_of(const struct seen *seen, uint64_t object)
 {
 	struct got got = {0};
@@ -124,7 +127,7 @@ START_TEST(a_table_comes_without_symbols)
 	find_libc();
 	ck_assert_int_eq(symbolizer_unwind(s, 1), -ENOENT);
 	ask_file(s, 1, file_open(libc_path));
-	/* what is outstanding is the answer to both */
+	/* the pending request answers both */
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
 	ck_assert_uint_eq(symbolizer_tables_pending(s), 1);
 	ck_assert_uint_eq(symbolizer_pending(s), 0);
@@ -136,7 +139,7 @@ START_TEST(a_table_comes_without_symbols)
 	ck_assert_uint_eq(seen.facts_count, 0);
 	ck_assert_uint_eq(symbolizer_stats(s)->tables_made, 1);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 0);
-	/* now it is another question */
+	/* a new request, since the first is answered */
 	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
 	finish_tables(s);
 	ck_assert_uint_eq(seen.tables.count, 2);
@@ -161,7 +164,7 @@ START_TEST(only_elf_objects_have_tables)
 }
 END_TEST
 
-/* The table of libc out of a client that uses the cache in ./cache. */
+/* Get libc's table from a client that uses the cache in ./cache. */
 static struct got cached(uint64_t *made, uint64_t *from_cache)
 {
 	struct seen seen = {0};
@@ -193,7 +196,7 @@ START_TEST(the_cache_answers_the_second_time)
 	ck_assert_uint_eq(made, 0);
 	ck_assert_uint_eq(from_cache, 1);
 	ck_assert(XXH128_isEqual(first.hash, next.hash));
-	/* damaged, it is made again and repaired */
+	/* a damaged cache file is made again */
 	shell("f=$(echo cache/*) && test $(echo $f | wc -w) = 1 && truncate -s -1 $f");
 	for (int i = 0; i < 2; i++) {
 		next = cached(&made, &from_cache);
@@ -204,8 +207,7 @@ START_TEST(the_cache_answers_the_second_time)
 END_TEST
 
 /*
- * Wait until the worker has answered, without taking the answer. That it is still at work is no
- * answer.
+ * Wait until the worker has answered, without taking the answer. A MESSAGE_BEAT is not an answer.
  */
 static void wait_for_worker(struct symbolizer *s)
 {
@@ -223,8 +225,8 @@ static void wait_for_worker(struct symbolizer *s)
 }
 
 /*
- * Other bytes behind the same size and time, once the key has been told: their table must not be
- * kept under that key.
+ * The file's content changes with the same size and time, after the worker has sent the key: the
+ * new table must not be cached under that key.
  */
 START_TEST(a_file_cannot_lend_its_key)
 {
@@ -251,7 +253,7 @@ START_TEST(a_file_cannot_lend_its_key)
 	ck_assert_int_eq(answer_of(&seen, 2).status, 0);
 	ck_assert(answer_of(&seen, 2).covers);
 	ck_assert(!XXH128_isEqual(answer_of(&seen, 2).hash, wrong));
-	/* it was kept under its own */
+	/* the table is cached under its own key */
 	ck_assert(XXH128_isEqual(answer_of(&seen, 3).hash, wrong));
 	ck_assert_uint_eq(symbolizer_stats(s)->tables_made, 2);
 	ck_assert_uint_eq(symbolizer_stats(s)->tables_cached, 1);
@@ -335,11 +337,11 @@ START_TEST(killed_meanwhile_every_table_arrives_once)
 		ask_file(s, object++, file_open(libc_path));
 		ask_file(s, object++, file_open("/proc/self/exe"));
 		ask_file(s, object++, file_open(libc_path));
-		/* in the middle of something, but not twice over the same request */
+		/* during a request, but not twice during the same one */
 		while (seen.tables.count == before || !s->worker.pid)
 			poll_once(s, 100);
 		kill(symbolizer_worker_pid(s), SIGKILL);
-		if (kills % 2) /* half of the time there is no cache to help */
+		if (kills % 2) /* every second time without the cache */
 			shell("rm -f cache/*");
 	}
 	finish_tables(s);
@@ -359,7 +361,7 @@ START_TEST(workers_die_over_it)
 
 	find_libc();
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open(libc_path)), 0);
-	/* a worker needs some time to confine itself: it rarely answers before it is stopped */
+	/* a worker confines itself first: it is mostly stopped before it replies */
 	while (!seen.bad_count && clock_ns(CLOCK_MONOTONIC) < until) {
 		seen.tables.count = 0;
 		if (!symbolizer_tables_pending(s))
@@ -407,7 +409,7 @@ START_TEST(what_is_forgotten_is_not_answered)
 			ck_assert_int_eq(symbolizer_use_cache(s, "cache"), 0);
 		for (uint64_t o = 1; o <= 50; o++) {
 			ask_file(s, o, file_open("/proc/self/exe"));
-			if (o % 2) /* also when it has been sent */
+			if (o % 2) /* also after it was sent */
 				poll_once(s, 0);
 			seen.tables.count = 0;
 			symbolizer_forget(s, o);
@@ -435,7 +437,7 @@ START_TEST(files_of_what_has_its_table_may_be_closed)
 		ck_assert_int_eq(answer_of(&seen, o).status, 0);
 	}
 	ck_assert_uint_eq(s->files, 8);
-	/* the worker has them all open; the next one gets those that are left */
+	/* the worker has all of them open; the next one gets the remaining ones */
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	poll_once(s, 100);
 	seen.tables.count = 0;
@@ -457,7 +459,7 @@ static struct message reply(const struct symbolizer *s, enum message_type type, 
 				.sequence = first_request(&s->sent)->sequence};
 }
 
-/* What a worker may say to a MESSAGE_TABLE or, with a cache, MESSAGE_KEY; ends with {0}. */
+/* Wrong replies to MESSAGE_TABLE or, with a cache, MESSAGE_KEY; ended by {0}. */
 struct lie {
 	enum message_type type;
 	uint32_t count;
@@ -498,7 +500,7 @@ static void tell_lies(struct symbolizer *s, uint64_t object, const struct lie *l
 	ck_assert_int_eq(s->worker.socket, -1);
 	close(socket);
 	while (s->worker.generation == generation) {
-		s->worker.deaths = 0; /* or each round would wait longer */
+		s->worker.deaths = 0; /* avoids the growing back-off */
 		poll_once(s, 1);
 	}
 }
@@ -524,7 +526,7 @@ START_TEST(a_worker_that_lies_is_replaced)
 }
 END_TEST
 
-/* The text of a key becomes a file name. */
+/* The text of a key becomes a file name and must not contain a path. */
 START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 {
 	struct unwind_key key = {.build_id = "../../x"};
@@ -551,7 +553,7 @@ START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 }
 END_TEST
 
-/* Bytes that are no table: the answer is an error, and nothing is kept. */
+/* Invalid bytes of a table: the answer is an error, and nothing is cached. */
 START_TEST(a_table_that_is_none_is_refused)
 {
 	static const char zeros[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* symtab.c against painting address by address. */
+/* symtab.c, compared with a model that stores the name of every address. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ START_TEST(impossible_ranges_are_left_out)
 }
 END_TEST
 
-/* One random set of ranges: names are their numbers, one in eight is a hole. */
+/* Check one random set of ranges: names are their numbers, one in eight is a hole. */
 static void check_random(unsigned int seed)
 {
 	int painted[SPACE] = {0}, rank[SPACE] = {0};
@@ -91,7 +91,7 @@ static void check_random(unsigned int seed)
 	for (unsigned int i = 1; i <= count; i++) {
 		uint64_t start = (uint64_t)rand_r(&seed) % SPACE;
 		uint64_t end = start + (uint64_t)rand_r(&seed) % 100;
-		/* each rank once, in an order that has nothing to do with i */
+		/* each rank once, in an order independent of i */
 		int r = (int)((i * 17) % 41), hole = rand_r(&seed) % 8 == 0;
 
 		snprintf(name, sizeof(name), "%u", i);

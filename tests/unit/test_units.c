@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* units.c: the examples of its header, and every edge where digits or units change. */
+/* units.c: the examples of its header, and all values at which digits or units change. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

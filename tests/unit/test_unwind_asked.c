@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Some pages of a table, found by .eh_frame_hdr, against the same pages of the whole one. */
+/*
+ * Some pages of a table, found by .eh_frame_hdr, compared with the same pages of the whole table.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -68,7 +70,7 @@ static bool is_one_of(uint64_t page, const uint64_t *pages, size_t count)
 	return false;
 }
 
-/* What was asked for is as in the whole table, and nothing else is made. */
+/* Check that the requested pages equal those of the whole table, and that no others are made. */
 static void compare(const struct subject *s, const uint64_t *pages, size_t count)
 {
 	struct unwind_table some;
@@ -117,7 +119,8 @@ static int each_library(struct dl_phdr_info *info, size_t size, void *context)
 	if (info->dlpi_name[0] != '/')
 		return 0;
 	s = subject_of(file_open(info->dlpi_name));
-	if (s.table.header->pages < LARGE) { /* those with few functions are not asked for pages */
+	/* no pages are requested of files with few functions */
+	if (s.table.header->pages < LARGE) {
 		subject_close(&s);
 		return 0;
 	}
@@ -143,7 +146,7 @@ START_TEST(pages_of_a_program_are_those_of_its_table)
 }
 END_TEST
 
-/* A copy of the C library, and its .eh_frame_hdr. */
+/* Return a copy of the C library, and its .eh_frame_hdr. */
 static struct subject copy_of_libc(Elf64_Phdr *ret)
 {
 	Elf64_Ehdr header;
@@ -169,7 +172,7 @@ static void overwrite(struct subject *s, uint64_t at, const void *bytes, size_t 
 	ck_assert_int_eq(stamp_of(s->fd, &s->stamp), 0);
 }
 
-/* Of one page of code, and of all. */
+/* Check that requests for all of the first 1024 pages are refused. */
 static void expect_refusal(const struct subject *s, int status)
 {
 	uint64_t first = s->table.header->first_page, pages[1024];
@@ -188,7 +191,7 @@ START_TEST(a_file_without_an_index_is_refused)
 	Elf64_Phdr p;
 
 	s = copy_of_libc(&p);
-	for (unsigned int i = 0; i < 4; i++) { /* version, encodings */
+	for (unsigned int i = 0; i < 4; i++) { /* version and encodings */
 		uint8_t was;
 
 		ck_assert_int_eq(pread(s.fd, &was, 1, (off_t)(p.p_offset + i)), 1);
@@ -196,7 +199,7 @@ START_TEST(a_file_without_an_index_is_refused)
 		expect_refusal(&s, -ENOENT);
 		overwrite(&s, p.p_offset + i, &was, 1);
 	}
-	overwrite(&s, p.p_offset + 4, "\1\2\3\4", 4); /* where .eh_frame is */
+	overwrite(&s, p.p_offset + 4, "\1\2\3\4", 4); /* the address of .eh_frame */
 	expect_refusal(&s, -ENOENT);
 	subject_close(&s);
 }
@@ -217,7 +220,7 @@ START_TEST(an_index_that_lies_is_refused)
 	memcpy(swapped + 2, entries, 8);
 	overwrite(&s, p.p_offset + 12 + 800, swapped, sizeof(swapped));
 	expect_refusal(&s, -EBADMSG);
-	/* another function's description, and none at all */
+	/* another function's description, and none */
 	memcpy(swapped, entries, sizeof(entries));
 	swapped[1] = entries[3];
 	overwrite(&s, p.p_offset + 12 + 800, swapped, sizeof(swapped));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind tables of real files, row by row against libdw's own reader of call
- * frame information. What libdw cannot know (where threads begin, signal
- * frames without description) is told apart here and looked at by itself.
+ * Unwind tables of real files, compared row by row with libdw's own reader of call frame
+ * information. Rules that libdw cannot know (where threads begin, signal frames without
+ * description) are recognized and checked separately.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -38,7 +38,7 @@ static const char source[] =
 	"int main(int argc, char **argv)\n"
 	"{ printf(\"%d\\n\", aligned(argc) + many(1, 2, 3, 4, argc, 6, 7)); return !argv[0]; }\n";
 
-/* A file, its table, and libdw's view of it. */
+/* A file, its table, and libdw's data of it. */
 struct subject {
 	const char *name;
 	int fd;
@@ -48,7 +48,8 @@ struct subject {
 	size_t size;
 	struct unwind_table table;
 	uint64_t entry;
-	unsigned long compared, special; /* rows; see above */
+	/* number of rows compared, and of those that libdw cannot know */
+	unsigned long compared, special;
 };
 
 static void make_table(struct subject *s)
@@ -94,7 +95,7 @@ static const struct unwind_rule *rule_at(const struct subject *s, uint64_t offse
 	return r ? r : &gap;
 }
 
-/* Where the row that holds at offset ends, at the latest. */
+/* Return an upper bound of the end of the row at offset. */
 static uint64_t row_end(const struct subject *s, uint64_t offset)
 {
 	const struct unwind_table *t = &s->table;
@@ -176,7 +177,10 @@ struct place {
 	size_t count;
 };
 
-/* What is asked for every piece of code: check writes each assertion down, which takes its time. */
+/*
+ * Check a condition of every range of code; an assertion of the check library would write to a file
+ * each time, which takes long.
+ */
 static void must(bool what)
 {
 	if (!what)
@@ -239,7 +243,7 @@ static void expect_base(struct unwind_rule *r, const struct place *base)
 	int32_t offset;
 
 	r->base_offset = UNWIND_BASE_LOST;
-	/* libdw takes rbx for undefined where nothing is said; the ABI has it preserved. */
+	/* libdw takes rbx for undefined without a description; by the ABI it is preserved. */
 	if (!base->ops || is_undefined(base))
 		r->base_offset = UNWIND_BASE_SAME;
 	else if (at_cfa(base, &offset) && offset && offset == (int16_t)offset)
@@ -296,7 +300,7 @@ static bool in_entry(const struct subject *s, uint64_t address)
 	return address >= s->entry && address - s->entry < ENTRY_MAX;
 }
 
-/* One piece of code in which neither view changes. Returns where it ends. */
+/* Compare one range of code in which neither description changes. Return its end. */
 static uint64_t compare_at(struct subject *s, uint64_t address, uint64_t offset,
 			   uint64_t *described)
 {
@@ -324,7 +328,7 @@ static uint64_t compare_at(struct subject *s, uint64_t address, uint64_t offset,
 	return end;
 }
 
-/* Every byte of code, in pieces. */
+/* Compare every byte of code, range by range. */
 static void compare(struct subject *s)
 {
 	size_t count;
@@ -348,7 +352,7 @@ static void compare(struct subject *s)
 	ck_assert_uint_eq(s->table.header->refused, 0);
 }
 
-/* A file has at least so many pieces. What libdw cannot know is a few bytes. */
+/* Compare a file with at least so many ranges; libdw lacks rules for a few bytes only. */
 static void compare_file(const char *path, unsigned long pieces)
 {
 	struct subject s = subject_open(path, file_open(path));
@@ -470,7 +474,7 @@ static uint64_t offset_of(const struct subject *s, uint64_t address)
 	ck_abort_msg("%s: %lx", s->name, (unsigned long)address);
 }
 
-/* Where code is for the first time at or behind an offset, within so many bytes. */
+/* Return the offset of the first occurrence of code from an offset on, within so many bytes. */
 static uint64_t find_code(const struct subject *s, uint64_t from, size_t within, const char *code,
 			  size_t size)
 {
@@ -489,7 +493,7 @@ static uint64_t find_code(const struct subject *s, uint64_t from, size_t within,
 #define SYSCALL "\x0f\x05"
 #define RESTORER "\x48\xc7\xc0\x0f\0\0\0\x0f\x05"
 
-/* The child runs in clone() from xor %ebp,%ebp on; nobody called it. */
+/* Check clone(): the child runs from xor %ebp,%ebp on and has no caller. */
 static void check_clone(const struct subject *s, uint64_t start)
 {
 	uint64_t call = find_code(s, start, 64, SYSCALL, 2);
@@ -505,7 +509,7 @@ static void check_clone(const struct subject *s, uint64_t start)
 	ck_assert_int_eq(rule_at(s, child - 1)->kind, UNWIND_CLONE);
 	ck_assert_int_eq(rule_at(s, child)->kind, UNWIND_END);
 	ck_assert_int_eq(rule_at(s, child + 8)->kind, UNWIND_END);
-	/* the parent after an error (glibc), or after all (musl) */
+	/* the parent, after an error (glibc) or always (musl) */
 	ck_assert_int_eq(rule_at(s, find_code(s, child, 64, "\xc3", 1))->kind, UNWIND_CFA);
 }
 
@@ -515,7 +519,7 @@ START_TEST(glibc_clone_begins_threads_and_returns)
 	uint64_t clone3;
 
 	check_clone(&s, offset_of(&s, symbol(s.name, "clone")));
-	/* clone3 has no name: mov $435,%eax, in front of its system call */
+	/* clone3 has no symbol: search mov $435,%eax before its system call */
 	clone3 = find_code(&s, offset_of(&s, symbol(s.name, "clone")), 4096, "\xb8\xb3\x01\0\0", 5);
 	check_clone(&s, clone3);
 	subject_close(&s);
@@ -535,7 +539,7 @@ START_TEST(vfork_keeps_its_return_address_in_a_register)
 }
 END_TEST
 
-/* Also at the byte before, and only there. */
+/* Check that the rule also covers the byte before the code, and no more. */
 static void check_restorer(const struct subject *s, uint64_t from, size_t within)
 {
 	uint64_t at = find_code(s, from, within, RESTORER, 9);
@@ -584,13 +588,16 @@ START_TEST(programs_end_where_they_begin)
 }
 END_TEST
 
-/* A stub at a multiple of 16 pushes its number between its bytes 6 and 11. */
+/*
+ * Check the rule of a PLT stub: at a multiple of 16, it pushes its number between its bytes 6 and
+ * 11.
+ */
 static void check_plt_rule(const struct unwind_rule *r)
 {
 	ck_assert(r->kind == UNWIND_PLT && r->reg == RSP && r->cfa_offset == 8 && r->second == 11);
 }
 
-/* glibc chooses memcpy() and others by CPU, through stubs also in static programs. */
+/* glibc selects memcpy() and others by CPU, through PLT stubs even in static programs. */
 START_TEST(stubs_of_static_programs_have_rules)
 {
 	struct subject s;
@@ -608,7 +615,7 @@ START_TEST(stubs_of_static_programs_have_rules)
 }
 END_TEST
 
-/* Rust's linker is lld, which does not describe what GNU ld does. */
+/* Rust's linker is lld, which emits no description of stubs, unlike GNU ld. */
 START_TEST(stubs_of_lld_have_rules)
 {
 	static const char text[] = "fn main() { println!(\"{:?}\", std::env::args()); }\n";
@@ -620,7 +627,7 @@ START_TEST(stubs_of_lld_have_rules)
 	files_begin();
 	file_write("a.rs", text, sizeof(text) - 1);
 	shell("rustc -O -o prog a.rs");
-	/* Debian's has GNU ld */
+	/* Debian's rustc uses GNU ld */
 	if (system("readelf -p .comment prog | grep -q LLD") != 0)
 		return;
 	s = subject_of("prog");
@@ -633,7 +640,7 @@ START_TEST(stubs_of_lld_have_rules)
 }
 END_TEST
 
-/* musl describes none of its functions, and has names only where it is linked in. */
+/* musl has no descriptions of its functions, and symbols only where it is linked statically. */
 START_TEST(musl_is_known_by_its_code)
 {
 	static const char text[] =
@@ -654,12 +661,12 @@ START_TEST(musl_is_known_by_its_code)
 	start = offset_of(&s, symbol("prog", "_start_c"));
 	ck_assert_int_eq(rule_at(&s, start)->kind, UNWIND_CFA);
 	subject_close(&s);
-	/* the dynamic linker and C library in one */
+	/* the dynamic linker, which is also the C library */
 	check_entry("/lib/ld-musl-x86_64.so.1");
 }
 END_TEST
 
-/* _init() and _fini() are known by their sections only. */
+/* Compare the rules of two files. _init() and _fini() are known by their sections only. */
 static void check_same(const struct subject *a, const struct subject *b)
 {
 	unsigned int described = 0, differ = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_go.c: against programs that run one instruction at a time, against the .debug_frame that
- * Go's linker makes, between programs stripped and not, and on tables that lie. Programs are
- * built by every Go toolchain of this machine; without one, only tables made here are read.
+ * unwind_go.c: its rules are compared with programs executed instruction by instruction, with the
+ * .debug_frame that Go's linker makes, and between stripped and unstripped programs; then crafted
+ * tables are read. Programs are built with every Go toolchain of this machine; without one, only
+ * crafted tables are tested.
  */
 #include <errno.h>
 #include <glob.h>
@@ -14,7 +15,7 @@
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind_go.h"
 
-#define STEPS 12000 /* some 60 us each */
+#define STEPS 12000 /* instructions; each takes about 60 us */
 
 static const char go_source[] =
 	"package main\n"
@@ -43,7 +44,7 @@ static const char cgo_part[] = "package main\n"
 			       "// int down(int x) { return x ? goback(x - 1) + 1 : 0; }\n"
 			       "import \"C\"\n";
 
-/* The toolchains of this machine: "" ends the list. */
+/* The toolchains of this machine; "" ends the list. */
 static char toolchains[8][64];
 
 static void find_toolchains(void)
@@ -70,7 +71,7 @@ static void build(const char *go, const char *name, const char *flags, const cha
 	      go, flags, name, sources);
 }
 
-/* The table of a file, read by the part alone that is tested here. */
+/* The table of a file, made by unwind_go.c alone. */
 struct made {
 	struct elf_image image;
 	struct unwind_source source;
@@ -114,7 +115,7 @@ static void unmake(struct made *m)
 	elf_image_close(&m->image);
 }
 
-/* The address of a function by Go's own table; 0: not there. */
+/* Return the address of a function in Go's own table; 0: not found. */
 static uint64_t address_of(const struct made *m, const char *name)
 {
 	struct go_function f;
@@ -138,7 +139,7 @@ static const struct unwind_rule *rule_at(const struct made *m, uint64_t address)
 	return unwind_table_find(&m->table, offset);
 }
 
-/* Stripping a program changes nothing. */
+/* Check that stripping does not change the rows. */
 static void same_rows(const char *a, const char *b)
 {
 	struct made x, y;
@@ -150,7 +151,7 @@ static void same_rows(const char *a, const char *b)
 	unmake(&y);
 }
 
-/* Nor does a .debug_frame of a kind that can be read. */
+/* Check that a readable .debug_frame does not change the table. */
 static void same_tables(const char *a, const char *b)
 {
 	const char *const paths[] = {a, b};
@@ -171,7 +172,7 @@ static void same_tables(const char *a, const char *b)
 	free(tables[1]);
 }
 
-/* Functions of which .debug_frame, made from the same table, does not know that they switch. */
+/* Functions that switch stacks, which .debug_frame, made from the same table, does not show. */
 static bool is_special(const char *name)
 {
 	static const char *const special[] = {
@@ -201,7 +202,7 @@ static bool is_special(const char *name)
 	return false;
 }
 
-/* A line of an FDE: the address, and where the CFA is. */
+/* Compare a line of an FDE: the address, and the CFA there. */
 static size_t compare_row(const struct made *m, const struct go_table *t, const char *line)
 {
 	unsigned long long address;
@@ -210,7 +211,7 @@ static size_t compare_row(const struct made *m, const struct go_table *t, const 
 	struct go_function f;
 	long offset;
 
-	/* A CIE's own row is at address 0. */
+	/* The row of a CIE has address 0. */
 	if (sscanf(line, "%16llx rsp%ld", &address, &offset) != 2 || !address)
 		return 0;
 	r = rule_at(m, address);
@@ -248,7 +249,7 @@ static void compare_debug_frame(const char *path)
 	unmake(&m);
 }
 
-/* What the process adds to addresses: the program's mapping is the first one. */
+/* Return the offset that the process adds to addresses: its first mapping is the program's. */
 static uint64_t bias_of(const struct made *m, pid_t pid)
 {
 	unsigned long long start;
@@ -267,7 +268,10 @@ static uint64_t bias_of(const struct made *m, pid_t pid)
 	return start - (p.p_vaddr - p.p_offset);
 }
 
-/* Run from a function on; return how many frames were found by the frame pointer. */
+/*
+ * Execute steps instructions from a function on. Return how many frames were found by the frame
+ * pointer.
+ */
 static size_t run(const char *path, const char *from, size_t steps)
 {
 	static struct stepping s;
@@ -286,7 +290,7 @@ static size_t run(const char *path, const char *from, size_t steps)
 		ck_assert_msg(!s.wrong[0], "%s, step %zu: %s", path, i, s.wrong);
 	}
 	ck_assert_uint_gt(s.checked, steps / 2);
-	/* The rest ends in C, of which this table says nothing. */
+	/* The other walks end in C, of which this table has no rules. */
 	ck_assert_uint_gt(s.complete, s.walks / 4);
 	stepping_end(&s);
 	unmake(&m);
@@ -302,7 +306,7 @@ static void check_roles(const char *path)
 	ck_assert_int_eq(rule_at(&m, address_of(&m, "runtime.goexit"))->kind, UNWIND_END);
 	ck_assert_int_eq(rule_at(&m, address_of(&m, "runtime.mstart"))->kind, UNWIND_END);
 	ck_assert_int_eq(rule_at(&m, m.image.header.e_entry)->kind, UNWIND_END);
-	/* Until it leaves the goroutine's stack, mcall was called; then not any more. */
+	/* Before mcall leaves the goroutine's stack, it has a caller; afterwards it has none. */
 	at = address_of(&m, "runtime.mcall");
 	ck_assert_int_eq(rule_at(&m, at)->kind, UNWIND_CFA);
 	ck_assert_int_eq(rule_at(&m, at + 0x50)->kind, UNWIND_END);
@@ -329,7 +333,10 @@ static void read_names(struct elf *e, const char *path)
 	close(fd);
 }
 
-/* The linker adds the calling convention of some to what Go calls them. */
+/*
+ * Return whether two names are equal, apart from the calling convention that the linker adds to
+ * some.
+ */
 static bool same_name(const char *with, const char *without)
 {
 	size_t length = strlen(without);
@@ -338,7 +345,9 @@ static bool same_name(const char *with, const char *without)
 	       (!with[length] || strcmp(with + length, ".abi0") == 0);
 }
 
-/* A stripped program has the same names, and the same functions in which threads begin. */
+/*
+ * Check that a stripped program has the same names and the same functions in which threads begin.
+ */
 static void check_names(const char *path, const char *stripped)
 {
 	size_t starts = 0, differ = 0;
@@ -367,7 +376,7 @@ static void check_names(const char *path, const char *stripped)
 		differ += !same_name(a.name, b.name);
 	}
 	ck_assert_uint_ge(starts, 8);
-	/* Of several symbols at one address, two tables may choose another. */
+	/* Two tables may choose different ones of several symbols at one address. */
 	ck_assert_uint_le(differ, 5);
 	go_table_close(&t);
 	unmake(&m);
@@ -389,7 +398,7 @@ START_TEST(plain)
 		check_names("prog", "stripped");
 		compare_debug_frame("prog");
 		run("stripped", "runtime.rt0_go", STEPS / 2);
-		/* how far depends on which of its threads Go lets go on */
+		/* depends on which of its threads Go continues */
 		ck_assert_uint_gt(run("stripped", "main.main", STEPS), 25);
 	}
 }
@@ -410,7 +419,7 @@ START_TEST(position_independent)
 }
 END_TEST
 
-/* From C to Go and back, in programs that gcc links, where the table has no section of its own. */
+/* From C to Go and back, in programs linked by gcc, where the table has no section of its own. */
 START_TEST(with_c)
 {
 	files_begin();
@@ -477,7 +486,7 @@ START_TEST(headers)
 }
 END_TEST
 
-/* A value at a place of the crafted file, and what comes of it. */
+/* A wrong value at an offset in the crafted file, and the expected result. */
 struct lie {
 	const char *what;
 	uint32_t at, size;
@@ -535,7 +544,7 @@ START_TEST(lies)
 }
 END_TEST
 
-/* Every byte of header and index, inverted; and every length. */
+/* Every byte of header and index is inverted; then the file is cut at every length. */
 START_TEST(damage)
 {
 	for (int v = GOTABLE_1_16; v <= GOTABLE_1_26; v++) {
@@ -549,8 +558,7 @@ START_TEST(damage)
 			unmake(&m);
 			g.bytes[at] ^= 0xff;
 		}
-		/* A file that ends within its segments is refused before its table is looked for.
-		 */
+		/* A file that ends within its segments is refused before its table is searched. */
 		for (size_t size = GOTABLE_AT; size < GOTABLE_MODULE; size += 7) {
 			gotable_put64(g.bytes + 64 + 32, size);
 			(void)make_crafted(&m, &g, sizeof(g.bytes));
@@ -560,7 +568,7 @@ START_TEST(damage)
 }
 END_TEST
 
-/* In a program of 1.26 only the module's description tells where the code is. */
+/* In a program of Go 1.26 only the module's description has the address of the code. */
 START_TEST(module)
 {
 	static const uint32_t words[] = {0, 8, 160, 176};
@@ -586,7 +594,7 @@ static void key_of(struct unwind_key *key, const struct gotable *g)
 	close(fd);
 }
 
-/* The module's description is part of what the table is made of, and so of its key. */
+/* The table depends on the module's description, so the description is part of the key. */
 START_TEST(key)
 {
 	struct unwind_key a, b;

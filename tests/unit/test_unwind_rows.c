@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwind_rows.c and unwind_pages.c against a model that paints bytes one by one. */
+/* unwind_rows.c and unwind_pages.c, compared with a model that stores the rule of every byte. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define MODEL_START (5 * (uint64_t)UNWIND_PAGE_SIZE)
 #define NOTHING 0
 
-/* Rules of the tests are told apart by their offsets; 0 is none. */
+/* Return a rule that is identified by its offset; offset 0 stands for none. */
 static struct unwind_rule rule(int32_t offset)
 {
 	return (struct unwind_rule){.kind = UNWIND_CFA, .cfa_offset = offset};
@@ -47,7 +47,7 @@ static void finish(struct builder *b)
 	unwind_rows_free(&b->rows);
 }
 
-/* 0 where nothing is said. */
+/* Return the offset of the rule; 0 if there is none. */
 static int32_t at(const struct builder *b, uint64_t offset)
 {
 	const struct unwind_rule *r = unwind_table_find(&b->table, offset);
@@ -138,7 +138,7 @@ START_TEST(equal_neighbours_are_one_row)
 	add(&b, UNWIND_LAYER_FRAMES, 0x100, 0x1f8, 7);
 	add(&b, UNWIND_LAYER_FRAMES, 0x200, 0x300, 7);
 	finish(&b);
-	ck_assert_uint_eq(b.table.header->rows, 3); /* gap, both, gap */
+	ck_assert_uint_eq(b.table.header->rows, 3); /* a gap, the rule of both layers, a gap */
 	free(b.bytes);
 }
 END_TEST
@@ -192,7 +192,7 @@ START_TEST(absurd_functions_are_refused)
 	ck_assert_int_eq(unwind_rows_begin(&b.rows, UNWIND_LAYER_FRAMES, 6, 5), -EINVAL);
 	ck_assert_int_eq(unwind_rows_begin(&b.rows, UNWIND_LAYER_FRAMES, 5, UINT64_MAX), -EINVAL);
 	ck_assert_int_eq(unwind_rows_finish(&b.rows, &b.bytes, &size), -ENOENT);
-	/* more pages than a table may have */
+	/* more pages than the limit of a table */
 	add(&b, UNWIND_LAYER_FRAMES, 0, 1, 1);
 	add(&b, UNWIND_LAYER_FRAMES, 1ull << 33, (1ull << 33) + 1, 1);
 	ck_assert_int_eq(unwind_rows_finish(&b.rows, &b.bytes, &size), -E2BIG);
@@ -234,7 +234,7 @@ START_TEST(more_rules_than_rows_can_name_are_bad)
 END_TEST
 
 struct function {
-	uint32_t start, end, middle; /* from middle on, the rule is the next one */
+	uint32_t start, end, middle; /* from middle on, the next rule applies */
 	int32_t rule;
 };
 
@@ -248,7 +248,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)random() % n;
 }
 
-/* Where another function of the layer begins behind f's start. */
+/* Return the end of f: another function of the layer may begin before. */
 static uint32_t end_of(const struct model *m, int layer, const struct function *f)
 {
 	uint32_t end = f->end;
@@ -295,7 +295,8 @@ static void fill(struct model *m, struct builder *b)
 			struct unwind_rule first, second;
 
 			f->start = below(MODEL_SIZE - 1);
-			if (i && !below(4)) /* right behind another one, or as another one */
+			/* directly after another function, or at the same start */
+			if (i && !below(4))
 				f->start = below(2) ? f[-1].start : f[-1].end + below(20);
 			if (f->start >= MODEL_SIZE - 1)
 				f->start = MODEL_SIZE - 2;
@@ -326,7 +327,7 @@ static void compare(struct model *m, unsigned int seed)
 	fill(m, &b);
 	paint(m);
 	finish(&b);
-	/* check writes down every assertion: one for each byte would take its time */
+	/* a failed byte aborts: an assertion for each byte would take too long */
 	for (uint32_t i = 0; i < MODEL_SIZE; i++) {
 		int32_t found = at(&b, MODEL_START + i);
 

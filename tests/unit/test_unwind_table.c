@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind tables of crafted call frame information: what assemblers can write,
- * what only an attacker would, and tables that are none.
+ * Unwind tables made from crafted call frame information: what assemblers write, what only
+ * attackers write, and invalid tables.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define CODE_SIZE 0x30000
 
-/* .eh_frame as it is written, and the file and table that come of it. */
+/* The contents of .eh_frame, and the file and table made from it. */
 struct craft {
 	uint8_t frames[1 << 16];
 	size_t size;
@@ -49,7 +49,7 @@ static void close_entry(struct craft *c, size_t start)
 	memcpy(c->frames + start, &length, sizeof(length));
 }
 
-/* A CIE with augmentation (its NUL included) and what goes with it. Returns where it is. */
+/* Put a CIE with an augmentation (including its NUL) and its data. Return the CIE's offset. */
 static size_t put_cie(struct craft *c, const char *letters, size_t letters_size,
 		      const uint8_t *data, size_t data_size, const uint8_t *run, size_t run_size)
 {
@@ -67,14 +67,14 @@ static size_t put_cie(struct craft *c, const char *letters, size_t letters_size,
 	return start;
 }
 
-/* As gcc writes it: pcrel sdata4; CFA = rsp + 8, return address at CFA - 8. */
+/* Put a CIE as gcc does: pcrel sdata4; CFA = rsp + 8, return address at CFA - 8. */
 static size_t put_plain_cie(struct craft *c)
 {
 	return put_cie(c, "zR", 3, BYTES(1, DW_EH_PE_pcrel | DW_EH_PE_sdata4),
 		       BYTES(DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1));
 }
 
-/* A function at an offset in the code. */
+/* Put the FDE of a function at an offset in the code. */
 static void put_fde(struct craft *c, size_t cie, uint32_t at, uint32_t size, const uint8_t *run,
 		    size_t run_size)
 {
@@ -119,7 +119,7 @@ static void done(struct craft *c)
 	*c = (struct craft){0};
 }
 
-/* UNWIND_KIND_COUNT where nothing is said. */
+/* Return the rule at an offset; its kind is UNWIND_KIND_COUNT if there is none. */
 static const struct unwind_rule *rule_at(const struct craft *c, uint32_t at)
 {
 	static const struct unwind_rule none = {.kind = UNWIND_KIND_COUNT};
@@ -211,7 +211,7 @@ START_TEST(expressions_of_the_known_kinds)
 }
 END_TEST
 
-/* One function that makes no sense, between two that do. */
+/* Check that an invalid function does not affect the ones before and after it. */
 static void check_refused(const uint8_t *run, size_t run_size)
 {
 	static struct craft c;
@@ -238,7 +238,7 @@ START_TEST(instructions_that_make_no_sense_spoil_their_function)
 	check_refused(BYTES(DW_CFA_advance_loc | 1, 0x3f));
 	check_refused(BYTES(DW_CFA_restore_state));
 	check_refused(deep, sizeof(deep));
-	/* a number without end, and one that is too long */
+	/* an endless number, and one that is too long */
 	check_refused(BYTES(DW_CFA_def_cfa_offset, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 			    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff));
 	check_refused(BYTES(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100, DW_OP_breg7));
@@ -252,7 +252,7 @@ START_TEST(what_cannot_be_said_is_bad_from_there_on)
 	static struct craft c;
 	size_t cie = put_plain_cie(&c);
 
-	/* an offset of 4 GiB, a register that is none, a return address that is computed */
+	/* an offset of 4 GiB, an invalid register, a computed return address */
 	put_fde(&c, cie, 0x000, 0x100,
 		BYTES(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0x80, 0x80, 0x80, 0x80, 0x10));
 	put_fde(&c, cie, 0x100, 0x100,
@@ -276,31 +276,31 @@ START_TEST(bad_entries_do_not_harm_others)
 	static struct craft c;
 	size_t bad, good;
 
-	/* an FDE that is its own CIE, and one whose CIE is far away */
+	/* an FDE that is its own CIE, and one whose CIE is outside */
 	put_fde(&c, 4, 0x000, 0x10, nothing, 0);
 	put_fde(&c, 0x40000000, 0x010, 0x10, nothing, 0);
-	/* garbage for an augmentation, and one without end */
+	/* garbage as augmentation, and an unterminated one */
 	bad = put_cie(&c, "z\xffR?", 5, BYTES(1, 0x1b), BYTES(DW_CFA_def_cfa, 7, 8));
 	put_fde(&c, bad, 0x020, 0x10, nothing, 0);
 	bad = put_cie(&c, "zRRR", 4, BYTES(0x52, 0x52, 0x52), BYTES(0x52, 0x52));
 	put_fde(&c, bad, 0x030, 0x10, nothing, 0);
-	/* augmentation data larger than all */
+	/* augmentation data larger than the section */
 	bad = put_cie(&c, "zR", 3, BYTES(0xff, 0x7f, 0x1b), BYTES(DW_CFA_def_cfa, 7, 8));
 	put_fde(&c, bad, 0x040, 0x10, nothing, 0);
-	/* addresses that are read from memory, or relative to what nobody knows */
+	/* addresses read from memory, or relative to an unknown base */
 	bad = put_cie(&c, "zR", 3, BYTES(1, 0x9b), BYTES(DW_CFA_def_cfa, 7, 8));
 	put_fde(&c, bad, 0x050, 0x10, nothing, 0);
 	bad = put_cie(&c, "zR", 3, BYTES(1, 0x2b), BYTES(DW_CFA_def_cfa, 7, 8));
 	put_fde(&c, bad, 0x060, 0x10, nothing, 0);
-	/* a CIE that ends in the middle, and one that moves on */
+	/* a CIE that ends within an instruction, and one that advances the location */
 	bad = put_cie(&c, "zR", 3, BYTES(1, 0x1b), BYTES(DW_CFA_def_cfa, 7, 8, 0x3f));
 	put_fde(&c, bad, 0x070, 0x10, nothing, 0);
 	bad = put_cie(&c, "zR", 3, BYTES(1, 0x1b), BYTES(DW_CFA_advance_loc | 1));
 	put_fde(&c, bad, 0x080, 0x10, nothing, 0);
 	good = put_plain_cie(&c);
 	put_fde(&c, good, 0x7fffffff, 0x10, nothing, 0); /* outside of the code */
-	put_fde(&c, good, 0x090, CODE_SIZE, nothing, 0); /* reaching out of it */
-	put_fde(&c, good, 0x0a0, 0, nothing, 0);	 /* empty: no harm meant */
+	put_fde(&c, good, 0x090, CODE_SIZE, nothing, 0); /* ends outside of the code */
+	put_fde(&c, good, 0x0a0, 0, nothing, 0);	 /* empty, which is valid */
 	put_fde(&c, good, 0x200, 0x10, nothing, 0);
 	/* not in order */
 	put_fde(&c, good, 0x100, 0x10, nothing, 0);
@@ -346,7 +346,7 @@ START_TEST(an_entry_longer_than_the_section_is_the_last)
 }
 END_TEST
 
-/* Were every function to read its CIE anew, this would be 10^11 steps. */
+/* If every function read its CIE again, this would take 10^11 steps. */
 START_TEST(a_huge_cie_is_refused)
 {
 	static struct craft c;
@@ -382,7 +382,7 @@ START_TEST(arm64_has_its_own_registers)
 }
 END_TEST
 
-/* The kernel's vDSO describes neither of the two any more. */
+/* The kernel's vDSO does not describe these two functions any more. */
 START_TEST(arm64_signal_frames_and_clone_are_known_by_their_code)
 {
 	static const uint32_t restorer[] = {0xd2801168, 0xd4000001};
@@ -414,7 +414,7 @@ START_TEST(other_machines_and_no_files_have_no_table)
 
 	ck_assert_int_eq(try_make(&c), -ENOENT);
 	c.machine = EM_X86_64;
-	ck_assert_int_eq(try_make(&c), -ENOENT); /* nothing described */
+	ck_assert_int_eq(try_make(&c), -ENOENT); /* no description */
 	fd = file_of("text", 4);
 	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), -EBADMSG);
 	close(fd);
@@ -434,7 +434,7 @@ START_TEST(a_file_that_changed_has_no_table)
 	size_t size;
 
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	/* mov $15,%rax; syscall: something to make a table of */
+	/* mov $15,%rax; syscall: code that gets a rule */
 	ck_assert_int_eq(pwrite(fd, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9, MADE_CODE + 99), 9);
 	stamp.mtime--;
 	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), -ESTALE);
@@ -461,7 +461,7 @@ static bool same_key(const struct unwind_key *a, const struct unwind_key *b)
 	return a->size == b->size && a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1];
 }
 
-/* Forged files differ in what tables are made of, and then in their keys. */
+/* Forged files that give other tables have other keys. */
 START_TEST(keys_tell_apart_what_makes_other_tables)
 {
 	static struct craft c;
@@ -474,7 +474,7 @@ START_TEST(keys_tell_apart_what_makes_other_tables)
 	key = key_of(&m);
 	other = key_of(&m);
 	ck_assert(same_key(&key, &other));
-	/* code that is described is not looked at */
+	/* code with a description is not part of the key */
 	m.bytes[MADE_CODE + 0x180] ^= 1;
 	other = key_of(&m);
 	ck_assert(same_key(&key, &other));
@@ -494,7 +494,7 @@ START_TEST(keys_tell_apart_what_makes_other_tables)
 }
 END_TEST
 
-/* A good table, then one thing changed at a time. */
+/* Return whether a valid table is still valid with one value changed. */
 static bool still_good(const struct craft *c, size_t at, uint32_t value)
 {
 	struct unwind_table t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* vector.h: what was pushed is there, and what cannot be had is refused. */
+/* vector.h: pushed items are kept, and sizes that cannot be allocated are refused. */
 #include <errno.h>
 #include <stdint.h>
 

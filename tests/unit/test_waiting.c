@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entities that wait for the commit: one row of each id, with what was put last. */
+/* Entities that wait for the commit: one row per id, with the last state put. */
 #include <errno.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ START_TEST(the_last_record_of_an_id_is_the_row)
 	ck_assert_int_eq(put(7, name), 0);
 	strcpy(name, "second");
 	ck_assert_int_eq(put(7, name), 0);
-	strcpy(name, "gone"); /* texts are copied */
+	strcpy(name, "gone"); /* the row has a copy of the text */
 	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
 	ck_assert_uint_eq(rows, 1);
 	ck_assert_str_eq(comm, "second");
@@ -63,7 +63,7 @@ START_TEST(not_more_wait_than_may)
 }
 END_TEST
 
-/* A full disk: what could not be stored is not tried again in the next transaction. */
+/* After a full disk, rows that could not be stored are not retried in the next transaction. */
 START_TEST(none_waits_after_an_error)
 {
 	waiting_init(&waiting);
@@ -82,9 +82,9 @@ END_TEST
 START_TEST(accounts_and_losses_cannot_wait)
 {
 	ck_assert(waiting_takes(KIND_THREAD));
-	ck_assert(!waiting_takes(KIND_LOSS)); /* has no id of its own */
+	ck_assert(!waiting_takes(KIND_LOSS)); /* has no updates under one id */
 	ck_assert(!waiting_takes(KIND_INFO));
-	ck_assert(!waiting_takes(KIND_ACCOUNT)); /* one of each CPU and event */
+	ck_assert(!waiting_takes(KIND_ACCOUNT)); /* one per CPU and event */
 	ck_assert(!waiting_takes(KIND_SAMPLE));
 }
 END_TEST

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a state and a system call to what a thread waits for. */
+/* waits.c: the class of a wait by the thread's state and system call. */
 #include <sys/syscall.h>
 
 #include "capture/waits.h"
@@ -45,7 +45,7 @@ START_TEST(of_a_page)
 }
 END_TEST
 
-/* The number of a 32-bit call means another call in the table of 64 bits. */
+/* A 32-bit call's number stands for another call in the table of 64-bit calls. */
 START_TEST(where_calls_tell_nothing)
 {
 	ck_assert_int_eq(class_in(WIRE_SLEEPING, __NR_futex, WIRE_LEFT_COMPAT), WAIT_OTHER);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* xml.c: whatever bytes it is given, what it writes has its place in XML 1.0. */
+/* xml.c: its output is valid XML 1.0 text for any input bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "suite.h"
 #include "synthetic.h"
 
-/* What xml_put() makes of a text, which the caller frees. */
+/* Return the text as written by xml_put(); the caller frees it. */
 static char *escaped(const char *text)
 {
 	char *made = NULL;
@@ -37,14 +37,14 @@ START_TEST(known_texts)
 	check("]]>", "]]&gt;");
 	check("\x1b[2J\x01\x7f", "\ufffd[2J\ufffd\x7f");
 	check("a\xff\xc3(", "a\ufffd\ufffd(");
-	check("\xed\xa0\x80", "\ufffd\ufffd\ufffd"); /* half of a surrogate pair */
+	check("\xed\xa0\x80", "\ufffd\ufffd\ufffd"); /* one half of a surrogate pair */
 	check("\xef\xbf\xbe\xef\xbf\xbf", "\ufffd\ufffd"); /* U+FFFE, U+FFFF */
 	check("\xf0\x9f\x94\xa5\xe2\x80\xa8", "\U0001f525\u2028");
-	check("\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"); /* beyond the last character */
+	check("\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"); /* beyond the last code point */
 }
 END_TEST
 
-/* Production 2 of XML 1.0, and nothing that begins markup but what was made here. */
+/* Return whether a character is allowed by production 2 of XML 1.0. */
 static bool has_place(uint32_t c)
 {
 	return c == '\t' || c == '\n' || (c >= 0x20 && c <= 0xd7ff) ||
