@@ -142,6 +142,7 @@ static __always_inline int account_sample(struct wire_account *a, __u64 now, __u
 	return 1;
 }
 
+/* Account for a tick that hit the idle thread at now (ns). */
 static __always_inline void account_idle_sample(struct wire_account *a, __u64 now)
 {
 	__u64 point;
@@ -160,11 +161,16 @@ static __always_inline void account_idle_sample(struct wire_account *a, __u64 no
 	}
 }
 
+/* Note that the CPU becomes idle at now (ns). */
 static __always_inline void account_idle_begin(struct wire_account *a, __u64 now)
 {
 	a->idle_since = now;
 }
 
+/*
+ * Account for the grid points of the idle time that ends at now (ns). The point of a tick that is
+ * still pending when idle time begins is counted as idle. steal: total ns since boot.
+ */
 static __always_inline void account_idle_end(struct wire_account *a, __u64 now, __u64 steal)
 {
 	__u64 from, to;

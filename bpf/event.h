@@ -168,7 +168,7 @@ enum wire_switch_kind {
 	WIRE_SWITCH = 1,
 	WIRE_WAKING,
 	WIRE_NEW, /* woken for the first time */
-	/* directly after a WAKING of the same thread: the CPU on which it is going to run */
+	/* a move to another CPU; part of the wake-up if directly after a WAKING of the thread */
 	WIRE_MIGRATE,
 };
 
@@ -190,7 +190,7 @@ enum wire_left {
 	WIRE_LEFT_THROTTLED = 2,
 	WIRE_LEFT_COMPAT = 4, /* the system call is a number of the 32-bit table */
 	WIRE_LEFT_KTHREAD = 8,
-	/* the previous thread is not selected: only its time on the CPU is recorded */
+	/* the previous, or in snapshots the running thread is not selected: only that it runs */
 	WIRE_LEFT_OTHER = 16,
 	/* the next thread is not selected; with both flags, one of the two is the idle thread */
 	WIRE_NEXT_OTHER = 32,
@@ -211,7 +211,7 @@ enum wire_context {
 struct wire_cpu {
 	__u64 written; /* total records; a record is visible once it is counted here */
 	__u8 wanted; /* set by user space: this CPU is recorded */
-	/* what interrupts this CPU now; only the BPF programs use these members */
+	/* interrupts that this CPU is in; only the BPF programs use these members */
 	__u32 raiser; /* thread that raised the softirqs in raised */
 	__u16 raised; /* mask of softirqs */
 	/* set inside a high-resolution timer, a device's handler, an inter-processor interrupt */

@@ -63,6 +63,7 @@ static __always_inline bool left_by_interrupt(struct task_struct *task, struct t
 	return is_kernel_thread(woken) && !is_kernel_thread(task) && !call_of(task);
 }
 
+/* Return the context in which task wakes woken on this CPU; task runs, or was interrupted. */
 static __always_inline enum wire_context waking_context(struct wire_cpu *c,
 							struct task_struct *task,
 							struct task_struct *woken)

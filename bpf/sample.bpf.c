@@ -237,8 +237,7 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 	if (a)
 		send(u, words, a);
 	if (stop_sampled && u->state == WALK_OVER && s->user_frames)
-		/* a signal to the process could be handled by another thread */
-		bpf_send_signal_thread(SIGSTOP);
+		bpf_send_signal_thread(SIGSTOP); /* no other thread must take it */
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct cgroup___ids {
 	__u64 ancestor_ids[0];
 } __attribute__((preserve_access_index));
 
+/* Return a thread's cgroup. subsys: -1: the unified hierarchy, else a v1 controller's id. */
 static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, int subsys)
 {
 	struct css_set *set = task->cgroups;
@@ -41,6 +42,7 @@ static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, i
 	return css ? BPF_CORE_READ(css, cgroup) : NULL;
 }
 
+/* Return the cgroup of a thread that records show. */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
 	return task_cgroup_of(task, wanted.shown_subsys);
@@ -107,6 +109,7 @@ static __always_inline bool selected_pid(struct task_struct *task)
 	return is_in(&selected_pids, task->tgid, task->group_leader->start_boottime);
 }
 
+/* Return whether a thread meets all conditions of the selection. */
 static __always_inline bool selected(struct task_struct *task)
 {
 	if (wanted.by_pid && !selected_pid(task))
@@ -116,6 +119,7 @@ static __always_inline bool selected(struct task_struct *task)
 	return !wanted.by_cgroup || in_selected_cgroup(task);
 }
 
+/* Select the child process of a selected process; counts failures in unselected_children. */
 static __always_inline void select_child(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 new_pid = child->tgid;
@@ -127,6 +131,7 @@ static __always_inline void select_child(struct task_struct *parent, struct task
 		__sync_fetch_and_add(&unselected_children, 1);
 }
 
+/* Remove a process that has ended from the selection. */
 static __always_inline void unselect(struct task_struct *task)
 {
 	__u32 pid = task->tgid;

@@ -9,6 +9,7 @@
 
 #include "bpf/unwind/kernel.h"
 
+/* Copy the parent's mappings to a new process; a new thread shares them anyway. */
 static __always_inline void process_forked(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 pid = parent->tgid, new = child->tgid;
@@ -26,6 +27,7 @@ static __always_inline void process_forked(struct task_struct *parent, struct ta
 	bpf_map_update_elem(&unwind_processes, &new, &copy, BPF_ANY);
 }
 
+/* Remove the mappings of a process after an exec, and record its time. */
 static __always_inline void process_executed(__u32 pid)
 {
 	struct unwind_process p = {.executed = bpf_ktime_get_boot_ns()};
@@ -33,6 +35,7 @@ static __always_inline void process_executed(__u32 pid)
 	bpf_map_update_elem(&unwind_processes, &pid, &p, BPF_ANY);
 }
 
+/* Remove a process that has ended. */
 static __always_inline void process_gone(__u32 pid)
 {
 	bpf_map_delete_elem(&unwind_processes, &pid);

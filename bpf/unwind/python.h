@@ -129,9 +129,9 @@ static __always_inline int is_internal(const struct python_walk *w)
 }
 
 /*
- * Check the outermost frame of the loop's first native call (3.11). The previous struct _PyCFrame
- * refers to the frame below it (none, at a thread's root), unless the call has just begun, and the
- * frame found is left over from an earlier call in the same place of the stack.
+ * Check the end of the loop's first native call (3.11): the next frame must also be the one in the
+ * previous struct _PyCFrame (none, at a thread's root). Otherwise the call has just begun, and the
+ * frames found are left over from an earlier call in the same place of the stack.
  */
 static __always_inline int end_of_first_call(struct python_walk *w)
 {

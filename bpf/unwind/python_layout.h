@@ -54,7 +54,7 @@ struct python_layout {
 	__u8 frames; /* enum python_frames */
 	__u8 instruction; /* enum python_instruction */
 	__u8 lines; /* enum python_lines */
-	/* bits of a frame's code pointer that are not address; 0 before 3.14 */
+	/* bits of a frame's code pointer that are not part of the address; 0 before 3.14 */
 	__u8 executable_tag;
 	__u8 shim_owner; /* value of frame_owner that marks a shim; from 3.12 */
 	__u8 id_by_text; /* the id also depends on the names shown; up to 3.11 */
@@ -131,7 +131,7 @@ static inline __u64 python_mix(__u64 id, __u64 word)
 	return id ^ id >> 32;
 }
 
-/* words: layout->code_id of the code object, in order. */
+/* Return the id of a code object. words: its layout->code_id, in order. */
 static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 {
 	__u64 id = 0;
@@ -156,7 +156,7 @@ struct python_characters {
 	__u64 size; /* bytes; 0: no characters directly after the head */
 };
 
-/* head: the beginning of the str at address. */
+/* Find the characters of the str at address. head: its first words, read from there. */
 static inline struct python_characters
 python_characters_of(const struct python_layout *l, __u64 address,
 		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
@@ -175,7 +175,7 @@ python_characters_of(const struct python_layout *l, __u64 address,
 /* The names shown of a code object: python_text_id() of each; 0: none. */
 enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
 
-/* id: of the words, by python_mix(). */
+/* Return the id of a code object that depends on its names. id: mixed from its words. */
 static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 {
 	__u64 mixed = id;
@@ -185,7 +185,10 @@ static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 	return (__u32)mixed;
 }
 
-/* characters: those that are part of the id, followed by zeros; size: bytes of all characters. */
+/*
+ * Return the id of a text. characters: those that are part of the id, followed by zeros; size:
+ * bytes of all characters.
+ */
 static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHARACTERS_WORDS])
 {
 	__u64 id = size;

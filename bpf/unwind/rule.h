@@ -49,7 +49,7 @@ enum unwind_kind {
 
 /* How to find the caller's frame pointer. */
 enum unwind_fp {
-	UNWIND_FP_SAME, /* in its register */
+	UNWIND_FP_SAME, /* still in its register */
 	UNWIND_FP_AT_CFA, /* saved at CFA + fp_offset */
 	UNWIND_FP_AT_FP, /* saved at the frame pointer + fp_offset */
 	UNWIND_FP_UNKNOWN, /* lost, or in a place that skein does not understand */

@@ -11,7 +11,7 @@
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
-/* Make the checked value the used one for the verifier: the compiler may not compute it again. */
+/* Keep the compiler from computing a value again after the check that the verifier has seen. */
 #define keep_in_register(value) asm volatile("" : "+r"(value))
 
 /* Values of enum stack_end in base/record.h, which asserts that they are equal. */

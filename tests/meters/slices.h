@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Layout of the map entries that slices.bpf.c writes and slices.c reads. */
 #ifndef SLICES_H
 #define SLICES_H
 

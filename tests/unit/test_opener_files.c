@@ -278,7 +278,7 @@ static void play_overlay(void)
 	play_mapper();
 }
 
-/* fstat() on overlayfs gives numbers that the kernel's maps do not show. */
+/* On overlayfs, fstat() returns other numbers than the kernel shows in /proc/PID/maps. */
 START_TEST(overlay)
 {
 	char path[256];

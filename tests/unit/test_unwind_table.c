@@ -242,7 +242,7 @@ START_TEST(instructions_that_make_no_sense_spoil_their_function)
 	check_refused(BYTES(DW_CFA_def_cfa_offset, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 			    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff));
 	check_refused(BYTES(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100, DW_OP_breg7));
-	/* backwards */
+	/* moves the location backwards */
 	check_refused(BYTES(DW_CFA_advance_loc | 9, DW_CFA_set_loc, 0, 0xf1, 0xfc, 0xff));
 }
 END_TEST
@@ -302,7 +302,7 @@ START_TEST(bad_entries_do_not_harm_others)
 	put_fde(&c, good, 0x090, CODE_SIZE, nothing, 0); /* ends outside of the code */
 	put_fde(&c, good, 0x0a0, 0, nothing, 0);	 /* empty, which is valid */
 	put_fde(&c, good, 0x200, 0x10, nothing, 0);
-	/* not in order */
+	/* out of order */
 	put_fde(&c, good, 0x100, 0x10, nothing, 0);
 	ck_assert_int_eq(try_make(&c), 0);
 	ck_assert_int_eq(unwind_table_check(&c.table, c.bytes, c.bytes_size), 0);

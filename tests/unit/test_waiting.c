@@ -82,7 +82,7 @@ END_TEST
 START_TEST(accounts_and_losses_cannot_wait)
 {
 	ck_assert(waiting_takes(KIND_THREAD));
-	ck_assert(!waiting_takes(KIND_LOSS)); /* has no updates under one id */
+	ck_assert(!waiting_takes(KIND_LOSS)); /* may have no id of its own */
 	ck_assert(!waiting_takes(KIND_INFO));
 	ck_assert(!waiting_takes(KIND_ACCOUNT)); /* one per CPU and event */
 	ck_assert(!waiting_takes(KIND_SAMPLE));
