@@ -130,9 +130,7 @@ struct wire_unfinished {
 	__u8 unused[5];
 };
 
-/*
- * Which threads are recorded: all conditions given must hold. User space sets this before loading.
- */
+/* Selection of the recorded threads: all given conditions must hold. Set before loading. */
 struct wire_selection {
 	__u64 cgroup; /* id */
 	__u32 level; /* depth of the cgroup below the root; UINT32_MAX: unknown */

@@ -308,9 +308,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	return finish(ctx, u);
 }
 
-/*
- * Before Linux 5.17, which adds bpf_loop(), the walk continues by tail calls: the kernel allows 33.
- */
+/* Before Linux 5.17, without bpf_loop(), the walk continues by tail calls, at most 33 of them. */
 #define FRAMES_PER_CALL 64
 #define PYTHON_STEPS_PER_CALL 64
 
@@ -429,9 +427,7 @@ int BPF_PROG(follow_exec, struct task_struct *task)
 	return 0;
 }
 
-/*
- * Forget a process when its main thread is freed, since its pid may be reused by another process.
- */
+/* Forget a process when its main thread is freed, since another process may reuse its pid. */
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(forget_process, struct task_struct *task)
 {

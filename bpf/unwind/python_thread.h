@@ -72,9 +72,7 @@ static __always_inline void recall_states(struct python_walk *w)
 	w->phase = PYTHON_BEGIN;
 }
 
-/*
- * Return the back-off (ns) after a search; it grows if the thread again has no state with frames.
- */
+/* Return the back-off (ns) after a search; it grows if again no state with frames was found. */
 static __always_inline __u64 pause_of(const struct python_walk *w, const struct python_thread *t)
 {
 	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||

@@ -339,9 +339,7 @@ sighandler_t signal(int number, sighandler_t handler)
 	return next(number, handler);
 }
 
-/*
- * Install the seccomp filter. An executed program has its C library elsewhere and is not affected.
- */
+/* Install the seccomp filter. An executed program maps its C library elsewhere: unaffected. */
 static bool catch_calls(void)
 {
 	struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};

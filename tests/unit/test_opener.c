@@ -441,9 +441,7 @@ static int mount_fuse(const char *path)
 	return -1;
 }
 
-/*
- * Reply to the first request, then take requests and never reply: their senders cannot be killed.
- */
+/* Reply to the first request, then never reply: the senders of requests cannot be killed. */
 static void serve_never(int fd)
 {
 	static char buf[1 << 17];
@@ -521,9 +519,7 @@ START_TEST(fuse_that_takes_and_does_not_answer)
 }
 END_TEST
 
-/*
- * The tests need other users' processes, other roots and namespaces: without root they are skipped.
- */
+/* Tests with other users' processes, other roots and namespaces: skipped without root. */
 int main(void)
 {
 	const TTest *const tests[] = {scan_of_self,

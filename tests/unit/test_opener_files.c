@@ -454,9 +454,7 @@ START_TEST(debug_files)
 }
 END_TEST
 
-/*
- * The tests need other users' processes, other roots and namespaces: without root they are skipped.
- */
+/* Tests with other users' processes, other roots and namespaces: skipped without root. */
 int main(void)
 {
 	const TTest *const tests[] = {mapped_file,

@@ -191,9 +191,7 @@ END_TEST
 
 static atomic_bool stop;
 
-/*
- * Exchange a folder with a link that leads out of the root, and move another folder out and back.
- */
+/* Exchange a folder with a link out of the root, and move another folder out and back. */
 static void *exchange(void *unused)
 {
 	(void)unused;

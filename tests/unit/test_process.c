@@ -633,9 +633,7 @@ END_TEST
 #define LONG_AGO (10 * NSEC_PER_SEC)
 #define NOW (100 * NSEC_PER_SEC)
 
-/*
- * Run a program once, from program and, unless NULL, library. Return how many programs became calm.
- */
+/* Run a program once, with a library unless NULL. Return how many programs became calm. */
 static unsigned int run_once(struct object *program, struct object *library, const char *comm)
 {
 	struct space_mapping m = {.start = 0x1000, .end = 0x2000, .object = program};

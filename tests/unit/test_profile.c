@@ -82,9 +82,7 @@ START_TEST(names_of_frames)
 }
 END_TEST
 
-/*
- * A live source: names come late, entities come again. Only a crafted trace has a cycle of stacks.
- */
+/* A live source: names come late, entities come again. A cycle of stacks needs a crafted trace. */
 static int late_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct sum sum = {1, 1, 2, 3, 30, 0};

@@ -232,9 +232,7 @@ START_TEST(a_text_longer_than_memory_is_left_out)
 }
 END_TEST
 
-/*
- * An object that is freed and reused during reading, at any moment but the last, gives no result.
- */
+/* An object that is freed and reused during reading, before the last read, gives no result. */
 START_TEST(what_changes_meanwhile_is_stale)
 {
 	struct python_code c;

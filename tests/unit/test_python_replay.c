@@ -12,9 +12,7 @@
 
 #define LEAST_STATES 40
 
-/*
- * Bound of the reads for any length of lists: first threads are searched, then frames are walked.
- */
+/* Bound of the reads for any lengths of lists, for both the search and the walk of frames. */
 #define READS_MAX (4 * PYTHON_STEPS_MAX)
 
 static struct python_state loaded(const char *path)

@@ -83,9 +83,7 @@ START_TEST(samples_leave_in_time)
 	put_samples(START + 2 * SECOND, 1, 2, 7);
 	ck_assert_uint_eq(samples_at(START + 3 * SECOND), 12);
 	ck_assert_uint_eq(samples_at(START + 10 * SECOND), 12);
-	/*
-	 * samples stay until the window is over, and leave at most a twentieth of its length later
-	 */
+	/* samples stay until the window is over, and at most a twentieth of its length longer */
 	ck_assert_uint_eq(samples_at(START + 11 * SECOND), 12);
 	ck_assert_uint_eq(samples_at(START + 11 * SECOND + SECOND / 2), 7);
 	ck_assert_uint_eq(samples_at(START + 12 * SECOND), 7);
@@ -233,9 +231,7 @@ START_TEST(accounts_of_the_window)
 	for (uint64_t i = 1; i <= 60; i++) {
 		uint64_t now = START + i * SECOND;
 
-		/*
-		 * CPU 0 is always busy; CPU 1 is idle for 30 s, then loses all samples of its work
-		 */
+		/* CPU 0 is always busy; CPU 1 is idle for 30 s, then all its samples are lost */
 		PUT(account, .event = 1, .cpu = 0, .due = i * 100, .written = i * 100);
 		PUT(account, .event = 1, .cpu = 1, .due = i * 100,
 		    .idle = i < 30 ? i * 100 : 30 * 100);

@@ -29,9 +29,7 @@ static const struct lane lanes[] = {
 	{11, 1, 0, LANE_THREAD, 1, "web"}, {12, 1, 0, LANE_THREAD, 2, "helper"},
 	{13, 1, 0, LANE_THREAD, 3, "cat"},
 };
-/*
- * In the order of slice_order(): web runs, then waits for a lock; helper reads; cat waits to run.
- */
+/* Sorted by slice_order(): web runs, then waits for a lock; helper reads; cat waits to run. */
 static const struct slice slices[] = {
 	{START, 0, 12, STATE_DISK, 0, 0, WAIT_IO},
 	{START, AT(20), 2, STATE_IDLE, 0, 0, 0},

@@ -285,9 +285,7 @@ static bool is_db(const void *context, const struct thread *t)
 	return t->id == *(const uint64_t *)context;
 }
 
-/*
- * Sums of CPUs and of the machine cover all threads; processes and pairs only the requested ones.
- */
+/* Sums of CPUs and the machine cover all threads; processes and pairs only requested ones. */
 START_TEST(only_some_threads)
 {
 	const uint64_t db = SCENE_DB;

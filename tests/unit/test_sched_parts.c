@@ -201,9 +201,7 @@ START_TEST(overlaps_are_exact)
 			if (t->mine)
 				ck_assert_int_eq(overlap_add(&mine, &borders, t->time, t->end), 0);
 			ck_assert_int_eq(borders_move(&borders, t->cpu, t->end), 0);
-			/*
-			 * bounded: a cell for each border and each number, before and after a fold
-			 */
+			/* at most a cell for each border and number, before and after a fold */
 			ck_assert_uint_le(all.cells.count, 4 * CPUS * CPUS + 16);
 		}
 		ck_assert_int_eq(overlap_finish(&all), 0);

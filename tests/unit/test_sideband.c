@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * sideband.c: decoding of side-band records in the kernel's layout, and truncated at every place.
- */
+/* sideband.c: decoding of complete side-band records, and of ones truncated at every place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

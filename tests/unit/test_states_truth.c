@@ -191,9 +191,7 @@ START_TEST(cuts_change_nothing)
 }
 END_TEST
 
-/*
- * A cut beyond the settled time loses information, but no thread is shown as waiting while it runs.
- */
+/* A cut beyond the settled time loses information, but no running thread is shown as waiting. */
 START_TEST(hasty_cuts_tell_nothing_wrong)
 {
 	static struct machine m;

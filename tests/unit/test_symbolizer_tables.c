@@ -206,9 +206,7 @@ START_TEST(the_cache_answers_the_second_time)
 }
 END_TEST
 
-/*
- * Wait until the worker has answered, without taking the answer. A MESSAGE_BEAT is not an answer.
- */
+/* Wait until the worker has answered, without taking the answer; MESSAGE_BEAT is not one. */
 static void wait_for_worker(struct symbolizer *s)
 {
 	struct pollfd p = {.fd = s->worker.socket, .events = POLLIN};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Some pages of a table, found by .eh_frame_hdr, compared with the same pages of the whole table.
- */
+/* Some pages of a table, found by .eh_frame_hdr, compared with those of the whole table. */
 #include <elf.h>
 #include <errno.h>
 #include <link.h>

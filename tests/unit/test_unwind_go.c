@@ -345,9 +345,7 @@ static bool same_name(const char *with, const char *without)
 	       (!with[length] || strcmp(with + length, ".abi0") == 0);
 }
 
-/*
- * Check that a stripped program has the same names and the same functions in which threads begin.
- */
+/* Check that a stripped program has the same names and the same first functions of threads. */
 static void check_names(const char *path, const char *stripped)
 {
 	size_t starts = 0, differ = 0;

@@ -21,9 +21,7 @@
 #define KERNEL 0xffffffff81000000ULL
 #define NOWHERE 0x8000000000000000ULL
 
-/*
- * Define a function NAME(sp, fp) that sets both registers and loops. CFI: description of its frame.
- */
+/* Define a function NAME(sp, fp) that sets both registers and loops. cfi: its description. */
 #define SPINNER(name, cfi) \
 	void name(uint64_t sp, uint64_t fp); \
 	asm(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name ":\n\t" cfi \

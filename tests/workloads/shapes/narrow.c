@@ -71,9 +71,7 @@ static u32 number(const char *text)
 	return whole;
 }
 
-/*
- * Run the program. stack: as the kernel makes it: argc, argv, 0, environment, 0, auxiliary vector.
- */
+/* Run the program. stack: by the kernel: argc, argv, 0, environment, 0, auxiliary vector. */
 __attribute__((used)) static void run(u32 *stack)
 {
 	u32 *p = stack + 1 + stack[0] + 1;

@@ -36,9 +36,7 @@ OWN void alloca_outer(uint64_t ns)
 	shape_after++;
 }
 
-/*
- * Because of alloca() and arguments on the stack, the frame is found through a saved pointer only.
- */
+/* Because of alloca() and stack arguments, the frame is found through a saved pointer only. */
 OWN void aligned_inner(int bytes, uint64_t ns, int a, int b, int c, int d, int e)
 {
 	char wide[64] __attribute__((aligned(64)));
