@@ -22,7 +22,7 @@
 
 #define DAMAGES 120
 
-/* Paths of possible Pythons; the test prints which ones are missing and not tested. */
+/* Paths of possible Pythons; the test prints which versions are missing and not tested. */
 static const char *const places[] = {
 	"/usr/bin/python3.?",
 	"/usr/bin/python3.??",
