@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The databases of a connection are asked whether they have chunks. */
+/* Find the attached databases that are traces: those that have the table chunk. */
 #include "trace/attached.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FIRST_ATTACHED 2 /* behind main and temp */
+#define FIRST_ATTACHED 2 /* index after main and temp */
 
 static bool is_trace(sqlite3 *db, const char *name)
 {

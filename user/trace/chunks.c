@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The chunks of one stream. All of them are met in the table itself, row by row, so that nothing
- * that is missing goes unseen; those of a time range are looked up in the index.
+ * Read the chunks of one stream. A full read goes through the table itself, row by row, so that
+ * every missing row is noticed; chunks of a time range are looked up in the index.
  */
 #include "trace/chunks.h"
 
@@ -19,7 +19,7 @@ static void lose(struct chunks *c, enum record_kind kind, uint64_t time, uint64_
 		c->losses.lost(c->losses.context, kind, time, end, records);
 }
 
-/* A column's name may be damaged, too. */
+/* Check every column, because the column names in the file may be damaged, too. */
 static bool has_chunks(const struct trace *t)
 {
 	for (const struct chunk_column *c = chunk_columns; c->name; c++)
@@ -28,7 +28,7 @@ static bool has_chunks(const struct trace *t)
 	return true;
 }
 
-/* What a recording has deleted as it went on is no damage. */
+/* Return the id up to which the recorder deleted chunks on purpose, which is not damage. */
 static uint64_t dense_from(struct trace *t)
 {
 	sqlite3_int64 dropped = 0;
@@ -81,7 +81,7 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		c->range.from = INT64_MAX;
 	c->indexed = c->range.from || c->range.to < INT64_MAX;
 	if (!has_chunks(t)) {
-		lose(c, KIND_COUNT, 0, 0, 1); /* every schema so far has them */
+		lose(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
 		return 0;
 	}
 	result = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
@@ -110,7 +110,10 @@ static bool names_stream(const char *name)
 	return false;
 }
 
-/* Whether the row is of this stream and range. One that names no stream is lost. */
+/*
+ * Return whether the row is of this stream and range. A row of an unknown stream is reported as
+ * lost.
+ */
 static bool is_wanted(struct chunks *c)
 {
 	const char *kind = (const char *)sqlite3_column_text(c->scan.rows, 4);
@@ -151,7 +154,7 @@ static void lose_chunk(struct chunks *c)
 	     records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
 
-/* The index cannot be read: go on through the table itself. */
+/* The index cannot be read: continue in the table itself. */
 static int leave_index(struct chunks *c, struct error *err)
 {
 	if (c->id > c->range.after)
@@ -161,7 +164,9 @@ static int leave_index(struct chunks *c, struct error *err)
 	return prepare_rows(c, err);
 }
 
-/* As scan_next(). Rows that the index cannot tell of are no loss: the table does. */
+/*
+ * Like scan_next(). Rows that are missing in the index are not lost: the table may still have them.
+ */
 static int next_row(struct chunks *c, struct error *err)
 {
 	uint64_t lost;

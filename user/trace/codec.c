@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The column codec: columns in their forms, one after the other, and zstd over all of them. Bytes
- * of one kind, of some size, get blocks of their own, since zstd makes one code for all bytes of a
- * block.
+ * The column codec: columns in their forms, one after the other, compressed by zstd as one frame.
+ * Large groups of similar bytes get zstd blocks of their own, because zstd makes one entropy code
+ * per block.
  */
 #include "trace/codec.h"
 
@@ -13,9 +13,9 @@
 
 #include "trace/forms.h"
 
-#define CODEC_VERSION 2 /* 1 had neither SPLIT nor what stands behind it, and is read */
-#define ZSTD_LEVEL 1	/* what higher ones find is little, once columns are in their forms */
-#define OWN_BLOCK 1024	/* bytes of one kind */
+#define CODEC_VERSION 2 /* version 1 has only FORM_OLD; readers accept it */
+#define ZSTD_LEVEL 1	/* higher levels gain little once columns are in their forms */
+#define OWN_BLOCK 1024	/* bytes: smallest group with a block of its own */
 
 void codec_free(struct codec *c)
 {
@@ -35,7 +35,7 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* What was held is forgotten. */
+/* Grow the buffer to size bytes; its contents are lost. */
 static int reserve(struct codec_buffer *b, size_t size)
 {
 	void *bigger;
@@ -50,10 +50,10 @@ static int reserve(struct codec_buffer *b, size_t size)
 	return 0;
 }
 
-/* Bytes of a column besides its words: form, scale, reference, context, length. */
+/* Most bytes of a column besides its words: form, scale, reference, context, length. */
 #define COLUMN_HEADER (4 + VARINT_MAX)
 
-/* The length stands before the words and is known behind them: it always takes these bytes. */
+/* The length stands before the words but is known only after them, so it always takes 4 bytes. */
 #define LENGTH_BYTES 4
 
 static void put_length(uint8_t *p, size_t length)
@@ -64,7 +64,7 @@ static void put_length(uint8_t *p, size_t length)
 
 _Static_assert(CODEC_RECORDS_MAX *VARINT_MAX < 1 << 7 * LENGTH_BYTES, "LENGTH_BYTES");
 
-/* Where blocks of zstd end, as offsets in c->raw. */
+/* The ends of zstd blocks, as offsets in c->raw. */
 struct cuts {
 	size_t at[CODEC_COLUMNS_MAX * 2 * VARINT_MAX + 1];
 	unsigned int count;
@@ -76,7 +76,7 @@ static void cut(struct cuts *cuts, size_t at)
 		cuts->at[cuts->count++] = at;
 }
 
-/* Around what is large. */
+/* Cut before and after each large group. */
 static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *from,
 		       const struct form_groups *groups)
 {
@@ -142,7 +142,7 @@ static int need_pack(struct codec *c)
 	return 0;
 }
 
-/* One frame of c->raw, with its blocks ending at the cuts. zstd's result. */
+/* Compress c->raw to one frame with blocks ending at the cuts. Return zstd's result. */
 static size_t pack(struct codec *c, const struct cuts *cuts)
 {
 	ZSTD_inBuffer in = {c->raw.at, 0, 0};
@@ -156,12 +156,12 @@ static size_t pack(struct codec *c, const struct cuts *cuts)
 		left = ZSTD_compressStream2(c->pack, &out, &in,
 					    i + 1 < cuts->count ? ZSTD_e_flush : ZSTD_e_end);
 	}
-	if (left && !ZSTD_isError(left)) /* it did not fit, which cannot be */
+	if (left && !ZSTD_isError(left)) /* cannot happen: the output was too small */
 		return (size_t)-1;
 	return left ? left : out.pos;
 }
 
-/* Beyond what zstd says it may need of one piece: a header for each block, at most. */
+/* Bytes beyond ZSTD_compressBound(), for the header of each extra block. */
 #define BLOCK_OVERHEAD 64
 
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
@@ -185,7 +185,7 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 	return 0;
 }
 
-/* What is left of a hostile buffer. */
+/* The unread part of a hostile buffer. */
 struct input {
 	const uint8_t *at, *end;
 };
@@ -214,9 +214,9 @@ static bool get_varint(struct input *in, uint64_t *ret)
 	return true;
 }
 
-/* What a blob says before its words. */
+/* The layout of a blob, read from the headers of its columns. */
 struct layout {
-	unsigned int width; /* columns that are in it and asked for */
+	unsigned int width; /* columns that the blob has and the caller wants */
 	struct form forms[CODEC_COLUMNS_MAX];
 	const uint8_t *words[CODEC_COLUMNS_MAX];
 	size_t bytes[CODEC_COLUMNS_MAX];
@@ -257,7 +257,7 @@ static bool read_layout(struct input in, uint32_t records, unsigned int width, s
 	return in.at == in.end && forms_are_good(ret->forms, ret->width);
 }
 
-/* The columns of mask, and those that they refer to. */
+/* Add to mask all columns that its columns refer to. */
 static uint64_t needed(const struct layout *l, uint64_t mask)
 {
 	uint64_t before;
@@ -301,9 +301,9 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 }
 
 /*
- * Undo zstd into c->raw. The size is what the frame declares, refused when no
- * writer could have made so much of that many records: room is left for the
- * columns of newer writers.
+ * Decompress into c->raw; *ret is the size. A frame whose declared size exceeds what any writer
+ * could make of that many records is refused; the bound leaves room for the columns of newer
+ * writers.
  */
 static int unpack(struct codec *c, const void *data, size_t size, uint64_t records, size_t *ret)
 {

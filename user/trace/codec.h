@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns as the blob of a chunk: each in the form that suits it (forms.h); zstd packs all of
- * them together and checks them. Layout: docs/trace-format.md.
+ * Encode and decode columns as the blob of a chunk: each column in the form that suits it
+ * (forms.h), compressed together and checksummed by zstd. Layout: docs/trace-format.md.
  */
 #ifndef SKEIN_TRACE_CODEC_H
 #define SKEIN_TRACE_CODEC_H
@@ -19,28 +19,28 @@ struct codec_buffer {
 	size_t capacity; /* bytes */
 };
 
-/* Working memory of both directions; zeroed memory is ready. */
+/* Working memory for encoding and decoding. Zeroed memory is a valid empty codec. */
 struct codec {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
 	struct codec_buffer raw, packed;
-	struct codec_buffer rest; /* of one column */
+	struct codec_buffer rest; /* rest words of one column */
 };
 
 void codec_free(struct codec *c);
 
 /*
- * kind tells which columns follow which; KIND_COUNT: none does. *data belongs to the codec and
- * lasts until its next use. raw_size: bytes before zstd.
+ * Encode the records of in. kind determines which columns follow which; KIND_COUNT: none does.
+ * *data belongs to the codec and is valid until its next use. *raw_size is the size before zstd,
+ * bytes.
  */
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
 		 const void **data, size_t *size, size_t *raw_size, struct error *err);
 
 /*
- * Decode a blob that may be hostile: -EBADMSG if it is not exactly what
- * codec_encode() writes of that many records. Only the columns in mask are
- * decoded (the others hold anything); a column that the blob lacks is 0, one
- * that it has beyond width is left out.
+ * Decode a blob that may be hostile: -EBADMSG if it is not exactly what codec_encode() writes for
+ * that many records. Only the columns in mask are decoded (the others have undefined contents); a
+ * column that the blob lacks is filled with 0, and columns of the blob beyond width are ignored.
  */
 int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
 		 unsigned int width, uint64_t mask, struct columns *ret, struct error *err);

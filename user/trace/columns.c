@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of one stream kind as columns. */
+/* Memory for the records of one stream kind, stored column by column. */
 #include "trace/columns.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/record.h"
 
-/* columns_push() takes a record as an array of words. */
+/* Check that each stream record is an array of words, as columns_push() requires. */
 #define ONE_WORD(name, doc) +1
 #define NO_TEXT(name, doc) +sizeof(struct texts_do_not_fit_a_stream)
 #define WORDS(KIND) (0 KIND##_FIELDS(ONE_WORD, ONE_WORD, NO_TEXT))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of one stream kind as columns. */
+/* Records of one stream kind, stored column by column. */
 #ifndef SKEIN_TRACE_COLUMNS_H
 #define SKEIN_TRACE_COLUMNS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODEC_RECORDS_MAX 65536u /* of a chunk; a reader refuses more */
-#define CODEC_COLUMNS_MAX 16u	 /* of a stream kind */
+#define CODEC_RECORDS_MAX 65536u /* in a chunk; readers refuse more */
+#define CODEC_COLUMNS_MAX 16u	 /* in a stream kind */
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is a valid empty table of columns. */
 struct columns {
 	uint64_t *words;    /* column after column, each of capacity words */
 	uint32_t count;	    /* records in use */
@@ -17,7 +17,9 @@ struct columns {
 	unsigned int width; /* columns */
 };
 
-/* Make room for that many records of width columns; what was held is forgotten. 0 or -ENOMEM. */
+/*
+ * Make room for so many records of width columns; the old contents are lost. Return 0 or -ENOMEM.
+ */
 int columns_reserve(struct columns *c, unsigned int width, uint32_t records);
 void columns_free(struct columns *c);
 
@@ -26,7 +28,9 @@ static inline uint64_t *columns_at(const struct columns *c, unsigned int column)
 	return c->words + (size_t)column * c->capacity;
 }
 
-/* The struct of a stream kind is its fields as words, one after the other (see columns.c). */
+/*
+ * Append a record. The struct of a stream kind is its fields as consecutive words (see columns.c).
+ */
 static inline void columns_push(struct columns *c, const void *record)
 {
 	const uint64_t *words = record;
@@ -42,7 +46,7 @@ static inline void columns_record(const struct columns *c, uint32_t index, uint6
 		words[i] = columns_at(c, i)[index];
 }
 
-/* Records from first on, one after the other. */
+/* Copy count records, beginning at first, as consecutive structs. */
 static inline void columns_records(const struct columns *c, uint32_t first, uint32_t count,
 				   uint64_t *words)
 {
@@ -51,7 +55,7 @@ static inline void columns_records(const struct columns *c, uint32_t first, uint
 			words[(size_t)k * c->width + i] = columns_at(c, i)[first + k];
 }
 
-/* Add one record of another such table; there must be room. */
+/* Append one record of another table of columns; there must be room. */
 static inline void columns_copy(struct columns *c, const struct columns *from, uint32_t index)
 {
 	for (unsigned int i = 0; i < c->width; i++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Page by page, which takes little more than the disk needs: the recorder waits for it. */
+/*
+ * Copy a trace page by page, which takes little longer than the disk needs, because the recorder
+ * waits for the copy.
+ */
 #include "trace/copy.h"
 
 #include <errno.h>

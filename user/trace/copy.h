@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of a trace that is being written. */
+/* Copy a trace that is being written. */
 #ifndef SKEIN_TRACE_COPY_H
 #define SKEIN_TRACE_COPY_H
 
@@ -9,8 +9,8 @@
 #include "base/error.h"
 
 /*
- * What db has committed, as a trace of its own that ended at now (ns). The file must not exist; it
- * gets mode 0600 and the invoking user. Nothing is left of it on failure.
+ * Copy all that db has committed to a trace of its own that ended at now (ns). The file must not
+ * exist; it gets mode 0600 and belongs to the invoking user. On failure no file is left.
  */
 int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A new, empty trace file under its final name. The directory is resolved
- * first, so that SQLite can then be told to follow no symlink at all; the
- * last component is made with O_EXCL, so that nobody else chose what it is.
+ * Make a new, empty trace file under its final name. The directory is resolved first, so that
+ * SQLite can then be told to follow no symlink at all; the last path component is created with
+ * O_EXCL, so that no other user can choose the file.
  */
 #include "trace/create.h"
 
@@ -21,7 +21,7 @@
 #define LOCKS_START 0x40000000
 #define LOCKS_SIZE 512
 
-/* A recorder holds a write lock for as long as it lives. */
+/* Fail with -EBUSY if a recorder holds its write lock, which it holds until it ends. */
 static int check_not_recording(const char *real, const char *path, struct error *err)
 {
 	struct flock lock = {.l_type = F_RDLCK,
@@ -32,7 +32,7 @@ static int check_not_recording(const char *real, const char *path, struct error 
 	int result = 0;
 
 	if (fd < 0)
-		return 0; /* then it is renamed or that fails; reading is not needed for it */
+		return 0; /* rename() will show whether the file can be replaced */
 	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
 		result = error_set(err, -EBUSY, "%s is being written by another recording", path);
 	close(fd);
@@ -58,7 +58,7 @@ static int unlink_with_suffix(const char *real, const char *suffix)
 	return unlink(name) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Move a trace and the journal that belongs to it, which a killed recorder may have left. */
+/* Rename a trace together with its journal, which a killed recorder may have left. */
 static int move_trace(const char *real, const char *from, const char *to)
 {
 	char journal_from[32], journal_to[32];
@@ -75,7 +75,7 @@ static int move_trace(const char *real, const char *from, const char *to)
 	return rename_with_suffix(real, from, to);
 }
 
-/* Whether a trace may get that name; *there: it would replace one. */
+/* Check whether a trace may get that name; *there: it would replace a file. */
 static int check_name(const char *real, const char *path, bool *there, struct error *err)
 {
 	struct stat st;
@@ -108,7 +108,7 @@ static int set_aside(struct new_file *f, const char *path, struct error *err)
 	return 0;
 }
 
-/* The directory of path, resolved, and its last component. */
+/* Set *ret to the resolved directory of path with the last component appended. */
 static int resolve(char **ret, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -138,7 +138,10 @@ static int create_empty(struct new_file *f, const char *path, struct error *err)
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot write %s", path);
 	give_to_invoking_user(fd);
-	/* Before SQLite opens it: closing any descriptor of a file drops all POSIX locks on it. */
+	/*
+	 * Close before SQLite opens the file: closing any descriptor of a file drops the process's
+	 * POSIX locks on it.
+	 */
 	close(fd);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new, empty trace file under its final name; what was there becomes NAME.old. */
+/* Make a new, empty trace file under its final name; an existing file becomes NAME.old. */
 #ifndef SKEIN_TRACE_CREATE_H
 #define SKEIN_TRACE_CREATE_H
 
@@ -8,23 +8,26 @@
 #include "base/error.h"
 
 struct new_file {
-	char *path;    /* absolute, of a directory without symlinks; owned */
-	bool replaced; /* there is a NAME.old of ours */
+	char *path;    /* absolute, with the symlinks of the directory resolved; owned */
+	bool replaced; /* NAME.old was made by create_trace_file() */
 };
 
 /*
- * Mode 0600, owned by the invoking user. Refused: symlinks, everything that
- * is no regular file, and a trace that another recording is writing.
+ * Create the file with mode 0600, owned by the invoking user. Symlinks, other files that are not
+ * regular, and a trace that another recording is writing are refused.
  */
 int create_trace_file(struct new_file *ret, const char *path, struct error *err);
 
-/* Whether create_trace_file() would refuse the name. Nothing changes. */
+/* Check whether create_trace_file() would refuse the name. Changes nothing. */
 int check_trace_name(const char *path, struct error *err);
 
-/* Give a whole trace, which nobody writes, its final name; what had it becomes NAME.old. */
+/*
+ * Rename a complete trace, which nobody writes any more, to its final name; an existing file of
+ * that name becomes NAME.old.
+ */
 int publish_trace_file(const char *made, const char *path, struct error *err);
 
-/* Take it back: the file and its journal are removed, NAME.old gets its name again. */
+/* Undo create_trace_file(): remove the file and its journal, and rename NAME.old back to NAME. */
 void undo_trace_file(struct new_file *f);
 void free_trace_file(struct new_file *f);
 

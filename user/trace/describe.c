@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The schema in words: the tables' chapters of docs/trace-format.md, and a list for terminals. */
+/* Print the schema: the chapters on tables of docs/trace-format.md, and a list for terminals. */
 #include <string.h>
 
 #include "trace/schema.h"
@@ -81,7 +81,7 @@ static const char examples[] =
 	"cpu\n"
 	"  SELECT comm, count(*) FROM sample JOIN thread ON thread.id = sample.thread GROUP BY 1\n";
 
-/* The columns of a kind, wrapped behind an indent. */
+/* Print the columns of a kind, wrapped and indented. */
 static void list_fields(FILE *out, const struct kind *kind)
 {
 	size_t column = 0, size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two binary searches: of the chunk by the bounds that it tells of itself, of
- * the row in its first column. A file that lies about either is searched in
- * vain and harms nothing.
+ * Find a record by two binary searches: of the chunk by its time and end (ids of stacks), and of
+ * the row in the chunk's first column. In a file with wrong bounds or unsorted ids the search only
+ * fails.
  */
 #include "trace/finder.h"
 
@@ -12,26 +12,26 @@
 
 #include "base/vector.h"
 
-#define DECODED_BYTES_MAX (256u << 20) /* 11 million stacks */
+#define DECODED_BYTES_MAX (256u << 20) /* bytes; 11 million stacks */
 
 struct piece {
 	sqlite3_int64 chunk, first, last; /* ids */
 	struct columns columns;		  /* capacity 0: not decoded */
-	bool asked;			  /* since the hand came by */
-	bool bad;			  /* cannot be decoded */
-	sqlite3_int64 records;		  /* that a bad one claims */
-	uint64_t told;			  /* the last query that heard that it is bad */
+	bool asked;			  /* used since the clock hand passed (see make_room()) */
+	bool bad;			  /* the chunk cannot be decoded */
+	sqlite3_int64 records;		  /* records that a bad chunk claims to have */
+	uint64_t told;			  /* the last query for which the damage was counted */
 };
 
 struct finder {
 	sqlite3 *db;
-	char *database; /* its name in the connection */
+	char *database; /* name of the database in the connection */
 	const struct kind *kind;
 	struct stream_damage *damage;
-	sqlite3_stmt *data; /* of one chunk; NULL: nothing was read yet */
+	sqlite3_stmt *data; /* reads one chunk; NULL until the first use */
 	struct codec codec;
 	VECTOR(struct piece) pieces; /* in order of first */
-	size_t bytes;		     /* decoded */
+	size_t bytes;		     /* bytes of decoded columns */
 	size_t hand;
 };
 
@@ -65,7 +65,7 @@ void finder_free(struct finder *f)
 	free(f);
 }
 
-/* format has a %w for the name of the database. */
+/* format has one %w, for the name of the database. */
 static int prepare_for(struct finder *f, const char *format, sqlite3_stmt **ret)
 {
 	char *sql = sqlite3_mprintf(format, f->database);
@@ -111,7 +111,7 @@ static size_t decoded_bytes(const struct piece *p)
 	return sizeof(*p->columns.words) * p->columns.width * p->columns.capacity;
 }
 
-/* The hand goes round and takes what was not asked for since it came by last. */
+/* Evict decoded chunks by the clock algorithm: those not used since the hand last passed. */
 static void make_room(struct finder *f)
 {
 	while (f->bytes > DECODED_BYTES_MAX) {
@@ -125,7 +125,7 @@ static void make_room(struct finder *f)
 	}
 }
 
-/* Told once in every query that misses something of it. */
+/* Count a damaged chunk once per query. */
 static int tell_damage(struct finder *f, struct piece *p)
 {
 	if (f->damage->refuse)
@@ -165,7 +165,7 @@ static int decode(struct finder *f, struct piece *p)
 	return SQLITE_OK;
 }
 
-/* The last piece that begins at or before id. */
+/* Find the chunk whose range of ids contains id, or NULL. */
 static struct piece *find_piece(struct finder *f, sqlite3_int64 id)
 {
 	size_t low = 0, high = f->pieces.count, middle;

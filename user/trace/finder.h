@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of a stream by their first field, where that is an id: which
- * chunk, then which row. Decoded chunks are kept, in bounded memory, because
- * whoever walks stacks asks for neighbours again and again.
+ * Find the record of a stream by its first field, where that is an id: first the chunk, then the
+ * row. Decoded chunks are cached in bounded memory, because a caller that walks stacks looks up
+ * neighbours again and again.
  */
 #ifndef SKEIN_TRACE_FINDER_H
 #define SKEIN_TRACE_FINDER_H
@@ -13,22 +13,23 @@
 struct finder;
 
 /*
- * Of a database of the connection, such as "main". Reads nothing yet. damage
- * is counted up and must outlive it. NULL without memory.
+ * Make a finder for a database of the connection, such as "main". Reads nothing yet. The finder
+ * counts the damage it finds in damage, which must outlive it. NULL without memory.
  */
 struct finder *finder_new(sqlite3 *db, const char *database, const struct kind *kind,
 			  struct stream_damage *damage);
 void finder_free(struct finder *f);
 
 struct place {
-	const struct columns *columns; /* all of the chunk's, until the next call; NULL: nowhere */
+	/* All columns of the chunk, valid until the next call; NULL: not found. */
+	const struct columns *columns;
 	uint32_t row;
-	sqlite3_int64 chunk; /* its id */
+	sqlite3_int64 chunk; /* chunk.id */
 };
 
 /*
- * An SQLite result code, and where the record is. Chunks that cannot be
- * decoded hold nothing, or are SQLITE_CORRUPT_VTAB if damage is refused.
+ * Find the record with that id; return an SQLite result code. A chunk that cannot be decoded holds
+ * no records, or yields SQLITE_CORRUPT_VTAB if damage is refused.
  */
 int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The forms of columns. Columns of a trace either repeat (state, flags, weight), creep (time),
- * follow another column (end) or jump among few values (thread, stack). So from each word is taken
- * what it shares with its neighbour or another column, and bits that are never set; what is left is
- * runs, or varints whose bytes stand apart by their place: the first bytes of all of them are
- * alike, and unlike the second.
+ * Choose, write and read the forms of columns. A column of a trace repeats its values (state,
+ * flags, weight), grows slowly (time), follows another column (end) or jumps among few values
+ * (thread, stack). So each word is reduced by what it shares with its neighbour or another column,
+ * and by bits that are never set; the rest is written as runs, or as varints whose bytes are
+ * grouped by their position: the first bytes of all varints are alike, and unlike the second bytes.
  *
- * Which form is best is told by how many bits the bytes of a part of the words hold
- * (their entropy), since that is what zstd comes close to.
+ * The best form is found by estimating the entropy of the bytes of some of the words, because the
+ * output of zstd comes close to the entropy.
  */
 #include "trace/forms.h"
 
@@ -15,17 +15,17 @@
 
 #include "trace/input.h"
 
-/* The words looked at closely: so many pieces of so many. */
+/* Words examined closely: PIECES runs of PIECE words. */
 #define PIECES 8u
 #define PIECE 128u
 #define LOOKED_AT (PIECES * PIECE)
 
-#define GROUPS_COUNTED 3u /* of a varint; what lies behind is taken to be noise */
-#define TABLE_BYTES 64u	  /* that zstd needs to begin with a group of its own */
-#define RUN_BYTES 2u	  /* about what a run becomes, if its value is small */
-#define RUN_LEAST 2u	  /* words of a run on average, for runs to be taken */
+#define GROUPS_COUNTED 3u /* bytes of a varint; later bytes count as noise */
+#define TABLE_BYTES 64u	  /* overhead of zstd for a group of its own */
+#define RUN_BYTES 2u	  /* about the size of an encoded run with a small value */
+#define RUN_LEAST 2u	  /* average words per run from which runs are chosen */
 
-/* Columns that another one follows. */
+/* Columns that follow another column. */
 #define FOLLOWS(KIND, kind, column, how, other) \
 	{ \
 		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_##how, \
@@ -43,7 +43,7 @@ static const struct hint {
 	FOLLOWS(SPAN, span, end, SAME_ROW, time),
 };
 
-/* Columns that are mostly as they were when another one was the same. */
+/* Columns whose value mostly repeats when the context column has the same word as before. */
 #define DEPENDS(KIND, kind, column, other) \
 	{ \
 		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_AS_LAST, \
@@ -51,7 +51,7 @@ static const struct hint {
 	}
 
 static const struct hint contexts[] = {
-	DEPENDS(SLICE, slice, end, value), /* a thread runs as long as it did */
+	DEPENDS(SLICE, slice, end, value), /* a thread mostly runs as long as it did last time */
 	DEPENDS(SLICE, slice, left, value),
 	DEPENDS(SLICE, slice, wait, left),
 	DEPENDS(EDGE, edge, value, to),
@@ -59,7 +59,7 @@ static const struct hint contexts[] = {
 
 #define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
 
-/* What was left last, by the context's word: of few words at a time each has a place. */
+/* The last rest by the context's word: a hash table without collision handling, for few words. */
 #define PLACE_BITS 8
 
 struct recollection {
@@ -71,7 +71,7 @@ static inline uint64_t *place_of(struct recollection *r, uint64_t word)
 	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - PLACE_BITS)];
 }
 
-/* Small differences of either sign become small numbers. */
+/* Map small differences of either sign to small numbers. */
 static inline uint64_t zigzag(uint64_t v)
 {
 	return (v << 1) ^ (0 - (v >> 63));
@@ -82,7 +82,7 @@ static inline uint64_t unzigzag(uint64_t v)
 	return (v >> 1) ^ (0 - (v & 1));
 }
 
-/* What words from first on, count of them, are more than what they are compared with. */
+/* Subtract from count words, beginning at first, the words that the form compares them with. */
 static void take(const struct columns *c, unsigned int column, struct form f, uint32_t first,
 		 uint32_t count, uint64_t *rest)
 {
@@ -101,7 +101,7 @@ static void take(const struct columns *c, unsigned int column, struct form f, ui
 	}
 }
 
-/* Which lowest bits are never set, and whether negative differences are rare. */
+/* Find which lowest bits are never set, and whether negative differences are rare. */
 static void fit(struct form *f, const uint64_t *rest, uint32_t count)
 {
 	uint64_t any = 0;
@@ -124,7 +124,7 @@ static bool is_signed(struct form f)
 	return f.bits & FORM_AS_LAST || (f.bits & FORM_DIFFERENCES && !(f.bits & FORM_POSITIVE));
 }
 
-/* Take from what is left what was left of the last one in the same context. */
+/* Subtract from each rest the last rest in the same context. */
 static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
 {
 	struct recollection r = {{0}};
@@ -137,7 +137,7 @@ static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
 	}
 }
 
-/* Make rest the words that are written. How many runs of equal ones they are. */
+/* Turn rest into the words to write. Return the number of runs of equal words. */
 static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
 {
 	uint64_t before = 0;
@@ -153,7 +153,7 @@ static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
 	return runs;
 }
 
-/* log2(n) in 256ths, straight between powers of two. */
+/* log2(n) in 256ths, linear between powers of two. */
 static uint32_t log2_of(uint32_t n)
 {
 	uint32_t whole = 31u - (uint32_t)__builtin_clz(n | 1);
@@ -161,7 +161,9 @@ static uint32_t log2_of(uint32_t n)
 	return whole << 8 | (uint32_t)(((uint64_t)n << 8 >> whole) & 255);
 }
 
-/* 256ths of a bit that a group needs of which so many are each byte. */
+/*
+ * Entropy of a group of total bytes, in 256ths of a bit; counts holds how often each byte occurs.
+ */
 static uint64_t entropy(const uint16_t *counts, uint32_t total)
 {
 	uint64_t bits = (uint64_t)total * log2_of(total);
@@ -174,7 +176,7 @@ static uint64_t entropy(const uint16_t *counts, uint32_t total)
 
 _Static_assert(LOOKED_AT <= UINT16_MAX, "counts");
 
-/* About how many bytes count words like these will take, split into groups. */
+/* Estimate how many bytes count words like these take, split into groups. */
 static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t count)
 {
 	uint16_t counts[GROUPS_COUNTED][256];
@@ -199,7 +201,7 @@ static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t c
 	return bits / (8 << 8) * count / looked_at + tables;
 }
 
-/* Pieces of the column, spread over all of it. How many words. */
+/* Take pieces of the column, spread evenly over all of it. Return the number of words. */
 static uint32_t look(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
 {
 	if (c->count <= LOOKED_AT) {
@@ -233,7 +235,7 @@ static bool is_constant(const struct columns *c, unsigned int column)
 	return !memcmp(words, words + 1, (c->count - 1) * sizeof(*words));
 }
 
-/* The differences to take, if any, and about how many bytes that makes. */
+/* Choose the differences to take, if any; *bytes is their estimated size. */
 static struct form choose_differences(const struct columns *c, unsigned int column,
 				      enum record_kind kind, uint64_t *bytes)
 {
@@ -257,7 +259,7 @@ static struct form choose_differences(const struct columns *c, unsigned int colu
 	return candidates[best];
 }
 
-/* Whether the column's words are better told in the context of another column's. */
+/* Add a context column to the form if the words take fewer bytes with it. */
 static struct form choose_context(const struct columns *c, unsigned int column,
 				  enum record_kind kind, struct form f, uint64_t *bytes)
 {
@@ -371,7 +373,10 @@ bool form_is_good(struct form f, unsigned int column, unsigned int width)
 	return !(f.bits & FORM_ROW_BEFORE) || f.reference < width;
 }
 
-/* Contexts are whole before what depends on them: not linked, and not dependent on later ones. */
+/*
+ * A context must be complete before the columns that depend on it: a context is neither linked nor
+ * dependent on a later column.
+ */
 bool forms_are_good(const struct form *forms, unsigned int width)
 {
 	for (unsigned int i = 0; i < width; i++) {
@@ -407,7 +412,7 @@ static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
 	return true;
 }
 
-/* later: numbers of the words that go on, in their order. */
+/* later receives the numbers of the words that have more bytes, in their order. */
 static bool get_split(struct input *in, uint64_t *words, uint32_t count, uint32_t *later)
 {
 	uint32_t left = count, longer = 0;
@@ -484,7 +489,7 @@ bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, 
 	return true;
 }
 
-/* Columns may refer to each other, so they are made whole record by record. */
+/* Columns may refer to each other, so complete them record by record. */
 void form_link(struct columns *c, const struct form *forms, uint64_t mask, uint32_t count)
 {
 	struct {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what a hostile buffer holds: every call checks; after a failure nothing more is read. */
+/*
+ * Read from a hostile buffer: every call checks the bounds; after a failure the caller must stop.
+ */
 #ifndef SKEIN_TRACE_INPUT_H
 #define SKEIN_TRACE_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is left of it. */
+/* The unread part of the buffer. */
 struct input {
 	const uint8_t *at, *end;
 };
 
-/* Inline: columns are read by it, word by word. */
+/* Inline, because columns are read word by word. */
 static inline bool input_varint(struct input *in, uint64_t *ret)
 {
 	uint64_t v = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Looking for rows that nothing refers to means looking through tables. So it waits until so many
- * have ended that it pays: a part of all that are there.
+ * Finding rows that nothing refers to means scanning whole tables. So a scan waits until enough
+ * entities have ended: 1,024 and half the number of threads that remained after the last scan.
  */
 #include "trace/old_rows.h"
 
@@ -15,16 +15,17 @@
 
 struct old_rows {
 	sqlite3 *db;
-	uint64_t ended;	 /* processes and threads, and losses, since the last look */
-	uint64_t wanted; /* so many make the next */
-	bool inlined;	 /* there are rows of that kind */
+	uint64_t ended;	 /* ended processes and threads, and losses, since the last scan */
+	uint64_t wanted; /* value of ended that starts the next scan */
+	bool inlined;	 /* there are rows of KIND_INLINED */
 };
 
 #define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
 
 /*
- * ?1: the time. The lane of a thread goes with the last of its names. The first name stays as long
- * as the lane, which points to it. Losses become one of each kind, so that counts stay true.
+ * ?1 is the time. The lane of a thread is deleted with the last of the thread's names; the first
+ * name stays as long as the lane, which refers to it. Losses are merged into one row per host,
+ * event, CPU and reason, so that counts stay true.
  */
 static const char *const deletes[] = {
 	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
@@ -73,7 +74,7 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
 		o->ended++;
 }
 
-/* One statement with one number. */
+/* Run one statement with one number as ?1. */
 static int run(struct old_rows *o, const char *sql, uint64_t number, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -110,7 +111,7 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 
 	if (result == 0)
 		result = run(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
-	/* One that stands before chunks that are gone leads to where nothing can be read. */
+	/* A checkpoint before deleted chunks would lead to records that are gone. */
 	if (result == 0)
 		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (result == 0)

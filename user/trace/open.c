@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Opening a trace that may come from anywhere. What can be told from its
- * first 100 bytes is told before SQLite sees it; then SQLite gets it read-only
- * and with everything switched off that a file could use against its reader:
- * https://sqlite.org/security.html
+ * Open a trace that may come from anywhere. The first 100 bytes are checked before SQLite opens the
+ * file; then SQLite opens it read-only, with every feature switched off that a hostile file could
+ * use against its reader: https://sqlite.org/security.html
  */
 #include "trace/open.h"
 
@@ -18,14 +17,14 @@
 #include "trace/cast.h"
 #include "trace/schema.h"
 
-/* https://sqlite.org/fileformat2.html, sections 1.3 and 3 */
+/* Layout: https://sqlite.org/fileformat2.html, sections 1.3 (header) and 3 (journal). */
 #define HEADER_SIZE 100
 #define HEADER_MAGIC "SQLite format 3" /* and its NUL */
 #define JOURNAL_MAGIC "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 #define JOURNAL_MAGIC_SIZE 8
 
 struct header {
-	uint64_t page_size, pages, size; /* pages 0: not told */
+	uint64_t page_size, pages, size; /* pages 0: unknown */
 	uint32_t application_id, version;
 };
 
@@ -80,7 +79,7 @@ static int check_header(int fd, struct trace *t, const char *path, struct error 
 	return 0;
 }
 
-/* No FIFO may make us wait and no device may be touched. */
+/* Open only a regular file, so that no FIFO blocks and no device is touched. */
 static int open_regular(const char *path, struct error *err)
 {
 	struct stat st;
@@ -109,9 +108,9 @@ static bool owned_by_user(const struct stat *st)
 }
 
 /*
- * A journal is played back only if it is ours: owned by the user as the trace
- * is, and without the name of a "super-journal" at its end, which SQLite
- * would look into and delete. skein never writes one.
+ * Play a journal back only if it is trustworthy: owned by the user, as the trace is, and without
+ * the name of a "super-journal" at its end, which SQLite would read and delete. skein never writes
+ * a super-journal.
  */
 static int check_journal(int fd, int journal, const char *path, struct error *err)
 {
@@ -157,7 +156,7 @@ static int explain_open(sqlite3 *db, int rc, const char *path, struct error *err
 	}
 }
 
-/* Reading the schema takes the lock, and rolls back what a killed recorder left. */
+/* Read the schema, which takes the lock and rolls back the transaction of a killed recorder. */
 static int touch(sqlite3 *db, const char *path, struct error *err)
 {
 	int rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
@@ -177,11 +176,17 @@ static int play_back(const char *real, const char *path, struct error *err)
 		sqlite3_extended_result_codes(db, 1);
 	result = rc == SQLITE_OK ? touch(db, path, err) : explain_open(db, rc, path, err);
 	sqlite3_close(db);
-	/* A file whose schema is damaged has been rolled back all the same. */
+	/*
+	 * -EBADMSG means that the schema is damaged, but the file has been rolled back all the
+	 * same.
+	 */
 	return result == -EBADMSG ? 0 : result;
 }
 
-/* A journal that starts with a 0 was emptied by a commit. */
+/*
+ * Roll back the last transaction if the journal is in use; a commit leaves a journal that starts
+ * with a zero byte.
+ */
 static int roll_back(int fd, const char *real, const char *path, struct error *err)
 {
 	char name[PATH_MAX], first = 0;
@@ -201,7 +206,10 @@ static int roll_back(int fd, const char *real, const char *path, struct error *e
 	return result;
 }
 
-/* What SQL may do here: read. Also asked of what a hostile schema makes of our own statements. */
+/*
+ * Allow SQL to read only. SQLite also calls this for the parts of a hostile schema (views) that
+ * skein's own statements use.
+ */
 static int authorize(void *context, int action, const char *first, const char *second,
 		     const char *database, const char *trigger)
 {
@@ -244,15 +252,18 @@ static void restrict_connection(struct trace *t)
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	/*
-	 * SQLite refuses a file that is shorter than it says, unless its schema
-	 * is declared writable, which the defensive mode forbids. Nothing can be
-	 * written through a read-only connection either way.
+	 * SQLite refuses a file that is shorter than its header says, unless its schema is declared
+	 * writable, which the defensive mode forbids. Nothing can be written through a read-only
+	 * connection either way.
 	 */
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DEFENSIVE, !t->truncated, NULL);
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, t->truncated, NULL);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		sqlite3_limit(t->db, limits[i].limit, limits[i].value);
-	/* Tables of a foreign file cannot be of modules that skein does not use. */
+	/*
+	 * Remove the modules that skein does not use, so that a foreign file has no virtual tables
+	 * of them.
+	 */
 	sqlite3_drop_modules(t->db, keep);
 }
 
@@ -272,8 +283,8 @@ static bool is_ours(const char *name, enum storage *storage)
 }
 
 /*
- * Our names must stand for plain tables or, where a kind is derived, for a
- * view; those of streams for nothing in the file.
+ * The names of stored kinds must belong to plain tables and those of derived kinds to views; the
+ * file must have nothing under the names of streams.
  */
 static int check_schema(struct trace *t, struct error *err)
 {
@@ -309,7 +320,7 @@ static int check_schema(struct trace *t, struct error *err)
 	return result;
 }
 
-/* A column that is computed when it is read makes gigabytes of a small file. */
+/* Refuse computed columns: they make gigabytes of a small file. */
 static int check_columns(struct trace *t, const char *table, struct error *err)
 {
 	char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
@@ -328,7 +339,7 @@ static int check_columns(struct trace *t, const char *table, struct error *err)
 	return result;
 }
 
-/* Of all tables, since SQL may read any. */
+/* Check all tables, since a query may read any of them. */
 static int check_tables(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -346,7 +357,10 @@ static int check_tables(struct trace *t, struct error *err)
 	return result;
 }
 
-/* A virtual table declares itself when it is first met, which the authorizer would not allow. */
+/*
+ * Prepare a statement on each stream before the authorizer is set: a virtual table is declared when
+ * it is first used, which the authorizer would not allow.
+ */
 static int connect_streams(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt;
@@ -366,7 +380,7 @@ static int connect_streams(struct trace *t, struct error *err)
 	return result;
 }
 
-/* Called every so many steps of a statement; 1 ends it. */
+/* Called every STEPS_EACH steps of a statement; returning 1 ends the statement. */
 #define STEPS_EACH 1000
 #define STEPS_LEAST 10000000ULL
 #define STEPS_PER_BYTE 100
@@ -387,7 +401,7 @@ void trace_allow(struct trace *t, bool bounded)
 	t->steps = bounded && t->size ? STEPS_LEAST + STEPS_PER_BYTE * t->size : 0;
 }
 
-/* A cell of a table is not smaller: its length, its key, and a header of one byte. */
+/* The smallest cell of an SQLite table: its length, its key, and a header of one byte. */
 #define ROW_BYTES 4
 
 uint64_t trace_rows_max(const struct trace *t)
@@ -455,7 +469,10 @@ int trace_open(struct trace **ret, const char *path, struct error *err)
 		      : error_errno(err, -errno, "cannot open %s", path);
 	if (result == 0)
 		result = check_header(fd, t, path, err);
-	/* Before SQLite opens the file: closing a descriptor drops its POSIX locks. */
+	/*
+	 * Close before SQLite opens the file: closing a descriptor drops the process's POSIX locks
+	 * on it.
+	 */
 	close(fd);
 	if (result == 0)
 		result = open_database(t, real, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open trace, as the files of this room see it. */
+/* The open trace, for the files of this directory only. */
 #ifndef SKEIN_TRACE_OPEN_H
 #define SKEIN_TRACE_OPEN_H
 
@@ -12,31 +12,34 @@
 struct trace {
 	sqlite3 *db;		     /* read-only */
 	char *path;		     /* as given */
-	struct stream_damage damage; /* met by queries */
-	bool truncated;		     /* the file is shorter than it says */
-	uint64_t dense;		     /* above this id no chunk is missing without being lost */
-	struct cast *cast;	     /* of cast_of(); NULL before */
-	uint64_t left_out;	     /* records that its sources could not read */
-	uint64_t size;		     /* bytes of the file; 0: not asked for, and nothing is bounded by it */
-	uint64_t steps;		     /* of SQLite that are left, see trace_allow(); 0: any number */
+	struct stream_damage damage; /* found by queries */
+	bool truncated;		     /* the file is shorter than its header says */
+	uint64_t dense;		     /* above this id every missing chunk is a loss */
+	struct cast *cast;	     /* cache of cast_of(); NULL until first used */
+	uint64_t left_out;	     /* records that sources of this trace could not read */
+	/* Bytes of the file, which bound what is read; 0: no bound (the writer's own trace). */
+	uint64_t size;
+	/* Remaining steps of SQLite, see trace_allow(); 0: no limit. */
+	uint64_t steps;
 };
 
 /*
- * What is in a file that is not made to harm bounds what can be read of it: a row takes some bytes,
- * and a text stands in it once. How many rows and bytes of text there can be, at most; of stacks,
- * which compress well, a number that is more than any recording had.
+ * Bounds on what may be read from the file, so that a hostile file cannot exhaust memory: the
+ * number of rows (a row takes some bytes), the bytes of text (a text stands in an honest file
+ * once), and the number of stacks (they compress well, so the bound is more than any recording
+ * had).
  */
 uint64_t trace_rows_max(const struct trace *t);
 uint64_t trace_text_max(const struct trace *t);
 uint64_t trace_stacks_max(const struct trace *t);
 
 /*
- * Statements that are run from now on may take as many steps as reading the whole trace several
- * times takes; beyond that they fail as those that meet damage do. false: as many as they need.
+ * Limit the steps of the statements run from now on to what reading the whole trace several times
+ * takes; beyond the limit, they fail like statements that find damage. false: no limit.
  */
 void trace_allow(struct trace *t, bool bounded);
 
-/* Whether the file has that table, or that column of it. */
+/* Return whether the file has that table, or that column of the table. */
 bool trace_has(const struct trace *t, const char *table, const char *column);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SQL over a trace: read-only statements, one after the other. */
+/* Run read-only SQL statements over a trace, one after the other. */
 #include <errno.h>
 #include <string.h>
 
 #include "trace/open.h"
 #include "trace/rows.h"
 
-/* Say where in the statement the mistake is, if SQLite knows. */
+/* Report where in the statement the mistake is, if SQLite knows. */
 static int explain_sql(struct trace *t, int rc, const char *sql, struct error *err)
 {
 	int offset = sqlite3_error_offset(t->db), result = sql_errno(t->db, rc);
@@ -30,7 +30,7 @@ static int run_statement(sqlite3_stmt *stmt, enum query_format format, FILE *out
 	return rows_print(stmt, format, out, err);
 }
 
-/* Rows that are missing are told as an error: what was printed is not all there was. */
+/* Report missing rows as an error, because the printed rows are incomplete. */
 static int check_damage(const struct trace *t, struct error *err)
 {
 	if (!t->damage.chunks)
@@ -49,7 +49,8 @@ int trace_query(struct trace *t, const char *sql, enum query_format format, FILE
 	const char *rest = sql, *at;
 	int result = 0, rc, statements = 0;
 
-	trace_allow(t, false); /* who asks may ask for much, and has Ctrl-C */
+	/* No step limit: users may run long queries and interrupt them by Ctrl-C. */
+	trace_allow(t, false);
 	t->damage = (struct stream_damage){.query = t->damage.query + 1};
 	while (result == 0 && *rest) {
 		at = rest;

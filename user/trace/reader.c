@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A trace as a source: every table and stream in order, row by row. Where the
- * file is damaged, the reader searches the next id that can be read and goes
- * on there; what lies between is put as a loss.
+ * Read a trace as a source: every table and stream in order, row by row. Where the file is damaged,
+ * the reader searches the next readable id and continues there; the ids between are put as a loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +13,9 @@
 #include "trace/sums.h"
 #include "trace/timeline.h"
 
-#define ROWS 256 /* records that are put at once: they stay in the processor's first cache */
-#define AHEAD 8 /* samples, as many as memory answers for at once */
-#define LOSSES_MAX 64 /* kept apart; what comes behind is added to the last */
+#define ROWS 256 /* records put at once: they fit the CPU's first-level cache */
+#define AHEAD 8 /* samples to prefetch: about as many loads as the CPU has in flight */
+#define LOSSES_MAX 64 /* separate losses; further ones are added to the last */
 
 #define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
 union any_record {
@@ -27,14 +26,14 @@ union any_record {
 struct file_source {
 	struct source source;
 	struct trace *trace;
-	struct sink *sink; /* while it runs */
+	struct sink *sink; /* the sink of the current run */
 	struct sums sums;
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
-	uint64_t last_loss_id; /* of the file */
-	uint64_t told;	       /* streams whose losses are known: mask of WANT() */
-	uint64_t text;	       /* bytes, of all rows so far */
-	uint64_t stacks;       /* records so far */
+	uint64_t last_loss_id; /* largest loss.id of the file */
+	uint64_t told;	       /* streams whose losses have been put: mask of WANT() */
+	uint64_t text;	       /* bytes of text in all rows so far */
+	uint64_t stacks;       /* records of stacks so far */
 };
 
 static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
@@ -53,7 +52,7 @@ static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_
 		.reason = LOSS_UNREADABLE_CHUNK, .time = time, .end = end, .count = count};
 }
 
-/* What a kind is made from: itself, unless it is derived. */
+/* Return the stored kind from which a kind is made: itself, unless it is derived. */
 static enum record_kind stored_as(enum record_kind kind)
 {
 	return kind == KIND_SUM ? KIND_SAMPLE : kind;
@@ -65,8 +64,8 @@ static bool is_stream(enum record_kind kind)
 }
 
 /*
- * Samples that are read and added up as well are missed once, and a chunk without a kind, which
- * concerns all streams, is told by the first.
+ * Report a damaged chunk of samples once, although samples are read twice (also for the sums); and
+ * report a chunk of no known kind, which concerns all streams, only for the first stream.
  */
 static void lose_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 		       uint64_t records)
@@ -97,7 +96,7 @@ static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
 			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(row, (int)i);
 		}
 	}
-	if (f->text > trace_text_max(f->trace)) { /* one text stands in many rows */
+	if (f->text > trace_text_max(f->trace)) { /* hostile: many rows share one stored text */
 		add_loss(f, 0, 0, 1);
 		return 0;
 	}
@@ -161,7 +160,7 @@ static int add_chunk(struct file_source *f, const struct columns *c, struct erro
 	return result;
 }
 
-/* A column that an older skein did not write yet is 0 or "". */
+/* Make the SELECT of a table. A column that an older skein did not write yet is 0 or ''. */
 static char *select_sql(const struct trace *t, enum record_kind k)
 {
 	const struct kind *kind = &kinds[k];
@@ -202,7 +201,7 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 	if (!trace_has(f->trace, kinds[k].name, kinds[k].fields[0].name)) {
 		if (schema_is_optional(k))
 			return 0;
-		add_loss(f, 0, 0, 1); /* every schema so far has all of them */
+		add_loss(f, 0, 0, 1); /* all schema versions have all these tables */
 		return 0;
 	}
 	result = prepare_table(&s, f->trace, k, err);
@@ -217,7 +216,7 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 	return result;
 }
 
-/* What sums are made from, as bits of the columns of samples. */
+/* The columns of samples from which sums are made, as a mask. */
 #define COLUMN_OF_SUMS(field) (1ULL << offsetof(struct sample, field) / sizeof(uint64_t))
 #define COLUMNS_OF_SUMS \
 	(COLUMN_OF_SUMS(event) | COLUMN_OF_SUMS(thread) | COLUMN_OF_SUMS(stack) | \
@@ -244,7 +243,7 @@ static int read_stream(struct file_source *f, enum record_kind k, struct error *
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
 
-/* Slices and edges come together, in one order. */
+/* Put slices and edges together, merged by time. */
 static int read_timeline(struct file_source *f, struct error *err)
 {
 	const struct timeline_query q = {

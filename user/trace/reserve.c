@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The reserve is a file without a name: its blocks go back to the file system when it is closed,
- * also when the recorder is killed, and nothing of it is ever in the trace.
+ * The reserve is an unnamed file: the file system frees its blocks when the file is closed, also
+ * when the recorder is killed, and the trace itself never contains them.
  */
 #include "trace/reserve.h"
 
@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 /*
- * Some rows, of which every page stands in the journal, too: those of host, info and event, and
- * for each CPU one of account and some of loss, of less than 64 bytes.
+ * Space for the last rows and for the copies of their pages in the journal: the rows of host, info
+ * and event, and for each CPU one row of account and some of loss, of less than 64 bytes each.
  */
 #define RESERVE_BYTES (32 << 10)
 #define RESERVE_CPU_BYTES 512
 
-/* File systems that have no O_TMPFILE get a file that has a name for an instant. */
+/* On a file system without O_TMPFILE, make a named file and unlink it at once. */
 static int open_named(const char *path)
 {
 	char name[4096];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The rows of an SQL statement as a table, as CSV or as JSON. A table takes
- * its widths from the first rows, which it holds back; whatever follows is
- * printed as it comes, so memory does not grow with the result.
+ * Print the rows of an SQL statement as a table, as CSV or as JSON. A table takes its column widths
+ * from the first rows, which are held back; later rows are printed as they come, so memory does not
+ * grow with the result.
  */
 #include "trace/rows.h"
 
@@ -19,13 +19,13 @@
 
 #define MEASURED_ROWS 1000
 #define MEASURED_BYTES (1 << 20)
-#define CELL_BYTES 4096 /* of a cell in a table; longer ones are cut and marked */
+#define CELL_BYTES 4096 /* most bytes of a table cell; longer texts are cut and marked */
 
 struct table {
 	unsigned int columns;
 	unsigned int *widths;
-	bool *numeric;	      /* nothing but numbers was seen in this column */
-	VECTOR(char *) cells; /* of the rows held back */
+	bool *numeric;	      /* the column has only numbers so far */
+	VECTOR(char *) cells; /* cells of the rows held back */
 	size_t bytes;
 };
 
@@ -70,7 +70,7 @@ static void put_rule(FILE *out, const struct table *t)
 	}
 }
 
-/* Print what was held back, the heading first. */
+/* Print the heading, then the rows held back. */
 static void release(struct table *t, sqlite3_stmt *stmt, FILE *out)
 {
 	char buf[CELL_BYTES];
@@ -173,7 +173,7 @@ static void put_hex(FILE *out, const unsigned char *bytes, int size)
 		fprintf(out, "%02x", bytes[i]);
 }
 
-/* https://www.rfc-editor.org/rfc/rfc4180 */
+/* Quote a CSV field as in https://www.rfc-editor.org/rfc/rfc4180. */
 static void csv_text(FILE *out, const char *text, size_t size)
 {
 	bool quote = false;
@@ -226,7 +226,7 @@ static int print_csv(sqlite3_stmt *stmt, FILE *out, int *rc)
 	return 0;
 }
 
-/* A blob as the hexadecimal digits of its bytes. */
+/* Write a blob as the hexadecimal digits of its bytes. */
 static int json_blob(struct json *j, sqlite3_stmt *stmt, int column)
 {
 	const unsigned char *bytes = sqlite3_column_blob(stmt, column);

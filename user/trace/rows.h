@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of an SQL statement, printed as a table, as CSV or as JSON. */
+/* Print the rows of an SQL statement as a table, as CSV or as JSON. */
 #ifndef SKEIN_TRACE_ROWS_H
 #define SKEIN_TRACE_ROWS_H
 
@@ -9,8 +9,8 @@
 #include "trace/trace.h"
 
 /*
- * Step through stmt and print its rows. 0, or a negative errno of out, or
- * -EBADMSG or another errno of SQLite, with the cause in *err.
+ * Step through stmt and print its rows. Return 0, or a negative errno of out, or -EBADMSG or
+ * another errno of SQLite, with the cause in *err.
  */
 int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err);
 

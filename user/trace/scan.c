@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows of a table in the order of their ids, past what is damaged. */
+/* Read the rows of a table in the order of their ids, and skip damaged parts. */
 #include "trace/scan.h"
 
-#define SKIPS_MAX 4096 /* damaged places in one table, before the rest is given up */
+#define SKIPS_MAX 4096 /* damaged places in one table, after which the rest is given up */
 
 void scan_open(struct scan *s, struct trace *t, sqlite3_stmt *rows, sqlite3_stmt *probe,
 	       uint64_t dense)
@@ -28,7 +28,7 @@ int scan_probe(sqlite3 *db, sqlite3_stmt **ret, const char *table, struct error 
 	return result;
 }
 
-/* The first id at or behind from: SQLITE_ROW and *ret, or SQLITE_DONE, or damage. */
+/* Find the first id >= from: SQLITE_ROW and *ret, or SQLITE_DONE, or a code for damage. */
 static int probe(struct scan *s, uint64_t from, uint64_t *ret)
 {
 	int rc;
@@ -42,8 +42,8 @@ static int probe(struct scan *s, uint64_t from, uint64_t *ret)
 }
 
 /*
- * From an id that cannot be read: take ever longer steps until something can,
- * then halve the last step until its edge is found. True and the id in *ret.
+ * From an unreadable id, take doubling steps until an id can be read, then bisect the last step to
+ * find the edge of the damage. Return true and the id in *ret.
  */
 static bool skip_damage(struct scan *s, uint64_t *ret)
 {
@@ -83,7 +83,7 @@ static int step(struct scan *s)
 	return sqlite3_step(s->rows);
 }
 
-/* Go on behind the damage. False: there is nothing behind it. */
+/* Continue after the damage. Return false if nothing can be read after it. */
 static bool pass_damage(struct scan *s, uint64_t *lost)
 {
 	uint64_t next;
@@ -105,7 +105,7 @@ static void arrive(struct scan *s, uint64_t *lost)
 	if (!s->probe)
 		return;
 	id = (uint64_t)sqlite3_column_int64(s->rows, 0);
-	if (id <= s->after) /* one of the two is not its own */
+	if (id <= s->after) /* one of the two rows has a wrong id */
 		++*lost;
 	else if (id > s->dense && id > s->after + 1)
 		*lost += id - 1 - (s->after > s->dense ? s->after : s->dense);
@@ -120,7 +120,7 @@ int scan_next(struct scan *s, uint64_t *lost, struct error *err)
 	while (s->rows && !s->done) {
 		rc = step(s);
 		if (rc == SQLITE_ROW && s->met++ >= trace_rows_max(s->trace)) {
-			++*lost; /* pages that stand in the table more than once */
+			++*lost; /* the table uses some pages more than once */
 			s->done = true;
 			return 0;
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The SQL schema of a trace, made from the lists of base/record.h. */
+/* The SQL schema of a trace, generated from the lists of base/record.h. */
 #include "trace/schema.h"
 
 #include <errno.h>
@@ -101,17 +101,18 @@ const struct blob_table blob_tables[] = {
 #define RUNTIME_FLAGS_SQL "(flags & " NUMBER_SQL(RUNTIME_FLAGS) ")"
 _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums are the same");
 
-/* A path without its folders. */
+/* SQL for a path without its folders. */
 #define BASE_SQL(path) "replace(" path ", rtrim(" path ", replace(" path ", '/', '')), '')"
 
-/* Of a function of Python: its file, and where it begins. */
+/* SQL for the file of a Python function and the line where the function begins. */
 #define PLACE_SQL \
 	"' (' || CASE WHEN file LIKE '<%' THEN file ELSE " BASE_SQL("file") " END ||" \
 	" CASE WHEN function.line THEN ':' || function.line ELSE '' END || ')'"
 
 /*
- * Names of frames as every output of skein shows them; see profile_frame_name(). What differs is
- * that two functions of Python that only the folders of their files tell apart have one name here.
+ * SQL for the names of frames as every output of skein shows them; see profile_frame_name(). One
+ * difference: two Python functions that differ only in the folders of their files share one name
+ * here.
  */
 #define FRAME_NAME_SQL \
 	"SELECT frame.id AS id, CASE" \
@@ -131,7 +132,10 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" FROM frame LEFT JOIN function ON function.id = frame.function" \
 	" LEFT JOIN mapping ON mapping.id = frame.mapping"
 
-/* Samples added up first by an id, so that names are looked up and compared once for each. */
+/*
+ * SQL that first adds the samples up by an id, so that each name is looked up and compared only
+ * once.
+ */
 #define PART_SQL(id, from) \
 	"(SELECT event, " id " AS id, count(*) AS count, sum(weight) AS weight FROM " from \
 	" GROUP BY 1, 2) AS part LEFT JOIN event ON event.id = part.event"
@@ -141,14 +145,14 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
-/* As reports count: without the samples of idle CPUs, which have pid 0. */
+/* SQL that leaves out the samples of idle CPUs, which have pid 0, as reports do. */
 #define NOT_IDLE_SQL \
 	"WHERE thread NOT IN (SELECT thread.id FROM thread JOIN process" \
 	" ON process.id = thread.process WHERE process.pid = 0)"
 
 /*
- * The innermost function at a frame's address, as inlined_attach() takes it: NULL where nothing is
- * inlined, where rows are missing, and of frames that are not native.
+ * SQL for the innermost function at a frame's address, by the rules of inlined_attach(): NULL where
+ * nothing is inlined, where rows are missing, and for frames that are not native.
  */
 #define INNERMOST_SQL \
 	"(SELECT function.name FROM inlined JOIN function ON function.id = inlined.function" \
@@ -157,7 +161,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" AND (SELECT kind FROM frame WHERE id = part.id) =" \
 	" (SELECT id FROM frame_kind WHERE word = 'native')), "
 
-/* innermost: empty, or INNERMOST_SQL in traces that have the table of inlined functions. */
+/* innermost is empty, or INNERMOST_SQL in traces that have the table of inlined functions. */
 #define HOTTEST_SQL(innermost) \
 	"SELECT event.name AS event, coalesce(" innermost "frame_name.name, '[no stack]')" \
 	" AS function, coalesce(frame_name.path, '') AS path, " SHARE_SQL \
@@ -168,14 +172,20 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
-/* thread.id of who a lane is then; of its first name, if none is that old. NULL: no thread. */
+/*
+ * SQL for the thread.id under which a lane's thread ran at edge.time; the thread's first name if
+ * none is that old. NULL if the lane is not a thread's.
+ */
 #define THREAD_SQL(lane) \
 	"coalesce((SELECT id FROM thread WHERE thread.lane = " lane " AND " lane " <> 0" \
 	" AND start <= edge.time ORDER BY start DESC, id DESC LIMIT 1)," \
 	" (SELECT number FROM lane WHERE id = " lane \
 	" AND kind = " LANE_KIND_SQL("thread") "))"
 
-/* The streams come first: else they would be gone through once for each row of another table. */
+/*
+ * The stream is the outer table of the join: as an inner table it would be scanned once for each
+ * row of the outer table.
+ */
 #define RUNNING_SQL \
 	"SELECT slice.time AS time, slice.\"end\" AS \"end\", lane.number AS cpu," \
 	" process.pid AS pid, thread.tid AS tid, process.comm AS process, thread.comm AS comm," \
@@ -282,7 +292,7 @@ static void append_table(sqlite3_str *s, enum record_kind k)
 	} else {
 		sqlite3_str_appendall(s, ");");
 	}
-	if (k == KIND_THREAD) /* who a lane is at a time */
+	if (k == KIND_THREAD) /* for the lookup of a lane's thread at a time */
 		sqlite3_str_appendall(s, "CREATE INDEX thread_lane ON thread(lane, start);");
 }
 

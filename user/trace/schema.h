@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The SQL schema of a trace, made from the lists of base/record.h: the tables,
- * the chunks of the streams, views of what is derived, a table of words per
- * enumeration, and views for people. Described in docs/trace-format.md.
+ * The SQL schema of a trace, generated from the lists of base/record.h: the tables, the chunks of
+ * the streams, views of the derived kinds, one table of words per enumeration, and views for
+ * people. docs/trace-format.md describes the schema.
  */
 #ifndef SKEIN_TRACE_SCHEMA_H
 #define SKEIN_TRACE_SCHEMA_H
@@ -15,12 +15,12 @@
 
 #define SCHEMA_APPLICATION_ID 0x534b4549 /* "SKEI" */
 /*
- * Grows when an older reader would misunderstand; a new column, table or word needs no growth.
- * 2: chunks in forms that version 1 did not know.
+ * The version grows when an older reader would misunderstand the file; a new column, table or word
+ * does not change it. Version 2 added forms of chunk columns that version 1 does not know.
  */
 #define SCHEMA_VERSION 2
 
-/* The words of one enumeration, as a table. */
+/* The words of one enumeration, stored as a table. */
 struct word {
 	uint64_t id;
 	const char *word;
@@ -50,38 +50,38 @@ struct chunk_column {
 
 extern const struct chunk_column chunk_columns[];
 
-/* The tables of blobs. */
+/* A table with a BLOB column. */
 struct blob_table {
 	const char *name;
 	const char *doc;
 	const struct chunk_column *columns; /* ends with a NULL name */
-	const char *index;		    /* what is indexed, beside the id */
+	const char *index;		    /* indexed columns, besides the id */
 };
 
 /* Ends with a NULL name. */
 extern const struct blob_table blob_tables[];
 
-/* How many leading fields are the primary key of a table: 1 (id) but for two kinds. */
+/* Return how many leading fields form the primary key of a table: 1 (id), or 2 for two kinds. */
 unsigned int schema_key_fields(enum record_kind kind);
 
-/* Whether its table is there only in traces that have rows of it. */
+/* Return whether only traces that have rows of this kind have its table. */
 bool schema_is_optional(enum record_kind kind);
 /* Make the table of an optional kind. */
 int schema_add(sqlite3 *db, enum record_kind kind, struct error *err);
 
-/* Make all tables in an empty database, with application_id and user_version. */
+/* Make all tables in an empty database, and set application_id and user_version. */
 int schema_create(sqlite3 *db, struct error *err);
 
 /*
- * The statement that puts one row, its parameters in the order of the fields:
- * the later row replaces the earlier. From sqlite3_free()'s memory; NULL without memory.
+ * Return the statement that puts one row, with its parameters in the order of the fields; a later
+ * row replaces an earlier one of the same key. Free it by sqlite3_free(). NULL without memory.
  */
 char *schema_put_sql(enum record_kind kind);
 
-/* The SELECT that makes the rows of a derived kind. */
+/* Return the SELECT that computes the rows of a derived kind. */
 const char *schema_derived_sql(enum record_kind kind);
 
-/* The table chapters of docs/trace-format.md, in Markdown. */
+/* Print the chapters on tables of docs/trace-format.md, in Markdown. */
 void schema_document(FILE *out);
 
 #endif

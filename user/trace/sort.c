@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A radix sort: keys of a chunk span few bits, times of a second 30. */
+/* A radix sort, which suits keys that span few bits: the times of one second span 30 bits. */
 #include "trace/sort.h"
 
 #include <errno.h>
@@ -34,7 +34,9 @@ void sorter_free(struct sorter *s)
 	*s = (struct sorter){0};
 }
 
-/* The least key and by how much the greatest exceeds it. True if they are in order already. */
+/*
+ * Find the least key and the span to the greatest key. Return true if the rows are already sorted.
+ */
 static bool survey(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
 {
 	uint64_t greatest = 0, last = 0, key;

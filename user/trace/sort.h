@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of a chunk in the order of a key: stable, in time that grows with the rows alone. */
+/* Sort the rows of a chunk by a key: stable, in time proportional to the number of rows. */
 #ifndef SKEIN_TRACE_SORT_H
 #define SKEIN_TRACE_SORT_H
 
@@ -7,22 +7,22 @@
 
 #include "trace/columns.h"
 
-/* Working memory, owned by whoever sorts; zeroed memory is ready. */
+/* Working memory, owned by the caller. Zeroed memory is a valid empty sorter. */
 struct sorter {
-	uint64_t *keys; /* of rows: filled by the caller */
-	uint32_t *rows; /* numbers of rows: filled by the caller, sorted by sort_rows() */
+	uint64_t *keys; /* keys by row number, filled by the caller */
+	uint32_t *rows; /* row numbers, filled by the caller, sorted by sort_rows() */
 	uint32_t *spare;
 	uint32_t capacity;
 };
 
-/* Room for that many rows, with numbers below that: 0 or -ENOMEM. Keys are indexed by number. */
+/* Make room for so many rows, whose numbers must be below that count. Return 0 or -ENOMEM. */
 int sorter_reserve(struct sorter *s, uint32_t rows);
 void sorter_free(struct sorter *s);
 
-/* Sort the first count numbers in rows by their keys; those with equal keys stay as they are. */
+/* Sort the first count numbers in rows by their keys; rows with equal keys keep their order. */
 void sort_rows(struct sorter *s, uint32_t count);
 
-/* A copy of records, in the order of one of their columns. 0 or -ENOMEM. */
+/* Copy records to ret, sorted by one of their columns. Return 0 or -ENOMEM. */
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
 		 struct columns *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SQLite's result codes and calls in the terms of this project. */
+/* Map SQLite's result codes and calls to negative errno values and struct error. */
 #include "trace/sql.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@ int sql_is_damage(int rc)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_TOOBIG:
-	case SQLITE_INTERRUPT: /* by the reader of a trace that takes more steps than it can need */
+	/*
+	 * The progress handler of a trace ends a statement that takes more steps than it can need.
+	 */
+	case SQLITE_INTERRUPT:
 		return 1;
 	case SQLITE_IOERR:
 		return rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS;
@@ -21,7 +24,7 @@ int sql_is_damage(int rc)
 	}
 }
 
-/* Each open file keeps the errno of its last call that failed: the database's, or the journal's. */
+/* Return the errno of the last failed call on the database file, or else on its journal. */
 static int file_errno(sqlite3 *db)
 {
 	sqlite3_file *journal = NULL;
@@ -35,7 +38,10 @@ static int file_errno(sqlite3 *db)
 	return code;
 }
 
-/* The connection's own errno is that of the last call of all: a rollback has made some since. */
+/*
+ * Prefer the errno of the file: the connection's errno is that of its very last call, and a
+ * rollback has made further calls since the failure.
+ */
 static int io_errno(sqlite3 *db, int rc)
 {
 	int code = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQLite's result codes and calls in the terms of this project: negative errnos, struct error. */
+/* Map SQLite's result codes and calls to negative errno values and struct error. */
 #ifndef SKEIN_TRACE_SQL_H
 #define SKEIN_TRACE_SQL_H
 
@@ -7,22 +7,25 @@
 
 #include "base/error.h"
 
-/* SQLITE_FULL is -ENOSPC, damage is -EBADMSG; an I/O error keeps the errno that caused it. */
+/*
+ * Return the negative errno for rc: SQLITE_FULL is -ENOSPC, damage is -EBADMSG; an I/O error keeps
+ * the errno that caused it.
+ */
 int sql_errno(sqlite3 *db, int rc);
 
-/* Say "what: SQLite's message" and return sql_errno(). */
+/* Set err to "what: SQLite's message" and return sql_errno(). */
 int sql_fail(sqlite3 *db, int rc, struct error *err, const char *what);
 
-/* True if rc tells of damage in the file, as opposed to a failure of this machine. */
+/* Return whether rc means damage in the file, as opposed to a failure of this machine. */
 int sql_is_damage(int rc);
 
-/* Run statements without rows. */
+/* Run statements that yield no rows. */
 int sql_exec(sqlite3 *db, const char *sql, struct error *err);
 
-/* The statement must be finalized by the caller.*/
+/* Prepare a statement, which the caller must finalize. -ENOMEM if sql is NULL. */
 int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql, struct error *err);
 
-/* The one integer that sql yields. */
+/* Run a query and return the integer of its first row; -ENODATA without rows. */
 int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *ret, struct error *err);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples added up per (event, thread, stack, flags): open addressing, linear probing. */
+/*
+ * Add samples up per (event, thread, stack, flags): a hash table with open addressing and linear
+ * probing.
+ */
 #include "trace/sums.h"
 
 #include <errno.h>
@@ -7,16 +10,17 @@
 #include <string.h>
 
 /*
- * Few parts for what one recording has in different stacks. What is searched in is 1 MiB and
- * stays in the processor's cache; the sums, 4.5 MiB, are written one behind the other.
+ * The table is large enough that the keys of a recording make few parts. The slots that are
+ * searched take 1 MiB and stay in the CPU's cache; the sums, 4.5 MiB, are written sequentially.
  */
 #define SLOT_BITS 17
 #define SLOTS (1u << SLOT_BITS)
-#define SUMS_MAX (SLOTS / 4 * 3) /* probes stay short */
+#define SUMS_MAX (SLOTS / 4 * 3) /* bounds the load factor, so that probes stay short */
 
 struct sums_slot {
-	uint32_t tag; /* of the key, so that most others are told apart without a look at theirs */
-	uint32_t sum; /* its number + 1; 0: free */
+	/* Part of the key's hash: most other keys differ without a look at their sum. */
+	uint32_t tag;
+	uint32_t sum; /* index in items + 1; 0: free */
 };
 
 int sums_init(struct sums *s)
@@ -40,7 +44,7 @@ void sums_clear(struct sums *s)
 	s->count = 0;
 }
 
-/* Ids are given by skein in order, so a multiplication spreads them well enough. */
+/* skein assigns ids in order, so a multiplication spreads them well enough. */
 static inline uint64_t hash_of(const struct sample *r, uint64_t flags)
 {
 	uint64_t h = r->stack * 0x9e3779b97f4a7c15ULL;

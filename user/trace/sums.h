@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples added up per (event, thread, stack, SAMPLE_FLAGS_OF_RUNTIME) in a
- * table of fixed size: when it is full, what it holds is passed on as one part
- * of the sums, and it begins anew.
+ * Add samples up per (event, thread, stack, SAMPLE_FLAGS_OF_RUNTIME) in a table of fixed size: when
+ * the table is full, its owner passes its contents on as one part of the sums and clears it.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H
@@ -16,7 +15,7 @@ struct sums_slot;
 
 struct sums {
 	struct sums_slot *slots;
-	struct sum *items; /* in the order of their coming */
+	struct sum *items; /* in order of first occurrence */
 	uint32_t count;
 };
 
@@ -24,10 +23,10 @@ int sums_init(struct sums *s); /* 0 or -ENOMEM */
 void sums_free(struct sums *s);
 void sums_clear(struct sums *s);
 
-/* False, and nothing added, if there is no room for one more key. */
+/* Add a sample. Return false and add nothing if there is no room for one more key. */
 bool sums_add(struct sums *s, const struct sample *r);
 
-/* Have what sums_add() will look at fetched from memory, for a sample that comes soon. */
+/* Prefetch the memory that sums_add() will access, for a sample that follows soon. */
 void sums_foresee(const struct sums *s, const struct sample *r);
 
 #endif

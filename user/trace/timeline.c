@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two streams, merged. Of each the chunk at hand is decoded, and the rows of it that are asked
- * for are sorted by time.
+ * Merge the two streams. Of each stream, the current chunk is decoded, and its rows within the
+ * query are sorted by time.
  */
 #include "trace/timeline.h"
 
@@ -10,7 +10,7 @@
 
 #include "trace/sort.h"
 
-/* The two streams, slices first: they go before edges of the same time. */
+/* The two streams; slices come first, because they precede edges of the same time. */
 static const enum record_kind line_kinds[] = {KIND_SLICE, KIND_EDGE};
 #define LINES (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
@@ -23,7 +23,7 @@ union line_record {
 struct line {
 	struct chunks chunks;
 	struct sorter sorter;
-	uint32_t next, count; /* of the sorted rows */
+	uint32_t next, count; /* next row and number of the sorted rows */
 	bool end;
 };
 
@@ -40,7 +40,8 @@ static uint64_t order_of(enum record_kind kind, const union line_record *r)
 
 static bool is_in_range(const struct timeline_query *q, const union line_record *r)
 {
-	uint64_t time = r->words[0], end = r->words[1]; /* of both kinds */
+	/* Both kinds begin with time and end. */
+	uint64_t time = r->words[0], end = r->words[1];
 
 	return time <= q->to && (end > time ? end : time) >= q->from;
 }
@@ -64,7 +65,7 @@ static int sort_chunk(struct timeline *l, struct line *line)
 	return 0;
 }
 
-/* Have a row at hand, if there is one. */
+/* Load chunks until the stream has a next row or ends. */
 static int fill(struct timeline *l, struct line *line, struct error *err)
 {
 	int result;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices and edges of a trace as one sequence: in the order of slice_order() and edge.time,
- * slices before edges when equal, whatever the order in which chunks keep them. A record that
- * was put late, behind a cut between chunks, comes where its chunk begins: the same records come
- * in the same order every time.
+ * Read slices and edges of a trace as one sequence: in the order of slice_order() and edge.time,
+ * slices before edges at equal times, whatever the order within the chunks. A record that was put
+ * so late that it is in a later chunk than its neighbours comes where its chunk begins; the order
+ * is the same on every reading.
  */
 #ifndef SKEIN_TRACE_TIMELINE_H
 #define SKEIN_TRACE_TIMELINE_H
@@ -15,21 +15,21 @@ struct timeline;
 
 struct timeline_query {
 	/*
-	 * ns, both inclusive: records that touch this range. Open slices and edges have their
-	 * time alone, so what threads did at `from` follows only if reading begins with the
-	 * trace or where a checkpoint tells of their states. Zero to UINT64_MAX is everything.
+	 * Records that touch this range, in ns, both ends inclusive. An open slice or edge counts
+	 * with its time alone, so the states of threads at `from` follow only if reading begins
+	 * with the trace or at a checkpoint that holds their states. 0 to UINT64_MAX is everything.
 	 */
 	uint64_t from, to;
-	uint64_t after; /* chunk.id: what stands in chunks up to it is passed over; 0: nothing */
-	uint64_t until; /* ... in chunks behind it; 0: nothing */
+	uint64_t after; /* skip chunks with ids up to this one; 0: none */
+	uint64_t until; /* skip chunks with ids above this one; 0: none */
 	uint64_t kinds; /* WANT(SLICE), WANT(EDGE) or both */
-	struct chunk_losses losses; /* what could not be read; lost may be NULL */
+	struct chunk_losses losses; /* called for unreadable records; lost may be NULL */
 };
 
-/* t must outlive the timeline. Memory is bounded by one chunk of each kind. */
+/* Open a timeline. t must outlive it. Its memory is bounded by one chunk of each kind. */
 int timeline_open(struct timeline **ret, struct trace *t, const struct timeline_query *q,
 		  struct error *err);
-/* 1: *record, of that kind, valid until the next call; 0: there is no more; or -errno. */
+/* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
 int timeline_next(struct timeline *l, enum record_kind *kind, const void **record,
 		  struct error *err);
 /* Accepts NULL. */

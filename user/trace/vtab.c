@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Eponymous virtual tables over the chunks of a stream. Bounds on the first
- * column (time, or the id of stacks) choose the chunks through their index;
- * only the columns that a query uses are decoded. A stack's id leads to its
- * row directly. SQLite checks every condition again, so bounds may be generous.
- * A hidden last column names the trace, where the connection has several.
+ * Eponymous virtual tables over the chunks of a stream. Bounds on the first column (time, or the id
+ * of stacks) select chunks through their index; only the columns that a query uses are decoded. The
+ * id of a stack leads directly to its row. SQLite checks every condition again, so bounds may be
+ * too wide. A hidden last column names the trace, for connections with several traces.
  */
 #include "trace/vtab.h"
 
@@ -17,12 +16,12 @@
 #include "trace/finder.h"
 
 /*
- * idxNum: which of these stand in argv, in this order: the trace, and bounds
- * on the first column; LOOK_UP: the one bound is an id.
+ * Bits of idxNum: which constraints are in argv, in this order: the trace, then bounds on the first
+ * column. LOOK_UP: the only bound is an id.
  */
 enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, LOOK_UP = 16 };
 
-#define ROWS_UNKNOWN 1e7 /* of a stream; what matters is that it is many */
+#define ROWS_UNKNOWN 1e7 /* rows of a stream; only "many" matters */
 #define LOOK_UP_COST 10
 
 struct stream_module {
@@ -31,10 +30,10 @@ struct stream_module {
 	struct stream_damage *damage;
 };
 
-/* One trace of the connection, as this table has met it. */
+/* A trace of the connection that this table has used. */
 struct met_trace {
 	struct met_trace *next;
-	struct finder *finder; /* NULL: not needed yet */
+	struct finder *finder; /* NULL until needed */
 	char name[];
 };
 
@@ -42,20 +41,20 @@ struct stream_table {
 	sqlite3_vtab base;
 	const struct stream_module *module;
 	struct met_trace *met;
-	size_t cursors; /* that are open */
+	size_t cursors; /* open cursors */
 };
 
 struct stream_cursor {
 	sqlite3_vtab_cursor base;
-	const struct met_trace *of; /* whose chunks these are */
+	const struct met_trace *of; /* the trace that is read */
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns;
 	uint64_t mask; /* columns in use */
 	sqlite3_int64 chunk;
 	uint32_t row;
-	uint32_t row_base; /* of the columns in their chunk */
-	bool single;	   /* there is no other chunk */
+	uint32_t row_base; /* row of columns' first record within the chunk */
+	bool single;	   /* the cursor delivers one row only (look-up by id) */
 	bool end;
 };
 
@@ -135,7 +134,7 @@ static int bound_of(unsigned char op)
 	}
 }
 
-/* argv follows the order of the bits, so the constraints are looked through bit by bit. */
+/* argv is in the order of the bits, so search the constraints bit by bit. */
 static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -151,7 +150,7 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	}
 }
 
-/* False: it is named by what is not known yet, so this plan is none. */
+/* Return false if the trace's name is not known yet in this plan, which rules the plan out. */
 static bool take_trace(sqlite3_index_info *info, int column, int *argv)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -209,7 +208,7 @@ static int stream_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return SQLITE_OK;
 }
 
-/* Whether a database may be detached, and another one attached under its name. */
+/* Return whether a known database may be detached, and another attached under the same name. */
 static bool may_change(const struct stream_table *t)
 {
 	return t->met && (t->met->next || sqlite3_stricmp(t->met->name, "main"));
@@ -234,7 +233,10 @@ static struct stream_table *table_of(const struct stream_cursor *c)
 	return (struct stream_table *)c->base.pVtab;
 }
 
-/* Takes the message, which is for the user, from sqlite3_mprintf(). */
+/*
+ * Set the error message, which the user sees; takes ownership of message, made by
+ * sqlite3_mprintf().
+ */
 static int fail(struct stream_table *t, int rc, char *message)
 {
 	sqlite3_free(t->base.zErrMsg);
@@ -269,7 +271,7 @@ static int meet_trace(struct stream_table *t, const char *name, struct met_trace
 	return SQLITE_OK;
 }
 
-/* name: NULL if the query names none. */
+/* name is NULL if the query names no trace. */
 static int choose_trace(struct stream_cursor *c, sqlite3_value *name, struct met_trace **ret)
 {
 	struct stream_table *t = table_of(c);
@@ -321,7 +323,10 @@ static int next_chunk(struct stream_cursor *c)
 	return result < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* A bound that is no integer is rounded away from the rows, or left out: SQLite checks again. */
+/*
+ * Bind a bound. A bound that is not an integer is rounded so that it selects more rows, or left
+ * out: SQLite checks the rows again.
+ */
 static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int round)
 {
 	double real;
@@ -340,7 +345,7 @@ static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int 
 	}
 }
 
-/* False if no record can have it. */
+/* Return false if no record can have that id. */
 static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
 {
 	double real;
@@ -376,7 +381,7 @@ static int look_up(struct stream_cursor *c, struct met_trace *of, sqlite3_value 
 		return fail_damaged(table_of(c));
 	if (rc != SQLITE_OK || !p.columns)
 		return rc;
-	/* A copy: the next cursor's record may push this one's chunk out. */
+	/* Copy the row: the lookup of another cursor may evict this chunk from the cache. */
 	if (columns_reserve(&c->columns, p.columns->width, 1) < 0)
 		return SQLITE_NOMEM;
 	columns_copy(&c->columns, p.columns, p.row);
@@ -476,7 +481,9 @@ static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-/* Without xCreate a table is eponymous only: it exists by its name in every connection. */
+/*
+ * A module without xCreate is eponymous only: its table exists under its name in every connection.
+ */
 static const sqlite3_module stream_functions = {
 	.iVersion = 1,
 	.xConnect = stream_connect,

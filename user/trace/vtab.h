@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The streams as SQL tables, decoded from the chunks of a trace as they are
- * read. Needs nothing but the codec, so it serves as a loadable extension too
- * (user/extension.c). Where several traces are attached, the table is a
- * function of their names: sample('main').
+ * Show the streams as SQL tables, decoded from the chunks of a trace as they are read. Depends on
+ * nothing but the codec, so it also serves as a loadable extension (user/extension.c). Where
+ * several traces are attached, the table is a table-valued function of their names: sample('main').
  */
 #ifndef SKEIN_TRACE_VTAB_H
 #define SKEIN_TRACE_VTAB_H
@@ -12,19 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Chunks that could not be decoded: their records are missing in the rows of one query. */
+/* Chunks that could not be decoded: one query lacks their records. */
 struct stream_damage {
-	bool refuse;	/* such a chunk ends the query instead */
-	uint64_t query; /* its number, from 1 on */
+	bool refuse;	/* end a query at such a chunk instead of leaving the chunk out */
+	uint64_t query; /* number of the current query, from 1 */
 	uint64_t chunks, records;
 };
 
-/* One more chunk, with as many records as it claims. */
+/* Count one more damaged chunk, with as many records as it claims. */
 void stream_damage_add(struct stream_damage *d, sqlite3_int64 records);
 
 /*
- * Make the tables known to a connection. damage is counted up as queries
- * meet it, and must outlive the connection. An SQLite result code.
+ * Register the tables with a connection. Queries count the damage that they find in damage, which
+ * must outlive the connection. Return an SQLite result code.
  */
 int stream_tables_register(sqlite3 *db, struct stream_damage *damage);
 
