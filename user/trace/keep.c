@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is older than what is to be kept. Stacks, frames and functions are referred to again and
- * again, so they go by epochs: when the source says that it begins anew with them
- * (sink_forget()), those before can go with the last sample that refers to one of them.
+ * Delete what is older than the time to keep. Stacks, frames and functions are referred to again
+ * and again, so they are deleted by epochs: after the source has announced (sink_forget()) that
+ * later records do not refer to earlier ones, those of an epoch are deleted with the last sample
+ * that refers to them.
  */
 #include "trace/keep.h"
 
@@ -16,15 +17,15 @@
 #include "trace/sql.h"
 #include "trace/timeline.h"
 
-/* Everything between two commits. */
+/* All records put between two commits. */
 struct batch {
-	uint64_t chunk; /* the last one's id */
-	uint64_t until; /* no record before it is later, ns */
-	uint64_t end;	/* the greatest time that its records tell of, ns */
-	uint64_t stack; /* the least stack.id that its samples refer to; UINT64_MAX: to none */
+	uint64_t chunk; /* chunk.id of the last chunk */
+	uint64_t until; /* largest time so far, by slice_order() or time, ns */
+	uint64_t end;	/* largest time or end of its records, ns */
+	uint64_t stack; /* smallest stack.id in its records; UINT64_MAX: none */
 };
 
-/* What was put last before the source forgot it: ids. */
+/* The largest ids put before the source began a new epoch. */
 struct epoch {
 	uint64_t stack, frame, function;
 };
@@ -32,14 +33,14 @@ struct epoch {
 struct keep {
 	sqlite3 *db;
 	struct keep_events events;
-	uint64_t time;	    /* to be kept, ns */
-	uint64_t start;	    /* of what is kept, ns; 0: it is all */
-	uint64_t dropped;   /* chunks up to this id, but for stacks */
-	struct batch batch; /* that is being put */
-	struct epoch last;  /* put so far */
+	uint64_t time;	    /* time to keep, ns */
+	uint64_t start;	    /* begin of the kept part, ns; 0: all is kept */
+	uint64_t dropped;   /* chunks up to this id were deleted, except stacks */
+	struct batch batch; /* the current batch */
+	struct epoch last;  /* largest ids put so far */
 	VECTOR(struct batch) batches;
 	VECTOR(struct epoch) epochs;
-	struct opens *opens; /* of what is deleted */
+	struct opens *opens; /* open states at the end of what was deleted */
 	struct old_rows *rows;
 	struct columns slices;
 };
@@ -188,8 +189,8 @@ int keep_commit(struct keep *k, struct error *err)
 }
 
 /*
- * How many batches are over. What reaches far ahead, a gap maybe, keeps its batch; but not for
- * longer than twice the time, since a clock that is wrong may say anything.
+ * Count the batches that are too old. A batch with a record that reaches far into the future, such
+ * as a gap, is kept longer, but at most for twice the time, because a wrong clock may give any end.
  */
 static size_t count_old(const struct keep *k, uint64_t now)
 {
@@ -213,7 +214,9 @@ static int delete_chunks(struct keep *k, uint64_t until, struct error *err)
 	return result;
 }
 
-/* Take the greatest id that no chunk has, below *id: those of stacks stay. 0 or -errno. */
+/*
+ * Set *id to the greatest unused chunk.id below it: chunks of stacks keep their ids. 0 or -errno.
+ */
 static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
 {
 	sqlite3_int64 taken = 1;
@@ -234,7 +237,7 @@ static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
 	return result;
 }
 
-/* Put what threads did in the place of what is deleted. */
+/* Write the open states of threads in place of the deleted slices. */
 static int write_opens(struct keep *k, const struct slice *opens, size_t count, uint64_t last,
 		       struct error *err)
 {
@@ -255,7 +258,7 @@ static int write_opens(struct keep *k, const struct slice *opens, size_t count, 
 	return result;
 }
 
-/* Slices and edges that are going to be deleted are read once more. */
+/* Read the slices and edges that will be deleted, to learn the states that they lead to. */
 static int pass_slices(struct keep *k, uint64_t until, struct error *err)
 {
 	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};
@@ -291,7 +294,7 @@ static int replace_slices(struct keep *k, const struct batch *last, struct error
 	return result < 0 ? result : write_opens(k, opens, count, last->chunk, err);
 }
 
-/* Which epochs nothing that is kept refers to. */
+/* Count the epochs to which no kept record refers. */
 static size_t count_over(const struct keep *k)
 {
 	uint64_t least = k->batch.stack;

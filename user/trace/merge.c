@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Tables are read one kind after the other, of all traces; stacks likewise, so that whatever
- * refers to them has a new id by then. Streams are merged by time: of each trace one record is at
- * hand, and the earliest goes on.
+ * Merge several traces. Tables are read kind by kind, each of all traces; so are stacks, so that
+ * every entity has a new id before a record refers to it. Streams are merged by time: each trace
+ * has one current record, and the earliest of them is passed on.
  */
 #include "trace/merge.h"
 
@@ -16,17 +16,17 @@
 #include "trace/merge_line.h"
 
 #define PROGRESS_RECORDS 65536
-#define ORIGIN_HOSTS 4 /* of one part that are told */
+#define ORIGIN_HOSTS 4 /* hosts of one part that are named */
 #define CPUS_MAX 8192 /* more than any Linux has */
 
 struct part {
 	struct trace *trace;
 	const char *name;
-	struct source *source; /* of all that is no merged stream */
+	struct source *source; /* for the kinds that are not merged streams */
 	struct told_hosts hosts;
 	struct merge_map map;
-	struct merge_line line; /* of the stream that is being merged */
-	uint64_t cpus; /* how many numbers of CPUs it has */
+	struct merge_line line; /* of the current stream */
+	uint64_t cpus; /* highest CPU number + 1 */
 	uint64_t unreadable; /* records */
 };
 
@@ -35,18 +35,18 @@ struct merge_source {
 	struct part *parts;
 	size_t count;
 	struct merge_progress progress;
-	uint64_t done, all; /* records of streams */
+	uint64_t done, all; /* stream records, for progress */
 	struct merge_hosts hosts;
 	struct merge_ids ids;
-	struct names info_keys, info_words; /* (host, key), and with what was told */
-	VECTOR(uint32_t) info_turns; /* how many words there were, by number of key */
+	struct names info_keys, info_words; /* (host, key), and (host, key, value) */
+	VECTOR(uint32_t) info_turns; /* number of different values, by number of key */
 	struct names inlined_keys; /* (frame, depth) */
-	VECTOR(struct loss) losses; /* of what could not be read */
-	struct sink *to; /* while it runs */
-	bool refused; /* it has, and its error is not one of a part */
+	VECTOR(struct loss) losses; /* for the parts that could not be read */
+	struct sink *to; /* the sink of the current run */
+	bool refused; /* to refused a record: the error is not a part's */
 };
 
-/* What a part is read into, kind by kind. */
+/* The sink into which a part is read, kind by kind. */
 struct intake {
 	struct sink sink;
 	struct merge_source *merge;
@@ -68,13 +68,13 @@ static int pass_on(struct merge_source *m, enum record_kind kind, const void *re
 	return rc;
 }
 
-/* An error of a part tells which, unless it is the sink's. */
+/* Add the name of the part to an error, unless the error is the sink's. */
 static int failed(const struct merge_source *m, const struct part *p, int rc, struct error *err)
 {
 	return rc < 0 && !m->refused ? error_wrap(err, rc, "%s", p->name) : rc;
 }
 
-/* What of a part could not be read is a loss of its first host. */
+/* Note a loss of the part's first host for what could not be read. */
 static int lose(struct merge_source *m, struct part *p, struct loss l)
 {
 	p->unreadable += l.count;
@@ -85,7 +85,7 @@ static int lose(struct merge_source *m, struct part *p, struct loss l)
 	return vector_push(&m->losses, l);
 }
 
-/* Whether a text comes for the first time; its number in any case. 0 or -ENOMEM. */
+/* Look up the number of a text; *first: it is new. 0 or -ENOMEM. */
 static int is_first(struct names *seen, const char *text, bool *first, uint32_t *number)
 {
 	uint32_t known = (uint32_t)seen->texts.count;
@@ -95,7 +95,10 @@ static int is_first(struct names *seen, const char *text, bool *first, uint32_t 
 	return rc;
 }
 
-/* How many words a host has told under a key, with this one; 0: it has told the same before. */
+/*
+ * Set *ret to how many different values the host has had under the key, with this one; 0: the value
+ * is not new.
+ */
 static int count_word(struct merge_source *m, const struct info *i, uint32_t *ret)
 {
 	char *word = NULL, *key = NULL;
@@ -127,8 +130,8 @@ out:
 }
 
 /*
- * What a trace tells of itself is told of its host, once: another word under the same key gets a
- * number. What concerns the file alone stays there.
+ * Put each info row of a host once; another value under the same key gets a number appended to the
+ * key. Rows that concern only the file (CHUNKS_DROPPED, MERGED_INFO) are left out.
  */
 static int put_info_once(struct merge_source *m, struct info *i, struct error *err)
 {
@@ -150,7 +153,7 @@ static int put_info_once(struct merge_source *m, struct info *i, struct error *e
 	return turn ? pass_on(m, KIND_INFO, i, err) : 0;
 }
 
-/* Frame and depth tell one apart: where two traces share a frame, they say the same of it. */
+/* Put one row per (frame, depth): traces that share a frame have equal rows for it. */
 static int put_inlined_once(struct merge_source *m, const struct inlined *i, struct error *err)
 {
 	uint64_t key[] = {i->frame, i->depth};
@@ -172,7 +175,10 @@ static int put_entity(struct intake *in, union merge_record *r, struct error *er
 	return known ? 0 : pass_on(in->merge, in->kind, r, err);
 }
 
-/* A record of the kind that is asked for, or a loss. Recorders know none of what cannot be read. */
+/*
+ * Take a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made by
+ * the reader of the file, not by the recorder.
+ */
 static int intake_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct intake *in = (struct intake *)s;
@@ -246,7 +252,7 @@ static void lost(void *context, enum record_kind kind, uint64_t time, uint64_t e
 	of->rc = of->rc ? of->rc : rc;
 }
 
-/* The part whose record comes next: the earliest, of equal ones slices before edges. */
+/* Return the part with the earliest record; at equal times, slices come before edges. */
 static struct part *first_part(struct merge_source *m)
 {
 	struct part *first = NULL;
@@ -277,7 +283,7 @@ static int put_first(struct merge_source *m, struct part *p, struct error *err)
 	return failed(m, p, merge_line_next(&p->line, err), err);
 }
 
-/* One stream of all parts, or slices and edges, by time. */
+/* Merge one stream of all parts by time, or slices and edges together. */
 static int merge_streams(struct merge_source *m, uint64_t mask, struct error *err)
 {
 	struct lost_of *of = calloc(m->count, sizeof(*of));
@@ -286,7 +292,7 @@ static int merge_streams(struct merge_source *m, uint64_t mask, struct error *er
 	size_t opened = 0;
 
 	for (; opened < m->count && !rc; opened++) {
-		/* what is of no known stream was told when stacks were read */
+		/* Losses of unknown streams were reported when stacks were read. */
 		struct chunk_losses losses = {lost, &of[opened], true};
 
 		p = &m->parts[opened];
@@ -321,7 +327,7 @@ static int put_losses(struct merge_source *m, struct error *err)
 	return rc;
 }
 
-/* "web-1.skein: web-1, CPUs 0 to 3" */
+/* Put an info row such as "web-1.skein: web-1, CPUs 0 to 3". */
 static int put_origin(struct merge_source *m, size_t index, struct error *err)
 {
 	const struct part *p = &m->parts[index];
@@ -340,7 +346,7 @@ static int put_origin(struct merge_source *m, size_t index, struct error *err)
 	return pass_on(m, KIND_INFO, &i, err);
 }
 
-/* What traces tell of themselves, and which they were. */
+/* Put the info rows of all traces, and the names of the traces. */
 static int put_infos(struct merge_source *m, struct error *err)
 {
 	int rc = read_kind(m, KIND_INFO, err);
@@ -365,8 +371,8 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 		return merge_streams(m, 1ULL << kind, err);
 	case KIND_SLICE:
 		return merge_streams(m, TIMELINE, err);
-	case KIND_EDGE: /* has come with slices */
-	case KIND_SUM:	/* follows from samples */
+	case KIND_EDGE: /* merged with slices */
+	case KIND_SUM:	/* readers make sums from samples */
 		return 0;
 	case KIND_LOSS:
 		return put_losses(m, err);
@@ -375,7 +381,7 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 	}
 }
 
-/* Whatever is wanted, all is read: ids go by what came before. */
+/* Read all kinds, whatever the sink wants: the new ids depend on everything read before. */
 static int merge_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct merge_source *m = (struct merge_source *)s;
@@ -409,7 +415,7 @@ static void merge_free(struct source *s)
 
 static const struct source_ops merge_ops = {.run = merge_run, .free = merge_free};
 
-/* How many records there will be, as far as that is known. */
+/* Add the stream records of a part to the expected total. */
 static int count_records(struct merge_source *m, struct part *p, struct error *err)
 {
 	static const enum record_kind streams[] = {KIND_SAMPLE, KIND_SLICE, KIND_EDGE, KIND_SPAN,
@@ -424,7 +430,7 @@ static int count_records(struct merge_source *m, struct part *p, struct error *e
 	return rc;
 }
 
-/* What has to be known of a part before it is read. */
+/* Collect what must be known of a part before it is read: its hosts and its number of CPUs. */
 static int plan_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct intake *in = (struct intake *)s;
@@ -456,7 +462,7 @@ static int plan_part(struct merge_source *m, struct part *p, struct error *err)
 	return p->source->ops->run(p->source, &in.sink, err);
 }
 
-/* Which hosts are one, and how CPUs are numbered: those of a part behind those of others. */
+/* Unify the hosts, and number the CPUs: those of a part come after those of the earlier parts. */
 static int unify(struct merge_source *m)
 {
 	uint64_t cpus = 0;

@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several traces as one source.
+ * Read several traces as one source.
  *
- * One time axis: a machine that booted first (of whose clock 0 is the earliest in UTC) keeps its
- * stamps, and those of others are shifted to it by what UTC says; recordings of one boot have one
- * clock, and are shifted alike. Hosts come in the order in which their recordings began.
+ * All stamps are converted to one clock, that of the machine that booted first (whose clock 0 is
+ * the earliest in UTC). Stamps of other machines are shifted by the difference of their clocks in
+ * UTC; recordings of one boot share a clock and are shifted alike. Hosts come in the order in which
+ * their recordings began.
  *
- * Hosts of one machine and boot are one. Entities that are equal in every field are one, too, but
- * CPUs and lanes: each trace keeps its own, so that nothing is told of the time between two, and
- * numbers of its CPUs come behind those of the traces before. Ids are new.
+ * Hosts of one machine and boot become one host. Entities that are equal in every field become one
+ * entity, except CPUs and lanes: each trace keeps its own, so that nothing is claimed for the time
+ * between two recordings, and its CPU numbers come after those of the traces before. All ids are
+ * new.
  */
 #ifndef SKEIN_TRACE_MERGE_H
 #define SKEIN_TRACE_MERGE_H
 
 #include "trace/trace.h"
 
-/* How keys of info begin that tell of the traces that were merged, for people. */
+/* Prefix of the info keys that name the merged traces, for people. */
 #define MERGED_INFO "merged."
 
 struct merge_part {
-	struct trace *trace; /* stays the caller's, and must outlive the source */
-	const char *name; /* for people, as well */
+	struct trace *trace; /* the caller's; must outlive the source */
+	const char *name; /* of the file, also used in messages; the caller's */
 };
 
-/* context and how much is read of all records; called now and then. */
+/* Called now and then with context, and the numbers of stream records read and to read. */
 struct merge_progress {
 	void (*tell)(void *context, uint64_t done, uint64_t all);
 	void *context;
 };
 
 /*
- * Delivers kinds in the order of RECORD_KINDS, streams in the order of time. In memory are an
- * entry for every entity and stack, and of every trace the chunk that is being read. progress may
- * be NULL. What of a trace cannot be read is put as a loss (UNREADABLE_CHUNK) of its first host.
+ * Make a source that delivers kinds in the order of RECORD_KINDS and streams in the order of time.
+ * It holds in memory an entry for every entity and stack, and the current chunk of every trace.
+ * progress may be NULL. Unreadable parts of a trace are put as a loss (UNREADABLE_CHUNK) of its
+ * first host.
  */
 int merge_source(struct source **ret, const struct merge_part *parts, size_t count,
 		 const struct merge_progress *progress, struct error *err);
 
-/* Whether two of the parts tell of the same boot of a machine at the same time. */
+/* Return whether two of the parts cover the same boot of a machine at the same time. */
 bool merge_overlaps(const struct source *s, size_t a, size_t b);
-/* Records of a part that could not be read, once it has run. */
+/* Return the records of a part that could not be read; valid after the source has run. */
 uint64_t merge_unreadable(const struct source *s, size_t part);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hosts of several traces. */
+/* Unify the hosts of several traces, and their clocks. */
 #include "trace/merge_hosts.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const s
 	return vector_push(&told->list, kept);
 }
 
-/* A boot that is not known is nobody else's. */
+/* Return whether two hosts are the same boot of a machine. An unknown boot equals no other. */
 static bool same_boot(const struct host *a, const struct host *b)
 {
 	return *a->machine_id && *a->boot_id && !strcmp(a->machine_id, b->machine_id) &&
@@ -33,8 +33,9 @@ static bool same_boot(const struct host *a, const struct host *b)
 }
 
 /*
- * ns to add to the stamps of a trace to get UTC. Recordings of one boot have one clock, though its
- * offset was measured anew; the stamps of a trace of several hosts are no machine's own.
+ * Return the ns to add to the stamps of a trace to get UTC. Recordings of one boot share one clock,
+ * so the offset of the first is used although each measured it anew; the stamps of a (merged) trace
+ * of several hosts are not those of one machine's clock.
  */
 static int64_t utc_offset(struct told_hosts *const *told, size_t which)
 {
@@ -49,7 +50,7 @@ static int64_t utc_offset(struct told_hosts *const *told, size_t which)
 	return t->list.items[0].host.realtime_offset;
 }
 
-/* The clock of who booted first becomes everybody's, so that no stamp lies before 0. */
+/* Convert all stamps to the clock of the machine that booted first, so that none is below 0. */
 static void find_shifts(struct told_hosts *const *told, struct merge_map *const *maps, size_t count)
 {
 	int64_t earliest = INT64_MAX;
@@ -74,7 +75,7 @@ static struct host shifted(const struct host *h, uint64_t shift)
 	return fresh;
 }
 
-/* Two recordings of one host are one, which has ended when both have. */
+/* Unify two recordings of one host; the result has an end if both have one. */
 static void join(struct host *to, const struct host *h)
 {
 	if (h->start < to->start) {
@@ -87,7 +88,7 @@ static void join(struct host *to, const struct host *h)
 	to->memory = h->memory > to->memory ? h->memory : to->memory;
 }
 
-/* Make a host one of all; which one goes to *ret. */
+/* Add a host to the unified ones, or join it with an equal one; *ret is its index. */
 static int add_host(struct merge_hosts *hosts, struct host h, size_t *ret)
 {
 	size_t i = 0;
@@ -99,7 +100,7 @@ static int add_host(struct merge_hosts *hosts, struct host h, size_t *ret)
 		join(&hosts->list.items[i], &h);
 		return 0;
 	}
-	h.id = i; /* until all are sorted */
+	h.id = i; /* old index, used by sort_hosts() */
 	return vector_push(&hosts->list, h);
 }
 
@@ -111,7 +112,7 @@ static int by_start(const void *a, const void *b)
 				    : (x->id > y->id) - (x->id < y->id);
 }
 
-/* In the order of their beginnings; where[] tells at which place each of them is then. */
+/* Sort the hosts by start; (*where)[old index] becomes the new index. */
 static int sort_hosts(struct merge_hosts *hosts, size_t **where)
 {
 	size_t count = hosts->list.count;
@@ -154,7 +155,7 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
 	return rc;
 }
 
-/* A recording that was killed has no end: it is taken for a moment. */
+/* Return the end of a recording; a killed recording has none and counts as a moment. */
 static uint64_t end_of(const struct host *h)
 {
 	return h->end > h->start ? h->end : h->start;

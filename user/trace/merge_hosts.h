@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machines of several traces: which are one, and how their clocks become one. */
+/* Unify the hosts of several traces, and their clocks. */
 #ifndef SKEIN_TRACE_MERGE_HOSTS_H
 #define SKEIN_TRACE_MERGE_HOSTS_H
 
 #include "trace/merge_ids.h"
 
-/* A host as one trace tells of it. */
+/* A host as it is in one trace. */
 struct told_host {
-	struct host host; /* texts are of merge_hosts */
-	size_t one; /* index of the host that it is, among all */
+	struct host host; /* texts belong to merge_hosts */
+	size_t one; /* index of the unified host in merge_hosts.list */
 };
 
 struct told_hosts {
@@ -17,20 +17,21 @@ struct told_hosts {
 
 struct merge_hosts {
 	struct names texts;
-	VECTOR(struct host) list; /* in the order in which their recordings began; id: index + 1 */
+	/* In the order in which their recordings began; id is index + 1. */
+	VECTOR(struct host) list;
 };
 
-/* Keep what a trace tells of a host: 0 or -ENOMEM. */
+/* Add a host of a trace, and copy its texts. 0 or -ENOMEM. */
 int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const struct host *h);
 
 /*
- * Every trace has told of all of its hosts. maps get their shifts, and the new ids of hosts. 0 or
- * -ENOMEM.
+ * Call after all hosts of all traces were added: compute the shift of each trace's stamps and the
+ * new ids of hosts, and set them in maps. 0 or -ENOMEM.
  */
 int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
 		      struct merge_map *const *maps, size_t count);
 
-/* Whether two traces tell of one boot of a machine at the same time. */
+/* Return whether two traces cover one boot of a machine at the same time. */
 bool merge_hosts_overlap(const struct told_hosts *a, const struct told_hosts *b);
 
 void merge_hosts_free(struct merge_hosts *hosts);

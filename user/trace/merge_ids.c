@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ids, references and stamps of one trace as those of many. */
+/* Convert the ids, references and stamps of one trace to those of the merged trace. */
 #include "trace/merge_ids.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* X(kind, field, KIND of what it refers to); what depends on other fields is told apart below. */
+/*
+ * X(KIND, kind, field, KIND of its target). References that depend on other fields are handled
+ * below.
+ */
 #define REFERENCES(X) \
 	X(INFO, info, host, HOST) \
 	X(EVENT, event, host, HOST) \
@@ -26,7 +29,7 @@
 	X(ACCOUNT, account, event, EVENT) \
 	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
 
-/* Stamps; 0 is none. */
+/* The stamps; 0 means none and is not shifted. */
 #define STAMPS(X) \
 	X(PROCESS, process, born) X(PROCESS, process, start) X(PROCESS, process, end) \
 	X(THREAD, thread, start) X(THREAD, thread, end) \
@@ -86,7 +89,7 @@ static int give_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
 	return 0;
 }
 
-/* A new id in place of one of the trace, also for what has not come. */
+/* Replace an id by its new id, also for an entity that has not come yet. */
 static int refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
 {
 	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
@@ -113,7 +116,7 @@ static void shift(const struct merge_map *m, uint64_t *stamp)
 		*stamp += m->shift;
 }
 
-/* Who ran, on a CPU's lane; since when nothing is known, on a thread's. */
+/* Convert slice.value: on a CPU lane a thread.id, on a thread lane a time. */
 static int refer_slice(struct merge_ids *ids, struct merge_map *m, struct slice *s)
 {
 	uint32_t kind = index_get(&m->lane_kinds, s->lane);
@@ -139,7 +142,7 @@ static int refer_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l
 	return rc;
 }
 
-/* A thread that went to another CPU, or the CPU on which one is to run. */
+/* Convert edge.value: the thread.id of a migration, or the target CPU + 1 of a wake-up or fork. */
 static int refer_edge(struct merge_ids *ids, struct merge_map *m, struct edge *e)
 {
 	if (e->kind == EDGE_MIGRATION)
@@ -149,7 +152,7 @@ static int refer_edge(struct merge_ids *ids, struct merge_map *m, struct edge *e
 	return 0;
 }
 
-/* Fields whose meaning depends on others, and CPUs. */
+/* Convert CPU numbers, and the fields whose meaning depends on other fields. */
 static int refer_by_kind(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 			 union merge_record *r)
 {
@@ -189,7 +192,7 @@ int merge_refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kin
 	return rc;
 }
 
-/* All that an entity says but its id, as bytes. */
+/* Write all fields of an entity except its id to ids->key, as bytes. */
 static int make_key(struct merge_ids *ids, enum record_kind kind, const union merge_record *r)
 {
 	const struct kind *k = &kinds[kind];
@@ -210,7 +213,7 @@ static int make_key(struct merge_ids *ids, enum record_kind kind, const union me
 	return 0;
 }
 
-/* The id of an entity that may have an equal one. */
+/* Find or assign the id of an entity that may have an equal one. */
 static int share(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
 		 uint32_t *ret, bool *known)
 {
@@ -230,7 +233,7 @@ static int share(struct merge_ids *ids, enum record_kind kind, const union merge
 	return rc ? rc : vector_push(&ids->shared_ids[kind], *ret);
 }
 
-/* There are many of them: two numbers tell one from all others. */
+/* Find or assign the id of a stack. There are many stacks, so the key is just parent and frame. */
 static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *ret, bool *known)
 {
 	uint64_t key = s->parent << 32 | s->frame;
@@ -250,7 +253,8 @@ int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind
 	int rc = 0;
 
 	*known = false;
-	if (kind == KIND_STACK) /* ids must grow: one that was referred to before is not used */
+	/* Ids of stacks must grow, so an id that an earlier reference was given is not used. */
+	if (kind == KIND_STACK)
 		rc = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)
 		rc = kind == KIND_LANE ? give_id(ids, kind, &fresh)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New ids for the entities of several traces: one for all that are equal. */
+/* Assign new ids to the entities of several traces: one id for all that are equal. */
 #ifndef SKEIN_TRACE_MERGE_IDS_H
 #define SKEIN_TRACE_MERGE_IDS_H
 
@@ -8,24 +8,25 @@
 
 #define MERGE_RECORD(kind, KIND, storage, summary) struct kind kind;
 union merge_record {
-	uint64_t id; /* the first field of every entity */
+	uint64_t id; /* id, the first field of every entity */
 	RECORD_KINDS(MERGE_RECORD)
 };
 #undef MERGE_RECORD
 
-/* Of one trace: its ids -> new ones. */
+/* The conversion of one trace's ids, stamps and CPU numbers. */
 struct merge_map {
 	struct index ids[KIND_COUNT];
-	struct index lane_kinds; /* id of the trace -> enum lane_kind */
-	uint64_t shift; /* ns to add to its stamps */
-	uint64_t cpus; /* to add to numbers of its CPUs, which come behind those of other traces */
+	struct index lane_kinds; /* the trace's lane.id -> enum lane_kind */
+	uint64_t shift; /* ns to add to the trace's stamps */
+	/* To add to the trace's CPU numbers, which come after those of the earlier traces. */
+	uint64_t cpus;
 };
 
-/* Of all of them. */
+/* The new ids of all traces. */
 struct merge_ids {
-	uint32_t last[KIND_COUNT]; /* new ids given out */
-	struct names shared[KIND_COUNT]; /* what is equal, as bytes */
-	VECTOR(uint32_t) shared_ids[KIND_COUNT]; /* by their numbers */
+	uint32_t last[KIND_COUNT]; /* last new id given out */
+	struct names shared[KIND_COUNT]; /* entities without their ids, as bytes */
+	VECTOR(uint32_t) shared_ids[KIND_COUNT]; /* new ids, by number in shared */
 	struct index stacks; /* (parent, frame) -> new id */
 	VECTOR(char) key; /* working memory */
 };
@@ -33,18 +34,18 @@ struct merge_ids {
 void merge_map_free(struct merge_map *m);
 void merge_ids_free(struct merge_ids *ids);
 
-/* What the new id of a host is. 0 or -ENOMEM, as all. */
+/* Set the new id of a host. 0 or -ENOMEM, like the functions below. */
 int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint32_t fresh);
 
 /*
- * Make *record, of a kind that is no host, one of all traces: stamps shifted, CPUs by their new
- * numbers, what it refers to by its new id. A reference into nothing leads into nothing.
+ * Convert *record, of any kind except a host, but not its own id: shift its stamps, renumber its
+ * CPU, and replace the ids that it refers to. A reference to a missing entity gets an unused id.
  */
 int merge_refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		union merge_record *record);
 /*
- * The same for the id of an entity itself, of which the rest is new already. *known: an equal one
- * has come before, so this one is not to be put.
+ * Convert the id of an entity after merge_refer(). *known: an equal entity was put before, so this
+ * one must not be put.
  */
 int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 	       union merge_record *record, bool *known);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A stream behind one that has to wait for others. */
+/* Read the streams of one trace record by record, for merging. */
 #include "trace/merge_line.h"
 
 #include <string.h>
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
 
-/* The words of a stream's record; the union has room for all kinds. */
+/* The words of a stream's record; the union is large enough for all kinds. */
 union words {
 	union merge_record record;
 	uint64_t words[CODEC_COLUMNS_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Varints, and zstd around them. */
+/* Blobs of varints, compressed by zstd. */
 #include "trace/pack.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ void bytes_varint(struct bytes *b, uint64_t v)
 	b->data[b->size++] = (uint8_t)v;
 }
 
-/* Small differences of either sign become small numbers. */
+/* Map small differences of either sign to small numbers. */
 void bytes_zigzag(struct bytes *b, uint64_t difference)
 {
 	bytes_varint(b, (difference << 1) ^ (0 - (difference >> 63)));
@@ -119,7 +119,8 @@ int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, st
 	if (!data)
 		return -EBADMSG;
 	declared = ZSTD_getFrameContentSize(data, size);
-	if (!declared || declared > max) /* what is unknown, or no frame, is the largest */
+	/* An unknown size, and an error, are the largest values. */
+	if (!declared || declared > max)
 		return -EBADMSG;
 	if (!p->unpack)
 		p->unpack = ZSTD_createDCtx();

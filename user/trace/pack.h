@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blobs of numbers: a growing buffer of varints that zstd packs and checks, and
- * what is left to read of one that may be hostile.
+ * Blobs of numbers: a growing buffer of varints, compressed and checksummed by zstd, and reading of
+ * such blobs, which may be hostile.
  */
 #ifndef SKEIN_TRACE_PACK_H
 #define SKEIN_TRACE_PACK_H
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "trace/input.h"
 
-/* A buffer to write to. Zeroed memory is an empty one; after a failure it stays failed. */
+/* A buffer to write to. Zeroed memory is a valid empty buffer; after a failure it stays failed. */
 struct bytes {
 	uint8_t *data;
 	size_t size, capacity;
@@ -26,12 +26,12 @@ void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
 
-/* Beside input_varint(): */
+/* See also input_varint(). */
 bool input_zigzag(struct input *in, uint64_t *ret);
-/* A part of size bytes, which is passed over. */
+/* Set *ret to the next size bytes and skip them. */
 bool input_part(struct input *in, uint64_t size, struct input *ret);
 
-/* Working memory of both directions; zeroed memory is ready. */
+/* Working memory for packing and unpacking. Zeroed memory is ready for use. */
 struct packer {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
@@ -40,12 +40,12 @@ struct packer {
 
 void packer_free(struct packer *p);
 
-/* Append raw to ret, as one frame with its size and checksum. */
+/* Append raw to ret, as one zstd frame with its content size and checksum. */
 int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, struct error *err);
 
 /*
- * The content of a frame, which lasts until the next use of p. -EBADMSG if it is damaged, or would
- * be larger than max.
+ * Set *ret to the content of a frame, valid until the next use of p. -EBADMSG if it is damaged, or
+ * would be larger than max bytes.
  */
 int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct input *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording that runs out of room, see shortage.h. */
+/* End a recording that runs out of room, see shortage.h. */
 #include "trace/shortage.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ int shortage_put(struct shortage *s, enum record_kind kind, const void *record)
 	if (kind == KIND_HOST)
 		note_host(s, record);
 	shortage_tick(s, time_of(kind, record));
-	/* Nothing will be committed any more: what comes now is lost as it comes. */
+	/* After a shortage nothing is committed any more, so the record is lost at once. */
 	if (unstored_put(&s->unstored, kind, record) < 0)
 		return -ENOMEM;
 	if (s->code)
@@ -94,7 +94,7 @@ bool shortage_takes(struct shortage *s, int code)
 	return true;
 }
 
-/* When the part of the recording ends that is stored. */
+/* Return when the stored part of the recording ends, ns. */
 static uint64_t stored_until(const struct shortage *s, uint64_t start)
 {
 	return s->stored > start ? s->stored : start;
@@ -112,7 +112,10 @@ static const char *what_lacks(int code)
 	}
 }
 
-/* The writer alone knows what the rows mean that it could not write when they came. */
+/*
+ * Correct the times of a row that could not be written when it came: only the writer knows where
+ * the stored part begins and ends.
+ */
 static void correct_row(const struct shortage *s, uint64_t start, const struct unstored_row *row)
 {
 	struct host *h = row->record;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a transaction would take with it, see unstored.h. */
+/* Account for the records of a transaction that may fail, see unstored.h. */
 #include "trace/unstored.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 65536 /* of a transaction; a machine of 4,096 CPUs has fewer in a second */
+#define ROWS_MAX 65536 /* per transaction; a machine of 4,096 CPUs has fewer per second */
 
-/* Rows without which nobody could read what is stored, or know what is not. */
+/*
+ * Return whether rows of the kind are needed to read the stored part, or to know what is missing.
+ */
 static bool is_telling(enum record_kind kind)
 {
 	return kind == KIND_HOST || kind == KIND_INFO || kind == KIND_EVENT ||

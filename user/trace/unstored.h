@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a transaction would take with it: how many records were put since the last commit, of
- * samples CPU by CPU, and copies of the few rows that describe the recording and its losses.
- * When there is no room for the transaction, the records are counted as not stored, and the rows
- * are written by themselves.
+ * Account for the records of a transaction that may fail: the number of records put since the last
+ * commit (of samples per CPU), and copies of the few rows that describe the recording and its
+ * losses. When there is no room for the transaction, its records are counted as not stored, and
+ * these rows are written on their own.
  */
 #ifndef SKEIN_TRACE_UNSTORED_H
 #define SKEIN_TRACE_UNSTORED_H
@@ -13,15 +13,15 @@
 #include "base/record.h"
 #include "base/vector.h"
 
-#define UNSTORED_CPUS 4096 /* those with higher numbers are counted as one */
+#define UNSTORED_CPUS 4096 /* CPUs with higher numbers are counted as one */
 
-/* A copy of a record, with its texts, in one block. */
+/* A copy of a record and its texts, in one allocation. */
 struct unstored_row {
 	enum record_kind kind;
 	void *record;
 };
 
-/* Records put since the last commit, and those of transactions that were given up. */
+/* Records put since the last commit, and records of transactions that were given up. */
 struct unstored_count {
 	uint64_t put, lost;
 };
@@ -29,16 +29,19 @@ struct unstored_count {
 struct unstored {
 	VECTOR(struct unstored_count) samples; /* by CPU */
 	struct unstored_count records[KIND_COUNT];
-	VECTOR(struct unstored_row) rows; /* since the last commit */
+	VECTOR(struct unstored_row) rows; /* rows put since the last commit */
 };
 
-/* Any record that is put. 0 or -ENOMEM. */
+/* Count any record that is put. 0 or -ENOMEM. */
 int unstored_put(struct unstored *u, enum record_kind kind, const void *record);
-/* A commit: nothing of what was put so far can be lost any more. */
+/* Call after a commit: the records put so far are safe. */
 void unstored_committed(struct unstored *u);
-/* The transaction was given up: its records are lost, its rows stay. */
+/* Call when the transaction was given up: its records are lost, its rows are kept. */
 void unstored_given_up(struct unstored *u);
-/* How many records are lost: of samples those of a CPU, of other streams (cpu is ignored) all. */
+/*
+ * Return how many records are lost: of samples those of one CPU, of other streams (which ignore
+ * cpu) all.
+ */
 uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu);
 void unstored_free(struct unstored *u);
 

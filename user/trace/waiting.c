@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entities that wait for the next commit. */
+/* Hold entities until the next commit. */
 #include "trace/waiting.h"
 
 #include "trace/schema.h"

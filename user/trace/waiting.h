@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entities that wait for the next commit. A program that lives for milliseconds is put when a
- * sample meets it, when it gets its name and when it ends, and each row costs SQLite 5 us and more.
- * So only the last record of an id since the last commit becomes a row.
+ * Hold entities until the next commit. A program that lives for milliseconds is put when a sample
+ * first refers to it, when its name becomes known and when it ends, and each row costs SQLite 5 us
+ * or more. So only the last record of an id since the last commit becomes a row.
  */
 #ifndef SKEIN_TRACE_WAITING_H
 #define SKEIN_TRACE_WAITING_H
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/record.h"
 
-/* So many entities wait at most, about 1 MiB of them. */
+/* Most entities of one kind that are held, about 1 MiB. */
 #define WAITING_MAX 4096
 
 struct waiting_rows {
@@ -26,16 +26,21 @@ typedef int (*waiting_row)(void *context, enum record_kind kind, const void *rec
 void waiting_init(struct waiting_rows *w);
 void waiting_free(struct waiting_rows *w);
 
-/* Whether records of the kind replace each other by their id: the others cannot wait. */
+/*
+ * Return whether records of the kind replace each other by their id: only such records can be held.
+ */
 bool waiting_takes(enum record_kind kind);
 
-/* Copies the record. Returns whether as many wait as may (1), else 0, or a negative errno. */
+/*
+ * Copy the record. Return 1 if no more may be held (call waiting_write()), else 0 or a negative
+ * errno.
+ */
 int waiting_put(struct waiting_rows *w, enum record_kind kind, const void *record,
 		struct error *err);
 
 /*
- * Give every record to row(), kind by kind in the order in which their ids came. None waits any
- * more then, also if row() fails, whose error is returned.
+ * Pass every record to row(), kind by kind in the order in which their ids were first put, and hold
+ * none any more, even if row() fails; its error is returned.
  */
 int waiting_write(struct waiting_rows *w, waiting_row row, void *context, struct error *err);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace writer: a sink that keeps streams in columns and brings them into
- * the file at every tick, together with the rows put since, in one
- * transaction. SQLite is kept from touching the file in between, so whoever
- * kills the recorder finds the last commit.
+ * The trace writer: a sink that collects streams in columns and, at every tick, writes them into
+ * the file together with the rows put since the last tick, in one transaction. SQLite does not
+ * touch the file in between, so a killed recorder leaves the state of the last commit.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -24,18 +23,17 @@
 #include "trace/zoom.h"
 
 /*
- * Uncommitted pages stay in memory (cache_spill is off), so a transaction
- * ends early when they take more than this. Looked at when rows have been written.
+ * Uncommitted pages stay in memory (cache_spill is off), so a transaction ends early when they take
+ * more than this, in bytes. Checked after rows are written.
  */
 #define DIRTY_BYTES_MAX (8 << 20)
 
 /*
- * exclusive: nobody can read half a recording, and no reader's lock can make
- * the recorder wait. synchronous=OFF: a killed process loses nothing by it,
- * and a crashing machine is not what a profile is kept for. Small pages: each
- * table and index has one at least, and most have few rows; a commit writes
- * every page that it touches twice, once into the journal. To write and to
- * read takes no longer than with 4 KiB.
+ * locking_mode=EXCLUSIVE: nobody can read an unfinished recording, and no reader's lock can block
+ * the recorder. synchronous=OFF: the death of the process loses nothing, and a profile need not
+ * survive a crash of the machine. page_size: each table and index takes at least one page, and most
+ * have few rows; a commit writes every page that it changes twice, once into the journal. Writing
+ * and reading take no longer than with pages of 4 KiB.
  */
 #define PAGE_BYTES 1024
 #define TEXT_OF(number) #number
@@ -56,33 +54,33 @@ static const char pragmas[] = "PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
 
 struct stream {
 	struct columns columns;
-	uint64_t first, last; /* smallest time or id; largest time, end or id */
+	uint64_t first, last; /* the smallest time or id; the largest time, end or id */
 };
 
 struct writer {
 	struct sink sink;
 	struct new_file file;
 	sqlite3 *db;
-	sqlite3_stmt *put[KIND_COUNT]; /* NULL but for tables that are there */
+	sqlite3_stmt *put[KIND_COUNT]; /* NULL unless the table exists */
 	sqlite3_stmt *put_chunk, *begin, *commit;
 	struct stream streams[KIND_COUNT];
 	struct codec codec;
 	struct sorter sorter;
-	struct columns sorted; /* a chunk by lanes */
+	struct columns sorted; /* a chunk sorted by lane */
 	struct waiting_rows waiting;
 	struct zoom *zoom;
 	struct trace_stats stats;
-	struct keep *keep;   /* NULL: everything is kept */
-	uint64_t kept_start; /* of what was committed, ns; 0: all is kept */
+	struct keep *keep;   /* NULL: keep everything */
+	uint64_t kept_start; /* start of the committed part, ns; 0: all is kept */
 	struct shortage shortage;
-	uint64_t limit;	     /* bytes of the file; 0: none */
-	uint64_t last_stack; /* id */
-	uint64_t last_chunk; /* id */
-	uint64_t committed;  /* bytes of the file */
+	uint64_t limit;	     /* bytes of the file; 0: no limit */
+	uint64_t last_stack; /* largest stack.id so far */
+	uint64_t last_chunk; /* largest chunk.id so far */
+	uint64_t committed;  /* bytes of the file at the last commit */
 	bool in_transaction;
-	bool used; /* something was committed beyond the empty schema */
+	bool used; /* something besides the empty schema was committed */
 	bool finished;
-	int failed; /* sticky: why nothing is written any more */
+	int failed; /* sticky: errno after which nothing is written any more */
 	struct error failure;
 };
 
@@ -107,7 +105,9 @@ static int begin(struct writer *w, struct error *err)
 	return result;
 }
 
-/* The rollback also undoes a commit that stopped halfway. */
+/*
+ * Roll back and drop all pending records. The rollback also undoes a commit that stopped halfway.
+ */
 static void give_up_transaction(struct writer *w)
 {
 	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
@@ -118,8 +118,8 @@ static void give_up_transaction(struct writer *w)
 }
 
 /*
- * Keep what was committed, refuse what comes; or, where a recorder has reserved room for its end,
- * count what comes, and return 0.
+ * Keep the committed part and refuse further records; or, where a recorder has reserved room for
+ * the end of the trace, count further records as not stored and return 0.
  */
 static int fail(struct writer *w, int code, struct error *err)
 {
@@ -154,7 +154,10 @@ static int still_failed(const struct writer *w, struct error *err)
 
 #define COLUMN(kind, field) ((int)(offsetof(struct kind, field) / sizeof(uint64_t)))
 
-/* Chunks take less when what one lane does, or causes, stands together. -1: as they came. */
+/*
+ * Return the column by which a chunk is sorted: chunks are smaller when the records of one lane are
+ * adjacent. -1: keep the order of the records.
+ */
 static int lane_column(enum record_kind kind)
 {
 	switch (kind) {
@@ -180,7 +183,7 @@ static int encode(struct writer *w, enum record_kind kind, const struct columns 
 	return codec_encode(&w->codec, kind, columns, data, size, raw_size, err);
 }
 
-/* id 0: the next one. */
+/* Insert the records of s as a chunk. id 0 means the next free id. */
 static int insert_chunk(struct writer *w, enum record_kind kind, uint64_t id,
 			const struct stream *s, struct error *err)
 {
@@ -234,7 +237,7 @@ static int prepare_put(struct writer *w, enum record_kind k, struct error *err)
 	return result;
 }
 
-/* A table that only some traces have is made for its first row. */
+/* Make an optional table when its first row comes. */
 static int add_table(struct writer *w, enum record_kind k, struct error *err)
 {
 	int result = schema_add(w->db, k, err);
@@ -273,7 +276,7 @@ static int put_any_row(void *context, enum record_kind kind, const void *record,
 	return put_row(context, kind, record, err);
 }
 
-/* All slices and edges put so far are before a checkpoint, if one is due. */
+/* Write a checkpoint if one is due, after all slices and edges put so far. */
 static int write_checkpoint(struct writer *w, struct error *err)
 {
 	int result;
@@ -286,7 +289,7 @@ static int write_checkpoint(struct writer *w, struct error *err)
 	return result < 0 ? result : zoom_checkpoint(w->zoom, w->last_chunk, err);
 }
 
-/* How much larger the file gets by a transaction is about what it got by the last. */
+/* Set stats.full if one more transaction as large as the last would exceed the limit. */
 static void measure(struct writer *w)
 {
 	sqlite3_int64 pages = 0;
@@ -309,7 +312,10 @@ static int drop_old(struct writer *w, uint64_t now, struct error *err)
 	return result;
 }
 
-/* The file's limit is met before the kernel enforces it, with room for the end of the trace. */
+/*
+ * Fail with -EFBIG before the kernel enforces RLIMIT_FSIZE, while there is room for the end of the
+ * trace.
+ */
 static int check_room(struct writer *w, struct error *err)
 {
 	sqlite3_int64 pages = 0;
@@ -324,8 +330,8 @@ static int check_room(struct writer *w, struct error *err)
 }
 
 /*
- * Everything put so far goes into the file: samples together with what they refer to. now: what is
- * older than is to be kept goes; 0: nothing.
+ * Write everything put so far, so that samples are committed together with the entities that they
+ * refer to. now: also delete what is older than the kept part at that time, ns; 0: delete nothing.
  */
 static int commit(struct writer *w, uint64_t now, struct error *err)
 {
@@ -362,7 +368,7 @@ static int limit_dirty(struct writer *w, struct error *err)
 	return bytes > DIRTY_BYTES_MAX ? commit(w, 0, err) : 0;
 }
 
-/* info and loss need no id of their own: 0 is given the next free one. */
+/* Check for an id. info and loss need none: 0 becomes the next free id. */
 static int check_id(enum record_kind k, const void *record, struct error *err)
 {
 	if (schema_key_fields(k) > 1 || k == KIND_INFO || k == KIND_LOSS ||
@@ -371,7 +377,10 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
 	return error_set(err, -EINVAL, "a %s without an id", kinds[k].name);
 }
 
-/* Rows may be put more often than there are commits: memory is bounded in both. */
+/*
+ * Write the waiting rows, and commit if too many pages are dirty, which bounds memory between
+ * ticks.
+ */
 static int make_room(struct writer *w, struct error *err)
 {
 	int result = waiting_write(&w->waiting, put_any_row, w, err);
@@ -393,7 +402,7 @@ static int put_entity(struct writer *w, enum record_kind k, const void *record, 
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
-/* The second word of a stream's record is its end in all kinds that have one. */
+/* Return the end of a record: the second word in all kinds that have an end. */
 static uint64_t record_end(enum record_kind kind, const void *record)
 {
 	const uint64_t *words = record;
@@ -422,7 +431,10 @@ static int start_chunk(struct stream *s, const struct kind *kind, struct error *
 	return 0;
 }
 
-/* Readers look a stack up by its id: a chunk first, then a row of it. */
+/*
+ * Check that ids of stacks grow: readers find a stack by binary search, first its chunk, then its
+ * row.
+ */
 static int check_growth(struct writer *w, const struct stack *s, struct error *err)
 {
 	if (s->id <= w->last_stack)
@@ -459,7 +471,7 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
 }
 
-/* What is kept begins later than the recording did. */
+/* Put the host with the begin of the kept part as its start. */
 static int put_kept_host(struct writer *w, const struct host *h, struct error *err)
 {
 	struct host kept = *h;
@@ -537,7 +549,7 @@ static void close_database(struct writer *w)
 	sqlite3_finalize(w->begin);
 	sqlite3_finalize(w->commit);
 	w->put_chunk = w->begin = w->commit = NULL;
-	/* Leaving the exclusive mode removes the journal, which is kept (empty) between commits. */
+	/* Leave the exclusive mode, which removes the journal: it stays (empty) between commits. */
 	if (w->db) {
 		sqlite3_exec(w->db, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
 		sqlite3_exec(w->db, "SELECT 1 FROM chunk", NULL, NULL, NULL);
@@ -553,7 +565,7 @@ static int end_zoom(struct writer *w, struct error *err)
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
-/* The trace says that it ran out of room, and so does the error. */
+/* Write to the trace that the recording ran out of room, and set err to say so. */
 static int end_short(struct writer *w, struct error *err)
 {
 	int result = shortage_rows(&w->shortage, w->kept_start, put_any_row, w, err);
@@ -736,7 +748,7 @@ bool trace_writer_is_short(const struct sink *s)
 	return ((const struct writer *)s)->shortage.code != 0;
 }
 
-/* NAME-MARK.skein beside NAME.skein, in memory of the caller. */
+/* Return NAME-MARK.skein for NAME.skein. The caller frees the string. */
 static char *name_copy(const struct writer *w, const char *mark)
 {
 	static const char ending[] = ".skein";
