@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lanes and threads of a trace, by lane. */
+/* The CPUs and threads of a trace by lane. */
 #include "trace/cast.h"
 
 #include <errno.h>

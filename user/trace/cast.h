@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a lane in a trace: read once, for all windows. */
+/* The CPUs and threads of a trace by lane, read once for all windows. */
 #ifndef SKEIN_TRACE_CAST_H
 #define SKEIN_TRACE_CAST_H
 
@@ -21,18 +21,21 @@ struct cast {
 		size_t count, capacity;
 	} cpus;
 	struct {
-		struct cast_thread *items; /* in order of lanes, then of ids */
+		struct cast_thread *items; /* in order of lane.id, then of thread.id */
 		size_t count, capacity;
 	} threads;
 	struct index lanes;   /* lane.id -> enum lane_kind */
 };
 
-/* What cannot be read of a damaged file is not there. The cast belongs to the trace. */
+/*
+ * Return the CPUs and threads of the trace, without those that damage makes unreadable. *ret
+ * belongs to the trace.
+ */
 int cast_of(struct trace *t, const struct cast **ret, struct error *err);
 /* Accepts NULL. */
 void cast_free(struct cast *c);
 
-/* The threads of a lane, in a row; NULL and 0 if it has none. */
+/* Return the *count threads of a lane, one per name; NULL and 0 if it has none. */
 const struct cast_thread *cast_threads(const struct cast *c, uint64_t lane, size_t *count);
 
 #endif

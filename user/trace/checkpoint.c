@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The blobs of checkpoints: rows of numbers, column after column, each number
- * as its difference to the one above it.
+ * The blobs of checkpoints: tables of numbers, stored column by column, each number as its
+ * difference to the one above it.
  */
 #include "trace/checkpoint.h"
 
@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define CHECKPOINT_VERSION 1
-#define RAW_MAX (64u << 20) /* more than a row of SQLite may hold */
+#define RAW_MAX (64u << 20) /* bytes; skein refuses larger rows of SQLite */
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
-#define COLUMNS_MAX 9u	  /* that are known */
-#define COLUMNS_LATER 64u /* that a newer skein may write */
+#define COLUMNS_MAX 9u	  /* known columns */
+#define COLUMNS_LATER 64u /* most columns that a newer skein may write */
 
 static void put_head(struct bytes *b, size_t rows, size_t columns)
 {
@@ -66,7 +66,7 @@ int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct
 	return pack_bytes(p, scratch, ret, err);
 }
 
-/* The table's rows: columns beyond those known are of a newer skein, and passed over. */
+/* The rows of a table. Further columns come from a newer skein and are skipped. */
 struct table {
 	struct input columns[COLUMNS_MAX];
 	uint64_t last[COLUMNS_MAX];
@@ -91,7 +91,7 @@ static bool find_columns(struct table *t, struct input in, unsigned int wanted)
 	return in.at == in.end;
 }
 
-/* Cannot fail: every column was read once. */
+/* Return the next number of a column. Cannot fail, because find_columns() has read all of them. */
 static uint64_t next_word(struct table *t, unsigned int column)
 {
 	uint64_t difference = 0;
@@ -125,7 +125,7 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
 			words[c] = next_word(&t, c);
 		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
-			continue; /* of a newer skein, or made to harm */
+			continue; /* from a newer skein, or hostile */
 		ret->items[ret->count++] = (struct stretch){
 			.lane = words[0], .time = words[1], .thread = words[2],
 			.state = (enum slice_state)words[3], .wait = (enum wait_class)words[4],
@@ -170,7 +170,7 @@ static bool is_sorted(const struct open_list *list)
 	return true;
 }
 
-/* Merge the sorted rows of width items each in pairs. */
+/* Merge sorted runs of width items each, in pairs. */
 static void merge(const struct stretch *from, struct stretch *to, size_t count, size_t width)
 {
 	for (size_t low = 0; low < count; low += 2 * width) {
@@ -204,7 +204,7 @@ int open_list_sort(struct open_list *list)
 	return 0;
 }
 
-/* How many stretches of the lane at that place follow each other. */
+/* Return how many consecutive stretches belong to the lane at that place. */
 static size_t row_of(const struct open_list *list, size_t at)
 {
 	size_t count = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Exact sums of one cell, and what is left of them when it is rounded. */
+/* Exact sums of one cell, and rounding them to a struct cell. */
 #include "trace/mix.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 8u /* threads that are searched one by one */
+#define LIST_MAX 8u /* threads in a linearly searched list */
 
 uint16_t mix_key(uint64_t state, uint64_t wait)
 {
@@ -32,7 +32,7 @@ static inline uint64_t ns_at(const struct mix *m, uint32_t i)
 	return i < MIX_STATES_FIRST ? m->ns[i] : m->more->ns[i - MIX_STATES_FIRST];
 }
 
-/* Beyond those that are at hand. */
+/* Add to a state that has no place in struct mix itself. */
 static int add_rare_state(struct mix *m, uint16_t key, uint64_t ns)
 {
 	uint32_t i;
@@ -76,7 +76,7 @@ static uint32_t slot_of(uint64_t thread, uint32_t capacity)
 	return (uint32_t)(thread * 0x9e3779b97f4a7c15ULL >> 32) & (capacity - 1);
 }
 
-/* The thread's slot, or the free one where it belongs. In a list that may be none. */
+/* Return the thread's slot, or the free slot where it belongs; NULL if a list is full. */
 static struct mix_thread *find_thread(const struct mix_more *m, uint64_t thread)
 {
 	uint32_t at;
@@ -205,7 +205,7 @@ static uint64_t ns_of_state(const struct mix *m, uint8_t state)
 	return ns;
 }
 
-/* The state that lasted longest, all its waits together; of two the lower. */
+/* Return the state that lasted longest, all its waits together; of equally long ones the lower. */
 static uint8_t longest_state(const struct mix *m)
 {
 	uint64_t most = 0, ns;
@@ -241,7 +241,10 @@ static uint8_t longest_wait(const struct mix *m, uint8_t state)
 	return best;
 }
 
-/* Certain only if no thread among the others, nor the next one with all of theirs, ran longer. */
+/*
+ * Return the thread that ran longest, or 0 if that is not certain: a thread among the others, or
+ * the next one with all time of the others added, may have run longer.
+ */
 static uint64_t longest_thread(const struct mix_more *m)
 {
 	struct mix_thread best = {0}, next = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lane did within one cell, as exact sums: ns in each state, and on a
- * CPU lane ns of each thread that ran. Rounded only when the cell is whole, so
- * that cells of cells are as true as cells of records.
+ * Exact sums of one cell of one lane: ns in each state, and on a CPU lane ns of each thread that
+ * ran. Sums are rounded only when the cell is complete, so that a cell made of finer cells is as
+ * exact as one made of records.
  */
 #ifndef SKEIN_TRACE_MIX_H
 #define SKEIN_TRACE_MIX_H
@@ -12,18 +12,21 @@
 
 #include "trace/window.h"
 
-/* More threads than this in one cell are not told apart: the rest is summed up. */
+/* Most threads in one cell that have sums of their own; the rest share one sum. */
 #define MIX_THREADS_MAX 4096u
-/* States with their waits. Only a file made to harm has more: the rest is UNKNOWN. */
+/*
+ * Most pairs of state and wait in one cell. Only a hostile file has more: the rest counts as
+ * UNKNOWN.
+ */
 #define MIX_STATES_MAX 128u
-#define MIX_STATES_FIRST 4u /* that need no memory of their own */
+#define MIX_STATES_FIRST 4u /* pairs that fit in struct mix itself */
 
 struct mix_thread {
 	uint64_t thread; /* thread.id; 0: free slot of a table */
 	uint64_t ns;
 };
 
-/* What few lanes need. */
+/* The extra memory that few cells need. */
 struct mix_more {
 	uint64_t ns[MIX_STATES_MAX - MIX_STATES_FIRST];
 	uint16_t keys[MIX_STATES_MAX - MIX_STATES_FIRST];
@@ -32,28 +35,33 @@ struct mix_more {
 	uint32_t thread_count, thread_capacity;
 };
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is a valid empty sum. */
 struct mix {
-	uint64_t told; /* ns */
+	uint64_t told; /* ns added so far */
 	uint64_t ns[MIX_STATES_FIRST];
 	uint16_t keys[MIX_STATES_FIRST]; /* state << 8 | wait */
-	uint32_t states;		 /* how many, with those in more */
+	uint32_t states;		 /* pairs in use, with those in more */
 	struct mix_more *more;		 /* NULL until it is needed */
 };
 
-/* The key of a state, whatever a file says: what no byte holds is UNKNOWN. */
+/*
+ * Return the key of a state and wait, which may come from a hostile file: a state that is 0 or does
+ * not fit in a byte becomes UNKNOWN.
+ */
 uint16_t mix_key(uint64_t state, uint64_t wait);
 
-/* 0 or -ENOMEM. thread: who ran; 0 nobody, or whoever. */
+/*
+ * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. 0 or -ENOMEM.
+ */
 int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns);
 int mix_merge(struct mix *m, const struct mix *from);
-/* Forget what was added, keep the memory. */
+/* Clear the sums, but keep the memory. */
 void mix_clear(struct mix *m);
 void mix_free(struct mix *m);
 
-/* Round it to a cell of 1 << shift ns; one that nothing is told of is all zeros. */
+/* Round the sums to a cell of 1 << shift ns; empty sums give a cell of zeros. */
 struct cell mix_cell(const struct mix *m, unsigned int shift);
-/* The cell of one state all through. */
+/* Return a cell that is in one state throughout. */
 struct cell mix_whole(uint16_t key, uint64_t thread);
 
 static inline bool cell_equal(const struct cell *a, const struct cell *b)

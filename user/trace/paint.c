@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Painting from records. CPU lanes are their slices. For threads the records that concern them
- * are put into states.h, in order; of the others it needs to know only that the CPUs were
- * told of, so what a CPU did in between goes in as one slice without a thread.
+ * Render cells from records. A CPU lane's cells follow from its slices. For threads, the records
+ * that concern them are put into states.h, in order; of other threads states.h needs to know only
+ * until when each CPU has records, so a CPU's time between is put as one slice without a thread.
  */
 #include "trace/paint.h"
 
@@ -19,26 +19,28 @@
 #define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
 #define BIT(column) (1ULL << (column))
 
-/* Columns of slices that tell of CPU lanes. */
+/* Columns of slices that the cells of CPU lanes need. */
 #define CPU_MASK \
 	(BIT(SLICE_COLUMN(time)) | BIT(SLICE_COLUMN(end)) | BIT(SLICE_COLUMN(lane)) | \
 	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
-/* Of edges: who is woken. By whom and where is not to be seen in cells. */
+/*
+ * Columns of edges that cells need: the woken lane. The waker and the CPU do not appear in cells.
+ */
 #define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
-/* A lane that is being painted. */
+/* A lane that is being rendered. */
 struct canvas {
-	struct tower tower; /* first: its events find the canvas */
+	struct tower tower; /* must be first: tower_events cast it to the canvas */
 	struct cell *cells;
-	uint64_t first, end; /* numbers of the cells */
+	uint64_t first, end; /* cell numbers of the range */
 	bool cpu;
 };
 
 struct cpu {
 	uint64_t lane;
-	struct canvas *wanted;	   /* NULL: it is not asked for */
-	uint64_t at;		   /* end of the last slice that was read, if alive */
-	uint64_t fed;		   /* of the last one that the states know, if begun */
+	struct canvas *wanted;	   /* NULL: not a lane of the query */
+	uint64_t at;		   /* end of the last slice read, ns, if alive */
+	uint64_t fed;		   /* end of the last slice put into states, ns, if begun */
 	bool alive, begun;
 };
 
@@ -47,36 +49,38 @@ struct late {
 	uint64_t before;
 };
 
-/* A bit for each id that may be in an index: most that are not are told so at once. */
+/* A Bloom filter with one hash: rules out most ids that are not in an index. */
 struct sieve {
 	uint64_t words[1024];
 };
 
 struct place {
-	uint64_t id, time, chunk; /* of a checkpoint; 0: there is none */
+	uint64_t id, time, chunk; /* of a checkpoint; id 0: none */
 };
 
 struct paint {
 	struct trace *trace;
 	const struct paint_query *query;
 	const struct cast *cast;
-	struct canvas *canvases;       /* of query->lanes */
+	struct canvas *canvases;       /* one per query->lanes */
 	struct index lanes, cpu_lanes; /* lane.id -> canvases, cpus */
-	struct index threads;	       /* thread.id of those that are asked for */
+	struct index threads;	       /* thread.id of the wanted threads */
 	struct sieve of_lanes, of_threads;
 	struct cpu *cpus;
 	size_t cpu_count;
-	struct states *states; /* NULL: no thread is asked for */
-	bool gaps; /* records are missing somewhere: then all of them matter to all threads */
+	struct states *states; /* NULL: no thread is wanted */
+	bool gaps; /* records are missing somewhere: all of them then matter to all threads */
 	struct place start, stop;
 	struct paint_line slices, edges;
-	/* Of each row of slices: until where its CPU had told before it, and what is to be done. */
+	/*
+	 * For each row of slices: the end of its CPU's previous slice, and whether to take the row.
+	 */
 	uint64_t before[CODEC_RECORDS_MAX];
 	uint8_t rows[CODEC_RECORDS_MAX];
 	struct {
 		struct late *items;
 		size_t count, capacity;
-	} late; /* slices that were put behind the stop and began before it */
+	} late; /* slices that were put after the stop and began before it */
 	struct packer packer;
 };
 
@@ -100,7 +104,7 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* A stretch as far as it lies in the range. */
+/* Add the part of a stretch that lies in the range. */
 static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end,
 			uint16_t key, uint64_t thread, struct error *err)
 {
@@ -168,7 +172,7 @@ static int add_thread(struct paint *p, uint64_t lane, struct error *err)
 	return result;
 }
 
-/* Lanes in the order of their ids, CPUs among them: as they are put when recording. */
+/* Lanes are put in the order of their ids, CPUs among them, as a recorder puts them. */
 static int compare_ids(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -253,7 +257,10 @@ static int prepare(struct paint *p, struct error *err)
 	return result == 0 && threads ? add_states(p, err) : result;
 }
 
-/* What a checkpoint knew. A gap is put when it begins, so it may reach beyond the checkpoint. */
+/*
+ * Resume a lane from a checkpoint. A gap is put when it begins, so it may reach beyond the
+ * checkpoint.
+ */
 static int resume(struct paint *p, const struct stretch *open, struct error *err)
 {
 	struct cpu *c = find_cpu(p, open->lane);
@@ -273,7 +280,7 @@ static int resume(struct paint *p, const struct stretch *open, struct error *err
 	return p->states ? states_resume(p->states, open, err) : 0;
 }
 
-/* The lanes of a checkpoint: 0, -EBADMSG if they cannot be read, or another error. */
+/* Read the lanes of a checkpoint: 0, -EBADMSG if they cannot be read, or another error. */
 static int read_lanes(struct paint *p, sqlite3_int64 id, struct open_list *ret)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -305,7 +312,7 @@ static int read_checkpoint(struct paint *p, sqlite3_int64 base, struct open_list
 	return result;
 }
 
-/* From the last checkpoint before the range that can be read. */
+/* Begin at the last readable checkpoint before the range, or at the begin of the trace. */
 static int begin(struct paint *p, struct error *err)
 {
 	struct open_list open = {0};
@@ -317,7 +324,7 @@ static int begin(struct paint *p, struct error *err)
 			"SELECT id, time, chunk, base FROM main.checkpoint WHERE time <= ?1"
 			" ORDER BY time DESC, id DESC",
 			err) < 0)
-		return 0; /* none, or a table of another's making */
+		return 0; /* no checkpoints, or a foreign table of that name */
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
 	while (result == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
 		vector_free(&open);
@@ -341,7 +348,7 @@ static int begin(struct paint *p, struct error *err)
 	return result;
 }
 
-/* The first checkpoint behind the range: what lies beyond it need not be read. */
+/* Find the first checkpoint after the range: records beyond it need not be read. */
 static int find_stop(struct paint *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -371,8 +378,8 @@ static inline bool is_cpu_state(uint64_t state)
 }
 
 /*
- * A slice of a CPU lane was read. *before: until where the lane had been told of, 0 if it had not
- * begun. *gap: records are missing there.
+ * Add a slice of a CPU lane. *before: the end of the lane's previous slice, 0 if there is none.
+ * *gap: records are missing before or in the slice.
  */
 static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s,
 				 uint64_t *before, bool *gap, struct error *err)
@@ -394,7 +401,7 @@ static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct sl
 	return result;
 }
 
-/* Nothing of the range depends on it. */
+/* Return whether nothing in the range depends on a slice that begins at time. */
 static inline bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
 {
 	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
@@ -406,7 +413,7 @@ static inline bool concerns(const struct paint *p, uint64_t thread)
 	       index_get(&p->threads, thread) != INDEX_NONE;
 }
 
-/* What is to be done with a row. */
+/* Whether to take a row: never, only when records are missing, or always. */
 enum { PASS_OVER, AFTER_GAPS, TAKE };
 
 static inline int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
@@ -452,7 +459,7 @@ static int look_at_slices(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Where records are missing, all threads may be concerned: then every row is taken. */
+/* Take the rows that matter to states. When records are missing, every row may matter. */
 static void take_slices(struct paint *p)
 {
 	struct paint_line *l = &p->slices;
@@ -483,7 +490,7 @@ static void take_edges(struct paint *p)
 	sort_rows(&l->sorter, l->count);
 }
 
-/* Have a row at hand, if there is one. */
+/* Load chunks until there is a next row or the end. */
 static int fill_slices(struct paint *p, struct error *err)
 {
 	int result = 1;
@@ -510,7 +517,7 @@ static int fill_edges(struct paint *p, struct error *err)
 	return result < 0 ? result : 0;
 }
 
-/* What the CPU did until then concerned nobody who is asked for. */
+/* Put the CPU's time until then as one idle slice: it concerns no wanted thread. */
 static int feed_time(struct paint *p, struct cpu *c, uint64_t until, struct error *err)
 {
 	struct slice s = {.time = c->begun ? c->fed : until,
@@ -564,7 +571,7 @@ static int feed_next(struct paint *p, struct error *err)
 	return states_put(p->states, KIND_EDGE, &r.edge, err);
 }
 
-/* All records from the start to the stop, or to the last one that can matter. */
+/* Put all records from the start to the stop, or to the last one that can matter. */
 static int feed_all(struct paint *p, struct error *err)
 {
 	const struct paint_range range = {p->start.chunk,
@@ -587,7 +594,7 @@ static int feed_all(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Whether every CPU that matters has told what it did until the end. */
+/* Return whether every CPU that matters has slices up to the end of the range. */
 static bool is_covered(const struct paint *p)
 {
 	for (size_t i = 0; i < p->cpu_count; i++) {
@@ -599,7 +606,7 @@ static bool is_covered(const struct paint *p)
 	return true;
 }
 
-/* A slice from behind the stop that had begun before. */
+/* Read a slice that was put after the stop, if it began before. */
 static int read_late(struct paint *p, const struct slice *s, struct error *err)
 {
 	struct cpu *c = find_cpu(p, s->lane);
@@ -631,7 +638,10 @@ static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
 	return result;
 }
 
-/* Checkpoints tell of slices that had begun before the one before them. */
+/*
+ * Read the slices that cross checkpoints: each checkpoint holds those that began before the
+ * previous one.
+ */
 static int read_late_lists(struct paint *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -650,7 +660,7 @@ static int read_late_lists(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Behind the last checkpoint there is nothing but the records. */
+/* Read the records after the last checkpoint, where no further checkpoint lists crossing slices. */
 static int read_late_rest(struct paint *p, struct error *err)
 {
 	struct paint_range range = {.last = UINT64_MAX, .end = p->query->end};
@@ -696,7 +706,7 @@ static int feed_late(struct paint *p, struct error *err)
 	return result;
 }
 
-/* What is open at the end of the range, or of all that is known. */
+/* Render the open stretches up to the end of the range, or of the known records. */
 static int finish(struct paint *p, struct error *err)
 {
 	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;

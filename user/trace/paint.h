@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells of any size from the slices and edges themselves: for times of which
- * no cells are stored, and for those that are shorter than any that are.
+ * Render cells of any size from slices and edges: for times without stored cells, and for cells
+ * shorter than those of the finest level.
  */
 #ifndef SKEIN_TRACE_PAINT_H
 #define SKEIN_TRACE_PAINT_H
@@ -11,21 +11,21 @@
 
 struct paint_lane {
 	uint64_t id;
-	struct cell *cells; /* of the query's time: what nothing is known of is left as it is */
-	bool cpu;	    /* else a thread's */
+	struct cell *cells; /* cells of the query's range; those of unknown time stay unchanged */
+	bool cpu;	    /* a CPU lane; otherwise a thread lane */
 };
 
 struct paint_query {
 	uint64_t time, end; /* ns, multiples of a cell */
 	unsigned int shift; /* a cell is 1 << shift ns */
-	uint64_t known;	    /* until when anything is known of the trace: trace_span() */
-	const struct paint_lane *lanes; /* each once */
+	uint64_t known;	    /* end of the trace's records, ns: trace_span() */
+	const struct paint_lane *lanes; /* no duplicates */
 	size_t count;
 };
 
 /*
- * Reads the records of that time and some before it, back to a checkpoint. What is damaged is left
- * out.
+ * Read the records of the range and of the time before it, back to a checkpoint, and fill the
+ * cells. Damaged chunks are left out.
  */
 int paint_records(struct trace *t, const struct paint_query *q, struct error *err);
 

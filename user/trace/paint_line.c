@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chunk after chunk of one stream, between two checkpoints. */
+/* Read one stream chunk by chunk, between two checkpoints. */
 #include "trace/paint_line.h"
 
 #include <errno.h>

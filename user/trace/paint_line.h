@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One stream as paint.c reads it: the rows of each chunk that concern the lanes asked for. */
+/* Read one stream for paint.c: of each chunk the rows that concern the wanted lanes. */
 #ifndef SKEIN_TRACE_PAINT_LINE_H
 #define SKEIN_TRACE_PAINT_LINE_H
 
@@ -7,7 +7,7 @@
 #include "trace/open.h"
 #include "trace/sort.h"
 
-/* Chunks with an id above after and up to last, that reach before the time end. */
+/* Chunks with after < chunk.id <= last that have records before the time end. */
 struct paint_range {
 	uint64_t after, last;
 	uint64_t end; /* ns */
@@ -18,9 +18,9 @@ struct paint_line {
 	enum record_kind kind;
 	sqlite3_stmt *chunks;
 	struct codec codec;
-	struct columns columns; /* of the chunk at hand */
-	struct sorter sorter;	/* its rows that are to be taken, by their order */
-	uint32_t next, count;	/* of them */
+	struct columns columns; /* of the current chunk */
+	struct sorter sorter;	/* rows to take from it, by their order */
+	uint32_t next, count;	/* next row and number of rows in sorter */
 	bool end;
 };
 
@@ -30,8 +30,8 @@ int paint_line_open(struct paint_line *l, struct trace *t, enum record_kind kind
 void paint_line_close(struct paint_line *l);
 
 /*
- * Decode the next chunk that can be, with the columns in mask: 1, or 0 if there is none, or a
- * negative errno. There is room for all its rows in the sorter.
+ * Decode the columns in mask of the next readable chunk. Return 1, or 0 at the end, or a negative
+ * errno. The sorter then has room for all rows of the chunk.
  */
 int paint_line_chunk(struct paint_line *l, uint64_t mask, struct error *err);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Cells as columns: all activities of all lanes, then all states, then all
- * threads, so that zstd finds like beside like. Of every lane a column is
- * one number per cell, or runs of equal ones. States and threads are numbers in lists of
- * those that occur in the piece.
+ * Rows of the zoom pyramid. Cells are stored as columns: all activities of all lanes, then all
+ * states, then all threads, because zstd packs similar values better together. A column of a lane
+ * is one number per cell, or runs of equal numbers. States and threads are indices in lists of the
+ * values that occur in the row.
  */
 #include "trace/piece.h"
 
@@ -17,10 +17,10 @@
 enum { COLUMN_ACTIVITY, COLUMN_STATE, COLUMN_THREAD, COLUMN_COUNT };
 enum { FORM_EACH, FORM_RUNS };
 
-/* More than any writer could make of the lanes of a piece. */
+/* More bytes than any writer could make of the lanes of a row. */
 #define RAW_MAX ((size_t)PIECE_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
 
-/* The distinct values of one column of a piece, in order. */
+/* The distinct values of one column of a row, sorted. */
 struct values {
 	uint64_t *items;
 	size_t count, capacity;
@@ -45,7 +45,7 @@ static uint64_t value_of(const struct cell *c, unsigned int column)
 	}
 }
 
-/* 0 is always the first. */
+/* Collect the distinct values of a column; 0 is always the first. */
 static int collect(struct values *v, const struct piece_lane *lanes, unsigned int count,
 		   unsigned int column)
 {
@@ -78,7 +78,7 @@ static uint64_t number_of(const struct values *v, uint64_t value)
 	return (uint64_t)(found - v->items);
 }
 
-/* One lane's column as runs of numbers. */
+/* A run of one lane's column. */
 struct column_run {
 	uint64_t number, cells;
 };
@@ -114,7 +114,7 @@ static void make_runs(struct column_runs *c, const struct piece_lane *lane,
 	add_run(c, 0, BLOCK_CELLS - at);
 }
 
-/* Two bytes a run, or one a cell. */
+/* Write runs (about two bytes each) or single cells (about one byte each), whichever is smaller. */
 static void put_column(struct bytes *b, const struct column_runs *c)
 {
 	bool runs = c->count * 2 < BLOCK_CELLS;
@@ -188,11 +188,11 @@ int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lan
 	return pack_bytes(p, scratch, ret, err);
 }
 
-/* A piece as it is read: its lanes that have columns, and where their cells go. */
+/* The state of decoding a row: its lanes that have columns, and where their cells go. */
 struct reading {
-	struct cell *cells[PIECE_LANES_MAX]; /* NULL: not asked for */
+	struct cell *cells[PIECE_LANES_MAX]; /* NULL: not wanted */
 	unsigned int count;
-	unsigned int first, end; /* cells asked for */
+	unsigned int first, end; /* wanted cells */
 	struct values values[COLUMN_COUNT];
 };
 
@@ -234,7 +234,7 @@ static int get_values(struct values *v, struct input *in)
 	return 0;
 }
 
-/* Cells [from, to) of the block, as far as they are asked for. */
+/* Set cells [from, to) of the block, as far as they are wanted. */
 static void set_cells(const struct reading *r, struct cell *cells, unsigned int from,
 		      unsigned int to, unsigned int column, uint64_t value)
 {
@@ -261,7 +261,7 @@ static void set_cells(const struct reading *r, struct cell *cells, unsigned int 
 		}
 }
 
-/* The next number as the value that it stands for. */
+/* Read the next number, and look up the value that it stands for. */
 static bool get_number(const struct reading *r, struct input *in, unsigned int column,
 		       uint64_t *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A piece of the zoom pyramid: the cells of some lanes in one block of a level,
- * as the blob of a row. Layout: docs/trace-format.md.
+ * Encode and decode a row of the zoom pyramid: the cells of some lanes in one block of a level, as
+ * the blob of the row. Layout: docs/trace-format.md.
  */
 #ifndef SKEIN_TRACE_PIECE_H
 #define SKEIN_TRACE_PIECE_H
@@ -10,34 +10,36 @@
 #include "trace/strip.h"
 
 #define BLOCK_SHIFT 10
-#define BLOCK_CELLS (1u << BLOCK_SHIFT) /* of a lane in a block */
-#define PIECE_LANES 16u			/* as written */
-#define PIECE_LANES_MAX 64u		/* a reader refuses more */
+#define BLOCK_CELLS (1u << BLOCK_SHIFT) /* cells of a lane in a block */
+#define PIECE_LANES 16u			/* lanes that a writer puts in a row */
+#define PIECE_LANES_MAX 64u		/* readers refuse more */
 
-/* A lane of a piece that is to be written. */
+/* A lane of a row to be written. */
 struct piece_lane {
 	uint64_t id;
-	bool untold; /* it lived, and what it did must be painted from the records */
-	const struct run *runs; /* of cells of the block, numbers from 0 on */
+	/* The lane existed, but its cells are uncertain and must be rendered from the records. */
+	bool untold;
+	/* Runs of cells, numbered from the start of the block. */
+	const struct run *runs;
 	size_t count;
 };
 
-/* Append the blob of these lanes, in order of their ids, to ret. */
+/* Append the blob of these lanes, which are in order of their ids, to ret. */
 int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lane *lanes,
 		 unsigned int count, struct bytes *ret, struct error *err);
 
 struct piece_reader {
 	/*
-	 * Where the cells of a lane go, zeros so far, beginning with cell number first of the
-	 * block; NULL if it is not asked for. untold: nothing will be filled in. They may be half
-	 * filled when the piece turns out to be damaged.
+	 * Return where to store the cells of a lane, which must be zeros, beginning with cell
+	 * number first of the block; NULL if the lane is not wanted. untold: nothing will be
+	 * stored. The cells may be partly filled when the row turns out to be damaged.
 	 */
 	struct cell *(*lane)(void *context, uint64_t id, bool untold);
 	void *context;
-	unsigned int first, end; /* numbers of the cells asked for */
+	unsigned int first, end; /* numbers of the wanted cells */
 };
 
-/* 0, -EBADMSG if the blob is damaged, or -ENOMEM. */
+/* Decode a blob that may be hostile. 0, -EBADMSG if it is damaged, or -ENOMEM. */
 int piece_decode(struct packer *p, const void *data, size_t size, const struct piece_reader *to);
 
 #endif

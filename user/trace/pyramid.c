@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which blocks there are, when they are whole, and which lanes there are.
- * What a block's pieces are made of: pyramid_block.c.
+ * Decide which blocks of the pyramid exist, when they are complete, and which lanes exist.
+ * pyramid_block.c makes the rows of a block.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,24 +10,24 @@
 #include "trace/pyramid_block.h"
 
 /*
- * A CPU that tells nothing for so long, because it idles, one thread has it or it is gone, is not
- * waited for any more. With the softlockup detector every CPU switches every 4 s.
+ * A CPU without a slice for so long (it idles, one thread runs on it, or it is gone) is not waited
+ * for any longer. With the softlockup detector, every CPU switches every 4 s.
  */
 #define PATIENCE_NS 10000000000ULL
-/* While CPUs are waited for, so many runs are kept before the finest levels are given up. */
+/* Most runs kept in memory while waiting for CPUs; then the finest levels are given up. */
 #define RUNS_MAX (2u << 20)
 
-/* Levels that are painted only while there are enough records for them to be stored. */
+/* The finest levels, which are rendered only while there are enough records to store them. */
 #define SWITCHED_LEVELS 3u
-/* Levels whose blocks are given up for some time when they took too much, and for how long. */
+/* Levels up to this one pause after blocks that took too many bytes; the pause has a maximum. */
 #define SUSPENDED_LEVELS 5u
-#define REFUSED_MAX 10u /* 1024 blocks */
-#define FIRST_SLOTS 4u	/* before the rate is known */
-#define DEAD_MAX 512u	/* lanes of threads that are dead, in memory */
+#define REFUSED_MAX 10u /* pause of 1 << REFUSED_MAX = 1,024 blocks */
+#define FIRST_SLOTS 4u	/* blocks of level 0 before the rate of records is known */
+#define DEAD_MAX 512u	/* lanes of dead threads in memory */
 #define RECENT (1u << TOWER_STEP)
 /*
- * Levels at which the whole recording is narrower than so many cells are for those who look at it
- * from afar. They are stored only if painting would take long: from so many times the records.
+ * A level at which the whole recording is narrower than NARROW_CELLS is rarely viewed. It is stored
+ * only if rendering would take long: from NARROW_TIMES as many records on.
  */
 #define NARROW_CELLS 64u
 #define NARROW_TIMES 16u
@@ -96,7 +96,10 @@ static int need_strip(struct pyramid_lane *l, unsigned int level)
 	return 0;
 }
 
-/* Cells of a level that is not kept then are needed for those above only. */
+/*
+ * Keep the complete cells of a level for as long as the level is kept; other cells serve only to
+ * compute those of the level above.
+ */
 static int keep_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
 		      const struct cell *cell)
 {
@@ -160,7 +163,7 @@ int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
 	return 0;
 }
 
-/* The finest level that is kept at some time of these. The highest always is. */
+/* Return the finest level that is kept at some time of the range. The highest level always is. */
 static unsigned int finest(const struct kept *kept, uint64_t time, uint64_t end)
 {
 	unsigned int level = 0;
@@ -211,7 +214,7 @@ static int sort_lanes(struct pyramid *p, struct error *err)
 	return index_lanes(p, err);
 }
 
-/* Threads of which nothing is open are dead: what is left of them are cells. */
+/* Mark threads without an open stretch as dead; only their cells are left to store. */
 static int mark_dead(struct pyramid *p, struct error *err)
 {
 	size_t at = 0;
@@ -264,7 +267,10 @@ static int forget_dead(struct pyramid *p, struct error *err)
 	return kept == count ? 0 : index_lanes(p, err);
 }
 
-/* Their cells are told before the blocks are whole: threads that come and go take no room. */
+/*
+ * Store the cells of dead lanes before their blocks are complete, so that threads that come and go
+ * do not accumulate in memory.
+ */
 static int bury_dead(struct pyramid *p, struct error *err)
 {
 	uint64_t start = (p->slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
@@ -296,7 +302,7 @@ static int bury_dead(struct pyramid *p, struct error *err)
 	return result < 0 ? result : forget_dead(p, err);
 }
 
-/* What is open at this moment, once for all blocks that have become whole. */
+/* Update p->open, once for all blocks that have become complete. */
 static int sweep(struct pyramid *p, const struct states *s, struct error *err)
 {
 	int result;
@@ -315,7 +321,7 @@ static int sweep(struct pyramid *p, const struct states *s, struct error *err)
 	return result;
 }
 
-/* Where the next block of a level begins that nothing was painted in. */
+/* Return where the next block of a level begins in which nothing was rendered yet, ns. */
 static uint64_t next_start(const struct pyramid *p, unsigned int level)
 {
 	uint64_t time = p->order > p->painted ? p->order : p->painted;
@@ -331,7 +337,7 @@ static void switch_off(struct pyramid *p, struct kept *k, unsigned int level)
 	k->end = next_start(p, level);
 }
 
-/* Not before all blocks that were kept have been told. */
+/* Keep a level again, but not before all blocks kept earlier are done. */
 static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
 {
 	if (k->on || block_at(level, p->order) < k->resume ||
@@ -343,7 +349,7 @@ static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
 	k->end = UINT64_MAX;
 }
 
-/* A level whose blocks will not be stored needs not be painted. */
+/* Switch levels on or off: a level whose blocks will not be stored need not be rendered. */
 static void choose_levels(struct pyramid *p)
 {
 	uint64_t expected = 0;
@@ -352,7 +358,7 @@ static void choose_levels(struct pyramid *p)
 		return;
 	for (unsigned int i = 0; i < RECENT; i++)
 		expected += p->recent[i];
-	expected /= RECENT; /* in a block of level 0 */
+	expected /= RECENT; /* records per block of level 0 */
 	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
 		bool enough = expected >= p->options.records / 2 || level >= SWITCHED_LEVELS;
 		bool few = expected < p->options.records / 4 && level < SWITCHED_LEVELS;
@@ -367,8 +373,8 @@ static void choose_levels(struct pyramid *p)
 }
 
 /*
- * What took too much may do so again: it is tried ever more rarely. A coarse level always is, for
- * its blocks are what spares a reader the most.
+ * Pause a level whose block took too many bytes: twice as long each time. Coarse levels never
+ * pause, because their blocks spare a reader the most records.
  */
 static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool stored)
 {
@@ -382,7 +388,7 @@ static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool
 	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
 }
 
-/* How many records make a block worth storing. */
+/* Return the number of records from which a block is worth storing. */
 static uint64_t wanted(const struct pyramid *p, const struct block *b)
 {
 	uint64_t start = (p->first_slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
@@ -437,7 +443,7 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 	return left;
 }
 
-/* The first block of a level, if it is whole; it is gone afterwards. */
+/* Store the first block of a level if it is complete (*ready), and remove it. */
 static int next_block(struct pyramid *p, const struct states *s, unsigned int level,
 		      uint64_t settled, bool *ready, struct error *err)
 {
@@ -479,7 +485,10 @@ static int make_blocks(struct pyramid *p, const struct states *s, uint64_t settl
 	return result;
 }
 
-/* Too much waits for a CPU that tells nothing: what is finest is left to the records. */
+/*
+ * Too many cells wait for a CPU without slices: give up the finest levels, which readers can render
+ * from the records.
+ */
 static void limit_runs(struct pyramid *p)
 {
 	size_t runs = 0;

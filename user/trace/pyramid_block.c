@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A block's cells of all lanes of one kind, as pieces. What is still open is
- * painted for the block and not for good: the stretch comes later, as a whole.
+ * Make the rows of a block: the cells of all lanes of one kind. Open stretches are rendered for
+ * this block only, not into the lane's own levels: the complete stretch comes later.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* What was told of the cell that is still open at this level. */
+/* Copy the sums so far of the cell that is still open at this level. */
 static int take_open(struct tower *tail, const struct tower *t, const struct block *b)
 {
 	uint64_t cell;
@@ -72,9 +72,9 @@ static int paint_open(struct tower *t, const struct block *b, const struct stret
 	return result;
 }
 
-/* The cells behind those of a lane's strip. */
+/* The cells of a block after the last complete cell of a lane. */
 struct tail {
-	struct tower tower; /* first: its events find the tail */
+	struct tower tower; /* must be first: tower_events cast it to the tail */
 	struct strip strip;
 };
 
@@ -111,7 +111,10 @@ static bool may_run(uint64_t state)
 	       state == STATE_UNKNOWN || state == STATE_NONE;
 }
 
-/* Whether a CPU that was not waited for may have had it. */
+/*
+ * Return whether the lane's state is uncertain, because a CPU that was not waited for may have run
+ * the thread.
+ */
 static bool is_untold(const struct block *b, const struct pyramid_lane *l,
 		      const struct stretch *open, size_t count)
 {
@@ -168,7 +171,7 @@ static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_la
 	return m->count == m->limit ? close_piece(m, err) : 0;
 }
 
-/* All lanes in order of their ids: with cells, with something open, or both. */
+/* Make all lanes in order of their ids: those with cells, with open stretches, or both. */
 static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
 {
 	size_t at = 0, i = 0;

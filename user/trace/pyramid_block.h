@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of pyramid.c, and a block of it as pieces. For these files only. */
+/* The data of pyramid.c and pyramid_block.c. Private to these two files. */
 #ifndef SKEIN_TRACE_PYRAMID_BLOCK_H
 #define SKEIN_TRACE_PYRAMID_BLOCK_H
 
@@ -8,38 +8,41 @@
 #include "trace/pyramid.h"
 #include "trace/tower.h"
 
-/* Levels are kept for the lanes of one kind: from one time to another, or until further notice. */
+/*
+ * Whether cells of a level are kept for the lanes of one kind: from one time to another, or without
+ * an end so far.
+ */
 struct kept {
-	uint64_t first, end; /* ns: of the blocks that are kept */
-	uint64_t resume;     /* number of the block before which nothing is kept again */
-	unsigned int refused; /* blocks that took too much, in a row */
-	bool on;	     /* end is not known yet */
+	uint64_t first, end; /* ns: range of the blocks that are kept */
+	uint64_t resume;     /* block number before which the level stays off */
+	unsigned int refused; /* consecutive blocks that took too many bytes */
+	bool on;	     /* kept without an end so far */
 };
 
 struct pyramid_lane {
-	struct tower tower; /* first: its events find the lane */
+	struct tower tower; /* must be first: tower_events cast it to the lane */
 	uint64_t id;
 	const struct kept *kept;
-	struct strip *strips; /* of each level up to the highest that has cells */
+	struct strip *strips; /* one per level, up to the highest with cells */
 	uint8_t strip_count;
 	bool cpu;
-	bool dead;   /* no stretch will come any more */
-	bool buried; /* its cells are told, and it is about to be forgotten */
+	bool dead;   /* the thread is dead: no more stretches */
+	bool buried; /* its cells are written early; then the lane is freed */
 };
 
-/* Records in a block that is not whole yet. */
+/* The number of records in an incomplete block. */
 struct block_count {
-	uint64_t block; /* number: time >> shift of its level, in blocks */
+	uint64_t block; /* number of the block: its start in lengths of a block */
 	uint64_t records;
-	bool dead; /* pieces of the dead were told */
+	bool dead; /* rows of dead lanes were stored */
 };
 
 struct finished_piece {
-	size_t at, size;      /* in blob */
+	size_t at, size;      /* offset and bytes in blob */
 	uint64_t first, last; /* lane.id */
 };
 
-/* Working memory of block_make(); zeroed memory is ready. */
+/* Working memory of block_make(). Zeroed memory is ready for use. */
 struct block_maker {
 	struct packer packer;
 	struct bytes scratch, blob;
@@ -48,7 +51,8 @@ struct block_maker {
 		struct finished_piece *items;
 		size_t count, capacity;
 	} pieces;
-	struct piece_lane lanes[PIECE_LANES_MAX]; /* of the piece at hand; runs are set last */
+	/* The lanes of the current row; their runs are set last. */
+	struct piece_lane lanes[PIECE_LANES_MAX];
 	size_t first_run[PIECE_LANES_MAX];
 	unsigned int count, limit;
 };
@@ -59,21 +63,21 @@ struct pyramid {
 	struct {
 		struct pyramid_lane **items;
 		size_t count, capacity;
-	} lanes;	    /* in order of ids if sorted */
+	} lanes;	    /* in order of ids if sorted is set */
 	struct index index; /* lane.id -> lanes */
 	bool sorted;
-	struct open_list open; /* what is open now, by lane; of CPU lanes it is nothing */
-	bool swept;	       /* open is of now */
-	bool finished;	       /* nothing is open, and blocks end with the recording */
-	struct kept kept[2][PYRAMID_LEVELS]; /* of threads, of CPUs */
+	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
+	bool swept;	       /* open is up to date */
+	bool finished;	       /* no stretch is open, and blocks end with the recording */
+	struct kept kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
 	struct {
 		struct block_count *items;
 		size_t count, capacity;
 	} counts[PYRAMID_LEVELS];
-	uint64_t slot, first_slot, slot_records; /* blocks of level 0; slot + 1, 0: none yet */
-	uint64_t recent[1 << TOWER_STEP];	 /* records of the last slots */
-	uint64_t order;				 /* records before that time have come */
-	uint64_t painted;			 /* no stretch reached further */
+	uint64_t slot, first_slot, slot_records; /* blocks of level 0, number + 1; 0: none yet */
+	uint64_t recent[1 << TOWER_STEP];	 /* records of the last blocks of level 0 */
+	uint64_t order;				 /* time of the last record, ns */
+	uint64_t painted;			 /* largest end of a stretch, ns */
 	struct block_maker maker;
 };
 
@@ -81,16 +85,16 @@ struct block {
 	unsigned int level;
 	uint64_t number, records;
 	uint64_t time, end; /* ns */
-	uint64_t settled;   /* what lies before is certain: maybe not all of it */
+	uint64_t settled;   /* all before is certain, ns; may be below end */
 };
 
 /*
- * Tell the pieces of the lanes of one kind. *stored: whether they are worth it. p->lanes are
- * sorted and swept.
+ * Store the rows of the lanes of one kind, if they are worth it (*stored). p->lanes must be sorted,
+ * and p->open be up to date.
  */
 int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
 	       struct error *err);
-/* Tell pieces of the lanes that are buried. *told: whether there was anything to tell. */
+/* Store rows of the lanes with buried set. *told: there were any. */
 int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err);
 void block_maker_free(struct block_maker *m);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A run is activity, state and wait in 15 bits, and a count in the other 17: a number and by which
- * power of 4. So a hole of years, as damaged traces have them, takes a few runs and not millions.
+ * Run-length coded cells. A run has activity, state and wait in 15 bits, and its count in the other
+ * 17: a number and a power of 4 to multiply it by. So a hole of years, as damaged traces have,
+ * takes a few runs and not millions.
  */
 #include "trace/strip.h"
 
@@ -16,7 +17,7 @@
 #define STATE_BITS 4u
 #define WAIT_BITS 4u
 #define RUNS_MIN 8u
-#define RUNS_IDLE_MAX 64u /* room that an empty strip may keep */
+#define RUNS_IDLE_MAX 64u /* runs of room that an empty strip may keep */
 
 _Static_assert(STATE_COUNT <= 1 << STATE_BITS, "a state takes four bits");
 _Static_assert(WAIT_COUNT <= 1 << WAIT_BITS, "a wait takes four bits");
@@ -41,7 +42,7 @@ static struct cell cell_of(uint32_t word, uint64_t thread)
 	};
 }
 
-/* The greatest count that a run can have and that is not above this one. */
+/* Return the greatest count that one run can hold and that does not exceed count. */
 static uint32_t pack_count(uint64_t count)
 {
 	uint32_t scale = 0;
@@ -115,7 +116,8 @@ int strip_add(struct strip *s, uint64_t first, uint64_t count, const struct cell
 
 	if (!s->count)
 		s->first = s->end = first;
-	if (first < s->end) /* a cell that was told of is not told again */
+	/* A cell that was added before is not added again. */
+	if (first < s->end)
 		return 0;
 	if (first > s->end)
 		result = add(s, first - s->end, &nothing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells of one lane and level in a row, small: four bytes for a run of equal ones, and on a CPU
- * lane eight more for the thread. There are many while a block is not whole.
+ * Run-length coded cells of one lane and level: four bytes for a run of equal cells, and eight more
+ * on a CPU lane for the thread. Compact because there are many while a block is incomplete.
  */
 #ifndef SKEIN_TRACE_STRIP_H
 #define SKEIN_TRACE_STRIP_H
@@ -11,9 +11,9 @@
 #include "base/vector.h"
 #include "trace/mix.h"
 
-/* Equal cells, unpacked. */
+/* A run of equal cells, unpacked. */
 struct run {
-	uint64_t first, count; /* number of the first cell; how many */
+	uint64_t first, count; /* number of the first cell; number of cells */
 	struct cell cell;
 };
 
@@ -22,21 +22,24 @@ struct run_list {
 	size_t count, capacity;
 };
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is a valid empty strip. */
 struct strip {
-	uint64_t first, end; /* numbers of cells */
+	uint64_t first, end; /* numbers of the first cell, and of the one after the last */
 	uint32_t *runs;
-	uint64_t *threads; /* of each run; NULL while no cell has one */
+	uint64_t *threads; /* thread.id of each run; NULL while no cell has a thread */
 	uint32_t count, capacity;
 };
 
-/* Append cells, behind all others; a gap is cells of zeros. 0 or -ENOMEM. */
+/* Append cells after all others; a gap is filled with cells of zeros. 0 or -ENOMEM. */
 int strip_add(struct strip *s, uint64_t first, uint64_t count, const struct cell *cell);
-/* Forget cells below that number. */
+/* Drop the runs that lie entirely below that cell number. */
 void strip_drop(struct strip *s, uint64_t below);
 void strip_free(struct strip *s);
 
-/* Append the cells in [from, to) that are not zeros, numbered from `from` on. 0 or -ENOMEM. */
+/*
+ * Append the cells in [from, to) that are not zeros to ret, numbered relative to from. 0 or
+ * -ENOMEM.
+ */
 int strip_copy(const struct strip *s, uint64_t from, uint64_t to, struct run_list *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One lane's stretches become its cells. */
+/* Downsample the stretches of one lane to cells. */
 #include "trace/tower.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static struct level *need_level(struct tower *t, unsigned int level)
 
 static int close_cell(struct tower *t, unsigned int level);
 
-/* The open cell of a level, as the one with that number. */
+/* Make number the open cell of a level, and close another one first. */
 static int open_cell(struct tower *t, unsigned int level, uint64_t number, struct level **ret)
 {
 	struct level *l = need_level(t, level);
@@ -31,7 +31,7 @@ static int open_cell(struct tower *t, unsigned int level, uint64_t number, struc
 		return -ENOMEM;
 	if (l->mix.told && l->open != number && close_cell(t, level) < 0)
 		return -ENOMEM;
-	l = &t->levels[level]; /* closing may have moved it */
+	l = &t->levels[level]; /* closing may have moved t->levels */
 	l->open = number;
 	*ret = l;
 	return 0;
@@ -65,7 +65,10 @@ static int paint_part(struct tower *t, unsigned int level, uint64_t time, uint64
 	return result < 0 ? result : mix_add(&l->mix, key, thread, end - time);
 }
 
-/* A part of a cell, whole cells, a part of a cell: what is whole goes up as it is. */
+/*
+ * Add a stretch: the part of a cell at each end is added to this level's open cell, and the whole
+ * cells between are passed on and up as they are.
+ */
 static int paint(struct tower *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
 		 uint64_t thread)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A window is read from the level of the pyramid whose cells fit it. Blocks
- * that are not stored, and cells finer than any that are, are painted from the records.
+ * Render a window of the timeline. Its cells are read from the level of the pyramid that fits;
+ * blocks that are not stored, and cells finer than any level, are rendered from the records.
  */
 #include "trace/window.h"
 
@@ -14,12 +14,12 @@
 #include "trace/pyramid.h"
 
 #define FINEST_SHIFT 10u /* the finest cell, 1.024 us */
-#define CELLS_MAX (64u << 20) /* of all lanes of a window: a gigabyte */
+#define CELLS_MAX (64u << 20) /* of all lanes of a window: 1 GiB */
 
-/* A lane that was asked for and that there is. */
+/* A lane of the query that exists in the trace. */
 struct asked {
 	uint64_t id;
-	struct cell *cells; /* in the window */
+	struct cell *cells; /* its cells in the window */
 	bool cpu;
 };
 
@@ -27,17 +27,19 @@ struct view {
 	struct trace *trace;
 	struct window *window;
 	const struct cast *cast;
-	struct asked *asked; /* in the order of ids, each once */
+	struct asked *asked; /* in order of ids, each once */
 	size_t count;
-	unsigned int shift; /* of a cell */
+	unsigned int shift; /* a cell is 1 << shift ns */
 	uint64_t first;	    /* number of the first cell */
-	bool stored;	    /* there is a level of that size */
+	bool stored;	    /* the pyramid has a level with such cells */
 	unsigned int level;
-	/* Blocks in which cells of the window lie; if the level is not stored, one for all. */
+	/*
+	 * The blocks that overlap the window; one for everything if the pyramid has no such level.
+	 */
 	uint64_t first_block;
 	size_t blocks;
-	uint8_t *missing; /* of lane * blocks + block: it is to be painted */
-	uint64_t block;	  /* number of the one being read */
+	uint8_t *missing; /* [lane * blocks + block]: to be rendered from records */
+	uint64_t block;	  /* number of the current block */
 	struct packer packer;
 };
 
@@ -54,7 +56,10 @@ void window_free(struct window *w)
 	free(w);
 }
 
-/* The largest power of two that is at most so many ns; of those the pyramid has, if it has one. */
+/*
+ * Return the shift of the largest cell of at most ns, among the levels of the pyramid if any is as
+ * fine.
+ */
 static unsigned int choose_shift(uint64_t ns)
 {
 	unsigned int shift = ns ? 63 - (unsigned int)__builtin_clzll(ns) : 0;
@@ -130,7 +135,7 @@ static int ask(struct view *v, const struct window_query *q, struct error *err)
 	return 0;
 }
 
-/* Lanes that were asked for more than once. */
+/* Copy the cells of lanes that the query names more than once. */
 static void repeat(struct view *v, const struct window_query *q)
 {
 	for (size_t i = 0; i < q->lane_count; i++) {
@@ -143,7 +148,7 @@ static void repeat(struct view *v, const struct window_query *q)
 	}
 }
 
-/* Numbers of the window's cells that lie in a block, from the block's first one on. */
+/* Return which cells of a block lie in the window, counted from the block's first cell. */
 static void block_cells(const struct view *v, uint64_t block, unsigned int *first,
 			unsigned int *end)
 {
@@ -244,7 +249,7 @@ static int read_pieces(struct view *v, bool cpu, struct error *err)
 			err) < 0 ||
 	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1",
 			err) < 0)
-		goto out; /* a table of another's making holds nothing */
+		goto out; /* a foreign file may have another table of that name */
 	sqlite3_bind_int64(rows, 1, v->level);
 	sqlite3_bind_int64(rows, 2, cpu ? LANE_CPU : LANE_THREAD);
 	sqlite3_bind_int64(rows, 3, (sqlite3_int64)start);
@@ -259,7 +264,7 @@ out:
 	return result;
 }
 
-/* Cells of the window in a row of blocks. */
+/* Return the range of the window's cells in consecutive blocks. */
 static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t *first,
 		     uint64_t *end)
 {
@@ -273,7 +278,7 @@ static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t
 		*end = last;
 }
 
-/* What a damaged piece has left. */
+/* Clear cells that a damaged row of the pyramid has partly filled. */
 static void clear_missing(struct view *v, size_t lane, size_t block, size_t blocks)
 {
 	uint64_t first, end;
@@ -292,7 +297,10 @@ static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
-/* All lanes that miss something in a row of blocks; the rest of these comes out the same. */
+/*
+ * Render all lanes that lack cells in consecutive blocks; cells that they do not lack stay the
+ * same.
+ */
 static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
 			struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From records to the rows of pyramid and checkpoint. */
+/* Write the tables pyramid and checkpoint from the records. */
 #include "trace/zoom.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include "trace/checkpoint.h"
 
 /*
- * A checkpoint tells of every lane: with many, they are further apart, so that they take at most
- * one byte for so many records.
+ * A checkpoint holds every lane: with many lanes, checkpoints are further apart, so that they take
+ * at most one byte for so many records.
  */
 #define RECORDS_PER_BYTE 16u
-/* What has changed is told, while it takes no more than this part of a whole one. */
+/* A checkpoint holds only changes while they take at most a third of a full checkpoint. */
 #define WHOLE_SHARE 3u
-#define FOLLOWERS_MAX 16u /* and no more than so many refer to one, which may be deleted */
+#define FOLLOWERS_MAX 16u /* most checkpoints that refer to one, which --keep may delete */
 
 #define PIECE_SQL \
 	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data,dead)" \
@@ -30,18 +30,21 @@ struct zoom {
 	struct pyramid_options options;
 	struct pyramid *pyramid;
 	struct states *states;
-	uint64_t order; /* of the last slice or edge */
-	uint64_t end;	/* the greatest time of all */
-	/* Since the last checkpoint: how many records, and the slices that had begun before it. */
+	uint64_t order; /* largest order of a slice or edge, ns */
+	uint64_t end;	/* largest time or end of all, ns */
+	/*
+	 * Since the last checkpoint: the records, and the slices that began before the last
+	 * checkpoint.
+	 */
 	uint64_t records, wanted;
-	uint64_t checkpoint; /* its time */
+	uint64_t checkpoint; /* time of the last checkpoint, ns */
 	struct slice_list crossing;
 	struct open_list open, changed;
-	/* The last checkpoint that tells of all lanes, and how much it took. */
+	/* The last checkpoint that holds all lanes, and its size. */
 	struct open_list whole;
 	size_t whole_bytes;
-	sqlite3_int64 base;	/* its id; 0: there is none */
-	unsigned int followers; /* that refer to it */
+	sqlite3_int64 base;	/* checkpoint.id of whole; 0: none */
+	unsigned int followers; /* checkpoints that refer to whole */
 	struct packer packer;
 	struct bytes scratch, blobs;
 };
@@ -158,7 +161,7 @@ void zoom_set(struct zoom *z, const struct pyramid_options *options)
 	pyramid_set(z->pyramid, options);
 }
 
-/* A slice, or an edge as one without a lane. */
+/* Count a slice or an edge. */
 static int count_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t end,
 			struct error *err)
 {
@@ -229,7 +232,7 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
 	return step(z, stmt, err);
 }
 
-/* What lanes are in now, as what has changed, as long as that is little. */
+/* Pack the open stretches of all lanes, as changes to the last full checkpoint if they are few. */
 static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 {
 	int result = 0;
@@ -248,7 +251,7 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
 }
 
-/* The next ones will tell what has changed since this one. */
+/* Make this checkpoint the base of the next ones. */
 static void keep_whole(struct zoom *z, size_t bytes)
 {
 	struct open_list open = z->open;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trace writer keeps beside the records so that a window of any length can be shown at
- * once: the zoom pyramid and checkpoints, made from the records as they are put.
+ * Write the zoom pyramid and checkpoints beside the records, computed from the records as they are
+ * put, so that a window of any length can be shown quickly.
  */
 #ifndef SKEIN_TRACE_ZOOM_H
 #define SKEIN_TRACE_ZOOM_H
@@ -14,34 +14,37 @@
 
 struct zoom;
 
-/* Called before each row is put into db, which is the transaction's. */
+/* begin() is called before each row is put into db, to open the transaction. */
 struct zoom_events {
 	int (*begin)(void *context, struct error *err);
 	void *context;
 };
 
 int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err);
-/* Accepts NULL. Before db is closed. */
+/* Accepts NULL. Call before db is closed. */
 void zoom_free(struct zoom *z);
 
-/* Of a sink of trace_writer(). */
+/* Return the zoom of a sink of trace_writer(). */
 struct zoom *trace_writer_zoom(struct sink *s);
 
-/* For tests, before the first record is put: smaller blocks, nearer checkpoints. */
+/* For tests, before the first record is put: make blocks smaller and checkpoints more frequent. */
 void zoom_set(struct zoom *z, const struct pyramid_options *options);
 
-/* Any record that the writer was given. */
+/* Take any record that the writer gets. */
 int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err);
 
-/* Whether it is time for a checkpoint: once slices and edges are all in chunks. */
+/*
+ * Return whether a checkpoint is due; zoom_checkpoint() requires all slices and edges to be in
+ * chunks.
+ */
 bool zoom_is_due(const struct zoom *z);
-/* They are, in those with an id up to chunk. */
+/* Write a checkpoint. All slices and edges so far are in chunks with ids up to chunk. */
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err);
 
-/* Checkpoints may have been deleted: the next tells of every lane, and leans on no other. */
+/* Checkpoints may have been deleted: the next one holds every lane and refers to no earlier one. */
 void zoom_lean_on_none(struct zoom *z);
 
-/* There will be no more records. */
+/* End the recording: there will be no more records. */
 int zoom_finish(struct zoom *z, struct error *err);
 
 #endif
