@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a worker says that a hostile file has taken over: the client believes it nothing. No process
- * is started: fork(), kill() and waitpid() are ours. The first byte chooses what is asked; then
- * come packets of 2 bytes of kind (of message, 6 bits; what of the header is a lie), 2 of count, 2
- * of length, and the payload.
+ * Replies of a worker that a hostile file has taken over: the client must trust nothing in them. No
+ * process is started: fork(), kill() and waitpid() are replaced here. The first byte chooses the
+ * requests; then come packets of 2 bytes of kind (message type, 6 bits; which header fields are
+ * wrong), 2 of count, 2 of length, and the payload.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 #include "fuzz.h"
 #include "symbolizers/client_private.h"
 
-#define NOBODY_PID 0x3fffffff /* above what the kernel gives */
+#define NOBODY_PID 0x3fffffff /* above the kernel's largest pid */
 
-static uint64_t sum; /* of all that was told: it is read */
+static uint64_t sum; /* sum over all replies, so that they are read */
 
 pid_t fork(void)
 {
@@ -155,7 +155,7 @@ static void ask(struct symbolizer *s, uint8_t what)
 	(void)symbolizer_flush(s);
 }
 
-/* Say the packet at data, of which size bytes are left. Returns how many it took. */
+/* Send the packet at data, of which size bytes are left. Return how many bytes it took. */
 static size_t say(const struct symbolizer *s, int worker, const uint8_t *data, size_t size)
 {
 	const struct request *r = first_request(&s->sent);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A chunk's blob. The first byte says how many columns are asked for and
- * whether the rest is a blob, or what zstd packs into one: behind its checksum
- * no mutation would ever get. Or the rest is words, which must come back as they were.
+ * The blob of a chunk. The first byte chooses the number of wanted columns and whether the rest is
+ * a blob, content that is first packed by zstd (mutations never get past zstd's checksum
+ * otherwise), or words that must survive encoding and decoding.
  */
 #include <string.h>
 #include <zstd.h>
@@ -21,7 +21,9 @@ static size_t pack(const uint8_t *data, size_t size, void *packed, size_t capaci
 	return packed_size;
 }
 
-/* Words that differ little, as those of traces do, unless the data say otherwise. */
+/*
+ * Fill the columns with words that differ little, as in traces, unless the data choose otherwise.
+ */
 static void fill(struct columns *c, const uint8_t *data, size_t size)
 {
 	for (uint32_t row = 0; row < c->capacity; row++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of C++ and Rust, as a symbol table may hold them. */
+/* Demangle names of C++ and Rust, as a symbol table may hold them. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    strnlen(cut, sizeof(cut)) == sizeof(cut))
 			abort();
 		again = demangler_get(d, name);
-		/* in more room the same, unless it may have been cut */
+		/* With more room, the result is the same, unless it may have been cut. */
 		if (!again && demangler_refused(d))
-			goto out; /* it takes about as long as a name may */
+			goto out; /* about as slow as a name may be */
 		if (!again || (strlen(buf) < sizeof(buf) / 2 && strcmp(again, buf) != 0))
 			abort();
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Debugging information: of an ELF file, which is also its own debug file and common part. */
+/* Read debugging information from an ELF file, which is also its own debug file and common part. */
 #include <string.h>
 
 #include "fuzz.h"
 #include "symbolizers/dwarf_places.h"
 
 #define BUDGET (16u << 20)
-#define OFFSETS 64 /* asked of a file */
+#define OFFSETS 64 /* offsets looked up per file */
 
 static void ask(struct dwarf_places *places, uint64_t offset)
 {

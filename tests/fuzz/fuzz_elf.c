@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An ELF file, which is also offered as its own debug file, and asked for a Python in it. */
+/* Read an ELF file, which is also its own debug file, and look for a Python interpreter in it. */
 #include "fuzz.h"
 #include "symbolizers/elf.h"
 #include "symbolizers/python_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kallsyms is the kernel's word, but module and program names in it are not. */
+/* Read kallsyms. The kernel is trusted, but names of modules and BPF programs in it are not. */
 #include "fuzz.h"
 #include "symbolizers/demangle.h"
 #include "symbolizers/kernel.h"

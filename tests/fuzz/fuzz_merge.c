@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Traces that lie behind their checksums: words of a scene's chunks are changed, and what then is
- * read of it is merged with the other scene, written, and read once more. The first byte chooses
- * the scene; a change is 12 bytes: which chunk, row (2) and column, and the word (8), which is put
- * there or, with the column's highest bit, added to what is there.
+ * Traces with wrong contents but right checksums: words in a scene's chunks are changed, the result
+ * is merged with the other scene and written, and the merged trace is read. The first byte chooses
+ * the scene; a change is 12 bytes: chunk, row (2), column, and a word (8), which replaces the old
+ * word or, with the column's highest bit, is added to it.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void change(struct columns *c, const uint8_t *at)
 	words[row] = at[3] & 0x80 ? words[row] + word : word;
 }
 
-/* All changes of one chunk, the number-th one. */
+/* Apply all changes of one chunk, the number-th one. */
 static void change_chunk(sqlite3_stmt *get, sqlite3_stmt *put, unsigned int number,
 			 const uint8_t *data, size_t size)
 {
@@ -144,7 +144,7 @@ static void merge(struct trace *a, struct trace *b)
 	source_free(source);
 }
 
-/* Whatever is written can be read. */
+/* Read the merged trace, which must succeed. */
 static void read_merged(void)
 {
 	struct profile *profile = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A perf map that is read while it is being written, and asked for every address it names. */
+/* Read a perf map while it grows, and look up every address in it. */
 #include "fuzz.h"
 #include "symbolizers/perfmap.h"
 
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (pwrite(fd, data, size, 0) != (ssize_t)size || perfmap_read(&m, fd, &facts, NULL) < 0 ||
 	    perfmap_read(&whole, fd, &facts, NULL) < 0)
 		abort();
-	/* in two parts or at once: the same */
+	/* Reading in two parts or at once gives the same. */
 	if (m.symbols.ranges.count != whole.symbols.ranges.count || m.bad_lines != whole.bad_lines)
 		abort();
 	for (size_t i = 0; i < m.symbols.ranges.count; i++) {

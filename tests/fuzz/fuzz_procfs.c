@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Texts of /proc, by the first byte: names, paths and control groups in them are anybody's. */
+/*
+ * Parse texts of /proc, chosen by the first byte: any user controls names, paths and control
+ * groups.
+ */
 #include <stdio.h>
 #include <string.h>
 

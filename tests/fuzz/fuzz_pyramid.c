@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The blobs of pyramid and checkpoint. The first byte says which, and whether the rest is a blob,
- * or what zstd packs into one: behind its checksum no mutation would ever get.
+ * The blobs of the tables pyramid and checkpoint. The first byte chooses the blob, and whether the
+ * rest is a blob, or content that is first packed by zstd: mutations never get past its checksum
+ * otherwise.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { PIECE, LANES, SLICES, DIFFERENCE, TARGETS };
 
 #define PACKED 0x80
 
-/* Whether cells stay where they belong shows when they are written. */
+/* Writes outside these cells are found by the sanitizer. */
 static struct cell cells[BLOCK_CELLS];
 
 static struct cell *take_lane(void *context, uint64_t id, bool untold)

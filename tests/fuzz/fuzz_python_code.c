@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A code object at the beginning of a memory, and what it points to: a byte
- * that chooses the version, then the memory. Its type and id are always those
- * that are asked for.
+ * Read a code object at the beginning of a memory, and what it points to. The input is a byte that
+ * chooses the version, then the memory. The type and id of the object are always the expected ones.
  */
 #include "fuzz.h"
 #include "python_memory.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables of lines: a byte that chooses the kind, one for the first line, then the table. */
+/*
+ * Look up lines in line tables: a byte that chooses the kind, one for the first line, then the
+ * table.
+ */
 #include "fuzz.h"
 #include "symbolizers/python_code.h"
 
@@ -15,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kind = data[0] % (PYTHON_LINES_COUNT + 1);
 	first_line = data[1] < 128 ? data[1] : INT32_MAX - (data[1] & 127);
 	size -= 2;
-	/* its end is seen: a table of its own */
+	/* A separate allocation, so that the sanitizer sees reads beyond its end. */
 	table = malloc(size + !size);
 	if (!table)
 		abort();
@@ -28,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (line)
 			units = unit + 1;
 	}
-	/* no entry is of more than 127 units (pairs) or 8 */
+	/* An entry covers at most 127 units (pairs of bytes) or 8 units. */
 	if (kind != PYTHON_LINES_LNOTAB && units > 128 * size)
 		abort();
 	(void)python_line_of(kind, table, size, first_line, UINT32_MAX - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first bytes of _PyRuntime, from a file or another process. */
+/* Read the first bytes of _PyRuntime, which come from a file or another process. */
 #include "fuzz.h"
 #include "symbolizers/python_file.h"
 

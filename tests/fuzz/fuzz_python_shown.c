@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A profile of Python made of anything: records with ids, kinds, flags and references that a forger
- * would choose, shown in every view. Each record is 6 bytes: what it is, and five numbers.
+ * A forged profile of Python: records with any ids, kinds, flags and references, shown in every
+ * view. Each record is 6 bytes: its kind, and five numbers.
  */
 #include <stdlib.h>
 #include <string.h>

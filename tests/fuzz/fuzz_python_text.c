@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A str: a byte that chooses the version, two for the room, then the memory that it lies in. */
+/*
+ * Read a str: a byte that chooses the version, two for the size of the output buffer, then the
+ * memory that holds the str.
+ */
 #include "fuzz.h"
 #include "python_memory.h"
 #include "symbolizers/python_file.h"
@@ -27,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rc = python_text_read(text, room, &memory, &layout, MEMORY_BASE);
 	if (!rc)
 		(void)memory_check_text(text, room);
-	/* no more than the room asks for */
+	/* The reads must be proportional to the buffer. */
 	if (fake.read > 64 + 4 * room)
 		abort();
 	free(text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An interpreter's state, the walk over its frames, and the reading of their names. The input is a
- * saved state (tests/unit/python_state.h), or else: a version, changes of its layout, and memory
- * in which every address leads somewhere.
+ * Walk the frames of an interpreter's state, and read their names. The input is a saved state
+ * (tests/unit/python_state.h), or else: a version, changes to its layout, and memory in which every
+ * address is mapped somewhere.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "tests/unit/python_state.h"
 #include "tests/unit/python_walker.h"
 
-#define PIECE 64     /* bytes of memory that addresses share */
-#define NAMED_MAX 16 /* frames */
+#define PIECE 64     /* bytes of memory at which addresses wrap around */
+#define NAMED_MAX 16 /* frames to name */
 #define THREADS_MAX 8
 
 struct memory {
@@ -20,7 +20,7 @@ struct memory {
 	size_t pieces;
 };
 
-/* The upper part of an address chooses a piece, or none: that memory is unreadable. */
+/* The upper part of an address chooses a piece of memory; one choice is unreadable. */
 static bool read_pieces(void *context, void *to, size_t size, uint64_t address)
 {
 	const struct memory *m = context;
@@ -71,7 +71,10 @@ static void read_names(const struct python_walker *w, const struct python_layout
 	}
 }
 
-/* Once afresh, then by what is remembered: the same, if the lists were short enough to be seen. */
+/*
+ * Walk once without memory of earlier walks, then with it: the results must be equal, if the lists
+ * were short enough to be walked completely.
+ */
 static void walk(const struct python_memory *memory, const struct python_layout *layout,
 		 const struct python_process *process, uint64_t self, const uint64_t *registers)
 {
@@ -115,7 +118,7 @@ static void walk_text(const uint8_t *data, size_t size)
 	free(text);
 }
 
-/* Three bytes change one member: which, and a number. */
+/* Change one member of the layout by three bytes: its number and its value. */
 static void change(struct python_layout *l, const uint8_t *change)
 {
 	const struct state_member *m = &state_members[change[0] % STATE_MEMBERS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A saved stack, and the walk over it: hostile registers, memory, mappings and
- * rows. A walk ends, and how it reads memory changes nothing.
+ * Walk a saved stack with hostile registers, memory, mappings and rows. The walk must end, and the
+ * way in which it reads memory must not change its result.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of the kernel's about processes: the names in them are theirs. */
+/* Decode the kernel's records about processes: the processes choose the names in them. */
 #include <string.h>
 
 #include "capture/sideband.h"
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < sizeof(*record) || size > UINT16_MAX)
 		return 0;
-	record = malloc(size); /* of its own: its end is seen */
+	record = malloc(size); /* separate: reads beyond its end are seen */
 	if (!record)
 		abort();
 	memcpy(record, data, size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records in any order with any values. Every byte is a field: small numbers, so that records
- * concern each other, or strange ones. What is told of a lane must never overlap, and a
- * snapshot must be understood.
+ * Records in any order with any values. Every byte is a field: a small number, so that records
+ * concern each other, or an extreme one. The stretches of a lane must never overlap, and any
+ * snapshot must be accepted.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct input {
 	size_t size;
 };
 
-/* How far each lane has been told; ids above count as one of these. */
+/* The end of the last stretch of each lane with an id below 256; others are not checked. */
 struct told {
 	uint64_t until[256];
 	struct states *copy;
@@ -65,7 +65,7 @@ static void put(struct states *s, struct input *in, uint64_t kind)
 		abort();
 }
 
-/* Names are no numbers. */
+/* Put a lane and a thread one by one: put() fills all fields with numbers, but these have texts. */
 static void put_lane(struct states *s, struct input *in)
 {
 	const struct lane r = {.id = number(in), .kind = number(in), .number = number(in)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Unwind tables of a lying worker, or of a cache that was tampered with. */
+/* Check unwind tables from a hostile worker, or from a cache that was tampered with. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	void *bytes = malloc(size + !size); /* aligned, and its end is seen */
+	void *bytes = malloc(size + !size); /* aligned, and reads beyond its end are seen */
 	struct unwind_table t;
 
 	if (!bytes)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A damaged trace: the scene of the unit tests, with bytes changed. The input
- * is a list of changes, 3 bytes of offset, 1 of length and the bytes; a length
- * of 0 cuts the file there.
+ * Read a damaged trace: the scene of the unit tests, with bytes changed. The input is a list of
+ * changes: 3 bytes of offset, 1 of length, and the new bytes; a length of 0 cuts the file there.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -116,10 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (trace_source(&source, t, &err) == 0)
 		(void)source->ops->run(source, &sink, &err);
-	/* stacks by their ids */
+	/* Look stacks up by their ids. */
 	trace_query(t, "SELECT count(id) FROM sample LEFT JOIN stack ON id = stack", QUERY_CSV,
 		    nowhere, &err);
-	/* undamaged, it is whole: or this would test nothing */
+	/* An undamaged trace is complete; otherwise this test would test nothing. */
 	check(size > 0 || samples == SCENE_SAMPLES);
 	source_free(source);
 	trace_close(t);

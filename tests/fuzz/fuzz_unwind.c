@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind tables. The first byte chooses what the rest is: an ELF file as it is,
- * or .eh_frame of a file that is good otherwise, for one machine or the other,
- * whose code are the same bytes again.
+ * Make unwind tables. The first byte chooses what the rest is: a complete ELF file, or the
+ * .eh_frame section of an otherwise valid file, for x86-64 or AArch64, whose code consists of the
+ * same bytes.
  */
 #include "fuzz.h"
 #include "symbolizers/unwind_table.h"
@@ -24,7 +24,10 @@ static int open_input(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* What is made must be right; what was made and then changed must at least be safe. */
+/*
+ * Check a table that was made, which must be valid; then change it, and use it if it is still
+ * accepted.
+ */
 static void use(uint8_t *bytes, size_t size, const uint8_t *data, size_t data_size)
 {
 	struct unwind_table t;
@@ -55,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = open_input(data, size);
 	(void)stamp_of(fd, &stamp);
 	rc = unwind_table_make(&bytes, &made, fd, &stamp, NULL);
-	/* Whatever has a table has a key. */
+	/* Every file with a table has a key. */
 	if (unwind_key_read(&key, fd, &stamp, NULL) && !rc)
 		abort();
 	if (!rc) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ask_sources MEMORY FILE...: has a worker of sources, with so many bytes of memory, look at each
- * file and asks it for the places at the file offsets that stand on stdin in hexadecimal. Writes
- * a line for each file, "STATUS NEEDED ASKED FOUND FILE", where STATUS is a number of errno, and in
- * the end "restarts N", and "resident N": KiB of memory that a worker had at most.
+ * ask_sources MEMORY FILE...: let a worker for sources, limited to MEMORY bytes, open each file,
+ * and request the places at the file offsets given on stdin in hexadecimal. Print one line per
+ * file, "STATUS NEEDED ASKED FOUND FILE", where STATUS is an errno value, and at the end "restarts
+ * N" and "resident N", the largest resident size of a worker in KiB.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * end_early FROM TO: a copy of a trace, as a walker that stops one frame early
- * would have recorded it: of every user stack the outermost frame is missing.
+ * end_early FROM TO: copy a trace as if its walker had stopped one frame early: the outermost frame
+ * of every user stack is missing.
  */
 #include <errno.h>
 
@@ -12,8 +12,8 @@
 struct early {
 	struct sink sink;
 	struct sink *to;
-	struct index native;   /* ids of frames */
-	struct index left_out; /* ids of stacks that were one frame */
+	struct index native;   /* ids of native frames */
+	struct index left_out; /* ids of stacks that had one native frame only */
 };
 
 static bool has(const struct index *set, uint64_t id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_sched FILE: the scene of tests/unit/sched_scene.h as a .skein file, so that
- * readers and golden tests have a trace that is the same everywhere.
+ * make_sched FILE: write the scene of tests/unit/sched_scene.h as a .skein file, so that readers
+ * and golden tests have the same trace everywhere.
  */
 #include <stdio.h>
 

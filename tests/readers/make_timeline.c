@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_timeline FILE SLICES [CPUS THREADS SEED [LOSSES EARLY DEATHS]]: the trace of a made-up
- * machine (tests/unit/machine.h; the last three are per million switches), and on stdout what it
- * took, as JSON.
+ * make_timeline FILE SLICES [CPUS THREADS SEED [LOSSES EARLY DEATHS]]: write the trace of a
+ * simulated machine (tests/unit/machine.h; the last three numbers are per million switches), and
+ * print its cost as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "machine.h"
 #include "trace/trace.h"
 
-#define TICK_NS 1000000000ULL /* as a recorder's */
+#define TICK_NS 1000000000ULL /* as in a recorder */
 
 static double seconds(void)
 {
@@ -38,7 +38,7 @@ static int write_slices(struct machine *m, uint64_t slices, struct sink *sink, s
 	return result < 0 ? result : machine_end(m);
 }
 
-/* The machine itself takes time: this is without a writer. */
+/* A sink that drops everything, to measure the CPU time of the simulation without a writer. */
 static int swallow(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	(void)s;

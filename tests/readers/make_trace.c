@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_trace FILE [SCENE]: the scene of tests/unit/scene.h, that of python_scene.h (python), that
- * of timeline_scene.h with losses (timeline) or without (whole), that of mixed_scene.h with
- * samples (mixed) or without (empty), one of flame_scene.h (flames, hostile), or one of
- * diff_scene.h (before, after), as a .skein file, so that readers and golden tests have a trace
- * that is the same everywhere.
+ * make_trace FILE [SCENE]: write a scene as a .skein file, so that readers and golden tests have
+ * the same trace everywhere. SCENE is one of: scene (tests/unit/scene.h), python (python_scene.h),
+ * timeline or whole (timeline_scene.h, with or without losses), mixed or empty (mixed_scene.h, with
+ * or without samples), flames or hostile (flame_scene.h), before or after (diff_scene.h).
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Shows what an ELF file tells of the Python interpreter in it: "name value" lines, addresses and
- * offsets as decimal numbers, -1 for what a version does not have.
+ * Print what an ELF file contains about the Python interpreter in it: "name value" lines, addresses
+ * and offsets as decimal numbers, -1 for what a version lacks.
  *
  *   python_file FILE
  */
@@ -19,7 +19,7 @@
 
 static const struct {
 	const char *name;
-	size_t at; /* of a u32 */
+	size_t at; /* offset of a u32 */
 } members[] = {
 	MEMBER(runtime_interpreters),
 	MEMBER(runtime_holder),

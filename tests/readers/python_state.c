@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The Python frames of all threads of a process that is stopped, as skein's own walker finds them
- * and as its own reader names them: for tests, and for whoever wants to know what it sees.
+ * Print the Python frames of all threads of a stopped process, as skein's own walker finds them and
+ * its own reader names them, for tests and for debugging.
  *
- *   python_state PID [TID...]		frames alone, of all threads or these
- *   python_state --save PID [TID...]	with all that was read, as tests/replay keeps it
+ *   python_state PID [TID...]		print only frames, of all threads or of these
+ *   python_state --save PID [TID...]	also print all memory that was read, as in tests/replay
  */
 #include <dirent.h>
 #include <elf.h>
@@ -21,22 +21,22 @@
 #include "symbolizers/python_file.h"
 
 #define THREADS_MAX 4096
-/* What is kept with each byte that is read: the next reader may read a little more at once. */
+/* Save the whole aligned line of each byte read: a later reader may read a little more at once. */
 #define LINE_BYTES 64ULL
 
 struct subject {
 	pid_t pid;
-	char **wanted;	  /* threads */
+	char **wanted;	  /* TIDs as text */
 	int wanted_count; /* 0: all */
 	int memory;
 	struct python_state *state;
-	bool keep; /* what is read */
+	bool keep; /* save the memory that is read */
 	struct python_file file;
 	struct python_process python;
 	uint64_t bias;
 };
 
-/* If one byte of a line can be read, all can. */
+/* Save the lines around what was read. If one byte of a line is readable, all of them are. */
 static bool keep_words(struct subject *p, uint64_t address, size_t size)
 {
 	uint64_t end = (address + size + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
@@ -68,7 +68,7 @@ static int open_of(pid_t pid, const char *what, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* The interpreter in a mapped file, if there is one. */
+/* Look for an interpreter in a mapped file. */
 static bool look_into(struct subject *p, uint64_t start, uint64_t end, uint64_t offset)
 {
 	char name[96];
@@ -102,7 +102,7 @@ static bool find_python(struct subject *p)
 	return found;
 }
 
-/* A thread, as the walker in the kernel has it. */
+/* The registers of a thread, as the walker in the kernel gets them. */
 struct stand {
 	uint64_t self; /* the thread pointer */
 	uint64_t registers[UNWIND_REGISTERS];
@@ -140,7 +140,7 @@ static int read_stand(pid_t tid, struct stand *ret)
 }
 #endif
 
-/* Where a thread stands that is stopped, and stays so. */
+/* Read the registers of a thread that is stopped and stays stopped. */
 static int find_stand(pid_t tid, struct stand *ret)
 {
 	int result, status;
@@ -254,7 +254,7 @@ static int add_threads(struct subject *p)
 	return ret;
 }
 
-/* Words that were read more than once are kept once. */
+/* Keep each word once, even if it was read more often. */
 static void keep_each_once(struct python_state *s)
 {
 	size_t kept = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Walks saved stacks again and says of each whether it came to the same; if
- * not, what it came to. Ends with 0 if all did.
+ * Walk saved stacks again and print of each whether the result is the same and, if not, the new
+ * result. The exit status is 0 if all are the same.
  *
  *   replay FILE...
  */

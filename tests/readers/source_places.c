@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * source_places FILE [DEBUG [COMMON]]: reads file offsets in hexadecimal from stdin, one a line,
- * and writes for each "0xOFFSET", then linkage name and file:line of every function there, the
- * innermost first. With "-" for DEBUG or COMMON there is none. --memory BYTES comes first.
+ * source_places FILE [DEBUG [COMMON]]: read file offsets in hexadecimal from stdin, one per line,
+ * and print for each "0xOFFSET", then the linkage name and file:line of every function there,
+ * innermost first. "-" for DEBUG or COMMON means none. --memory BYTES must come first.
  */
 #include <fcntl.h>
 #include <inttypes.h>

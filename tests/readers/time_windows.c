@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * time_windows FILE WINDOWS LANES WIDTH KIND [SEED]: open a trace and read windows of it, at random
- * places and of all lengths; on stdout what each took, as JSON. KIND of lanes: cpu, thread or all.
+ * places and of all lengths; print the time that each took, as JSON. KIND of lanes: cpu, thread or
+ * all.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -47,7 +48,7 @@ static int read_lanes(const char *path, const char *kind, struct lanes *ret)
 	return rc == SQLITE_OK && ret->count ? 0 : -1;
 }
 
-/* Neighbours, as a viewer shows them. */
+/* Choose neighbouring lanes, as a viewer shows them. */
 static void choose_lanes(struct machine *random, const struct lanes *all, struct lanes *ret,
 			 size_t count)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Make a new, empty trace file under its final name. The directory is resolved first, so that
- * SQLite can then be told to follow no symlink at all; the last path component is created with
- * O_EXCL, so that no other user can choose the file.
+ * SQLite can be opened with SQLITE_OPEN_NOFOLLOW; the last path component is created with O_EXCL,
+ * so that no other user can choose the file.
  */
 #include "trace/create.h"
 
