@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the symbolizer's client do to it and its worker. */
+/*
+ * Helpers for tests of the symbolizer's client: drive the client, and kill or replace its worker.
+ */
 #ifndef SKEIN_TESTS_CLIENT_H
 #define SKEIN_TESTS_CLIENT_H
 
@@ -23,7 +25,10 @@ static inline void poll_once(struct symbolizer *s, int ms)
 	ck_assert_msg(symbolizer_poll(s, clock_ns(CLOCK_MONOTONIC), &err) == 0, "%s", err.text);
 }
 
-/* Until nothing is pending, by the clock: a poll may end at once when a worker comes or goes. */
+/*
+ * Poll until nothing is pending, with a deadline by the clock: a poll may end at once when a worker
+ * starts or exits.
+ */
 static inline void finish(struct symbolizer *s)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * 1000000000ULL;
@@ -34,7 +39,7 @@ static inline void finish(struct symbolizer *s)
 	ck_assert_uint_eq(symbolizer_pending(s), 0);
 }
 
-/* Send the worker what waits, while it is stopped, and kill it: it dies over that. */
+/* Send the pending requests to the stopped worker, then kill it, so that it dies over them. */
 static inline void strike(struct symbolizer *s)
 {
 	uint64_t generation = s->worker.generation;
@@ -49,7 +54,7 @@ static inline void strike(struct symbolizer *s)
 		poll_once(s, 10);
 }
 
-/* Put a socket in the place of the worker's: the other end is returned. */
+/* Replace the worker's socket by a new one, and return the other end. */
 static inline int usurp(struct symbolizer *s)
 {
 	int pair[2];
@@ -57,7 +62,7 @@ static inline int usurp(struct symbolizer *s)
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	kill(s->worker.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(s->worker.pid, NULL, 0), s->worker.pid);
-	/* a process that helper_lose() may kill */
+	/* A process that helper_lose() may kill. */
 	s->worker.pid = fork();
 	if (!s->worker.pid) {
 		close_range(3, ~0u, 0);

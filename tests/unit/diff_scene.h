@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two recordings of one program, before and after a change and a new build: other addresses, other
- * folders, a compiler's suffix, another line of a Python function, one function gone and one new.
- * The second is twice as long. Of whom the samples are, is told by diff_lines.
+ * folders, a compiler's suffix, another line of a Python function, one function removed and one
+ * added. The second is twice as long. diff_lines lists which function has how many samples.
  */
 #ifndef SKEIN_TESTS_DIFF_SCENE_H
 #define SKEIN_TESTS_DIFF_SCENE_H
@@ -13,12 +13,12 @@
 #include "base/pipe.h"
 
 #define DIFF_PERIOD 10000000ULL /* ns: 100 Hz */
-#define DIFF_SECONDS 20 /* of the first recording */
+#define DIFF_SECONDS 20 /* length of the first recording */
 
-/* A line is a function, a frame and a stack under one id, which is its place from 1 on. */
+/* A line is a function, a frame and a stack, all with one id: the line's index + 1. */
 static const struct diff_line {
 	uint64_t parent;
-	const char *names[2]; /* before, after; "": it has none */
+	const char *names[2]; /* before and after; "": no name */
 	uint64_t kind;
 	uint64_t samples[2];
 } diff_lines[] = {
@@ -85,7 +85,10 @@ static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct
 	return rc ? rc : put_stack(to, &stack, err);
 }
 
-/* The line that has had the least of its samples, so that they are spread evenly over the time. */
+/*
+ * Return the line that has had the smallest part of its samples so far, which spreads the samples
+ * of each line evenly over the time.
+ */
 static inline uint64_t diff_next_line(bool after, const uint64_t *put, uint64_t number)
 {
 	int64_t most = INT64_MIN;
@@ -103,7 +106,7 @@ static inline uint64_t diff_next_line(bool after, const uint64_t *put, uint64_t 
 	return next;
 }
 
-/* As samples for those who want them, half of a CPU's time all along, and as sums. */
+/* Put the samples, half of a CPU's time throughout, or their sums. */
 static inline int diff_put_samples(struct sink *to, bool after, bool as_sums, struct error *err)
 {
 	uint64_t time = 1000000000ULL, put[DIFF_LINES] = {0};
@@ -146,7 +149,7 @@ static inline void diff_source_free(struct source *s)
 	(void)s;
 }
 
-/* Nothing to free. */
+/* Return the scene as a source, which need not be freed. */
 static inline struct source *diff_source(bool after)
 {
 	static const struct source_ops ops = {.run = diff_scene_run, .free = diff_source_free};

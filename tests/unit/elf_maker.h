@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small ELF files from memory, for tests of what reads call frame information: a
- * header, one segment with code, .eh_frame behind it, and its section header.
+ * Make small ELF files in memory, for tests of readers of call frame information: a header, one
+ * segment with code, then .eh_frame and its section header.
  */
 #ifndef SKEIN_TESTS_ELF_MAKER_H
 #define SKEIN_TESTS_ELF_MAKER_H
@@ -19,7 +19,7 @@ static const char made_names[] = "\0.eh_frame\0.shstrtab";
 struct made {
 	uint8_t *bytes; /* the caller frees it */
 	size_t size;
-	uint64_t frames; /* where .eh_frame begins */
+	uint64_t frames; /* file offset of .eh_frame */
 };
 
 static inline void made_headers(struct made *m, uint16_t machine, size_t code_size,
@@ -73,7 +73,7 @@ static inline void made_headers(struct made *m, uint16_t machine, size_t code_si
 	memcpy(m->bytes + headers, sections, sizeof(sections));
 }
 
-/* code may be NULL: then it is all nops of x86-64. */
+/* Make a file. If code is NULL, the code is nops of x86-64. */
 static inline struct made made_elf(uint16_t machine, const void *code, size_t code_size,
 				   const void *frames, size_t frames_size)
 {

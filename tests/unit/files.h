@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files for tests: a temporary directory, commands in it, files from memory. */
+/* Files for tests: a temporary directory, shell commands in it, and files from memory. */
 #ifndef SKEIN_TESTS_FILES_H
 #define SKEIN_TESTS_FILES_H
 
@@ -31,7 +31,7 @@ static void files_remove(void)
 		perror(command);
 }
 
-/* Make the directory and go there; it is removed when the test's process exits. */
+/* Make the directory and change to it; it is removed when the test's process exits. */
 static FILES_UNUSED void files_begin(void)
 {
 	strcpy(files_dir, "/tmp/skein-test-XXXXXX");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings for the flame graph page, as sources: one of 100,000 different stacks, and one whose
- * texts and numbers are made to harm a page.
+ * Recordings for the flame graph page, as sources: one with 100,000 different stacks, and one with
+ * texts and numbers that try to harm a page.
  */
 #ifndef SKEIN_TESTS_FLAME_SCENE_H
 #define SKEIN_TESTS_FLAME_SCENE_H
@@ -12,8 +12,8 @@
 
 #include "base/pipe.h"
 
-#define FLAME_STACKS 100100 /* that samples stand on; some have the same names */
-#define FLAME_NODES 420000 /* of their tree, at most */
+#define FLAME_STACKS 100100 /* stacks with samples; some have equal names */
+#define FLAME_NODES 420000 /* at most so many nodes in their tree */
 #define FLAME_FRAMES 6000
 #define FLAME_PROCESSES 12
 #define FLAME_THREADS 96
@@ -23,7 +23,7 @@ static const struct host flame_host = {
 	1, "flames", "n", "c", "6.12.0", "x86_64", 16, 64ULL << 30, 1700000000000000000LL, 0,
 	1000000000, 121000000000ULL};
 
-/* Numbers that are the same everywhere. */
+/* Return a pseudo-random number, the same on every machine. */
 static inline uint32_t flame_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -90,8 +90,8 @@ static inline int flame_put_threads(struct sink *to, struct error *err)
 }
 
 /*
- * Most nodes go on where the one before ended, so that stacks are deep. Kernel frames are below
- * all others. last: where a stack ended that samples stand on.
+ * Put the stacks. Most stacks extend the previous one, so that they are deep. Only kernel frames
+ * are called by kernel frames. last receives the ids of the stacks that get samples.
  */
 static inline int flame_put_stacks(struct sink *to, uint64_t *last, struct error *err)
 {
@@ -165,7 +165,7 @@ static inline int flame_run(struct source *s, struct sink *to, struct error *err
 	return rc;
 }
 
-/* What a profiled process may call itself. Each is a function, a process, a thread and a module. */
+/* Hostile names, each used for a function, a process, a thread and a module. */
 static const char *const hostile_names[] = {
 	"</script><script>window.harmed = 1</script>",
 	"<img src=x onerror='window.harmed = 1'>",
@@ -255,7 +255,9 @@ static inline void flame_free(struct source *s)
 static const struct source_ops flame_scene_ops = {.run = flame_run, .free = flame_free};
 static const struct source_ops hostile_scene_ops = {.run = hostile_run, .free = flame_free};
 
-/* flames or hostile; NULL for any other name. Nothing to free. */
+/*
+ * Return the scene named "flames" or "hostile", which need not be freed; NULL for any other name.
+ */
 static inline struct source *flame_source(const char *name)
 {
 	static struct source flames = {.ops = &flame_scene_ops}, hostile = {.ops = &hostile_scene_ops};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Go program in two kilobytes, without section headers: code, its table of
- * functions, and the description of its module. For tests, which damage it.
+ * A Go program in two kilobytes, without section headers: code, its function table, and its module
+ * data. Tests damage it.
  */
 #ifndef SKEIN_TESTS_GOTABLE_H
 #define SKEIN_TESTS_GOTABLE_H
@@ -12,14 +12,14 @@
 
 #define GOTABLE_BASE 0x400000UL
 #define GOTABLE_TEXT 0x200U /* offset of the code */
-#define GOTABLE_AT 0x300U   /* of the table */
+#define GOTABLE_AT 0x300U   /* offset of the table */
 #define GOTABLE_MODULE 0x600U
 #define GOTABLE_SIZE 0x6c0U
 
 enum gotable_version { GOTABLE_1_16, GOTABLE_1_18, GOTABLE_1_20, GOTABLE_1_26 };
 
 struct gotable_function {
-	uint32_t start, name, deltas; /* offsets: in the text, the names, the values by pc */
+	uint32_t start, name, deltas; /* offsets in the text, the names, the deltas */
 	uint8_t flags;
 };
 
@@ -31,8 +31,8 @@ struct gotable {
 static const char gotable_names[] = "\0runtime.goexit\0main.main\0runtime.mcall\0main.leaf";
 
 /*
- * Deltas: 0 until 1, 8 until 8, 32 until 24, 8 until 25, 0 until 26 (as a frame since 1.21);
- * 0 until 16; 0 until 1, 8 until 32.
+ * Stack deltas by pc: 0 until 1, 8 until 8, 32 until 24, 8 until 25, 0 until 26 (like a frame since
+ * Go 1.21); 0 until 16; 0 until 1, 8 until 32.
  */
 static const uint8_t gotable_deltas[] = {0, 2, 1, 16, 7, 48, 16, 47, 1,	 15,
 					 1, 0, 2, 16, 0, 2,  1,	 16, 31, 0};
@@ -47,7 +47,7 @@ static const struct gotable_function gotable_functions[] = {
 #define GOTABLE_FUNCTIONS (sizeof(gotable_functions) / sizeof(*gotable_functions))
 #define GOTABLE_END 0xa0U
 
-/* push %rbp; mov %rsp,%rbp; ...; and in mcall at 8: mov 0x38(%r14),%rsp. */
+/* Write the code: push %rbp; mov %rsp,%rbp; ...; and at offset 8 of mcall: mov 0x38(%r14),%rsp. */
 static inline void gotable_code(uint8_t *text)
 {
 	memset(text, 0x90, 0x100);
@@ -80,7 +80,7 @@ static inline void gotable_header(struct gotable *g, enum gotable_version v)
 		gotable_put64(at + 24, GOTABLE_BASE + GOTABLE_TEXT);
 	at += v == GOTABLE_1_16 ? 24 : 32;
 	gotable_put64(at, names);
-	gotable_put64(at + 8, deltas); /* where the names end */
+	gotable_put64(at + 8, deltas); /* end of the names */
 	gotable_put64(at + 24, deltas);
 	gotable_put64(at + 32, index);
 	g->names = GOTABLE_AT + names;
@@ -90,7 +90,7 @@ static inline void gotable_header(struct gotable *g, enum gotable_version v)
 	memcpy(g->bytes + g->deltas, gotable_deltas, sizeof(gotable_deltas));
 }
 
-/* The index of addresses and descriptions, then the descriptions, 56 bytes each. */
+/* Write the index of addresses and descriptions, then the descriptions, 56 bytes each. */
 static inline void gotable_index(struct gotable *g, enum gotable_version v)
 {
 	uint32_t wide = v == GOTABLE_1_16 ? 8 : 4, words = v >= GOTABLE_1_20 ? 9 : 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests/unit/test_lanes.c expects, as a terminal gets it. */
+/* The terminal output that tests/unit/test_lanes.c expects. */
 #ifndef SKEIN_TESTS_LANES_GOLDEN_H
 #define SKEIN_TESTS_LANES_GOLDEN_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A made-up machine whose scheduler puts its records into a sink, in their order: threads that run
- * and sleep in their own rhythm, in busy and in quiet times, on CPUs with run queues.
- * Deterministic, of any length. With losses, early wake-ups, threads that are born and die, if
- * asked for.
+ * A simulated machine whose scheduler puts its records into a sink, in order: threads that run and
+ * sleep in their own rhythm, in busy and in quiet times, on CPUs with run queues. Deterministic,
+ * and of any length. Options add losses, early wake-ups, and threads that are born and die.
  */
 #ifndef SKEIN_TESTS_MACHINE_H
 #define SKEIN_TESTS_MACHINE_H
@@ -24,28 +23,28 @@ struct machine_options {
 	uint64_t seed;
 	/* Per million switches: */
 	unsigned int losses, early, deaths;
-	bool ends; /* threads tell when they have died, even if nothing else does */
+	bool ends; /* put the end of a thread when it dies */
 };
 
 struct machine_thread {
-	uint64_t run, sleep, rest;  /* ns, on average: rests are between bursts of sleeps */
-	uint64_t wake, since, ends; /* ns: when it wakes; runs since; ends its slice */
-	uint64_t left;		    /* ns still to run */
+	uint64_t run, sleep, rest;  /* ns on average; a rest follows a burst of sleeps */
+	uint64_t wake, since, ends; /* ns: wake-up; begin and end of its slice */
+	uint64_t left;		    /* ns left to run */
 	uint64_t born;		    /* ns */
 	uint64_t id, lane;
 	unsigned int cpu, wait, state;
-	unsigned int next; /* in a run queue: index + 1 */
+	unsigned int next; /* next in the run queue: index + 1 */
 	bool dying;
 };
 
 struct machine_cpu {
-	uint64_t since, until; /* ns: of what it does now */
-	unsigned int running;  /* index + 1; 0 idle */
-	unsigned int head, tail; /* of the run queue: index + 1 */
-	uint64_t lost;		 /* ns: its records are lost until then */
+	uint64_t since, until; /* ns: begin and end of the current slice */
+	unsigned int running;  /* thread index + 1; 0: idle */
+	unsigned int head, tail; /* run queue: thread index + 1 */
+	uint64_t lost;		 /* ns: end of the time whose records are lost */
 };
 
-/* A CPU whose slice ends, or a thread that wakes. */
+/* A scheduled event: a CPU's slice ends, or a thread wakes. */
 struct machine_event {
 	uint64_t time;
 	unsigned int what; /* CPU, or number of CPUs + thread */
@@ -56,7 +55,7 @@ struct machine {
 	struct sink *sink;
 	struct error *err;
 	uint64_t random, now, phase_end, last_id;
-	unsigned int pace; /* how much longer sleeps are now, in eighths */
+	unsigned int pace; /* current factor of all sleeps, in eighths */
 	uint64_t slices, edges;
 	struct machine_thread *threads;
 	struct machine_cpu *cpus;
@@ -77,7 +76,7 @@ static inline bool machine_chance(struct machine *m, unsigned int per_million)
 	return per_million && machine_random(m) % 1000000 < per_million;
 }
 
-/* From half the mean to twice it, mostly; stamps are multiples of 16 ns. */
+/* Return a random duration, mostly from half the mean to twice the mean; a multiple of 16 ns. */
 static inline uint64_t machine_about(struct machine *m, uint64_t mean)
 {
 	uint64_t r = machine_random(m);
@@ -85,7 +84,7 @@ static inline uint64_t machine_about(struct machine *m, uint64_t mean)
 	return (mean * (r % 1024 + 256) / 1024 << (r >> 20) % 3) / 2 / 16 * 16 + 16;
 }
 
-/* Between from and to, as many in each power of two. */
+/* Return a random number from 1 << from to 1 << to, evenly spread over the powers of two. */
 static inline uint64_t machine_spread(struct machine *m, unsigned int from, unsigned int to)
 {
 	unsigned int shift = from + (unsigned int)(machine_random(m) >> 8) % (to - from);
@@ -137,7 +136,7 @@ static inline void machine_put(struct machine *m, enum record_kind kind, const v
 	m->edges += kind == KIND_EDGE;
 }
 
-/* Lanes: the CPUs, a timer interrupt for each, then the threads. */
+/* Order of the lanes: the CPUs, a timer interrupt for each, then the threads. */
 static inline uint64_t machine_cpu_lane(unsigned int cpu)
 {
 	return 1 + cpu;
@@ -157,7 +156,7 @@ static inline void machine_edge(struct machine *m, enum edge_kind kind, uint64_t
 	machine_put(m, KIND_EDGE, &e);
 }
 
-/* The CPU's slice ends now; what left and wait say is of a thread. */
+/* End the CPU's slice now; left and wait apply if a thread ran. */
 static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned int left,
 				 unsigned int wait)
 {
@@ -235,7 +234,7 @@ static inline void machine_entities(struct machine *m)
 		machine_new_thread(m, i);
 }
 
-/* 0, or a negative errno of the sink. */
+/* Initialize the machine and put its entities. 0, or a negative errno of the sink. */
 static inline int machine_begin(struct machine *m, const struct machine_options *options,
 				struct sink *sink, struct error *err)
 {
@@ -260,7 +259,7 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 	return m->failed;
 }
 
-/* The CPU takes who waits first, or idles. */
+/* Let the CPU run the first thread of its run queue, or idle. */
 static inline void machine_choose(struct machine *m, unsigned int cpu)
 {
 	struct machine_cpu *c = &m->cpus[cpu];
@@ -293,7 +292,7 @@ static inline void machine_queue(struct machine *m, unsigned int cpu, unsigned i
 	c->tail = thread + 1;
 }
 
-/* Who wakes: a thread that runs, or the timer. */
+/* Return the lane of the waker: a running thread, or the timer. */
 static inline uint64_t machine_waker(struct machine *m, unsigned int cpu)
 {
 	unsigned int other = (unsigned int)(machine_random(m) >> 16) % m->options.cpus;
@@ -316,7 +315,7 @@ static inline void machine_wake(struct machine *m, unsigned int thread)
 	}
 }
 
-/* Records of a CPU are lost for some time: a loss is put when it begins. */
+/* Lose the records of a CPU for some time; the loss is put when it begins. */
 static inline void machine_lose(struct machine *m, unsigned int cpu)
 {
 	struct slice s = {.time = m->now, .lane = machine_cpu_lane(cpu), .state = STATE_UNKNOWN};
@@ -326,7 +325,7 @@ static inline void machine_lose(struct machine *m, unsigned int cpu)
 	machine_put(m, KIND_SLICE, &s);
 }
 
-/* Woken while it was about to sleep: it runs again at once, or that was nothing. */
+/* Wake a thread that is about to sleep: it runs again at once, or the wake-up has no effect. */
 static inline void machine_wake_early(struct machine *m, unsigned int cpu, unsigned int thread)
 {
 	struct machine_thread *t = &m->threads[thread];
@@ -340,7 +339,7 @@ static inline void machine_wake_early(struct machine *m, unsigned int cpu, unsig
 		machine_plan(m, m->now + machine_about(m, t->sleep), m->options.cpus + thread);
 }
 
-/* Mostly a short one. */
+/* Return the length of a sleep, which is mostly short. */
 static inline uint64_t machine_pause(struct machine *m, const struct machine_thread *t)
 {
 	bool rests = machine_random(m) >> 32 < (1ULL << 32) / MACHINE_BURST;
@@ -405,7 +404,7 @@ static inline void machine_change_pace(struct machine *m)
 	m->phase_end = m->now + machine_spread(m, 27, 32);
 }
 
-/* One event more: a switch or a wake-up. 0, or a negative errno of the sink. */
+/* Run one more event: a switch or a wake-up. 0, or a negative errno of the sink. */
 static inline int machine_step(struct machine *m)
 {
 	struct machine_event e = machine_next(m);
@@ -420,7 +419,7 @@ static inline int machine_step(struct machine *m)
 	return m->failed;
 }
 
-/* What runs is closed where the recording ends, as a recorder does. */
+/* End the recording, and the current slices with it, as a recorder does. */
 static inline int machine_end(struct machine *m)
 {
 	struct host host = {.id = 1, .hostname = "made up", .cpus = m->options.cpus,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scene of scene.h with more that makes formats of one sample at a time hard: several events,
- * one with a name made to harm, weights that differ, names that look like the rest of a line, and
- * frames of every kind in one stack. Or the same without any sample.
+ * The scene of scene.h with more cases that are hard for formats that list single samples: several
+ * events, one with a hostile name, different weights, names that look like the rest of a line, and
+ * frames of every kind in one stack. Optionally without any samples.
  */
 #ifndef SKEIN_TESTS_MIXED_SCENE_H
 #define SKEIN_TESTS_MIXED_SCENE_H
@@ -26,7 +26,7 @@ static const struct thread mixed_threads[] = {
 	{13, 13, 402, 5, 0, " lead\ttrail ", 0},
 	{14, 14, 403, 5, 0, "", 0},
 	{15, 15, 404, 5, 0, "\xe2\x80\x83(x) 9 (y)\xe3\x80\x80", 0},
-	{16, 15, 404, 6, 0, "renamed", 0}, /* the same thread under its next name */
+	{16, 15, 404, 6, 0, "renamed", 0}, /* the same thread after a rename */
 };
 static const struct mapping mixed_mappings[] = {
 	{11, 1, MAPPING_PYTHON, 11, 0, "[python3.11:400]", ""},
@@ -51,14 +51,14 @@ static const struct stack mixed_stacks[] = {
 	{41, 1, 22}, /* _start, f) (/bin/true */
 	{42, 41, 21}, /* ... Handler.get */
 	{43, 42, 7}, /* ... JIT */
-	{44, 43, 13}, /* ... nowhere */
+	{44, 43, 13}, /* ... a frame in no mapping */
 	{45, 44, 23}, /* ... 0xdead */
 	{46, 45, 25}, /* ... not a comment */
 	{47, 46, 5}, /* ... do_syscall_64 */
 	{48, 47, 24}, /* ... ext4_read */
-	{49, 12, 48}, /* too deep, a frame that is missing */
+	{49, 12, 48}, /* too deep, and a missing frame */
 };
-/* In turn: event, thread, stack, weight. */
+/* The samples in order: event, thread, stack, weight. */
 static const uint64_t mixed_samples[][4] = {
 	{2, 11, 48, 1000000}, {2, 11, 47, 3}, {3, 11, 46, 1}, {1, 12, 48, 1234567}, {1, 12, 48, 1},
 	{1, 13, 46, 10000000}, {2, 14, 45, 5}, {1, 15, 44, 999999999}, {1, 16, 43, 10},
@@ -126,7 +126,7 @@ static inline int empty_run(struct source *s, struct sink *to, struct error *err
 	return mixed_put(to, false, err);
 }
 
-/* Nothing to free. Sums are not put: they come from a file. */
+/* Return the scene as a source, which need not be freed. It puts no sums: they come from a file. */
 static inline struct source *mixed_scene_source(bool samples)
 {
 	static const struct source_ops mixed_ops = {.run = mixed_run, .free = scene_free};

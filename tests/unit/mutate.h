@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces that lie or are damaged, made of one that is real: a list of changes of 12 bytes each
- * (what, which table, which column, which row or value, and a word of 8) is applied to it, by SQL,
- * to words that lie inside compressed chunks, and to the bytes of the file. For the unit test,
- * which draws the changes, and for the fuzz target, which is given them.
+ * Make hostile or damaged traces from a real one: a list of changes of 12 bytes each (kind of
+ * change, table, column, row or value, and a word of 8 bytes) is applied by SQL, to words inside
+ * compressed chunks, or to the bytes of the file. The unit test chooses the changes at random; the
+ * fuzz target takes them as its input.
  */
 #ifndef SKEIN_TESTS_MUTATE_H
 #define SKEIN_TESTS_MUTATE_H
@@ -22,7 +22,7 @@
 #include "trace/trace.h"
 #include "trace/zoom.h"
 
-/* A recording by -e all of a shell, gzip and Python with threads; see tests/fuzz/README.md. */
+/* A recording with -e all of a shell, gzip and Python with threads; see tests/fuzz/README.md. */
 #define MUTATE_REAL "tests/fuzz/real.skein.zst"
 #define MUTATE_BYTES_MAX (1 << 20)
 #define MUTATION_BYTES 12
@@ -30,9 +30,9 @@
 #define MUTATE_PRAGMAS "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
 
 /*
- * Another column in the place of one, which gets the name "moved". By the words of the schema,
- * since ALTER TABLE looks at views, which read tables that only skein has. The schema is read anew
- * at the next statement.
+ * SQL that puts another column in the place of one, which is renamed to "moved". It changes the
+ * text of the schema, because ALTER TABLE RENAME checks the views, which read tables that only
+ * skein provides. SQLite reads the schema again at the next statement.
  */
 #define MUTATE_COLUMN(table, column, definition) \
 	"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '\"" column \
@@ -78,7 +78,7 @@ static inline void mutate_load(const char *path, struct mutate_base *ret)
 	close(fd);
 }
 
-/* The real trace; and the same written once more, with blocks so small that it has a pyramid. */
+/* Load the real trace, and the same trace written with such small blocks that it has a pyramid. */
 static inline void mutate_bases(const char *path, struct mutate_base ret[2])
 {
 	struct mutate_base packed;
@@ -108,7 +108,7 @@ static inline void mutate_bases(const char *path, struct mutate_base ret[2])
 	free(other);
 }
 
-/* The table and column of a mutation; false if the trace has none any more. */
+/* Find the table and column of a mutation; false if the trace has no table any more. */
 static inline bool mutate_place(sqlite3 *db, const struct mutation *m, char table[64],
 				char column[64])
 {
@@ -135,7 +135,7 @@ static inline bool mutate_place(sqlite3 *db, const struct mutation *m, char tabl
 	return found;
 }
 
-/* A value, as SQL: those at the edges of types, others of the trace, large and wrong ones. */
+/* Choose a value, as SQL: limits of types, changed values of the trace, large and wrong values. */
 static inline void mutate_value(const struct mutation *m, const char *column, char *buf,
 				size_t size)
 {
@@ -157,7 +157,7 @@ static inline void mutate_value(const struct mutation *m, const char *column, ch
 		snprintf(buf, size, "\"%s\" * %d", column, (int)(m->word % 1000));
 }
 
-/* The SQL of a mutation; "" if it is none by SQL. */
+/* Make the SQL of a mutation; "" if it is not one by SQL. */
 static inline void mutate_sql(sqlite3 *db, const struct mutation *m, char *sql, size_t size)
 {
 	char table[64], column[64], value[256];
@@ -188,25 +188,25 @@ static inline void mutate_sql(sqlite3 *db, const struct mutation *m, char *sql, 
 		snprintf(sql, size,
 			 m->row & 1 ? "DELETE FROM \"%s\"" : "DROP TABLE \"%s\"", table);
 		break;
-	case 6: /* a column of another name, and a computed one of a large text in its place */
+	case 6: /* a column renamed, and a computed one with a large text in its place */
 		snprintf(sql, size,
 			 MUTATE_COLUMN("%s", "%s", "%s"), column, table, table, column,
 			 m->row & 1 ? "AS (printf('%.*c', 30000000, 'x'))"
 				    : "TEXT NOT NULL DEFAULT 'a text that every row has'");
 		break;
-	case 7: /* the words of the schema */
+	case 7: /* the text of the schema */
 		snprintf(sql, size,
 			 "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = substr(sql, 1,"
 			 " %u) || char(%u) || substr(sql, %u) WHERE name = '%s'",
 			 m->row, (unsigned int)(m->word % 127), m->row + 2, table);
 		break;
-	case 8: /* rows twice */
+	case 8: /* rows duplicated */
 		snprintf(sql, size,
 			 "CREATE TEMP TABLE again AS SELECT * FROM \"%s\"; UPDATE again SET \"%s\" ="
 			 " \"%s\" + %u; INSERT OR IGNORE INTO \"%s\" SELECT * FROM again;"
 			 "DROP TABLE again", table, column, column, m->row + 1, table);
 		break;
-	case 9: /* one chunk's, checkpoint's or block's data in another's place */
+	case 9: /* a chunk's data in place of other chunks' or blocks' data */
 		snprintf(sql, size,
 			 "UPDATE OR IGNORE %s SET data = (SELECT data FROM chunk ORDER BY id LIMIT 1"
 			 " OFFSET %u %% (SELECT max(1, count(*)) FROM chunk)) WHERE id %% %u = 0",
@@ -217,7 +217,7 @@ static inline void mutate_sql(sqlite3 *db, const struct mutation *m, char *sql, 
 	}
 }
 
-/* A word inside a chunk, which is packed again, so that its checksum is right. */
+/* Change words inside a chunk, and pack it again, so that its checksum is right. */
 static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 {
 	sqlite3_stmt *get = NULL, *put = NULL;
@@ -261,7 +261,7 @@ out:
 	codec_free(&codec);
 }
 
-/* The same of a checkpoint's or block's numbers: a byte of the frame's content. */
+/* Change a byte inside the blob of a checkpoint or block, and pack it again. */
 static inline void mutate_blob(sqlite3 *db, const struct mutation *m)
 {
 	static const char *const places[][2] = {
@@ -298,7 +298,7 @@ out:
 	packer_free(&p);
 }
 
-/* Bytes of the file: some of them, a page over another, or its end. */
+/* Change the file itself: overwrite some bytes, copy a page over another, or cut off its end. */
 static inline void mutate_bytes(const char *path, const struct mutation *m)
 {
 	struct mutate_base file;
@@ -342,7 +342,7 @@ static inline void mutate_once(const char *path, const struct mutation *m)
 	sqlite3_close(db);
 }
 
-/* Write the base to path and change it. The file stays below MUTATE_BYTES_MAX or so. */
+/* Write the base to path and apply the changes. The file stays below about MUTATE_BYTES_MAX. */
 static inline void mutate(const char *path, const struct mutate_base *base, const uint8_t *data,
 			  size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows over a list of what lanes did, painted cell by cell in the plainest way. */
+/* Render windows from a list of states, cell by cell in the simplest way, as a reference. */
 #ifndef SKEIN_TESTS_PAINTER_H
 #define SKEIN_TESTS_PAINTER_H
 
@@ -9,7 +9,7 @@
 #include "base/record.h"
 #include "trace/window.h"
 
-/* A lane was in a state; thread: who ran on a CPU. */
+/* A lane was in a state; thread: thread.id of the thread that ran on a CPU lane. */
 struct painted {
 	uint64_t lane, time, end, state, wait, thread;
 };
@@ -19,7 +19,7 @@ struct painter {
 	size_t count;
 };
 
-/* ns of one cell of one lane by what was done. */
+/* ns of one cell of one lane by state, wait and thread. */
 struct painter_sums {
 	uint64_t busy, states[STATE_COUNT], waits[STATE_COUNT][WAIT_COUNT], who[64];
 };

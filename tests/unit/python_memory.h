@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a process that is not there: what is put at an address, and readers of it. */
+/* The memory of a fake process: functions to write objects to it, and its reader. */
 #ifndef SKEIN_TESTS_PYTHON_MEMORY_H
 #define SKEIN_TESTS_PYTHON_MEMORY_H
 
@@ -14,8 +14,8 @@
 struct fake {
 	unsigned char bytes[FAKE_SIZE];
 	unsigned int reads;
-	size_t largest; /* of the reads */
-	/* before the read of that number (from 1), these bytes change */
+	size_t largest; /* size of the largest read */
+	/* Before the read with that number (from 1), these 8 bytes change. */
 	unsigned int change_at;
 	size_t change_offset;
 	uint64_t change_to;
@@ -36,7 +36,7 @@ static bool fake_read(void *context, void *to, size_t size, uint64_t address)
 	return true;
 }
 
-/* Of CPython 3.12. */
+/* The layout of CPython 3.12. */
 static const struct python_layout fake_layout = {
 	.version = PYTHON_VERSION(3, 12),
 	.lines = PYTHON_LINES_LOCATIONS,
@@ -56,7 +56,7 @@ static const struct python_layout fake_layout = {
 	.text_shift = 2,
 };
 
-/* A str whose characters have width bytes each; ascii: of the short form. */
+/* Write a str whose characters have width bytes each; ascii: in the short form. */
 static inline uint64_t fake_text(struct fake *f, const struct python_layout *l, size_t offset,
 				 const void *characters, uint64_t count, unsigned int width,
 				 bool ascii)

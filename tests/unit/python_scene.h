@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small recording of Python programs, as a source: loops that run one frame, several, and none
- * that is known, what stands between them, C extensions, functions of one name, names made to harm.
- * Beside scene.h, whose machine and clock it has.
+ * A small recording of Python programs, as a source: evaluation loops that run one frame, several,
+ * or no known frame, native frames between them, C extensions, functions of equal names, and
+ * hostile names. It has the machine and clock of scene.h.
  */
 #ifndef SKEIN_TESTS_PYTHON_SCENE_H
 #define SKEIN_TESTS_PYTHON_SCENE_H
@@ -49,7 +49,7 @@ static const struct function python_functions[] = {
 	{7, 1, "PyEval_EvalCode", "", "", 0, 0},
 	{8, 1, "gen_iternext", "", "", 0, 0},
 	{9, 4, "scanner_call", "", "", 0, 0},
-	{10, 6, "_PyFunction_Vectorcall", "", "", 0, 0}, /* not the interpreter's */
+	{10, 6, "_PyFunction_Vectorcall", "", "", 0, 0}, /* not part of the interpreter */
 	{11, 2, "<module>", "", "/srv/app/main.py", 1, 0},
 	{12, 2, "Handler.get", "", "/srv/app/main.py", 10, 0},
 	{13, 3, "Handler.get", "", "/srv/app/main.py", 10, 0}, /* of the forked process */
@@ -92,16 +92,16 @@ static const struct frame python_frames[] = {
 	{33, FRAME_END, 0, END_PYTHON, 0, 0, 0},
 };
 
-/* What every output shows of each by default stands behind it. */
+/* Each stack is followed by its frames as outputs show them by default. */
 static const struct stack python_stacks[] = {
 	{1, 0, 1}, /* _start */
 	{2, 1, 2}, /* _start main */
 	{3, 2, 7}, /* _start main EvalCode */
 	{4, 3, 4}, /* _start main EvalCode Vector */
-	{5, 4, 3}, /* _start main EvalCode Vector loop: of which nothing is known */
+	{5, 4, 3}, /* _start main EvalCode Vector loop: no Python frame is known */
 	{6, 5, 20}, /* _start main <module> */
-	{7, 6, 22}, /* _start main <module> get: both run by one loop */
-	{8, 7, 5}, /* ... get Vectorcall: it has not called a loop yet */
+	{7, 6, 22}, /* _start main <module> get: both are run by one loop */
+	{8, 7, 5}, /* ... get Vectorcall: has not called a loop yet */
 	{9, 8, 4},
 	{10, 9, 9},
 	{11, 10, 24}, /* ... get helper (a) */
@@ -118,15 +118,15 @@ static const struct stack python_stacks[] = {
 	{22, 21, 25}, /* ... scanner_call Vectorcall helper (b) */
 	{23, 8, 10}, /* ... get Vectorcall [no name] */
 	{24, 23, 3},
-	{25, 24, 27}, /* ... get evil: what has no name called a loop */
-	{26, 5, 11}, /* ... EvalCode Vector loop scanner_call: nothing else stands for the loop */
+	{25, 24, 27}, /* ... get evil: an unnamed function called a loop */
+	{26, 5, 11}, /* ... EvalCode Vector loop scanner_call: no Python frame replaces the loop */
 	{27, 7, 8}, /* ... get gen_iternext */
 	{28, 27, 9},
 	{29, 28, 28}, /* ... get _find_and_load */
 	{30, 29, 29}, /* ... get _find_and_load [unknown] */
 	{31, 6, 31}, /* ... <module> huge */
 	{32, 31, 32}, /* ... <module> huge nameless */
-	{33, 5, 26}, /* _start main get: of the other process */
+	{33, 5, 26}, /* _start main get: in the other process */
 	{34, 0, 33}, /* END Python frames unreadable */
 	{35, 34, 3},
 	{36, 35, 22}, /* END, get */
@@ -134,7 +134,7 @@ static const struct stack python_stacks[] = {
 
 #define IN_PYTHON SAMPLE_FLAG_PYTHON
 #define WITH_GIL (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL)
-/* Samples in turn, 100 in all. */
+/* The samples in order, 100 in all. */
 static const struct scene_run python_runs[] = {
 	{20, 1, 7, 0, WITH_GIL}, {10, 1, 11, 0, WITH_GIL},
 	{5, 1, 11, 0, WITH_GIL | SAMPLE_FLAG_COLLECTING},
@@ -166,7 +166,7 @@ static inline int python_scene_run(struct source *s, struct sink *to, struct err
 	return rc ? rc : scene_put_runs(to, python_runs, count, true, err);
 }
 
-/* Nothing to free. */
+/* Return the scene as a source, which need not be freed. */
 static inline struct source *python_scene_source(void)
 {
 	static const struct source_ops ops = {.run = python_scene_run, .free = scene_free};

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a walk over Python's frames reads of an interpreter, kept in small files of text
- * (tests/replay/README.md), so that the walker and the reader of names can be sent over it again.
+ * Read and write saved states: the memory of an interpreter that a walk over Python frames reads,
+ * in small text files (tests/replay/README.md), so that the walker and the reader of names can run
+ * over it again.
  *
- * A file is lines: a word, then values. Addresses, and what memory held, are hexadecimal without
- * 0x; other numbers are decimal. Lines that begin with # are for people.
+ * A file consists of lines: a word, then values. Addresses and the contents of memory are
+ * hexadecimal without 0x; other numbers are decimal. Lines that begin with # are comments.
  *
  *	skein-python 1
  *	program NAME
  *	layout MEMBER=NUMBER...		of struct python_layout; "-" for PYTHON_ABSENT
  *	runtime ADDRESS			_PyRuntime
  *	type ADDRESS			PyCode_Type
- *	words ADDRESS VALUE...		memory, 8 bytes each; what is in no such line is unreadable
+ *	words ADDRESS VALUE...		memory, 8 bytes each; all other memory is unreadable
  *	thread IDENT FLAGS END		pthread_self(), words of STATE_FLAGS or "-", of STACK_ENDS
- *	registers VALUE...		of that thread, by their DWARF number; else they are 0
+ *	registers VALUE...		of that thread, by DWARF number; default 0
  *	frame KIND CODE ID UNIT LINE NAME FILE	of that thread, innermost first (bpf/event.h)
- *	again COUNT			the last one until there are so many
+ *	again COUNT			repeat the last frame up to so many frames
  */
 #ifndef SKEIN_TESTS_PYTHON_STATE_H
 #define SKEIN_TESTS_PYTHON_STATE_H
@@ -42,7 +43,7 @@ struct state_word {
 };
 
 struct state_frame {
-	uint32_t kind; /* index of state_frame_kinds */
+	uint32_t kind; /* index into state_frame_kinds */
 	uint64_t code;
 	uint32_t id, unit, line;
 	char name[STATE_NAME_MAX], file[STATE_NAME_MAX];
@@ -52,7 +53,7 @@ struct state_thread {
 	uint64_t ident;
 	uint32_t flags; /* enum wire_python */
 	enum stack_end end;
-	size_t first, count; /* of frames */
+	size_t first, count; /* range of frames */
 	uint64_t registers[UNWIND_REGISTERS];
 };
 
@@ -61,7 +62,7 @@ struct python_state {
 	char program[STATE_NAME_MAX];
 	struct python_layout layout;
 	uint64_t runtime, code_type;
-	VECTOR(struct state_word) words; /* sorted by address once it is read */
+	VECTOR(struct state_word) words; /* sorted by address after reading */
 	VECTOR(struct state_thread) threads;
 	VECTOR(struct state_frame) frames;
 };
@@ -71,7 +72,7 @@ static const uint8_t state_frame_tags[] = {WIRE_TAG_PYTHON, WIRE_TAG_PYTHON_ENTR
 					   WIRE_TAG_PYTHON_SHIM};
 #define STATE_FRAME_KINDS 3
 
-/* Whether a code object was met before is no matter of the state. */
+/* WIRE_PYTHON_NEW is left out: whether a code object is new is not part of the state. */
 static const struct {
 	const char *word;
 	uint32_t flag;
@@ -166,7 +167,7 @@ static inline void state_sort(struct python_state *s)
 		qsort(s->words.items, s->words.count, sizeof(*s->words.items), state_compare_words);
 }
 
-/* The word at an aligned address; NULL: it is unreadable. */
+/* Find the word at an aligned address; NULL: unreadable. */
 static inline struct state_word *state_word_at(const struct python_state *s, uint64_t address)
 {
 	size_t low = 0, high = s->words.count;
@@ -184,7 +185,7 @@ static inline struct state_word *state_word_at(const struct python_state *s, uin
 	return &s->words.items[low];
 }
 
-/* As python_memory.read of symbolizers/python_code.h; context: struct python_state. */
+/* Implements python_memory.read of symbolizers/python_code.h; context is a struct python_state. */
 static inline bool state_read(void *context, void *to, size_t size, uint64_t address)
 {
 	const struct python_state *s = context;
@@ -207,7 +208,10 @@ static inline bool state_read(void *context, void *to, size_t size, uint64_t add
 	return true;
 }
 
-/* A name or the last part of a path, as one word of at most STATE_NAME_MAX bytes. Returns buf. */
+/*
+ * Write a name, or the last part of a path, to buf as one word of less than STATE_NAME_MAX bytes.
+ * Return buf.
+ */
 static inline char *state_clean(const char *text, char *buf)
 {
 	const char *last = strrchr(text, '/');
@@ -216,7 +220,7 @@ static inline char *state_clean(const char *text, char *buf)
 	return text_clean_but(*text ? text : "-", " ", '_', buf, STATE_NAME_MAX);
 }
 
-/* The next word of a line; "" at its end. */
+/* Take the next word of a line; "" at its end. */
 static inline char *state_take(char **at)
 {
 	char *word = *at + strspn(*at, " "), *end = word + strcspn(word, " ");
@@ -245,7 +249,7 @@ static inline int state_hex(char **at, uint64_t *ret)
 static inline void state_put_member(struct python_layout *l, const struct state_member *m,
 				    uint64_t value)
 {
-	memcpy((char *)l + m->offset, &value, m->size); /* little endian, as all that is kept */
+	memcpy((char *)l + m->offset, &value, m->size); /* saved states are little-endian */
 }
 
 static inline uint32_t state_get_member(const struct python_layout *l, const struct state_member *m)
@@ -403,7 +407,7 @@ static inline int state_read_line(struct python_state *s, char *line)
 	return -EBADMSG;
 }
 
-/* Text that ends with a NUL, which is cut into lines. 0 or -EBADMSG; *s is to be freed always. */
+/* Parse NUL-terminated text, which is modified. 0 or -EBADMSG; call state_free() in any case. */
 static inline int state_parse(struct python_state *s, char *text, struct error *err)
 {
 	static const char first[] = "skein-python 1\n";

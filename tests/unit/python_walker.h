@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walker of Python frames (bpf/unwind/python.h) over memory that a function reads. */
+/* Run the walker of Python frames (bpf/unwind/python.h) over memory that a function reads. */
 #ifndef SKEIN_TESTS_PYTHON_WALKER_H
 #define SKEIN_TESTS_PYTHON_WALKER_H
 
@@ -8,14 +8,14 @@
 #include "bpf/unwind/python_state.h"
 #include "symbolizers/python_code.h"
 
-/* From one walk to the next, ns: longer than anything is remembered without being looked at. */
+/* ns from one walk to the next: longer than the walker trusts what it remembers unchecked. */
 #define WALKER_PAUSE 1000000000
 
 struct python_walker {
 	const struct python_memory *memory;
-	struct python_thread *remembered; /* NULL: nothing is */
-	uint64_t unreadable;		  /* an address that only others can read; 0: none */
-	uint64_t reads, steps;		  /* that were made */
+	struct python_thread *remembered; /* NULL: the walker remembers nothing */
+	uint64_t unreadable;		  /* an address whose reads fail; 0: none */
+	uint64_t reads, steps;		  /* counted by walker_walk() */
 	struct python_walk walk;
 	__u64 words[PYTHON_WORDS];
 };
@@ -33,7 +33,7 @@ static inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u6
 	if ((!walker->unreadable || address != walker->unreadable) &&
 	    walker->memory->read(walker->memory->context, to, bytes, address))
 		return 0;
-	memset(to, 0, bytes); /* as the kernel does */
+	memset(to, 0, bytes); /* like the kernel's helper */
 	return -1;
 }
 
@@ -53,8 +53,8 @@ static inline struct python_thread *python_recall(const struct python_walk *w)
 #include "bpf/unwind/python.h"
 
 /*
- * Walk the frames of the thread with that pthread_self() and these registers (NULL: 0): they and
- * their end are in *w.
+ * Walk the frames of the thread with that pthread_self() and these registers (NULL: all 0). The
+ * result is in w->words and w->walk.
  */
 static inline void walker_walk(struct python_walker *w, const struct python_layout *layout,
 			       const struct python_process *process, uint64_t self,
@@ -74,7 +74,7 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 		over = python_step(&w->walk, w->words);
 }
 
-/* The id of the code object at an address, as a walk gives it. Undefined if there is none. */
+/* Return the id of the code object at an address, as a walk computes it; 0 if it cannot be read. */
 static inline uint32_t walker_code_id(struct python_walker *w, const struct python_memory *memory,
 				      const struct python_layout *layout, uint64_t code_type,
 				      uint64_t address)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPythons that are installed, of versions whose layouts are known. */
+/* Find and run the installed CPythons of versions with known layouts. */
 #ifndef SKEIN_TESTS_PYTHONS_H
 #define SKEIN_TESTS_PYTHONS_H
 
@@ -20,7 +20,7 @@ static const char *const python_places[] = {
 	"/root/.pyenv/versions/3.*/bin/python3",
 };
 
-/* Paths of all, of any version. Free with globfree(). */
+/* Find the paths of all CPythons, of any version. Free with globfree(). */
 static inline void pythons_find(glob_t *ret)
 {
 	*ret = (glob_t){0};
@@ -28,15 +28,15 @@ static inline void pythons_find(glob_t *ret)
 		(void)glob(python_places[i], i ? GLOB_APPEND : 0, NULL, ret);
 }
 
-/* An interpreter at work on a script, whose first line of output is "MAJOR MINOR". */
+/* A running interpreter with a script, whose first line of output is "MAJOR MINOR". */
 struct python {
 	pid_t pid;
-	FILE *out; /* of it */
+	FILE *out; /* its stdout */
 	int in;
 	int minor;
 };
 
-/* End it, and wait for that: its exit status. */
+/* Close the interpreter's stdin, wait until it exits, and return its wait status. */
 static inline int python_end(struct python *p)
 {
 	int status;
@@ -49,7 +49,9 @@ static inline int python_end(struct python *p)
 	return status;
 }
 
-/* Start it: false if its version is none of those whose layouts are known; then it has ended. */
+/*
+ * Start an interpreter. Return false if the layout of its version is not known; it has then exited.
+ */
 static inline bool python_start(struct python *ret, const char *path, const char *script)
 {
 	int in[2], out[2], major;

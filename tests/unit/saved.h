@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saved stacks from files, for tests. */
+/* Load saved stacks from files. */
 #ifndef SKEIN_TESTS_SAVED_H
 #define SKEIN_TESTS_SAVED_H
 
@@ -10,7 +10,7 @@
 
 #define SAVED_FILE_MAX (256 << 10)
 
-/* 0 or a negative errno with the cause in *err. */
+/* Load a saved stack. 0, or a negative errno with the cause in *err. */
 static inline int saved_load(struct saved_stack **ret, const char *path, struct error *err)
 {
 	static char text[SAVED_FILE_MAX];

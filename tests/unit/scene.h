@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small recording that has everything in it that makes output hard, as a
- * source: names made to harm, one path under two ids, stacks that are not
- * whole, references into nothing, a pid used twice, losses. Unit tests read
- * it from memory; tests/readers/make_trace.c writes it as a file.
+ * A small recording with everything that makes output hard, as a source: hostile names, one path
+ * under two ids, incomplete stacks, references to missing entities, a pid used twice, losses. Unit
+ * tests read it from memory; tests/readers/make_trace.c writes it to a file.
  *
- * Of cpu-clock at 100 Hz there are 100 samples of 10 ms, one every 20 ms from
- * 1 s on; which is whose is told by sample_runs.
+ * It has 100 samples of cpu-clock at 100 Hz, of 10 ms each, one every 20 ms from 1 s on; scene_runs
+ * lists their threads and stacks.
  */
 #ifndef SKEIN_TESTS_SCENE_H
 #define SKEIN_TESTS_SCENE_H
@@ -35,7 +34,7 @@ static const struct process scene_processes[] = {
 	{2, 1, 101, 7, 1, 6, 6, 0, "a;b\nc\xff", "/x", "/docker/0123456789abcdef0123",
 	 "0123456789abcdef0123"},
 	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", ""},
-	/* pid 100 again, another program of the same name */
+	/* Pid 100 again, with another program of the same name. */
 	{4, 1, 100, 100, 1, 9, 9, 0, "worker 3", "/usr/bin/worker", "/system.slice/w.service", ""},
 	{5, 1, 0, 0, 0, 0, 0, 0, "swapper/1", "", "/", ""},
 	{6, 1, 102, 102, 1, 7, 7, 0, "</script><b>\"'&", "", "/\x1b[31mred", ""},
@@ -54,7 +53,7 @@ static const struct mapping scene_mappings[] = {
 	{2, 1, MAPPING_FILE, 0, 2000000, "/lib/libc.so.6", "ccdd"},
 	{3, 1, MAPPING_KERNEL, 0, 0, "[kernel]", ""},
 	{4, 1, MAPPING_JIT, 2, 4096, "", ""},
-	/* the same file again: the recorder had forgotten it */
+	/* The same file again, because the recorder had forgotten it. */
 	{5, 1, MAPPING_FILE, 0, 100000, "/usr/bin/worker", "aabb"},
 	{6, 1, MAPPING_FILE, 0, 5000, "/tmp/evil;\x1b[2J 7", ""},
 };
@@ -87,7 +86,7 @@ static const struct frame scene_frames[] = {
 	{10, FRAME_KERNEL, 3, 0xffffffff81000900, 10, 0, FRAME_FLAG_ASKED},
 	{11, FRAME_NATIVE, 6, 0x30, 11, 0, FRAME_FLAG_ASKED},
 	{12, FRAME_NATIVE, 2, 0x2345, 13, 0, FRAME_FLAG_ASKED}, /* has no name */
-	{13, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* lies nowhere */
+	{13, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* in no mapping */
 	{14, FRAME_END, 0, END_DEPTH, 0, 0, 0},
 	{15, FRAME_END, 0, END_WALKED, 0, 0, 0},
 	{16, FRAME_NATIVE, 2, 0x2400, 12, 0, FRAME_FLAG_ASKED},
@@ -103,22 +102,22 @@ static const struct stack scene_stacks[] = {
 	{8, 2, 9}, /* _start main fib */
 	{9, 8, 9}, /* _start main fib fib */
 	{10, 9, 9}, /* _start main fib fib fib */
-	{11, 0, 10}, /* kthread: of a kernel thread */
+	{11, 0, 10}, /* kthread, in a kernel thread */
 	{12, 0, 14}, /* END too deep */
 	{13, 12, 9}, /* END too deep, fib */
 	{14, 13, 7}, /* END too deep, fib, JIT */
 	{15, 0, 12}, /* unnamed code of libc, no first function */
 	{16, 15, 11}, /* ... evil */
 	{17, 0, 15}, /* END walked */
-	{18, 17, 1}, /* END walked, _start: whole */
-	{19, 18, 16}, /* END walked, _start, spin: whole */
-	{20, 17, 13}, /* END walked, nowhere */
+	{18, 17, 1}, /* END walked, _start: complete */
+	{19, 18, 16}, /* END walked, _start, spin: complete */
+	{20, 17, 13}, /* END walked, a frame in no mapping */
 	{21, 99, 2}, /* its caller is missing */
 	{22, 0, 15}, /* END walked */
 	{23, 22, 5}, /* END walked, do_syscall_64: the user part is missing */
 };
 
-/* Samples in turn: how many of whom at which stack. 100 in all. */
+/* The samples in order: how many of which thread at which stack. 100 in all. */
 static const struct scene_run {
 	unsigned int count;
 	uint64_t thread, stack, cpu, flags;
@@ -127,7 +126,7 @@ static const struct scene_run {
 	{10, 1, 10, 0, 0}, {5, 1, 8, 0, 0}, {10, 3, 14, 2, 0}, {5, 3, 13, 2, 0},
 	{6, 4, 11, 3, SAMPLE_FLAG_KERNEL}, {4, 5, 3, 1, 0}, {5, 7, 16, 2, 0}, {4, 7, 19, 2, 0},
 	{3, 7, 20, 2, 0}, {2, 7, 0, 2, 0}, {1, 7, 21, 2, 0}, {3, 7, 23, 2, SAMPLE_FLAG_KERNEL},
-	{2, 77, 2, 2, 0}, /* a thread that is missing */
+	{2, 77, 2, 2, 0}, /* a missing thread */
 	{5, 6, 0, 3, SAMPLE_FLAG_IDLE},
 };
 
@@ -201,7 +200,7 @@ static inline void scene_free(struct source *s)
 
 static const struct source_ops scene_ops = {.run = scene_run, .free = scene_free};
 
-/* Nothing to free. */
+/* Return the scene as a source, which need not be freed. */
 static inline struct source *scene_source(void)
 {
 	static struct source s = {.ops = &scene_ops};

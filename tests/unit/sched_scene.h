@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small recording of the scheduler of which every sum can be found by hand: 100 ms of two CPUs,
- * as a source. tests/readers/make_sched.c writes it as a file. In ms:
+ * A small recording of the scheduler, as a source: 100 ms of two CPUs, with sums that can be
+ * checked by hand. tests/readers/make_sched.c writes it to a file. Times in ms, and the thread that
+ * ran between them:
  *
  *	CPU 0	0 load 10 db 30 load 40 idle 60 load 70 idle 80 load 100
  *	CPU 1	0 idle 20 db-io 25 idle 50 db-io 60 evil 65 idle 70 evil 72 idle 80 db 90 idle
@@ -16,7 +17,7 @@
 #define MS 1000000ULL
 #define AT(ms) (SCHED_START + (ms) * MS)
 
-/* ids of threads; their lanes are these + 10 */
+/* Ids of threads; the id of a thread's lane is LANE_OF(id). */
 enum { SCENE_DB = 1, SCENE_DB_IO, SCENE_LOAD, SCENE_EVIL, SCENE_KWORKER };
 enum { SCENE_CPU_0 = 1, SCENE_CPU_1, SCENE_TIMER = 21, SCENE_BLOCK };
 #define LANE_OF(thread) (10 + (thread))
@@ -51,10 +52,10 @@ static const struct lane sched_scene_lanes[] = {
 	{SCENE_BLOCK, 1, SCENE_CPU_1, LANE_INTERRUPT, INTERRUPT_BLOCK, ""},
 };
 
-/* A slice or an edge (of kind WAKEUP), in the order in which they come. */
+/* A slice or an edge (of kind WAKEUP), in the order in which they are put. */
 static const struct sched_scene_record {
 	struct slice slice;
-	struct edge edge; /* kind 0: it is a slice */
+	struct edge edge; /* kind 0: the record is a slice */
 } sched_scene_records[] = {
 #define SEEN(thread, state, wait) \
 	{{SCHED_START, 0, LANE_OF(thread), state, 0, 0, wait}, {0}}
@@ -134,7 +135,7 @@ static inline void sched_scene_free(struct source *s)
 	(void)s;
 }
 
-/* Nothing to free. */
+/* Return the scene as a source, which need not be freed. */
 static inline struct source *sched_scene_source(void)
 {
 	static const struct source_ops ops = {.run = sched_scene_run, .free = sched_scene_free};

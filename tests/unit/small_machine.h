@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small machine, simulated tick by tick: what it did, what its recorder would have stored of
- * that, and a painter's picture of what can be known from these records, lane by lane.
+ * A small machine, simulated tick by tick: its true states, the records that a recorder would
+ * store, and, lane by lane, the states that can be known from these records.
  */
 #ifndef SKEIN_TESTS_SMALL_MACHINE_H
 #define SKEIN_TESTS_SMALL_MACHINE_H
@@ -22,18 +22,18 @@
 #define TIMER 90 /* lane of an interrupt */
 #define NOBODY (-1)
 
-/* check.h writes to a pipe at every assertion: too much for those that are made a million times. */
+/* check.h writes to a pipe at every assertion, which is too slow for a million of them. */
 #define HOLDS(condition) \
 	do { \
 		if (!(condition)) \
 			ck_abort_msg("%s", #condition); \
 	} while (0)
 
-/* What one lane did in one tick. state 0: it was not there. */
+/* The state of one lane in one tick. state 0: the lane did not exist. */
 struct cell {
 	uint8_t state, wait;
-	uint64_t who; /* RUNNING: CPU + 1, or thread on a CPU lane; RUNNABLE: waker */
-	/* It was woken early: until it runs, it may be told as this. */
+	uint64_t who; /* RUNNING: CPU + 1, or the thread on a CPU lane; RUNNABLE: the waker */
+	/* After an early wake-up: until the thread runs, this state is a correct result, too. */
 	uint8_t asleep, asleep_wait;
 };
 
@@ -51,15 +51,15 @@ enum truth { UNBORN, RUNNING, RUNNABLE, PREEMPTED, BLOCKED, DEAD };
 struct life {
 	enum truth truth;
 	int cpu;
-	uint64_t start;	     /* of its slice */
-	uint8_t state, wait; /* of BLOCKED */
+	uint64_t start;	     /* begin of its slice */
+	uint8_t state, wait; /* state and wait when BLOCKED */
 	uint64_t died;
-	/* What the records tell. */
+	/* What follows from the records: whether the thread is known, and its state. */
 	bool heard, known;
 	struct cell claim;
 	bool early;
 	uint64_t left;
-	uint64_t spurious, spurious_by; /* the last wake-up of its slice */
+	uint64_t spurious, spurious_by; /* last wake-up in its slice, and the waker */
 };
 
 struct gap {
@@ -70,10 +70,10 @@ struct machine {
 	struct life lives[THREADS];
 	int runs[CPUS]; /* thread or NOBODY */
 	uint64_t since[CPUS];
-	struct gap gaps[CPUS]; /* end 0: none */
+	struct gap gaps[CPUS]; /* end 0: no gap */
 	bool one_gap, seen_at_start, resync;
-	bool hasty;  /* cut before all was settled: less may be told */
-	bool silent; /* gaps are holes, found when they are over: more may be told */
+	bool hasty;  /* states are cut early: less is known */
+	bool silent; /* gaps are found at their end: more is known */
 	unsigned int seed;
 	struct cell painted[THREADS][TICKS], cpus[CPUS][TICKS];
 	VECTOR(struct record) records;
@@ -97,7 +97,7 @@ static bool any_gap(const struct machine *m, uint64_t time)
 	return false;
 }
 
-/* Its slice will be there, with this tick in it. */
+/* Return whether the records will have the thread's slice, with this tick in it. */
 static bool runs_recorded(const struct machine *m, const struct life *l, uint64_t time)
 {
 	return l->truth == RUNNING && !in_gap(m, l->cpu, time);
@@ -135,7 +135,7 @@ static void add_edge(struct machine *m, enum edge_kind kind, uint64_t from, int 
 	HOLDS(vector_push(&m->records, r) == 0);
 }
 
-/* What the recorder stores of a slice: what does not lie in the gap of its CPU. */
+/* Store a slice except the part in the gap of its CPU. */
 static void record_slice(struct machine *m, int cpu, struct slice s)
 {
 	const struct gap *g = &m->gaps[cpu];
@@ -170,7 +170,7 @@ static bool leaving_recorded(const struct machine *m, int cpu, uint64_t time)
 	return !g->end || time <= g->time || time > g->end;
 }
 
-/* A CPU whose records of that time are there, or NOBODY. */
+/* Return a random CPU, or NOBODY if its records of that time are lost. */
 static int recording_cpu(const struct machine *m, uint64_t time)
 {
 	int cpu = (int)chance(CPUS);
@@ -187,11 +187,11 @@ static void block(struct life *l)
 	l->wait = 1 + chance(WAIT_COUNT - 1);
 }
 
-/* About to leave for a sleep, it is woken: by a timer on some CPU. */
+/* Let a timer wake a thread that is about to sleep. */
 static bool wake_early(struct machine *m, struct life *l, int thread, uint64_t now)
 {
 	const struct gap *g = &m->gaps[l->cpu];
-	uint64_t time = l->start; /* of what is recorded of its slice */
+	uint64_t time = l->start; /* begin of the recorded part of its slice */
 
 	if (time < g->end && now > g->time)
 		time = g->end;
@@ -208,7 +208,7 @@ static bool wake_early(struct machine *m, struct life *l, int thread, uint64_t n
 	return true;
 }
 
-/* What the reader of the slice knows then. */
+/* Set what a reader of the slice knows after it. */
 static void leave_claim(struct machine *m, struct life *l, const struct slice *s, uint64_t now)
 {
 	l->known = !any_gap(m, now) && leaving_recorded(m, l->cpu, now) && s->left;
@@ -267,7 +267,7 @@ static void leave(struct machine *m, int cpu, uint64_t now, bool over)
 	m->since[cpu] = now;
 }
 
-/* The wake-up that came early may have had a successor, which is lost. */
+/* Set the thread asleep since its early wake-up: a later wake-up may be lost. */
 static void paint_asleep(struct machine *m, int thread, uint64_t now)
 {
 	struct life *l = &m->lives[thread];
@@ -304,7 +304,7 @@ static uint8_t state_of(const struct life *l)
 	return l->truth == BLOCKED ? l->state : states[l->truth];
 }
 
-/* The recorder looks at all threads. */
+/* Put the state of every thread, as a recorder does at its begin and after a loss. */
 static void look(struct machine *m, uint64_t now)
 {
 	for (int i = 0; i < THREADS; i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The truth about frames: a program that runs one instruction at a time, with a
- * note of every return address that a call has pushed, of where it lies and of
- * what the frame pointer was. What a table says of each instruction is held
- * against it. x86-64 only.
+ * Find the true frames of a program by running it instruction by instruction and noting every
+ * return address that a call pushes, its place and the frame pointer at that time. The rule of an
+ * unwind table for each instruction is compared with these notes. x86-64 only.
  */
 #ifndef SKEIN_TESTS_STEPPING_H
 #define SKEIN_TESTS_STEPPING_H
@@ -17,27 +16,27 @@
 #include "symbolizers/elf_image.h"
 #include "symbolizers/unwind_table.h"
 
-/* Further than this the stack pointer does not move within one stack. */
+/* Bytes by which the stack pointer moves at most within one stack. */
 #define STEPPING_FAR (1 << 20)
 #define STEPPING_CALLS 4096
 #define STEPPING_DEPTH 256
 
 struct stepping_call {
-	uint64_t at, value; /* where the return address is, and what */
+	uint64_t at, value; /* place and value of the return address */
 	uint64_t frame;	    /* the caller's frame pointer */
 };
 
 struct stepping {
 	pid_t pid;
 	int memory;			/* /proc/PID/mem */
-	uint64_t address, offset, size; /* of the code that the table describes, in the process */
+	uint64_t address, offset, size; /* the code of the table, in the process */
 	const struct unwind_table *table;
-	struct stepping_call calls[STEPPING_CALLS]; /* by place */
+	struct stepping_call calls[STEPPING_CALLS]; /* sorted by place */
 	size_t count;
 	struct user_regs_struct regs;
-	/* what came out */
+	/* Results. */
 	size_t checked, pointers, unsaid, ended, unknown, walks, complete;
-	char wrong[256]; /* "": nothing */
+	char wrong[256]; /* "": no error */
 };
 
 static FILES_UNUSED uint64_t stepping_read(const struct stepping *s, uint64_t address)
@@ -54,7 +53,7 @@ static const struct unwind_rule *stepping_rule(const struct stepping *s, uint64_
 	return unwind_table_find(s->table, pc - s->address + s->offset);
 }
 
-/* The first note at or above a place. */
+/* Find the first note at or above a place. */
 static size_t stepping_find(const struct stepping *s, uint64_t at)
 {
 	size_t low = 0, high = s->count;
@@ -90,7 +89,7 @@ static void stepping_note(struct stepping *s, const struct stepping_call *call)
 	s->count++;
 }
 
-/* Keep the notes after one instruction. */
+/* Update the notes after one instruction. */
 static void stepping_follow(struct stepping *s, const struct user_regs_struct *before)
 {
 	const struct user_regs_struct *now = &s->regs;
@@ -99,19 +98,19 @@ static void stepping_follow(struct stepping *s, const struct user_regs_struct *b
 	uint64_t value;
 
 	if (far) {
-		/* What was pushed there before this stack was left. */
+		/* Drop the notes of earlier calls on the stack that is entered. */
 		stepping_forget(s, now->rsp - (1 << 16), now->rsp);
 	} else if (now->rsp > before->rsp) {
 		stepping_forget(s, before->rsp, now->rsp);
 	} else if (now->rsp == before->rsp - 8) {
 		value = stepping_read(s, now->rsp);
-		/* No call is shorter than 2 bytes or longer than 7. */
+		/* A call instruction has 2 to 7 bytes. */
 		if (value - before->rip >= 2 && value - before->rip <= 7 && now->rip != value)
 			stepping_note(s, &(struct stepping_call){now->rsp, value, before->rbp});
 	}
 }
 
-/* Where a rule finds the return address and the frame pointer. */
+/* The registers of a frame, found by a rule. */
 struct stepping_frame {
 	uint64_t pc, sp, fp;
 };
@@ -142,7 +141,10 @@ static bool stepping_leave(const struct stepping *s, const struct unwind_rule *r
 
 #define stepping_wrong(s, ...) snprintf((s)->wrong, sizeof((s)->wrong), __VA_ARGS__)
 
-/* One frame against the notes: whether the return address is one, the nearest, and the pointer. */
+/*
+ * Compare one frame with the notes: its return address must be noted, be the nearest one, and the
+ * frame pointer must match.
+ */
 static void stepping_compare(struct stepping *s, const struct unwind_rule *r, uint64_t pc,
 			     uint64_t sp, const struct stepping_frame *f, uint64_t slot)
 {
@@ -150,7 +152,7 @@ static void stepping_compare(struct stepping *s, const struct unwind_rule *r, ui
 	const struct stepping_call *call = &s->calls[i];
 
 	if (i == s->count || call->at != slot) {
-		/* Put there by other means than a call: the first frame of a goroutine. */
+		/* The return address was not pushed by a call: the first frame of a goroutine. */
 		const struct unwind_rule *up = stepping_rule(s, f->pc - 1);
 
 		s->unknown++;
@@ -168,7 +170,7 @@ static void stepping_compare(struct stepping *s, const struct unwind_rule *r, ui
 			       (long)call->frame);
 }
 
-/* The present instruction; and, if all, everything above it. */
+/* Check the frame at the current instruction and, if all, all its callers. */
 static void stepping_check(struct stepping *s, bool all)
 {
 	struct stepping_frame f = {s->regs.rip, s->regs.rsp, s->regs.rbp};
@@ -239,7 +241,7 @@ static FILES_UNUSED void stepping_run_to(struct stepping *s, uint64_t address)
 	s->count = 0;
 }
 
-/* Run on, one instruction at a time: false when the program has ended. */
+/* Run one instruction; return false when the program has ended. */
 static FILES_UNUSED bool stepping_step(struct stepping *s)
 {
 	struct user_regs_struct before = s->regs;

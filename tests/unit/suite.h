@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit test program: its tests in START_TEST() blocks, then SUITE("thing", test, test, ...). */
+/*
+ * The frame of a unit test program: tests in START_TEST() blocks, then SUITE("name", test, test,
+ * ...).
+ */
 #ifndef SKEIN_TESTS_SUITE_H
 #define SKEIN_TESTS_SUITE_H
 
 #include <check.h>
 
-/* Seconds of one test: generous, for sanitizers on a busy machine. */
+/* Time limit of one test in seconds, generous for sanitizers on a busy machine. */
 #define SUITE_TIMEOUT 120
 
 static inline int suite_run(const char *name, const TTest *const *tests, size_t count)

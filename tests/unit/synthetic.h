@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A made-up recording for the tests of the trace: deterministic, of any length. */
+/* A synthetic recording for the tests of the trace: deterministic, and of any length. */
 #ifndef SKEIN_TESTS_SYNTHETIC_H
 #define SKEIN_TESTS_SYNTHETIC_H
 
@@ -24,12 +24,12 @@ static inline uint64_t synthetic_random(uint64_t *state)
 struct synthetic {
 	struct sink *sink;
 	uint64_t random, time;
-	uint64_t stacks; /* put so far; ids 1.. */
+	uint64_t stacks; /* stacks put so far, with ids from 1 on */
 	uint64_t samples;
 	struct error err;
 };
 
-/* Fill every field of a record with numbers and texts that tell which record it is. */
+/* Fill every field of a record with numbers and texts that identify the record. */
 static inline void synthetic_record(enum record_kind k, uint64_t seed, void *record,
 				    char texts[16][64])
 {
@@ -90,7 +90,7 @@ static inline int synthetic_begin(struct synthetic *s, struct sink *sink)
 	return result;
 }
 
-/* Sample distinct known stacks mostly; now and then a new one, if there are to be more. */
+/* Put samples at stacks 1 to distinct, each after its stack if that is new. */
 static inline int synthetic_samples(struct synthetic *s, uint64_t count, uint64_t distinct)
 {
 	int result = 0;
@@ -118,7 +118,7 @@ static inline int synthetic_samples(struct synthetic *s, uint64_t count, uint64_
 	return result;
 }
 
-/* A sink that counts what it is given and adds up samples and sums. */
+/* A sink that counts records, and adds up samples and sums. */
 struct tally {
 	struct sink sink;
 	uint64_t counts[KIND_COUNT];
@@ -132,7 +132,8 @@ static inline int tally_put(struct sink *sink, enum record_kind kind, const void
 
 	(void)err;
 	t->disorder += kind < t->highest_kind;
-	t->highest_kind = kind == KIND_EDGE ? KIND_SLICE : kind; /* these two come together */
+	/* Slices and edges come together. */
+	t->highest_kind = kind == KIND_EDGE ? KIND_SLICE : kind;
 	t->counts[kind]++;
 	if (kind == KIND_SAMPLE)
 		t->weight += ((const struct sample *)record)->weight;

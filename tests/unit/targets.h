@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the opener have in common: an opener, what it has told, and
- * forked children that map files, change their root or namespaces, stop and die.
+ * Shared by the tests of the opener: an opener, the answers that it gave, and forked children that
+ * map files, change their root or namespaces, stop and die.
  */
 #ifndef SKEIN_TESTS_TARGETS_H
 #define SKEIN_TESTS_TARGETS_H
@@ -26,14 +26,14 @@
 
 #define NS_PER_S 1000000000ULL
 
-/* What the opener has told. */
+/* The answers and scan results of the opener. */
 struct seen {
 	unsigned int answers;
-	struct open_answer answer; /* the last */
+	struct open_answer answer; /* last answer */
 	int fds[8];
 	unsigned int processes, threads, mappings, ends, done, named;
 	uint32_t watched;		/* pid whose records are counted; 0: all */
-	struct scanned_process process; /* the last */
+	struct scanned_process process; /* last process */
 	char comm[PROCFS_COMM_MAX], exe[OPENER_PATH_MAX], cgroup[OPENER_PATH_MAX];
 	char wanted[512]; /* path of a mapping to look for */
 	struct scanned_mapping found;
@@ -105,7 +105,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t skipped; /* ns that the opener is made to believe have passed */
+static uint64_t skipped; /* ns added to the clock that the opener sees */
 
 static inline void poll_once(void)
 {
@@ -115,7 +115,7 @@ static inline void poll_once(void)
 		      err.text);
 }
 
-/* Poll until everything is answered. */
+/* Poll until nothing is pending. */
 static inline void settle(void)
 {
 	struct pollfd p = {.fd = opener_fd(opener), .events = POLLIN};
@@ -125,7 +125,7 @@ static inline void settle(void)
 	while (opener_pending(opener) && poll(&p, 1, 100) >= 0);
 }
 
-/* Let time pass, without waiting for it, until the opener is given up. */
+/* Advance the opener's clock, without waiting, until the opener is restarted. */
 static inline void lose_patience(void)
 {
 	uint64_t restarts = opener_restarts(opener);
@@ -169,7 +169,7 @@ static inline void scan(uint32_t pid)
 	settle();
 }
 
-/* A child in some role, and what it tells of itself. */
+/* Memory shared with a child: its task, and what it reports back. */
 struct role {
 	char path[256]; /* file that it maps */
 	char other[256];
@@ -235,7 +235,7 @@ static inline void play_mapper(void)
 		_exit(1);
 }
 
-/* A child that has mapped directory/name with that content. */
+/* Fork a child that maps directory/name with that content. */
 static inline pid_t spawn_mapper(const char *name, const char *content)
 {
 	if (!role)
@@ -257,7 +257,7 @@ static inline int ask(const struct open_request *r)
 	return seen.answer.fd;
 }
 
-/* The request for what the scan finds mapped under that path. */
+/* Scan the process and return the request for its mapping of that path. */
 static inline struct open_request request_of(pid_t pid, const char *path)
 {
 	struct open_request r = {.token = 7, .what = OPEN_MAPPED_FILE, .pid = (uint32_t)pid};
@@ -291,14 +291,16 @@ static inline void expect_content(int fd, const char *content)
 	close(fd);
 }
 
-/* The same without the range of the mapping: only the path leads there. */
+/*
+ * Return the request without the range of the mapping, so that only the path identifies the file.
+ */
 static inline struct open_request by_path(struct open_request r)
 {
 	r.start = r.end = 0;
 	return r;
 }
 
-/* Into buf: a path below the test's directory. */
+/* Write to buf the path below the test's directory, and return buf. */
 static char *inside(char *buf, const char *path)
 {
 	snprintf(buf, 256, "%s%s", directory, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recorder that is killed at any moment, and one whose disk is full, leave what was committed. */
+/* Test that a recorder leaves all committed records when it is killed or its disk is full. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +18,14 @@ static char path[300], small[64], tiny[64];
 
 #define PER_TICK 700
 
-/* AddressSanitizer keeps freed memory, so there is nothing to measure. */
+/* AddressSanitizer keeps freed memory, so memory cannot be measured. */
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_RUNS 0
 #else
 #define MEMORY_RUNS 2
 #endif
 
-/* How far a child came: samples in finished ticks, and put at all. Shared memory. */
+/* Progress of a child: samples in committed ticks, and samples put. In shared memory. */
 struct progress {
 	volatile uint64_t committed, put;
 };
@@ -71,7 +71,7 @@ static void check_left(const struct progress *p)
 	ck_assert_uint_eq(tally.counts[KIND_SAMPLE] % PER_TICK, 0);
 	ck_assert_uint_eq(tally.sum_count, tally.counts[KIND_SAMPLE]);
 	ck_assert_uint_eq(tally.lost, 0);
-	read_tally(&tally); /* it was rolled back once and for all */
+	read_tally(&tally); /* a second reading needs no rollback */
 	ck_assert_uint_eq(tally.sum_count, tally.counts[KIND_SAMPLE]);
 }
 
@@ -108,7 +108,7 @@ START_TEST(killed)
 		hot += !stat(journal, &st) && st.st_size > 0;
 		check_left(p);
 	}
-	ck_assert_int_gt(hot, 0); /* else the kills did not meet a transaction */
+	ck_assert_int_gt(hot, 0); /* otherwise no kill hit a transaction */
 	munmap(p, sizeof(*p));
 }
 END_TEST
@@ -136,7 +136,7 @@ START_TEST(two_recorders_and_a_reader)
 }
 END_TEST
 
-/* A killed recorder's trace, journal and all, survives being replaced by the next one. */
+/* The trace of a killed recorder, with its journal, survives replacement by the next recorder's. */
 START_TEST(old_one_with_its_journal)
 {
 	struct progress *p = new_progress();
@@ -199,7 +199,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* No room for even an empty trace: no file is left. */
+/* Without room for an empty trace, no file is left. */
 START_TEST(no_room_at_all)
 {
 	struct error err = {0};
@@ -226,7 +226,7 @@ static uint64_t resident_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A million distinct stacks, in ticks and without any, take no more memory than the first. */
+/* Many distinct stacks, with ticks or without, take no more memory than the first ones. */
 START_TEST(memory_is_bounded)
 {
 	uint64_t count = getenv("SKEIN_LONG") ? 2000000 : 800000, before = 0, after;
@@ -238,7 +238,7 @@ START_TEST(memory_is_bounded)
 	ck_assert_int_eq(synthetic_begin(&s, w), 0);
 	for (uint64_t stacks = 100000; stacks <= count; stacks += 100000) {
 		ck_assert_int_eq(synthetic_samples(&s, 50000, stacks), 0);
-		if (stacks == 300000) /* by now every buffer has met its limit */
+		if (stacks == 300000) /* every buffer has reached its limit */
 			before = resident_bytes();
 		if (_i)
 			ck_assert_int_eq(sink_tick(w, s.time, &err), 0);

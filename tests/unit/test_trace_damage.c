@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Traces that are damaged, foreign, newer or made to harm: said so, read as far as they go. */
+/*
+ * Read traces that are damaged, foreign, newer or hostile: the reader must report so, and read as
+ * much as possible.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +17,8 @@
 static char directory[] = "/tmp/skein-trace-test-XXXXXX";
 static char path[256], good[256];
 
-#define SCHEMA_PAGES 8	       /* at most; the list of tables */
-#define FIRST_DATA (64 * 4096) /* behind the list and the empty tables, which are written first */
+#define SCHEMA_PAGES 8	       /* most pages that the list of tables takes */
+#define FIRST_DATA (64 * 4096) /* after the list of tables and the empty tables */
 
 static const uint64_t seconds = 4, rate = 1500;
 
@@ -57,7 +60,7 @@ static void store(const char *name, const void *data, size_t size)
 	close(fd);
 }
 
-/* Read everything there is, by the source and by SQL: 0 or the error of trace_open(). */
+/* Read everything, by the source and by SQL: 0 or the error of trace_open(). */
 static int read_all(struct tally *tally)
 {
 	struct error err = {0};
@@ -102,7 +105,7 @@ START_TEST(flipped_bytes)
 		if (read_all(&tally) < 0)
 			continue;
 		opened++;
-		/* all samples are there, or it is told that they are not */
+		/* All samples are present, or a loss is reported. */
 		ck_assert_msg(tally.counts[KIND_SAMPLE] == seconds * rate || tally.lost,
 			      "byte %zu: silent", i);
 	}
@@ -140,7 +143,7 @@ START_TEST(flipped_type_of_id)
 }
 END_TEST
 
-/* A page of garbage anywhere costs no more than what stands on it and says so. */
+/* A page of garbage anywhere costs no more than its own contents, and is reported. */
 START_TEST(garbage_pages)
 {
 	size_t size, page = 4096;
@@ -154,7 +157,7 @@ START_TEST(garbage_pages)
 		store(path, copy, size);
 		pages++;
 		if (read_all(&tally) < 0) {
-			unopened++; /* the list of tables stood there */
+			unopened++; /* the page held the list of tables */
 			continue;
 		}
 		ck_assert_msg(tally.counts[KIND_SAMPLE] == seconds * rate || tally.lost,
@@ -162,7 +165,7 @@ START_TEST(garbage_pages)
 		told += tally.lost > 0;
 	}
 	ck_assert_uint_le(unopened, SCHEMA_PAGES);
-	ck_assert_uint_gt(told, pages / 3); /* every table of words has a page of its own */
+	ck_assert_uint_gt(told, pages / 3); /* tables of words have pages of their own */
 	free(copy);
 	free(data);
 }
@@ -185,7 +188,7 @@ START_TEST(truncated)
 		if (tally.counts[KIND_SAMPLE] > most)
 			most = tally.counts[KIND_SAMPLE];
 	}
-	ck_assert_uint_ge(most, rate); /* what is there is read */
+	ck_assert_uint_ge(most, rate); /* the undamaged part is read */
 	free(data);
 }
 END_TEST
@@ -263,7 +266,10 @@ START_TEST(hostile_schema)
 }
 END_TEST
 
-/* What a schema asks for is refused when it is met, and harms nothing else. */
+/*
+ * Forbidden functions and modules of a schema are refused when they are used, and harm nothing
+ * else.
+ */
 START_TEST(hostile_functions)
 {
 	static const char *const traps[] = {
@@ -288,7 +294,7 @@ START_TEST(hostile_functions)
 }
 END_TEST
 
-/* An older skein knew fewer columns. */
+/* A trace of an older skein lacks columns. */
 START_TEST(older_schema)
 {
 	struct tally tally;
@@ -306,7 +312,7 @@ START_TEST(older_schema)
 }
 END_TEST
 
-/* What SQLite does not miss, the reader does. */
+/* The reader notices missing parts that SQLite does not. */
 START_TEST(missing_parts)
 {
 	static const char *const gaps[] = {
@@ -326,7 +332,7 @@ START_TEST(missing_parts)
 }
 END_TEST
 
-/* Rows of a chunk that lie about it. */
+/* Rows of chunks with wrong values. */
 START_TEST(lying_chunks)
 {
 	static const char *const lies[] = {
@@ -360,7 +366,7 @@ START_TEST(lying_chunks)
 }
 END_TEST
 
-/* SQLite would look into the file that such a journal names at its end, and delete it. */
+/* SQLite would read the file that such a journal names at its end, and delete it. */
 START_TEST(hostile_journal)
 {
 	static const char magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";

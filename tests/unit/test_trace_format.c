@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * docs/trace-format.md describes the schema that is there: its table chapters
- * are what "test_trace_format --print" prints, and this test compares.
+ * Check that docs/trace-format.md describes the current schema: its chapters on tables must equal
+ * the output of "test_trace_format --print".
  */
 #include <check.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 #define MARK "<!-- generated: build/tests/unit/test_trace_format --print -->\n"
 
-/* From where the test is run, or from where it was built. */
+/* Open the document in the current directory, or in a parent directory of the program. */
 static FILE *open_document(void)
 {
 	char path[PATH_MAX + 32], program[PATH_MAX] = "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What report, export, diff, merge and query do with traces that lie or are damaged: they say so or
- * show what there is, and end, within bounds of CPU time and memory. A real recording by -e all is
- * changed at random (mutate.h), and every command is run on it.
+ * Run report, export, diff, merge and query on hostile or damaged traces: they must report the
+ * damage or show the readable part, and end within bounds of CPU time and memory. A real recording
+ * with -e all is changed at random (mutate.h), and every command is run on it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,9 @@
 #define ROUNDS (getenv("SKEIN_LONG") ? 3000 : 60)
 #define MUTATIONS_MAX 4
 
-/* For all commands together on one trace of 63 KiB, which need 0.1 s and 14 MiB when it is whole. */
+/*
+ * Limits for all commands together on one trace of 63 KiB; undamaged, they need 0.1 s and 14 MiB.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define CPU_SECONDS 60
 #define MEMORY_KIB (2048L << 10)
@@ -64,7 +66,7 @@ static void run_all(void)
 	RUN(query_command, "query", path, "SELECT count(*), max(\"end\") FROM slice, edge LIMIT 9");
 }
 
-/* A child of its own: it may die, run for ever or take all memory there is. */
+/* Run all commands in a child, which may crash, loop, or exceed its memory. */
 static pid_t run_child(void)
 {
 	const struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS + 5};
@@ -79,7 +81,7 @@ static pid_t run_child(void)
 	_exit(0);
 }
 
-static struct rusage most; /* of the traces that a test has judged */
+static struct rusage most; /* largest use of all traces so far */
 
 static void note_most(const struct rusage *used)
 {
@@ -89,7 +91,10 @@ static void note_most(const struct rusage *used)
 		most.ru_utime = used->ru_utime;
 }
 
-/* Run everything on the trace at path; what it is, for the message. */
+/*
+ * Run all commands on the trace at path, and check the limits. what describes the trace in
+ * messages.
+ */
 static void judge(const char *what)
 {
 	struct rusage used;
@@ -154,7 +159,7 @@ static void change(const char *sql)
 	sqlite3_close(db);
 }
 
-/* Each once took for ever, or gigabytes. */
+/* Changes that once made a command take forever, or gigabytes. */
 START_TEST(known_traps)
 {
 	static const char *const traps[] = {
@@ -175,7 +180,7 @@ START_TEST(known_traps)
 }
 END_TEST
 
-/* Its exit status, and what it says on stderr. */
+/* Run a command; return its exit status, and its stderr in text. */
 static int said(const struct command *c, char **words, char *text, size_t size)
 {
 	struct mutate_base heard;
@@ -201,7 +206,7 @@ static int said(const struct command *c, char **words, char *text, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* report and export show what there is, warn, and succeed. */
+/* report and export show the readable part, warn, and succeed. */
 START_TEST(damage_is_told)
 {
 	static const char *const damages[] = {"DELETE FROM chunk WHERE id = 2", "DROP TABLE lane"};
@@ -245,7 +250,7 @@ START_TEST(computed_columns)
 }
 END_TEST
 
-/* How a source takes it: records that were left out. */
+/* Read the trace by a source; return how many records were left out. */
 static uint64_t left_out(void)
 {
 	struct error err = {""};
@@ -264,7 +269,7 @@ static uint64_t left_out(void)
 	return ret;
 }
 
-/* A text that stands in the schema, and by that in every row. */
+/* A long text in the schema, as the default of a column, appears in every row. */
 START_TEST(a_text_for_every_row)
 {
 	char sql[100000];
@@ -278,7 +283,7 @@ START_TEST(a_text_for_every_row)
 }
 END_TEST
 
-/* An interior page of a table: so many cells, all of which lead to one page. */
+/* Write an interior page of a table, with so many cells that all refer to one page. */
 static void write_interior(uint8_t *page, uint32_t child, unsigned int cells, uint32_t key)
 {
 	memset(page, 0, 1024);
@@ -302,7 +307,7 @@ static void write_interior(uint8_t *page, uint32_t child, unsigned int cells, ui
 		page[8 + b] = (uint8_t)(child >> (24 - 8 * b));
 }
 
-/* The page that the first cell of an interior page leads to. */
+/* Return the page that the first cell of an interior page refers to. */
 static uint32_t first_child(const uint8_t *page)
 {
 	const uint8_t *cell = page + ((unsigned int)page[12] << 8 | page[13]);
@@ -310,7 +315,10 @@ static uint32_t first_child(const uint8_t *page)
 	return (uint32_t)cell[0] << 24 | (uint32_t)cell[1] << 16 | (uint32_t)cell[2] << 8 | cell[3];
 }
 
-/* One page of rows stands 91^5 times in the table of frames: six billion pages, of 64 KiB. */
+/*
+ * One page of rows occurs 91^5 times in the table of frames: six billion pages, in a file of 64
+ * KiB.
+ */
 START_TEST(pages_that_stand_in_a_table_many_times)
 {
 	static const char root_sql[] = "SELECT rootpage FROM sqlite_schema WHERE name = 'frame'";
@@ -329,14 +337,14 @@ START_TEST(pages_that_stand_in_a_table_many_times)
 	mutate_load(path, &file);
 	pages = (uint32_t)(file.size / 1024);
 	file.data = realloc(file.data, file.size + 4 * 1024);
-	ck_assert_int_eq(file.data[(root - 1) * 1024], 5); /* it has more than a page */
+	ck_assert_int_eq(file.data[(root - 1) * 1024], 5); /* the table has more than one page */
 	leaf = first_child(file.data + (root - 1) * 1024);
 	for (uint32_t i = 0; i < 4; i++)
 		write_interior(file.data + (pages + i) * 1024, i == 3 ? leaf : pages + i + 2, 90,
 			       2000000);
 	write_interior(file.data + (root - 1) * 1024, pages + 1, 90, 2000000);
 	file.size += 4 * 1024;
-	for (int b = 0; b < 4; b++) /* the size that the header tells */
+	for (int b = 0; b < 4; b++) /* the size in the file header */
 		file.data[28 + b] = (uint8_t)((file.size / 1024) >> (24 - 8 * b));
 	mutate_store(path, file.data, file.size);
 	free(file.data);
@@ -371,7 +379,7 @@ int main(void)
 	srunner_free(runner);
 	unlink(good);
 	unlink(out);
-	if (!failed) { /* what a test failed with is kept */
+	if (!failed) { /* a trace that failed is kept */
 		unlink(path);
 		rmdir(directory);
 	}

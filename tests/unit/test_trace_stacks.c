@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stacks stand in chunks and are found by their ids: the right ones, in bounded memory. */
+/* Look up stacks, which are stored in chunks, by their ids: the right ones, in bounded memory. */
 #include <check.h>
 #include <errno.h>
 #include <sqlite3.h>
@@ -12,14 +12,14 @@
 
 #define FILE_NAME "stacks.skein"
 #define STACKS 150000 /* more than two chunks */
-#define STEP 3	      /* from id to id */
+#define STEP 3	      /* difference of consecutive ids */
 
 static uint64_t parent_of(uint64_t i)
 {
 	return i / 2 * STEP;
 }
 
-/* Stack i of STACKS has the id i * STEP; a tree of two children each. */
+/* Write STACKS stacks: stack i has the id i * STEP; they form a binary tree. */
 static void write_stacks(void)
 {
 	struct error err = {0};
@@ -66,7 +66,7 @@ static struct trace *open_trace(void)
 	return t;
 }
 
-/* The rows as CSV, with the error that says so, or without any. */
+/* Return the rows as CSV. says: part of the expected error, or NULL if none is expected. */
 static char *answer(struct trace *t, const char *sql, const char *says)
 {
 	struct error err = {0};
@@ -115,7 +115,7 @@ START_TEST(ids_must_grow)
 }
 END_TEST
 
-/* Every condition finds what a full scan finds. */
+/* Every condition finds the same rows as a full scan. */
 START_TEST(found_as_scanned)
 {
 	static const char *const conditions[] = {
@@ -189,7 +189,7 @@ START_TEST(joined_and_walked)
 }
 END_TEST
 
-/* Whoever takes an id for a bound scans all stacks for each sample. */
+/* Joins must look ids up: with an id as a mere bound, each sample would scan all stacks. */
 START_TEST(looked_up_by_plan)
 {
 	static const char *const queries[] = {
@@ -214,7 +214,7 @@ START_TEST(looked_up_by_plan)
 }
 END_TEST
 
-/* A damaged chunk is told once in every query that misses it, and its stacks are lost alone. */
+/* A damaged chunk is reported once in every query that needs it, and only its stacks are lost. */
 START_TEST(damaged_chunk)
 {
 	static const char walk[] =
@@ -247,7 +247,7 @@ START_TEST(damaged_chunk)
 }
 END_TEST
 
-/* Samples that cannot be read are told once, although the sums miss them too. */
+/* Unreadable samples are reported once, although the sums need them, too. */
 START_TEST(damaged_samples)
 {
 	struct error err = {0};
@@ -274,7 +274,7 @@ START_TEST(damaged_samples)
 }
 END_TEST
 
-/* What takes 470 MB when decoded is searched in 256 MiB, and what was dropped is read again. */
+/* Stacks that take 470 MB decoded are searched in 256 MiB, and evicted chunks are decoded again. */
 START_TEST(memory_is_bounded)
 {
 	struct rusage usage;
@@ -296,7 +296,7 @@ START_TEST(memory_is_bounded)
 #ifndef __SANITIZE_ADDRESS__
 	ck_assert_int_lt(usage.ru_maxrss, 320 << 10);
 #endif
-	ck_assert_int_gt(usage.ru_maxrss, 250 << 10); /* or the bound was not met */
+	ck_assert_int_gt(usage.ru_maxrss, 250 << 10); /* otherwise the bound was not reached */
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The views over the scheduler's records, as people ask them. */
+/* Query the views over the scheduler's records and over Python frames. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static void put_names(struct sink *w)
 	    .number = INTERRUPT_TIMER);
 	PUT(lane, .id = 3, .host = 1, .kind = LANE_THREAD, .number = 1);
 	PUT(thread, .id = 1, .process = 1, .tid = 50, .start = 100, .comm = "shell", .lane = 3);
-	/* forked under the name of its parent, it executes another program */
+	/* A thread forked under its parent's name, which then executes another program. */
 	PUT(lane, .id = 4, .host = 1, .kind = LANE_THREAD, .number = 2);
 	PUT(thread, .id = 2, .process = 1, .tid = 60, .start = 201, .end = 300, .comm = "shell",
 	    .lane = 4);
@@ -35,7 +35,7 @@ static void put_records(struct sink *w)
 {
 	struct error err = {0};
 
-	PUT(slice, .time = 110, .lane = 4, .state = STATE_SLEEPING); /* no CPU's */
+	PUT(slice, .time = 110, .lane = 4, .state = STATE_SLEEPING); /* not a CPU's */
 	PUT(edge, .time = 200, .end = 200, .from = 3, .to = 4, .kind = EDGE_FORK, .value = 8);
 	PUT(slice, .time = 100, .end = 250, .lane = 1, .state = STATE_RUNNING, .value = 1,
 	    .left = STATE_SLEEPING, .wait = WAIT_CHILD);
@@ -116,7 +116,7 @@ START_TEST(python_and_sums)
 	    "28,_find_and_load (<frozen importlib._bootstrap>:1165)\r\n"
 	    "29,[python]\r\n30,<lambda> (<string>)\r\n32,nameless\r\n"
 	    "33,[truncated: Python frames unreadable]\r\n");
-	/* the same thread at the same stack, once while collecting */
+	/* The same thread at the same stack, once during a collection. */
 	ask(t, "SELECT thread, count, flags FROM sum WHERE stack = 11 ORDER BY flags",
 	    "thread,count,flags\r\n1,10,24\r\n1,5,56\r\n");
 	ask(t, "SELECT sum(count), sum(weight), max(flags) FROM sum",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second of two CPUs, with everything in it that a timeline has: waits of several classes,
- * wake-ups by threads and interrupts, forks and deaths, a number used twice, a thread asleep all
- * along, one that changes its name, lost records, samples, a name made to harm. As a source.
+ * A second of two CPUs, with everything that a timeline can have: waits of several classes,
+ * wake-ups by threads and interrupts, forks and deaths, a pid used twice, a thread asleep
+ * throughout, one that changes its name, lost records, samples, a hostile name. As a source.
  *
  * Times are in units of 10 ms from the beginning, which is at 1 s.
  */
@@ -73,7 +73,7 @@ static const struct frame tl_frames[] = {
 	{1, FRAME_NATIVE, 1, 0x1000, 1, 12, FRAME_FLAG_START | FRAME_FLAG_ASKED},
 	{2, FRAME_KERNEL, 2, 0xffffffff81000010, 2, 0, FRAME_FLAG_ASKED},
 	{3, FRAME_NATIVE, 1, 0x2345, 3, 0, FRAME_FLAG_ASKED}, /* has no name */
-	{4, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* lies nowhere */
+	{4, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* in no mapping */
 	{5, FRAME_END, 0, END_DEPTH, 0, 0, 0},
 };
 static const struct stack tl_stacks[] = {
@@ -81,7 +81,7 @@ static const struct stack tl_stacks[] = {
 	{2, 1, 2}, /* main do_syscall_64 */
 	{3, 0, 5}, /* too deep */
 	{4, 3, 3}, /* too deep, unnamed code */
-	{5, 4, 4}, /* too deep, unnamed code, nowhere */
+	{5, 4, 4}, /* too deep, unnamed code, a frame in no mapping */
 };
 static const struct sample tl_samples[] = {
 	{TL_TIME(2), 1, 1, 0, 1, 10000000, 0},
@@ -99,7 +99,7 @@ static const struct sample tl_samples[] = {
 #define TL_EDGE(at, from, to, kind, cpu) \
 	{.is_edge = true, .edge = {TL_TIME(at), TL_TIME(at), from, to, kind, cpu, 0}}
 
-/* In the order in which they are stored. */
+/* The records, in the order in which they are stored. */
 static const struct tl_record {
 	bool is_edge;
 	struct slice slice;
@@ -107,7 +107,7 @@ static const struct tl_record {
 } tl_records[] = {
 	TL_SEEN(0, 13, STATE_UNUSED, 0),
 	TL_SEEN(0, 11, STATE_SLEEPING, WAIT_POLL),
-	TL_SEEN(0, 18, STATE_SLEEPING, WAIT_LOCK), /* it dies when records are lost */
+	TL_SEEN(0, 18, STATE_SLEEPING, WAIT_LOCK), /* dies while records are lost */
 	TL_EDGE(5, 10, 11, EDGE_WAKEUP, 2), /* the server wakes a thread of the pool */
 	TL_RUN(0, 8, 1, 1, STATE_SLEEPING, WAIT_LOCK),
 	TL_CPU(0, 10, 2, STATE_IDLE),
@@ -115,7 +115,7 @@ static const struct tl_record {
 	TL_EDGE(18, 11, 10, EDGE_WAKEUP, 1),
 	TL_CPU(8, 20, 1, STATE_IDLE),
 	TL_RUN(10, 20, 2, 2, STATE_PREEMPTED, 0),
-	TL_EDGE(22, 3, 10, EDGE_WAKEUP, 1), /* it runs: nothing */
+	TL_EDGE(22, 3, 10, EDGE_WAKEUP, 1), /* no effect: the thread runs */
 	TL_RUN(20, 24, 1, 1, STATE_DISK, WAIT_IO),
 	TL_RUN(24, 28, 1, 2, STATE_SLEEPING, WAIT_POLL),
 	TL_RUN(20, 30, 2, 3, STATE_RUNNABLE, 0),
@@ -123,10 +123,10 @@ static const struct tl_record {
 	TL_CPU(28, 31, 1, STATE_IDLE),
 	TL_EDGE(35, 3, 10, EDGE_WAKEUP, 2), /* the timer */
 	TL_RUN(31, 48, 1, 5, STATE_DEAD, 0),
-	TL_EDGE(49, 10, 11, EDGE_WAKEUP, 1), /* a little before it left, below */
+	TL_EDGE(49, 10, 11, EDGE_WAKEUP, 1), /* a little before the end of its slice (next line) */
 	TL_RUN(48, 50, 1, 2, STATE_SLEEPING, WAIT_POLL),
 	TL_CPU(50, 52, 1, STATE_IDLE),
-	TL_RUN(30, 53, 2, 3, 0, 0), /* what comes behind is lost */
+	TL_RUN(30, 53, 2, 3, 0, 0), /* the following records are lost */
 	TL_CPU(53, 55, 2, STATE_UNKNOWN),
 	TL_SEEN(55, 12, STATE_SLEEPING, WAIT_PIPE),
 	TL_RUN(52, 58, 1, 2, STATE_SLEEPING, WAIT_SLEEP),
@@ -142,7 +142,7 @@ static const struct tl_record {
 	TL_EDGE(90, 15, 10, EDGE_WAKEUP, 2),
 	TL_CPU(70, 95, 2, STATE_IDLE),
 	TL_CPU(88, 100, 1, STATE_IDLE),
-	TL_RUN(95, 97, 2, 7, STATE_RUNNING, 0), /* it takes another name */
+	TL_RUN(95, 97, 2, 7, STATE_RUNNING, 0), /* changes its name */
 	TL_RUN(97, 100, 2, 8, 0, 0), /* the end of the recording */
 };
 static const struct loss tl_losses[] = {
@@ -154,7 +154,7 @@ static const struct loss tl_losses[] = {
 	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
 		rc = put_##kind(to, &(list)[i], err);
 
-/* The same recording with nothing lost: a thread went to sleep, and the CPU was idle. */
+/* Return the slice as it is without losses: a thread went to sleep, and the CPU was idle. */
 static inline struct slice tl_found(struct slice s)
 {
 	if (s.state == STATE_UNKNOWN)
@@ -203,7 +203,7 @@ static inline void timeline_scene_free(struct source *s)
 static const struct source_ops timeline_scene_ops = {.run = timeline_scene_run,
 						     .free = timeline_scene_free};
 
-/* Nothing to free. whole: with nothing lost. */
+/* Return the scene as a source, which need not be freed. whole: without losses. */
 static inline struct source *timeline_scene_source(bool whole)
 {
 	static struct timeline_scene scenes[] = {{{&timeline_scene_ops}, false},

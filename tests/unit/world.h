@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What walkers look things up in (world.h), in plain memory; tables written row by row. */
+/* The tables that walkers use (world.h) in plain memory, and unwind tables written row by row. */
 #ifndef SKEIN_TESTS_WORLD_H
 #define SKEIN_TESTS_WORLD_H
 
@@ -22,8 +22,8 @@ struct world {
 	struct arena *arena;
 	struct tables *tables;
 	uint32_t *chunks[WORLD_CHUNKS];
-	uint32_t count; /* of chunks */
-	int refuse;	/* error of the chunk maker, 0: none */
+	uint32_t count; /* number of chunks */
+	int refuse;	/* error that world_chunk() returns; 0: none */
 };
 
 static inline int world_chunk(void *context, uint32_t number, uint32_t **ret)
@@ -36,7 +36,7 @@ static inline int world_chunk(void *context, uint32_t number, uint32_t **ret)
 	ck_assert_uint_lt(number, WORLD_CHUNKS);
 	*ret = w->chunks[w->count++] = malloc(sizeof(struct arena_chunk));
 	ck_assert_ptr_nonnull(*ret);
-	memset(*ret, 0xa5, sizeof(struct arena_chunk)); /* nobody promises zeros */
+	memset(*ret, 0xa5, sizeof(struct arena_chunk)); /* chunks need not be zeroed */
 	return 0;
 }
 
@@ -89,13 +89,13 @@ static inline struct finish_world world_view(struct world *w, const struct unwin
 	return f;
 }
 
-/* From a file offset on, a rule holds. */
+/* A row of an unwind table: the rule that holds from a file offset on. */
 struct row {
 	uint64_t offset;
 	uint16_t rule;
 };
 
-/* In place of a rule: pages without rows; from and to the begin of a page. */
+/* Pseudo-rule for pages without rows; such a range begins and ends at the begin of a page. */
 #define NO_ROWS UINT16_MAX
 
 static inline uint32_t fill_pages(struct unwind_page *pages, uint32_t *to, uint32_t page_count,
@@ -117,7 +117,7 @@ static inline uint32_t fill_pages(struct unwind_page *pages, uint32_t *to, uint3
 	return at;
 }
 
-/* A table out of rows in order; the first begins a page. For the caller: free(t.header). */
+/* Build a table from ordered rows; the first row begins a page. The caller frees t.header. */
 static inline struct unwind_table build_table(const struct row *rows, size_t count,
 					      const struct unwind_rule *rules, uint32_t rule_count)
 {
