@@ -215,7 +215,7 @@ START_TEST(no_room_at_all)
 }
 END_TEST
 
-/* Resident memory, not virtual: the promise is about a machine's memory. */
+/* Return resident memory, not virtual: the promise is about physical memory. */
 static uint64_t resident_bytes(void)
 {
 	unsigned long all = 0, resident = 0;

@@ -16,6 +16,7 @@ struct open_list {
 	size_t count, capacity;
 };
 
+/* The slices that cross a checkpoint. */
 struct slice_list {
 	struct slice *items;
 	size_t count, capacity;

@@ -126,7 +126,7 @@ static bool is_wanted(struct chunks *c)
 	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->range.from;
 }
 
-/* 0, -EBADMSG when the chunk is damaged, or another error. */
+/* Decode the current chunk: 0, -EBADMSG if it is damaged, or another error. */
 static int load(struct chunks *c, struct error *err)
 {
 	int rc, result;
@@ -144,7 +144,7 @@ static int load(struct chunks *c, struct error *err)
 	return result;
 }
 
-/* Stacks have no time. */
+/* Report the current chunk as lost. Stacks have no time. */
 static void lose_chunk(struct chunks *c)
 {
 	bool timed = c->kind != KIND_STACK;

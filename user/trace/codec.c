@@ -275,7 +275,7 @@ static uint64_t needed(const struct layout *l, uint64_t mask)
 	return mask;
 }
 
-/* 0, -ENOMEM or -EBADMSG. */
+/* Decode the columns of c->raw: 0, -ENOMEM or -EBADMSG. */
 static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
 		      struct columns *ret)
 {

@@ -38,9 +38,9 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 		 const void **data, size_t *size, size_t *raw_size, struct error *err);
 
 /*
- * Decode a blob that may be hostile: -EBADMSG if it is not exactly what codec_encode() writes for
- * that many records. Only the columns in mask are decoded (the others have undefined contents); a
- * column that the blob lacks is filled with 0, and columns of the blob beyond width are ignored.
+ * Decode a blob that may be hostile: -EBADMSG if it is not a valid chunk of exactly that many
+ * records. Only the columns in mask are decoded (the others have undefined contents); a column that
+ * the blob lacks is filled with 0, and columns of the blob beyond width are ignored.
  */
 int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
 		 unsigned int width, uint64_t mask, struct columns *ret, struct error *err);

@@ -66,8 +66,8 @@ bool form_is_good(struct form f, unsigned int column, unsigned int width);
 bool forms_are_good(const struct form *forms, unsigned int width);
 
 /*
- * Read count words, which must take exactly size bytes. Words of a linked or AS_LAST form still
- * lack what form_link() or form_recall() adds. later: memory for count numbers.
+ * Read count words, which must take exactly size bytes; false if they do not. Words of a linked or
+ * AS_LAST form still lack what form_link() or form_recall() adds. later: memory for count numbers.
  */
 bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
 	      uint32_t *later);

@@ -26,7 +26,7 @@ struct keep_events {
 	void *context;
 };
 
-/* Keep the last time ns. The database belongs to the writer and must outlive *ret. */
+/* Keep the last so many ns (time). The database belongs to the writer and must outlive *ret. */
 int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_events *events,
 	     struct error *err);
 void keep_free(struct keep *k);

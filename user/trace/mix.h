@@ -54,6 +54,7 @@ uint16_t mix_key(uint64_t state, uint64_t wait);
  * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. 0 or -ENOMEM.
  */
 int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns);
+/* Add the sums of another cell. 0 or -ENOMEM. */
 int mix_merge(struct mix *m, const struct mix *from);
 /* Clear the sums, but keep the memory. */
 void mix_clear(struct mix *m);

@@ -14,6 +14,7 @@
 
 struct old_rows;
 
+/* db must outlive *ret. 0 or -ENOMEM. */
 int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err);
 /* Accepts NULL. */
 void old_rows_free(struct old_rows *o);

@@ -21,6 +21,7 @@ struct bytes {
 	bool failed; /* out of memory: nothing more is written */
 };
 
+/* Append a varint, a signed difference in zigzag, or raw bytes. Errors set b->failed. */
 void bytes_varint(struct bytes *b, uint64_t v);
 void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);

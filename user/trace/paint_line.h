@@ -24,6 +24,10 @@ struct paint_line {
 	bool end;
 };
 
+/*
+ * Prepare to read the chunks of a range; may be called again for another range. 0 or a negative
+ * errno.
+ */
 int paint_line_open(struct paint_line *l, struct trace *t, enum record_kind kind,
 		    const struct paint_range *range, struct error *err);
 /* Accepts zeroed memory. */

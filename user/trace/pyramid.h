@@ -62,6 +62,10 @@ struct pyramid_events {
 
 struct pyramid;
 
+/*
+ * Make an empty pyramid; events and options are copied. 0 or -ENOMEM, like the functions below,
+ * which also return errors of the callbacks.
+ */
 int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 		const struct pyramid_options *options, struct error *err);
 void pyramid_free(struct pyramid *p);

@@ -23,6 +23,7 @@ struct shortage {
 	struct host host;	/* only its times and its id; no texts */
 };
 
+/* Take the reserve for the trace at path, and note RLIMIT_FSIZE. 0 or a negative errno. */
 int shortage_arm(struct shortage *s, const char *path, struct error *err);
 void shortage_free(struct shortage *s);
 
@@ -30,6 +31,7 @@ void shortage_free(struct shortage *s);
 int shortage_put(struct shortage *s, enum record_kind kind, const void *record);
 /* Note that all records up to that time (ns) have been put. */
 void shortage_tick(struct shortage *s, uint64_t time);
+/* Call after a commit: all records put so far are stored. */
 void shortage_committed(struct shortage *s);
 
 /* Return whether a trace of so many bytes leaves room for its end below RLIMIT_FSIZE. */

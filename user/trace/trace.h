@@ -25,9 +25,9 @@ struct trace_stats {
 };
 
 /*
- * For a sink of trace_writer() only, before any record is put. trace_writer_keep() deletes, at each
- * tick, the records older than time (ns). trace_writer_limit() sets trace_stats.full once the file
- * comes near so many bytes.
+ * For a sink of trace_writer() only, before any record is put. trace_writer_keep(): at each tick,
+ * delete records older than time ns. trace_writer_limit(): set trace_stats.full once the file comes
+ * near so many bytes.
  */
 int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Chunks that could not be decoded: one query lacks their records. */
+/*
+ * Damage that a query has found: the records of chunks that cannot be decoded are missing in its
+ * rows.
+ */
 struct stream_damage {
 	bool refuse;	/* end a query at such a chunk instead of leaving the chunk out */
 	uint64_t query; /* number of the current query, from 1 */

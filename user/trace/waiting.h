@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/record.h"
 
-/* Most entities of one kind that are held, about 1 MiB. */
+/* The most entities of one kind that are held, which take about 1 MiB. */
 #define WAITING_MAX 4096
 
 struct waiting_rows {

@@ -57,8 +57,8 @@ void window_free(struct window *w)
 }
 
 /*
- * Return the shift of the largest cell of at most ns, among the levels of the pyramid if any is as
- * fine.
+ * Return the shift of the largest cell of at most ns: that of a level of the pyramid, unless all
+ * levels are coarser.
  */
 static unsigned int choose_shift(uint64_t ns)
 {

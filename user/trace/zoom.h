@@ -20,6 +20,9 @@ struct zoom_events {
 	void *context;
 };
 
+/*
+ * Prepare to write to db, which must outlive *ret. 0 or a negative errno, like all functions below.
+ */
 int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err);
 /* Accepts NULL. Call before db is closed. */
 void zoom_free(struct zoom *z);
