@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * skein.so: the streams of a trace as tables of whatever uses SQLite, such as
- * its shell (.load) and Python's sqlite3 (load_extension). docs/queries.md
- * tells how.
+ * skein.so makes the streams of a trace available as tables to any program that uses SQLite, such
+ * as its shell (.load) and Python's sqlite3 (load_extension). See docs/queries.md.
  */
 #include "extension.h"
 
@@ -12,11 +11,11 @@
 
 SQLITE_EXTENSION_INIT1
 
-#define OLDEST_SQLITE 3039000 /* the first with sqlite3_db_name() */
+#define OLDEST_SQLITE 3039000 /* the first version with sqlite3_db_name() */
 
 /*
- * skein_skip_damage(on): from now on leave out what is damaged (1), or end
- * the query there (0). The records that have been left out so far.
+ * SQL function skein_skip_damage(on): from now on leave out damaged records (1), or end the query
+ * at the first one (0). Return the number of records left out so far.
  */
 static void skip_damage(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
@@ -28,7 +27,7 @@ static void skip_damage(sqlite3_context *context, int argc, sqlite3_value **argv
 	sqlite3_result_int64(context, (sqlite3_int64)damage->records);
 }
 
-/* The name is SQLite's rule: sqlite3_NAME_init() for NAME.so. */
+/* SQLite requires this name: sqlite3_NAME_init() for NAME.so. */
 __attribute__((visibility("default"))) int sqlite3_skein_init(sqlite3 *db, char **message,
 							      const sqlite3_api_routines *api);
 
@@ -47,7 +46,10 @@ int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *
 		return SQLITE_NOMEM;
 	damage->refuse = true;
 	damage->query = 1;
-	/* the function owns the damage; its tables go before it when the connection ends */
+	/*
+	 * The function owns damage; the tables are freed before the function when the connection
+	 * ends.
+	 */
 	rc = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
 					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, skip_damage, NULL,
 					NULL, free);

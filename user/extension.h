@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Included first into every file of the loadable extension: SQLite's functions
- * are those of the program that loads it.
+ * Every file of the loadable extension includes this file first, so that SQLite's functions are
+ * those of the program that loads the extension.
  */
 #ifndef SKEIN_EXTENSION_H
 #define SKEIN_EXTENSION_H

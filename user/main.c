@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Find the command, run it. */
+/* Find the command and run it. */
 #include <signal.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	static char *help[] = {"help", NULL}, *version[] = {"version", "--verbose", NULL};
 	const struct command *c;
 
-	signal(SIGXFSZ, SIG_IGN); /* who writes beyond RLIMIT_FSIZE gets EFBIG, and says so */
+	signal(SIGXFSZ, SIG_IGN); /* so that a write beyond RLIMIT_FSIZE fails with EFBIG */
 	if (argc < 2) {
 		help_overview(stderr);
 		return 2;

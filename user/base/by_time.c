@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Sort timed records by distributing them over intervals of time (by_time.h). */
 #include "base/by_time.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* So many records are sorted by insertion. */
+/* Sort at most this many records by insertion. */
 #define FEW 16
 
 static void sort_few(struct timed *list, size_t count)
@@ -19,7 +20,7 @@ static void sort_few(struct timed *list, size_t count)
 	}
 }
 
-/* Times from first on that fall into one interval, as a power of two: shift. */
+/* The range of times that begins at first, divided into intervals of 2^shift time units. */
 struct scale {
 	uint64_t first;
 	unsigned int shift;
@@ -47,7 +48,10 @@ static size_t interval_of(const struct scale *s, uint64_t time)
 	return (size_t)((time - s->first) >> s->shift);
 }
 
-/* Into other, by interval. ends: room for the intervals. Returns how many the fullest one has. */
+/*
+ * Copy list to other, ordered by interval. ends must have room for s->intervals items. Return the
+ * number of records in the fullest interval.
+ */
 static uint32_t distribute(const struct timed *list, size_t count, const struct scale *s,
 			   struct timed *other, uint32_t *ends)
 {
@@ -85,8 +89,9 @@ static void sort_intervals(struct timed *list, size_t count, const struct scale 
 }
 
 /*
- * Records that crowd in one interval are distributed again, over the time from the first to the
- * last of them: a 16th at most of the time before, so this goes 16 levels deep at most.
+ * Sort list, using other and ends as scratch memory. Records that crowd into one interval are
+ * distributed again, over the time from the first to the last of these records. That time is at
+ * most a 16th of the time before, so the recursion is at most 16 levels deep.
  */
 static void sort_part(struct timed *list, size_t count, struct timed *other, uint32_t *ends)
 {
@@ -98,12 +103,14 @@ static void sort_part(struct timed *list, size_t count, struct timed *other, uin
 		return;
 	}
 	s = scale_of(list, count);
-	if (s.intervals == 1) /* one time: they are in the order in which they were added */
+	if (s.intervals == 1) /* All records have the same time and already stand in the order in
+			       * which they were added. */
 		return;
 	most = distribute(list, count, &s, other, ends);
 	memcpy(list, other, count * sizeof(*list));
 	if (most <= FEW)
-		sort_few(list, count); /* none moves out of its interval */
+		sort_few(list, count); /* Sorting the whole list by insertion is cheap: no record
+				        * leaves its interval. */
 	else
 		sort_intervals(list, count, &s, other, ends);
 }

@@ -11,30 +11,33 @@
 #include "base/cache.h"
 
 /*
- * Four to a cache line: memory is what lookups wait for. Of the key, the bits that choose a slot
- * are among those that are compared.
+ * Four slots fit into a cache line, because lookups spend their time waiting for memory. The bits
+ * of the key that choose a slot are compared, too.
  */
 struct slot {
-	uint64_t high; /* of the key; 0: empty */
+	uint64_t high; /* upper half of the key; 0 if the slot is empty */
 	uint64_t value : CACHE_VALUE_BITS;
-	uint64_t low : 64 - CACHE_VALUE_BITS; /* of the key, its lowest bits */
+	uint64_t low : 64 - CACHE_VALUE_BITS; /* lowest bits of the lower half of the key */
 };
 
-/* With so many slots a generation begins: most caches are never filled. */
+/* A generation begins with this many slots, because most caches are never filled. */
 #define FIRST_SLOTS ((size_t)1 << 9)
-/* Slots are met at random: with small pages every look is a miss of the TLB, too. */
+/* Slots are accessed at random, so that with small pages every access would also miss the TLB. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Linear probing; at most half of the slots are taken, so a probe is short and always ends. */
+/*
+ * An open-addressing table with linear probing. At most half of the slots are used, so a probe is
+ * short and always ends.
+ */
 struct generation {
 	struct slot *slots;
 	size_t used;
-	size_t mask; /* slots - 1 */
+	size_t mask; /* number of slots - 1 */
 };
 
 struct cache {
 	struct generation young, old;
-	size_t most; /* slots of a generation */
+	size_t most; /* slots of a generation, at most */
 };
 
 static struct slot *new_slots(size_t count)
@@ -95,7 +98,7 @@ static struct slot new_slot(struct cache_key key, uint64_t value)
 	return (struct slot){.high = key.high, .value = value, .low = key.low};
 }
 
-/* The slot of key, or the empty one where it would be. */
+/* Return the slot of key, or the empty slot where key would be stored. */
 static struct slot *find(const struct generation *g, struct cache_key key)
 {
 	const struct slot wanted = new_slot(key, 0);
@@ -109,7 +112,7 @@ static struct slot *find(const struct generation *g, struct cache_key key)
 	}
 }
 
-/* A free slot for one that is there already, in a larger generation. */
+/* Return the free slot of a larger generation for the entry of s. */
 static struct slot *place(const struct generation *g, const struct slot *s)
 {
 	return find(g, (struct cache_key){.low = s->low, .high = s->high});
@@ -136,7 +139,10 @@ static int grow(struct generation *g)
 	return 0;
 }
 
-/* The young generation is the old one from now on; for want of memory it is forgotten instead. */
+/*
+ * Make the young generation the old one and begin an empty young one. Without memory for that,
+ * empty the young generation instead.
+ */
 static void turn_over(struct cache *c)
 {
 	struct generation next = c->old;
@@ -162,7 +168,8 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 		return true;
 	}
 	if (!c->old.used)
-		return false; /* spare the cache miss that every look at a table is */
+		return false; /* Every lookup in a table is a cache miss: do not look into an
+			       * empty one. */
 	s = find(&c->old, key);
 	if (!taken(s))
 		return false;
@@ -198,10 +205,10 @@ void cache_clear(struct cache *c)
 }
 
 /*
- * The seed is a whole XXH3 secret: no profiled process can guess it, and none
- * must be derived from a number for every hash. It is the one state outside
- * user/cmd that is not passed around: it is drawn once, never changes after,
- * and keys of two caches must agree. Hashing begins before threads do.
+ * Return the seed of all hashes: a whole XXH3 secret, which no profiled process can guess and which
+ * need not be derived from a number for every hash. The seed is the one piece of state outside
+ * user/cmd that is not passed around: it is drawn once and never changes, and the keys of all
+ * caches must agree. The first hash is computed before threads are started.
  */
 static const uint8_t *secret(void)
 {
@@ -210,7 +217,7 @@ static const uint8_t *secret(void)
 
 	if (drawn)
 		return bytes;
-	/* Without a random device, addresses and the time are still hard to guess. */
+	/* Without a random device, an address and the time are still hard to guess. */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
 		struct timespec now = {0};
 

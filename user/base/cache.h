@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounded map from 128-bit keys to 48-bit values that forgets what was not
- * used for long. Two generations of open-addressing tables: what is found in
- * the old one moves to the young one; when the young one is full it becomes
- * the old one and the former old one is forgotten. So memory is bounded, less
- * is taken until there is that much to remember, and every operation takes
- * constant time on average, without a list to maintain.
+ * A bounded map from 128-bit keys to 48-bit values that forgets entries not used for long. The map
+ * consists of two generations, which are open-addressing tables. A lookup that finds its key in the
+ * old generation copies the entry to the young one. When the young generation is full, it becomes
+ * the old one, and the former old generation is dropped. So memory is bounded, little memory is
+ * used while there are few entries, and every operation takes constant time on average, without a
+ * list to maintain.
  *
- * Keys are hashes seeded at random, so that no profiled process can aim for
- * collisions; keys that are equal in 80 bits are taken as equal things.
+ * Keys are hashes with a random seed, so that no profiled process can produce collisions on
+ * purpose. Keys that are equal in 80 bits are taken to be the same key.
  */
 #ifndef SKEIN_BASE_CACHE_H
 #define SKEIN_BASE_CACHE_H
@@ -18,32 +18,35 @@
 #include <stdint.h>
 
 struct cache_key {
-	uint64_t low, high; /* high: not 0 */
+	uint64_t low, high; /* high is not 0 */
 };
 
-/* Values must be smaller than 2 to this power. */
+/* Values must be smaller than 2^CACHE_VALUE_BITS. */
 #define CACHE_VALUE_BITS 48
 
 struct cache;
 
 /*
- * entries: how many a generation holds at most, rounded up to a power of two; each takes 32 bytes.
- * NULL without memory.
+ * Create a cache. A generation holds at most entries entries, rounded up to a power of two, of 32
+ * bytes each. Return NULL without memory.
  */
 struct cache *cache_new(size_t entries);
 void cache_free(struct cache *c);
 
-/* True and the value in *ret if the key is known. */
+/* Look up key. Return true and store the value in *ret if key is in the cache. */
 bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret);
-/* A key is about to be looked up: memory is slow. */
+/* Prefetch the memory that a lookup of key will read, because memory is slow. */
 void cache_prefetch(const struct cache *c, struct cache_key key);
-/* Remember value, replacing an older one. */
+/* Store value under key, replacing an older value. */
 void cache_put(struct cache *c, struct cache_key key, uint64_t value);
 void cache_clear(struct cache *c);
 
-/* The key of a block of bytes, under a seed drawn once per process run. */
+/* Return the key of a block of bytes, using a seed that is drawn once per run of the process. */
 struct cache_key cache_hash(const void *data, size_t size);
-/* The key of bytes in a context: mixes context in front of the block's hash. */
+/*
+ * Return the key of a block of bytes in a context: the hash of context followed by the hash of the
+ * block.
+ */
 struct cache_key cache_hash_in(uint64_t context, const void *data, size_t size);
 
 #endif

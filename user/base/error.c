@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Filling struct error. The text is put together beside its place and then
- * cleaned into it, so that arguments may point into the old text, and a
- * hostile path cannot make a second line: only error_hint() does.
+ * Fill struct error. The text is first formatted into a separate buffer and then cleaned into the
+ * struct, so that arguments may point into the old text, and a hostile path cannot add a second
+ * line: only error_hint() adds lines.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, con
 	va_end(args);
 }
 
-/* The formatted text, and ": suffix" if there is one, made clean and kept in *err. */
+/* Store the formatted text, followed by ": suffix" unless suffix is NULL, cleaned, in *err. */
 __attribute__((format(printf, 3, 0))) static void say(struct error *err, const char *suffix,
 						      const char *format, va_list args)
 {
@@ -72,7 +72,7 @@ int error_errno(struct error *err, int code, const char *format, ...)
 	return code;
 }
 
-/* Add a clean line behind what is there. */
+/* Append a line, which is already clean, to the text. */
 static void append(struct error *err, const char *line)
 {
 	size_t used = strlen(err->text);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turns by least use: the server's time is measured, and nobody saves up what he did not want. */
+/*
+ * Turns go to the owner that has used least of the server's time, which is measured. An owner does
+ * not save up time in which it had no requests.
+ */
 #include "base/fair.h"
 
 #include <errno.h>
@@ -7,11 +10,13 @@
 #include <time.h>
 
 #define SECOND 1000000000ULL
-/* Taking a request costs so much at once, so that owners take turns before answers come. */
+/* Charge this much (ns) when a request is taken, so that owners take turns before replies come. */
 #define QUANTUM 20000ULL
 #define HOLD_FIRST (2 * SECOND)
-#define HOLD_DOUBLINGS 8 /* 8.5 minutes */
-/* Owners without requests are remembered up to this number, for what they have used. */
+#define HOLD_DOUBLINGS 8 /* the longest hold is 8.5 minutes */
+/*
+ * Above this number of owners, forget those without requests and with them the time they have used.
+ */
 #define OWNERS_MAX 256
 
 static uint64_t steady_now(void)
@@ -53,7 +58,7 @@ static void forget_idle(struct fair *f)
 			drop(f, w);
 }
 
-/* The owner of that uid, a new one if need be. NULL without memory. */
+/* Return the owner of that uid, creating one if needed. Return NULL without memory. */
 static struct fair_owner *meet(struct fair *f, uint32_t uid)
 {
 	struct fair_owner *w = fair_owner_of(f, uid);
@@ -73,7 +78,10 @@ static struct fair_owner *meet(struct fair *f, uint32_t uid)
 	return NULL;
 }
 
-/* Room for one more request: one that wanted nothing until now has saved nothing. */
+/*
+ * Count one more request of uid. An owner that had no requests until now starts at f->floor: it has
+ * not saved up time. Return NULL without memory.
+ */
 static struct fair_owner *welcome(struct fair *f, uint32_t uid, size_t bytes)
 {
 	struct fair_owner *w = meet(f, uid);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uthash, whose additions fail without memory; by itself it would end the process. */
+/*
+ * Include uthash so that adding an element fails without memory; by default uthash would end the
+ * process.
+ */
 #ifndef SKEIN_BASE_HASH_H
 #define SKEIN_BASE_HASH_H
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* Whether the element, which was zeroed before, is in a table. */
+/* Return whether the element, which was zeroed before it was added, is in a table. */
 #define HASH_HAS(hh, element) ((element)->hh.tbl != NULL)
 
-/* Make an element of the table the last one in its order. Needs no memory. */
+/* Move an element of the table to the end of its order. This needs no memory. */
 #define HASH_TO_END(hh, head, element) \
 	do { \
 		UT_hash_table *table_ = (element)->hh.tbl; \

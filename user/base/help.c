@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The help of a command, laid out from its table. */
+/* Format the help text of a command from its table of options. */
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/options.h"
 #include "base/text.h"
 
-#define WIDEST_LABEL 28 /* columns; the help of an option with a wider one begins below it */
+#define WIDEST_LABEL 28 /* columns; the help of an option with a wider label begins on the next
+			 * line */
 #define LABEL_SIZE 128
 #define WORDS_SIZE 512
 
@@ -16,15 +17,15 @@ static unsigned int terminal_width(FILE *out)
 
 	if (ioctl(fileno(out), TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
 		return 80;
-	/* longer lines are hard to read */
+	/* Lines of more than 100 columns are hard to read. */
 	return w.ws_col < 100 ? w.ws_col : 100;
 }
 
-/* A text that is being filled into lines: where the next word goes. */
+/* The place where the next word of a text that is filled into lines goes. */
 struct page {
 	FILE *out;
 	unsigned int width;
-	unsigned int column; /* reached in this line */
+	unsigned int column; /* columns used in the current line */
 };
 
 static void put(struct page *p, const char *text)
@@ -47,7 +48,10 @@ static void go_to_column(struct page *p, unsigned int column)
 	}
 }
 
-/* Columns of a part of a text: that of a help text is our own, with no wide characters. */
+/*
+ * Return the number of columns of part of a text. Help texts are our own and have no wide
+ * characters.
+ */
 static unsigned int width_of(const char *text, size_t length)
 {
 	unsigned int width = 0;
@@ -57,11 +61,11 @@ static unsigned int width_of(const char *text, size_t length)
 	return width;
 }
 
-/* Put text, its lines starting at column indent. A newline in it starts a new line. */
+/* Put text into lines that start at column indent. A newline in the text starts a new line. */
 static void put_filled(struct page *p, const char *text, size_t length, unsigned int indent)
 {
 	const char *end = text + length;
-	bool first = true; /* in its line */
+	bool first = true; /* no word was put into the current line yet */
 
 	for (;;) {
 		size_t word = strcspn(text, " \n");
@@ -89,7 +93,7 @@ static void put_filled(struct page *p, const char *text, size_t length, unsigned
 	end_line(p);
 }
 
-/* "-o, --output FILE" */
+/* Format the label of an option, such as "-o, --output FILE". */
 static char *label_of(const struct option_spec *o, char label[static LABEL_SIZE])
 {
 	char letter[] = {'-', o->letter, ',', ' ', '\0'};
@@ -99,7 +103,7 @@ static char *label_of(const struct option_spec *o, char label[static LABEL_SIZE]
 	return label;
 }
 
-/* The column at which the help of all options begins. */
+/* Return the column at which the help of all options begins. */
 static unsigned int help_column(const struct option_spec *options)
 {
 	unsigned int column = 0;
@@ -191,14 +195,16 @@ static void put_options(struct page *p, const struct option_spec *options)
 	put_option(p, option_of_help(options), column);
 }
 
-/* Examples are lines "command\tfor what". What they are for stands below them. */
+/*
+ * Print the examples, which are lines "command\tpurpose". The purpose is printed below the command.
+ */
 static void put_examples(struct page *p, const char *examples)
 {
 	put_heading(p, "Examples");
 	while (*examples) {
 		size_t line = strcspn(examples, "\n"), command = strcspn(examples, "\t\n");
 
-		/* a command is never broken into lines: it is there to be copied */
+		/* Never break a command into lines, because users copy it. */
 		fprintf(p->out, "  %.*s\n", (int)command, examples);
 		if (command < line)
 			put_filled(p, examples + command + 1, line - command - 1, 6);

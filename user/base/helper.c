@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Helper processes: started, watched, killed, started anew. */
+/* Start, watch, kill and restart helper processes (helper.h). */
 #include "base/helper.h"
 
 #include <errno.h>
@@ -16,20 +16,22 @@
 #include <unistd.h>
 
 #define SECOND 1000000000ULL
-#define PATIENCE (2 * SECOND)	     /* without a sign of life, for one that does not run */
-#define PATIENCE_CPU (4 * SECOND)    /* of CPU, for one that runs */
-#define PATIENCE_MOST (30 * SECOND)  /* for whatever it does */
-#define LONGEST_STEP SECOND	     /* of silence, between two polls: more was our own pause */
+#define PATIENCE (2 * SECOND)	     /* ns of silence allowed for a child that does not run */
+#define PATIENCE_CPU (4 * SECOND)    /* ns of CPU time allowed in a silence, for a child that
+				      * runs */
+#define PATIENCE_MOST (30 * SECOND)  /* ns of silence allowed, whatever the child does */
+#define LONGEST_STEP SECOND	     /* ns of silence counted between two polls; the rest was a
+				      * pause of ours */
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
-#define CLOSE_TRIES 100 /* of a millisecond */
+#define CLOSE_TRIES 100 /* a millisecond each */
 
 static uint64_t to_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
 }
 
-/* ns of CPU that a process used, also one that nobody has waited for; 0 if it is gone. */
+/* Return the CPU time (ns) that a process has used, zombies included; 0 if the process is gone. */
 static uint64_t cpu_of(pid_t pid)
 {
 	struct timespec t;
@@ -57,7 +59,7 @@ uint64_t process_peak_memory(pid_t pid)
 	return kib * 1024;
 }
 
-/* Is it waiting for a CPU, or using one? */
+/* Return whether the process uses a CPU or waits for one. */
 static bool runs(pid_t pid)
 {
 	char path[64], state = '?';
@@ -85,7 +87,7 @@ static void bury(struct helper *h, const struct rusage *u)
 	h->dead.memory = more(h->dead.memory, (uint64_t)u->ru_maxrss * 1024);
 }
 
-/* Wait for what was killed, as far as that takes no time. */
+/* Wait for the killed children that have ended, without blocking. */
 static void reap(struct helper *h)
 {
 	unsigned int i = 0;
@@ -121,8 +123,8 @@ void helper_add_cost(struct helper *h, struct helper_cost *ret)
 }
 
 /*
- * Without waiting for its end: a request that a FUSE server has taken and does not answer cannot
- * even be killed until that server ends.
+ * Kill the child without waiting for its end: a child whose request a FUSE server has taken and
+ * does not answer cannot die until that server ends.
  */
 static void kill_child(struct helper *h)
 {
@@ -198,7 +200,10 @@ void helper_close(struct helper *h)
 	if (!h->kind.run)
 		return;
 	kill_child(h);
-	/* As a rule it is gone in no time; one that the kernel keeps is left to init. */
+	/*
+	 * As a rule the killed children end at once; a child that the kernel cannot end is left to
+	 * init.
+	 */
 	for (int i = 0; reap(h), h->lingering && i < CLOSE_TRIES; i++)
 		nanosleep(&moment, NULL);
 	close_one(h->poll);
@@ -211,12 +216,12 @@ void helper_wake(struct helper *h)
 {
 	const uint64_t one = 1;
 
-	/* If the write fails, the next call tries again. */
+	/* If the write fails, the next call of helper_wake() tries again. */
 	if (!h->woken)
 		h->woken = write(h->wake, &one, sizeof(one)) == sizeof(one);
 }
 
-/* Whether there was something to be read. */
+/* Read the counter of an eventfd or timerfd; return whether there was something to read. */
 static bool drain(int fd)
 {
 	uint64_t count;
@@ -232,7 +237,7 @@ void helper_pass(struct helper *h, uint64_t now)
 {
 	uint64_t step = now > h->now ? now - h->now : 0;
 
-	/* polls are many, and each read costs as much as a message */
+	/* Read only when needed: polls are many, and each read costs as much as a message. */
 	if (h->woken)
 		h->woken = !drain(h->wake);
 	if (h->timed)
@@ -253,7 +258,10 @@ void helper_heard(struct helper *h, bool useful)
 		h->deaths = 0;
 }
 
-/* Its CPU time is read in a silence only: asking for it costs as much as a message. */
+/*
+ * The child's CPU time is read only during a silence, because reading it costs as much as a
+ * message.
+ */
 bool helper_is_stuck(struct helper *h)
 {
 	if (h->socket < 0 || h->silence < PATIENCE / 2)
@@ -269,13 +277,13 @@ bool helper_is_stuck(struct helper *h)
 
 static void restart_in(struct helper *h, uint64_t delay)
 {
-	/* at least 1 ns: 0 would disarm it */
+	/* Set at least 1 ns, because 0 would disarm the timer. */
 	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(delay / SECOND),
 					     .tv_nsec = (long)(delay % SECOND + 1)}};
 
 	h->restart_at = h->now + delay;
 	h->timed = true;
-	/* If it fails the owner's next poll starts it. */
+	/* If setting the timer fails, the owner's next poll starts the child. */
 	(void)timerfd_settime(h->timer, 0, &at, NULL);
 }
 

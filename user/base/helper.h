@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A helper process: a forked child at the other end of a socket pair that does what may hang, die
- * or be attacked, and that can be killed and started anew at any time. Here is what all of them
- * need: the pair, the epoll set that their owner waits on, the deadline, the kill that does not
- * wait, the pause before the next start, and what each has cost. What is said over the socket, and
- * which request is to blame, is the owner's business.
+ * A helper process is a forked child at the other end of a socket pair. It does work that may hang
+ * or die or that may be attacked, and it can be killed and restarted at any time. This file
+ * provides the parts that all helpers need: the socket pair, the epoll set on which the owner
+ * waits, the deadline, the kill that does not wait, the back-off before the next start, and the
+ * cost of the helper. The protocol on the socket, and finding the request at fault, are the owner's
+ * business.
  *
- * The owner's poll function: helper_pass(); receive, with helper_heard() for every word;
- * helper_lose() if the child is dead or helper_is_stuck(); helper_revive(); send;
- * helper_expect().
+ * The owner's poll function calls helper_pass(); receives, with helper_heard() for every message;
+ * calls helper_lose() if the child is dead or helper_is_stuck(); calls helper_revive(); sends;
+ * calls helper_expect().
  */
 #ifndef SKEIN_BASE_HELPER_H
 #define SKEIN_BASE_HELPER_H
@@ -20,72 +21,90 @@
 #include "base/error.h"
 
 struct helper_kind {
-	const char *name; /* in messages: "the opener" */
-	/* The child's life. parent: who must still be its parent, or it has to exit. */
+	const char *name; /* used in messages, such as "the opener" */
+	/* Run the child. The child must exit when parent is no longer its parent. */
 	void (*run)(void *context, int socket, pid_t parent) __attribute__((noreturn));
 	void *context;
-	int stands_back;      /* added to the nice value that its owner has now */
-	unsigned int attempts; /* children in a row that may end and be of no use; 0: any number */
+	int stands_back;      /* added to the nice value that the owner has in helper_open() */
+	unsigned int attempts; /* useless children in a row before giving up; 0: no limit */
 };
 
-#define HELPER_LINGER_MAX 64 /* killed children that the kernel does not let go yet */
+#define HELPER_LINGER_MAX 64 /* killed children that have not ended yet */
 
 struct helper_cost {
-	uint64_t cpu;	 /* ns, of all its children so far */
-	uint64_t memory; /* bytes, the most that one of them had resident */
+	uint64_t cpu;	 /* ns, of all children so far */
+	uint64_t memory; /* bytes; the largest resident size of any one child */
 };
 
-/* Members are for helper.c, and for tests that take the child's place. */
+/* The members are for helper.c, and for tests that play the child. */
 struct helper {
 	struct helper_kind kind;
-	int poll;	 /* epoll over the three others: stays the same when the socket does not */
-	int wake;	 /* eventfd: the owner has something to do */
-	int timer;	 /* timerfd: the time of restart_at has come */
-	int socket;	 /* -1: there is no child */
-	int priority;	 /* nice value of the children, whatever their owner's becomes */
-	pid_t pid;	 /* 0: there is no child */
-	bool wants_room; /* the socket is watched for room to send, too */
-	bool expecting;	 /* an answer, since the last poll */
-	bool cpu_known;	 /* silent_cpu has been read in this silence */
-	bool woken;	 /* wake has been written to, and not read since */
-	bool timed;	 /* timer has been set, and was not seen to end since */
-	uint64_t now;	 /* ns of the owner's clock, at the last poll */
-	uint64_t silence;    /* ns for which it has owed a word */
-	uint64_t silent_cpu; /* ns of CPU that it had used when half of the patience was over */
-	uint64_t generation; /* children ever started */
-	uint64_t restarts;   /* children lost */
+	int poll;	 /* epoll over wake, timer and socket; stays the same when socket changes */
+	int wake;	 /* eventfd, written by helper_wake() */
+	int timer;	 /* timerfd, expires at restart_at */
+	int socket;	 /* -1 if there is no child */
+	int priority;	 /* nice value of the children, even if the owner's changes */
+	pid_t pid;	 /* 0 if there is no child */
+	bool wants_room; /* epoll also reports when the socket has room to send */
+	bool expecting;	 /* a reply has been pending since the last poll */
+	bool cpu_known;	 /* silent_cpu has been read during this silence */
+	bool woken;	 /* wake has been written and not been read since */
+	bool timed;	 /* timer has been set and not been read since */
+	uint64_t now;	 /* ns of the owner's clock at the last poll */
+	uint64_t silence;    /* ns without a message while a reply was pending */
+	uint64_t silent_cpu; /* ns of CPU time used by the child, read when half of the allowed
+			      * silence is over */
+	uint64_t generation; /* number of children started */
+	uint64_t restarts;   /* number of children lost */
 	uint64_t restart_at;
-	unsigned int deaths; /* in a row, without anything useful in between */
+	unsigned int deaths; /* in a row, without a useful message in between */
 	unsigned int lingering;
 	pid_t linger[HELPER_LINGER_MAX];
-	struct helper_cost dead; /* of children that were waited for */
+	struct helper_cost dead; /* cost of the children that were waited for */
 };
 
-/* Make one and start its child. 0 or a negative errno; then it is as closed. */
+/*
+ * Initialise a helper and start its child. Return 0 or a negative errno; after an error the helper
+ * is closed.
+ */
 int helper_open(struct helper *h, const struct helper_kind *kind, struct error *err);
-/* Kill the child; waits for at most a tenth of a second. Also for one that is closed or zeroed. */
+/*
+ * Kill the child, and wait for at most a tenth of a second. Does nothing to a closed or zeroed
+ * helper.
+ */
 void helper_close(struct helper *h);
 
-/* Have the owner's epoll report the helper at once. */
+/* Make the owner's epoll report the helper at once. */
 void helper_wake(struct helper *h);
 
-/* Time goes on: now in ns of a steady clock. A pause of the owner's own is not held against it. */
+/*
+ * Begin a poll at the time now (ns of a steady clock). A pause of the owner does not count as
+ * silence of the child.
+ */
 void helper_pass(struct helper *h, uint64_t now);
-/* It has said something; useful: it has brought something to its end, too. */
+/*
+ * Called when the child has sent a message; useful means that the child has also completed
+ * something.
+ */
 void helper_heard(struct helper *h, bool useful);
 /*
- * Has it been silent for too long? One that sleeps (a file that does not answer) or was stopped
- * has two seconds. One that wants to run on a busy machine has until it has had CPU enough.
+ * Return whether the child has been silent for too long. A child that sleeps (on a file that does
+ * not answer) or was stopped has two seconds. A child that wants to run on a busy machine has until
+ * it has had enough CPU time.
  */
 bool helper_is_stuck(struct helper *h);
-/* Kill the child, without waiting for its end. The next one comes soon, or ever later. */
+/*
+ * Kill the child without waiting for its end. The back-off before the next child is short at first
+ * and doubles with each useless child.
+ */
 void helper_lose(struct helper *h);
 /*
- * Start a child if there is none and its time has come. An error means that none can be started
- * now. 0 and no child: later, or when one of those that the kernel keeps has gone.
+ * Start a child if there is none and the back-off is over. A negative errno means that no child can
+ * be started now. A return of 0 without a child means that one will be started later, or when one
+ * of the killed children has ended.
  */
 int helper_revive(struct helper *h, struct error *err);
-/* What the owner waits for until the next poll: an answer, room to send. */
+/* Set the events for which the owner waits until the next poll: a reply, room to send. */
 void helper_expect(struct helper *h, bool answer, bool room);
 
 static inline bool helper_lives(const struct helper *h)
@@ -93,16 +112,19 @@ static inline bool helper_lives(const struct helper *h)
 	return h->socket >= 0;
 }
 
-/* There is no child, and none can be started for now: the kernel keeps too many killed ones. */
+/*
+ * Return whether there is no child and none can be started now, because too many killed ones have
+ * not ended.
+ */
 static inline bool helper_is_exhausted(const struct helper *h)
 {
 	return h->socket < 0 && h->lingering == HELPER_LINGER_MAX;
 }
 
-/* What its children have cost so far, the killed ones included. Adds to *ret. */
+/* Add the cost of all children so far, the killed ones included, to *ret. */
 void helper_add_cost(struct helper *h, struct helper_cost *ret);
 
-/* Most resident memory of a process, bytes; 0 if it is gone. */
+/* Return the largest resident size of a process so far, in bytes; 0 if the process is gone. */
 uint64_t process_peak_memory(pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Jobs on threads of their own, see jobs.h. */
+/* Run jobs on threads of their own (jobs.h). */
 #include "base/jobs.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 struct running {
 	const struct job *job;
 	pthread_t thread;
-	bool threaded; /* else it is run by the caller */
+	bool threaded; /* false if the caller runs the job */
 	int result;
 	struct error err;
 };
@@ -18,7 +18,7 @@ bool jobs_are_parallel(void)
 {
 	cpu_set_t cpus;
 
-	/* A machine with more CPUs than the set holds fails, and has several. */
+	/* The call fails on a machine with more CPUs than the set holds, which has several. */
 	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doing independent things at the same time, where the process may use several CPUs. */
+/* Run independent jobs at the same time, if the process may use several CPUs. */
 #ifndef SKEIN_BASE_JOBS_H
 #define SKEIN_BASE_JOBS_H
 
@@ -9,19 +9,23 @@
 
 #define JOBS_MAX 4
 
-/* What run() writes is its job's alone until jobs_run() returns; what it reads may be shared. */
+/*
+ * Until jobs_run() returns, no other job may access the data that run() writes; data that run()
+ * only reads may be shared.
+ */
 struct job {
 	int (*run)(void *context, struct error *err); /* 0 or a negative errno */
 	void *context;
 };
 
-/* Whether jobs run at the same time here. */
+/* Return whether jobs run at the same time on this machine. */
 bool jobs_are_parallel(void);
 
 /*
- * Run up to JOBS_MAX jobs, the first by the caller and each other by a thread; one after the other
- * if there is but one CPU, or no thread to be had. All have ended when this returns. The result is
- * that of the first in order that failed, with its error.
+ * Run up to JOBS_MAX jobs: the caller runs the first, and a thread each of the others. Run them one
+ * after the other if there is only one CPU or no thread can be created. All jobs have ended when
+ * jobs_run() returns. The result and *err are those of the first failed job in the order of the
+ * array; 0 if none failed.
  */
 int jobs_run(const struct job *jobs, unsigned int count, struct error *err);
 

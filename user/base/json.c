@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The streaming JSON writer. Errors of the stream stick to it and are told by json_end(). */
+/*
+ * Write JSON to a stream. Errors of the stream stick to the stream and are returned by json_end().
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +29,7 @@ static void new_line(struct json *j)
 		fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
 }
 
-/* What stands between the value or key that comes and the one before. */
+/* Write the separator between the next value or key and the previous one. */
 static void separate(struct json *j)
 {
 	if (j->after_key) {
@@ -80,13 +82,13 @@ void json_array_end(struct json *j)
 	close_container(j, ']');
 }
 
-/* Bytes that stand for themselves: nearly all of nearly every name. */
+/* Return whether a byte is written as it is, as nearly all bytes of names are. */
 static bool is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-/* One character that is not plain; bytes are its UTF-8 as it stands in the text. */
+/* Write one character that is not plain; bytes is the UTF-8 of the character in the text. */
 static void put_character(FILE *out, uint32_t c, const char *bytes, size_t size)
 {
 	if (c == '"' || c == '\\')
@@ -156,7 +158,7 @@ void json_real(struct json *j, double value)
 		return;
 	}
 	separate(j);
-	/* 15 digits read well (0.1), 17 are always exact */
+	/* 15 digits are short (0.1); 17 are always exact. */
 	snprintf(digits, sizeof(digits), "%.15g", value);
 	if (strtod(digits, NULL) != value)
 		snprintf(digits, sizeof(digits), "%.17g", value);

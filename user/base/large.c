@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Large blocks of memory, see large.h. */
+/* Allocate large blocks of memory (large.h). */
 #include "base/large.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 
 #include "base/vector.h"
 
-#define PAGE_BYTES (2UL * 1024 * 1024) /* of a large page: x86-64, and arm64 with pages of 4 KiB */
+#define PAGE_BYTES (2UL * 1024 * 1024) /* size of a large page on x86-64, and on arm64 with 4 KiB
+				        * pages */
 #define GROWTH 4
 
 void *large_alloc(size_t bytes)
@@ -21,10 +22,10 @@ void *large_alloc(size_t bytes)
 		return malloc(bytes ? bytes : 1);
 	if (__builtin_add_overflow(bytes, PAGE_BYTES - 1, &bytes))
 		return NULL;
-	bytes -= bytes % PAGE_BYTES; /* else the end would take small pages */
+	bytes -= bytes % PAGE_BYTES; /* Whole large pages only: a rest would take small pages. */
 	if (posix_memalign(&block, PAGE_BYTES, bytes))
 		return NULL;
-	/* Where it fails, small pages do as well. */
+	/* If this fails, small pages are used. */
 	madvise(block, bytes, MADV_HUGEPAGE);
 	return block;
 }
@@ -55,7 +56,10 @@ int large_grow(void *items, size_t *capacity, size_t count, size_t item_size)
 	new = large_alloc(bytes);
 	if (!new)
 		return -ENOMEM;
-	/* items points to a pointer of the array's own type: only its bytes may be touched here */
+	/*
+	 * items points to a pointer of the array's own type, so only its bytes may be accessed
+	 * here.
+	 */
 	memcpy(&old, items, sizeof(old));
 	if (count)
 		memcpy(new, old, count * item_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Resource limits in words, see limits.h. */
+/* Explain resource limits to the user (limits.h). */
 #include "base/limits.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 
-#define SPARE_DESCRIPTORS 32 /* for what is opened later: CPUs, journals, /proc */
+#define SPARE_DESCRIPTORS 32 /* for files opened later: CPUs, journals, /proc */
 
 static void explain_files(struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource limits of this process that stand in the way, in words that name them. */
+/* Explain errors that come from a resource limit of this process. */
 #ifndef SKEIN_BASE_LIMITS_H
 #define SKEIN_BASE_LIMITS_H
 
@@ -8,15 +8,16 @@
 #include "base/error.h"
 
 /*
- * If the error of that code (a negative errno) comes of a resource limit, add a line that names the
- * limit and its value, and what raises it: -EMFILE is RLIMIT_NOFILE, -EFBIG is RLIMIT_FSIZE,
- * -ENFILE the system's own table of open files. Adds nothing for other codes.
+ * If code (a negative errno) results from a resource limit, add a hint to *err that names the
+ * limit, its value and how to raise it: RLIMIT_NOFILE for -EMFILE, RLIMIT_FSIZE for -EFBIG, the
+ * system's own table of open files for -ENFILE. Add nothing for other codes.
  */
 void limits_explain(struct error *err, int code);
 
 /*
- * Descriptors are given out from the lowest free one on: from this one on they are kept for what
- * the recorder itself opens later, and files of profiled programs get none.
+ * Return the first file descriptor that is reserved for files that the recorder itself opens later.
+ * The kernel assigns the lowest free descriptor, so files of profiled programs must not take this
+ * one or a higher one. UINT64_MAX without a limit.
  */
 uint64_t limits_first_spare(void);
 

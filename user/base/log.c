@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages on stderr: one line each, written at once so that lines of two processes stay whole. */
+/*
+ * Write messages to stderr. Each line is written by one call, so that lines of two processes do not
+ * mix.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* The one setting that is the process's own: it comes from the command line, before all else. */
+/* The only process-wide setting; main() sets it from the command line before anything else runs. */
 static enum log_level log_level = LOG_NORMAL;
 
 void log_set_level(enum log_level level)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of commands to the person at the terminal, on stderr. Libraries do not use this. */
+/*
+ * Messages of commands to the user at the terminal, on stderr. Libraries do not use these
+ * functions.
+ */
 #ifndef SKEIN_BASE_LOG_H
 #define SKEIN_BASE_LOG_H
 
@@ -7,15 +10,17 @@
 
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
-/* Process-wide, set once by main(). Errors are shown at every level. */
+/* Set the process-wide level, once, from main(). Errors are shown at every level. */
 void log_set_level(enum log_level level);
 
-/* "skein: TEXT\n". Control characters in the text are escaped. Returns code, so that a failure
- * is said and returned in one expression; code is a negative errno or an exit status. */
+/*
+ * Print "skein: TEXT\n" with control characters in the text escaped. Return code, a negative errno
+ * or an exit status, so that a failure is printed and returned in one expression.
+ */
 int log_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Print err->text (or strerror(-code) when it is empty) as an error, its hints as lines of their
- * own, and return code.
+ * Print err->text (strerror(-code) if the text is empty) as an error and its hints as lines of
+ * their own. Return code.
  */
 int log_failure(int code, const struct error *err);
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The distance of two words as typing errors, row by row of the usual matrix. */
+/*
+ * Compute the edit distance of two words (Damerau-Levenshtein, adjacent swaps only), row by row of
+ * the usual matrix.
+ */
 #include "base/nearest.h"
 
 #include <string.h>
 
-#define LONGEST 48 /* letters of a word that anything is suggested for */
+#define LONGEST 48 /* letters; nothing is suggested for longer words */
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* One row: a's letter at i against all of b; before and earlier are the two rows above. */
+/*
+ * Fill one row, which compares letter i of a with all of b; before and earlier are the one and two
+ * rows above.
+ */
 static void fill_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
 		     const size_t *before, const size_t *earlier)
 {

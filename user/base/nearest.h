@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The word that somebody meant who mistyped it. */
+/* Find the word that was probably meant by a mistyped word. */
 #ifndef SKEIN_BASE_NEAREST_H
 #define SKEIN_BASE_NEAREST_H
 
 #include <stddef.h>
 
-/* Set word and length; the words that were tried must live as long as best is used. */
+/* Set word and length and zero the rest. The candidates must live as long as best is used. */
 struct nearest {
-	const char *word; /* as typed */
+	const char *word; /* as typed; not NUL-terminated */
 	size_t length;
-	const char *best; /* NULL: none of those tried is near enough */
+	const char *best; /* NULL: no candidate was near enough */
 	size_t distance; /* of best */
 };
 
 /*
- * See whether candidate is nearer than those before it. The distance is the
- * number of letters added, left out, exchanged or swapped with their
- * neighbour; up to one in three may be wrong, or one in a word of two.
+ * Compare candidate with the best one so far. The distance is the number of letters that are added,
+ * left out, replaced or swapped with their neighbour. Up to one letter in three may be wrong, or
+ * one in a word of two letters.
  */
 void nearest_try(struct nearest *n, const char *candidate);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parsing the command line from a command's table. The help made from it is in help.c. */
+/* Parse the command line by the table of a command. help.c makes the help from the same table. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 #include "base/options.h"
 
 /*
- * getopt_long() hands back the letter of a short option and this plus the
- * index in the table for a long one.
+ * getopt_long() returns the letter of a short option, and LONG_BASE plus the index in the table for
+ * a long one.
  */
 #define LONG_BASE 256
 
-/* The tables that getopt_long() wants, made from option_spec. */
+/* The tables that getopt_long() needs, made from an array of struct option_spec. */
 struct getopt_tables {
 	char *letters;
 	struct option *names;
-	size_t count; /* of specs; names has one more entry (--help) and an end */
+	size_t count; /* number of specs; names has two more entries: --help and the end */
 };
 
 static size_t count_specs(const struct option_spec *specs)
@@ -46,7 +46,7 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 	t->names = calloc(count + 2, sizeof(*t->names));
 	if (!t->letters || !t->names)
 		return -ENOMEM;
-	/* '+': the first operand ends the options; ':': tell a missing argument apart */
+	/* '+': the first operand ends the options; ':': return ':' for a missing argument */
 	letter = stpcpy(t->letters, stop_at_operand ? "+:" : ":");
 	for (size_t i = 0; i < count; i++) {
 		const struct option_spec *o = &specs[i];
@@ -65,7 +65,10 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 			*letter++ = ':';
 	}
 	t->names[names] = (struct option){.name = "help", .val = LONG_BASE + (int)count};
-	/* behind an 'h' that the command has for something else, this one does nothing */
+	/*
+	 * If the command has another option with the letter 'h', that one comes first and this one
+	 * has no effect.
+	 */
 	*letter = 'h';
 	return 0;
 }
@@ -76,7 +79,7 @@ static void tables_free(struct getopt_tables *t)
 	free(t->names);
 }
 
-/* The option that getopt_long() found; NULL for --help. */
+/* Return the option that getopt_long() found; NULL for --help. */
 static const struct option_spec *spec_of(const struct command *c, const struct getopt_tables *t,
 					 int found)
 {
@@ -89,7 +92,7 @@ static const struct option_spec *spec_of(const struct command *c, const struct g
 	return NULL;
 }
 
-/* Say what is wrong with a long option that getopt_long() did not take. */
+/* Set the error for a long option that getopt_long() did not accept. */
 static int bad_long(const struct command *c, const struct getopt_tables *t, const char *word,
 		    struct error *err)
 {
@@ -167,7 +170,8 @@ static int parse(const struct command *c, const struct getopt_tables *t, int arg
 {
 	int found, r;
 
-	optind = 0; /* start anew, also in the middle of a cluster: a GNU extension */
+	optind = 0; /* 0 makes getopt_long() start again, even inside a cluster of letters: a GNU
+		     * extension. */
 	opterr = 0;
 	for (;;) {
 		const struct option_spec *o;

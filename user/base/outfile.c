@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Output files. A new file is made beside the final name and renamed over it,
- * so that what another user may have put there (a link, a file held open) is
- * replaced and never written to. Devices and pipes are written to as they are.
+ * Output files. A new file is created next to the final name and renamed to it, so that a file that
+ * another user may have put there (a link, a file held open) is replaced and never written to.
+ * Devices and pipes are written to directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,10 @@
 
 #include "base/outfile.h"
 
-/* An id that sudo left in the environment; (uid_t)-1, which means "unchanged", if there is none. */
+/*
+ * Return an id from the environment that sudo sets, or (uid_t)-1, which means "unchanged" to
+ * fchown(), if there is none.
+ */
 static uid_t sudo_id(const char *variable)
 {
 	const char *text = geteuid() == 0 ? getenv(variable) : NULL;
@@ -32,7 +35,7 @@ void give_to_invoking_user(int fd)
 {
 	uid_t uid = sudo_id("SUDO_UID");
 
-	/* failure leaves the file to root, who can still read it and give it away */
+	/* On failure the file belongs to root, who can still read it and change its owner. */
 	if (uid != (uid_t)-1 && fchown(fd, uid, (gid_t)sudo_id("SUDO_GID")) < 0)
 		return;
 }
@@ -42,7 +45,7 @@ static bool trusted_owner(uid_t uid)
 	return uid == 0 || uid == geteuid() || uid == sudo_id("SUDO_UID");
 }
 
-/* Say no to what must neither be replaced nor written to. */
+/* Return an error if the existing file must be neither replaced nor written to. */
 static int check_existing(const char *path, const struct stat *st, struct error *err)
 {
 	if (S_ISLNK(st->st_mode))
@@ -56,7 +59,7 @@ static int check_existing(const char *path, const struct stat *st, struct error 
 	return 0;
 }
 
-/* Open a device or pipe, provided it is still the one that was looked at. */
+/* Open a device or pipe, and check that it still is the file that lstat() has returned. */
 static int open_special(const char *path, const struct stat *seen, struct error *err)
 {
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
@@ -70,7 +73,10 @@ static int open_special(const char *path, const struct stat *seen, struct error 
 	return error_set(err, -EAGAIN, "%s changed while it was opened", path);
 }
 
-/* Open path, or a new file beside it, whose name is then in *temporary. */
+/*
+ * Open path if it is a device or a pipe. Otherwise create a file next to path; its name is then in
+ * *temporary. Return the file descriptor or a negative errno.
+ */
 static int open_path(const char *path, char **temporary, struct error *err)
 {
 	struct stat st;
@@ -137,7 +143,7 @@ int outfile_flush(FILE *stream, const char *what, struct error *err)
 	bool failed = ferror(stream);
 
 	errno = 0;
-	if (failed) /* stdio has forgotten why: the next write meets it again */
+	if (failed) /* stdio has lost the errno: another write fails with it again */
 		putc('\n', stream);
 	if (!fflush(stream) && !failed)
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A random user of a high range: two helpers of a machine get the same one once in 2^28. */
+/* Draw a random uid from a high range: two helpers on one machine get the same uid once in 2^28. */
 #include "base/own_user.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define DRAWS_MAX 64
-#define NOBODY 65534 /* where every user that was drawn is in use */
+#define NOBODY 65534 /* used if every uid drawn is in use */
 
 bool own_user_has(int capability)
 {
@@ -34,7 +34,7 @@ bool own_user_possible(void)
 	return own_user_has(CAP_SETUID) && own_user_has(CAP_SETGID) && own_user_has(CAP_KILL);
 }
 
-/* Whether a file such as /etc/subuid gives the number to somebody's containers. */
+/* Return whether a file such as /etc/subuid assigns the number to a user's containers. */
 static bool is_given(const char *path, uint32_t number)
 {
 	FILE *f = fopen(path, "re");
@@ -53,7 +53,7 @@ static bool is_given(const char *path, uint32_t number)
 	return given;
 }
 
-/* Whether processes have that user: the kernel looks for them. */
+/* Return whether any process has that uid, which the kernel searches for. */
 static bool is_used(uint32_t number)
 {
 	errno = 0;
@@ -80,7 +80,7 @@ int own_user_become(void)
 {
 	uint32_t number;
 
-	/* The bounding set can only be emptied while CAP_SETPCAP is there; without it, skip. */
+	/* The bounding set can only be emptied with CAP_SETPCAP; ignore failures. */
 	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
 		(void)cap_drop_bound(c);
 	if (!own_user_possible())
@@ -88,7 +88,10 @@ int own_user_become(void)
 	number = draw();
 	if (prctl(PR_SET_KEEPCAPS, 1) < 0)
 		return -errno;
-	/* Refused in a user namespace without that number: what follows still holds. */
+	/*
+	 * In a user namespace without that number these calls fail; the remaining restrictions
+	 * still hold.
+	 */
 	if (setgroups(0, NULL) < 0 && errno != EPERM)
 		return -errno;
 	if (setresgid(number, number, number) < 0 && errno != EPERM && errno != EINVAL)

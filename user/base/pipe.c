@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Joining a source to a sink. */
+/* Join a source to a sink. */
 #include "base/pipe.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ int pipe_join(struct source *source, struct sink *sink, struct error *err)
 
 	if (r >= 0)
 		r = sink->ops->finish(sink, err);
-	if (r < 0 && err && !err->text[0]) /* without memory there often is no more to say */
+	if (r < 0 && err && !err->text[0]) /* out of memory, often without a message */
 		error_set(err, r, "%s", strerror(-r));
 	return r;
 }

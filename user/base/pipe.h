@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source produces entities and records, a sink consumes them. Everything
- * plugs in here: live capture and trace files are sources; the trace writer
- * and each export format are sinks; a filter is a source around a source.
+ * A source produces entities and records, a sink consumes them. Live capture and trace files are
+ * sources; the trace writer and each export format are sinks; a filter is a source that wraps a
+ * source.
  */
 #ifndef SKEIN_BASE_PIPE_H
 #define SKEIN_BASE_PIPE_H
@@ -11,7 +11,7 @@
 #include "base/record.h"
 
 #define WANT(KIND) (1ULL << KIND_##KIND)
-/* No sink may refuse to hear of losses. */
+/* Every sink receives losses and accounts. */
 #define WANTS(mask) ((mask) | WANT(LOSS) | WANT(ACCOUNT))
 #define WANT_ALL ((1ULL << KIND_COUNT) - 1)
 #define WANT_ENTITIES \
@@ -21,37 +21,40 @@
 
 struct sink;
 
-/* Each returns 0 or a negative errno, with the cause in *err. */
+/* Each int function returns 0 or a negative errno, with the cause in *err. */
 struct sink_ops {
 	/*
-	 * Take one item: record points to the struct of its kind and is only
-	 * valid during the call, texts included. A sum may come in several
-	 * parts of the same event, thread, stack and flags: add them up.
+	 * Process one item. record points to the struct of its kind; the struct and its texts are
+	 * only valid during the call. A sum may come in several parts with the same event, thread,
+	 * stack and flags, which the sink must add up.
 	 */
 	int (*put)(struct sink *s, enum record_kind kind, const void *record, struct error *err);
-	/* May be NULL: put() is called. The same of many of a kind, whose structs lie in a row. */
+	/*
+	 * Like put() for many records of one kind, whose structs form an array. May be NULL: put()
+	 * is called then.
+	 */
 	int (*put_many)(struct sink *s, enum record_kind kind, const void *records, size_t count,
 			struct error *err);
-	/* May be NULL. About once a second from a live source, at the time given (ns). */
+	/* Called about once a second by a live source with the current time (ns). May be NULL. */
 	int (*tick)(struct sink *s, uint64_t time, struct error *err);
 	/*
-	 * May be NULL. The source begins anew with stacks, frames, functions and mappings: no
-	 * record to come refers to those put so far.
+	 * Called when the source begins anew with stacks, frames, functions and mappings: no later
+	 * record refers to those put so far. May be NULL.
 	 */
 	int (*forget)(struct sink *s, struct error *err);
 	/*
-	 * May be NULL: then everything is kept. How many of the records put so far cannot be kept,
-	 * though put() took them, for want of room: of samples those of a CPU, of other kinds (cpu
-	 * is ignored) all. The source tells of them as losses.
+	 * Return how many of the records that put() accepted cannot be stored for want of room: for
+	 * samples, those of the CPU; for other kinds, all of them (cpu is ignored). The source
+	 * reports these as losses. May be NULL: everything is stored then.
 	 */
 	uint64_t (*unstored)(const struct sink *s, enum record_kind kind, uint64_t cpu);
-	/* Everything has been put: complete the output. Called at most once. */
+	/* Complete the output after everything has been put. Called at most once. */
 	int (*finish)(struct sink *s, struct error *err);
-	/* Release everything, finished or not; what is unfinished is discarded or kept as is. */
+	/* Free everything, finished or not; unfinished output is discarded or kept as it is. */
 	void (*free)(struct sink *s);
 };
 
-/* The first member of every sink. wants: mask of WANT(), made by WANTS(). */
+/* The first member of every sink. wants is a mask of WANT(), made by WANTS(). */
 struct sink {
 	const struct sink_ops *ops;
 	uint64_t wants;
@@ -61,9 +64,8 @@ struct source;
 
 struct source_ops {
 	/*
-	 * Put everything that the sink wants, and return when there is no
-	 * more. Does not finish the sink. Stops at the sink's first error and
-	 * returns it.
+	 * Put everything that the sink wants, and return when there is no more. Stop at the sink's
+	 * first error and return it. Do not finish the sink.
 	 */
 	int (*run)(struct source *s, struct sink *sink, struct error *err);
 	void (*free)(struct source *s);
@@ -82,11 +84,11 @@ static inline int sink_put(struct sink *s, enum record_kind kind, const void *re
 	return s->ops->put(s, kind, record, err);
 }
 
-/* The same of many of a kind, in a row. */
+/* Like sink_put() for an array of many records of one kind. */
 int sink_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
 		  struct error *err);
 
-/* put_sample(sink, &sample, err) and so on: sink_put() with the type checked. */
+/* Define put_sample(sink, &sample, err) and so on: sink_put() with the type checked. */
 #define PIPE_PUT(kind, KIND, storage, summary) \
 	static inline int put_##kind(struct sink *s, const struct kind *r, struct error *err) \
 	{ \
@@ -110,10 +112,12 @@ static inline uint64_t sink_unstored(const struct sink *s, enum record_kind kind
 	return s->ops->unstored ? s->ops->unstored(s, kind, cpu) : 0;
 }
 
-/* Run source into sink, then finish the sink. Frees neither. */
+/*
+ * Run source into sink, then finish the sink. Frees neither of them. Return 0 or a negative errno.
+ */
 int pipe_join(struct source *source, struct sink *sink, struct error *err);
 
-/* Both accept NULL. */
+/* Both functions accept NULL. */
 void sink_free(struct sink *s);
 void source_free(struct source *s);
 

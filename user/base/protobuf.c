@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The append-only protobuf writer. A value's tag is its field number and a wire type. */
+/* An append-only protobuf writer. The tag of a value is its field number and a wire type. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define WIRE_VARINT 0
 #define WIRE_FIXED64 1
 #define WIRE_LENGTH 2
-#define LENGTH_BYTES 4 /* of a nested message: 4 * 7 bits */
+#define LENGTH_BYTES 4 /* length of a nested message: 4 * 7 bits */
 #define VARINT_MAX 10 /* bytes */
 
 void protobuf_free(struct protobuf *p)
@@ -26,7 +26,7 @@ void protobuf_reset(struct protobuf *p)
 	p->error = 0;
 }
 
-/* Make room for more bytes; false once anything has failed. */
+/* Make room for more bytes. Return false if this or an earlier call failed. */
 static bool reserve(struct protobuf *p, size_t more)
 {
 	size_t capacity = p->capacity ? p->capacity : 4096;
@@ -143,7 +143,10 @@ void protobuf_end(struct protobuf *p, size_t mark)
 		p->error = -EMSGSIZE;
 		return;
 	}
-	/* always 4 bytes: a varint may have leading zeros, which are continued 0x80 bytes */
+	/*
+	 * Always write 4 bytes: a varint may be padded with continuation bytes whose payload is
+	 * zero.
+	 */
 	for (size_t i = mark - LENGTH_BYTES; i < mark; i++, size >>= 7)
 		p->data[i] = (uint8_t)((size & 0x7f) | (i + 1 < mark ? 0x80 : 0));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Numbers with units as they are typed: the arguments of options. */
+/* Parse numbers with units, which are the arguments of options. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ struct suffix {
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * The number text[0..length) times factor. The fraction may be finer than 1
- * (0.3333K), but a fraction of something that has no parts is wrong (0.5 ns).
+ * Multiply the number text[0..length) by factor. The fraction may be finer than 1 (0.3333K), but a
+ * fraction of an indivisible unit is an error (0.5 ns).
  */
 static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret)
 {
@@ -27,7 +27,9 @@ static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret
 			in_fraction = true;
 			continue;
 		}
-		/* 9 digits of a fraction are enough for a nanosecond of a second */
+		/*
+		 * 9 digits of a fraction are enough for nanoseconds of a second; ignore the others.
+		 */
 		if (in_fraction && divisor >= 1000000000)
 			continue;
 		value = value * 10 + (unsigned int)(text[i] - '0');
@@ -38,7 +40,10 @@ static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret
 	}
 	if (in_fraction && factor == 1)
 		return -EINVAL;
-	/* whole and fraction apart: their product with the factor may exceed 128 bits */
+	/*
+	 * Multiply the whole part and the fraction separately, because one product may exceed 128
+	 * bits.
+	 */
 	value = value / divisor * factor + value % divisor * factor / divisor;
 	if (value > UINT64_MAX)
 		return -ERANGE;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A first-in, first-out queue of linked items (queue.h). */
 #include "base/queue.h"
 
 void queue_put(struct queue *q, struct queue_item *item, size_t bytes)

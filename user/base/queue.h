@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue of things that begin with a struct queue_item. Zeroed memory is an empty one.
+ * A queue of structs that begin with a struct queue_item. Zeroed memory is an empty queue.
  *
  *	struct ask { struct queue_item item; ... };
  *	queue_put(&q, &a->item, sizeof(*a));
@@ -14,7 +14,7 @@
 
 struct queue_item {
 	struct queue_item *next;
-	size_t bytes; /* that it counts for */
+	size_t bytes; /* bytes that the item counts for */
 };
 
 struct queue {
@@ -24,9 +24,9 @@ struct queue {
 };
 
 void queue_put(struct queue *q, struct queue_item *item, size_t bytes);
-/* The first one, NULL if there is none. */
+/* Remove and return the first item; NULL if there is none. */
 struct queue_item *queue_take(struct queue *q);
-/* Put all of the second queue behind the first one's, in order: the second is empty then. */
+/* Append all items of behind to q, in order; behind is empty afterwards. */
 void queue_append(struct queue *q, struct queue *behind);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The lists of record.h as tables of data, and the words for their values. */
+/* Tables of data made from the lists of record.h, and the words for enumeration values. */
 #include "base/record.h"
 
 /*
- * A list says I(name, doc) and does not know its struct. So each kind passes
- * the first half of an initializer, which ends inside offsetof(), in front of
- * the macro that completes it: FIELD_OF(host) AS_INT (id, "").
+ * A list contains entries I(name, doc), which do not name the struct. So each kind puts the first
+ * half of an initializer, which ends inside offsetof(), in front of the macro that completes it:
+ * FIELD_OF(host) AS_INT (id, "").
  */
 /* clang-format off */
 #define FIELD_OF(kind) {.offset = __builtin_offsetof(struct kind,
@@ -21,7 +21,9 @@ RECORD_KINDS(FIELD_TABLE)
 
 #define FIELD_COUNT(kind) (sizeof(kind##_fields) / sizeof(kind##_fields[0]))
 
-/* Nothing is between the members: a struct can be cleared and compared field by field. */
+/*
+ * There is no padding between members, so that a struct can be cleared and compared field by field.
+ */
 #define NO_PADDING(kind, KIND, storage, summary) \
 	_Static_assert(sizeof(struct kind) == FIELD_COUNT(kind) * 8, #kind " has padding");
 RECORD_KINDS(NO_PADDING)

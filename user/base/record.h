@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that skein knows about time is one of five records (sample,
- * slice, edge, span, counter); beside them stand the entities that they point
- * to, and what could not be recorded (loss). Each kind is one list of fields
- * here, and the struct, the SQL table, the codec, the JSON form and the
- * documentation are made from that list.
+ * Everything that skein records about time is one of five kinds of record (sample, slice, edge,
+ * span, counter). In addition there are the entities that records refer to, and losses (data that
+ * could not be recorded). Each kind is one list of fields in this file; its struct, SQL table,
+ * codec, JSON form and documentation are made from that list.
  *
- * Stamps are ns of CLOCK_BOOTTIME. Ids start at 1, grow, and are never used
- * twice within a trace; 0 means "none". Text is a NUL-terminated byte string
- * that comes from a hostile process: whoever prints it escapes it. NULL text
- * is the same as "".
+ * Time stamps are ns of CLOCK_BOOTTIME. Ids start at 1, grow, and are never reused within a trace;
+ * 0 means "none". A text is a NUL-terminated byte string that comes from a hostile process and must
+ * be escaped when it is printed. NULL is the same as "".
  */
 #ifndef SKEIN_BASE_RECORD_H
 #define SKEIN_BASE_RECORD_H
@@ -19,19 +17,18 @@
 #include <stdint.h>
 
 /*
- * Entities first, then records: a source that reads a file delivers the kinds
- * in this order (slices and edges together), so that whatever an item refers to has been seen
- * before it.
- * A live source may deliver an entity again when it learns more of it (the
- * later one replaces the earlier), and may deliver a frame's name after the
- * first sample that meets it.
+ * Entities come first, then records: a source that reads a file delivers the kinds in this order
+ * (slices and edges together), so that every item comes after the items to which it refers. A live
+ * source may deliver an entity again when it learns more about the entity (the later one replaces
+ * the earlier), and may deliver the name of a frame after the first sample that refers to the
+ * frame.
  *
- * X(kind, KIND, storage, summary), where storage says how a trace keeps it:
- * TABLE   a row each; of several with one key the last one stays
- * STREAM  columns in chunks. There are no texts. The first field orders them:
- *         the time, or the id of stacks, which must grow
- * DERIVED not at all: whoever reads makes it from other kinds. The sums come
- *         from samples, and one key may come several times: add them up
+ * X(kind, KIND, storage, summary), where storage is how a trace stores the kind:
+ *   TABLE   One row each; of several with the same key the last one stays.
+ *   STREAM  Columns in chunks, without texts. The first field orders the records: the time,
+ *           or for stacks the id, which must grow.
+ *   DERIVED Not stored: the reader makes the records from other kinds. Sums are made from
+ *           samples; one key may come several times, and the reader's sink adds them up.
  */
 #define RECORD_KINDS(X) \
 	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
@@ -245,93 +242,91 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 #undef RECORD_ENUM
 
 /*
- * The scheduler's records, as they are stored. Slices on CPU lanes tile the
- * time of their CPU: a thread ran (RUNNING), none did (IDLE), there was no such
- * CPU (OFFLINE), or it is not known (UNKNOWN). A slice on a thread lane is open:
- * the thread was seen in that state at that time, when the recording began or
- * after a loss, and is in it until another record tells otherwise. Edges say who
- * woke whom. All other states of threads follow from these (analyze/states.h).
+ * How the scheduler's records are stored. Slices on CPU lanes tile the time of their CPU: a thread
+ * ran (RUNNING), no thread ran (IDLE), the CPU did not exist (OFFLINE), or this is not known
+ * (UNKNOWN). A slice on a thread lane is open: the thread was seen in that state at that time, when
+ * the recording began or after a loss, and stays in that state until another record changes it.
+ * Edges say which thread woke which. All other states of threads are derived from these two
+ * (analyze/states.h).
  *
- * UNKNOWN on a CPU lane is one of two things. Without a value records are lost, and
- * what any thread did meanwhile that does not run elsewhere is not known. With one a switch
- * was not told: other threads than that of the value, and those that thread lanes tell of
- * then, are not concerned.
+ * UNKNOWN on a CPU lane has one of two meanings. With value 0, records are lost, and the state of
+ * every thread that does not run on another CPU in that time is unknown. With a value (a
+ * thread.id), the kernel did not report a switch, and only that thread and the threads for which
+ * thread lanes have open slices at that time are concerned.
  *
- * They come in the order of slice_order() and edge.time. Where two are equal, slices come
- * before edges.
+ * The records come in the order of slice_order() and edge.time. Of equal times, slices come before
+ * edges.
  */
 
-/*
- * Enumerations are append-only: their values are in files. X(NAME, "text").
- */
+/* Enumerations are append-only because their values are stored in files. X(NAME, "text"). */
 #define LANE_KINDS(X) \
 	X(CPU, "cpu") X(PROCESS, "process") X(THREAD, "thread") X(ACTOR, "actor") \
-	X(INTERRUPT, "interrupt") /* what wakes threads on a CPU without being one; below its lane */
+	X(INTERRUPT, "interrupt") /* wakes threads on a CPU but is no thread; below the CPU */
 
 #define MAPPING_KINDS(X) \
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
 	X(KERNEL, "kernel") /* kernel text, modules and BPF programs */ \
-	X(VDSO, "vdso") /* offsets into the vDSO image */ \
-	X(JIT, "jit") /* generated code of one process; addresses are its own */ \
-	X(PYTHON, "python") /* code objects of one process; addresses are its own */
+	X(VDSO, "vdso") /* addresses are offsets into the vDSO image */ \
+	X(JIT, "jit") /* generated code of one process; addresses are virtual */ \
+	X(PYTHON, "python") /* code objects of one process; addresses are virtual */
 
 #define FRAME_KINDS(X) \
 	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
-	X(END, "end") /* stands at a root that was not reached; address is enum stack_end */
+	X(END, "end") /* marks a root that was not reached; address is enum stack_end */
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
-	X(ASKED, "asked", 2) /* looked for by the symbolizer: without a function, it has none */ \
-	X(INTERPRETER, "interpreter", 4) /* native, an evaluation loop: the frames that it runs, \
-					    if there are any, come next, towards the leaf */ \
-	X(FREED, "freed", 8) /* of Python, without a function: its code object was freed, or its \
-				process over, before the name was read */ \
+	X(ASKED, "asked", 2) /* the symbolizer has looked; without a function, it found none */ \
+	X(INTERPRETER, "interpreter", 4) /* native frame of an evaluation loop; the frames that it \
+					    runs, if any, follow towards the leaf */ \
+	X(FREED, "freed", 8) /* Python frame without a function: the code object was freed, or \
+				the process ended, before the name was read */ \
 	X(UNREADY, "unready", 16) /* its name was still being read when the recording ended */
 
 #define SAMPLE_FLAGS(X) \
 	X(KERNEL, "kernel", 1) /* the sample hit the kernel */ \
-	X(IDLE, "idle", 2) /* of the idle thread */ \
-	X(LATE, "late", 4) /* came behind the watermark */ \
-	X(PYTHON, "python", 8) /* of a thread of a Python interpreter, whose state could be read */ \
-	X(GIL, "gil", 16) /* and it held the interpreter's lock */ \
-	X(COLLECTING, "collecting", 32) /* and was collecting garbage */ \
-	X(UNREAD, "unread", 64) /* it ran Python, whose frames could not be read yet */
+	X(IDLE, "idle", 2) /* sample of the idle thread */ \
+	X(LATE, "late", 4) /* processed after the watermark had passed its time */ \
+	X(PYTHON, "python", 8) /* thread of a Python interpreter whose state could be read */ \
+	X(GIL, "gil", 16) /* the thread held the interpreter's lock */ \
+	X(COLLECTING, "collecting", 32) /* the thread was collecting garbage */ \
+	X(UNREAD, "unread", 64) /* the thread ran Python; its frames could not be read yet */
 
-/* Those that sums are told apart by. */
+/* Samples are added up separately for each combination of these flags. */
 #define SAMPLE_FLAGS_OF_RUNTIME \
 	(SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL | SAMPLE_FLAG_COLLECTING | SAMPLE_FLAG_UNREAD)
 
 /*
- * How the walk of a stack's user part ended, where that is already known. A
- * thread without address space has no user part: what there is is whole.
+ * How the walk of the user part of a stack ended, if that is known. A thread without an address
+ * space has no user part: its stack is whole.
  */
 #define STACK_ENDS(X) \
-	X(WALKED, "walked") /* where a thread begins; complete if its root frame is a START */ \
-	X(DEPTH, "too deep") /* longer than the walker goes */ \
-	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting, or executing a program */ \
+	X(WALKED, "walked") /* to a thread's begin; complete if the root frame is a START */ \
+	X(DEPTH, "too deep") /* the stack has more frames than the walker handles */ \
+	X(NO_MEMORY_MAP, "no address space") /* the thread was exiting or calling exec */ \
 	X(UNREADABLE, "unreadable stack") \
-	X(UNKNOWN_ROOT, "unknown root") /* of a finished stack whose root is no START */ \
+	X(UNKNOWN_ROOT, "unknown root") /* a stack finished in user space has no START root */ \
 	X(UNMAPPED, "left mapped code") /* the next return address lay in no code */ \
-	X(NO_TABLE, "no unwind table") /* and no frame pointers: the file describes no frames */ \
+	X(NO_TABLE, "no unwind table") /* nor frame pointers: the file describes no frames */ \
 	X(EVICTED, "unwind table evicted") /* for want of --unwind-memory */ \
-	X(BAD_ROW, "bad unwind row") /* the file describes the frame in a way that makes no sense */ \
-	X(GENERATED, "generated code") /* a JIT's, without frame pointers */ \
-	X(COPY_END, "longer than the copied stack") /* finished in user space */ \
-	X(NOT_READY, "unwind table not ready") /* when the recording ended */ \
-	X(PYTHON, "Python frames unreadable") /* some of them, whatever became of the native ones */ \
-	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only where it stands is known */
+	X(BAD_ROW, "bad unwind row") /* the file's description of the frame makes no sense */ \
+	X(GENERATED, "generated code") /* code of a JIT without frame pointers */ \
+	X(COPY_END, "longer than the copied stack") /* in a stack finished in user space */ \
+	X(NOT_READY, "unwind table not ready") /* before the recording ended */ \
+	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
+	X(CODE_32_BIT, "32-bit code") /* only the innermost frame of a thread in it is known */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
 	X(SLEEPING, "sleeping") X(DISK, "disk") X(STOPPED, "stopped") X(DEAD, "dead") \
 	X(IDLE, "idle") \
 	X(UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
-	X(THROTTLED, "throttled") /* its cgroup has used up its quota of CPU time */ \
-	X(PARKED, "parked") /* a kernel thread set aside */ \
+	X(THROTTLED, "throttled") /* the cgroup of the thread has used up its quota of CPU time */ \
+	X(PARKED, "parked") /* a parked kernel thread */ \
 	X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
-	X(OFFLINE, "offline") /* there was no such CPU */
+	X(OFFLINE, "offline") /* the CPU did not exist */
 
-/* What a thread waits for that is neither running nor runnable. */
+/* The cause for which a thread waits that is neither running nor runnable. */
 #define WAIT_CLASSES(X) \
 	X(LOCK, "lock") /* futex */ \
 	X(IO, "I/O") \
@@ -348,15 +343,18 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(TIMER, "timer") X(NETWORK, "network") X(BLOCK, "block device") \
 	X(IPI, "another CPU") X(OTHER, "other interrupt")
 
-/* Value of WAKEUP and FORK: number + 1 of the CPU on which the thread is to run; 0 unknown. */
+/*
+ * The value of WAKEUP and FORK is the number + 1 of the CPU on which the thread is to run; 0 if
+ * unknown.
+ */
 #define EDGE_KINDS(X) \
 	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message") \
-	X(FORK, "fork") /* a new thread, by the thread that made it */ \
-	X(MIGRATION, "migration") /* from CPU lane to CPU lane, not at a wake-up; value: thread.id */
+	X(FORK, "fork") /* from the parent thread to its new thread */ \
+	X(MIGRATION, "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
 
 /*
- * X(NAME, "word for tables", whether samples are lost that were due, "what happened, and what to do
- * about it")
+ * X(NAME, "word for tables", whether the lost data are samples that were due, "what happened, and
+ * what to do about it")
  */
 #define LOSS_REASONS(X) \
 	X(RING_FULL, "ring full", true, "the sample ring was full: raise --buffer or lower -F") \
@@ -407,11 +405,11 @@ enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
 #define ENUM_LOSS(N, word, due, text) LOSS_##N,
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
-/* Words for the values above; "?" for a value that is none of them. Static. */
+/* Return the static word for a value of the enumerations above; "?" for an invalid value. */
 const char *mapping_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
-/* Whether there is no more of such a stack, though it has no root: see STACK_ENDS. */
+/* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
 bool stack_end_is_whole(uint64_t end);
 const char *slice_state_word(uint64_t state);
 const char *wait_class_word(uint64_t wait);
@@ -419,19 +417,22 @@ const char *interrupt_word(uint64_t interrupt);
 const char *edge_kind_word(uint64_t kind);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
-/* Whether what is lost for that reason are samples that were due: a term of an account's sum. */
+/*
+ * Return whether losses with that reason are samples that were due, and so a term of an account's
+ * sum.
+ */
 bool loss_reason_is_due(uint64_t reason);
 
 /*
- * The time in whose order a slice is put: its end, when it is known; but one that is open, or
- * tells of lost records, when it begins.
+ * Return the time by which slices are ordered: the end, if it is known; but the begin of a slice
+ * that is open or that stands for lost records.
  */
 static inline uint64_t slice_order(const struct slice *s)
 {
 	return s->end && (s->state != STATE_UNKNOWN || s->value) ? s->end : s->time;
 }
 
-/* The lists above as data, for code that treats every kind alike. */
+/* The lists above as data, for code that treats all kinds alike. */
 enum field_type { FIELD_INT, FIELD_SIGNED, FIELD_TEXT };
 enum storage { STORAGE_TABLE, STORAGE_STREAM, STORAGE_DERIVED };
 

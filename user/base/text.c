@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Making text fit to be shown. Nearly all names are plain ASCII, so every
- * function first takes as much plain text as there is, eight bytes at a time.
+ * Make text fit to be shown. Nearly all names are plain ASCII, so every function first handles the
+ * longest plain prefix, eight bytes at a time.
  */
 #include <stdint.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define ELLIPSIS "\xe2\x80\xa6"
 #define ELLIPSIS_SIZE (sizeof(ELLIPSIS) - 1)
 
-/* How many bytes at the front of text are printable ASCII. */
+/* Return the number of bytes at the front of text that are printable ASCII. */
 static size_t plain_length(const char *text, size_t length)
 {
 	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
@@ -23,7 +23,7 @@ static size_t plain_length(const char *text, size_t length)
 
 		memcpy(&w, text + i, 8);
 		del = w ^ (0x7f * ones);
-		/* a top bit is set in w, or by a borrow from a byte below ' ' or from a DEL */
+		/* A top bit is set in w, or by a borrow from a byte below ' ' or from a DEL. */
 		if ((w | (w - ' ' * ones) | (del - ones)) & tops)
 			break;
 	}
@@ -33,14 +33,14 @@ static size_t plain_length(const char *text, size_t length)
 }
 
 /*
- * Table 3-7 of the Unicode standard: the first byte says how many follow and
- * between which bounds the second one lies; the others are 80..bf.
+ * Table 3-7 of the Unicode standard: the first byte determines how many bytes follow and between
+ * which bounds the second byte lies; the other bytes are 80..bf.
  */
 struct lead {
 	uint8_t first, last; /* range of the first byte */
-	uint8_t low, high; /* of the second */
-	uint8_t follow; /* bytes */
-	uint8_t bits; /* of the first byte that count */
+	uint8_t low, high; /* range of the second byte */
+	uint8_t follow; /* number of bytes that follow */
+	uint8_t bits; /* mask of the payload bits of the first byte */
 };
 
 static const struct lead leads[] = {
@@ -83,7 +83,7 @@ uint32_t text_next(const char **text)
 	return c;
 }
 
-/* UTF-8 of c in out; returns its size, 1 to 4. */
+/* Encode c as UTF-8 in out; return the size, 1 to 4 bytes. */
 static size_t encode(uint32_t c, char out[static 4])
 {
 	size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -107,10 +107,10 @@ static uint32_t shown(uint32_t c)
 	return c;
 }
 
-/* The general case of text_clean(): some of it is not plain, or it must be cut. */
+/* The general case of text_clean(): parts of the text are not plain, or it must be cut. */
 static void clean_slowly(const char *text, char *buf, size_t size)
 {
-	size_t used = 0, cut = 0; /* cut: the last end of a character that leaves room for U+2026 */
+	size_t used = 0, cut = 0; /* cut: last end of a character that leaves room for U+2026 */
 	uint32_t c;
 
 	while ((c = text_next(&text))) {
@@ -186,9 +186,8 @@ static bool in_ranges(uint32_t c, const struct range *ranges, size_t count)
 #define IN(c, ranges) in_ranges(c, ranges, sizeof(ranges) / sizeof((ranges)[0]))
 
 /*
- * Columns by the blocks of Unicode: enough for names in tables. (wcwidth()
- * would depend on the locale, which a profiler run by sudo or a service does
- * not have.)
+ * Return the columns of a character by the blocks of Unicode, which is enough for names in tables.
+ * wcwidth() depends on the locale, which a profiler run by sudo or a service does not have.
  */
 static unsigned int columns_of(uint32_t c)
 {
@@ -219,7 +218,7 @@ unsigned int text_width(const char *text)
 	return columns;
 }
 
-/* The end of the longest front of text within columns and bytes. */
+/* Return the end of the longest prefix of text that fits into columns and bytes. */
 static const char *fit_front(const char *text, unsigned int columns, size_t bytes)
 {
 	const char *start = text, *next = text;
@@ -235,7 +234,7 @@ static const char *fit_front(const char *text, unsigned int columns, size_t byte
 	return text;
 }
 
-/* The start of the longest back of text within columns and bytes. */
+/* Return the start of the longest suffix of text that fits into columns and bytes. */
 static const char *fit_back(const char *text, unsigned int columns, size_t bytes)
 {
 	unsigned int left = text_width(text);
@@ -245,7 +244,7 @@ static const char *fit_back(const char *text, unsigned int columns, size_t bytes
 		const char *next = text;
 		unsigned int width = columns_of(text_next(&next));
 
-		/* an accent whose letter was cut off goes with it */
+		/* A combining accent whose letter was cut off is cut off, too. */
 		if (left <= columns && (size_t)(end - text) <= bytes && width)
 			break;
 		left -= width;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Numbers with units: three digits where there is a choice, and never more than is true. */
+/*
+ * Format numbers with units: three significant digits where there is a choice, without suggesting
+ * more than is true.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +16,9 @@ struct unit {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* value in unit with three digits, such as 1.25, 12.5, 125 or 1020; ".0" and the like left out. */
+/*
+ * Format value in unit with three digits, such as 1.25, 12.5, 125 or 1020; omit a fraction of zero.
+ */
 static char *show(uint64_t value, const struct unit *unit, char *buf, size_t size)
 {
 	double x = (double)value / (double)unit->size;
@@ -32,18 +37,20 @@ static char *show(uint64_t value, const struct unit *unit, char *buf, size_t siz
 	return buf;
 }
 
-/* The largest unit in which value does not round to 0.99 or less; the first one at least. */
+/* Return the largest unit in which value does not round to 0.99 or less, or the smallest unit. */
 static const struct unit *choose(uint64_t value, const struct unit *units, size_t count)
 {
 	const struct unit *u = &units[count - 1];
 
-	/* what rounds up to a whole larger unit is told in it: 999.6 ms is 1 s */
+	/*
+	 * Show a value that rounds up to 1 of the next larger unit in that unit: 999.6 ms is 1 s.
+	 */
 	while (u > units && value < u->size - u[-1].size / 2)
 		u--;
 	return u;
 }
 
-/* "2 min 5 s": a large unit and the next smaller one. */
+/* Format a duration as "2 min 5 s": a large unit and the next smaller one. */
 static char *show_pair(uint64_t ns, const struct unit *small, char *buf, size_t size)
 {
 	uint64_t rounded = ns / small[0].size + (ns % small[0].size >= small[0].size / 2);
@@ -65,9 +72,9 @@ char *show_duration(uint64_t ns, char *buf, size_t size)
 	};
 	size_t i = COUNT(long_units) - 1;
 
-	if (ns < 59950000000) /* what rounds to 60 s is a minute */
+	if (ns < 59950000000) /* 59.95 s and more round to a minute */
 		return show(ns, choose(ns, units, COUNT(units)), buf, size);
-	/* what the next smaller pair would round up to a whole larger unit is told in that */
+	/* Use the larger unit if the next smaller pair would round up to 1 of that unit. */
 	while (i > 1 && ns < long_units[i].size - long_units[i - 2].size / 2)
 		i--;
 	return show_pair(ns, &long_units[i - 1], buf, size);
@@ -102,7 +109,10 @@ char *show_percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
 
-	/* "0.0 %" is nothing and "100.0 %" is all: what only rounds to them is told apart */
+	/*
+	 * "0.0 %" means none and "100.0 %" means all: do not show them for values that only round
+	 * to them.
+	 */
 	if (part && percent < 0.05)
 		snprintf(buf, size, "<0.1 %%");
 	else if (part < whole && percent >= 99.95)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers with their units, for people. Each writes at most size bytes and returns buf. */
+/* Format numbers with units for people. Each function writes at most size bytes and returns buf. */
 #ifndef SKEIN_BASE_UNITS_H
 #define SKEIN_BASE_UNITS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Growing an array by half of itself again, so that pushing costs constant time on average. */
+/* Grow an array by half of its size, so that adding an item costs constant time on average. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +24,10 @@ int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_
 		wanted = 8;
 	if (__builtin_mul_overflow(wanted, item_size, &bytes))
 		return -ENOMEM;
-	/* items points to a pointer of the vector's own type: only its bytes may be touched here */
+	/*
+	 * items points to a pointer of the vector's own type, so only its bytes may be accessed
+	 * here.
+	 */
 	memcpy(&old, items, sizeof(old));
 	new = realloc(old, bytes);
 	if (!new)

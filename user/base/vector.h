@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing array: struct { T *items; size_t count, capacity; }. Zeroed memory
- * is an empty one.
+ * A growing array: struct { T *items; size_t count, capacity; }. Zeroed memory is an empty array.
  *
  *	VECTOR(struct mapping *) v = {0};
  *	if (vector_push(&v, m) < 0) ...
@@ -18,13 +17,13 @@
 		size_t count, capacity; \
 	}
 
-/* Make room for extra more items: 0 or -ENOMEM. Not for direct use. */
+/* Make room for extra more items. Return 0 or -ENOMEM. Not for direct use. */
 int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size);
 
-/* Give back the room for more items than there are. Not for direct use. */
+/* Free the unused room. Not for direct use. */
 void vector_shrink(void *items, size_t *capacity, size_t count, size_t item_size);
 
-/* The check is inline, since room is mostly there. */
+/* The check is inline because there usually is room. */
 #define vector_reserve(v, extra) \
 	((size_t)(extra) <= (v)->capacity - (v)->count \
 		 ? 0 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Escaping for XML. */
+/* Escape text for XML 1.0. */
 #include <stdint.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const char *escape_of(uint32_t c)
 		return "&quot;";
 	case '\'':
 		return "&#39;";
-	case 0xfffd: /* also what text_next() makes of bytes that are no UTF-8 */
+	case 0xfffd: /* text_next() also returns U+FFFD for bytes that are not UTF-8 */
 	case 0xfffe:
 	case 0xffff:
 		return REPLACEMENT;
@@ -30,7 +30,10 @@ static const char *escape_of(uint32_t c)
 	}
 }
 
-/* One character as it is written: its bytes, and how many, which are stepped past in *text. */
+/*
+ * Return the bytes that stand for the next character in XML and store their number in *size; move
+ * *text past the character.
+ */
 static const char *next(const char **text, size_t *size)
 {
 	const char *from = *text;
