@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counting whole and broken stacks, and grouping the broken ones by reason and module. */
+/* Count whole and broken stacks, and group the broken ones by reason and module. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,10 @@
 #include "analyze/broken.h"
 #include "analyze/names.h"
 
-/* What becomes of one sample: the rest are the values of enum stack_end and enum no_user. */
+/*
+ * The verdict on one sample. BROKEN has an enum stack_end and NO_USER an enum no_user as the
+ * reason.
+ */
 enum verdict_kind { COMPLETE, BROKEN, NO_STACK, NO_USER };
 
 struct verdict {
@@ -26,7 +29,7 @@ const char *no_user_word(enum no_user why)
 	return words[why];
 }
 
-/* Which part of stacks was not recorded, because nobody asked for it. */
+/* The only part of stacks that was recorded, if --stacks excluded the other. */
 struct recorded {
 	bool user_only, kernel_only;
 };
@@ -44,7 +47,9 @@ static struct recorded recorded_of(const struct profile *p)
 	return r;
 }
 
-/* Of a stack that is whole though it begins in the kernel. */
+/*
+ * Return whether the stack is a kernel thread's, which is whole although its root is in the kernel.
+ */
 static bool of_kernel_thread(const struct profile *p, uint32_t stack)
 {
 	uint32_t root = p->roots[stack];
@@ -54,9 +59,8 @@ static bool of_kernel_thread(const struct profile *p, uint32_t stack)
 }
 
 /*
- * A user thread's stack is never empty: if nothing else, the reason why it
- * could not be walked is in it. So where no kernel stacks were recorded, no
- * stack at all is a kernel thread's.
+ * A user thread's stack is never empty: if it could not be walked, it contains a frame with the
+ * reason. So without kernel stacks in the recording, an empty stack is that of a kernel thread.
  */
 static struct verdict judge(const struct profile *p, struct recorded recorded, uint32_t stack)
 {
@@ -106,7 +110,10 @@ struct breaking {
 	struct breakages made;
 };
 
-/* The kernel is where a user stack ends from the inside: it is not what broke it. */
+/*
+ * Return the module of the root, or "" for the kernel: the user part of the stack then has no
+ * frame, and the kernel did not break it.
+ */
 static const char *module_at_fault(const struct profile *p, uint32_t stack)
 {
 	uint32_t root = stack == PROFILE_NONE ? PROFILE_NONE : p->roots[stack];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples of a time that moves on, see buckets.h. */
+/* Add up samples in a moving window of time (buckets.h). */
 #include <stdlib.h>
 
 #include "analyze/buckets.h"
 
-/* Sums are merged when there are twice as many as were different, and so many more. */
+/* Merge equal sums when there are twice as many sums as after the last merge, plus this many. */
 #define SPARE 4096
 
 void buckets_init(struct buckets *b, uint64_t window)

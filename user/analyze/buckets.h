@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The samples of a time that moves on, added up in slices of it: what is older than the window
- * leaves slice by slice. So its sums are exactly those of its samples, and what happened before
- * leaves no trace, as it would in sums that decay.
+ * Add up samples in a moving window of time. The window consists of buckets, and buckets older than
+ * the window are dropped one by one. So the sums are exactly those of the samples in the window,
+ * and earlier samples have no influence, as they would in sums that decay.
  */
 #ifndef SKEIN_ANALYZE_BUCKETS_H
 #define SKEIN_ANALYZE_BUCKETS_H
@@ -10,34 +10,34 @@
 #include "base/record.h"
 #include "base/vector.h"
 
-#define BUCKETS 21 /* one is being filled while another one leaves: the others are the window */
+#define BUCKETS 21 /* one is being filled and one is being dropped; the others are the window */
 
 struct bucket {
-	uint64_t number; /* its time over the width */
+	uint64_t number; /* begin of its time divided by the width */
 	VECTOR(struct sum) sums;
-	size_t merged; /* of them are different ones */
+	size_t merged; /* number of sums after the last merge */
 };
 
 struct buckets {
-	uint64_t width; /* ns */
+	uint64_t width; /* ns per bucket */
 	uint64_t last; /* number of the newest bucket */
 	struct bucket ring[BUCKETS];
 };
 
-/* window: ns. */
+/* Initialise; window is in ns. */
 void buckets_init(struct buckets *b, uint64_t window);
 void buckets_free(struct buckets *b);
 
-/* 0 or -ENOMEM. A sample from before the window is left out. */
+/* Add a sample; a sample from before the window is ignored. Return 0 or -ENOMEM. */
 int buckets_add(struct buckets *b, const struct sample *s);
-/* It is that late by now: what is too old is forgotten. */
+/* Move the window to now (ns) and drop the buckets that are too old. */
 void buckets_advance(struct buckets *b, uint64_t now);
-/* When the window begins, ns. */
+/* Return the begin of the window, in ns. */
 uint64_t buckets_begin(const struct buckets *b);
 
 /*
- * The bucket of a place in the ring, with equal sums merged: NULL if it is not in the window, or
- * empty.
+ * Return the bucket at a place in the ring, with equal sums merged; NULL if the bucket is not in
+ * the window or is empty.
  */
 const struct bucket *buckets_at(struct buckets *b, unsigned int place);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One function among its callers and callees, see callers.h. */
+/* Show one function among its callers and callees (callers.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,13 +16,16 @@ static void add_self(struct tree_maker *m, uint32_t node, uint64_t count, uint64
 	m->tree.nodes.items[node].self_weight += weight;
 }
 
-/* By node: what stands for it in the tree of callees; TREE_NONE: it is not below the function. */
+/*
+ * For every node of t, set to[node] to its node in the tree of callees, or TREE_NONE if the node is
+ * not below the function.
+ */
 static int follow(struct tree_maker *m, const struct tree *t, uint32_t label, uint32_t *to)
 {
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
 		const struct tree_node *n = node_at(t, i);
 
-		to[i] = i ? to[n->parent] : TREE_NONE; /* parents come first */
+		to[i] = i ? to[n->parent] : TREE_NONE; /* Parents precede their children. */
 		if (to[i] != TREE_NONE && tree_descend(m, &to[i], n->label) < 0)
 			return -ENOMEM;
 		if (to[i] == TREE_NONE && n->label == label)
@@ -45,7 +48,7 @@ int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
 	return tree_end(&m, rc, ret);
 }
 
-/* From a node of the function upwards, root excluded. */
+/* Add the path from the parent of a node of the function up to the root (excluded). */
 static int climb(struct tree_maker *m, const struct tree *t, uint32_t from)
 {
 	const struct tree_node *n = node_at(t, from);
@@ -60,7 +63,7 @@ static int climb(struct tree_maker *m, const struct tree *t, uint32_t from)
 
 int callers_of(struct tree *ret, const struct tree *t, uint32_t label)
 {
-	/* by node: the function stands there or above */
+	/* by node: whether the node or one above it is the function */
 	bool *within = calloc(t->nodes.count + 1, sizeof(*within));
 	struct tree_maker m = {0};
 	int rc = within ? tree_begin(&m) : -ENOMEM;

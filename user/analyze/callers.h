@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function among its callers and callees: two trees made of one by cutting it at the function.
- * Where it calls itself, the outermost call counts: so both have the weight of its total.
+ * Split a tree at one function into the tree of its callers and the tree of its callees. If the
+ * function calls itself, the outermost call counts, so both trees have the weight of the function's
+ * total.
  */
 #ifndef SKEIN_ANALYZE_CALLERS_H
 #define SKEIN_ANALYZE_CALLERS_H
@@ -9,12 +10,15 @@
 #include "analyze/tree.h"
 
 /*
- * From below the function to the root: the children of the root are who calls it. A path ends
- * (self) where a stack begins. 0 or -ENOMEM; free it with tree_free().
+ * Make the tree of callers: the children of the root are the callers of the function. A path ends
+ * (self) where a stack begins. Return 0 or -ENOMEM; free the tree with tree_free().
  */
 int callers_of(struct tree *ret, const struct tree *t, uint32_t label);
 
-/* From the function on: the root is the function, its children what it calls. */
+/*
+ * Make the tree of callees: the root is the function, its children are the functions it calls.
+ * Return 0 or -ENOMEM; free the tree with tree_free().
+ */
 int callees_of(struct tree *ret, const struct tree *t, uint32_t label);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Comparing recordings. All runs get their names from one table, so that what is the same
- * thing has the same number in each; then every number is a list of counts, one per run.
+ * Compare recordings. All runs intern their names in one table, so that the same thing has the same
+ * label in all runs; every number is then a list of counts, one per run.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 
 #define KTHREADD 2 /* pid of the parent of all kernel threads */
 
-/* All samples, and those in the kernel alone. */
+/* Which samples are counted: all, and those in the kernel alone. */
 enum part { ALL, IN_KERNEL, PARTS };
 
-/* One run while it is compared. */
+/* One run while it is being compared. */
 struct run {
 	struct diff_run given;
 	bool after;
-	double whole; /* what its counts are divided by */
+	double whole; /* divisor of the counts */
 	uint32_t *labels; /* by index of frame */
 	uint64_t *counts[PARTS][DIFF_COSTS]; /* by label */
 	double kernel; /* samples in the kernel */
@@ -32,13 +32,13 @@ struct run {
 struct comparing {
 	struct names names;
 	const struct diff_how *how;
-	uint32_t unknown; /* label of frames that a trace has lost */
-	bool *kernel; /* by label: see struct diff_row */
-	struct run *runs; /* and, if there is one on each side, their stretches in turn */
-	size_t run_count, stretch_count; /* of all stretches */
-	double scale; /* from a value to the unit that is shown */
+	uint32_t unknown; /* label of frames that are missing in a trace */
+	bool *kernel; /* by label; see struct diff_row */
+	struct run *runs; /* then, with one run on each side, their stretches, alternating */
+	size_t run_count, stretch_count; /* stretch_count: of both sides */
+	double scale; /* factor from a value to the unit that is shown */
 	struct diff_noise noise[2]; /* of programs, of the kernel */
-	struct diff_count *list; /* room for one count of each run */
+	struct diff_count *list; /* scratch with room for one count of each run */
 };
 
 static int label(struct comparing *c, const char *name, const char *more, uint32_t *ret)
@@ -75,7 +75,7 @@ static int label_frames(struct comparing *c, struct run *r)
 	return rc;
 }
 
-/* What a group is called in every recording. */
+/* Intern the label of a group, the same in every recording. */
 static int label_group(struct comparing *c, const struct group *g, uint32_t *ret)
 {
 	char pid[32];
@@ -88,7 +88,7 @@ static int label_group(struct comparing *c, const struct group *g, uint32_t *ret
 	return label(c, g->name, c->how->by == GROUP_PROCESS ? pid : "", ret);
 }
 
-/* Whether a group is a kernel thread, or a program that is none but those. */
+/* Return whether a group is a kernel thread, or a program of kernel threads only. */
 static bool is_kernel_thread(const struct comparing *c, const struct process *p)
 {
 	if (c->how->by == GROUP_CONTAINER || c->how->by == GROUP_CGROUP ||
@@ -97,7 +97,10 @@ static bool is_kernel_thread(const struct comparing *c, const struct process *p)
 	return !*p->exe && (p->pid == 0 || p->pid == KTHREADD || p->parent == KTHREADD);
 }
 
-/* The kernel's own text, its modules, and what is in no module. Without c->kernel: label them. */
+/*
+ * Mark the labels of the kernel's own text, its modules, and code in no module. While c->kernel is
+ * NULL, only intern the labels.
+ */
 static int mark_kernel_modules(struct comparing *c, const struct run *r)
 {
 	const struct profile *p = r->given.profile;
@@ -126,7 +129,7 @@ static void mark_kernel_frames(struct comparing *c, const struct run *r)
 	c->kernel[c->unknown] = true;
 }
 
-/* Room for the counts of a run, once all names are known. */
+/* Allocate the counts of a run, once all labels are known. */
 static int make_counts(struct comparing *c, struct run *r)
 {
 	for (int i = 0; i < PARTS * DIFF_COSTS; i++) {
@@ -142,7 +145,7 @@ static int make_counts(struct comparing *c, struct run *r)
 static int count_functions(struct comparing *c, struct run *r, const struct profile *p,
 			   enum part part)
 {
-	/* what functions_of() needs of them: their names */
+	/* functions_of() only needs the names */
 	struct symbols symbols = {.names = c->names};
 	struct tree_view view = {.frame_labels = r->labels, .unknown_label = c->unknown};
 	struct functions found = {0};
@@ -162,7 +165,7 @@ static int count_functions(struct comparing *c, struct run *r, const struct prof
 	return rc;
 }
 
-/* Labels of groups, without which there is no room to count. */
+/* Intern the labels of all groups; the room for counts depends on their number. */
 static int label_groups(struct comparing *c, struct run *r)
 {
 	struct groups groups = {0};
@@ -210,7 +213,7 @@ static int count_part(struct comparing *c, struct run *r, const struct profile *
 					      : count_groups(c, r, p, part);
 }
 
-/* The samples in the kernel, as the same profile with fewer sums. */
+/* Count the samples in the kernel, using a copy of the profile that only has their sums. */
 static int count_kernel(struct comparing *c, struct run *r)
 {
 	struct profile only = *r->given.profile;
@@ -244,7 +247,7 @@ static int count_run(struct comparing *c, struct run *r)
 	return rc ? rc : count_kernel(c, r);
 }
 
-/* First the names of all runs, then their counts. */
+/* Intern the names of all runs first, then count each run. */
 static int count_all(struct comparing *c)
 {
 	bool functions = c->how->by == DIFF_BY_FUNCTION;
@@ -263,7 +266,7 @@ static int count_all(struct comparing *c)
 	return rc;
 }
 
-/* What the counts of a run are divided by, and what a quotient of 1 is shown as. */
+/* Set the divisor of a run's counts, and the scale with which a quotient is shown. */
 static int measure_run(struct comparing *c, struct run *r)
 {
 	enum diff_measure measure = c->how->measure;
@@ -288,7 +291,10 @@ static int measure_run(struct comparing *c, struct run *r)
 	return 0;
 }
 
-/* Whether all that was counted of it, on one side alone, would make the least change. */
+/*
+ * Return whether all counts of both sides, if they were on one side alone, would make the least
+ * change.
+ */
 static bool is_large_enough(const struct comparing *c, const struct diff_count *list, size_t count)
 {
 	double whole[2] = {0, 0}, all = 0;
@@ -306,7 +312,7 @@ static struct diff_count count_of(const struct run *r, uint32_t number, enum dif
 				   r->counts[IN_KERNEL][cost][number], r->kernel};
 }
 
-/* What is known of how the runs vary: of all that is compared, and within these. */
+/* Return how the runs vary: among all things compared, and within the runs for this label. */
 static struct diff_noise noise_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
 {
 	struct diff_noise noise = c->noise[c->kernel[number]];
@@ -318,7 +324,7 @@ static struct diff_noise noise_of(const struct comparing *c, uint32_t number, en
 	return noise;
 }
 
-/* The change of one cost of a label. */
+/* Compute the change of one cost of a label. */
 static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
 {
 	struct diff_noise noise = noise_of(c, number, cost);
@@ -328,7 +334,7 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 	for (size_t i = 0; i < c->run_count; i++) {
 		const struct run *r = &c->runs[i];
 
-		if (r->whole > 0) /* a run without samples says nothing of shares */
+		if (r->whole > 0) /* a run without samples has no shares */
 			c->list[count++] = count_of(r, number, cost);
 	}
 	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE, &noise);
@@ -341,7 +347,10 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 	return change;
 }
 
-/* The mean spread of what has samples enough, which a single one is moderated with. */
+/*
+ * Return the mean spread of all labels with enough samples; the spread of a single label is
+ * moderated with it.
+ */
 static double usual_spread(const struct comparing *c, bool kernel)
 {
 	double sum = 0;
@@ -385,7 +394,10 @@ static int add_rows(struct diff *d, struct comparing *c)
 	return rc;
 }
 
-/* All changes of programs are one family, self and total of everything; those of the kernel one. */
+/*
+ * Correct for multiple tests. All changes of programs are one family, self and total of all rows;
+ * all changes of the kernel are another.
+ */
 static int correct(struct diff *d, bool kernel)
 {
 	struct diff_change **all = calloc(d->rows.count * DIFF_COSTS + 1, sizeof(*all));
@@ -415,15 +427,16 @@ const char *diff_stars(const struct diff_change *c)
 	return c->q <= 0.001 ? "***" : c->q <= 0.01 ? "**" : "*";
 }
 
-/* -1, 0 or 1 as qsort() wants it: the larger first. */
+/* Order for qsort(): return -1, 0 or 1, so that the larger comes first. */
 static int larger(double x, double y)
 {
 	return (x < y) - (x > y);
 }
 
 /*
- * What changed itself, by how much; then what changed through what it calls; then the rest; and in
- * the end by name, so that the order is the same whichever side is before.
+ * Order: first rows whose self changed, by amount; then rows whose total changed, by amount; then
+ * the others. Equal rows are ordered by name, so that the order does not depend on which side is
+ * before.
  */
 static int more_changed(const void *a, const void *b)
 {
@@ -451,7 +464,7 @@ static int add_run(struct comparing *c, struct run *r, const struct diff_run *gi
 	return measure_run(c, r);
 }
 
-/* How many stretches of each side can be compared in pairs. */
+/* Return how many stretches of each side can be compared in pairs. */
 static size_t count_stretches(const struct diff_side sides[2])
 {
 	const struct diff_run *before = sides[0].runs, *after = sides[1].runs;

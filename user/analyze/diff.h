@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What changed between two recordings, or between several of each side: function by function,
- * self and total, or by program, thread and the like. Things are the same if their names are: of a
- * function its name and module, of a program its name, of a process its name and pid, of a thread
- * its name and its process's. Pure.
+ * Find the changes between two recordings, or between several on each side: function by function,
+ * self and total, or by program, thread and so on. Things are the same if their names are the same:
+ * name and module of a function, name of a program, name and pid of a process, name and process
+ * name of a thread. Pure functions.
  */
 #ifndef SKEIN_ANALYZE_DIFF_H
 #define SKEIN_ANALYZE_DIFF_H
@@ -13,13 +13,13 @@
 #include "analyze/names.h"
 #include "base/vector.h"
 
-#define DIFF_BY_FUNCTION GROUP_KIND_COUNT /* beside enum group_by */
+#define DIFF_BY_FUNCTION GROUP_KIND_COUNT /* in addition to enum group_by */
 
-/* What counts are compared as. X(NAME, "word of the command line") */
+/* The unit in which counts are compared. X(NAME, "word of the command line") */
 #define DIFF_MEASURES(X) \
 	X(SHARE, "share") /* percent of all samples */ \
-	X(TIME, "time") /* per time of recording: percent of a CPU, or the event's unit per second */ \
-	X(NONE, "none") /* as it is: seconds of CPU, or the event's unit */
+	X(TIME, "time") /* per time: percent of a CPU, or the event's unit per second */ \
+	X(NONE, "none") /* unchanged: seconds of CPU, or the event's unit */
 
 #define DIFF_ENUM(NAME, word) DIFF_##NAME,
 enum diff_measure { DIFF_MEASURES(DIFF_ENUM) DIFF_MEASURE_COUNT };
@@ -28,70 +28,74 @@ enum diff_measure { DIFF_MEASURES(DIFF_ENUM) DIFF_MEASURE_COUNT };
 /* One recording. */
 struct diff_run {
 	const struct profile *profile;
-	uint32_t event; /* index of the one that is compared */
-	uint64_t time; /* how long it was recorded, ns; only DIFF_TIME needs it */
+	uint32_t event; /* index of the event that is compared */
+	uint64_t time; /* duration of the recording, ns; only needed for DIFF_TIME */
 	/*
-	 * Stretches of it, of equal length and one after the other, as profiles of their own: they
-	 * show how it varies within, where there is one run a side. count 0: none.
+	 * Consecutive stretches of the recording, of equal length, as profiles of their own; with
+	 * one run on each side, they show how the run varies within. stretch_count is 0 if there
+	 * are none.
 	 */
 	const struct diff_run *stretches;
 	size_t stretch_count;
 };
 
-#define DIFF_STRETCHES 8 /* of a run: enough degrees of freedom, and longer than most phases */
+#define DIFF_STRETCHES 8 /* per run; enough degrees of freedom, and longer than most phases */
 
-/* What is compared, and how. */
+/* The choice of the things to compare, the unit, and the smallest change. */
 struct diff_how {
 	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
 	enum diff_measure measure;
-	double least; /* in the measure's unit: what is too small to change by it is not tested */
+	double least; /* measure's unit; rows that cannot change by this much are not tested */
 };
 
 struct diff_side {
 	const struct diff_run *runs;
-	size_t count; /* 1 at least */
+	size_t count; /* at least 1 */
 };
 
 enum diff_cost { DIFF_SELF, DIFF_TOTAL, DIFF_COSTS };
 
 struct diff_row {
 	const char *name;
-	const char *more; /* module of a function, process of a thread, pid of a process; or "" */
+	const char *more; /* module of a function, process of a thread, pid of a process, or "" */
 	/*
-	 * A function, module or thread of the kernel, or [unknown]: how much they take depends on
-	 * what else runs on the machine (interrupts, softirqs, page cache) more than on the program.
+	 * A function, module or thread of the kernel, or [unknown]. How much time these take
+	 * depends more on the other load of the machine (interrupts, softirqs, page cache) than on
+	 * the program.
 	 */
 	bool kernel;
 	struct diff_change cost[DIFF_COSTS]; /* values in the measure's unit */
 };
 
 /*
- * What runs of one program are taken to differ by, where one run a side cannot show it: the
- * standard deviations of struct diff_noise. docs/diff.md has the measurements that chose them.
+ * Standard deviations among runs of one program (struct diff_noise) that are assumed when one run
+ * on each side cannot show them. docs/diff.md has the measurements on which the values are based.
  */
 #define DIFF_ASSUMED_PROGRAM 0.10
 #define DIFF_ASSUMED_KERNEL 0.30
 
 struct diff {
 	struct names names;
-	/* what changed itself first, then what changed through its callees, then the rest */
+	/* first rows whose self changed, then rows whose callees changed, then the others */
 	VECTOR(struct diff_row) rows;
-	size_t tested[2]; /* rows with samples enough to be tested: of programs, of the kernel */
-	bool costs[DIFF_COSTS]; /* which there are: functions have both, others only a total */
+	size_t tested[2]; /* rows with enough samples to be tested: of programs, of the kernel */
+	bool costs[DIFF_COSTS]; /* the costs that exist: functions have both, others DIFF_TOTAL */
 };
 
 /*
- * sides[0] is before. 0, -ENOMEM, or -EINVAL if a time is needed and there is none. The profiles
- * may go before the diff, which keeps nothing of them. Free it with diff_free().
+ * Compare sides[0] (before) with sides[1] (after). Return 0, -ENOMEM, or -EINVAL if a time is
+ * needed and there is none. The profiles may be freed before the diff, which keeps no pointer to
+ * them. Free the diff with diff_free().
  *
- * Rows of programs are one family of tests, those of the kernel another, each with its own usual
- * spread: neighbours that stir the kernel hide no change of the program, and pose as none.
+ * Rows of programs are one family of tests, rows of the kernel another, each with a usual spread of
+ * its own: so other programs that change the load of the kernel neither hide a change of the
+ * program nor appear as one.
  */
 int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how);
 void diff_free(struct diff *d);
 
 bool diff_is_significant(const struct diff_change *c);
-/* "***", "**", "*" or "": q at most 0.001, 0.01, 0.05. */
+/* Return "***", "**", "*" or "" for q of at most 0.001, 0.01, 0.05, or more. */
 const char *diff_stars(const struct diff_change *c);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lanes and threads by their ids, and which of them a record concerns. The states: track.c. */
+/*
+ * Find lanes and threads by their ids, and the tracks that a record concerns. track.c derives the
+ * states.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +15,20 @@
 #define NAMES_BEFORE_PRUNING 8
 #define RESOLUTION_MAX 64 /* ns */
 
-/* A thread.id of a lane. */
+/* One thread.id of a lane. */
 struct name_of {
 	uint64_t thread;
-	uint32_t next; /* an older one */
+	uint32_t next; /* index in states.names of an older thread.id of the lane, or NO_NAME */
 };
 
 struct states {
 	struct tracks tracks;
 	struct index lanes, threads; /* id -> index in tracks.list */
-	VECTOR(uint32_t) free;	     /* in tracks.list */
+	VECTOR(uint32_t) free;	     /* indexes of unused items of tracks.list */
 	VECTOR(struct name_of) names;
 	uint32_t free_names;
-	uint64_t last_lane; /* they are put in the order of their ids: others below are forgotten */
-	uint64_t buried;    /* as far as those were told */
+	uint64_t last_lane; /* highest lane id put; unknown lanes below have been forgotten */
+	uint64_t buried;    /* time (ns) up to which forgotten threads were reported, at most */
 };
 
 static int no_memory(struct error *err)
@@ -66,7 +69,7 @@ static struct track *find(struct states *s, const struct index *x, uint64_t id)
 	return at == INDEX_NONE ? NULL : &s->tracks.list.items[at];
 }
 
-/* Forget the names from *link on: one that is kept, or the list's head. */
+/* Forget the names of t in the list that begins at *link. */
 static void forget_names(struct states *s, struct track *t, uint32_t *link)
 {
 	uint32_t at = *link;
@@ -84,7 +87,7 @@ static void forget_names(struct states *s, struct track *t, uint32_t *link)
 	}
 }
 
-/* A thread that is dead. What is left of its entities in other records is nothing any more. */
+/* Forget a thread that is dead. Later records that refer to its entities are ignored. */
 static int forget(struct states *s, struct track *t, struct error *err)
 {
 	if (vector_push(&s->free, (uint32_t)(t - s->tracks.list.items)) < 0)
@@ -119,7 +122,7 @@ static int add_track(struct states *s, uint64_t lane, struct track **ret, struct
 	return 0;
 }
 
-/* Who is called by a newer name now will not be called by the older ones again. */
+/* Forget the names that are older than the current one, since no later record uses these. */
 static void prune_names(struct states *s, struct track *t)
 {
 	uint32_t at = t->names;
@@ -203,7 +206,7 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 	}
 	if (!t)
 		rc = add_track(s, r->id, &t, err);
-	if (!rc && again) /* it may have died, and was told until then */
+	if (!rc && again) /* A forgotten thread; its states until buried have been reported. */
 		t->marks[0].time = s->buried;
 	if (!rc && r->kind == LANE_CPU)
 		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
@@ -217,7 +220,10 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 	return 0;
 }
 
-/* Records of a CPU are missing: who is not running on another one is in no certain state. */
+/*
+ * Records of a CPU are missing in [time, end): the state of every thread that does not run on
+ * another CPU is unknown.
+ */
 static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
 {
 	size_t i = 0;
@@ -233,7 +239,10 @@ static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
 	return 0;
 }
 
-/* The CPU's slices tile its time: a hole between two is damage, and lost records as well. */
+/*
+ * The slices of a CPU tile its time: a hole between two slices is damage, and is handled like lost
+ * records.
+ */
 static int fill_hole(struct states *s, struct track *t, uint64_t time, struct error *err)
 {
 	const struct stretch x = {
@@ -261,7 +270,9 @@ static int run_thread(struct states *s, const struct slice *r, uint64_t from, ui
 	if (!t || t->kind != LANE_THREAD)
 		return 0;
 	if (r->left && !state_is_off_cpu(r->left)) {
-		/* one that runs on has another name from here on, and its next slice follows */
+		/*
+		 * A thread that keeps running has a new name from here on; its next slice follows.
+		 */
 		s->tracks.disorder += r->left != STATE_RUNNING;
 		checked.left = 0;
 	}
@@ -307,13 +318,13 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	if (!rc && x.time < x.end)
 		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
 	if (rc < 0 || r->state != STATE_UNKNOWN || r->value)
-		return rc; /* of a switch that was not told thread lanes tell */
+		return rc; /* thread lanes have slices for a switch that was not reported */
 	if (s->tracks.gap < x.end)
 		s->tracks.gap = x.end;
 	return gap(s, x.time, x.end, err);
 }
 
-/* What the thread did from r->value to r->time is not known: a gap of its own. */
+/* The state of the thread from r->value to r->time is not known: this is a gap of its own. */
 static int put_uncertain(struct states *s, struct track *t, const struct slice *r,
 			 struct error *err)
 {
@@ -349,7 +360,7 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 		rc = track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
 		return rc < 0 ? rc : forget(s, t, err);
 	}
-	/* What is known by its records is known better than by a look from outside. */
+	/* A state known from the thread's records is more reliable than one observed. */
 	if (last != STATE_NONE && last != STATE_UNKNOWN)
 		return 0;
 	return track_mark(&s->tracks, t, &m, err);
@@ -378,7 +389,7 @@ static int put_edge(struct states *s, const struct edge *r, struct error *err)
 		s->tracks.disorder += t || r->to > s->last_lane;
 		return 0;
 	}
-	/* A reader of files knows the dead before they were born. */
+	/* When a file is read, the end of a thread may be known before its first record. */
 	if (!t->alive && t->dies && r->time > t->dies)
 		return 0;
 	return track_wake(&s->tracks, t, r, err);
@@ -405,7 +416,10 @@ uint64_t states_settled(const struct states *s)
 	return tracks_settled(&s->tracks);
 }
 
-/* Whether its last record was lost with others: its entity says that it is dead. */
+/*
+ * Return whether the thread's last record was lost, while its entity says that the thread has
+ * ended.
+ */
 static bool died_unseen(const struct track *t, uint64_t time)
 {
 	return t->dies && t->dies < time && track_last(t)->state == STATE_UNKNOWN;
@@ -435,7 +449,10 @@ int states_cut(struct states *s, uint64_t time, struct error *err)
 	return rc;
 }
 
-/* Stamps of slices are rounded down, and the end of the recording is not: one end for all. */
+/*
+ * Return the end of the recording in the resolution of slices: stamps of slices are rounded down,
+ * but the end of the recording is not, and all lanes must end at one time.
+ */
 static uint64_t end_of_slices(const struct states *s, uint64_t time)
 {
 	uint64_t latest = 0;
@@ -463,7 +480,7 @@ int states_end(struct states *s, uint64_t time, struct error *err)
 	return 0;
 }
 
-/* A wake-up of which it is not certain what it did, as a stretch without a state. */
+/* Report a wake-up whose effect is not certain yet, as a stretch without a state. */
 static int each_wake(const struct track *t, uint64_t time, uint64_t waker, uint32_t target,
 		     int (*each)(void *context, const struct stretch *s), void *context)
 {
@@ -521,7 +538,10 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 	return rc;
 }
 
-/* What each_wake() has told: at the base's time, that of the base; later, that of who may run. */
+/*
+ * Restore a wake-up that each_wake() reported: the early wake-up of the base if it has the time of
+ * the base, else the last wake-up of a thread that may be running.
+ */
 static void resume_wake(struct states *s, struct track *t, const struct stretch *open)
 {
 	uint32_t target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the scheduler's records to the states of lanes: what every CPU and
- * every thread did from when to when, without a hole and without an overlap.
- * Pure functions over records; nothing here knows where they come from.
+ * Derive the states of lanes from the scheduler's records: the state of every CPU and every thread
+ * at every time, without holes and overlaps. These are pure functions over records; nothing here
+ * depends on the source of the records.
  *
- * A CPU lane's stretches are its slices, and UNKNOWN where there are none between two. A
- * thread's life is cut where it gets the CPU, leaves it and is woken: RUNNING; what it took on
- * when it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); RUNNABLE from the
- * wake-up on. What a loss makes uncertain is UNKNOWN until a later record tells: never an
- * invented state. A life begins at a thread's first record (or fork) and ends when it is DEAD,
- * which is no stretch.
+ * The stretches of a CPU lane are its slices, and UNKNOWN between two slices that are not adjacent.
+ * The life of a thread is divided when the thread gets a CPU, leaves it or is woken: RUNNING; the
+ * state that the thread took on when it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class,
+ * ...); RUNNABLE from the wake-up on. A state that a loss makes uncertain is UNKNOWN until a later
+ * record makes it certain; no state is invented. A life begins at a thread's first record (or fork)
+ * and ends when the thread is DEAD, which is no stretch.
  *
- * Slices come when they end, so that a thread is known to have run only afterwards: what it did
- * since it left the CPU last is told when it has left it again, or by states_cut(). All that
- * lies before states_settled() is final.
+ * Slices come when they end, so only then is a thread known to have run: its states since it last
+ * left the CPU are reported when it has left the CPU again, or by states_cut(). All stretches that
+ * lie before states_settled() are final.
  */
 #ifndef SKEIN_ANALYZE_STATES_H
 #define SKEIN_ANALYZE_STATES_H
@@ -25,29 +25,40 @@
 #include "base/error.h"
 #include "base/record.h"
 
-/* One lane was in one state. Stretches of a lane tile its life, in order; lanes are mixed. */
+/*
+ * A time in which one lane was in one state. The stretches of a lane tile its life, in order;
+ * stretches of different lanes are interleaved.
+ */
 struct stretch {
 	uint64_t time, end; /* ns; time < end */
-	/* lane.id, of a CPU or thread */
+	/* lane.id of a CPU or thread */
 	uint64_t lane;
-	/* thread.id: who ran on the CPU lane (0: see slice.value), or whose lane it is */
+	/*
+	 * thread.id of the thread that ran on the CPU lane (0: see slice.value), or that has the
+	 * lane
+	 */
 	uint64_t thread;
 	enum slice_state state;
-	enum wait_class wait; /* of a thread that is neither running nor runnable */
+	enum wait_class wait; /* for a thread that is neither running nor runnable */
 	/*
-	 * Of a thread lane. cpu: number + 1 of the CPU on which it ran (RUNNING) or ran last; 0
-	 * unknown. waker: lane.id of the thread or interrupt that woke it, of RUNNABLE after a
-	 * wake-up; 0 otherwise. target: number + 1 of the CPU that it was woken on; 0 unknown.
+	 * For thread lanes. cpu: number + 1 of the CPU on which the thread runs (RUNNING) or ran
+	 * last; 0 if unknown. waker: lane.id of the thread or interrupt that woke the thread, for
+	 * RUNNABLE after a wake-up; else 0. target: number + 1 of the CPU chosen at the wake-up; 0
+	 * if unknown.
 	 */
 	uint64_t cpu, waker, target;
-	/* It began and ended with a record: not cut by the recording, a loss or states_cut(). */
+	/*
+	 * A record marks the begin and one the end: neither was set by the recording, a loss or
+	 * states_cut().
+	 */
 	bool whole;
 };
 
 struct states_events {
 	/*
-	 * 0 or a negative errno, which ends the call that caused it and is returned by it: then
-	 * only states_free() is left to do. It must not put, cut or resume anything itself.
+	 * Called for every stretch. Return 0 or a negative errno. An error ends the call that
+	 * caused the callback, which returns the error; after that, only states_free() may be
+	 * called. The callback must not put, cut or resume.
 	 */
 	int (*stretch)(void *context, const struct stretch *s, struct error *err);
 	void *context;
@@ -59,54 +70,62 @@ int states_new(struct states **ret, const struct states_events *events, struct e
 void states_free(struct states *s);
 
 /*
- * Take one record: lanes and threads before what points to them; slices and
- * edges in the order of slice_order() and edge.time (what comes too early for
- * its lane is cut to what is left of it, and counted by states_disorder()). Other
- * kinds are nothing to it. 0, -ENOMEM or the callback's error.
+ * Process one record: lanes and threads before the records that refer to them; slices and edges in
+ * the order of slice_order() and edge.time. A record that is too early for its lane is cut to the
+ * remaining time and counted by states_disorder(). Other kinds are ignored. Return 0, -ENOMEM or
+ * the callback's error.
  *
- * New lanes have greater ids than those before: a thread that names a lane below the
- * last one, which is not there any more, is dead.
+ * Lane ids must grow: a thread entity whose lane is below the last one, and not known any more,
+ * belongs to a dead thread.
  */
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
 
 /*
- * The time, in ns, before which no slice can begin that is still to come: every CPU lane has told
- * what it did until then. 0 while one has told nothing; UINT64_MAX if there are no CPU lanes.
+ * Return the time (ns) before which no later slice can begin: every CPU lane has slices until then.
+ * 0 while a CPU lane has none; UINT64_MAX if there are no CPU lanes.
  */
 uint64_t states_settled(const struct states *s);
 
 /*
- * Tell the stretches of threads that are still open, as far as time (ns); they go on from there.
- * For who needs every lane's state at one time: a checkpoint, the edge of a window. Beyond
- * states_settled() a thread that may have got a CPU since is told as UNKNOWN, and a slice that
- * turns out to have begun before the cut is told from the cut on: so do not cut there but at the
- * end. Who left the CPU with a wake-up under way (see track.c) is told as asleep until the cut.
+ * Report the open stretches of threads up to time (ns); the stretches continue from there. This is
+ * for callers that need the states of all lanes at one time: a checkpoint, the edge of a window.
+ * After states_settled(), a thread that may have got a CPU since is reported as UNKNOWN, and a
+ * slice that turns out to have begun before the cut is reported from the cut on; so do not cut
+ * there except at the end. A thread that left the CPU with a wake-up under way (see track.c) is
+ * reported as asleep until the cut. Return 0, -ENOMEM or the callback's error.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /*
- * The recording ended at time: tell what is open, and forget it. If the last slices of CPUs end
- * less than 64 ns before, they end there: stamps are rounded down.
+ * End the recording at time (ns): report the open stretches and forget all lanes. If the last
+ * slices of CPUs end less than 64 ns before time, the stretches end there, too, because stamps of
+ * slices are rounded down.
  */
 int states_end(struct states *s, uint64_t time, struct error *err);
 
 /*
- * Every lane that is alive, as its open stretch: end is 0. For snapshots, from which
- * states_resume() goes on as if it had seen all records before. On a CPU lane that is the end of
- * its last slice.
+ * Call each() for every live lane with its open stretch, whose end is 0. This is for snapshots,
+ * from which states_resume() continues as if all earlier records had been put. The open stretch of
+ * a CPU lane begins at the end of its last slice.
  *
- * A thread's lane may come several times: first what was told until its time (in state 0, if
- * nothing was), then what was heard since and may turn out to be nothing. The last one that has a
- * state is what it is thought to be in; those in state 0 (STATE_NONE) are wake-ups. Keep them all
- * in their order, every field but end.
+ * A thread's lane may be reported several times: first the state reported up to its time
+ * (STATE_NONE if none was), then later changes, which may turn out to be void. The last one with a
+ * state is the state in which the thread is believed to be; those in STATE_NONE are wake-ups. Keep
+ * all of them, in order, with every field except end.
  */
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context);
-/* Lanes and threads have been put before. What contradicts them is left out and counted. */
+/*
+ * Restore one stretch of states_each(). Lanes and threads must have been put before. Stretches that
+ * contradict these are ignored and counted by states_disorder(). Return 0 or -ENOMEM.
+ */
 int states_resume(struct states *s, const struct stretch *open, struct error *err);
 
-/* Records that contradicted what was known, so far. */
+/* Return the number of records so far that contradicted earlier ones. */
 uint64_t states_disorder(const struct states *s);
-/* Memory that it holds, in bytes: it grows with the threads that are alive, not with time. */
+/*
+ * Return the memory in use, in bytes. The size grows with the number of live threads, not with
+ * time.
+ */
 size_t states_bytes(const struct states *s);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One thread's states out of its records.
+ * Derive the states of one thread from its records.
  *
- * A wake-up may come before the slice has ended that the thread leaves to sleep: it was switching
- * out. If the thread runs again without another wake-up, and nothing was lost meanwhile, that one
- * counts, and the thread was runnable from when it left.
+ * A wake-up may come before the end of the slice after which the thread sleeps: the thread was
+ * switching out. If the thread runs again without another wake-up, and no records were lost in
+ * between, that early wake-up counts, and the thread was runnable from the end of the slice on.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void track_init(struct track *t, uint64_t lane)
 	t->count = 1;
 }
 
-/* The last one takes the place of the one that leaves. */
+/* Remove a track from the list of known ones; the last of the list takes its place. */
 void track_leave_known(struct tracks *s, struct track *t)
 {
 	uint32_t at = t->known - 1, moved;
@@ -79,7 +79,7 @@ uint64_t tracks_settled(const struct tracks *s)
 	return least;
 }
 
-/* ended: by a record of that moment. */
+/* Report the stretch of a mark until end. ended: a record of that time ended the stretch. */
 static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_t end, bool ended,
 		struct error *err)
 {
@@ -93,7 +93,7 @@ static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_
 		.whole = m->exact && ended,
 	};
 
-	if (m->state == STATE_UNKNOWN) /* where it is then, nobody knows */
+	if (m->state == STATE_UNKNOWN) /* The CPU of the thread is not known after that, either. */
 		t->cpu = 0;
 	if (m->state == STATE_NONE || m->time >= end)
 		return 0;
@@ -105,14 +105,14 @@ static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_
 	return s->events.stretch(s->events.context, &x, err);
 }
 
-/* Forget marks [from, to), of which the base is none. */
+/* Remove marks [from, to), which do not include the base. */
 static void drop(struct track *t, unsigned int from, unsigned int to)
 {
 	memmove(&t->marks[from], &t->marks[to], (t->count - to) * sizeof(t->marks[0]));
 	t->count -= to - from;
 }
 
-/* The mark that holds at a time: the last that is not behind it. */
+/* Return the index of the mark that holds at a time: the last one that is not later. */
 static unsigned int holds_at(const struct track *t, uint64_t time)
 {
 	unsigned int i = 0;
@@ -122,7 +122,7 @@ static unsigned int holds_at(const struct track *t, uint64_t time)
 	return i;
 }
 
-/* The mark that holds at time becomes the base, and what was before it has been told. */
+/* Make the mark that holds at time the base; the states before time have been reported. */
 static void settle(struct track *t, uint64_t time)
 {
 	unsigned int held = holds_at(t, time);
@@ -138,7 +138,7 @@ static void settle(struct track *t, uint64_t time)
 	}
 }
 
-/* Tell the marks as far as time, where something began (exactly, if a record says so). */
+/* Report the marks until time, when another state began (exact: a record of that time says so). */
 static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exact,
 		      struct error *err)
 {
@@ -150,7 +150,10 @@ static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exa
 	return rc < 0 ? rc : tell(s, t, &t->marks[held], time, exact, err);
 }
 
-/* Nobody else woke it before it ran again: it was the early wake-up. */
+/*
+ * If no other wake-up came before the thread ran at ran, the early wake-up has made the thread
+ * runnable.
+ */
 static void heed_early(struct track *t, uint64_t ran)
 {
 	if (!t->early || holds_at(t, ran))
@@ -159,7 +162,10 @@ static void heed_early(struct track *t, uint64_t ran)
 	t->marks[0].wait = WAIT_NONE;
 }
 
-/* The base after a slice: what the thread took on when it left, and what was heard of later. */
+/*
+ * Set the base after a slice: the state that the thread took on when it left the CPU. Later marks
+ * stay.
+ */
 static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 {
 	struct mark base = {.time = slice->end, .state = STATE_UNKNOWN};
@@ -176,7 +182,10 @@ static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 		base.waker = t->waker;
 		base.target = t->target;
 	}
-	/* Who was seen in the moment in which it left is known better by its leaving. */
+	/*
+	 * A state observed at the moment the thread left is less reliable than the state in which
+	 * it left.
+	 */
 	while (later < t->count &&
 	       (t->marks[later].time < slice->end || (known && t->marks[later].time == slice->end)))
 		later++;
@@ -215,7 +224,7 @@ int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint
 	return rc < 0 ? rc : track_note(s, t, err);
 }
 
-/* Of what was heard behind the first gap, the oldest is as good as not heard. */
+/* Extend the first gap after the base over the mark that follows, which makes room for one mark. */
 static void widen_gap(struct track *t)
 {
 	unsigned int gap = 1;
@@ -230,9 +239,9 @@ static void widen_gap(struct track *t)
 }
 
 /*
- * Room for one more mark. What lies before every slice that is still to come is certain and can
- * be told. Else something is forgotten, and the time of that is unknown; if a slice covers it,
- * nothing is lost by that.
+ * Make room for one more mark. If the first mark lies before every slice that is still to come, it
+ * is certain and is reported. Otherwise a mark is dropped and its time becomes UNKNOWN, which loses
+ * nothing if a slice turns out to cover that time.
  */
 static int make_room(struct tracks *s, struct track *t, struct error *err)
 {
@@ -292,8 +301,8 @@ int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struc
 }
 
 /*
- * Mostly the gap begins now, and the mark is the last one. A gap that is found late takes away
- * what was heard within it.
+ * Usually the gap begins now and becomes the last mark. A gap that is discovered late removes the
+ * marks within it.
  */
 int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err)
 {
@@ -326,7 +335,10 @@ int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, st
 	return track_note(s, t, err);
 }
 
-/* From when on the thread may have been running, without a slice that says so by now. */
+/*
+ * Return the time from which the thread may have been running without a slice so far; time if there
+ * is none.
+ */
 static uint64_t uncertain_from(const struct track *t, uint64_t time, uint64_t settled)
 {
 	for (unsigned int i = 0; i < t->count && t->marks[i].time < time; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What states.c knows of one lane: the state that was told last, and behind it the marks, what was
- * heard since and is not certain yet. A slice comes when it ends: whoever was woken meanwhile,
- * fell into a gap or was seen may turn out to have been running all the while, and
- * then that was nothing.
+ * The data that states.c keeps for one lane: the base, which is the state up to which everything
+ * has been reported, and after it the marks, which are later changes that are not certain yet. A
+ * slice comes when it ends: a thread that was woken, fell into a gap or was observed may turn out
+ * to have been running all the time, and then its marks are void.
  */
 #ifndef SKEIN_ANALYZE_TRACK_H
 #define SKEIN_ANALYZE_TRACK_H
@@ -12,73 +12,81 @@
 #include "base/vector.h"
 
 /*
- * Of one thread between two of its slices. Only several gaps bring more than five; when there are
- * too many, the oldest become certain, or UNKNOWN.
+ * Maximum number of marks of one thread between two of its slices. Only several gaps make more than
+ * five marks; when there are too many, the oldest are reported or become UNKNOWN.
  */
 #define TRACK_MARKS 6
 
-/* From this time on, the lane was in this state: until the next mark, or until now. */
+/* From time on, the lane is in this state, until the next mark or until now. */
 struct mark {
 	uint64_t time;
-	uint64_t waker;	 /* lane.id; of RUNNABLE, and of a base that was woken early */
+	uint64_t waker;	 /* lane.id; for RUNNABLE, and for a base that was woken early */
 	uint32_t target; /* number of the CPU + 1 */
 	uint8_t state, wait;
-	bool exact; /* a record of this moment says so */
+	bool exact; /* a record of this time says so */
 };
 
 /*
- * Of a thread lane: marks[0] is the base, told as far as its time. Its state is NONE, at time 0,
- * while there is no record of a certain state. Of a CPU lane there is only the base: the end of the
- * last slice, and its state.
+ * On a thread lane, marks[0] is the base: everything before its time has been reported. The base
+ * has state NONE and time 0 until a record gives a certain state. A CPU lane only has the base: the
+ * end and the state of the last slice.
  */
 struct track {
 	struct mark marks[TRACK_MARKS];
 	uint64_t lane;
-	uint64_t thread; /* thread.id of its name of then */
-	uint64_t cpu;	 /* number + 1: its own, or that on which the thread ran last */
-	/* The last wake-up; if the thread was running, it may have been about to sleep. */
+	uint64_t thread; /* thread.id of the thread's name at that time */
+	uint64_t cpu;	 /* number + 1 of the CPU, or of the CPU on which the thread ran last */
+	/* The last wake-up. If the thread was running then, it may have been about to sleep. */
 	uint64_t woken, waker;
 	uint32_t target;
-	uint8_t kind;	/* enum lane_kind; 0: the lane has not been put yet, or the track is free */
-	uint8_t count;	/* of marks, at least 1 */
-	bool alive;	/* something was heard of it */
-	bool early;	/* the base is a sleep with a wake-up that came before it began */
-	uint32_t known; /* position + 1 in tracks.known; 0: is not in it */
-	/* Its names, in struct states. */
+	uint8_t kind;	/* enum lane_kind; 0: no lane has been put, or the track is unused */
+	uint8_t count;	/* number of marks, at least 1 */
+	bool alive;	/* the lane has had a record */
+	bool early;	/* the base is a sleep, and its wake-up came before the sleep began */
+	uint32_t known; /* position + 1 in tracks.known; 0 if not in the list */
+	/*
+	 * The thread's names, in struct states: first in the list, number, number at which to
+	 * prune.
+	 */
 	uint32_t names, name_count, prune_at;
-	uint64_t newest, dies; /* the newest thread.id, and thread.end of that */
+	uint64_t newest, dies; /* the newest thread.id and its thread.end */
 };
 
 struct tracks {
 	struct states_events events;
 	VECTOR(struct track) list;
-	VECTOR(uint32_t) cpus;	/* indexes in list, of CPU lanes */
-	VECTOR(uint32_t) known; /* ... of threads whose last mark is a certain state */
-	uint64_t gap;		/* until when records are missing; gaps are put when they begin */
+	VECTOR(uint32_t) cpus;	/* indexes in list of CPU lanes */
+	VECTOR(uint32_t) known; /* indexes in list of threads whose last mark is a certain state */
+	uint64_t gap;		/* time until which records are missing; set when the gap begins */
 	uint64_t cut;		/* time of the last states_cut() */
 	uint64_t disorder;
 };
 
-/* Whether a thread can be in that state, and does not run. */
+/* Return whether a thread can be in that state without running. */
 bool state_is_off_cpu(uint64_t state);
-/* ... and needs a wake-up to get out of it. */
+/* Return whether a thread in that state needs a wake-up to leave it. */
 bool state_is_asleep(uint64_t state);
 
 void track_init(struct track *t, uint64_t lane);
-/* Keeps the list of known ones: to be called after whatever changed the marks. */
+/*
+ * Update the list of known threads; call this after every change of the marks. Return 0 or -ENOMEM.
+ */
 int track_note(struct tracks *s, struct track *t, struct error *err);
 void track_leave_known(struct tracks *s, struct track *t);
 
-/* The thread ran on a CPU (number + 1), as the slice says, but not before from. */
+/*
+ * The thread ran on a CPU (cpu: number + 1) as the slice says, but not before from. begun: the
+ * slice really begins at from.
+ */
 int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from,
 	      uint64_t cpu, bool begun, struct error *err);
-/* Another state began at m->time. What is no news is nothing. */
+/* Another state began at m->time. A state equal to the last one is ignored. */
 int track_mark(struct tracks *s, struct track *t, const struct mark *m, struct error *err);
-/* It was woken: at edge->time. */
+/* The thread was woken at edge->time. */
 int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struct error *err);
 /* Records of some CPU are missing in [time, end). */
 int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err);
-/* Tell what is open as far as time. settled: states_settled(). */
+/* Report the open states until time. settled is states_settled(). */
 int track_cut(struct tracks *s, struct track *t, uint64_t time, uint64_t settled,
 	      struct error *err);
 

@@ -103,14 +103,12 @@ static void sort_part(struct timed *list, size_t count, struct timed *other, uin
 		return;
 	}
 	s = scale_of(list, count);
-	if (s.intervals == 1) /* All records have the same time and already stand in the order in
-			       * which they were added. */
+	if (s.intervals == 1) /* Records of one time already have their order. */
 		return;
 	most = distribute(list, count, &s, other, ends);
 	memcpy(list, other, count * sizeof(*list));
 	if (most <= FEW)
-		sort_few(list, count); /* Sorting the whole list by insertion is cheap: no record
-				        * leaves its interval. */
+		sort_few(list, count); /* No record leaves its interval. */
 	else
 		sort_intervals(list, count, &s, other, ends);
 }

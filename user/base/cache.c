@@ -168,8 +168,7 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 		return true;
 	}
 	if (!c->old.used)
-		return false; /* Every lookup in a table is a cache miss: do not look into an
-			       * empty one. */
+		return false; /* Avoid the cache miss of a lookup in an empty table. */
 	s = find(&c->old, key);
 	if (!taken(s))
 		return false;

@@ -6,8 +6,7 @@
 #include "base/options.h"
 #include "base/text.h"
 
-#define WIDEST_LABEL 28 /* columns; the help of an option with a wider label begins on the next
-			 * line */
+#define WIDEST_LABEL 28 /* columns; below a wider label, the help begins on the next line */
 #define LABEL_SIZE 128
 #define WORDS_SIZE 512
 

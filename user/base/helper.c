@@ -17,11 +17,9 @@
 
 #define SECOND 1000000000ULL
 #define PATIENCE (2 * SECOND)	     /* ns of silence allowed for a child that does not run */
-#define PATIENCE_CPU (4 * SECOND)    /* ns of CPU time allowed in a silence, for a child that
-				      * runs */
+#define PATIENCE_CPU (4 * SECOND)    /* ns of CPU time in a silence, for a child that runs */
 #define PATIENCE_MOST (30 * SECOND)  /* ns of silence allowed, whatever the child does */
-#define LONGEST_STEP SECOND	     /* ns of silence counted between two polls; the rest was a
-				      * pause of ours */
+#define LONGEST_STEP SECOND	     /* ns of silence between two polls; more was our own pause */
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
 #define CLOSE_TRIES 100 /* a millisecond each */

@@ -52,8 +52,7 @@ struct helper {
 	bool timed;	 /* timer has been set and not been read since */
 	uint64_t now;	 /* ns of the owner's clock at the last poll */
 	uint64_t silence;    /* ns without a message while a reply was pending */
-	uint64_t silent_cpu; /* ns of CPU time used by the child, read when half of the allowed
-			      * silence is over */
+	uint64_t silent_cpu; /* ns of CPU time used when half of the allowed silence is over */
 	uint64_t generation; /* number of children started */
 	uint64_t restarts;   /* number of children lost */
 	uint64_t restart_at;

@@ -10,8 +10,7 @@
 
 #include "base/vector.h"
 
-#define PAGE_BYTES (2UL * 1024 * 1024) /* size of a large page on x86-64, and on arm64 with 4 KiB
-				        * pages */
+#define PAGE_BYTES (2UL * 1024 * 1024) /* a large page of x86-64, or arm64 with 4 KiB pages */
 #define GROWTH 4
 
 void *large_alloc(size_t bytes)

@@ -170,8 +170,7 @@ static int parse(const struct command *c, const struct getopt_tables *t, int arg
 {
 	int found, r;
 
-	optind = 0; /* 0 makes getopt_long() start again, even inside a cluster of letters: a GNU
-		     * extension. */
+	optind = 0; /* Restart getopt_long(), even inside a cluster of letters (a GNU extension). */
 	opterr = 0;
 	for (;;) {
 		const struct option_spec *o;
