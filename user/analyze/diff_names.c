@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Naming frames so that the same function has one name in every build. */
+/* Name frames so that the same function has the same name in every build. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -11,12 +11,12 @@
 #include "analyze/names.h"
 #include "base/vector.h"
 
-/* What compilers put behind the names of functions that they made from others. */
+/* Suffixes that compilers append to the names of functions that they made from others. */
 static const char *const suffixes[] = {
 	".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".clone.",
 };
 
-/* Whether all of text is one of the suffixes, with a number where there is one. */
+/* Return whether all of text is one of the suffixes, including its number if it has one. */
 static bool is_suffix(const char *text)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -29,7 +29,7 @@ static bool is_suffix(const char *text)
 	return false;
 }
 
-/* The version of a symbol in a library: "@GLIBC_2.2.5", "@@GLIBC_2.17". */
+/* Return whether text is the version of a symbol in a library: "@GLIBC_2.2.5", "@@GLIBC_2.17". */
 static bool is_version(const char *text)
 {
 	text += 1 + (text[1] == '@');
@@ -52,7 +52,7 @@ static void strip_suffixes(char *name)
 	}
 }
 
-/* "function (file.py)" */
+/* Return "function (file.py)"; NULL without memory. */
 static char *python_function(const struct function *f)
 {
 	const char *slash = *f->file == '<' ? NULL : strrchr(f->file, '/');
@@ -65,7 +65,10 @@ static char *python_function(const struct function *f)
 		       : text;
 }
 
-/* Begins of functions tell nothing where they moved from build to build. */
+/*
+ * Name a frame whose function has no name. If the file was rebuilt, only its module is used,
+ * because the begin of a function is another one in each build. NULL without memory.
+ */
 static char *nameless(const struct profile *p, uint32_t frame)
 {
 	const struct profile_frame *f = &p->frames[frame];
@@ -92,7 +95,9 @@ char *diff_frame_name(const struct profile *p, uint32_t frame)
 	return copy;
 }
 
-/* The files of all profiles, by name: what build the first was, and whether there is another. */
+/*
+ * The files of all profiles, by name: the first build of each, and whether there is another build.
+ */
 struct builds {
 	struct names names;
 	VECTOR(const struct mapping *) first;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests and intervals of two counts. */
+/* Statistical tests and confidence intervals for two counts. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyze/diff_test.h"
 
-#define NORMAL_95 1.959963984540054 /* standard deviations */
-#define NEGLIGIBLE 1e-17 /* of a sum, what is added no more */
+#define NORMAL_95 1.959963984540054 /* standard deviations of a 95 % interval */
+#define NEGLIGIBLE 1e-17 /* relative size of terms left out of a sum */
 #define COVERED 0.95
-#define MANY 1e8 /* variance of a count from which on it is as good as normal, and long to add up */
-#define MANY_FREEDOM 1000 /* from so many on, t is as good as normal */
-#define USUAL_FREEDOM 4 /* degrees of freedom that the usual spread counts for */
+#define MANY 1e8 /* a count of larger variance is normal enough, and slow to add up */
+#define MANY_FREEDOM 1000 /* above this number of degrees of freedom, t is as good as normal */
+#define USUAL_FREEDOM 4 /* weight of the usual spread, in degrees of freedom */
 
-/* All runs of both sides added up. */
+/* The sums of all runs of both sides. */
 struct sides {
 	double count[2], whole[2];
-	double kernel, whole_kernel; /* of both sides */
+	double kernel, whole_kernel; /* kernel counts of both sides */
 	bool shares;
 };
 
@@ -25,7 +25,7 @@ static double log_choose(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* The chance of x of k counts on a side, if nothing changed. */
+/* Return the probability of x of the k counts on a side, if nothing changed. */
 static double chance_of(const struct sides *s, double x, double k, int side)
 {
 	double of = s->whole[side], others = s->whole[!side], part = of / (of + others);
@@ -36,7 +36,7 @@ static double chance_of(const struct sides *s, double x, double k, int side)
 	return exp(log_choose(k, x) + x * log(part) + (k - x) * log1p(-part));
 }
 
-/* How much less likely the next larger x is. */
+/* Return the probability of x + 1 relative to that of x. */
 static double ratio_at(const struct sides *s, double x, double k, int side)
 {
 	double of = s->whole[side], others = s->whole[!side];
@@ -47,8 +47,8 @@ static double ratio_at(const struct sides *s, double x, double k, int side)
 }
 
 /*
- * The chance that, of k counts, as many or more fall on the side where x is more than
- * is expected. Doubled, it is the chance of a change either way.
+ * Return the two-sided p of x of k counts on a side, where x is not less than expected: twice the
+ * probability of x or more, at most 1.
  */
 static double two_sided(const struct sides *s, double x, double k, int side)
 {
@@ -74,7 +74,7 @@ static double exact_chance(const struct sides *s)
 	return k > 0 ? two_sided(s, s->count[side], k, side) : 1;
 }
 
-/* Whether any way to share these counts out would be significant. */
+/* Return whether any distribution of these counts over the two sides would be significant. */
 static bool can_be_significant(const struct sides *s)
 {
 	double k = s->count[0] + s->count[1];
@@ -121,13 +121,16 @@ static double value_of(const struct sides *s, int side)
 	return s->whole[side] > 0 ? s->count[side] / s->whole[side] : 0;
 }
 
-/* The variance of a value over a whole of 1, if sampling alone makes it vary. */
+/* Return the variance of a value over a whole of 1, if only sampling makes it vary. */
 static double variance_of(const struct sides *s, double value)
 {
 	return s->shares ? value * (1 - value) : value;
 }
 
-/* By how much more runs of a side differ than sampling makes them: about 1 if that is all. */
+/*
+ * Return the variance among the runs of a side relative to that of sampling: about 1 if sampling is
+ * the only cause.
+ */
 static double spread_of(const struct sides *s, const struct diff_count *counts, size_t count,
 			 unsigned int freedom)
 {
@@ -143,7 +146,7 @@ static double spread_of(const struct sides *s, const struct diff_count *counts, 
 	return sum / freedom;
 }
 
-/* The variance of the change, as far as sampling goes, if both sides have the same value. */
+/* Return the variance of the change due to sampling, if both sides have the same value. */
 static double sampling_variance(const struct sides *s)
 {
 	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
@@ -151,7 +154,7 @@ static double sampling_variance(const struct sides *s)
 	return variance_of(s, pooled) * (1 / s->whole[0] + 1 / s->whole[1]);
 }
 
-/* |Change| in standard deviations; 0 if there can be none. */
+/* Return |change| in standard deviations; 0 if the variance is 0. */
 static double deviations(const struct sides *s, double spread)
 {
 	double variance = spread * sampling_variance(s);
@@ -159,7 +162,7 @@ static double deviations(const struct sides *s, double spread)
 	return variance > 0 ? fabs(value_of(s, 1) - value_of(s, 0)) / sqrt(variance) : 0;
 }
 
-/* The score interval of one value, z standard deviations wide each way (Wilson 1927). */
+/* Score interval of one value, z standard deviations each way (Wilson 1927). */
 static void score_interval(const struct sides *s, int side, double z, double *low, double *high)
 {
 	double n = s->whole[side], v = value_of(s, side), width = z * z / n;
@@ -184,8 +187,8 @@ static void set_interval(struct diff_change *c, const struct sides *s, double z)
 }
 
 /*
- * Count in how several runs differ: p is the larger for it. Returns how many standard deviations
- * of sampling the interval then has each way.
+ * Account for the variance among several runs: raise p. Return the half-width of the interval in
+ * standard deviations of sampling.
  */
 static double count_runs(struct diff_change *c, const struct sides *s, unsigned int freedom,
 			 double usual)
@@ -204,9 +207,9 @@ static double square(double x)
 }
 
 /*
- * The variance of a value among runs, as it is assumed. A share p of U + K (a program's and kernel
- * time) changes by (1 - p) dU and (1 - p) dK with its own time and by -p dK with other time of the
- * kernel's; that other programs differ among themselves is in the first.
+ * Return the assumed variance of a value among runs. With U and K the shares of program and kernel
+ * time in a value p, the share p changes by (1 - p) dU and (1 - p) dK with the value's own time and
+ * by -p dK with other kernel time; variation among other programs is included in the first.
  */
 static double assumed_variance(const struct sides *s, const struct diff_noise *noise)
 {
@@ -217,13 +220,19 @@ static double assumed_variance(const struct sides *s, const struct diff_noise *n
 	return s->shares ? square(1 - value) * own + square(value * noise->kernel * others) : own;
 }
 
-/* The chance of so many standard deviations; freedom 0: that of a normal variable. */
+/*
+ * Return the two-sided probability of that many standard deviations, of Student's t, or of a normal
+ * variable if freedom is 0.
+ */
 static double chance_beyond(double deviations, unsigned int freedom)
 {
 	return freedom ? diff_student(deviations, freedom) : erfc(deviations / M_SQRT2);
 }
 
-/* Of a sum of variances, of which only the part that is measured varies; 0: so little of it. */
+/*
+ * Return the degrees of freedom of a sum of variances of which only the measured part varies; 0 if
+ * there are so many that the normal distribution can be used.
+ */
 static unsigned int freedom_of(double measured, double all, unsigned int freedom)
 {
 	double sum = freedom * square(all / measured);
@@ -231,7 +240,10 @@ static unsigned int freedom_of(double measured, double all, unsigned int freedom
 	return sum < MANY_FREEDOM ? (unsigned int)sum : 0;
 }
 
-/* The same with one run a side: what is known is an assumption, and how it varies within. */
+/*
+ * Like count_runs() with one run on each side: the variance is assumed, plus the variance within
+ * the runs.
+ */
 static double count_assumed(struct diff_change *c, const struct sides *s,
 			    const struct diff_noise *noise)
 {
@@ -279,7 +291,7 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 	return c;
 }
 
-/* How much a pair weighs: the inverse of its variance by sampling, but for a factor. */
+/* Return the weight of a pair: the inverse of its sampling variance, up to a constant factor. */
 static double weight_of(const struct diff_count *pair)
 {
 	double whole = pair[0].whole + pair[1].whole;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts of samples say of a change: how large it is, within which bounds, and how likely
- * chance alone makes one as large. Pure.
+ * Compute what counts of samples show about a change: its size, its confidence interval, and the
+ * probability that chance alone makes a change as large. Pure functions.
  *
- * Samples are taken at times that have nothing to do with the program, so a count of them is
- * binomial of all samples (a share) or Poisson of a time (a rate), as far as sampling goes. How
- * runs of one program differ from each other is beyond that, and only more than one run
- * on a side can tell.
+ * Samples are taken at times that do not depend on the program, so as far as sampling goes, a count
+ * of samples is binomial for a share of all samples, or Poisson for a rate over time. The
+ * differences among runs of one program come in addition, and only several runs on a side can show
+ * them.
  */
 #ifndef SKEIN_ANALYZE_DIFF_TEST_H
 #define SKEIN_ANALYZE_DIFF_TEST_H
@@ -18,76 +18,89 @@
 /* One count in one run. */
 struct diff_count {
 	uint64_t count;
-	double whole; /* of a share: all samples; of a rate: how long, in any unit. Above 0 */
+	double whole; /* for a share, all samples; for a rate, the duration in any unit; > 0 */
 	bool after; /* which side */
-	uint64_t kernel; /* of count: samples in the kernel */
-	double whole_kernel; /* of a share: all samples in the kernel */
+	uint64_t kernel; /* samples in the kernel, out of count */
+	double whole_kernel; /* for a share: all samples in the kernel */
 };
 
 struct diff_change {
-	uint64_t count[2]; /* before, after: of all runs */
-	double value[2]; /* count over whole; 0 where nothing was counted */
-	double change, low, high; /* value[1] - value[0], and its interval of 95 % */
-	double p; /* that a change as large, or larger, is chance */
-	double q; /* the same among all that were tested: see diff_correct() */
-	double spread; /* by how much runs of a side differ, see diff_change_of(); 0 not known */
-	bool tested; /* there are samples enough for a change to be told from chance at all */
+	uint64_t count[2]; /* sums of all runs before, after */
+	double value[2]; /* count over whole; 0 if the whole is 0 */
+	double change, low, high; /* value[1] - value[0] and its 95 % interval */
+	double p; /* probability that a change as large, or larger, is chance */
+	double q; /* p corrected for all tested changes, see diff_correct() */
+	double spread; /* variance among runs, see diff_change_of(); 0: not known */
+	bool tested; /* there are enough samples for a change to be significant at all */
 };
 
-/* From which q on a change is significant. */
+/* A change with a q of at most this level is significant. */
 #define DIFF_LEVEL 0.05
 
-/* How values differ from run to run beyond sampling, as far as one value's own runs do not show. */
+/*
+ * How values differ from run to run in addition to sampling, as far as the value's own runs do not
+ * show.
+ */
 struct diff_noise {
 	/*
-	 * The mean spread of all that is compared, 1 if it is not known: the spread of a single
-	 * value is moderated with it, since a few runs estimate it badly.
+	 * The mean spread of all things compared; 1 if not known. The spread of a single value is
+	 * moderated with the mean, because a few runs estimate the spread badly.
 	 */
 	double usual;
 	/*
-	 * The standard deviations that are assumed among runs where there is one on each side, so
-	 * that nothing measures them: these parts of the time in programs, and in the kernel.
+	 * The standard deviations that are assumed among runs if there is one run on each side, so
+	 * that nothing measures them: relative to the time in programs, and in the kernel.
 	 */
 	double program, kernel;
-	/* The spread within those two, by diff_spread_within(), and its degrees of freedom; or 0. */
+	/*
+	 * The spread within the two runs by diff_spread_within(), with its degrees of freedom; or
+	 * 0.
+	 */
 	double within;
 	unsigned int freedom;
 };
 
 /*
- * The change between counts of two sides; there may be several runs on each, in any order. q is p
- * until diff_correct(). spread is the variance among runs of a side over that of sampling.
+ * Compute the change between counts of two sides, each of several runs, in any order. q is p until
+ * diff_correct() is called. spread is the variance among the runs of a side relative to that of
+ * sampling.
  *
  * p: Fisher's exact test for shares, the conditional binomial test for rates, two-sided as twice
  * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5). With
- * more than one run on a side it is not below that of a quasi-likelihood t test, whose dispersion
- * comes from how the runs of a side differ (McCullagh and Nelder, Generalized Linear Models, 4.5;
- * moderated as Robinson and Smyth 2007 do). With one on each it is not below that of a normal
- * test whose variance is that of sampling, or within the runs if that is larger, and of runs as
- * noise assumes it (t with the degrees of freedom of Satterthwaite 1946).
- * Interval: score intervals of both values, combined as Newcombe (1998, method 10) does.
+ * more than one run on a side, p is not below that of a quasi-likelihood t test whose dispersion
+ * comes from the differences among the runs of a side (McCullagh and Nelder, Generalized Linear
+ * Models, 4.5; moderated as in Robinson and Smyth 2007). With one run on each side, p is not below
+ * that of a normal test whose variance is the larger of the variances of sampling and within the
+ * runs, plus the variance among runs that noise assumes (t with the degrees of freedom of
+ * Satterthwaite 1946). Interval: score intervals of both values, combined as in Newcombe (1998,
+ * method 10).
  */
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
 				  const struct diff_noise *noise);
 
 /*
- * The same stretches of time of two runs, before and after in turn: the variance of their
- * difference over that of sampling, and *freedom; 0 and 0 of fewer than two. Samples are no
- * independent draws (a program's start is one event, however many samples it has; phases are
- * slow): what differs in one stretch alone is no change of the whole. Stretches are compared in
- * pairs, so that phases which both runs have make no difference.
+ * Compare the same stretches of time of two runs, given as before and after in turn: return the
+ * variance of their difference relative to that of sampling, and its degrees of freedom in
+ * *freedom; both are 0 with fewer than two pairs. Samples are not independent (a program's start is
+ * one event, however many samples it has; phases are slow), so a difference in one stretch alone is
+ * no change of the whole. Stretches are compared in pairs, so that phases that both runs have make
+ * no difference.
  */
 double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
 			  unsigned int *freedom);
 
 /*
- * Set q of those that are tested, by Benjamini and Hochberg (1995): when all with q <= x are
- * taken for changes, x of them are expected to be none. Changes that could not be significant
- * however they were distributed do not count (Gilbert 2005). 0 or -ENOMEM.
+ * Set q of the tested changes by Benjamini and Hochberg (1995): if all changes with q <= x are
+ * taken to be real, a part x of these is expected to be chance. Changes that could not be
+ * significant, whatever their distribution over the sides, do not count (Gilbert 2005). Return 0 or
+ * -ENOMEM.
  */
 int diff_correct(struct diff_change **changes, size_t count);
 
-/* The chance that |T| of that many degrees of freedom is t or more; and the t of a chance. */
+/*
+ * diff_student() returns the probability that |T| with that many degrees of freedom is t or more;
+ * diff_student_bound() returns the t of such a probability.
+ */
 double diff_student(double t, unsigned int freedom);
 double diff_student_bound(double chance, unsigned int freedom);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A filter stands between a source and a sink as a sink itself: it keeps what
- * it needs of every process, thread and event to judge a sample, and passes on
- * what holds.
+ * A filter is implemented as a sink between a source and the sink proper. It keeps the data of
+ * every process, thread and event that it needs to decide about a sample, and passes on the records
+ * that are selected.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,10 @@
 #define LINES (WANT(SLICE) | WANT(EDGE))
 #define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
 
-/* The conditions, in the order of their bits. X(NAME, member, "what was not found", "option") */
+/*
+ * The conditions, in the order of their bits. X(NAME, member, "description for the error",
+ * "option")
+ */
 #define CONDITIONS(X) \
 	X(PID, pids, "process with pid", "--pid") \
 	X(TID, tids, "thread with tid", "--tid") \
@@ -28,7 +31,7 @@
 	X(CONTAINER, container, "process in container", "--container") \
 	X(EVENT, event, "event named", "--event")
 
-/* What --python may ask for: flags of which one is set, and those that are not. */
+/* The words of --python: at least one flag of any must be set, and no flag of none. */
 #define ANY_PYTHON (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD)
 static const struct python_word {
 	const char *word;
@@ -54,30 +57,30 @@ enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 typedef VECTOR(uint64_t) numbers_t; /* sorted */
 
 struct seen_process {
-	unsigned int meets; /* bits of enum condition */
+	unsigned int meets; /* bits of enum condition that the process meets */
 	bool idle;
 };
 
 struct seen_thread {
-	uint64_t process; /* id */
+	uint64_t process; /* process.id */
 	unsigned int meets;
 };
 
 struct seen_event {
-	uint64_t from, to; /* stamps of CLOCK_BOOTTIME, to inclusive */
+	uint64_t from, to; /* stamps of CLOCK_BOOTTIME, to is inclusive */
 	unsigned int meets;
 };
 
 struct filter_source {
 	struct source source;
 	struct source *inner;
-	struct filter f; /* texts stay the caller's */
+	struct filter f; /* the caller owns the texts */
 	numbers_t pids, tids;
-	const struct python_word *python; /* NULL: not asked for */
-	unsigned int unasked; /* conditions that were not asked for: everything meets them */
+	const struct python_word *python; /* NULL without --python */
+	unsigned int unasked; /* conditions that were not given, which everything meets */
 };
 
-/* One run: the sink that the inner source sees. */
+/* One run: the sink into which the inner source runs. */
 struct filter_run {
 	struct sink sink;
 	const struct filter_source *filter;
@@ -89,9 +92,9 @@ struct filter_run {
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
 	VECTOR(struct seen_thread) thread_list;
-	struct names sum_keys; /* what sums are told apart by, as bytes */
+	struct names sum_keys; /* event, thread, stack and flags of sums, as bytes */
 	VECTOR(struct sum) sums;
-	struct filter_lanes *lanes; /* NULL: nobody wants slices or edges */
+	struct filter_lanes *lanes; /* NULL if the sink wants neither slices nor edges */
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -106,7 +109,7 @@ static bool among(const numbers_t *n, uint64_t number)
 	return n->count && bsearch(&number, n->items, n->count, sizeof(number), compare_numbers);
 }
 
-/* "12,13" into sorted numbers. */
+/* Parse a list such as "12,13" into sorted numbers. */
 static int parse_numbers(const char *text, const char *option, numbers_t *ret, struct error *err)
 {
 	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
@@ -131,8 +134,9 @@ static int parse_numbers(const char *text, const char *option, numbers_t *ret, s
 }
 
 /*
- * A path stands for itself and what lies below it, also as it is seen in the
- * file system; anything with a wildcard is a glob over the whole path.
+ * Match a path of a control group. A pattern is a path, which may begin with the mount point of the
+ * file system, and selects that group and all below; a pattern with a wildcard is a glob for the
+ * whole path.
  */
 static bool cgroup_matches(const char *pattern, const char *cgroup)
 {
@@ -154,7 +158,7 @@ static const char *text_of(const char *text)
 	return text ? text : "";
 }
 
-/* Which of the conditions that were asked for a process meets. */
+/* Return the given conditions that a process meets. */
 static unsigned int judge_process(const struct filter_source *s, const struct process *p)
 {
 	const struct filter *f = &s->f;
@@ -183,7 +187,7 @@ static unsigned int judge_thread(const struct filter_source *s, const struct thr
 	return meets;
 }
 
-/* Remember item under id in list; an older one of that id is replaced. */
+/* Store item under id in list, replacing an older item of that id. Evaluates to 0 or -ENOMEM. */
 #define SEEN(index, list, id, item) \
 	({ \
 		uint32_t at_ = index_get(index, id); \
@@ -201,7 +205,7 @@ static unsigned int judge_thread(const struct filter_source *s, const struct thr
 static int see_event(struct filter_run *r, const struct event *e)
 {
 	const struct filter *f = &r->filter->f;
-	/* of several hosts the first was first; all are on one axis */
+	/* Use the first of several hosts: it started first, and all are on one time axis. */
 	uint64_t start = r->host_list.count ? r->host_list.items[0].start : 0;
 	struct seen_event seen = {.from = start + f->from, .to = UINT64_MAX};
 
@@ -240,8 +244,8 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
 }
 
 /*
- * Whether what happened to a thread holds. A thread or process that the trace
- * has lost meets no condition that was asked for, and is not idle.
+ * Return whether a sample or sum of a thread passes. A thread or process that is missing in the
+ * trace meets none of the given conditions, and is not idle. time 0 matches every time range.
  */
 static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
 		   uint64_t time)
@@ -282,7 +286,7 @@ bool filter_holds(const struct source *s, const struct process *p, const struct 
 	return (filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
 }
 
-/* Whether a thread is asked for, whatever the event. */
+/* Return whether a thread is selected, whatever the event. */
 static bool is_asked(const struct filter_run *r, uint64_t thread)
 {
 	uint32_t at = index_get(&r->threads, thread);
@@ -299,7 +303,10 @@ static bool is_asked(const struct filter_run *r, uint64_t thread)
 	return (r->filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
 }
 
-/* What lanes and their records need to know of threads. True if the record is dealt with. */
+/*
+ * Process a record for the filter of lanes, which needs threads, lanes, slices and edges. Return
+ * true if the record needs no further processing; *rc is the result then.
+ */
 static bool put_line(struct filter_run *r, enum record_kind kind, const void *record, int *rc,
 		     struct error *err)
 {
@@ -336,7 +343,7 @@ static int add_up(struct filter_run *r, const struct sample *s)
 	return 0;
 }
 
-/* Sums stand behind the samples and before accounts and losses. */
+/* Sums are put after the samples and before accounts and losses. */
 static int put_sums(struct filter_run *r, struct error *err)
 {
 	int rc = 0;
@@ -371,7 +378,7 @@ static int run_put(struct sink *s, enum record_kind kind, const void *record, st
 	return rc < 0 ? rc : sink_put(r->to, kind, record, err);
 }
 
-/* What holds of sums, in as few rows as there are gaps between them. */
+/* Put the selected sums, in as few arrays as possible. */
 static int put_many_sums(struct filter_run *r, const struct sum *sums, size_t count,
 			 struct error *err)
 {
@@ -396,7 +403,7 @@ static int run_put_many(struct sink *s, enum record_kind kind, const void *recor
 	const char *at = records;
 	int rc = 0;
 
-	if (kind == KIND_STACK) /* they are of nobody */
+	if (kind == KIND_STACK) /* stacks belong to no thread */
 		return sink_put_many(r->to, kind, records, count, err);
 	if (kind == KIND_SUM && !r->lanes)
 		return put_many_sums(r, records, count, err);
@@ -410,7 +417,7 @@ static int run_tick(struct sink *s, uint64_t time, struct error *err)
 	return sink_tick(((struct filter_run *)s)->to, time, err);
 }
 
-/* A condition that nothing in the whole trace meets is a mistake worth a word. */
+/* A condition that nothing in the whole trace meets is a mistake and is reported. */
 static int check_met(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
@@ -447,7 +454,10 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 				      filter->f.to ? filter->f.to : UINT64_MAX, err);
 		if (rc < 0)
 			return rc;
-		/* what threads did when the range begins follows from both */
+		/*
+		 * The states of threads at the begin of the range follow from earlier slices and
+		 * edges.
+		 */
 		r.sink.wants |= WANT(LANE) | (filter->f.from ? LINES : 0);
 	}
 	if (r.add_up)
@@ -497,7 +507,7 @@ static int find_python_word(struct filter_source *s, struct error *err)
 			 s->f.python);
 }
 
-/* Parse what is parsed once. */
+/* Parse and check the conditions once, before any run. */
 static int prepare(struct filter_source *s, struct error *err)
 {
 	const struct filter *f = &s->f;

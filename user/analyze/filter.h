@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filters: a source around a source that lets only part of the samples
- * through. report and export take the same ones.
+ * A filter is a source that wraps a source and passes only part of the samples. report and export
+ * have the same filters.
  */
 #ifndef SKEIN_ANALYZE_FILTER_H
 #define SKEIN_ANALYZE_FILTER_H
@@ -10,44 +10,46 @@
 
 #include "base/pipe.h"
 
-/* Zeroed: everything passes, but the idle thread. All given conditions must hold. */
+/*
+ * All given conditions must hold. With a zeroed struct, everything passes except the idle thread.
+ */
 struct filter {
-	uint64_t from, to; /* ns since the start of the recording; to 0: to the end */
-	const char *pids; /* list "12,13" */
+	uint64_t from, to; /* ns since the start of the recording; to 0: until the end */
+	const char *pids; /* list such as "12,13" */
 	const char *tids;
-	const char *comm; /* glob on the name of the thread or its process */
-	const char *cgroup; /* path: itself and what lies below, or a glob */
+	const char *comm; /* glob for the name of the thread or its process */
+	const char *cgroup; /* path of a group, which includes the groups below; or a glob */
 	const char *container; /* prefix of the container's id */
-	const char *event; /* name */
-	const char *python; /* what the interpreter did: any, gil, no-gil, gc or unread */
-	bool idle; /* let samples of the idle thread through too */
+	const char *event; /* name of an event */
+	const char *python; /* state of the interpreter: any, gil, no-gil, gc or unread */
+	bool idle; /* also pass samples of the idle thread */
 };
 
-/* Whether a filter makes sense: 0 or -EINVAL with what is wrong. */
+/* Check the conditions. Return 0, or -EINVAL (-ENOMEM) with the cause in *err. */
 int filter_check(const struct filter *f, struct error *err);
 
-/* How long the part of a host's recording is that passes, ns; 0 if that is not known. */
+/* Return the length (ns) of the part of a host's recording that passes; 0 if not known. */
 uint64_t filter_time(const struct filter *f, const struct host *h);
 
 /*
- * inner is owned by the new source from success on; the texts in *f stay the
- * caller's and must outlive it. The entities pass untouched; samples and sums
- * are filtered. With a time range, sums are added up from samples, since a
- * trace's own sums cover all of it. Slices and edges pass if their thread is
- * asked for, and none is cut; what other threads ran stays as RUNNING of nobody
- * asked for, so that CPUs stay whole (filter_lanes.h). A condition that nothing
- * in the whole trace meets ends the run with -ENOENT.
+ * Make a filtering source. On success it owns inner; the texts in *f stay the caller's and must
+ * outlive the source. Entities pass unchanged; samples and sums are filtered. With a time range,
+ * sums are made from samples, because the sums of a trace cover all of it. Slices and edges pass if
+ * their thread is selected; they are not cut. Slices of other threads stay as RUNNING with value 0,
+ * so that CPU lanes have no holes (filter_lanes.h). A condition that nothing in the whole trace
+ * meets ends the run with -ENOENT. Return 0 or a negative errno.
  */
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err);
 
 /*
- * Whether a thread of a process is among those that are asked for, time and event apart: for who
- * reads what is no sample. s: of filter_source(), whose inner source may be NULL for this alone.
+ * Return whether a thread of a process is selected, ignoring time and event. This is for readers of
+ * other records than samples. s is a source of filter_source(), whose inner source may be NULL if s
+ * is only used here.
  */
 bool filter_holds(const struct source *s, const struct process *p, const struct thread *t);
 
-/* The words that filter.python may be, one by one until NULL. */
+/* Return the valid words of filter.python one by one, then NULL. */
 const char *filter_python_word(unsigned int index);
 
 #endif

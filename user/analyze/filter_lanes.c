@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which slices and edges hold. */
+/* Decide which slices and edges pass a filter (filter_lanes.h). */
 #include "analyze/filter_lanes.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "analyze/opens.h"
 
 struct filter_lanes {
-	uint64_t from, to;   /* since the start; then stamps */
-	struct index asked;  /* lane.id of threads that are asked for */
-	struct opens *opens; /* what came before the range; NULL: it begins with the trace */
-	bool begun;	     /* the range has */
-	bool started;	     /* a host has told when */
+	uint64_t from, to;   /* ns since the start until a host has come, then stamps */
+	struct index asked;  /* lane.id of selected threads */
+	struct opens *opens; /* records before the range; NULL: the range begins with the trace */
+	bool begun;	     /* the range has begun */
+	bool started;	     /* a host with the start time has come */
 };
 
 int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err)
@@ -68,7 +68,7 @@ static bool is_asked(const struct filter_lanes *l, uint64_t lane)
 	return index_get(&l->asked, lane) != INDEX_NONE;
 }
 
-/* Only CPU lanes have slices with an end. */
+/* Pass a slice. Only CPU lanes have slices with an end. */
 static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct sink *to,
 		      struct error *err)
 {
@@ -118,7 +118,7 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 
 	if (!l->begun && order < l->from) {
 		rc = opens_put(l->opens, kind, record, err);
-		/* a gap may reach into the range */
+		/* A gap before the range may reach into it. */
 		return rc < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
 			       ? rc
 			       : pass_slice(l, record, holds, to, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices and edges of a part of the threads, or of a time range. CPUs stay whole: what others ran
- * is time of which nobody asks. Slices are not cut; those wholly outside the range go, and what
- * threads did when it begins is told in their place.
+ * Select slices and edges of some of the threads, or of a time range. CPU lanes keep all their
+ * slices: slices of other threads stay as RUNNING with value 0. Slices are not cut; those wholly
+ * outside the range are dropped, and the states of threads at the begin of the range are put in
+ * their place.
  */
 #ifndef SKEIN_ANALYZE_FILTER_LANES_H
 #define SKEIN_ANALYZE_FILTER_LANES_H
@@ -11,18 +12,24 @@
 
 struct filter_lanes;
 
-/* from, to: ns since the start of the recording, both inclusive. */
+/*
+ * Make a filter; from and to are ns since the start of the recording, both inclusive. Return 0 or
+ * -ENOMEM.
+ */
 int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err);
-/* Accepts NULL. */
+/* Free the filter, which may be NULL. */
 void filter_lanes_free(struct filter_lanes *l);
 
-/* A host, lane or thread; holds: of a thread, whether it is asked for. */
+/* Process a host, lane or thread. holds: the thread is selected. Return 0 or -ENOMEM. */
 int filter_lanes_see(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
 		     struct error *err);
-/* A slice or edge; holds: whether the thread is asked for that its value names. */
+/*
+ * Process a slice or edge. holds: the thread that its value names is selected. Return 0, -ENOMEM or
+ * the error of the sink.
+ */
 int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
 		     struct sink *to, struct error *err);
-/* There will be no more of them. */
+/* There are no more slices and edges. Return 0, -ENOMEM or the error of the sink. */
 int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Self and total cost of every function, from a tree of functions. */
+/* Compute self and total cost of every function from a tree of functions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +44,19 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
 }
 
 /*
- * The frames of a function are mostly of one kind and mapping, and have one symbol then. So have
- * those of a mapping of which no function is known.
+ * The last frame of a function, or of a mapping without a function. The frames of a function
+ * usually have the same kind and mapping, and then the same symbol; so have the frames of a mapping
+ * of which no function is known.
  */
 struct same {
 	uint64_t kind;
 	uint32_t mapping, symbol;
 };
 
-/* By index of function, then by that of mapping; the last is of frames that have neither. */
+/*
+ * Return a position in the array of struct same: first the functions by index, then the mappings by
+ * index, then one for frames that have neither.
+ */
 static size_t place_of(const struct profile *p, const struct profile_frame *f)
 {
 	if (f->function != PROFILE_NONE)
@@ -61,7 +65,7 @@ static size_t place_of(const struct profile *p, const struct profile_frame *f)
 	       (f->mapping == PROFILE_NONE ? p->mapping_count : f->mapping);
 }
 
-/* Whether anything but kind, mapping and function names a frame. */
+/* Return whether the name of a frame depends on more than kind, mapping and function. */
 static bool has_own_name(const struct profile_frame *f)
 {
 	return f->shown || f->f.kind == FRAME_END || f->f.flags & FRAME_FLAG_FREED;
@@ -183,8 +187,8 @@ const char *symbol_module(const struct symbols *s, uint32_t symbol)
 }
 
 /*
- * Walk the tree depth first; above[] counts how often each function stands on
- * the path to the current node.
+ * Walk the tree depth first. above[] counts how often each function is on the path to the current
+ * node.
  */
 static void add_totals(struct function_cost *costs, const struct tree *t, uint32_t *above)
 {

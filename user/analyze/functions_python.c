@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The cost of Python's functions, with the native ones that they call: a view as if python_alone()
- * had left nothing else in the stacks. Only self time differs from that of the plain stacks, since
- * the total of a function holds all that it calls in either.
+ * Compute the cost of Python functions including the native ones that they call, as if
+ * python_alone() had left nothing else in the stacks. Only self time differs from that of the plain
+ * stacks, because the total of a function includes everything it calls in both cases.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,12 @@
 #include "analyze/functions.h"
 
 #define NONE PROFILE_NONE
-#define INHERITED (PROFILE_NONE - 1) /* native frames work for who called them */
+#define INHERITED (PROFILE_NONE - 1) /* native frames count for their caller */
 
-/* By index of frame, the last for frames which the trace has lost: whose samples end there. */
+/*
+ * Return symbols by index of frame. The last item is for frames missing in the trace; their samples
+ * count for the caller.
+ */
 static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
 	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
@@ -30,10 +33,12 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 	return symbols;
 }
 
-/* of_stack: by index of stack; the function of Python that its samples are of, or NONE. */
+/*
+ * Set of_stack, by index of stack, to the Python function for which its samples count, or to NONE.
+ */
 static void find_functions(uint32_t *of_stack, const struct profile *p, const uint32_t *symbols)
 {
-	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers come first */
+	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers precede their callees */
 		uint32_t frame = p->stacks[i].frame, parent = p->stacks[i].parent;
 		uint32_t symbol = symbols[frame == PROFILE_NONE ? p->frame_count : frame];
 
@@ -57,7 +62,7 @@ static void add_self(struct function_cost *costs, const struct profile *p, uint3
 	}
 }
 
-/* Of all functions those of which a frame of Python is. */
+/* Copy the totals of the functions that have a Python frame. */
 static int add_totals(struct function_cost *costs, const struct functions *all,
 		      const struct profile *p, const struct symbols *s)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The cost of functions straight from the stacks of a profile, where no tree merged by function is
- * needed. A function counts once on a path, and finding recursion takes a walk from caller to
- * callee. A trace may have millions of stacks, far more than a processor's cache holds, and the
- * walk would wait for memory at every step. So stacks are put in the order of the walk first, by
- * passes whose steps do not wait for each other; the walk then reads memory from begin to end, and
- * adds to each stack what its callees cost as it leaves them.
+ * Compute the cost of functions directly from the stacks of a profile, for callers that need no
+ * tree merged by function. A function counts once on a path, and finding recursion takes a walk
+ * from caller to callee. A trace may have millions of stacks, far more than a CPU's cache holds,
+ * and such a walk would wait for memory at every step. So stacks are first put in the order of the
+ * walk, by passes whose steps do not wait for each other. The walk then reads memory from begin to
+ * end, and adds the cost of a stack's callees to the stack as it leaves them.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,32 +15,32 @@
 #include "base/large.h"
 
 #define NONE PROFILE_NONE
-#define AHEAD 16 /* places, for which memory is asked before the walk is there */
-#define MARK (PROFILE_NONE - 1) /* the symbol of frames that are no function */
+#define AHEAD 16 /* places by which the walk prefetches memory */
+#define MARK (PROFILE_NONE - 1) /* symbol of frames that are no function */
 
-/* A stack, at its place in the walk: callees stand after their caller, before its next sibling. */
+/* A stack at its place in the walk: callees follow their caller and precede its next sibling. */
 struct node {
 	uint32_t symbol; /* NONE: no function */
-	uint32_t size; /* nodes, with all its callees */
-	uint32_t sum; /* the last sum of samples that ended there; NONE */
+	uint32_t size; /* number of nodes, including all callees */
+	uint32_t sum; /* last sum of samples that ended at this stack; NONE: no sum */
 };
 
 struct cost {
 	uint64_t count, weight;
 };
 
-/* A stack that the walk is in. */
+/* A stack that the walk has entered and not left. */
 struct entered {
 	uint32_t symbol; /* NONE: no function, or one that is on the path already */
-	uint32_t end; /* the place at which the walk leaves it */
-	struct cost cost; /* of the samples that ended at it, and at callees that were left */
+	uint32_t end; /* place at which the walk leaves the stack */
+	struct cost cost; /* of samples that ended at the stack or at callees left */
 };
 
 struct walk {
 	const struct profile *profile;
-	uint32_t *places; /* by index of stack, and of what is above all roots; sizes at first */
+	uint32_t *places; /* by index of stack, then the root of all; holds sizes at first */
 	struct node *nodes; /* by place */
-	uint32_t *sums; /* by index of sum: another of the same stack; NONE */
+	uint32_t *sums; /* by index of sum: another sum of the same stack; NONE */
 	struct function_cost *costs; /* by symbol */
 	bool *on_path; /* by symbol */
 	VECTOR(struct entered) path;
@@ -53,7 +53,7 @@ static uint32_t caller_of(const struct profile *p, uint32_t stack)
 	return parent == PROFILE_NONE ? p->stack_count : parent;
 }
 
-/* How many nodes each stack has, with all its callees. */
+/* Compute how many nodes each stack has, including all its callees. */
 static void measure(struct walk *w)
 {
 	const struct profile *p = w->profile;
@@ -64,7 +64,10 @@ static void measure(struct walk *w)
 		w->places[caller_of(p, i)] += w->places[i];
 }
 
-/* A mark is like one more call of the function that it stands in: its samples are that one's. */
+/*
+ * Return the symbol of a frame. A mark counts as a recursive call of the function above it, so that
+ * its samples count for that function.
+ */
 static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_t frame,
 			  uint32_t caller)
 {
@@ -72,8 +75,8 @@ static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_
 }
 
 /*
- * symbols: by index of frame; next: memory for as many numbers as there are places, of each stack
- * the place of its next callee.
+ * Put the stacks at their places. symbols is by index of frame. next is memory for as many numbers
+ * as there are places; it holds the place of each stack's next callee.
  */
 static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next)
 {
@@ -97,7 +100,9 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
 	}
 }
 
-/* Sums are found from the places of their stacks, which takes less memory than costs of all. */
+/*
+ * Link the sums to the places of their stacks, which takes less memory than a cost for each stack.
+ */
 static void place_sums(struct walk *w, uint32_t event)
 {
 	const struct profile *p = w->profile;
@@ -114,7 +119,7 @@ static void place_sums(struct walk *w, uint32_t event)
 	}
 }
 
-/* Of the samples that ended at a stack. */
+/* Return the cost of the samples that ended at a stack. */
 static struct cost cost_of(const struct walk *w, const struct node *n)
 {
 	struct cost cost = {0};
@@ -126,7 +131,7 @@ static struct cost cost_of(const struct walk *w, const struct node *n)
 	return cost;
 }
 
-/* Leave the innermost stack: what it cost is also its caller's. */
+/* Leave the innermost stack and add its cost to its caller. */
 static void leave(struct walk *w)
 {
 	const struct entered *left = &w->path.items[--w->path.count];
@@ -177,7 +182,10 @@ static int walk(struct walk *w)
 	return rc;
 }
 
-/* By index of frame; the last is that of frames which the trace has lost. NULL without memory. */
+/*
+ * Return symbols by index of frame; the last item is for frames missing in the trace. NULL without
+ * memory.
+ */
 static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
 	uint32_t *symbols = large_alloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
@@ -190,7 +198,7 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 	return symbols;
 }
 
-/* Places of all stacks, with their symbols. */
+/* Put all stacks at their places, with their symbols. */
 static int place(struct walk *w, const struct symbols *s)
 {
 	uint32_t *symbols = symbols_of_frames(w->profile, s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Adding samples up by whose they are. */
+/* Add up samples by the group of their thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ struct grouping {
 	const struct profile *profile;
 	enum group_by by;
 	struct names keys;    /* of groups: number = index in list */
-	struct index members; /* (group, process) -> seen */
-	uint32_t *of_thread;  /* its group, by index of thread, last: no thread; INDEX_NONE: see */
+	struct index members; /* (group, process) -> present */
+	uint32_t *of_thread;  /* group by index of thread, last: no thread; INDEX_NONE: unset */
 	struct groups groups;
 };
 
@@ -57,7 +57,7 @@ const char *group_module(const struct profile *p, uint32_t stack)
 	return *path ? path : "[unknown]";
 }
 
-/* Everything that tells one group from another, as bytes. */
+/* The data that distinguish groups; converted to bytes. */
 struct group_key {
 	const char *name, *more;
 	uint64_t numbers[3];
@@ -118,7 +118,7 @@ int group_number(struct names *keys, enum group_by by, const struct process *p,
 	return intern_key(keys, &key, ret);
 }
 
-/* The group that a sum belongs to, with its process as a member. */
+/* Find or create the group of a sum, and add the process to its members. */
 static int enter(struct grouping *g, const struct profile_sum *s, uint32_t *ret)
 {
 	const struct profile *p = g->profile;
@@ -249,7 +249,7 @@ void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
 			 ret->by_reason[LOSS_STOLEN]);
 	ret->cut_off = total->cut_off;
 	rest -= (int64_t)total->cut_off;
-	if (!ret->cut_off && rest >= 0 && rest <= tolerance) /* in older traces it is the rest */
+	if (!ret->cut_off && rest >= 0 && rest <= tolerance) /* older traces only have the rest */
 		ret->cut_off = (uint64_t)rest;
 	else if (rest > tolerance || rest < -tolerance)
 		ret->unexplained = rest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counting durations by their length, see histogram.h. */
+/* Count durations by length (histogram.h). */
 #include <errno.h>
 
 #include "analyze/histogram.h"
@@ -12,7 +12,7 @@ static void place(uint64_t value, unsigned int *octave, unsigned int *sub)
 	*sub = (value >> (*octave ? *octave - 1 : 0)) & (HISTOGRAM_SUBS - 1);
 }
 
-/* The middle of a bucket. */
+/* Return the middle of a bucket. */
 static uint64_t middle(unsigned int octave, unsigned int sub)
 {
 	unsigned int shift = octave ? octave - 1 : 0;
@@ -79,7 +79,7 @@ uint64_t histogram_quantile(const struct histogram *h, double percent)
 	uint64_t rank = (uint64_t)exact + ((double)(uint64_t)exact < exact), seen = 0;
 
 	rank = rank ? rank : 1;
-	if (rank >= h->count) /* that one is known exactly */
+	if (rank >= h->count) /* The largest value is known exactly. */
 		return h->max;
 	for (unsigned int octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
 		if (!h->at[octave])

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often durations of which length came: 16 buckets of equal width for each doubling, so
- * that a quantile is at most 1/32 (3.1 %) away from the true one, from 1 ns to 585 years. Only
- * doublings in which something was counted take memory, 128 bytes each. Zeroed memory is an
- * empty one.
+ * Count durations by length. There are 16 buckets of equal width for each doubling, so that a
+ * quantile is at most 1/32 (3.1 %) off, from 1 ns to 585 years. Only doublings with a count take
+ * memory, 128 bytes each. Zeroed memory is an empty histogram.
  */
 #ifndef SKEIN_ANALYZE_HISTOGRAM_H
 #define SKEIN_ANALYZE_HISTOGRAM_H
@@ -14,7 +13,7 @@
 
 #define HISTOGRAM_SUB_BITS 4
 #define HISTOGRAM_SUBS (1u << HISTOGRAM_SUB_BITS)
-/* The first one holds what is smaller than 16, exactly. */
+/* The first octave holds the values below 16, exactly. */
 #define HISTOGRAM_OCTAVES (64 - HISTOGRAM_SUB_BITS + 1)
 
 struct octave {
@@ -22,15 +21,18 @@ struct octave {
 };
 
 struct histogram {
-	uint64_t count, sum, max; /* of the values themselves; sum stays at UINT64_MAX */
+	uint64_t count, sum, max; /* of the exact values; sum saturates at UINT64_MAX */
 	VECTOR(struct octave) octaves;
-	uint8_t at[HISTOGRAM_OCTAVES]; /* number + 1 in octaves; 0: nothing counted there */
+	uint8_t at[HISTOGRAM_OCTAVES]; /* number + 1 in octaves; 0: nothing was counted */
 };
 
-int histogram_add(struct histogram *h, uint64_t value); /* 0 or -ENOMEM */
-/* Add all that from has: 0 or -ENOMEM, with part of it added. */
+int histogram_add(struct histogram *h, uint64_t value); /* returns 0 or -ENOMEM */
+/* Add the counts of from. Return 0, or -ENOMEM with part of the counts added. */
 int histogram_merge(struct histogram *h, const struct histogram *from);
-/* The value that percent of all values do not exceed (nearest rank); 0 of an empty one. */
+/*
+ * Return the value that percent of all values do not exceed (nearest rank); 0 for an empty
+ * histogram.
+ */
 uint64_t histogram_quantile(const struct histogram *h, double percent);
 void histogram_free(struct histogram *h);
 

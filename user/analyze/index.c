@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A map from ids to indexes, see index.h. */
+/* A map from ids to indexes (index.h). */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 #define INDEX_FIRST_CAPACITY 64
 
-/* Where a key is looked for first. */
+/* Return the first slot of the probe for a key. */
 static size_t home(const struct index *x, uint64_t key)
 {
 	return XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
 }
 
-/* The slot that holds key, or the free one where it belongs. */
+/* Return the slot that holds key, or the free one where it would be stored. */
 static struct index_slot *find(const struct index *x, uint64_t key)
 {
 	size_t at = home(x, key);
@@ -27,12 +27,12 @@ static struct index_slot *find(const struct index *x, uint64_t key)
 	return &x->slots[at];
 }
 
-/* Hash what is hashed anew, into so many slots, but for what has become a position. */
+/* Move the hashed keys to a new table with that many slots, except those that are positions now. */
 static int rehash(struct index *x, size_t capacity)
 {
 	struct index fresh = *x;
 
-	/* Without random bytes the index works as well, only predictably. */
+	/* Without random bytes, the index works as well, but is predictable. */
 	if (!x->capacity && getrandom(&fresh.seed, sizeof(fresh.seed), GRND_NONBLOCK) < 0)
 		fresh.seed = 0;
 	fresh.capacity = capacity;
@@ -64,7 +64,7 @@ uint32_t index_get_hashed(const struct index *x, uint64_t key)
 	return x->capacity ? find(x, key)->value : INDEX_NONE;
 }
 
-/* A quarter of the positions is used then, at least. */
+/* Return whether a key may be a position: at least a quarter of the positions is then used. */
 static bool is_dense(const struct index *x, uint64_t key)
 {
 	return key < INDEX_SMALL || key / 4 < x->dense_used;
@@ -85,7 +85,7 @@ static int grow_dense(struct index *x, uint64_t key)
 	x->dense_count = count;
 	if (!x->count || !rehash(x, x->capacity))
 		return 0;
-	x->dense_count = had; /* the hashed ones stay where they are */
+	x->dense_count = had; /* hashed keys stay in the slots */
 	return -ENOMEM;
 }
 
@@ -93,7 +93,7 @@ static int put_hashed(struct index *x, uint64_t key, uint32_t value)
 {
 	struct index_slot *slot;
 
-	/* At most two thirds full, so that probes stay short. */
+	/* At most two thirds of the slots are used, so that probes stay short. */
 	if (3 * (x->count + 1) > 2 * x->capacity &&
 	    rehash(x, x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY) < 0)
 		return -ENOMEM;
@@ -114,7 +114,7 @@ static int put(struct index *x, uint64_t key, uint32_t value)
 	return 0;
 }
 
-/* What was appended becomes as what was put. */
+/* Put the appended keys like all others. */
 static int spread_row(struct index *x)
 {
 	for (uint32_t i = 0; i < x->row_count; i++)
@@ -142,7 +142,7 @@ int index_append(struct index *x, uint64_t key, uint32_t value)
 	return 0;
 }
 
-/* Whoever stands behind the hole, and would not be found across it, moves into it. */
+/* Fill the hole with a following slot whose probe would otherwise end at the hole, and so on. */
 void index_remove(struct index *x, uint64_t key)
 {
 	size_t mask = x->capacity - 1, hole, at;

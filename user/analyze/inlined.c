@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Inlined functions as frames. A stack's node keeps its number in the trace for
- * the innermost function at its address, since samples and callees are there;
- * the functions around it get nodes that the trace does not have.
+ * Turn inlined functions into frames. The stack node of a frame keeps its number in the trace for
+ * the innermost function at the address, because samples and callees refer to that node; the
+ * functions around it get new nodes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "analyze/inlined.h"
 
-/* Functions at one address: a recorder puts fewer. */
+/* functions at one address; a recorder puts fewer */
 #define PLACES_MAX 64
 
 static int by_frame(const void *a, const void *b)
@@ -24,7 +24,9 @@ static int by_frame(const void *a, const void *b)
 	return x->i.depth < y->i.depth ? -1 : x->i.depth > y->i.depth;
 }
 
-/* How many rows of one frame there are from first on; whole: with all their depths. */
+/*
+ * Return the number of rows of the frame that begins at row first. *whole: all depths are present.
+ */
 static uint32_t count_places(const struct profile *p, uint32_t first, bool *whole)
 {
 	uint32_t n = 0;
@@ -55,12 +57,12 @@ void inlined_attach(struct profile *p, bool functions)
 			continue;
 		p->frames[frame].first_place = first;
 		p->frames[frame].place_count = functions ? (uint16_t)count : 0;
-		/* the last is the frame's own function */
+		/* The last row is the frame's own function. */
 		p->frames[frame].file = p->inlined[first + count - 1].i.file;
 	}
 }
 
-/* Inlined functions of a frame. */
+/* Return the number of inlined functions of a frame. */
 static uint32_t inlined_in(const struct profile_frame *f)
 {
 	return f->place_count ? f->place_count - 1 : 0;
@@ -72,8 +74,8 @@ struct expansion {
 	struct profile_stack *stacks;
 	uint8_t *ends;
 	uint32_t *roots;
-	uint32_t *first; /* by frame: its innermost inlined function's */
-	uint32_t *place; /* by stack: where it went */
+	uint32_t *first; /* by frame: the new frame of its innermost inlined function */
+	uint32_t *place; /* by stack: its new index */
 	uint32_t frame_count, stack_count;
 };
 
@@ -96,7 +98,7 @@ static uint64_t count_stacks(const struct profile *p)
 	return count;
 }
 
-/* The frame of an inlined function, within that of the function around it. */
+/* Make the frame of an inlined function, within the frame of the function around it. */
 static struct profile_frame frame_of(const struct profile_frame *around,
 				     const struct profile_inlined *place)
 {
@@ -138,7 +140,7 @@ static void expand_stacks(struct expansion *e)
 		uint32_t more = frame == PROFILE_NONE ? 0 : inlined_in(&p->frames[frame]);
 
 		s.parent = s.parent == PROFILE_NONE ? PROFILE_NONE : e->place[s.parent];
-		/* the outermost first: it is the frame's own function */
+		/* Begin with the outermost, which is the frame's own function. */
 		for (uint32_t n = 0; n <= more; n++) {
 			s.frame = n ? e->first[frame] + more - n : frame;
 			e->place[i] = e->stack_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a profile does with lines of native code and inlined functions. Parts of profile.c;
- * everybody else finds it done.
+ * Add lines of native code and inlined functions to a profile. These are steps of profile.c; other
+ * code sees the result.
  */
 #ifndef SKEIN_ANALYZE_INLINED_H
 #define SKEIN_ANALYZE_INLINED_H
@@ -10,19 +10,22 @@
 #include "analyze/profile.h"
 
 /*
- * Order what is inlined by frame and depth, and tell frames the file of their line and, if
- * functions is set, where their inlined functions are. What is not whole is left out.
+ * Sort the inlined functions by frame and depth, and set each frame's source file and, if functions
+ * is set, the position of its inlined functions. Incomplete rows of a frame are ignored.
  */
 void inlined_attach(struct profile *p, bool functions);
 
 /*
  * Give each inlined function a frame of its own, within the frame of the function around it, and
- * stacks a node for each of them. Node numbers change. 0, -ENOMEM, or -EOVERFLOW; then nothing is
- * changed.
+ * stacks a node for each of them. Numbers of nodes change. Return 0, -ENOMEM or -EOVERFLOW; after
+ * an error nothing is changed.
  */
 int inlined_expand(struct profile *p);
 
-/* Name native frames by line: "function (file.c:line)". Texts are kept. 0 or -ENOMEM. */
+/*
+ * Name native frames by line: "function (file.c:line)". The texts are kept in texts. Return 0 or
+ * -ENOMEM.
+ */
 int inlined_name_lines(struct profile *p, struct names *texts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Questions to a finished profile: how a stack ended, what a frame is called. */
+/* Look up data in a finished profile: how a stack ended, the name of a frame. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,9 @@ const char *module_short_name(const char *path)
 }
 
 /*
- * The name of what is no file: the same in every recording, so that two of them can be compared.
- * Older traces have a pid in the paths of generated code, and perf's name for the kernel.
+ * Return the name of a mapping that is no file, or NULL. The name is the same in every recording,
+ * so that recordings can be compared. Older traces have a pid in the paths of generated code, and
+ * perf's name for the kernel.
  */
 static const char *place_name(const struct mapping *m)
 {
@@ -79,7 +80,9 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
 	return of->shown && f->f.kind == FRAME_PYTHON ? of->shown : of->f.name;
 }
 
-/* What has no name goes by the begin of its function, or by its module where that is not known. */
+/*
+ * Name a frame without a name by the begin of its function, or by its module if that is not known.
+ */
 static const char *nameless(const struct profile *p, const struct profile_frame *f, char *buf,
 			    size_t size)
 {

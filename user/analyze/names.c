@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Texts kept once each, in blocks that are freed together. See names.h. */
+/* Intern texts in blocks that are freed together (names.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,10 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
 	uint64_t hash = XXH3_64bits(data, size);
 	uint32_t number;
 
-	/* Different bytes may share a hash: the later ones take the next free number of it. */
+	/*
+	 * Different bytes may have the same hash; the later ones are stored under the next free
+	 * hash.
+	 */
 	while ((number = index_get(&n->by_hash, hash)) != INDEX_NONE) {
 		if (n->sizes.items[number] == size && !memcmp(n->texts.items[number], data, size)) {
 			*ret = number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The states of threads, followed through what is left out. */
+/* Follow the states of threads through records that are left out (opens.h). */
 #include "analyze/opens.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct opens {
 	struct states *states;
 	VECTOR(uint64_t) cpus; /* lane.id */
 	VECTOR(struct slice) slices;
-	uint64_t time; /* of those */
+	uint64_t time; /* of these slices */
 };
 
 static int ignore_stretch(void *context, const struct stretch *s, struct error *err)
@@ -64,8 +64,9 @@ static bool is_cpu(const struct opens *o, uint64_t lane)
 }
 
 /*
- * A lane's stretches come one after the other. The last tells what it was in, if it is not running
- * by then: that, the slice tells when it ends.
+ * Add an open slice for a lane. The stretches of a lane come one after the other, and the last one
+ * replaces the others. While a thread is running, only the end of its slice will show that; the
+ * open slice has its last known state.
  */
 static int add_open(void *context, const struct stretch *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every thread was in at one time, as the slices with which a recording begins: for who
- * leaves out what was before.
+ * Find the state of every thread at one time, as the slices with which a recording begins. This is
+ * for code that leaves out earlier records.
  */
 #ifndef SKEIN_ANALYZE_OPENS_H
 #define SKEIN_ANALYZE_OPENS_H
@@ -14,16 +14,19 @@
 struct opens;
 
 int opens_new(struct opens **ret, struct error *err);
-/* Accepts NULL. */
+/* Free, which accepts NULL. */
 void opens_free(struct opens *o);
 
-/* Lanes and threads; slices and edges that are left out, in their order. */
+/*
+ * Process lanes and threads, and the slices and edges that are left out, in their order. Return 0
+ * or -ENOMEM.
+ */
 int opens_put(struct opens *o, enum record_kind kind, const void *record, struct error *err);
 
 /*
- * Every thread of which something was heard, as a slice on its lane that is open from time (ns) on:
- * the state that it was in then, UNKNOWN maybe. Valid until the next call of any of these.
- * *count of them; NULL without memory.
+ * Return an array of *count slices: for every thread with a record, a slice on its lane that is
+ * open from time (ns) on, with the thread's state at that time, which may be UNKNOWN. The array is
+ * valid until the next call of any of these functions; NULL without memory.
  */
 const struct slice *opens_at(struct opens *o, uint64_t time, size_t *count);
 

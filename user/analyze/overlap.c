@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many ran at once, see overlap.h. */
+/* Compute how many CPUs or threads ran at once (overlap.h). */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static size_t find(const struct borders *b, uint32_t cpu)
 {
 	size_t at = b->list.count;
 
-	/* from the end, where those are that switch often */
+	/* Search from the end, where the CPUs that switch often are. */
 	while (at-- > 0)
 		if (b->list.items[at].cpu == cpu)
 			return at;
@@ -78,7 +78,7 @@ static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uin
 	return 0;
 }
 
-/* Take the cells from *at on that lie before next: they count from a border on. */
+/* Move the cells from *at on that lie before next to spare, where they count from border on. */
 static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < next; ++*at) {
@@ -90,7 +90,7 @@ static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 	return 0;
 }
 
-/* What lies before the first border can no longer change. */
+/* Count the cells before the first border as done: they can no longer change. */
 static int settle(struct overlap *o, uint64_t first, size_t *at)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < first; ++*at)
@@ -100,8 +100,8 @@ static int settle(struct overlap *o, uint64_t first, size_t *at)
 }
 
 /*
- * Join the cells between two borders, of which there may be more since some vanished. Cells need
- * that only to be few, so it is not done each time.
+ * Join the cells between two borders, of which there may be several since borders have vanished.
+ * This only limits the number of cells, so it is not done at every call.
  */
 static int fold(struct overlap *o, const struct borders *b)
 {
@@ -123,8 +123,8 @@ static int fold(struct overlap *o, const struct borders *b)
 }
 
 /*
- * Raise by one what lies between a border and stop, the rest of which nobody ran so far: from
- * the copies in spare, from *at on.
+ * Raise by one the cells between a border and stop, taken from the copies in spare from *at on. The
+ * rest of that time, in which nothing ran so far, becomes a cell with one running.
  */
 static int raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
 {
@@ -178,7 +178,7 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 		    raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
 			return -ENOMEM;
 	}
-	/* None is left, unless there is no border. */
+	/* No cells are left in spare, unless there are no borders. */
 	for (; at < o->spare.count; at++)
 		if (vector_push(&o->cells, o->spare.items[at]) < 0)
 			return -ENOMEM;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many ran at once, for how long: exactly, in one pass over slices that come in the order of
- * their ends, and without keeping them.
+ * Compute how many threads ran at once, and for how long: exactly, in one pass over slices that
+ * come in the order of their ends, without keeping the slices.
  *
- * A slice is told when it ends, so a count is final only where no CPU has a slice open. But every
- * slice reaches up to the present when it comes: it adds one to all that lies behind its begin.
- * And those that are still to come begin where a CPU's last slice ended. So it is enough to know
- * for how long how many ran between each two of these borders, one for each CPU; where borders
- * vanish, the times between them are added up. Time in which none ran follows from the rest.
+ * A slice comes when it ends, so a count is only final where no CPU has an open slice. But every
+ * slice that comes reaches up to the present, so it adds one to all counts after its begin, and
+ * later slices begin where the last slice of their CPU ended. These ends are the borders, one per
+ * CPU. So it is sufficient to know, between each two borders, for how long how many threads ran;
+ * where borders vanish, the times between them are added up. The time in which none ran is the
+ * rest.
  */
 #ifndef SKEIN_ANALYZE_OVERLAP_H
 #define SKEIN_ANALYZE_OVERLAP_H
@@ -16,7 +17,7 @@
 
 #include "base/vector.h"
 
-/* Up to when each CPU has told what it did, earliest first. Zeroed memory has no CPUs. */
+/* The end of the last slice of each CPU, earliest first. Zeroed memory has no CPUs. */
 struct border {
 	uint64_t time; /* ns */
 	uint32_t cpu;
@@ -26,12 +27,12 @@ struct borders {
 	VECTOR(struct border) list;
 };
 
-/* A CPU, by any number, tells from now on up to time: 0 or -ENOMEM. */
+/* Set the border of a CPU, given by any number, to time. Return 0 or -ENOMEM. */
 int borders_move(struct borders *b, uint32_t cpu, uint64_t time);
-uint64_t borders_get(const struct borders *b, uint32_t cpu); /* 0 of one that is not known */
+uint64_t borders_get(const struct borders *b, uint32_t cpu); /* 0 if the CPU is not known */
 void borders_free(struct borders *b);
 
-/* Of the time from a border to the next one, ns during which that many ran; not none. */
+/* The time (ns) between the border from and the next one in which that many (at least 1) ran. */
 struct overlap_cell {
 	uint64_t from, ns;
 	uint32_t running;
@@ -41,17 +42,17 @@ typedef VECTOR(struct overlap_cell) overlap_cells_t;
 
 struct overlap {
 	overlap_cells_t cells, spare; /* in order of from, then running */
-	VECTOR(uint64_t) done;	      /* ns, by how many ran; [0] stays 0 */
-	uint64_t now;		      /* where the last slice ended */
-	size_t fold_at;		      /* from so many cells on they are brought to the borders */
+	VECTOR(uint64_t) done;	      /* ns by how many ran; [0] stays 0 */
+	uint64_t now;		      /* end of the last slice */
+	size_t fold_at;		      /* number of cells at which they are joined between borders */
 };
 
 /*
- * One slice, before its CPU's border (which is where it begins) moves to its end: 0, -ENOMEM, or
- * -EINVAL and nothing added if one has come that ended later.
+ * Add one slice, before the border of its CPU, which is at the begin of the slice, is moved to its
+ * end. Return 0, -ENOMEM, or -EINVAL without adding the slice if a slice with a later end has come.
  */
 int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint64_t end);
-/* No slice comes any more: done is whole. 0 or -ENOMEM. */
+/* No more slices come: complete done. Return 0 or -ENOMEM. */
 int overlap_finish(struct overlap *o);
 void overlap_free(struct overlap *o);
 

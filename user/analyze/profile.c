@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Building a profile from records. Every entity that is referred to exists
- * from then on, with its id and nothing else until its record comes, so that
- * neither the order of a live source nor the loose ends of a killed one matter.
+ * Build a profile from records. Every entity that a record refers to exists from then on, with only
+ * its id until its own record comes, so that neither the order of a live source nor dangling
+ * references of a killed recorder matter.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,10 +17,10 @@
 #include "base/jobs.h"
 #include "base/large.h"
 
-/* Where each kind is kept in struct profile. size 0: the kind is not kept in an array. */
+/* Where struct profile keeps each kind. size 0: the kind is not kept in an array. */
 static const struct array {
 	size_t items, count; /* offsets */
-	size_t size;	     /* of one item; it begins with the record, but of frames, stacks, sums */
+	size_t size;	     /* of an item, which begins with its record or a part of it */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member, number) \
 	{ \
@@ -43,7 +43,7 @@ static const struct array {
 #undef ARRAY
 };
 
-/* A profile owns the texts that its builder gathered. */
+/* A profile and the texts that it owns. */
 struct owned_profile {
 	struct profile profile;
 	struct names texts;
@@ -52,12 +52,13 @@ struct owned_profile {
 struct builder {
 	struct sink sink;
 	struct owned_profile *made;
-	struct index by_id[KIND_COUNT];	 /* index of the item */
-	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: it came */
+	struct index by_id[KIND_COUNT];	 /* id -> index of the item */
+	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: has come */
 	size_t capacity[KIND_COUNT];
 	/*
-	 * Of a part of a profile: the kinds that it has itself (mask of WANT(); 0: all), and ids of
-	 * the others. What refers to those has their positions here until the parts are joined.
+	 * For a part of a profile: the kinds that are read in this part (mask of WANT(); 0: all),
+	 * and the ids of the others, which records of this part refer to by position until the
+	 * parts are joined.
 	 */
 	uint64_t own;
 	VECTOR(uint64_t) elsewhere[KIND_COUNT];
@@ -68,7 +69,7 @@ struct builder {
 
 #define UNION_MEMBER(kind, KIND, stream, summary) struct kind kind;
 union any_record {
-	uint64_t id; /* the first field of every entity */
+	uint64_t id; /* id is the first field of every entity */
 	RECORD_KINDS(UNION_MEMBER)
 };
 #undef UNION_MEMBER
@@ -81,8 +82,9 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
 }
 
 /*
- * Stacks are read in no order. The others are as fast in small pages, which a virtual machine that
- * gives free memory back to its host has at hand, while large ones are fetched from there first.
+ * Stacks, which are read in random order, use large pages. The other arrays are as fast in small
+ * pages. A virtual machine that gives free memory back to its host has small pages at hand, while
+ * large ones must be fetched from the host first.
  */
 static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
 {
@@ -93,7 +95,7 @@ static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
 	return vector_grow(items, &b->capacity[kind], count, 1, arrays[kind].size);
 }
 
-/* A new item at the end of its array, to be written by the caller. */
+/* Append an item to its array; the caller writes it. */
 static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 {
 	char *profile = (char *)&b->made->profile;
@@ -107,7 +109,7 @@ static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret
 	return 0;
 }
 
-/* Copy a record and its texts to where it stays. */
+/* Copy a record and its texts to its item. */
 static int adopt(struct builder *b, enum record_kind kind, void *to, const void *record)
 {
 	const struct kind *k = &kinds[kind];
@@ -127,7 +129,7 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 	return 0;
 }
 
-/* A new item under an id (or another number that tells it apart). */
+/* Append an item with an id (or another unique number). */
 static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
@@ -162,7 +164,7 @@ static inline int take_frame_at(struct builder *b, uint32_t index, const struct 
 	return rc;
 }
 
-/* An entity: the record itself, then the indexes of what it refers to. */
+/* Store an entity: the record itself, then the indexes of the entities to which it refers. */
 static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t index,
 			  const void *record)
 {
@@ -186,7 +188,7 @@ static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t ind
 	return rc;
 }
 
-/* An entity that has not come yet: its id and nothing else. */
+/* Create an entity whose record has not come yet, with only its id. */
 static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	static const struct profile_stack lost = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
@@ -208,8 +210,8 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 }
 
 /*
- * An entity of another part. Sums have mostly stacks of their own, so to look for those that were
- * met before would take longer than to keep all.
+ * Store the id of an entity of another part. Most sums have a stack of their own, so looking for an
+ * earlier position of the same stack would take longer than storing all of them.
  */
 static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
@@ -223,7 +225,7 @@ static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint3
 	return kind == KIND_STACK ? 0 : index_append(&b->by_id[kind], id, position);
 }
 
-/* The index of what an id refers to; PROFILE_NONE of none. */
+/* Set *ret to the index of the entity with an id; PROFILE_NONE for id 0. */
 static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
@@ -235,7 +237,10 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 	return 0;
 }
 
-/* The index of an entity whose record has come: an earlier one of its id is replaced. */
+/*
+ * Set *ret to the index for an entity whose record has come; an earlier record of that id is
+ * replaced.
+ */
 static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
@@ -267,12 +272,14 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 	return rc < 0 ? rc : take_entity_at(b, kind, index, record);
 }
 
-/* A parent always stands before its children, so a damaged trace has no circles either. */
+/*
+ * A parent always has a lower index than its children, so even a damaged trace contains no cycles.
+ */
 static inline int take_stack(struct builder *b, const struct stack *s)
 {
 	struct profile_stack to;
 	uint32_t index;
-	/* The parent first, so that it gets the lower index should it have to be made up. */
+	/* Look up the parent first, so that it has the lower index if it must be created. */
 	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
 
 	if (!rc)
@@ -292,7 +299,10 @@ static inline int take_sum(struct builder *b, const struct sum *s)
 	struct profile_sum to = {.count = s->count, .weight = s->weight,
 				 .flags = (uint32_t)s->flags};
 	uint32_t index;
-	/* Of no event: of one that never came, since all views ask for a sum's event. */
+	/*
+	 * A sum without an event gets an event that never comes, because all views use the event of
+	 * a sum.
+	 */
 	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
 
 	if (!rc)
@@ -306,7 +316,7 @@ static inline int take_sum(struct builder *b, const struct sum *s)
 	return rc;
 }
 
-/* An account has no id: its event and CPU tell it apart. */
+/* An account has no id; its event and CPU identify it. */
 static int take_account(struct builder *b, const struct account *a)
 {
 	uint32_t index;
@@ -317,7 +327,7 @@ static int take_account(struct builder *b, const struct account *a)
 	return rc;
 }
 
-/* It has no id: its frame and depth tell it apart. */
+/* An inlined function has no id; its frame and depth identify it. */
 static int take_inlined(struct builder *b, const struct inlined *i)
 {
 	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;
@@ -371,7 +381,7 @@ static int builder_put(struct sink *s, enum record_kind kind, const void *record
 	return taken(take((struct builder *)s, kind, record), kind, err);
 }
 
-/* Stacks and sums are many more than all others. */
+/* Stacks and sums are many more than all other records. */
 static int builder_put_many(struct sink *s, enum record_kind kind, const void *records,
 			    size_t count, struct error *err)
 {
@@ -392,9 +402,8 @@ static int builder_put_many(struct sink *s, enum record_kind kind, const void *r
 }
 
 /*
- * How the user part of a path that begins at root and goes on with s ended.
- * The mark of a walk that ended by itself says nothing: the first frame
- * behind it does.
+ * Return how the user part of a path ended that begins at the root and ends with s. The mark of a
+ * walk that ended regularly does not decide; the first frame below it does.
  */
 static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 {
@@ -418,7 +427,10 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 	return f->flags & FRAME_FLAG_START ? END_WALKED : END_UNKNOWN_ROOT;
 }
 
-/* Python's frames may be known beyond where the native walk ended. */
+/*
+ * Return the outermost frame apart from Python frames, which may be known beyond the end of the
+ * native walk.
+ */
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
 	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->roots[s->parent];
@@ -443,7 +455,10 @@ static int find_ends(struct profile *p)
 	return 0;
 }
 
-/* What can be told only when everything has come. How stacks ended goes by all their frames. */
+/*
+ * Compute everything that needs all records. How a stack ended depends on all its frames, so this
+ * comes first.
+ */
 static int complete(struct builder *b)
 {
 	struct profile *p = &b->made->profile;
@@ -535,7 +550,7 @@ static int keep(void *context, const struct profile *p, struct error *err)
 	return 0;
 }
 
-/* The finished profile of a sink that keep() is called by. */
+/* Return the finished profile of a sink that calls keep(), and take it from the sink. */
 static struct profile *take_out(struct sink *sink)
 {
 	struct builder *b = (struct builder *)sink;
@@ -560,7 +575,7 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 	return rc;
 }
 
-/* Sources add kinds that they need themselves. */
+/* Ignore records of other kinds, which sources add because they need these themselves. */
 static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	return ((struct builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
@@ -580,7 +595,10 @@ static const struct sink_ops part_ops = {
 	.free = builder_free,
 };
 
-/* The indexes of entities that another part refers to, by position. NULL without memory. */
+/*
+ * Return the indexes of the entities to which another part refers, by position; NULL without
+ * memory.
+ */
 static uint32_t *resolve(struct builder *b, const struct builder *part, enum record_kind kind)
 {
 	size_t count = part->elsewhere[kind].count;
@@ -600,7 +618,7 @@ static uint32_t resolved(const uint32_t *indexes, uint32_t position)
 	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
 }
 
-/* Stacks, of which b has none, with what they are found by. */
+/* Move the stacks of part to b, which has none, with the indexes for finding them. */
 static int join_stacks(struct builder *b, struct builder *part)
 {
 	struct profile *to = &b->made->profile, *from = &part->made->profile;
@@ -622,7 +640,7 @@ static int join_stacks(struct builder *b, struct builder *part)
 	return 0;
 }
 
-/* The sums, of which b has none. Its stacks are there already. */
+/* Move the sums of part to b, which has none; the stacks must have been joined before. */
 static int join_sums(struct builder *b, struct builder *part)
 {
 	uint32_t *stacks = resolve(b, part, KIND_STACK), *threads = resolve(b, part, KIND_THREAD);
@@ -646,7 +664,7 @@ static int join_sums(struct builder *b, struct builder *part)
 	return rc;
 }
 
-/* A source and the sink that it runs into. */
+/* A source and the sink into which it runs. */
 struct reading {
 	struct source *source;
 	struct sink *sink;
@@ -679,7 +697,7 @@ static int begin_parts(struct reading *parts, const struct profile_view *view, s
 	return rc;
 }
 
-/* All that the first part has not. */
+/* Join the other parts to the first one. */
 static int join_parts(struct reading *parts, struct error *err)
 {
 	struct builder *b = (struct builder *)parts[PART_ENTITIES].sink;

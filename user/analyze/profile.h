@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile: everything a source says of stacks and their weights, in memory,
- * with every path joined to its names. Reports and the formats of folded kind
- * are views of it. Pure: no I/O.
+ * A profile holds everything that a source has about stacks and their weights in memory, with every
+ * path joined to its names. Reports and formats such as folded stacks are views of a profile. Pure
+ * functions, no I/O.
  *
- * A recorder that was killed may have left references to what it had not
- * written yet: they lead to an entity that has its id and nothing else, and
- * are counted. One path may stand under several ids, since a recorder forgets:
- * views merge by path and name.
+ * A killed recorder may have left references to entities that it had not written yet. These become
+ * entities with only their id, and are counted. One path may have several ids, because a recorder
+ * forgets; views merge by path and name.
  */
 #ifndef SKEIN_ANALYZE_PROFILE_H
 #define SKEIN_ANALYZE_PROFILE_H
@@ -20,18 +19,20 @@
 #define PROFILE_NONE UINT32_MAX /* no index */
 
 struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
-struct profile_thread { struct thread t; uint32_t process; }; /* index, PROFILE_NONE none */
+struct profile_thread { struct thread t; uint32_t process; }; /* index, or PROFILE_NONE */
 struct profile_mapping {
 	struct mapping m;
 	uint32_t process;
-	bool rebuilt; /* another build of it is in a profile that this one is compared with */
+	bool rebuilt; /* a compared profile has another build of the file */
 };
 struct profile_function {
 	struct function f;
 	uint32_t mapping;
-	const char *shown; /* of Python's: "function (file.py:line)"; else NULL */
+	const char *shown; /* for Python functions: "function (file.py:line)"; else NULL */
 };
-/* Of a frame's record, what outputs ask for: there are hundreds of thousands. */
+/*
+ * The part of a frame's record that outputs need; small, because there are hundreds of thousands.
+ */
 struct profile_code {
 	uint64_t address, line;
 	uint32_t kind, flags;
@@ -39,37 +40,37 @@ struct profile_code {
 struct profile_frame {
 	struct profile_code f;
 	uint32_t mapping, function;
-	const char *shown; /* named by the view: Python's, and native ones by line; else NULL */
-	const char *file; /* source file of f.line; NULL or "": that of the function */
-	uint32_t first_place; /* the first function at its address, among inlined */
-	uint16_t place_count; /* 0: no more */
-	bool inlined; /* of a function that the view took out of the frame of its caller */
+	const char *shown; /* name set by the view: Python frames, native ones by line; else NULL */
+	const char *file; /* source file of f.line; NULL or "": the function's file */
+	uint32_t first_place; /* index in inlined of the innermost function at the address */
+	uint16_t place_count; /* number of functions at the address; 0: only the frame's own */
+	bool inlined; /* inlined function that the view gave a frame of its own */
 };
-/* A function at the address of a frame. Those of a frame are together, the innermost first. */
+/* A function at the address of a frame. Those of one frame are adjacent, innermost first. */
 struct profile_inlined { struct inlined i; uint32_t frame, function; };
 
 /*
  * A node of the calling-context tree. Children have higher indexes than their parents. There are
- * millions of them, so they are small: what few ask for stands beside them.
+ * millions of nodes, so they are small; less used data are in separate arrays.
  */
 struct profile_stack {
-	uint32_t parent; /* index, PROFILE_NONE at a root; the next that is shown, see profile_view */
-	uint32_t frame; /* index, PROFILE_NONE unknown */
+	uint32_t parent; /* index of the shown caller, see profile_view; or PROFILE_NONE */
+	uint32_t frame; /* index; PROFILE_NONE if unknown */
 };
 
 struct profile_sum {
-	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none, but for the event */
+	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none (not for event) */
 	uint32_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
 	uint64_t count, weight;
 };
 
 struct profile {
 	/*
-	 * All hosts as one: the first, with the names, CPUs and memory of all, until the last ends.
-	 * Also there if there is none: then with nothing in it.
+	 * All hosts as one: the first one, with the names, CPUs and memory of all, until the end of
+	 * the last. Empty if there are no hosts.
 	 */
 	struct host host;
-	struct host *hosts; /* each of them; whose a process is, process.host tells */
+	struct host *hosts; /* process.host is the id of a process's host */
 	struct event *events;
 	struct info *infos;
 	struct profile_process *processes;
@@ -80,9 +81,9 @@ struct profile {
 	struct profile_inlined *inlined;
 	struct profile_stack *stacks;
 	uint8_t *ends; /* by index of stack, see profile_stack_end() */
-	uint32_t *roots; /* by the same: its outermost frame, marks and Python apart, or none */
-	struct index stacks_by_id; /* see profile_stack_with(); where they were when they came */
-	uint32_t *moved_stacks; /* by index of then: the index now; NULL: none has moved */
+	uint32_t *roots; /* by index of stack: outermost frame without marks and Python; or none */
+	struct index stacks_by_id; /* original indexes; see profile_stack_with() */
+	uint32_t *moved_stacks; /* by original index: the index now; NULL: none has moved */
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
@@ -90,28 +91,28 @@ struct profile {
 		function_count, frame_count, inlined_count, stack_count, sum_count, account_count,
 		loss_count;
 	uint64_t total_count, total_weight; /* of all sums of event 0 (the first event) */
-	uint64_t missing; /* entities that were referred to and never came */
+	uint64_t missing; /* number of entities that were referred to and never came */
 };
 
-/* How stacks are shown. Zeroed: what people want to see. */
+/* How stacks are shown. The zeroed struct has the defaults. */
 struct profile_view {
-	bool native; /* the frames of interpreters, too, for which frames of Python stand */
-	bool python; /* nothing but Python's frames, in stacks that have some; goes before native */
-	bool lines; /* frames go by where they stand; Python's, else, by where their function begins */
-	bool no_inlines; /* inlined functions count as the function that they are in */
-	bool joined; /* they stay in its frame; for formats that show several functions in one */
+	bool native; /* keep the frames of interpreters that Python frames replace */
+	bool python; /* only Python frames, in stacks that have some; overrides native */
+	bool lines; /* name frames by line; Python frames otherwise by the line of the function */
+	bool no_inlines; /* inlined functions count as the function around them */
+	bool joined; /* keep inlined functions in their frame, for formats that allow it */
 };
 
 /*
- * Run the source to its end. view may be NULL: as zeroed. Free with profile_free(), also NULL or
- * half-built ones.
+ * Run the source to its end and make its profile. view may be NULL: a zeroed view. Return 0 or a
+ * negative errno. Free with profile_free(), which accepts NULL and unfinished profiles.
  */
 int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
 		 struct error *err);
 /*
- * The same profile from sources of the same records that are read at the same time: one for
- * entities, one for stacks, one for sums. The losses that all report must be equal: if something
- * could not be read, read it all from one.
+ * Like profile_read(), from several sources of the same records that are read at the same time: one
+ * for entities, one for stacks, one for sums. All must report equal losses; if something could not
+ * be read, read everything from one source instead.
  */
 struct profile_sources { struct source *entities, *stacks, *sums; };
 int profile_read_parts(struct profile **ret, const struct profile_sources *from,
@@ -119,68 +120,69 @@ int profile_read_parts(struct profile **ret, const struct profile_sources *from,
 void profile_free(struct profile *p);
 
 /*
- * The same as a sink, for those that are handed records: when it is finished,
- * done() gets the profile, which belongs to the sink and goes with it.
+ * Make a sink that builds a profile, for callers that put records themselves. When the sink is
+ * finished, done() is called with the profile, which belongs to the sink.
  */
 int profile_sink(struct sink **ret, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err);
 
-/* The index of the stack with that id in the trace; PROFILE_NONE if there is none. */
+/* Return the index of the stack with that id in the trace; PROFILE_NONE if there is none. */
 uint32_t profile_stack_with(const struct profile *p, uint64_t id);
 
 /*
- * How the user part of a stack ended: END_WALKED if it is whole (or has no
- * user part by nature: kernel threads), else why it is not. PROFILE_NONE, no
- * stack at all, is END_UNKNOWN_ROOT.
+ * Return how the user part of a stack ended: END_WALKED if it is whole (or does not exist: kernel
+ * threads), else why it is not. For PROFILE_NONE, no stack, return END_UNKNOWN_ROOT.
  */
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 
 /*
- * The frame that every output puts in front of a stack that did not end as
- * END_WALKED: "[truncated: reason]", or "[reason]" if it is whole all the same.
- * Returns buf, of PROFILE_END_SIZE bytes.
+ * Write the name of the frame that every output puts above the root of a stack that did not end as
+ * END_WALKED: "[truncated: reason]", or "[reason]" if the stack is whole. Return buf, of
+ * PROFILE_END_SIZE bytes.
  */
 #define PROFILE_END_SIZE 64
 char *profile_end_name(uint64_t end, char *buf);
 
 /*
- * The name of a frame as every output shows it: the function (of Python's with
- * its file and line), or "[module+0x1234]" with where a function without a name begins, "[module]"
- * where not even that is known, "[unknown]", or profile_end_name() for FRAME_END. Raw bytes: escape them. buf is used when
- * the name must be made up; size is at least PROFILE_END_SIZE.
+ * Return the name of a frame as every output shows it: the function (for Python with its file and
+ * line); "[module+0x1234]" with the begin of a function without a name; "[module]" if the begin is
+ * not known; "[unknown]"; or profile_end_name() for FRAME_END. The name is raw bytes, which must be
+ * escaped. buf is used when the name must be composed; size is at least PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
 
-/* The name of a named frame's function, the same way; NULL if the frame has none. */
+/*
+ * Return the name of a frame's function, as profile_frame_name() shows it; NULL if it has no name.
+ */
 const char *profile_function_name(const struct profile *p, uint32_t frame);
 
-/* A path without its folders. */
+/* Return the part of a path after the last slash. */
 const char *module_short_name(const char *path);
 /*
- * The path of a mapping; of what is no file "[kernel]", "[vdso]", "[jit]", "[python]", whatever
- * process it was of. "" for PROFILE_NONE.
+ * Return the path of a mapping; for a mapping that is no file "[kernel]", "[vdso]", "[jit]" or
+ * "[python]", the same for all processes. "" for PROFILE_NONE.
  */
 const char *profile_module_path(const struct profile *p, uint32_t mapping);
-/* The same without its folders. */
+/* Like profile_module_path() without the folders. */
 const char *profile_module_name(const struct profile *p, uint32_t mapping);
 
-/* The host of a process; NULL if there is but one, or it is not known. */
+/* Return the host of a process; NULL if there is only one host, or the host is not known. */
 const struct host *profile_host_of(const struct profile *p, const struct process *process);
 
 /*
- * Events of one name and unit, of several hosts or recordings, are one: samples, accounts and
- * losses are of the first. Which one that is.
+ * Events with the same name and unit, of several hosts or recordings, count as one: samples,
+ * accounts and losses belong to the first of them, whose index this function returns.
  */
 uint32_t profile_event_like(const struct profile *p, uint32_t event);
 
-/* Samples and weight of one event. */
+/* Add up the samples and the weight of one event. */
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
 			 uint64_t *weight);
 
-/* The first event that has samples; 0 if none has. */
+/* Return the first event that has samples; 0 if none has. */
 uint32_t profile_main_event(const struct profile *p);
-/* The event of that name; the main one without a name, or if there is none of it. */
+/* Return the event of that name, or the main event if name is NULL or does not exist. */
 uint32_t profile_event_named(const struct profile *p, const char *name);
 
 #endif

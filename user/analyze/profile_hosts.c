@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Traces of several machines, or of several recordings: what views show as one. */
+/* Join traces of several machines or recordings, so that views show them as one. */
 #include "analyze/profile_hosts.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "web-1, web-2": what differs, once each; a few are enough for people. */
+/*
+ * Join the different values of a text field: "web-1, web-2". A long list is cut, since people only
+ * need a few.
+ */
 static int join_texts(const struct profile *p, struct names *texts, const struct field *f,
 		      struct host *all)
 {
@@ -59,7 +62,7 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event)
 	return event;
 }
 
-/* Whatever is of an event becomes one of that it is like. */
+/* Make the records of an event refer to the first event that is like it. */
 void profile_join_events(struct profile *p)
 {
 	for (uint32_t i = 1; i < p->event_count; i++) {

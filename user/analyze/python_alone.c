@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks of nothing but Python. The node of any other frame becomes one more of the Python
- * function that it works for, so that samples and callees stay where they are.
+ * Reduce stacks to Python. The node of every other frame becomes another node of the Python
+ * function that called it, so that samples and callees keep their nodes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,15 @@ static bool is_of_kind(const struct profile *p, uint32_t stack, enum frame_kind 
 
 int python_alone(struct profile *p)
 {
-	/* by index of stack: the nearest of Python, itself or above, or else the mark of its end */
+	/*
+	 * by index of stack: the nearest Python frame, itself or above, else the mark of the
+	 * stack's end
+	 */
 	uint32_t *nearest = malloc(((size_t)p->stack_count + 1) * sizeof(*nearest));
 
 	if (!nearest)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->stack_count; i++) { /* parents come first */
+	for (uint32_t i = 0; i < p->stack_count; i++) { /* parents precede their children */
 		struct profile_stack *s = &p->stacks[i];
 		uint32_t above = s->parent == PROFILE_NONE ? PROFILE_NONE : nearest[s->parent];
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Leaving interpreters out of stacks. A loop frame stands in a stack as what it is, a native
- * function, and the frames of Python that it runs follow it. They say all that it does, so each
- * frame of Python is joined to what called the loop. Other children keep the loop, and so does a
- * sample that stands at one of which no frame is known: nothing is hidden that nothing stands for.
+ * Remove interpreters from stacks. An evaluation loop is a native function in a stack, and the
+ * Python frames that it runs follow. These frames fully describe the work of the loop, so each
+ * Python frame is joined to the caller of the loop. Other children keep the loop as their parent,
+ * and so do samples in a loop without known Python frames: no frame is hidden that no other frame
+ * replaces.
  *
- * The self time of a loop is that of the frame which it runs, since that one is the leaf.
+ * The self time of a loop is that of the frame which it runs, because that frame is the leaf.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,18 +16,19 @@
 #include "base/large.h"
 
 /*
- * What does nothing but enter a loop, or hand a call on to who does: between a call in Python and
- * the loop of its callee they are as much the interpreter as the loop. What Python calls by name
- * (list.sort, generator.send), slots of types and everything of C extensions stays.
+ * Functions that do nothing but enter a loop, or pass a call on to such a function: between a call
+ * in Python and the loop of its callee, they are part of the interpreter like the loop. Functions
+ * that Python code calls by name (list.sort, generator.send), slots of types, and everything in C
+ * extensions are not listed.
  */
 #define TRAMPOLINES(X) \
-	/* into the loop */ \
+	/* enter the loop */ \
 	X(PyEval_EvalCode) X(PyEval_EvalCodeEx) X(PyEval_EvalFrame) X(PyEval_EvalFrameEx) \
 	X(_PyEval_EvalCode) X(_PyEval_EvalCodeWithName) X(_PyEval_EvalFrame) X(_PyEval_Vector) \
 	X(function_code_fastcall) \
-	/* a generator's or coroutine's next step */ \
+	/* step of a generator or coroutine */ \
 	X(PyGen_am_send) X(PyIter_Send) X(gen_iternext) X(gen_send_ex) X(gen_send_ex2) \
-	/* handing a call on */ \
+	/* pass a call on */ \
 	X(PyObject_Call) X(PyObject_CallFunction) X(PyObject_CallFunctionObjArgs) \
 	X(PyObject_CallMethod) X(PyObject_CallMethodObjArgs) X(PyObject_CallNoArgs) \
 	X(PyObject_CallObject) X(PyObject_CallOneArg) X(PyObject_Vectorcall) \
@@ -40,7 +42,10 @@
 	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall) \
 	X(vectorcall_method)
 
-/* Compilers call parts and copies of a function by its name and more: f.cold, f.constprop.0 */
+/*
+ * Return whether name is one of TRAMPOLINES. Compilers name parts and copies of a function with a
+ * suffix: f.cold, f.constprop.0.
+ */
 static bool is_trampoline_name(const char *name)
 {
 	static const char *const names[] = {
@@ -56,16 +61,16 @@ static bool is_trampoline_name(const char *name)
 	return false;
 }
 
-/* What a frame is to an interpreter. */
+/* The role of a frame in an interpreter. */
 enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
 
 struct folding {
 	struct profile *profile;
 	uint8_t *roles; /* by index of frame */
-	uint32_t *callers; /* by index of stack, of trampolines: who called a row of them */
+	uint32_t *callers; /* by index of stack, for trampolines: caller of the whole row of them */
 };
 
-/* The names of functions are looked at once, since frames are many more. */
+/* Look at the names of functions once each, because there are many more frames. */
 static uint8_t *find_trampolines(const struct profile *p)
 {
 	uint8_t *found = calloc((size_t)p->function_count + 1, sizeof(*found));
@@ -96,7 +101,7 @@ static enum role role_at(const struct folding *f, uint32_t stack)
 	return frame == PROFILE_NONE ? ROLE_NONE : f->roles[frame];
 }
 
-/* Whether the frames of two stacks, which both have a module, are of one file. */
+/* Return whether the frames of two stacks, which both have a module, are in one file. */
 static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
 {
 	const struct profile *p = f->profile;
@@ -107,7 +112,10 @@ static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
 			  !strcmp(p->mappings[x].m.path, p->mappings[y].m.path));
 }
 
-/* Parents come first, so a row of trampolines is as long to walk as one. */
+/*
+ * Parents precede their children, so that finding the caller of a row of trampolines takes one
+ * step.
+ */
 static void find_caller(struct folding *f, uint32_t trampoline)
 {
 	uint32_t parent = f->profile->stacks[trampoline].parent;
@@ -118,8 +126,8 @@ static void find_caller(struct folding *f, uint32_t trampoline)
 }
 
 /*
- * Who called a loop, trampolines apart. In a stripped interpreter they have no names; but what
- * calls a loop, and is of its file, can be nothing else.
+ * Return the caller of a loop above any trampolines. In a stripped interpreter, trampolines have no
+ * names; but a function in the same file that calls a loop cannot be anything else.
  */
 static uint32_t caller_of(const struct folding *f, uint32_t loop)
 {
@@ -130,7 +138,7 @@ static uint32_t caller_of(const struct folding *f, uint32_t loop)
 	return role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
 }
 
-/* Only frames of Python get other parents, and no row of others leads through one. */
+/* Only Python frames get new parents, and no row of trampolines contains a Python frame. */
 static void join(struct folding *f)
 {
 	struct profile_stack *stacks = f->profile->stacks;

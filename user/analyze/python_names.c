@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Python's functions as outputs show them: "function (file.py:line)". */
+/* Name Python functions as outputs show them: "function (file.py:line)". */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,20 +9,23 @@
 #include "analyze/python.h"
 #include "base/vector.h"
 
-/* A short name, and whether there are several functions that it would stand for. */
+/* A short name, and whether several functions have it. */
 struct short_name {
-	const char *file; /* whole path of the first */
+	const char *file; /* whole path of the first function */
 	bool ambiguous;
 };
 
 struct naming {
 	struct names *texts;
-	struct names shorts; /* number = index in the list */
+	struct names shorts; /* number = index in list */
 	VECTOR(struct short_name) list;
 	VECTOR(char) text;
 };
 
-/* A module that comes from no file, such as <string> or <frozen os>, has no folders. */
+/*
+ * Return a file's name without folders. A module that comes from no file, such as <string> or
+ * <frozen os>, has none.
+ */
 static const char *base_name(const char *file)
 {
 	const char *slash = *file == '<' ? NULL : strrchr(file, '/');
@@ -47,7 +50,7 @@ static int compose(struct naming *n, const char *name, const char *file, uint64_
 	return 0;
 }
 
-/* The number of the short name of a function at a line. */
+/* Set *ret to the number of the short name of a function at a line. */
 static int shorten(struct naming *n, const struct function *f, uint64_t line, uint32_t *ret)
 {
 	struct short_name fresh = {.file = f->file};
@@ -63,7 +66,7 @@ static int shorten(struct naming *n, const struct function *f, uint64_t line, ui
 	return 0;
 }
 
-/* The name to show, once all short ones are known. */
+/* Set *ret to the name to show, once all short names are known. */
 static int finish_name(struct naming *n, const struct function *f, uint64_t line, uint32_t number,
 		       const char **ret)
 {
@@ -114,7 +117,7 @@ static int name_functions(struct profile *p, struct names *texts)
 	return rc;
 }
 
-/* The function that a frame of Python is named after; NULL for all others. */
+/* Return the function that names a Python frame; NULL for all other frames. */
 static const struct profile_function *function_of(const struct profile *p,
 						  const struct profile_frame *f)
 {

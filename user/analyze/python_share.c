@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How much of the samples of an event is Python's, and how much of that could be read and named. */
+/*
+ * Count how many samples of an event are Python's, and how many of their frames could be read and
+ * named.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,15 +11,15 @@
 #include "base/large.h"
 #include "base/vector.h"
 
-/* Frames of Python on the way from the root to a stack. */
+/* The numbers of Python frames on the path from the root to a stack. */
 struct on_path {
 	uint32_t frames, named, freed;
 };
 
-/* What a frame is, in one byte: stacks are many more, and what they ask for is small then. */
+/* The properties of a frame in one byte, because the many stacks look them up. */
 enum frame_mark { IS_PYTHON = 1, IS_NAMED = 2, IS_FREED = 4 };
 
-/* of_frame: zeroed. Whether there are frames of Python. */
+/* Fill of_frame, which is zeroed. Return whether there are Python frames. */
 static bool mark_frames(uint8_t *of_frame, const struct profile *p)
 {
 	bool found = false;
@@ -36,10 +39,10 @@ static bool mark_frames(uint8_t *of_frame, const struct profile *p)
 	return found;
 }
 
-/* The paths that differ, and by index of stack which of them it has; the first has no Python. */
+/* The different paths, the first without Python, and the path of each stack. */
 struct paths {
 	VECTOR(struct on_path) list;
-	uint32_t *of_stack; /* NULL: there are no frames of Python */
+	uint32_t *of_stack; /* by index of stack; NULL: there are no Python frames */
 };
 
 static int add_path(struct paths *paths, uint32_t stack, const struct on_path *above, uint8_t marks)
@@ -53,7 +56,7 @@ static int add_path(struct paths *paths, uint32_t stack, const struct on_path *a
 	return vector_push(&paths->list, path);
 }
 
-/* Parents come first. */
+/* Count the Python frames of all paths; parents precede their children. */
 static int count_frames(struct paths *paths, const struct profile *p, const uint8_t *of_frame)
 {
 	struct on_path none = {0};

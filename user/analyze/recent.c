@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The window of what was recorded lately, see recent.h. */
+/* A window of recent samples (recent.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,15 +8,15 @@
 #include "analyze/shelf.h"
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Samples of a thread may come so long after its end. */
+/* Samples of a thread may come at most this many ns after its end. */
 #define GRACE (10 * NSEC_PER_SEC)
-/* Samples that are on their way when the accounts are read are not lost: those of so long. */
+/* Samples of at most this many ns are under way when the accounts are read, and are not lost. */
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
 
-/* What is kept, parents before children, as a source puts it. X(KIND) */
+/* The kinds of entity that are kept, parents before children, in the order of a source. X(KIND) */
 #define SHELVES(X) X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 
-/* The accounts of all CPUs added up, as they stood at a tick. */
+/* The sum of the accounts of all CPUs at a tick. */
 struct snapshot {
 	uint64_t time;
 	struct account total;
@@ -24,14 +24,14 @@ struct snapshot {
 
 struct recent {
 	struct sink sink;
-	struct source source; /* of what is in the window, for recent_window() */
+	struct source source; /* puts the contents of the window, for recent_window() */
 	struct buckets buckets;
 	struct shelf shelves[KIND_COUNT];
-	uint32_t epoch; /* counts what the source has forgotten */
+	uint32_t epoch; /* number of times the source has forgotten its entities */
 	uint64_t started, ticked; /* ns; 0: not yet */
 	VECTOR(struct account) accounts; /* the last one of each CPU */
-	VECTOR(struct snapshot) snapshots; /* oldest first; the first was before the window */
-	VECTOR(struct loss) losses; /* that reach into the window */
+	VECTOR(struct snapshot) snapshots; /* oldest first; the first is from before the window */
+	VECTOR(struct loss) losses; /* those that reach into the window */
 };
 
 static struct recent *recent_of_source(struct source *s)
@@ -39,7 +39,7 @@ static struct recent *recent_of_source(struct source *s)
 	return (struct recent *)((char *)s - offsetof(struct recent, source));
 }
 
-/* Marks. */
+/* Mark the entities in use. */
 
 static void *use(struct recent *r, enum record_kind kind, uint64_t id)
 {
@@ -94,7 +94,7 @@ static void clear_marks(struct recent *r)
 							       kind == KIND_EVENT;
 }
 
-/* Mark everything that samples of the window refer to. */
+/* Mark everything to which samples of the window refer. */
 static void mark(struct recent *r)
 {
 	clear_marks(r);
@@ -108,7 +108,7 @@ static void mark(struct recent *r)
 	}
 }
 
-/* Dropping. */
+/* Drop unused entities. */
 
 static bool keep_unforgotten(void *context, struct shelf_item *i)
 {
@@ -130,7 +130,7 @@ static bool keep_process(void *context, struct shelf_item *i)
 	return i->used || may_come(r, p->end);
 }
 
-/* The end of a thread whose exit was lost is not told, but that of its process is. */
+/* A thread whose exit was lost has no end, but its process has one. */
 static bool keep_thread(void *context, struct shelf_item *i)
 {
 	const struct recent *r = context;
@@ -153,7 +153,7 @@ static int sweep(struct recent *r)
 	return rc;
 }
 
-/* Accounts and losses. */
+/* Keep accounts and losses. */
 
 static int take_account(struct recent *r, const struct account *a)
 {
@@ -165,7 +165,7 @@ static int take_account(struct recent *r, const struct account *a)
 	return vector_push(&r->accounts, *a);
 }
 
-/* One that lasts grows: it comes again under its id. */
+/* A loss that continues comes again under its id, with larger numbers. */
 static int take_loss(struct recent *r, const struct loss *l)
 {
 	for (size_t i = 0; i < r->losses.count; i++)
@@ -209,7 +209,7 @@ static void drop_old(struct recent *r)
 	r->losses.count = kept;
 }
 
-/* What is due beyond all that is known, and not just under way. */
+/* Return the due samples that are neither known nor just under way. */
 static uint64_t not_delivered(const struct recent_account *a)
 {
 	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;
@@ -222,7 +222,10 @@ static uint64_t not_delivered(const struct recent_account *a)
 	return rest > tolerated ? rest : 0;
 }
 
-/* What is counted may be corrected downwards a little, and begins anew with a CPU. */
+/*
+ * Return the growth of a counter, which may be corrected downwards a little, and which restarts
+ * when its CPU does.
+ */
 static uint64_t since(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -250,7 +253,7 @@ static void fill_account(const struct recent *r, struct recent_account *ret)
 	ret->lost[LOSS_NOT_DELIVERED] += not_delivered(ret);
 }
 
-/* As a sink. */
+/* The sink. */
 
 static int take(struct recent *r, enum record_kind kind, const void *record)
 {
@@ -314,7 +317,7 @@ static void recent_free(struct sink *s)
 	free(r);
 }
 
-/* As a source. */
+/* The source. */
 
 static int put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
 {

@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was recorded lately: a sink that keeps the samples of a window that moves on, and whatever
- * they refer to, and makes profiles of it. It may run for days: entities that no sample of the
- * window refers to are dropped as soon as no sample to come can. Of processes and threads that is
- * so some time after they have ended; of the others when the source has forgotten them
- * (sink_ops.forget), which it must do now and then.
+ * A sink that keeps the samples of a moving window and the entities to which they refer, and makes
+ * profiles of them. It may run for days: an entity that no sample of the window refers to is
+ * dropped as soon as no later sample can refer to it. For processes and threads, that is some time
+ * after their end; for other entities, when the source has forgotten them (sink_ops.forget), which
+ * the source must do now and then.
  *
- * A sample from the future (a clock that jumped) moves the window on; its past is empty then.
+ * A sample from the future (after a jump of the clock) moves the window, whose earlier part is then
+ * empty.
  */
 #ifndef SKEIN_ANALYZE_RECENT_H
 #define SKEIN_ANALYZE_RECENT_H
 
 #include "analyze/profile.h"
 
-/* A sink; finishing it means nothing, free it with sink_free(). window: ns. */
+/*
+ * Make the sink, with a window in ns. Finishing it has no effect; free it with sink_free(). Return
+ * 0 or -ENOMEM.
+ */
 int recent_sink(struct sink **ret, uint64_t window, struct error *err);
 
 struct recent_account {
-	uint64_t span; /* ns that the accounts tell of: up to the last tick */
-	struct account total; /* of all CPUs; cpu means nothing */
+	uint64_t span; /* ns that the accounts cover: up to the last tick */
+	struct account total; /* of all CPUs; cpu has no meaning */
 	unsigned int cpus;
-	uint64_t lost[LOSS_COUNT]; /* records, by reason; what was not delivered as far as it shows */
+	uint64_t lost[LOSS_COUNT]; /* records by reason; undelivered ones as far as known */
 };
 
-/* What is in a window. */
+/* The contents of a window. */
 struct recent_window {
-	struct profile *profile; /* whole names as they are by now; free with profile_free() */
-	uint64_t span; /* ns: less than the window at first, and up to a twentieth more later */
+	struct profile *profile; /* with the names known so far; free with profile_free() */
+	uint64_t span; /* ns; at first less than the window, later up to a twentieth more */
 	struct recent_account account;
 };
 
-/* The window of s, from recent_sink(), as it is now (ns): 0, or -ENOMEM and *ret untouched. */
+/*
+ * Get the window of s, a sink of recent_sink(), at the time now (ns). Return 0, or -ENOMEM with
+ * *ret unchanged.
+ */
 int recent_window(struct sink *s, uint64_t now, struct recent_window *ret, struct error *err);
 
-/* How many entities of a kind are kept: for tests and for people who doubt. */
+/* Return how many entities of a kind are kept; for tests and debugging. */
 size_t recent_count(const struct sink *s, enum record_kind kind);
 
 #endif

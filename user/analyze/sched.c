@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adding up the scheduler's records, see sched.h: what needs the records themselves (switches,
- * wake-ups) is counted here, what needs states in sched_count.c.
+ * Add up the scheduler's records (sched.h). This file counts everything that needs the records
+ * themselves (switches, wake-ups), sched_count.c everything that needs states.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,14 +11,17 @@
 
 #define NEEDED (WANT(HOST) | WANT(THREAD) | WANT(LANE) | WANT(SLICE) | WANT(EDGE))
 
-/* More than any Linux has: a trace that tells of more is not true. */
+/* More than any Linux has: a trace with more CPUs is damaged. */
 #define MOST_CPUS 8192
 
-/* Pairs kept apart: for every thread so many others that it wakes, and some for all. */
+/*
+ * Limits for pairs of threads that are counted separately: for every thread that many others, and
+ * some for all.
+ */
 #define PAIRS_PER_THREAD 64
 #define PAIRS_LEAST 65536
 
-/* Of several hosts the first was first; the range ends with the last of them. */
+/* The first of several hosts started first; the range ends with the last of them. */
 static void take_host(struct sched_run *r, const struct host *h)
 {
 	struct sched *s = r->made;
@@ -27,7 +30,7 @@ static void take_host(struct sched_run *r, const struct host *h)
 		r->host = h->id;
 		r->start = h->start;
 	} else if (!r->end) {
-		return; /* nobody knows when the one before ended */
+		return; /* the end of an earlier host is unknown */
 	}
 	r->end = h->end <= h->start ? 0 : h->end > r->end ? h->end : r->end;
 	s->from = r->start + r->query->from;
@@ -56,7 +59,10 @@ static int take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
 	return borders_move(&r->borders, *ret, s->from);
 }
 
-/* The lane of an id; of no kind until its record comes, for threads come before lanes. */
+/*
+ * Find or create the lane of an id. The lane has no kind until its record comes, because threads
+ * come before lanes.
+ */
 static int lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
 {
 	struct sched_lane fresh = {.now = INDEX_NONE, .newest = INDEX_NONE};
@@ -100,7 +106,7 @@ static int process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
 	return index_put(&r->processes_by_id, id, *ret);
 }
 
-/* Names of one thread hang on its lane, the oldest first. */
+/* Link the names of one thread from its lane, oldest first. */
 static int link_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
 {
 	struct sched_lane *lane;
@@ -145,7 +151,10 @@ static int take_thread(struct sched_run *r, const struct thread *t)
 	return rc || known || !t->lane ? rc : link_name(r, t->lane, thread);
 }
 
-/* The thread of a lane under the name of that time, which grows. INDEX_NONE: it is no thread's. */
+/*
+ * Return the thread of a lane under its name at a time, which must not decrease. INDEX_NONE if it
+ * is not a thread's lane.
+ */
 static uint32_t named(struct sched_run *r, struct sched_lane *l, uint64_t time)
 {
 	uint32_t next = l->now == INDEX_NONE ? INDEX_NONE : r->next_name.items[l->now];
@@ -166,7 +175,7 @@ static bool suffered(uint64_t left)
 	return left == STATE_RUNNABLE || left == STATE_PREEMPTED || left == STATE_THROTTLED;
 }
 
-/* Who left the CPU at the end of a slice, and how. */
+/* Count the switch at the end of a slice for the thread that left the CPU, and how it left. */
 static int count_switch(struct sched_run *r, const struct slice *slice)
 {
 	struct sched *s = r->made;
@@ -191,7 +200,7 @@ static int count_switch(struct sched_run *r, const struct slice *slice)
 	return 0;
 }
 
-/* The number of an edge's waker, as struct sched_wakes has it. */
+/* Return the waker of an edge as struct sched_wakes represents it. */
 static uint32_t waker_of(struct sched_run *r, const struct edge *e)
 {
 	struct sched_lane *from = sched_lane(r, e->from);
@@ -275,7 +284,7 @@ static int run_put(struct sink *sink, enum record_kind kind, const void *record,
 	return states_put(r->states, kind, record, err);
 }
 
-/* The records are all there: tell what is open, and settle what waited for more. */
+/* All records have come: end the states, and complete what was waiting for more records. */
 static int end(struct sched_run *r, struct error *err)
 {
 	struct sched *s = r->made;

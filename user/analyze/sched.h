@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the scheduler's records add up to: for how long every thread ran, waited for a CPU and was
- * blocked on what; how long waits in the run queue were; who woke whom; what every CPU did when;
- * how many threads ran at once. One pass; memory grows with threads and CPUs, not with time.
+ * Add up the scheduler's records: how long every thread ran, waited for a CPU and was blocked on
+ * what; how long waits in the run queue were; which thread woke which; the states of every CPU over
+ * time; how many threads ran at once. This takes one pass; memory grows with threads and CPUs, not
+ * with time.
  *
- * Times lie within the range asked for: what reaches beyond it is cut. A wait in the run queue
- * and a switch count where they end.
+ * Times are cut to the requested range. A wait in the run queue and a switch count at their end.
  */
 #ifndef SKEIN_ANALYZE_SCHED_H
 #define SKEIN_ANALYZE_SCHED_H
@@ -20,59 +20,61 @@
 #include "base/pipe.h"
 #include "base/vector.h"
 
-/* What waits in the run queue waits for a CPU after being ... */
+/* Why a thread is in the run queue: it was woken, or has lost its CPU. */
 enum queued { QUEUED_WOKEN, QUEUED_PREEMPTED, QUEUED_COUNT };
-/* How a thread left its CPU: to wait for something, or while it could have gone on. */
+/* How a thread left its CPU: to wait for something, or although it could have continued. */
 enum sched_switch { SWITCH_VOLUNTARY, SWITCH_INVOLUNTARY, SWITCH_COUNT };
 
-/* ns of one thread or several. They add up to the part of their lives that lies in the range. */
+/* ns of one thread or several. The sum is the part of their lives that lies in the range. */
 struct sched_times {
 	uint64_t running;
 	/*
-	 * Woken or new; or preempted, its slice was over, it yielded, or it was found waiting when
-	 * the recording began.
+	 * In the run queue after being woken or created; or after being preempted, using up its
+	 * slice, yielding, or being found waiting when the recording began.
 	 */
 	uint64_t queued[QUEUED_COUNT];
 	uint64_t blocked[WAIT_COUNT]; /* [0]: of no class */
 	uint64_t stopped; /* by a signal or a debugger */
-	uint64_t unused; /* kernel threads with nothing to do, or set aside */
+	uint64_t unused; /* of kernel threads with nothing to do, or parked */
 	uint64_t unknown; /* for want of records */
 };
 
 struct sched_counts {
 	uint64_t switches[SWITCH_COUNT];
-	uint64_t wakeups; /* of it */
-	uint64_t wakes; /* of others, by it */
-	uint64_t waits[QUEUED_COUNT]; /* in the run queue, until it ran */
-	uint64_t waited[QUEUED_COUNT]; /* ns, in these */
-	uint64_t longest[QUEUED_COUNT]; /* of these, ns */
+	uint64_t wakeups; /* number of times the thread was woken */
+	uint64_t wakes; /* number of times it woke others */
+	uint64_t waits[QUEUED_COUNT]; /* in the run queue, until the thread ran */
+	uint64_t waited[QUEUED_COUNT]; /* ns in these waits */
+	uint64_t longest[QUEUED_COUNT]; /* longest of these waits, ns */
 };
 
 /* A thread under one name. */
 struct sched_thread {
 	uint64_t id; /* thread.id */
-	uint64_t start; /* ns; from when on it had this name */
+	uint64_t start; /* ns; since when the thread has this name */
 	uint32_t process; /* index */
-	bool asked; /* counts for its process and in totals, too */
+	bool asked; /* selected: counts for its process and in totals */
 	struct sched_times times;
 	struct sched_counts counts;
 };
 
 struct sched_process {
-	uint64_t id; /* process.id; 0: of threads that the trace tells nothing of */
-	struct histogram waits[QUEUED_COUNT]; /* ns until a thread of it ran */
+	uint64_t id; /* process.id; 0 for threads that are missing in the trace */
+	struct histogram waits[QUEUED_COUNT]; /* ns until a thread of the process ran */
 	struct overlap at_once;		      /* of its threads */
 };
 
 struct sched_cpu {
 	uint64_t number;
-	uint64_t busy, idle, unknown;	 /* ns; what is left of the range was not recorded */
+	uint64_t busy, idle, unknown;	 /* ns; the rest of the range was not recorded */
 	uint64_t switches;		 /* from or to a thread */
-	struct histogram waits[QUEUED_COUNT]; /* of those that then ran on it */
+	struct histogram waits[QUEUED_COUNT]; /* of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
 };
 
-/* A waker is a thread, by index, or this and enum interrupt; with INTERRUPT_NONE it is unknown. */
+/*
+ * A waker is the index of a thread, or SCHED_INTERRUPT + enum interrupt; INTERRUPT_NONE: unknown.
+ */
 #define SCHED_INTERRUPT 0xffffff00u
 
 struct sched_wakes {
@@ -81,33 +83,42 @@ struct sched_wakes {
 };
 
 struct sched {
-	uint64_t from, to; /* the range, ns; to is where the records ended, if nobody says */
+	uint64_t from, to; /* the range, ns; to is the end of the records if the query has none */
 	VECTOR(struct sched_thread) threads;
 	VECTOR(struct sched_process) processes;
 	VECTOR(struct sched_cpu *) cpus;
 	VECTOR(struct sched_wakes) wakes;
-	uint64_t other_wakes; /* beyond what is kept pair by pair */
-	struct overlap at_once; /* on all CPUs, of all threads */
-	struct series waiting_when; /* in run queues: divided by the time, a number of threads */
-	struct sched_times times; /* of all threads, whether asked for or not */
+	uint64_t other_wakes; /* not counted by pair */
+	struct overlap at_once; /* of all threads on all CPUs */
+	struct series waiting_when; /* in run queues; divided by the time: number of threads */
+	struct sched_times times; /* of all threads, selected or not */
 	struct sched_counts counts;
-	uint64_t slices; /* in the whole trace; 0: nothing of this was recorded */
+	uint64_t slices; /* in the whole trace; 0: the scheduler was not recorded */
 	uint64_t disorder; /* records that contradicted others */
 };
 
 struct sched_query {
-	uint64_t from, to; /* ns after the recording began; to 0: up to its end */
-	/* Whether a thread is asked for (process and thread.id); NULL: all are. CPUs count all. */
+	uint64_t from, to; /* ns since the recording began; to 0: until its end */
+	/*
+	 * Return whether a thread is selected (by process and thread.id); NULL: all are. CPUs count
+	 * all threads.
+	 */
 	bool (*asked)(const void *context, const struct thread *t);
 	const void *context;
 };
 
-/* Run the source to its end. Free with sched_free(), which accepts NULL. */
+/*
+ * Run the source to its end. Return 0 or a negative errno. Free the result with sched_free(), which
+ * accepts NULL.
+ */
 int sched_read(struct sched **ret, struct source *source, const struct sched_query *q,
 	       struct error *err);
 void sched_free(struct sched *s);
 
-/* All states of a thread together; all that it was blocked; all that it waited for a CPU. */
+/*
+ * Return the sum of all states of a thread; of the times it was blocked; of the times it waited for
+ * a CPU.
+ */
 uint64_t sched_life(const struct sched_times *t);
 uint64_t sched_blocked(const struct sched_times *t);
 uint64_t sched_queued(const struct sched_times *t);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Adding up what CPUs and threads did, stretch by stretch. */
+/* Add up the states of CPUs and threads, stretch by stretch. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyze/sched_count.h"
 
-/* The part of a stretch that lies in the range; false if there is none. */
+/* Cut a stretch to the range. Return false if no part lies in the range. */
 static bool cut(const struct sched_run *r, const struct stretch *s, uint64_t *time, uint64_t *end)
 {
 	const struct sched *made = r->made;
@@ -28,7 +28,10 @@ static int thread_of(struct sched_run *r, struct sched_lane *l, uint64_t id, uin
 	return rc;
 }
 
-/* One more ran, on the whole machine and, if it is asked for, in its process. */
+/*
+ * Count one more running thread for the whole machine and, if the thread is selected, for its
+ * process.
+ */
 static int count_at_once(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
 			 uint64_t time, uint64_t end)
 {
@@ -61,7 +64,7 @@ static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct str
 
 	if (!cut(r, s, &time, &end))
 		return 0;
-	/* The first one need not begin where the range does. */
+	/* The first stretch of a CPU need not begin where the range does. */
 	if (l->end != time && borders_move(&r->borders, l->cpu, time) < 0)
 		return -ENOMEM;
 	l->end = end;
@@ -78,7 +81,7 @@ static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct str
 	return rc ? rc : borders_move(&r->borders, l->cpu, end);
 }
 
-/* Whether a wait in the run queue follows a wake-up, or the loss of the CPU. */
+/* Return whether a wait in the run queue follows a wake-up, or the loss of the CPU. */
 static enum queued how_queued(const struct sched_lane *l, const struct stretch *s)
 {
 	bool followed = l->end == s->time && l->state;
@@ -95,7 +98,10 @@ static bool is_queued(enum slice_state state)
 	return state == STATE_RUNNABLE || state == STATE_PREEMPTED;
 }
 
-/* Where the time of a state is added up; in the run queue, by how it came there. */
+/*
+ * Return the sum for the time of a state; for the run queue, depending on how the thread came
+ * there.
+ */
 static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum queued queued)
 {
 	switch (s->state) {
@@ -119,7 +125,7 @@ static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum qu
 	}
 }
 
-/* It has got a CPU: that ended a wait. */
+/* The thread has got a CPU: count the wait that ended. */
 static int count_wait(struct sched_run *r, const struct sched_lane *l, const struct stretch *s,
 		      struct sched_thread *t)
 {
@@ -137,7 +143,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 	if (t->asked)
 		rc = histogram_add(&made->processes.items[t->process].waits[l->queued], ns);
 	for (size_t i = 0; i < made->cpus.count && !rc && s->cpu; i++) {
-		/* CPUs mostly stand under their numbers */
+		/* Usually the index of a CPU is its number. */
 		size_t at = (i + cpu) % made->cpus.count;
 
 		if (made->cpus.items[at]->number != cpu)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run over the scheduler's records: shared by sched.c and sched_count.c, and nobody else. */
+/* One run over the scheduler's records, shared by sched.c and sched_count.c only. */
 #ifndef SKEIN_ANALYZE_SCHED_COUNT_H
 #define SKEIN_ANALYZE_SCHED_COUNT_H
 
@@ -8,16 +8,16 @@
 
 struct sched_lane {
 	uint64_t kind, number;	/* of the lane; kind 0: its record has not come */
-	uint32_t cpu;		/* of a CPU: index */
-	uint32_t now, newest;	/* of a thread: index under its present name, and its last one */
+	uint32_t cpu;		/* index, for a CPU */
+	uint32_t now, newest;	/* index of a thread under its current and its last name */
 	uint32_t cached;	/* index of the thread of the last stretch */
 	uint64_t cached_id;
-	uint64_t end; /* ns, of the last stretch; of a CPU: as far as it lies in the range */
-	/* Of a thread: what the last stretch was, and since when it waits in the run queue. */
+	uint64_t end; /* ns, of the last stretch; for a CPU, cut to the range */
+	/* For a thread: state of the last stretch, and since when it waits in the run queue. */
 	enum slice_state state;
 	uint64_t waits_since;
 	enum queued queued;
-	bool waits, whole; /* whole: since its wake-up or preemption */
+	bool waits, whole; /* whole: the wait is known from its wake-up or preemption on */
 };
 
 struct sched_run {
@@ -27,12 +27,12 @@ struct sched_run {
 	struct states *states;
 	struct index lanes_by_id, threads_by_id, processes_by_id, wakes_by_pair;
 	VECTOR(struct sched_lane) lanes;
-	VECTOR(uint32_t) next_name; /* of the same thread, by index; INDEX_NONE: there is none */
+	VECTOR(uint32_t) next_name; /* index of the thread's next name; INDEX_NONE: none */
 	struct borders borders;
-	uint64_t host; /* host.id of the first one */
+	uint64_t host; /* host.id of the first host */
 	uint64_t start, end; /* ns, of all recordings; end 0: not known */
-	uint64_t last; /* ns: the last thing that was told */
-	bool open;     /* nobody has said where the range ends */
+	uint64_t last; /* ns: latest time of a record */
+	bool open;     /* the end of the range is not known */
 };
 
 static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)
@@ -42,10 +42,10 @@ static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)
 	return at == INDEX_NONE ? NULL : &r->lanes.items[at];
 }
 
-/* The index of a thread, which is added if it is new: 0 or -ENOMEM. */
+/* Set *ret to the index of a thread, which is added if it is new. Return 0 or -ENOMEM. */
 int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret);
 
-/* For struct states_events; context is a struct sched_run. */
+/* Callback for struct states_events; context is a struct sched_run. */
 int sched_count(void *context, const struct stretch *s, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows of what the scheduler did, see sched_rows.h. */
+/* Make rows of tables from the scheduler's sums (sched_rows.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +67,11 @@ struct making {
 	const struct sched_names *names;
 	struct sched_rows rows;
 	struct names keys;    /* of groups: number = row */
-	struct index members; /* (row, process) -> the process is in it */
-	uint32_t *of_thread;  /* row, by index of the thread */
+	struct index members; /* (row, process) -> the process is in the row */
+	uint32_t *of_thread;  /* row by index of the thread */
 };
 
-/* The first thread of a process in a row brings what is kept by process. */
+/* Add the data kept by process to a row when the first thread of the process joins the row. */
 static int join_process(struct making *m, struct sched_row *row, uint32_t number, uint32_t process)
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
@@ -140,7 +140,7 @@ static int busier(const void *a, const void *b, void *context)
 	return by ? by : order(*(const uint32_t *)b, *(const uint32_t *)a);
 }
 
-/* Those that were asked for, and there in the range. */
+/* Order the rows with selected threads that lived in the range. */
 static int put_in_order(struct sched_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->list.count; i++) {
@@ -175,7 +175,7 @@ static void find_wakers(struct sched_rows *rows)
 	}
 }
 
-/* Pairs of threads become pairs of rows. */
+/* Turn pairs of threads into pairs of rows. */
 static int join_wakes(struct making *m)
 {
 	struct sched_rows *rows = &m->rows;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Time added up in buckets, see series.h. */
+/* Add up time in buckets (series.h). */
 #include <string.h>
 
 #include "analyze/series.h"
 
-#define FIRST_WIDTH (1ULL << 10) /* ns, where the end is not known */
+#define FIRST_WIDTH (1ULL << 10) /* ns, if the end is not known */
 
 void series_init(struct series *s, uint64_t from, uint64_t to)
 {
@@ -28,7 +28,7 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 	end = end < s->from ? 0 : end - s->from;
 	if (time >= end)
 		return;
-	if (!s->width) /* zeroed memory: the trace tells of no machine, so of no range either */
+	if (!s->width) /* zeroed memory: the trace has no host, and so no range */
 		s->width = FIRST_WIDTH;
 	s->length = end > s->length ? end : s->length;
 	while ((end - 1) / SERIES_BUCKETS >= s->width)
@@ -42,7 +42,7 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 	}
 }
 
-/* How much of [a, b) lies in [c, d). */
+/* Return the length of the part of [a, b) that lies in [c, d). */
 static double common(double a, double b, double c, double d)
 {
 	double from = a > c ? a : c, to = b < d ? b : d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entities of one kind by id, see shelf.h. */
+/* Keep entities of one kind by id (shelf.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,10 @@ struct shelf_item *shelf_find(const struct shelf *s, uint64_t id)
 	return number == INDEX_NONE ? NULL : shelf_at(s, number);
 }
 
-/* A copy of the record's texts, one behind the other; NULL in *ret if it has none. */
+/*
+ * Copy the texts of a record into one block, one after the other; *ret is NULL if the record has
+ * none.
+ */
 static int copy_texts(const struct kind *k, const void *record, char **ret)
 {
 	size_t size = 0;
@@ -78,7 +81,7 @@ static void fill(const struct kind *k, struct shelf_item *item, const void *reco
 		}
 }
 
-/* An empty item for an id that is not there yet. */
+/* Append an empty item for a new id. */
 static int add(struct shelf *s, uint64_t id, struct shelf_item **ret)
 {
 	if (s->count == INDEX_NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entities of one kind by id, as a live source tells of them: a later record of an id replaces the
- * earlier one. Who keeps them for hours says now and then which ones are to stay.
+ * Keep entities of one kind, by id, as a live source puts them: a later record of an id replaces
+ * the earlier one. An owner that runs for hours drops unused entities with shelf_sweep().
  */
 #ifndef SKEIN_ANALYZE_SHELF_H
 #define SKEIN_ANALYZE_SHELF_H
@@ -11,11 +11,11 @@
 #include "analyze/index.h"
 #include "base/record.h"
 
-/* The record stands behind it. */
+/* The header of an item; the record follows. */
 struct shelf_item {
-	char *texts; /* of the record, in one block; NULL: it has none */
-	uint32_t epoch; /* in which it was put last */
-	bool used; /* the owner's mark */
+	char *texts; /* all texts of the record in one block; NULL: none */
+	uint32_t epoch; /* epoch of the last shelf_put() */
+	bool used; /* mark for the owner */
 };
 
 struct shelf {
@@ -28,12 +28,15 @@ struct shelf {
 void shelf_init(struct shelf *s, enum record_kind kind);
 void shelf_free(struct shelf *s);
 
-/* Copies the record and its texts: 0, -ENOMEM or -EOVERFLOW. */
+/* Store a copy of the record and its texts. Return 0, -ENOMEM or -EOVERFLOW. */
 int shelf_put(struct shelf *s, const void *record, uint32_t epoch);
 
-/* NULL: no such id. Items stay where they are until the next shelf_put() or shelf_sweep(). */
+/*
+ * Return the item of an id; NULL if there is none. Items do not move until the next shelf_put() or
+ * shelf_sweep().
+ */
 struct shelf_item *shelf_find(const struct shelf *s, uint64_t id);
-/* By their number: in the order in which their ids came. */
+/* Return an item by number, in the order in which the ids came. */
 struct shelf_item *shelf_at(const struct shelf *s, size_t number);
 
 static inline void *shelf_record(struct shelf_item *i)
@@ -41,7 +44,10 @@ static inline void *shelf_record(struct shelf_item *i)
 	return i + 1;
 }
 
-/* Drop every item for which keep() says no: 0, or -ENOMEM and some ids are not found any more. */
+/*
+ * Drop every item for which keep() returns false. Return 0, or -ENOMEM: some ids cannot be found
+ * then.
+ */
 int shelf_sweep(struct shelf *s, bool (*keep)(void *context, struct shelf_item *i), void *context);
 
 #endif

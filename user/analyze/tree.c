@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merging stacks into a tree by label. Where the path of a stack ends is remembered,
- * of all stacks under one prefix and of some under every prefix, so that a path is not
- * walked from its root again and again, however deep a forged trace makes it.
+ * Merge stacks into a tree by label. The node where the path of a stack ends is remembered, for all
+ * stacks under one prefix and for some under every prefix, so that a path is not walked from its
+ * root again and again, even if a forged trace makes it very deep.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "analyze/tree.h"
 
 struct last {
-	uint32_t prefix, node; /* node TREE_NONE: not met yet */
+	uint32_t prefix, node; /* TREE_NONE: no node yet */
 };
 
 struct tree_builder {
@@ -21,8 +21,8 @@ struct tree_builder {
 	const struct tree_view *view;
 	tree_placed *placed;
 	void *receiver;
-	struct index ends;     /* (prefix node, stack) -> node, of stacks that are landmarks */
-	struct last *last;     /* by stack: where it ended under the prefix it was last met under */
+	struct index ends;     /* (prefix node, stack) -> node, for landmarks */
+	struct last *last;     /* by stack: its node under the last prefix it had */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
 
@@ -37,7 +37,7 @@ int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 	uint32_t child = m->tree.nodes.items[*node].first_child;
 	struct tree_node fresh = {.label = label, .parent = *node, .first_child = TREE_NONE};
 
-	/* the newest child is mostly the one; one without children needs no search */
+	/* Usually the newest child has the label; a node without children needs no lookup. */
 	if (child != TREE_NONE && m->tree.nodes.items[child].label != label)
 		child = index_get(&m->children, key);
 	if (child == INDEX_NONE) {
@@ -54,7 +54,7 @@ int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 	return 0;
 }
 
-/* Go from *node along the frame of a stack node. */
+/* Move *node to its child for the frame of a stack node. */
 static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t frame = b->profile->stacks[stack].frame;
@@ -66,13 +66,16 @@ static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	return tree_descend(&b->made, node, b->view->frame_labels[frame]);
 }
 
-/* Few enough to cost no memory, and enough that one is never far. */
+/*
+ * Return whether a stack is a landmark: few enough to need little memory, and enough for one to be
+ * near.
+ */
 static bool is_landmark(uint32_t stack)
 {
 	return stack % 16 == 0;
 }
 
-/* Go from the node of a prefix to that of a whole stack. */
+/* Move *node from the node of a prefix to that of a whole stack. */
 static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t prefix = *node, known = INDEX_NONE;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples as one tree, merged by labels: what a folded line,
- * a call tree and the totals of functions are made from. Labels are numbers
- * that the caller gives to frames (one per name, or per name and module, or
- * per location); the tree neither knows nor copies their texts.
+ * Merge samples into one tree by labels. Folded stacks, call trees and the totals of functions are
+ * made from such trees. Labels are numbers that the caller gives to frames (one per name, or per
+ * name and module, or per location); the tree does not use their texts.
  */
 #ifndef SKEIN_ANALYZE_TREE_H
 #define SKEIN_ANALYZE_TREE_H
@@ -19,8 +18,8 @@
 struct tree_node {
 	uint32_t label;
 	uint32_t parent, first_child, next_sibling; /* TREE_NONE: none */
-	uint64_t self_count, self_weight; /* of samples that end here */
-	uint64_t count, weight; /* with everything below */
+	uint64_t self_count, self_weight; /* of samples that end at this node */
+	uint64_t count, weight; /* including all nodes below */
 };
 
 struct tree {
@@ -29,10 +28,10 @@ struct tree {
 
 struct tree_view {
 	const uint32_t *frame_labels; /* by index of frame; frames of kind END are left out */
-	uint32_t unknown_label; /* for frames that the trace has lost */
+	uint32_t unknown_label; /* for frames missing in the trace */
 	/*
-	 * The labels between the root and the stack of a sum, outermost first,
-	 * at most TREE_MAX_PREFIX; returns how many.
+	 * Store the labels between the root and the stack of a sum, outermost first, at most
+	 * TREE_MAX_PREFIX. Return their number. May be NULL.
 	 */
 	unsigned int (*prefix)(const void *context, const struct profile_sum *s, uint32_t *labels);
 	const void *context;
@@ -40,29 +39,38 @@ struct tree_view {
 
 #define TREE_ALL_EVENTS PROFILE_NONE
 
-/* The tree of the sums of an event, or of all: 0 or -ENOMEM. Free it with tree_free(). */
+/*
+ * Make the tree of the sums of one event, or of all. Return 0 or -ENOMEM. Free the tree with
+ * tree_free().
+ */
 int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);
 /*
- * The same, and placed() is told the node of each sum in turn; what it returns, 0 or a negative
- * errno, ends the building if it is not 0.
+ * Like tree_build(), and call placed() with the node of each sum in turn. placed() returns 0, or a
+ * negative errno that ends the building and is returned.
  */
 typedef int tree_placed(void *receiver, const struct profile_sum *s, uint32_t node);
 int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
 		       const struct tree_view *view, tree_placed *placed, void *receiver);
 void tree_free(struct tree *t);
 
-/* A tree in the making, for who has paths that are not stacks. Zeroed: not begun. */
+/* A tree under construction, for paths that are not stacks. Zeroed memory has not begun. */
 struct tree_maker {
-	struct tree tree; /* own weights only, until tree_end() */
+	struct tree tree; /* has only own weights until tree_end() */
 	struct index children; /* (parent node, label) -> node */
 };
 
-/* With its root: 0 or -ENOMEM. */
+/* Create the root. Return 0 or -ENOMEM. */
 int tree_begin(struct tree_maker *m);
-/* Go from *node to its child of that label, which is made if there is none. */
+/*
+ * Move *node to its child of that label, which is created if needed. Return 0, -ENOMEM or
+ * -EOVERFLOW.
+ */
 int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label);
-/* Add the weights up. rc: what making it came to; returned, and *ret is untouched unless 0. */
+/*
+ * Add the weights up and store the tree in *ret. rc is the result of the construction, which is
+ * returned; if it is negative, the tree is freed and *ret is unchanged.
+ */
 int tree_end(struct tree_maker *m, int rc, struct tree *ret);
 
 #endif

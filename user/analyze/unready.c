@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Count samples with functions whose names were not ready (unready.h). */
 #include "analyze/unready.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ static bool has_unready(const struct profile *p)
 	return false;
 }
 
-/* For each stack, whether such a frame is on it. Parents come first. */
+/* Set for each stack whether such a frame is on it; parents precede their children. */
 static void mark(bool *stacks, const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) {
