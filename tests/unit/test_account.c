@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The account of a CPU's samples in the kernel, fed with ticks, idle times and stolen time. */
-#include "bpf/unwind/state.h" /* the kernel's words for user space */
+/* Test the account of a CPU's samples (bpf/account.h) with ticks, idle times and stolen time. */
+#include "bpf/unwind/state.h" /* kernel types for user space */
 
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 #include "suite.h"
 
 #define PERIOD 1000000ULL
-#define START 5000000000ULL /* when the clock was started */
+#define START 5000000000ULL /* time (ns) at which the clock was started */
 #define US 1000ULL
 
 static struct wire_account a;
-static uint64_t steal; /* ns, as the host would have written it */
+static uint64_t steal; /* ns, as the host reports them */
 
 static void start(void)
 {
@@ -20,7 +20,7 @@ static void start(void)
 	steal = 7;
 }
 
-/* The tick of a grid point, so late (ns). */
+/* Process the tick of a grid point that comes late by that many ns. */
 static int tick(uint64_t point, uint64_t late)
 {
 	return account_sample(&a, START + point * PERIOD + late, steal);
@@ -82,7 +82,9 @@ START_TEST(stolen_points_are_nobodys)
 }
 END_TEST
 
-/* The host has taken one period, interrupts were off for two: one sample, one point delayed. */
+/*
+ * The host has stolen one period, and interrupts were off for two: one sample, one point delayed.
+ */
 START_TEST(what_is_late_beyond_the_theft_is_delayed)
 {
 	start();
@@ -95,7 +97,7 @@ START_TEST(what_is_late_beyond_the_theft_is_delayed)
 }
 END_TEST
 
-/* Thefts that hit no tick are carried on until they are whole periods: none is forgotten. */
+/* Short thefts that hit no tick add up to whole periods, and none is lost. */
 START_TEST(short_thefts_add_up)
 {
 	uint64_t point = 0;
@@ -115,7 +117,7 @@ END_TEST
 START_TEST(a_machine_that_nobody_steals_from_has_no_theft)
 {
 	start();
-	steal = 0; /* not written by any host */
+	steal = 0; /* no host has written the value */
 	ticks(1, 10);
 	ck_assert(tick(13, 250 * US));
 	ck_assert_uint_eq(a.stolen, 0);
@@ -132,7 +134,7 @@ START_TEST(the_first_reading_is_no_theft)
 }
 END_TEST
 
-/* The CPU halts, and the host lets it wait when it is woken: that time is idle. */
+/* The CPU halts, and the host delays its wake-up: that time is idle. */
 START_TEST(a_theft_in_idle_time_is_idle)
 {
 	start();
@@ -154,7 +156,7 @@ START_TEST(idle_points_are_counted_once)
 	account_idle_begin(&a, START + 10 * PERIOD + 100 * US);
 	account_idle_sample(&a, START + 12 * PERIOD + 5 * US);
 	account_idle_end(&a, START + 15 * PERIOD + 300 * US, steal);
-	/* the tick of point 15 was pending, and hits what runs next */
+	/* The tick of point 15 was pending, and hits the thread that runs next. */
 	ck_assert(tick(15, 310 * US));
 	ticks(16, 20);
 	ck_assert_uint_eq(a.idle, 4);
@@ -163,7 +165,7 @@ START_TEST(idle_points_are_counted_once)
 }
 END_TEST
 
-/* After it was throttled the clock ticks 0.7 periods later than before, which is no lateness. */
+/* After being throttled, the clock ticks 0.7 periods later than before, which is not lateness. */
 START_TEST(the_grid_follows_a_clock_that_was_restarted)
 {
 	uint64_t shift = 700 * US;
@@ -172,7 +174,7 @@ START_TEST(the_grid_follows_a_clock_that_was_restarted)
 	ticks(1, 100);
 	for (uint64_t point = 105; point <= 300; point++)
 		ck_assert(tick(point, shift + 5 * US));
-	/* the host takes a little in between, which does not make these ticks stolen ones */
+	/* The host steals a little between these ticks, which does not make them stolen. */
 	for (uint64_t point = 301; point <= 400; point++) {
 		steal += 4 * US;
 		ck_assert(tick(point, shift + 5 * US));
@@ -184,7 +186,7 @@ START_TEST(the_grid_follows_a_clock_that_was_restarted)
 }
 END_TEST
 
-/* The first samples were late, later ones are not: none is taken for one of the point before. */
+/* The first samples are late, later ones are not: none is counted for the point before. */
 START_TEST(the_grid_moves_back_to_earlier_samples)
 {
 	start();
@@ -197,8 +199,8 @@ START_TEST(the_grid_moves_back_to_earlier_samples)
 END_TEST
 
 /*
- * Ticks as a high-resolution timer makes them: each goes on to the next point after the time at
- * which it was delivered, up to 1.4 periods late, on a grid that differs from the one assumed.
+ * Make ticks like a high-resolution timer: each timer moves on to the next point after the time at
+ * which it was delivered, up to 1.4 periods late, on a grid that differs from the assumed one.
  */
 START_TEST(every_period_is_counted_once_however_late)
 {

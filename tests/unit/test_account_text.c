@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sum of an account, in words. */
+/* Test the text that shows the terms of an account. */
 #include "cmd/account_text.h"
 #include "suite.h"
 

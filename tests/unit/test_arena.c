@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The arena against a model that knows of every unit of memory who has it, and since when. */
+/*
+ * Compare the arena with a model that records for every unit of memory whether it is in use, and
+ * since when it is free.
+ */
 #include "capture/clock.h"
 #include "world.h"
 
@@ -9,7 +12,7 @@
 #define CHUNK_BYTES ((uint64_t)sizeof(struct arena_chunk))
 #define MOST_PIECES 4096
 
-/* One unit: taken (UINT64_MAX), free since a time, or never used (0). */
+/* State of each unit: in use (UINT64_MAX), free since a time, or never used (0). */
 static uint64_t units[WORLD_CHUNKS][UNITS];
 
 static struct {
@@ -44,7 +47,7 @@ static uint32_t rounded(uint32_t words)
 	return (words + UNIT - 1) / UNIT * UNIT;
 }
 
-/* It must have been free for long, and lie in one chunk. */
+/* Check that the memory lies in one chunk and was free for the grace time, and mark it as used. */
 static void check_taken(uint32_t place, uint32_t words)
 {
 	uint32_t chunk = place >> ARENA_CHUNK_SHIFT, first = place % ARENA_CHUNK_WORDS;
@@ -132,7 +135,7 @@ START_TEST(agrees_with_a_model)
 		}
 		give_all();
 		ck_assert_uint_eq(arena_used(m.arena), 0);
-		/* what was split is whole again: each chunk, as one piece */
+		/* Split memory is whole again: each chunk is one piece. */
 		m.now += GRACE + 1;
 		for (uint64_t i = 0; i < arena_most(m.arena) / CHUNK_BYTES; i++)
 			ck_assert_uint_ne(take(ARENA_TAKE_MAX), 0);
@@ -179,7 +182,7 @@ START_TEST(what_does_not_fit_is_refused)
 	ck_assert_uint_eq(arena_take(m.arena, UINT32_MAX - 3, m.now), 0);
 	ck_assert_uint_eq(arena_size(m.arena), 0);
 	ck_assert_uint_ne(take(ARENA_TAKE_MAX), 0);
-	arena_give(m.arena, 0, 100, m.now); /* nothing */
+	arena_give(m.arena, 0, 100, m.now); /* has no effect */
 	ck_assert_uint_eq(arena_used(m.arena), CHUNK_BYTES - UNIT * 4);
 	end();
 }
@@ -195,7 +198,7 @@ START_TEST(the_maker_of_chunks_may_fail)
 	m.chunks.refuse = 0;
 	ck_assert_uint_ne(take(ARENA_CHUNK_WORDS - 2 * UNIT), 0);
 	m.chunks.refuse = -EPERM;
-	ck_assert_uint_ne(take(UNIT), 0); /* what is left of the first */
+	ck_assert_uint_ne(take(UNIT), 0); /* the rest of the first chunk */
 	ck_assert_uint_eq(arena_take(m.arena, UNIT, m.now), 0);
 	m.chunks.refuse = 0;
 	ck_assert_uint_ne(take(UNIT), 0);
@@ -220,7 +223,7 @@ START_TEST(others_are_asked_to_give_something_back)
 		m.pieces[m.count].place = take(ARENA_CHUNK_WORDS / 4);
 		ck_assert_uint_ne(m.pieces[m.count++].place, 0);
 	}
-	ck_assert_uint_ne(take(100000), 0); /* for two of them */
+	ck_assert_uint_ne(take(100000), 0); /* two of them are reclaimed for this */
 	ck_assert_uint_eq(m.count, 2);
 	ck_assert_uint_eq(arena_take(m.arena, ARENA_TAKE_MAX, m.now), 0);
 	ck_assert_uint_eq(m.count, 0);
@@ -239,7 +242,7 @@ START_TEST(neighbours_in_two_chunks_do_not_join)
 	give(second, ARENA_TAKE_MAX);
 	give(first, ARENA_TAKE_MAX);
 	m.now += GRACE + 1;
-	for (int i = 0; i < 4; i++) /* crosses no border, however it is cut */
+	for (int i = 0; i < 4; i++) /* no piece crosses the border of a chunk */
 		ck_assert_uint_ne(take(ARENA_CHUNK_WORDS / 2 - UNIT), 0);
 	end();
 }

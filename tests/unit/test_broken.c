@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Every way in which a stack ends, from a recording that has a stack of each:
- * what the analysis makes of it, and that no output loses it.
+ * Test every way in which a stack ends, with a recording that has a stack of each: how the analysis
+ * counts the stacks, and that every output marks them.
  *
- * END_N is the root of the stack "END of n, work, leaf", but WALKED, where it
- * is a START frame. Then one whose root is no START, a kernel thread, a system
- * call of which the user part is missing, and a sample without any stack.
+ * The mark of END_N is the root of the stack "mark, work, leaf"; the stack of WALKED has a START
+ * frame as its root. In addition there are a stack whose root is no START, a kernel thread, a
+ * system call whose user part is missing, and a sample without a stack.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "suite.h"
 #include "trace/trace.h"
 
-/* Samples of each. */
+/* The number of samples of each kind of stack. */
 #define ENDS_OF(end) (100 + (uint64_t)(end))
 #define ENDS_NO_START 7
 #define ENDS_KERNEL_THREAD 6
@@ -27,7 +27,7 @@
 
 struct ends_source {
 	struct source source;
-	const char *recorded; /* "user" or "kernel" only; NULL: both */
+	const char *recorded; /* "user" or "kernel": only that part; NULL: both */
 };
 
 enum { ENDS_START = 1, ENDS_WORK, ENDS_LEAF, ENDS_KERNEL, ENDS_GENERATED, ENDS_AGAIN, ENDS_MARK };
@@ -48,7 +48,10 @@ static int ends_entities(struct sink *to, const char *recorded, struct error *er
 		{ENDS_LEAF, FRAME_NATIVE, 1, 3, 0, 0, 0},
 		{ENDS_KERNEL, FRAME_KERNEL, 5, 4, 0, 0, 0},
 		{ENDS_GENERATED, FRAME_JIT, 3, 5, 0, 0, 0},
-		/* the code of WORK, in a file that the recorder had forgotten */
+		/*
+		 * The code of ENDS_WORK, in a mapping made after the recorder had forgotten the
+		 * first.
+		 */
 		{ENDS_AGAIN, FRAME_NATIVE, 4, 2, 0, 0, 0}};
 	struct info info = {1, 1, "option.stacks", recorded};
 	int rc = recorded ? put_info(to, &info, err) : 0;
@@ -71,7 +74,7 @@ static int ends_entities(struct sink *to, const char *recorded, struct error *er
 	return rc;
 }
 
-/* A path of frames, root first, 0 ends it; and its samples. */
+/* Put a path of frames, root first, which 0 ends, and its samples. */
 static int ends_path(struct sink *to, uint64_t *last, const uint64_t *frames, uint64_t samples,
 		     struct error *err)
 {
@@ -158,7 +161,7 @@ START_TEST(every_sample_is_counted_once)
 }
 END_TEST
 
-/* Where only one part of stacks was recorded, the other one is not missing. */
+/* If only one part of stacks was recorded, the other part is not missing. */
 START_TEST(what_was_not_asked_for_is_not_missing)
 {
 	struct profile *p = ends_profile("kernel");
@@ -205,7 +208,7 @@ START_TEST(reasons_stand_with_the_module_at_fault)
 	uint64_t count = 0;
 
 	ck_assert_int_eq(breakages_of(&b, p, 0), 0);
-	/* those of the list, and a part of the unreadable ones, and no stack */
+	/* All broken ends, some of the unreadable ones in no module, and no stack. */
 	ck_assert_uint_eq(b.list.count, END_COUNT - 2 + 2);
 	for (int end = 0; end < END_COUNT; end++)
 		if (!stack_end_is_whole(end))
@@ -222,14 +225,14 @@ START_TEST(reasons_stand_with_the_module_at_fault)
 	completeness_of(&c, p, 0);
 	ck_assert_uint_eq(count, c.due - c.complete);
 	breakages_free(&b);
-	/* of another event there is nothing */
+	/* Another event has no samples. */
 	ck_assert_int_eq(breakages_of(&b, p, 1), 0);
 	ck_assert_uint_eq(b.list.count, 0);
 	profile_free(p);
 }
 END_TEST
 
-/* The recording in a format; the caller frees it. */
+/* Export the recording in a format; the caller frees the text. */
 static char *exported(const char *format, size_t *size)
 {
 	struct export_options o = {0};
@@ -246,7 +249,7 @@ static char *exported(const char *format, size_t *size)
 	return data;
 }
 
-/* The mark of an end at the root, as the formats write it. */
+/* Write the mark of an end at the root as the formats show it. */
 static const char *mark_of(int end, char *buf)
 {
 	sprintf(buf, end == END_NO_MEMORY_MAP ? "[%s]" : "[truncated: %s]", stack_end_word(end));
@@ -302,7 +305,7 @@ START_TEST(pprof_marks_every_end)
 }
 END_TEST
 
-/* What a report says of stacks: the text from the word on, up to the next empty line. */
+/* Make a report of the recording as text or JSON; the caller frees it. */
 static char *reported(const char *recorded, bool json)
 {
 	struct report_options o = {.json = json, .by = BY_FUNCTION, .limit = LIMIT_UNSET};
@@ -329,7 +332,7 @@ static void check_report(const char *recorded, bool json, const char *wanted)
 	free(text);
 }
 
-/* The exact words are in tests/golden. */
+/* The exact text is tested in tests/golden. */
 START_TEST(reports_tell_the_top_reasons)
 {
 	struct profile *p = ends_profile(NULL);
@@ -350,7 +353,7 @@ START_TEST(reports_tell_the_top_reasons)
 }
 END_TEST
 
-/* skein query names every end as the profile does. */
+/* skein query names every end like the profile does. */
 START_TEST(sql_names_every_end)
 {
 	struct ends_source source;

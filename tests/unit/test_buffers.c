@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Buffers of any number of CPUs: within their bounds, and not smaller than they need be. */
+/*
+ * Test the sizes of buffers for any number of CPUs: they are within their bounds and not smaller
+ * than necessary.
+ */
 #include "capture/buffers.h"
 
 #include <stdbool.h>
@@ -32,7 +35,7 @@ START_TEST(all_together_stay_within_the_bounds)
 					     BUFFERS_SWITCHES_MOST, cpus);
 	}
 	ck_assert_uint_eq(wrong, 0);
-	/* what programs that begin map has to fit */
+	/* The mappings of starting programs must fit. */
 	ck_assert_uint_eq(buffers_sideband(CPUS_MAX), MIB / 16);
 }
 END_TEST
@@ -48,7 +51,7 @@ START_TEST(rings_of_samples_are_few_and_bounded)
 		wrong += rings > BUFFERS_RINGS_MOST || rings < cpus / shared;
 		wrong += rings * buffers_samples(cpus, 99, 2048) > BUFFERS_SAMPLES_MOST;
 		wrong += rings * buffers_samples(cpus, 1000, 2048) > BUFFERS_SAMPLES_MOST;
-		/* half a second of one CPU, however fast it is sampled */
+		/* half a second of one CPU, at any frequency */
 		wrong += buffers_samples(cpus, 20000, 2048) < 10000 * 2048;
 		wrong += !is_power_of_two(buffers_samples(cpus, 99, 2048));
 	}

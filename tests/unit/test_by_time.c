@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records sorted by distribution over time, compared with a sort by comparison. */
+/* Compare by_time.c, which sorts by distribution over time, with a sort by comparison. */
 #include "base/by_time.h"
 
 #include <stdlib.h>
@@ -18,7 +18,9 @@ static int compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Sorts records with these times, and checks that equal ones stay in the order of adding. */
+/*
+ * Sort records with these times, and check that equal ones keep the order in which they were added.
+ */
 static void check(const uint64_t *times, uint32_t count)
 {
 	static struct timed wanted[MOST];
@@ -70,7 +72,7 @@ START_TEST(equal_times_and_the_ends_of_the_scale)
 }
 END_TEST
 
-/* Each level of distribution finds nearly all records in its first interval. */
+/* At each level of the distribution, nearly all records are in the first interval. */
 START_TEST(records_that_crowd)
 {
 	static uint64_t times[MOST];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache.c against a plain array: what it answers is right, and what it may forget is old. */
+/*
+ * Compare cache.c with a plain array: every value found is right, and only old entries are missing.
+ */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +63,7 @@ START_TEST(nothing_is_forgotten_while_it_grows)
 	struct cache *c = cache_new(entries);
 	uint64_t value;
 
-	/* what is not used takes no memory (a sanitizer's allocator tells of none) */
+	/* Unused slots take no memory. (The allocator of a sanitizer reports no use at all.) */
 	ck_assert_uint_lt(mallinfo2().uordblks + mallinfo2().hblkhd, before + entries);
 	for (uint64_t n = 0; n < entries; n++)
 		cache_put(c, key_of(n), n);
@@ -92,9 +94,9 @@ START_TEST(a_value_replaced_in_the_young_generation_hides_the_old_one)
 END_TEST
 
 /*
- * Random puts and gets. A hit must give the last value put. A key used less
- * than a generation of distinct keys ago must be a hit: each use of another
- * key takes at most one place in a generation.
+ * Put and get random keys. A hit must return the last value put. A key must be found if it was used
+ * less than a generation of distinct keys ago, since each use of another key takes at most one slot
+ * of a generation.
  */
 static void compare_with_a_map(size_t entries)
 {
@@ -104,7 +106,7 @@ static void compare_with_a_map(size_t entries)
 
 	srand(3);
 	for (uint64_t now = 1; now < 200000; now++) {
-		/* some keys are used more than others */
+		/* Use some keys more often than others. */
 		uint64_t k = (uint64_t)(rand() % KEYS) * (uint64_t)(rand() % KEYS) / KEYS, got = 0;
 
 		if (rand() % 3 == 0) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Callers and callees of one function of a small tree. */
+/* Test callers and callees of one function of a small tree. */
 #include "analyze/callers.h"
 #include "suite.h"
 
 enum { MAIN = 1, PARSE, READ, COPY, WALK };
 
-/* Paths with weights; a tree of them. */
+/* The paths of the tree, with weights. */
 struct path {
-	uint32_t labels[8]; /* root first, until 0 */
+	uint32_t labels[8]; /* root first, ends with 0 */
 	uint64_t weight;
 };
 
@@ -38,7 +38,7 @@ static struct tree make_tree(void)
 	return t;
 }
 
-/* The node at the end of a path of labels that ends with 0; TREE_NONE: there is none. */
+/* Return the node at the end of a path of labels that ends with 0; NULL if there is none. */
 static const struct tree_node *at(const struct tree *t, const uint32_t *labels)
 {
 	uint32_t node = 0;

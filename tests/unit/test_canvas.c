@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Strokes as characters: in 256 and 16 colours, without, and in ASCII. */
+/* Test strokes as characters: with 256 and 16 colours, without colours, and in ASCII. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,10 @@ static void expect(enum canvas_colors colors, bool utf8, const struct stroke *st
 	free(text);
 }
 
-/* A thread: ran, ran and slept, slept, lock and I/O, little beside I/O, polled, not there. */
+/*
+ * A thread: ran, ran and slept, slept, lock and I/O, a little running and I/O, polled, did not
+ * exist, runnable.
+ */
 static const struct stroke thread[] = {
 	FULL(RUNNING),	FULL(RUNNING), FULL(RUNNING),
 	ONLY(SLEEP),	ONLY(SLEEP),   ONLY(SLEEP),
@@ -50,7 +53,7 @@ static const struct stroke thread[] = {
 	ONLY(NONE),	ONLY(NONE),    ONLY(NONE),
 	ONLY(RUNNABLE),
 };
-/* A CPU: one program, two, one for a part of the time, idle. */
+/* A CPU: one program, two programs, one for part of the time, idle. */
 static const struct stroke cpu[] = {
 	FULL(PROGRAM_A),	   FULL(PROGRAM_A),	      FULL(PROGRAM_A), FULL(PROGRAM_B),
 	PART(64, PROGRAM_B, IDLE), PART(20, PROGRAM_C, IDLE), ONLY(IDLE),      ONLY(IDLE),
@@ -74,12 +77,12 @@ START_TEST(letters)
 	expect(COLORS_NONE, false, thread, 8, "#+-iI. r");
 	expect(COLORS_NONE, true, cpu, 4, "AAb┈");
 	expect(COLORS_NONE, false, cpu, 4, "AAb.");
-	/* letters where the terminal has colours but no blocks */
+	/* letters for a terminal with colours but without block characters */
 	expect(COLORS_16, false, cpu, 4, "\033[34mAA\033[33mb\033[90m.\033[39m");
 }
 END_TEST
 
-/* A lane that is nearly idle is not drawn idle, nor one that is nearly full drawn full. */
+/* A nearly idle lane is not drawn as idle, and a nearly busy lane not as busy. */
 START_TEST(nothing_rounds_away)
 {
 	static const struct stroke little[] = {PART(1, RUNNING, SLEEP), ONLY(SLEEP)};
@@ -103,7 +106,7 @@ START_TEST(what_is_lost_is_hatched)
 }
 END_TEST
 
-/* Any two strokes are one character of one column, and ASCII where nothing else is shown. */
+/* Any two strokes make one character of one column, which is ASCII in the plain mode. */
 START_TEST(every_pair)
 {
 	static const uint8_t levels[] = {0, 1, 63, 64, 126, STROKE_FULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Control groups: literal mount tables and paths, and the cgroups of this machine. */
+/* Test control groups with literal mount tables and paths, and with the cgroups of this machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -144,7 +144,7 @@ static void read_own(char *buf, size_t size)
 	fclose(f);
 }
 
-/* A cgroup of its own, three levels deep, found by every name that it has. */
+/* Create a cgroup three levels deep and find it by each of its names. */
 START_TEST(find_and_back)
 {
 	char text[8192], own[PATH_MAX], path[2 * PATH_MAX], mount[PATH_MAX], name[64];
@@ -193,7 +193,7 @@ START_TEST(find_and_back)
 }
 END_TEST
 
-/* Without the right to open by handle, the directories are searched. */
+/* Without the right to open files by handle, the directories are searched. */
 START_TEST(path_without_privilege)
 {
 	struct cgroup_place place;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The column codec: what goes in comes out; what was damaged never comes out as if it were whole.
+/*
+ * Test the column codec: decoding returns the encoded values, and damaged data are never decoded as
+ * if they were whole.
  */
 #include <check.h>
 #include <errno.h>
@@ -8,7 +10,9 @@
 #include "synthetic.h"
 #include "trace/codec.h"
 
-/* Columns of every temper: constant, creeping, jumping, huge, alternating. */
+/*
+ * Return a value of one of several kinds of column: constant, growing, jumping, huge, alternating.
+ */
 static uint64_t value(unsigned int temper, uint64_t last, uint64_t r)
 {
 	switch (temper % 8) {
@@ -77,7 +81,9 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* A blob copied to memory of exactly its size, so that every byte read beyond it is caught. */
+/*
+ * Copy a blob to memory of exactly its size, so that a sanitizer reports every read beyond its end.
+ */
 static void *exact_copy(const void *data, size_t size)
 {
 	void *copy = malloc(size ? size : 1);
@@ -129,7 +135,7 @@ static int decode_raw_bytes(const uint8_t *raw, size_t size, uint64_t records, u
 	return result;
 }
 
-/* A hostile writer knows zstd too: what is inside must be checked by itself. */
+/* A hostile writer can produce valid zstd frames, so their contents must be checked. */
 START_TEST(lies_inside)
 {
 	static const struct {
@@ -137,45 +143,47 @@ START_TEST(lies_inside)
 		size_t size;
 		int result;
 	} lies[] = {
-		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* no lie */
-		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		       /* no lie, a run */
-		{{2, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* no lie, nor the next five */
+		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* valid */
+		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		       /* valid, a run */
+		{{2, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* valid, like the next five */
 		{{2, 2, 1, 4, 2, 5, 6}, 7, 0},		       /* split */
-		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0},	       /* and one goes on */
+		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0},	       /* split, a value of two bytes */
 		{{2, 2, 1, 8, 63, 2, 1, 0}, 8, 0},	       /* scaled */
-		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},	       /* follows the record before */
+		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},	       /* differences by record */
 		{{2, 2, 1, 33 + 64, 0, 2, 5, 6}, 8, -EBADMSG}, /* two kinds of differences */
-		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* version */
-		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* version */
-		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	       /* what version 1 did not know */
+		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
+		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
+		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	       /* not valid in version 1 */
 		{{2, 2, 1, 6, 2, 5, 6}, 7, -EBADMSG},	       /* runs that are split */
-		{{2, 2, 1, 128, 0, 2, 5, 6}, 8, -EBADMSG},     /* in its own context */
+		{{2, 2, 1, 128, 0, 2, 5, 6}, 8, -EBADMSG},     /* the column is its own context */
 		{{2, 2, 1, 128, 1, 2, 5, 6},
 		 8,
-		 -EBADMSG}, /* in that of a column that is not there */
-		{{2, 2, 2, 0, 2, 5, 6, 128, 0, 2, 5, 6}, 12, 0}, /* in that of the first one */
-		{{2, 2, 2, 16, 1, 2, 5, 6, 0, 2, 5, 6}, 12, -EBADMSG}, /* follows a later one */
-		{{2, 2, 2, 128, 1, 2, 5, 6, 128, 0, 2, 5, 6}, 13, -EBADMSG}, /* in a circle */
+		 -EBADMSG}, /* the context column does not exist */
+		{{2, 2, 2, 0, 2, 5, 6, 128, 0, 2, 5, 6}, 12, 0}, /* the first column as context */
+		/* differences from a later column */
+		{{2, 2, 2, 16, 1, 2, 5, 6, 0, 2, 5, 6}, 12, -EBADMSG},
+		/* contexts in a circle */
+		{{2, 2, 2, 128, 1, 2, 5, 6, 128, 0, 2, 5, 6}, 13, -EBADMSG},
 		{{2, 2, 2, 0, 2, 5, 6, 192, 0, 2, 5, 6}, 12, -EBADMSG}, /* positive, in a context */
-		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	  /* positive, but no differences */
+		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	  /* positive, without differences */
 		{{2, 2, 1, 8, 64, 2, 5, 6}, 8, -EBADMSG}, /* scaled by too much */
-		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG}, /* follows itself */
-		{{2, 2, 1, 32, 1, 2, 5, 6}, 8, -EBADMSG}, /* follows a column that is not there */
+		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG}, /* differences from itself */
+		{{2, 2, 1, 32, 1, 2, 5, 6}, 8, -EBADMSG}, /* differences from a missing column */
 		{{2, 2, 1, 32}, 4, -EBADMSG},
 		{{2, 2, 1, 8}, 4, -EBADMSG},
-		{{2, 2, 1, 4, 1, 5}, 6, -EBADMSG},	 /* split, and one is missing */
-		{{2, 2, 1, 4, 2, 0x85, 6}, 7, -EBADMSG}, /* split, and one does not go on */
-		{{2, 2, 1, 4, 3, 5, 6, 7}, 8, -EBADMSG}, /* split, and one too many */
+		{{2, 2, 1, 4, 1, 5}, 6, -EBADMSG},	 /* split, one value missing */
+		{{2, 2, 1, 4, 2, 0x85, 6}, 7, -EBADMSG}, /* split, a value cut off */
+		{{2, 2, 1, 4, 3, 5, 6, 7}, 8, -EBADMSG}, /* split, one value too many */
 		{{2, 2, 1, 4, 11, 0xff, 5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2},
 		 16,
 		 -EBADMSG},				 /* 65 bits */
-		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* records */
+		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* wrong number of records */
 		{{1, 2, 1, 0, 3, 5, 6}, 7, -EBADMSG},	 /* column beyond the end */
-		{{1, 2, 1, 0, 2, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the columns */
-		{{1, 2, 1, 0, 3, 5, 6, 0}, 8, -EBADMSG}, /* bytes behind the values */
-		{{1, 2, 1, 0, 2, 5, 0x86}, 7, -EBADMSG}, /* varint that does not end */
+		{{1, 2, 1, 0, 2, 5, 6, 0}, 8, -EBADMSG}, /* bytes after the columns */
+		{{1, 2, 1, 0, 3, 5, 6, 0}, 8, -EBADMSG}, /* bytes after the values */
+		{{1, 2, 1, 0, 2, 5, 0x86}, 7, -EBADMSG}, /* varint without an end */
 		{{1, 2, 1, 2, 2, 5, 3}, 7, -EBADMSG},	 /* run too long */
-		{{1, 2, 1, 2, 2, 5, 0}, 7, -EBADMSG},	 /* run of none */
+		{{1, 2, 1, 2, 2, 5, 0}, 7, -EBADMSG},	 /* empty run */
 		{{1, 2, 1, 2, 2, 5, 1}, 7, -EBADMSG},	 /* too few runs */
 		{{1, 2, 2, 0, 2, 5, 6}, 7, -EBADMSG},	 /* second column missing */
 		{{1, 2, 1, 0, 11, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 1},
@@ -191,7 +199,7 @@ START_TEST(lies_inside)
 }
 END_TEST
 
-/* What version 1 wrote: differences one by one, and as runs. */
+/* Blobs of version 1: differences one by one, and as runs. */
 START_TEST(old_blobs)
 {
 	static const uint8_t raw[] = {1, 3, 2, 1, 3, 2, 2, 1, 3, 4, 10, 1, 0, 2};
@@ -209,7 +217,10 @@ START_TEST(old_blobs)
 }
 END_TEST
 
-/* Slices and edges as they are stored, open ones and losses too; with stamps of 16 ns. */
+/*
+ * Fill the columns with slices or edges as they are stored, including open ones and losses, with
+ * stamps of 16 ns.
+ */
 static void fill_line(struct columns *c, enum record_kind kind, uint32_t count, uint64_t *random)
 {
 	uint64_t time = 1000000007ULL * 16, r;
@@ -245,7 +256,10 @@ START_TEST(columns_follow_each_other)
 		ck_assert_int_eq(columns_reserve(&in, 7, counts[n]), 0);
 		fill_line(&in, kind, counts[n], &random);
 		ck_assert_int_eq(codec_encode(&codec, kind, &in, &data, &size, &raw, NULL), 0);
-		/* each column alone, with what it follows behind the scenes; then all */
+		/*
+		 * Decode each column alone, which also needs the columns on which it depends, then
+		 * all.
+		 */
 		for (unsigned int i = 0; i <= in.width; i++) {
 			uint64_t mask = i < in.width ? 1ULL << i : UINT64_MAX;
 
@@ -263,7 +277,7 @@ START_TEST(columns_follow_each_other)
 }
 END_TEST
 
-/* Two threads that take turns on a CPU every 2.5 us: what a switch takes on disk. */
+/* Two threads take turns on a CPU every 2.5 us: bound the size of a switch on disk. */
 START_TEST(turns_are_small)
 {
 	struct columns in = {0};
@@ -287,18 +301,18 @@ START_TEST(turns_are_small)
 		columns_push(&in, &s);
 	}
 	ck_assert_int_eq(codec_encode(&codec, KIND_SLICE, &in, &data, &size, &raw, NULL), 0);
-	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10); /* its duration, and nothing else */
+	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10); /* less than a byte each */
 	columns_free(&in);
 	codec_free(&codec);
 }
 END_TEST
 
-/* What is noise takes its bits and no more: 17 of each difference, which takes three bytes. */
+/* Noise takes as many bits as it has: 17 of each difference, not the three bytes of a varint. */
 START_TEST(noise_takes_its_bits)
 {
 	struct columns in = {0};
 	struct codec codec = {0};
-	uint32_t count = 30000; /* all in one block, if nothing divides it */
+	uint32_t count = 30000; /* one block, unless the codec divides it */
 	uint64_t random = 3, time = 1ULL << 40;
 	size_t size, raw;
 	const void *data;
@@ -339,7 +353,10 @@ START_TEST(columns_may_come_and_go)
 }
 END_TEST
 
-/* A frame that declares more than so many records can be is refused before memory is taken. */
+/*
+ * A frame that declares more bytes than that number of records can have is refused before memory is
+ * allocated.
+ */
 START_TEST(bomb)
 {
 	size_t size = 400u << 20, packed_size = ZSTD_compressBound(1 << 20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * confine.c and opener_confine.c: a process so confined tries what the worker or the opener must
- * not do, and dies of it.
+ * Test confine.c and opener_confine.c: a confined process tries calls that the worker or the opener
+ * must not make, and is killed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -138,7 +138,7 @@ static void try_signal_thread(void)
 	try_call(SYS_tgkill, getppid(), getppid(), SIGKILL);
 }
 
-/* Would make every readable page executable. */
+/* This personality would make every readable page executable. */
 static void try_personality(void)
 {
 	try_call(SYS_personality, 0x0400000, 0, 0);
@@ -184,7 +184,7 @@ static void try_dumpable(void)
 	try_call(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which needs these */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer needs these calls */
 static void try_write(void)
 {
 	try_call(SYS_write, 0, (long)"x", 1);
@@ -200,10 +200,10 @@ static void try_make_executable(void)
 #endif
 
 #ifdef __x86_64__
-/* The numbers of 32-bit programs mean other calls. */
+/* The call numbers of 32-bit programs mean other calls. */
 static void try_other_abi(void)
 {
-	long number = 20; /* getpid, and writev to whoever takes it for a native number */
+	long number = 20; /* getpid for 32-bit programs, writev as a native number */
 
 	__asm__ volatile("int $0x80" : "+a"(number) : : "memory", "r8", "r9", "r10", "r11");
 	_exit(7);
@@ -249,7 +249,7 @@ static void (*const forbidden[])(void) = {
 #endif
 };
 
-/* Fork, confine, act; returns what waitpid() says. */
+/* Fork, confine the child and call act() in it; return the status of waitpid(). */
 static int in_confinement(void (*act)(void))
 {
 	int pair[2], status, parent = getpid();
@@ -303,7 +303,7 @@ START_TEST(what_is_needed_works)
 }
 END_TEST
 
-/* A child that waits, so that it can be looked at from outside. */
+/* Start a confined child that waits, so that it can be examined from outside. */
 static pid_t waiting_child(int *socket)
 {
 	int pair[2], parent = getpid();
@@ -357,7 +357,10 @@ static void expect_same(const char *text, const char *key, unsigned int number)
 	expect(text, line);
 }
 
-/* All four users and groups are one number, which was drawn, and there are no further groups. */
+/*
+ * Check that all four uids and gids are the same number, from the range of drawn ones, and that
+ * there are no supplementary groups.
+ */
 static unsigned int expect_own_user(const char *text)
 {
 	const char *line = strstr(text, "\nUid:");
@@ -428,7 +431,7 @@ START_TEST(shared_memory_and_descriptors_are_not_inherited)
 	dir = opendir(path);
 	ck_assert_ptr_nonnull(dir);
 	while ((d = readdir(dir)))
-		count += d->d_name[0] != '.' && d->d_name[0] != '2'; /* 2: a sanitizer's */
+		count += d->d_name[0] != '.' && d->d_name[0] != '2'; /* 2: of a sanitizer */
 	closedir(dir);
 	ck_assert_int_eq(count, 1);
 	close(fd);
@@ -464,7 +467,10 @@ START_TEST(it_dies_with_its_parent)
 }
 END_TEST
 
-/* What the opener calls, whatever the arguments; and those of whose arguments the filter asks. */
+/*
+ * The calls that the opener may make with any arguments, and those whose arguments the filter
+ * checks.
+ */
 static const int opener_calls[] = {
 	SYS_read,   SYS_close,	SYS_fstat,	   SYS_fstatfs,	    SYS_getdents64,
 	SYS_lseek,  SYS_statx,	SYS_readlinkat,	   SYS_brk,	    SYS_munmap,
@@ -478,10 +484,10 @@ static const int opener_calls[] = {
 #endif
 };
 
-/* Above all calls that there are: Linux 6.12 has 462. */
+/* Higher than all call numbers: Linux 6.12 has 462. */
 #define CALLS_MAX 520
 
-/* A call that the opener does not make, or with other arguments than it makes it. */
+/* A call that the opener never makes, or never with these arguments. */
 struct attempt {
 	long number;
 	long a, b, c, d;
@@ -522,7 +528,7 @@ static const struct attempt misuses[] = {
 	{SYS_recvfrom, 0, 0, 0, 0, "receiving from elsewhere"},
 };
 
-/* The descriptor that stands for the opener's socket: none. */
+/* The descriptor that takes the place of the opener's socket; it is not open. */
 #define ITS_SOCKET 99
 
 static int as_opener(void (*act)(const struct attempt *), const struct attempt *attempt)
@@ -554,7 +560,10 @@ static void open_for_reading(const struct attempt *a)
 
 static bool is_call_of_opener(int number)
 {
-	/* uretprobe(2) and uprobe(2) pass every filter, and kill whom no probe has led there */
+	/*
+	 * uretprobe(2) and uprobe(2) pass every filter, and kill a process that no probe has led
+	 * there.
+	 */
 	if (number == 335 || number == 336)
 		return true;
 	for (size_t i = 0; i < sizeof(opener_calls) / sizeof(*opener_calls); i++)
@@ -571,7 +580,7 @@ static void expect_killed(const struct attempt *a)
 		      a->what, a->number, status);
 }
 
-/* With all arguments 0 none of the calls does any harm, should it be let through. */
+/* With all arguments 0, none of the calls does any harm if it is allowed. */
 START_TEST(the_opener_makes_no_other_calls)
 {
 	ck_assert_int_eq(as_opener(open_for_reading, NULL), 42 << 8);
@@ -591,7 +600,10 @@ START_TEST(the_opener_only_reads)
 }
 END_TEST
 
-/* It keeps the capabilities to look at others' files, and none with which something is changed. */
+/*
+ * The opener keeps the capabilities for reading the files of others, and none that can change
+ * anything.
+ */
 static void show_status(const struct attempt *a)
 {
 	static char text[8192];
@@ -617,13 +629,13 @@ START_TEST(the_opener_keeps_what_it_needs)
 	int status;
 
 	if (geteuid() || !own_user_possible())
-		return; /* tests/live/test_privileges.py has that of a user */
+		return; /* tests/live/test_privileges.py tests this for a user */
 	status = as_opener(show_status, NULL);
 	ck_assert_int_eq(status, 42 << 8);
 }
 END_TEST
 
-/* Two helpers are two users, and none that processes have. */
+/* Two helpers have two different uids, which no other processes have. */
 START_TEST(users_are_drawn)
 {
 	unsigned int users[2];

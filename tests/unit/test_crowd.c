@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* crowd.c: spans in any order against a count of every step. */
+/* Compare crowd.c, for spans in any order, with a count of every step. */
 #include <stdlib.h>
 
 #include "export/crowd.h"
@@ -14,7 +14,7 @@ struct drawn {
 	uint64_t last_time;
 	double last;
 	unsigned int calls;
-	uint64_t at; /* what was drawn there */
+	uint64_t at; /* time for which at_number is recorded */
 	double at_number;
 };
 
@@ -44,7 +44,7 @@ START_TEST(one_span)
 	ck_assert(d.at_number == 1);
 	ck_assert(d.area == 4.75 * STEP);
 	ck_assert(d.last == 0);
-	ck_assert_uint_eq(d.calls, 4); /* a half, one, a quarter, nothing */
+	ck_assert_uint_eq(d.calls, 4); /* a half, one, a quarter, zero */
 	crowd_free(&c);
 }
 END_TEST
@@ -63,7 +63,10 @@ START_TEST(nothing)
 }
 END_TEST
 
-/* However long the recording is: the areas are those of the spans, and so is every step. */
+/*
+ * For recordings of any length, the area equals that of the spans, and the number of steps is
+ * bounded.
+ */
 START_TEST(many_spans)
 {
 	static const uint64_t lengths[] = {STEP / 10, 30 * STEP, 60000 * STEP, 5000000 * STEP};
@@ -92,7 +95,7 @@ START_TEST(many_spans)
 }
 END_TEST
 
-/* The end of the recording cuts the last step, which is not less full for that. */
+/* The end of the recording cuts the last step, whose number does not become smaller by that. */
 START_TEST(a_short_last_step)
 {
 	struct crowd c = {.start = START};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* demangle.c: C++ and both of Rust's schemes, and names made to take for ever. */
+/* Test demangle.c with C++ and both schemes of Rust, and with names that would take forever. */
 #include <errno.h>
 
 #include "files.h"
@@ -53,7 +53,7 @@ START_TEST(long_results_are_cut)
 	ck_assert_uint_eq(copy_cut("0123456789abcde", buf, sizeof(buf)), 15);
 	ck_assert_str_eq(buf, "0123456789abcde");
 	ck_assert_uint_eq(copy_cut("0123456789abcdef", buf, sizeof(buf)), 15);
-	/* no character is cut in two */
+	/* No character is split. */
 	copy_cut("01234567890\xc3\xa4\xc3\xa4\xc3\xa4", buf, sizeof(buf));
 	ck_assert_str_eq(buf, "01234567890\xe2\x80\xa6");
 	demangler_free(d);
@@ -61,10 +61,10 @@ START_TEST(long_results_are_cut)
 END_TEST
 
 /*
- * CPU time that one name may take here, in ms. The bound is 8 ms, and 20 where the kernel's clock
- * ticks at 100 Hz; the unbounded calls of these tests take from seconds to for ever. Time that a
- * host takes from a virtual machine may count as the process's: it would have to be 180 ms in one
- * call.
+ * CPU time that one name may take in this test, in ms. The bound is 8 ms, and 20 ms if the kernel's
+ * clock ticks at 100 Hz; without a bound, the calls of these tests take from seconds to forever.
+ * Time that a host steals from a virtual machine may count as the process's; it would have to be
+ * 180 ms in one call.
  */
 #define MOST_MS 200
 
@@ -73,7 +73,7 @@ static double cpu_ms(void)
 	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
-/* Demangle with new bounds: what demangle() returns. */
+/* Demangle with new bounds, and return the result of demangle(). */
 static int bounded(struct demangler *d, const char *name)
 {
 	struct demangle_cost cost = {0};
@@ -88,7 +88,7 @@ static int bounded(struct demangler *d, const char *name)
 	return ret;
 }
 
-/* Nested template arguments and a name of a megabyte: answered or refused, soon. */
+/* Nested template arguments and a name of a megabyte are demangled or refused soon. */
 START_TEST(long_names_are_bounded)
 {
 	struct demangler *d = demangler_new();
@@ -110,7 +110,10 @@ START_TEST(long_names_are_bounded)
 }
 END_TEST
 
-/* What refers to the item of that number: nothing for 0, n - 1 in the base for n; then '_'. */
+/*
+ * Append a reference to an item: a letter, then nothing for number 0, or n - 1 in the base for n,
+ * then '_'.
+ */
 static void add_reference(char *to, char letter, unsigned int number, const char *digits)
 {
 	unsigned int base = (unsigned int)strlen(digits);
@@ -125,7 +128,7 @@ static void add_reference(char *to, char letter, unsigned int number, const char
 	sprintf(to + strlen(to), "%c%s", letter, text);
 }
 
-/* Each substitution is a template of the one before, twice: b<b<…>, b<…> >. */
+/* Each substitution is a template with the previous one as both arguments: b<b<…>, b<…> >. */
 static void double_substitutions(char *name, unsigned int times)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -139,7 +142,7 @@ static void double_substitutions(char *name, unsigned int times)
 	}
 }
 
-/* Each tuple is the one before, twice; numbers are places in the name. */
+/* Each tuple contains the previous one twice; the numbers are positions in the name. */
 static void double_references(char *name, unsigned int times)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -186,7 +189,7 @@ START_TEST(doubling_is_cut)
 }
 END_TEST
 
-/* 62^9 lifetimes of a path that is read and not written. */
+/* 62^9 lifetimes in a path that is parsed but not printed. */
 static const char silent[] = "_RMIC1aFGzzzzzzzzz_EuEu";
 
 static long resident_pages(void)
@@ -216,7 +219,7 @@ START_TEST(what_writes_nothing_is_left)
 	ck_assert_int_eq(demangle(d, "_Z3fooi", buf, sizeof(buf)), 1);
 	ck_assert_str_eq(buf, "foo(int)");
 	ck_assert_int_eq(demangle(d, "_RC10u4_bcherefu", buf, sizeof(buf)), 0);
-	/* the name of a crate that is decoded, in an arena: some do, and the rest does not fit */
+	/* The decoded name of a crate is stored in an arena: short ones fit, longer ones do not. */
 	ck_assert_int_eq(demangle(d, "_RCu8gdel_5qa", buf, sizeof(buf)), 1);
 	ck_assert_str_eq(buf, "g\xc3\xb6" "del");
 	sprintf(name, "_RCu%d", 3000);
@@ -226,7 +229,7 @@ START_TEST(what_writes_nothing_is_left)
 }
 END_TEST
 
-/* One file has spent its time after a while, and the others have not. */
+/* One file uses up its time, which does not affect other files. */
 START_TEST(a_file_that_takes_too_much_is_left_alone)
 {
 	struct demangler *d = demangler_new();
@@ -240,7 +243,7 @@ START_TEST(a_file_that_takes_too_much_is_left_alone)
 		ck_assert_ptr_null(demangler_get(d, name));
 		ck_assert(demangler_refused(d));
 	}
-	/* 100 ms where ticks are of 4 ms; 1,000 names without that bound take 8 s */
+	/* The bound is 100 ms with ticks of 4 ms; 1,000 names without a bound take 8 s. */
 	ck_assert_double_lt(cpu_ms() - before, 2000);
 	ck_assert_ptr_null(demangler_get(d, "_Z3fooi"));
 	ck_assert(demangler_refused(d));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* diff.c and diff_names.c: two made recordings, and what must hold of any two. */
+/* Test diff.c and diff_names.c with two made-up recordings, and the properties of any two. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static const struct diff_row *row_of(const struct diff *d, const char *name)
 	for (size_t i = 0; i < d->rows.count; i++) {
 		if (strcmp(d->rows.items[i].name, name))
 			continue;
-		ck_assert_ptr_null(found); /* once each */
+		ck_assert_ptr_null(found); /* every name is in one row only */
 		found = &d->rows.items[i];
 	}
 	ck_assert_msg(found != NULL, "%s", name);
@@ -77,7 +77,10 @@ static void check_values(const struct diff *d, const char *name, enum diff_cost 
 	ck_assert(c->low <= c->change && c->change <= c->high);
 }
 
-/* By name and module: no address, folder, suffix or line makes two of one. */
+/*
+ * Rows are by name and module: different addresses, folders, suffixes or lines do not make two
+ * rows.
+ */
 START_TEST(shares)
 {
 	struct diff d = compare_scenes(DIFF_BY_FUNCTION, DIFF_SHARE);
@@ -112,7 +115,7 @@ START_TEST(other_measures)
 }
 END_TEST
 
-/* What changed itself first, largest first; then the others. */
+/* Rows whose self changed come first, largest change first, then the others. */
 START_TEST(order_and_significance)
 {
 	static const char *const changed[] = {"parse", "read", "fresh", "gone"};
@@ -157,7 +160,7 @@ START_TEST(groups)
 }
 END_TEST
 
-/* The same trace twice: nothing changed, whatever is in it. */
+/* A trace compared with itself has no changes. */
 START_TEST(the_same_twice)
 {
 	struct profile *p = profile_of(scene_source());
@@ -179,7 +182,7 @@ START_TEST(the_same_twice)
 }
 END_TEST
 
-/* Before for after: the same rows in the same order, with everything turned round. */
+/* Exchanging before and after gives the same rows in the same order, with all changes reversed. */
 START_TEST(turned_round)
 {
 	struct profile *a = profile_of(diff_source(true)), *b = profile_of(scene_source());
@@ -205,7 +208,7 @@ START_TEST(turned_round)
 }
 END_TEST
 
-/* Several runs add up, and no time is no comparison by time. */
+/* Several runs are added up, and runs without a time cannot be compared by time. */
 START_TEST(several_runs)
 {
 	struct profile *p = profile_of(diff_source(false)), *q = profile_of(diff_source(true));
@@ -227,7 +230,7 @@ START_TEST(several_runs)
 }
 END_TEST
 
-/* A profile with one frame that has this name. */
+/* Make a profile with one frame of this name, and check the name for comparisons. */
 static void check_name(const char *raw, const char *should)
 {
 	struct profile_function function = {.f = {.name = raw, .file = ""}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * diff_test.c: known answers; what holds for all counts; and how often it errs, over many pairs of
- * made recordings (with fixed seeds, so that it errs the same each time).
+ * Test diff_test.c: known results, properties of all counts, and the rate of errors over many pairs
+ * of made-up recordings (with fixed seeds, so that the errors are the same in every run).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static void check_near(double is, double should, double off)
 	ck_assert_msg(fabs(is - should) <= off, "%.12g is not %.12g", is, should);
 }
 
-/* Fisher's tea: 3 of 4 against 1 of 4 has a tail of 17/70. */
+/* Fisher's tea tasting: 3 of 4 against 1 of 4 has a tail of 17/70. */
 START_TEST(known_chances)
 {
 	check_near(compare(1, 4, 3, 4, true).p, 2 * 17.0 / 70, 1e-12);
 	check_near(compare(0, 10, 10, 10, true).p, 2.0 / 184756, 1e-15);
-	/* heads only */
+	/* only heads */
 	check_near(compare(0, 1, 10, 1, false).p, 2.0 / 1024, 1e-12);
-	/* all of 5 in a third of the time; 2 or more there are most ways that it can go */
+	/* All 5 in a third of the time; then 2 or more, which is the expected side. */
 	check_near(compare(0, 2, 5, 1, false).p, 2.0 / 243, 1e-12);
 	check_near(compare(3, 2, 2, 1, false).p, 1, 0);
 	check_near(compare(2, 2, 3, 1, false).p, 2 * (40.0 + 10 + 1) / 243, 1e-12);
@@ -60,7 +60,7 @@ START_TEST(known_intervals)
 }
 END_TEST
 
-/* Of any table of t. */
+/* From any table of Student's t. */
 START_TEST(known_bounds_of_t)
 {
 	static const struct {
@@ -81,7 +81,7 @@ START_TEST(known_correction)
 {
 	static const double p[] = {.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344,
 				   .0459, .3240, .4262, .5719, .6528, .7590, 1.000};
-	struct diff_change changes[16] = {{.p = 1e-9}}; /* the last is not tested: nobody counts it */
+	struct diff_change changes[16] = {{.p = 1e-9}}; /* changes[15] is never tested */
 	struct diff_change *list[16];
 	int significant = 0;
 
@@ -106,7 +106,7 @@ static double uniform(uint64_t *seed)
 	return ((double)(synthetic_random(seed) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Whatever the counts: swapping the sides turns everything round and changes no chance. */
+/* For any counts, exchanging the sides reverses all changes and leaves p the same. */
 START_TEST(swapping_turns_it_round)
 {
 	struct diff_noise noise = {1.5, 0.1, 0.3, 0, 0};
@@ -139,7 +139,7 @@ START_TEST(swapping_turns_it_round)
 }
 END_TEST
 
-/* Shares of functions as programs have them: a few large, many small. */
+/* Make shares of functions as programs have them: a few large, many small. */
 static void make_shares(double *shares)
 {
 	double sum = 0;
@@ -164,7 +164,7 @@ static void sample(uint64_t *seed, const double *shares, unsigned int samples, u
 	}
 }
 
-/* A run of a program whose functions each take more or less in every run. */
+/* Make a run of a program in which the share of each function varies from run to run. */
 static void sample_run(uint64_t *seed, const double *shares, double noise, unsigned int samples,
 		       uint64_t *counts)
 {
@@ -183,21 +183,21 @@ static void sample_run(uint64_t *seed, const double *shares, double noise, unsig
 }
 
 struct verdict {
-	unsigned int any; /* pairs in which anything is significant */
-	unsigned int significant, all; /* changes; of them all */
-	unsigned int covered; /* whose interval holds the truth */
+	unsigned int any; /* pairs with any significant change */
+	unsigned int significant, all; /* significant changes; all changes */
+	unsigned int covered; /* changes whose interval contains the truth */
 };
 
 struct experiment {
-	unsigned int runs; /* of each side */
-	double noise; /* by which the functions of runs differ: sigma of their logarithms */
-	double grown; /* the factor of the third function */
-	double assumed; /* noise, where one run a side does not show it */
+	unsigned int runs; /* on each side */
+	double noise; /* sigma of the logarithms of functions' shares among runs */
+	double grown; /* factor of the third function */
+	double assumed; /* noise that is assumed with one run on each side */
 };
 
 /*
- * Compare runs runs of each side, where grown times as much is spent in the third function
- * after as before. Which function it is tells what is found from what is chance.
+ * Compare several runs of each side, where the third function takes grown times as much after as
+ * before. So changes of that function are real, and all other changes are chance.
  */
 static void compare_pair(uint64_t *seed, const struct experiment *e, struct verdict *found,
 			 struct verdict *chance)
@@ -258,7 +258,10 @@ static void compare_pairs(struct experiment e, struct verdict *found, struct ver
 	fflush(stdout);
 }
 
-/* Two recordings of the same: at the level of 5 %, in 5 % of all pairs anything may be shown. */
+/*
+ * Two recordings of the same program: at the level of 5 %, at most 5 % of all pairs may show a
+ * change.
+ */
 START_TEST(nothing_changed)
 {
 	struct verdict found, chance;
@@ -280,8 +283,8 @@ START_TEST(something_changed)
 END_TEST
 
 /*
- * Runs that differ by themselves: one of each side is fooled unless it assumes that much, several
- * are not, whatever is assumed.
+ * Runs that vary: with one run on each side, changes are shown wrongly unless the variance is
+ * assumed; with several runs they are not, whatever is assumed.
  */
 START_TEST(runs_that_differ)
 {
@@ -300,7 +303,10 @@ START_TEST(runs_that_differ)
 }
 END_TEST
 
-/* One run a side that assumes 10 % shows large changes, and none where runs differ by as much. */
+/*
+ * With one run on each side and an assumed 10 %, large changes are shown, and none if runs vary
+ * that much.
+ */
 START_TEST(one_run_a_side)
 {
 	struct verdict found, chance;
@@ -314,8 +320,9 @@ START_TEST(one_run_a_side)
 END_TEST
 
 /*
- * The kernel's time may differ by more than a program's, its own and that of what is beside it: a
- * change that is significant for a program is not for what the kernel does for it, or instead.
+ * Kernel time is assumed to vary more than program time. So a change that is significant in a
+ * program is not significant in kernel functions, nor in a program if the change is only the
+ * reverse of one in kernel time.
  */
 START_TEST(kernel_time_differs_more)
 {
@@ -323,7 +330,7 @@ START_TEST(kernel_time_differs_more)
 	struct diff_count counts[] = {{8000, 100000, false, 0, 8000}, {12000, 100000, true, 0, 12000}};
 	double own = diff_change_of(counts, 2, true, &noise).p, called, beside, sampling;
 
-	/* 0.9 of 10 % of 0.1, and 0.1 of 30 % of 0.1; twice, and sampling */
+	/* 0.9 of 10 % of 0.1, and 0.1 of 30 % of 0.1; twice, plus sampling. */
 	check_near(own, erfc(0.04 / sqrt(2 * (2 * (0.000081 + 0.000009) + 0.0000018))), 1e-9);
 	sampling = diff_change_of(counts, 2, true, &only_sampling).p;
 	for (int i = 0; i < 2; i++)
@@ -339,8 +346,8 @@ START_TEST(kernel_time_differs_more)
 END_TEST
 
 /*
- * Stretches of two runs. By hand: all of a change in one stretch of four is t = 1; phases that
- * both runs have are none; nothing is known of fewer than two stretches.
+ * Stretches of two runs, computed by hand: a change in only one of four stretches has t = 1; phases
+ * that both runs have are no change; with fewer than two stretches nothing is known.
  */
 START_TEST(stretches_of_one_run)
 {
@@ -348,14 +355,14 @@ START_TEST(stretches_of_one_run)
 	struct diff_noise noise = {1, 0, 0, 0, 0};
 	double alone;
 
-	for (int i = 0; i < 8; i++) /* phases: 0, 100, 0 and 300 of 1,000, and 400 more in one */
+	for (int i = 0; i < 8; i++) /* 1,000 samples each, 400 more in one */
 		pairs[i] = (struct diff_count){(i / 2 % 2) * (i / 2 * 100) + (i == 5) * 400, 1000,
 					       i % 2, 0, 0};
 	noise.within = diff_spread_within(pairs, 8, true, &noise.freedom);
 	ck_assert_uint_eq(noise.freedom, 3);
 	alone = diff_change_of(whole, 2, true, &only_sampling).p;
 	ck_assert(alone < 1e-20);
-	/* 0.1 of 4,000 a side, of which 0.4 in a quarter: its standard deviation is 0.1, too */
+	/* 0.1 of 4,000 on a side, of which 0.4 in a quarter: the standard deviation is 0.1, too. */
 	check_near(diff_change_of(whole, 2, true, &noise).p, diff_student(1, 3), 1e-9);
 	pairs[5].count = 0;
 	check_near(diff_spread_within(pairs, 8, true, &noise.freedom), 0, 1e-12);
@@ -365,7 +372,7 @@ START_TEST(stretches_of_one_run)
 }
 END_TEST
 
-/* Nothing on one side, on both, or of which nothing is known. */
+/* Nothing on one side, on both, or without a whole. */
 START_TEST(little_or_nothing)
 {
 	ck_assert(!compare(0, 100, 0, 100, true).tested);
@@ -380,7 +387,7 @@ START_TEST(little_or_nothing)
 }
 END_TEST
 
-/* However many: there is an end, and no step where another way is taken. */
+/* Very large counts: the computation ends, and there is no step where the method changes. */
 START_TEST(very_many)
 {
 	for (int shares = 0; shares < 2; shares++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf.c against nm, objdump and readelf, on files that gcc and binutils make here. */
+/* Compare elf.c with nm, objdump and readelf, on files that gcc and binutils make in the test. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ static struct elf read_elf(const char *path, const char *debug)
 	return e;
 }
 
-/* The inverse of what elf_find() does. */
+/* The inverse of elf_find(). */
 static bool to_offset(const struct elf *e, uint64_t address, uint64_t *ret)
 {
 	for (size_t i = 0; i < e->segments.count; i++) {
@@ -76,7 +76,7 @@ static struct found find_address(const struct elf *e, uint64_t address)
 	return f;
 }
 
-/* What the first line of a command prints, as a hexadecimal number. */
+/* Return the first line that a command prints, as a hexadecimal number. */
 static uint64_t number_of(const char *command)
 {
 	FILE *f = popen(command, "re");
@@ -89,8 +89,8 @@ static uint64_t number_of(const char *command)
 }
 
 /*
- * Every function that nm knows with a size is found at its first and last
- * byte, with its extent and one of the names that it has. Returns how many.
+ * Check that every function that nm lists with a size is found at its first and last byte, with its
+ * extent and one of its names. Return the number of functions.
  */
 static unsigned int agrees_with_nm(const struct elf *e, const char *path)
 {
@@ -170,7 +170,10 @@ START_TEST(aliases_are_chosen_and_holes_stay_holes)
 
 	build("");
 	e = read_elf("prog", NULL);
-	/* global before weak before local, then fewer underscores */
+	/*
+	 * Global names come before weak ones, these before local ones, then names with fewer
+	 * underscores.
+	 */
 	ck_assert_str_eq(find_address(&e, number_of("nm prog | grep ' outer$'")).name, "outer");
 	at = number_of("nm prog | grep ' no_size$'");
 	ck_assert_str_eq(find_address(&e, at + 3).name, "no_size");
@@ -248,7 +251,10 @@ START_TEST(an_export_table_is_better_than_nothing)
 }
 END_TEST
 
-/* As rpm's find-debuginfo makes it: the functions that .dynsym lacks, in LZMA. */
+/*
+ * Add .gnu_debugdata like rpm's find-debuginfo: the functions that .dynsym lacks, compressed with
+ * LZMA.
+ */
 static void add_debugdata(void)
 {
 	shell("objcopy --only-keep-debug full prog.debug");
@@ -310,7 +316,7 @@ START_TEST(a_debug_file_is_used_if_it_belongs)
 	ck_assert(!facts.wants_debug);
 	ck_assert_str_eq(find_address(&e, inner).name, "inner");
 	elf_free(&e);
-	/* another one's */
+	/* a debug file with another build-id */
 	shell("gcc -O1 -g -Wl,--build-id=0x0123456789abcdee -o other a.c");
 	e = read_elf("prog", "other");
 	ck_assert(facts.wants_debug);
@@ -345,7 +351,7 @@ START_TEST(a_debuglink_is_checked_by_its_crc)
 }
 END_TEST
 
-/* objdump names stubs too: every "<x@plt>:" of it. */
+/* Check all "<x@plt>:" that objdump prints. */
 static unsigned int agrees_on_stubs(const struct elf *e)
 {
 	unsigned int count = 0;
@@ -381,7 +387,7 @@ START_TEST(stubs_are_named)
 }
 END_TEST
 
-/* More of them than are kept in memory, so that some are read from the file. */
+/* There are more sections than are kept in memory, so some are read from the file. */
 START_TEST(sections_are_found_by_name)
 {
 	struct elf_image image;
@@ -416,7 +422,7 @@ static bool starts_at(const struct elf *e, uint64_t address)
 	return false;
 }
 
-/* clone3 is a local symbol, gone from Debian's libc: its frame says that it has no caller. */
+/* clone3 is a local symbol, which Debian's libc lacks, but its frame description has no caller. */
 START_TEST(threads_begin_in_a_stripped_libc)
 {
 	char path[256];
@@ -483,7 +489,7 @@ START_TEST(what_is_no_elf_file_is_refused)
 }
 END_TEST
 
-/* Whatever it says, it is read within bounds; the answers do not matter. */
+/* Read a file of any contents; the reads stay within bounds, and the results do not matter. */
 static void swallow(const char *bytes, size_t size)
 {
 	int fd = file_of(bytes, size);
@@ -564,7 +570,7 @@ START_TEST(contents_may_be_garbage)
 		memcpy(copy, bytes, size);
 		for (int i = rand_r(&seed) % 200; i >= 0; i--)
 			copy[(size_t)rand_r(&seed) % size] = (char)rand_r(&seed);
-		memcpy(copy, bytes, 64); /* or it is soon no ELF file */
+		memcpy(copy, bytes, 64); /* otherwise it soon is no ELF file */
 		swallow(copy, size);
 		swallow(bytes, (size_t)rand_r(&seed) % size);
 	}
@@ -573,7 +579,7 @@ START_TEST(contents_may_be_garbage)
 }
 END_TEST
 
-/* 40 million symbols in a sparse file, and a string table of a gibibyte. */
+/* 40 million symbols in a sparse file, and a string table of one GiB. */
 START_TEST(a_giant_is_refused)
 {
 	Elf64_Ehdr header;

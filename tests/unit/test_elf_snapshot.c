@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf_snapshot.c: what was read once stays so, whatever becomes of the file. */
+/* Test elf_snapshot.c: data that were read once stay the same, even if the file changes. */
 #include <errno.h>
 
 #include "files.h"
@@ -45,7 +45,7 @@ START_TEST(what_was_read_stays)
 	expect(s, after, SIZE - 1, 1);
 	ck_assert(elf_snapshot_whole(s));
 	elf_snapshot_free(s);
-	/* shorter than it was said to be */
+	/* The file is shorter than its given size. */
 	s = elf_snapshot_new(fd, SIZE, NULL);
 	ck_assert_int_eq(elf_snapshot_read(s, 0, &byte, 1), -EBADMSG);
 	elf_snapshot_free(s);
@@ -55,7 +55,7 @@ START_TEST(what_was_read_stays)
 }
 END_TEST
 
-/* Beyond the budget it still reads right, but does not say that it kept all. */
+/* Beyond the memory bound, reads are still right, but the snapshot is not reported as whole. */
 START_TEST(memory_is_bounded)
 {
 	const uint64_t size = 130ull << 20;

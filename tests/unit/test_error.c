@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* error.c and log.c: one line each, whatever a hostile name holds. */
+/* Test error.c and log.c: every message is one line, even with hostile names in it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ START_TEST(hostile_names_stay_in_one_line)
 }
 END_TEST
 
-/* What the calls between these two wrote to stderr. */
+/* The output to stderr of the calls between capture() and expect(). */
 static FILE *redirected;
 static int saved;
 

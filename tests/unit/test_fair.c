@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turns among users: nobody waits for another's many or slow requests, and nothing gets lost. */
+/*
+ * Test the turns of owners: no owner waits for another's many or slow requests, and no request is
+ * lost.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +31,7 @@ static void put(struct fair *f, uint32_t owner, unsigned int rank, unsigned int 
 	ck_assert_int_eq(fair_put(f, owner, rank, &w->item, sizeof(*w)), 0);
 }
 
-/* Whose turn it is, and which of its requests; 0 if nobody's. */
+/* Take the next request: return its owner and store its number; 0 if no owner has a turn. */
 static uint32_t take(struct fair *f, unsigned int *number)
 {
 	struct fair_owner *o = fair_next(f);
@@ -71,7 +74,7 @@ START_TEST(many_requests_take_turns_with_few)
 }
 END_TEST
 
-/* What counts is the server's time, not how many requests there are. */
+/* Turns depend on the server's time, not on the number of requests. */
 START_TEST(slow_requests_wait_for_quick_ones)
 {
 	struct fair f = {0};
@@ -196,7 +199,7 @@ START_TEST(suspects_are_avoided_ever_longer)
 	suspects_note(&s, suspect_user(1001), now);
 	ck_assert_uint_eq(suspects_users(&s, now, users, 2), 1); /* root is never left out */
 	ck_assert_uint_eq(users[0], 1001);
-	for (uint32_t uid = 1; uid < 5000; uid++) /* bounded */
+	for (uint32_t uid = 1; uid < 5000; uid++) /* the number is bounded */
 		suspects_note(&s, suspect_user(uid), now);
 	ck_assert_uint_le(HASH_COUNT(s.all), 1024);
 	suspects_free(&s);
@@ -254,7 +257,7 @@ START_TEST(shares_end_and_grow_again)
 	snprintf(wanted, sizeof(wanted), "to uid 1001: %s files (more than its share), 1 file (its "
 		 "file system did not answer)", show_count(refused, count, sizeof(count)));
 	ck_assert_str_eq(share_show(one, text, sizeof(text)), wanted);
-	for (uint32_t uid = 2000; uid < 4000; uid++) /* bounded */
+	for (uint32_t uid = 2000; uid < 4000; uid++) /* the number is bounded */
 		share_refuse(shares_of(&s, uid), REFUSED_SHARE);
 	ck_assert_uint_le(HASH_COUNT(s.all), 400);
 	ck_assert_uint_eq(shares_refused(&s), refused + 2 + 2000);

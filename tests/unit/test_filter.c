@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Filters: how many samples of the scene hold under each condition. */
+/* Test filters: the number of samples of the scene that pass each condition. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "scene.h"
 #include "suite.h"
 
-/* The scene with its sums in a row, as a trace puts them. */
+/* A sink that puts the sums of the scene as one array, like a trace does. */
 struct in_a_row {
 	struct sink sink;
 	struct sink *to;
@@ -86,7 +86,7 @@ START_TEST(every_condition)
 	expect(54, (struct filter){.cgroup = "/system.slice"});
 	expect(54, (struct filter){.cgroup = "/sys/fs/cgroup/system.slice/"});
 	expect(54, (struct filter){.cgroup = "*w.service"});
-	/* everything but the thread that the trace has lost */
+	/* all but the thread that the trace has lost */
 	expect(93, (struct filter){.cgroup = "/"});
 	expect(15, (struct filter){.container = "0123"});
 	expect(95, (struct filter){.event = "cpu-clock"});
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(time_ranges)
 {
-	/* a sample every 20 ms from 0 on; both ends belong to the range */
+	/* There is a sample every 20 ms from 0 on; both ends belong to the range. */
 	expect(1, (struct filter){.to = 1});
 	expect(11, (struct filter){.to = 200000000});
 	expect(5, (struct filter){.from = 20 * SCENE_STEP, .to = 24 * SCENE_STEP});
@@ -148,7 +148,7 @@ static unsigned int held(struct filter f)
 
 START_TEST(threads_without_samples)
 {
-	ck_assert_uint_eq(held((struct filter){0}), 0xbe); /* all but the idle thread, 6 */
+	ck_assert_uint_eq(held((struct filter){0}), 0xbe); /* all except the idle thread, 6 */
 	ck_assert_uint_eq(held((struct filter){.idle = true}), 0xfe);
 	ck_assert_uint_eq(held((struct filter){.pids = "100"}), 0x26);
 	ck_assert_uint_eq(held((struct filter){.tids = "110"}), 0x04);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices and edges behind a filter: CPUs stay whole, threads are those asked for, nothing is cut.
+/*
+ * Test the filter of slices and edges: CPUs keep all slices, only selected threads are named, and
+ * nothing is cut.
  */
 #include <string.h>
 
@@ -11,7 +13,9 @@
 #define CPU_LANE 1
 #define LANE(thread) (10 + (thread))
 
-/* Threads 1 and 2 of process 100, 3 of process 200, on one CPU, and a source of their records. */
+/*
+ * Threads 1 and 2 of process 100, and 3 of process 200, on one CPU, and a source of their records.
+ */
 static const struct slice slices[] = {
 	{START, 0, LANE(1), STATE_RUNNABLE, 0, 0, 0},
 	{START, 0, LANE(2), STATE_SLEEPING, 0, 0, WAIT_POLL},
@@ -164,12 +168,12 @@ START_TEST(one_thread_of_another)
 	ck_assert_uint_eq(g.slices.count, COUNT(slices) - 2);
 	is_slice(&g, 0, slices[2]);
 	is_slice(&g, 1, (struct slice){START, START + 100, CPU_LANE, STATE_RUNNING, 0, 0, 0});
-	ck_assert_uint_eq(g.edges.count, 2); /* its wake-up and its migration */
+	ck_assert_uint_eq(g.edges.count, 2); /* the thread's wake-up and migration */
 	done(&g);
 }
 END_TEST
 
-/* Nothing is cut, and what threads did when the range begins stands first. */
+/* Nothing is cut, and the states of threads at the begin of the range come first. */
 START_TEST(time_range)
 {
 	static const uint64_t wants[] = {WANT_ALL, WANT_ALL & ~WANT(EDGE)};

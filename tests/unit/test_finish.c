@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The walker over stacks and code that were made up: every kind of rule, every way to end. */
+/* Test the walker with made-up stacks and code: every kind of rule, every way to end. */
 #include <stdarg.h>
 
 #include "world.h"
 
 #define CODE 0x400000ULL
-#define FUNCTION 0x100 /* bytes of each: rule n holds in function n */
+#define FUNCTION 0x100 /* bytes of each function; rule n holds in function n */
 #define MOST_RULES 16
 #define STACK 0x7ffd00000000ULL
 #define STACK_WORDS_MOST (2 * WIRE_STACK_BYTES / 8)
-#define NOWHERE 0x700000ULL /* mapped by nobody */
+#define NOWHERE 0x700000ULL /* not mapped */
 #define TEXT_SIZE 0x10000
 
 enum { R10 = 10, R12 = 12 };
@@ -45,7 +45,10 @@ static uint64_t code(unsigned int function)
 	return CODE + function * FUNCTION + 8;
 }
 
-/* A thread that stands in function 0; function n is left by rules[n]. */
+/*
+ * Make a thread in function 0, whose frame and those of its callers are described by rules:
+ * rules[n] holds in function n.
+ */
 static void stand(const struct unwind_rule *rules, uint32_t count)
 {
 	const struct unwind_mapping m = {.start = CODE, .end = CODE + TEXT_SIZE, .table = 2};
@@ -63,7 +66,7 @@ static void stand(const struct unwind_rule *rules, uint32_t count)
 	free((void *)t.header);
 	s.view = world_view(s.world, &m, 1);
 	s.u.stack = s.stack;
-	s.u.frames = s.f.frames; /* none of them */
+	s.u.frames = s.f.frames; /* there are no frames yet */
 	s.u.at = (struct wire_unfinished){
 		.stack = STACK,
 		.bytes = sizeof(s.stack),
@@ -83,7 +86,7 @@ static void stand(const struct unwind_rule *rules, uint32_t count)
 		stand(rules_, sizeof(rules_) / sizeof(rules_[0])); \
 	} while (0)
 
-/* Walk, and compare with what is expected: the end, then the frames up to a zero. */
+/* Walk, and compare the end, then the frames up to a zero. */
 static void expect(enum stack_end end, ...)
 {
 	va_list frames;
@@ -138,7 +141,7 @@ START_TEST(other_registers_hold_where_the_thread_stood)
 	s.u.at.registers[R12] = STACK + 32;
 	s.stack[4] = code(1);
 	s.stack[5] = code(2);
-	/* nobody restores them for the caller */
+	/* No function restores them for the caller. */
 	expect(END_BAD_ROW, code(0), code(1), NO_MORE);
 	s.u.at.known = 0;
 	expect(END_BAD_ROW, code(0), NO_MORE);
@@ -191,7 +194,7 @@ START_TEST(cfa_read_from_memory)
 	STAND(deref, end_rule, indexed);
 	s.u.at.fp = STACK + 80;
 	s.stack[9] = STACK + 160;
-	s.stack[21] = code(1); /* CFA is STACK + 176 */
+	s.stack[21] = code(1); /* the CFA is STACK + 176 */
 	expect(END_WALKED, code(0), code(1), NO_MORE);
 	s.u.at.pc = code(2);
 	s.u.at.registers[R12] = STACK;
@@ -233,7 +236,7 @@ START_TEST(return_address_in_a_register)
 }
 END_TEST
 
-/* A return address behind a call that ends its function is the first byte of the next. */
+/* The return address after a call that ends its function is the first byte of the next function. */
 START_TEST(return_addresses_belong_to_the_call)
 {
 	STAND(cfa_rule(UNWIND_REG_SP, 8), end_rule, (struct unwind_rule){.kind = UNWIND_BAD});
@@ -258,7 +261,7 @@ START_TEST(signals_bring_all_registers_and_an_exact_place)
 	context[2] = STACK + 800;	   /* r10 */
 	context[10] = STACK + 1600;	   /* rbp */
 	context[15] = STACK + 640;	   /* rsp */
-	context[16] = CODE + 3 * FUNCTION; /* rip: the function's first byte */
+	context[16] = CODE + 3 * FUNCTION; /* rip: the first byte of the function */
 	s.stack[100] = code(4);
 	s.stack[201] = STACK + 2400;
 	s.stack[300] = NOWHERE;
@@ -305,7 +308,7 @@ START_TEST(clone_returns_to_the_parent_only)
 	expect(END_WALKED, code(0), code(1), NO_MORE);
 	s.u.at.registers[0] = 0;
 	expect(END_WALKED, code(0), NO_MORE);
-	/* what clone() has called is the child's */
+	/* A function called by clone() belongs to the child. */
 	s.u.at.registers[0] = 4711;
 	s.u.at.pc = code(2);
 	s.stack[0] = code(0);
@@ -324,7 +327,7 @@ START_TEST(frame_pointers_that_are_lost_are_not_believed)
 	s.u.at.fp = STACK + 80;
 	s.stack[0] = code(1);
 	s.stack[11] = code(2);
-	expect(END_WALKED, code(0), code(1), NO_MORE); /* 0: the outermost, for all we know */
+	expect(END_WALKED, code(0), code(1), NO_MORE); /* 0: taken to be the outermost */
 	leave();
 }
 END_TEST
@@ -349,7 +352,7 @@ START_TEST(gaps_are_left_by_frame_pointer)
 		s.u.at.fp = bad[i];
 		expect(END_NO_TABLE, code(0), NO_MORE);
 	}
-	/* a frame of more than 1 MiB is none, though there is memory */
+	/* A frame of more than 1 MiB is not accepted, even if there is memory. */
 	s.u.at.stack = STACK + (1 << 20);
 	s.stack[1] = code(1);
 	s.stack[2] = code(1);
@@ -370,7 +373,7 @@ START_TEST(code_without_a_table_has_a_reason)
 	s.u.at.fp = 8;
 	slot->state = UNWIND_TABLE_EVICTED;
 	expect(END_EVICTED, code(0), NO_MORE);
-	ck_assert_uint_ne(slot->used, 1); /* that it was wanted is known */
+	ck_assert_uint_ne(slot->used, 1); /* the use of the table is recorded */
 	slot->state = UNWIND_TABLE_NONE;
 	expect(END_NO_TABLE, code(0), NO_MORE);
 	slot->state = UNWIND_TABLE_GENERATED;
@@ -402,7 +405,7 @@ START_TEST(stacks_have_1024_frames_at_most)
 	ck_assert_int_eq(finish_stack(&s.f, &s.view, &s.u), 0);
 	ck_assert_uint_eq(s.f.count, WIRE_MAX_USER);
 	ck_assert_int_eq(s.f.end, END_DEPTH);
-	s.stack[1023] = code(1); /* the 1,025th */
+	s.stack[1023] = code(1); /* frame 1,025 */
 	ck_assert_int_eq(finish_stack(&s.f, &s.view, &s.u), 0);
 	ck_assert_int_eq(s.f.end, END_DEPTH);
 	s.stack[1022] = code(1);
@@ -419,17 +422,17 @@ START_TEST(a_stack_that_does_not_get_shorter_ends)
 
 	STAND(same, cfa_rule(UNWIND_REG_FP, 8), cfa_rule(UNWIND_REG_SP, 8), same,
 	      (struct unwind_rule){.kind = UNWIND_FRAME});
-	/* a leaf may have pushed nothing, its caller may not */
+	/* A leaf may have pushed nothing; its caller must have. */
 	s.u.at.sp = STACK + 8;
 	s.stack[0] = code(0);
 	expect(END_BAD_ROW, code(0), code(0), NO_MORE);
-	/* backwards */
+	/* The CFA moves backwards. */
 	s.u.at.sp = STACK + 80;
 	s.u.at.fp = STACK + 8;
 	s.u.at.pc = code(1);
 	s.stack[1] = code(1);
 	expect(END_BAD_ROW, code(1), NO_MORE);
-	/* round and round: only the depth ends it */
+	/* The frames form a cycle, which only the depth ends. */
 	s.u.at.pc = code(4);
 	s.u.at.fp = STACK + 160;
 	s.stack[20] = STACK + 160;
@@ -455,7 +458,7 @@ START_TEST(numbers_that_wrap_around_are_bounded)
 	s.u.at.pc = code(2);
 	s.u.at.registers[R12] = UINT64_MAX - 100;
 	expect(END_UNREADABLE, code(2), NO_MORE);
-	/* 8 * index is a round of 2^64 */
+	/* 8 * index wraps around 2^64 */
 	s.u.at.pc = code(3);
 	s.u.at.registers[R12] = STACK + 8;
 	s.u.at.registers[R10] = 1ULL << 61;
@@ -485,9 +488,9 @@ START_TEST(what_is_not_mapped_is_no_frame)
 		s.stack[0] = places[i];
 		expect(END_UNMAPPED, code(0), NO_MORE);
 	}
-	s.stack[0] = CODE + TEXT_SIZE; /* a call that is the last of its mapping */
+	s.stack[0] = CODE + TEXT_SIZE; /* a call at the end of its mapping */
 	expect(END_WALKED, code(0), CODE + TEXT_SIZE, NO_MORE);
-	/* where the thread stood is told, known or not */
+	/* The innermost frame is reported even if it is in no mapping. */
 	s.u.at.pc = NOWHERE;
 	expect(END_UNMAPPED, NOWHERE, NO_MORE);
 	s.view.mapping_count = 0;
@@ -526,7 +529,7 @@ START_TEST(tables_that_are_not_ready_are_told)
 }
 END_TEST
 
-/* A page that is not made is waited for like a table, and is no gap. */
+/* The walk waits for a page that is not made like for a table, and takes it for no gap. */
 START_TEST(pages_that_are_not_made_are_waited_for)
 {
 	struct unwind_mapping m[2] = {{.start = CODE, .end = CODE + TEXT_SIZE, .table = 2},
@@ -553,7 +556,7 @@ START_TEST(pages_that_are_not_made_are_waited_for)
 }
 END_TEST
 
-/* One frame is larger than what was copied: the other end of the stack came along. */
+/* One frame is larger than the copy, but the other end of the stack was copied, too. */
 START_TEST(the_other_end_of_the_stack_is_read)
 {
 	const int32_t large = 20 << 20;
@@ -566,7 +569,7 @@ START_TEST(the_other_end_of_the_stack_is_read)
 	outer[7] = code(1);
 	outer[9] = code(2);
 	expect(END_WALKED, code(0), code(1), code(2), NO_MORE);
-	s.u.at.outer_bytes = 72; /* its last words are missing */
+	s.u.at.outer_bytes = 72; /* the last words are missing */
 	expect(END_UNREADABLE, code(0), code(1), NO_MORE);
 	s.u.at.outer = UINT64_MAX - 7; /* hostile */
 	expect(END_UNREADABLE, code(0), NO_MORE);
@@ -580,7 +583,7 @@ START_TEST(the_copy_may_be_too_short)
 
 	STAND(cfa_rule(UNWIND_REG_SP, WIRE_STACK_BYTES - 8), end_rule, cfa_rule(UNWIND_REG_SP, 8),
 	      cfa_rule(UNWIND_REG_SP, 1 << 22));
-	/* no more is copied: what lies behind is not known */
+	/* The copy has its maximum size: the stack beyond it is not known. */
 	s.u.at.bytes = most - 0x10;
 	expect(END_COPY_END, code(0), NO_MORE);
 	s.u.at.bytes = most - 0xc; /* half of the word */
@@ -588,12 +591,12 @@ START_TEST(the_copy_may_be_too_short)
 	s.u.at.bytes = most - 8;
 	s.stack[(most - 0x10) / 8] = code(1);
 	expect(END_WALKED, code(0), code(1), NO_MORE);
-	/* less was copied since there was no more */
+	/* Less was copied because the stack ended. */
 	s.u.at.bytes = most - 0x1000;
 	expect(END_UNREADABLE, code(0), NO_MORE);
 	s.u.at.bytes = 0;
 	expect(END_UNREADABLE, code(0), NO_MORE);
-	/* in front of it, and far behind */
+	/* before the copy, and far after it */
 	s.u.at.bytes = most - 0x10;
 	s.u.at.stack = STACK + 8;
 	s.u.at.pc = code(2);
@@ -665,7 +668,7 @@ static struct unwind_rule any_rule(void)
 	};
 }
 
-/* Nothing but code is a frame, and every walk ends in one of the known ways. */
+/* Check that only addresses in code are frames, and that the walk ends with a known reason. */
 static void check_walk(void)
 {
 	uint64_t address = (1ULL << WIRE_TAG_SHIFT) - 1;

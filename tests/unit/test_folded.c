@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* folded.c: every line of the scene, and what all readers of the format rely on. */
+/*
+ * Test folded.c: every line of the scene, and the properties on which all readers of the format
+ * rely.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 #include "scene.h"
 #include "suite.h"
 
-/* The scene in a format, as text that the caller frees. */
+/* Export the scene in a format; the caller frees the text. */
 static char *exported(const char *format, const struct export_options *o, const struct filter *f)
 {
 	char *text = NULL;
@@ -27,7 +30,7 @@ static char *exported(const char *format, const struct export_options *o, const 
 	return text;
 }
 
-/* The golden file's text, that the caller frees. The runner starts tests at the root. */
+/* Read a golden file; the caller frees the text. The runner starts tests at the root. */
 static char *golden(const char *name)
 {
 	char path[256];
@@ -67,7 +70,9 @@ START_TEST(every_option)
 }
 END_TEST
 
-/* What flamegraph.pl, inferno, speedscope and Perfetto all take. */
+/*
+ * Check a line for the rules that flamegraph.pl, inferno, speedscope and Perfetto have in common.
+ */
 static void check_line(const char *line, const char *before)
 {
 	const char *space = strrchr(line, ' ');

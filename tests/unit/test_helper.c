@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Helper processes: their deadline, their restarts, and what the killed ones have cost. */
+/* Test helper processes: their deadline, their restarts, and the cost of killed ones. */
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #define SECOND 1000000000ULL
 #define BALLAST (64u << 20)
 
-static uint64_t skipped; /* ns that the helper is made to believe have passed */
+static uint64_t skipped; /* ns that appear to have passed for the helper */
 
 static uint64_t clock_of(clockid_t clock)
 {
@@ -32,7 +32,7 @@ static uint64_t now(void)
 	return clock_of(CLOCK_MONOTONIC) + skipped;
 }
 
-/* Answers 'e' with an echo, ends at 'q', runs without a word at 'r', takes memory at 'm'. */
+/* Run the child: echo 'e', end at 'q', use CPU without a reply at 'r', allocate memory at 'm'. */
 static __attribute__((noreturn)) void obey(void *context, int socket, pid_t parent)
 {
 	volatile unsigned int *turns = context;
@@ -83,7 +83,7 @@ static void say(struct helper *h, char word)
 	helper_expect(h, true, false);
 }
 
-/* The next word of the child; 0 once it is dead. */
+/* Return the next message of the child; 0 if it is dead. */
 static char hear(struct helper *h)
 {
 	struct pollfd p = {.fd = h->poll, .events = POLLIN};
@@ -97,7 +97,7 @@ static char hear(struct helper *h)
 	return word;
 }
 
-/* Let it be silent for that long, in steps that are no pauses of our own. */
+/* Let the child be silent for that long, in steps that are not taken for pauses of our own. */
 static void be_patient(struct helper *h, uint64_t ns)
 {
 	for (uint64_t step = SECOND / 2; ns; ns -= step) {
@@ -126,7 +126,7 @@ START_TEST(one_that_does_not_run_has_two_seconds)
 	kill(h.pid, SIGSTOP);
 	ck_assert_int_eq(waitpid(h.pid, NULL, WUNTRACED), h.pid);
 	be_patient(&h, 10 * SECOND);
-	ck_assert(!helper_is_stuck(&h)); /* nothing was expected of it */
+	ck_assert(!helper_is_stuck(&h)); /* no reply was pending */
 	say(&h, 'e');
 	be_patient(&h, SECOND);
 	ck_assert(!helper_is_stuck(&h));
@@ -148,7 +148,7 @@ START_TEST(one_that_runs_has_more)
 
 	open_helper(&h, 0);
 	say(&h, 'r');
-	ck_assert_int_eq(hear(&h), 'r'); /* that it runs now */
+	ck_assert_int_eq(hear(&h), 'r'); /* reports that it runs now */
 	helper_expect(&h, true, false);
 	be_patient(&h, 3 * SECOND);
 	ck_assert(!helper_is_stuck(&h));
@@ -182,7 +182,7 @@ START_TEST(restarts_come_ever_later)
 	say(&h, 'e');
 	ck_assert_int_eq(hear(&h), 'e');
 	helper_lose(&h);
-	ck_assert_uint_lt(h.restart_at - h.now, before); /* it was of use */
+	ck_assert_uint_lt(h.restart_at - h.now, before); /* the child was useful */
 	helper_close(&h);
 }
 END_TEST
@@ -208,7 +208,7 @@ START_TEST(attempts_have_an_end)
 }
 END_TEST
 
-/* A killed child has cost what it has cost. */
+/* The cost of a killed child still counts. */
 START_TEST(killed_ones_count)
 {
 	struct helper_cost alive = {0}, dead = {0};
@@ -224,7 +224,7 @@ START_TEST(killed_ones_count)
 	}
 	ck_assert_uint_ge(alive.memory, BALLAST);
 	helper_lose(&h);
-	while (h.lingering) { /* its cost stands before it is waited for, and after */
+	while (h.lingering) { /* its cost is the same before and after it is waited for */
 		dead = (struct helper_cost){0};
 		helper_add_cost(&h, &dead);
 		ck_assert_uint_ge(dead.cpu, SECOND / 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* html.c: columns of integers as text, and what stands between the page's two halves. */
+/* Test html.c: columns of integers as text, and the data between the two halves of the page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void check_column(struct html_column *c, const char *expected)
 	free(text);
 }
 
-/* Lengths with every kind of end of base64, and the largest number. */
+/* Lengths with every kind of base64 padding, and the largest number. */
 START_TEST(columns)
 {
 	struct html_column c = {0};
@@ -84,7 +84,7 @@ static struct profile *read_profile(struct source *source)
 	return p;
 }
 
-/* The data of a page of one profile or two, which the caller frees. */
+/* Return the data of a page of one or two profiles; the caller frees the text. */
 static char *data_of(const struct profile *p, const struct profile *before)
 {
 	static const char begin[] = "<script id=\"data\" type=\"application/json\">\n";

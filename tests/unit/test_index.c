@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A map from ids to indexes, against an array. */
+/* Compare a map from ids to indexes with an array. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define KEYS 500
 
-/* Keys that are alike in their low bits, and some that are close together, small and large. */
+/* Return keys with equal low bits, and some that are close together, small and large. */
 static uint64_t key_of(unsigned int i)
 {
 	return i % 2 ? INDEX_SMALL - KEYS / 2 + i : (uint64_t)i << 40;
@@ -76,7 +76,7 @@ START_TEST(a_row_takes_no_memory)
 		ck_assert_int_eq(index_append(&x, first + i, 7 + i), 0);
 	check_row(&x, first, 100000);
 	ck_assert_uint_eq(x.dense_count + x.capacity, 0);
-	/* one key is left out, one value, and one is replaced */
+	/* One key is left out, one value, and one is replaced. */
 	ck_assert_int_eq(index_append(&x, first + 100001, 100008), 0);
 	check_row(&x, first, 100000);
 	ck_assert_uint_eq(index_get(&x, first + 100001), 100008);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inlined functions in profiles: frames of their own, or not, and the same sums either way. */
+/*
+ * Test inlined functions in profiles: with frames of their own, or without, and the same sums in
+ * both cases.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,16 +34,16 @@ static const struct frame frames[] = {
 	{6, FRAME_NATIVE, 1, 0x220, 2, 33, 0},
 };
 static const struct inlined inlined[] = {
-	/* in any order */
+	/* in no order */
 	{2, 2, 2, "/src/p.c", 31},
 	{2, 0, 4, "/src/p.h", 11},
 	{2, 1, 3, "/src/p.h", 21},
 	{3, 0, 3, "/src/p.h", 22},
 	{3, 1, 2, "/src/p.c", 32},
-	/* a kernel frame has none, whatever a file says */
+	/* A kernel frame has no inlined functions, even if the file lists some. */
 	{5, 0, 4, "", 1},
 	{5, 1, 6, "", 1},
-	/* one is missing; and of a frame that is not there */
+	/* One depth is missing, and one frame does not exist. */
 	{6, 0, 4, "", 1},
 	{6, 2, 2, "", 1},
 	{77, 0, 4, "", 1},
@@ -174,7 +177,7 @@ START_TEST(a_profile_holds_together)
 		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
 		ck_assert_int_eq(p->ends[i], END_WALKED);
 	}
-	/* where samples stand is in the trace */
+	/* The stacks of samples are in the trace. */
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		ck_assert_uint_eq(p->sums[i].stack, profile_stack_with(p, i + 1));
 	profile_free(p);
@@ -197,7 +200,7 @@ START_TEST(joined_for_those_who_show_several_in_one)
 }
 END_TEST
 
-/* What is written is read again, and a trace has the table only if it has rows of it. */
+/* A trace returns what was written, and only has the table if the table has rows. */
 START_TEST(through_a_trace)
 {
 	char path[] = "/tmp/test-inlined-XXXXXX";
@@ -228,7 +231,10 @@ START_TEST(through_a_trace)
 }
 END_TEST
 
-/* All but sums, which a trace makes from samples: one of each stack, with the weight of its sum. */
+/*
+ * Write all but sums, which a trace makes from samples: one sample of each stack, with the weight
+ * of its sum.
+ */
 static void write_trace(const char *path)
 {
 	struct sink *sink = NULL;
@@ -257,7 +263,7 @@ static void write_trace(const char *path)
 	sink_free(sink);
 }
 
-/* The view names the innermost function, where a report would: incomplete rows do not count. */
+/* The view names the innermost function, like a report: incomplete rows do not count. */
 START_TEST(hottest_is_the_innermost)
 {
 	char path[] = "/tmp/test-inlined-XXXXXX", *text = NULL;

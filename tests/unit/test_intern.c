@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stacks put under ids, and frames with their names, those of Python above all. */
+/* Test how stacks get ids, and frames their names, in particular those of Python. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,13 @@
 #include "suite.h"
 
 #define MOST 128
-#define FILE_ID 1001 /* of objects that were not made by objects.h */
+#define FILE_ID 1001 /* of objects that objects.h did not make */
 #define MEMORY_ID 1002
 
-/* A file is mapped there from its offset 0x1000 on; its evaluation loop and another function. */
+/*
+ * The file is mapped at MAPPED from its offset 0x1000 on; the addresses of its evaluation loop and
+ * of another function.
+ */
 #define MAPPED 0x400000
 #define LOOP (MAPPED + 0x100)
 #define OTHER (MAPPED + 0x300)
@@ -86,7 +89,7 @@ static void begin_objects(void)
 	ck_assert_int_eq(objects_new(&objects, &c, NULL), 0);
 }
 
-/* An object that can be asked for names; none of the answers is taken. */
+/* Make an object for which names can be requested; the replies are not processed. */
 static struct object known(uint64_t id, enum mapping_kind kind)
 {
 	return (struct object){.id = id, .kind = kind, .state = OBJECT_KNOWN, .read = true};
@@ -144,7 +147,7 @@ static uint64_t python(uint64_t code)
 	return (uint64_t)WIRE_TAG_PYTHON_ENTRY << WIRE_TAG_SHIFT | code;
 }
 
-/* The stack of a loop, called by another function, that runs one frame of Python. */
+/* Make the stack of a loop, called by another function, that runs one Python frame. */
 static struct raw_stack one_frame(uint64_t code, uint32_t id, uint32_t unit)
 {
 	static uint64_t words[4];
@@ -173,7 +176,7 @@ static uint64_t stack_of(const struct raw_stack *raw, bool expected)
 	return stack;
 }
 
-/* The frame.id of a stack's leaf. */
+/* Return the frame.id of a stack's leaf. */
 static uint64_t leaf(uint64_t stack)
 {
 	return kept.stacks[stack].frame;
@@ -261,7 +264,7 @@ START_TEST(places_of_one_code_object_share_its_function)
 	second = leaf(stack_of(&raw, true));
 	ck_assert_uint_ne(first, second);
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 9), "A.f", "/a.py", 10, 19);
-	ck_assert_uint_eq(kept.frames[first].id, 0); /* not yet */
+	ck_assert_uint_eq(kept.frames[first].id, 0); /* the frame is put when its name is known */
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "A.f", "/a.py", 10, 13);
 	ck_assert_uint_eq(kept.frames[first].line, 13);
 	ck_assert_uint_eq(kept.frames[second].line, 19);
@@ -276,7 +279,7 @@ START_TEST(places_of_one_code_object_share_its_function)
 }
 END_TEST
 
-/* The code of a module's body is freed when it has run; the next may lie where it lay. */
+/* The code of a module's body is freed when it has run; other code may get the same address. */
 START_TEST(code_at_the_same_address_is_another_function)
 {
 	static const char *const sources[] = {"/a.py", "/b.py", "/b.py"};
@@ -307,14 +310,14 @@ START_TEST(stale_code_has_no_name)
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "", "", 0, 0);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
 	ck_assert_uint_eq(kept.frames[frame].flags, FRAME_FLAG_ASKED);
-	/* and gets none, whatever comes */
+	/* Later replies do not give the frame a name. */
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
 	end();
 }
 END_TEST
 
-/* What a file has is found out while samples come: frames met before keep their names. */
+/* The contents of a file become known while samples come: earlier frames keep their names. */
 START_TEST(an_interpreter_that_becomes_known)
 {
 	struct raw_stack raw;
@@ -338,7 +341,7 @@ START_TEST(an_interpreter_that_becomes_known)
 }
 END_TEST
 
-/* Forked processes share a space until one of them changes it, but not their memory. */
+/* Forked processes share an address space until one of them changes it, but not their memory. */
 START_TEST(code_of_another_process_is_other_code)
 {
 	struct object other_memory = memory;
@@ -431,13 +434,13 @@ START_TEST(names_are_asked_for_early_and_once)
 	ck_assert(intern_take_urgent(interning));
 	ck_assert(!intern_take_urgent(interning));
 	ck_assert_uint_eq(kept.frame_count, 0);
-	raw = one_frame(0x7f0000, 77, 9); /* of the same code */
+	raw = one_frame(0x7f0000, 77, 9); /* of the same code, at another instruction */
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 1);
-	raw = one_frame(0x7f0000, 78, 9); /* of its successor */
+	raw = one_frame(0x7f0000, 78, 9); /* of other code at the same address */
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 2);
-	/* an answer that nobody waits for */
+	/* a reply for which no frame waits */
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_eq(kept.frame_count, 0);
 	before = asked();
@@ -504,21 +507,23 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 
 	begin();
 	process.python = NULL;
-	process.id = 0; /* no sample has met the process yet */
+	process.id = 0; /* no sample has had the process yet */
 	raw = one_frame(0x7f0000, 77, 3);
 	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_ptr_nonnull(process.python);
 	ck_assert_int_eq(process.python->kind, MAPPING_PYTHON);
 	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
 	ck_assert_uint_eq(process.python->users, 1);
-	/* its symbol, from an address of the file to one of the process */
+	/* The address of its symbol is converted from the file to the process. */
 	ck_assert_uint_eq(process.python->code_type, 0x90000 + MAPPED - 0x1000 - 0x70000);
 	process.id = 5;
 	frame = leaf(stack_of(&raw, true));
 	put_what_waits(true);
 	ck_assert_uint_eq(process.python->process, 5);
 	ck_assert_uint_eq(kept.frames[frame].mapping, process.python->id);
-	/* a process without an interpreter has none, and what comes is kept */
+	/*
+	 * A process without an interpreter has no such object, and its frames are kept without it.
+	 */
 	file.python_layout = 0;
 	process.python = NULL;
 	process.id = 7;
@@ -529,7 +534,7 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 }
 END_TEST
 
-/* The same words are another stack if the walk of one of them did not end. */
+/* The same words are another stack if one of the walks was not complete. */
 START_TEST(ends_tell_stacks_apart)
 {
 	struct raw_stack raw;
@@ -550,7 +555,7 @@ START_TEST(ends_tell_stacks_apart)
 }
 END_TEST
 
-/* A word moved from one part to the other is another stack. */
+/* The same words are another stack if one of them belongs to another part. */
 START_TEST(parts_tell_stacks_apart)
 {
 	struct raw_stack raw;
@@ -573,7 +578,7 @@ START_TEST(parts_tell_stacks_apart)
 }
 END_TEST
 
-/* The process chooses where its code objects lie, and what they are like. */
+/* A process can choose the addresses and the contents of its code objects. */
 START_TEST(kinds_tell_frames_apart)
 {
 	const uint64_t native[] = {LOOP + 8, LOOP + 1, python(1), 1};
@@ -593,7 +598,7 @@ START_TEST(kinds_tell_frames_apart)
 }
 END_TEST
 
-/* Native frames of the one file, the innermost first; of its process and its space. */
+/* Make a stack of native frames of the file, innermost first, with its process and space. */
 static struct raw_stack calls(const uint64_t *words, unsigned int count)
 {
 	return (struct raw_stack){
@@ -604,7 +609,9 @@ static struct raw_stack calls(const uint64_t *words, unsigned int count)
 	};
 }
 
-/* Longer than what is fetched together, and one context: they go along each other's paths. */
+/*
+ * The stacks are longer than a batch and have one context, so each follows the path of the other.
+ */
 START_TEST(stacks_share_the_callers_that_they_share)
 {
 	uint64_t words[40], other[40], shorter[39], first, second;
@@ -626,7 +633,7 @@ START_TEST(stacks_share_the_callers_that_they_share)
 			  kept.stacks[kept.stacks[second].parent].parent);
 	raw = calls(words, 40);
 	ck_assert_uint_eq(stack_of(&raw, false), first);
-	/* what was a caller is where it stands: another address, by one byte */
+	/* A caller's address is taken as a return address, which is one byte after the code. */
 	raw = calls(shorter, 39);
 	ck_assert_uint_eq(kept.stacks[stack_of(&raw, false)].parent,
 			  kept.stacks[kept.stacks[first].parent].parent);
@@ -653,7 +660,9 @@ START_TEST(stacks_of_one_file_are_one_wherever_it_is_mapped)
 	ck_assert_uint_eq(stack_of(&raw, false), first);
 	raw = calls(words, 3);
 	ck_assert_uint_eq(stack_of(&raw, false), first);
-	/* as soon as the file turns out to be another, its frames are others, in the same space */
+	/*
+	 * If the file turns out to be another one, its frames are other frames, in the same space.
+	 */
 	file.pass++;
 	intern_renewed(interning, &file, true);
 	raw = calls(words, 3);

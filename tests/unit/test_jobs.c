@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Jobs: all of them run, at the same time where they can, and the first that fails is heard of. */
+/* Test jobs: all of them run, at the same time if possible, and the first failure is reported. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ START_TEST(one_cpu_is_enough)
 }
 END_TEST
 
-/* Says that it is there, and waits for the other. */
+/* Write a byte to the other job, and wait for its byte. */
 struct half {
 	int say, hear;
 };
@@ -79,7 +79,7 @@ static int meet(void *context, struct error *err)
 	return 0;
 }
 
-/* One after the other, they would wait for ever; the suite's timeout ends that. */
+/* One after the other, the jobs would wait forever; the suite's timeout would end that. */
 START_TEST(they_run_at_the_same_time)
 {
 	struct error err = {""};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* json.c read back by Python's parser, and by eye where the layout is the point. */
+/* Test json.c with Python's parser, and by comparing text where the layout matters. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ START_TEST(nothing_leaves_a_script_element)
 }
 END_TEST
 
-/* Pairs of the bytes in hex and the text: Python decodes both and compares. */
+/* Pairs of bytes in hex and the text: Python decodes both and compares. */
 static const char check_pairs[] =
 	"python3 -c 'import json, sys\n"
 	"raw = sys.stdin.buffer.read()\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A trace that keeps the last while: bounded in size, whole from its start on, and its threads'
- * states are those that a trace of everything tells of the same time.
+ * Test a trace that only keeps the last part of a recording: its size is bounded, it is complete
+ * from its start on, and its states of threads are the same as in a trace of everything.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -21,16 +21,16 @@
 #define THREADS 40
 #define FIRST_THREAD_LANE 100
 
-/* A machine: threads take turns on CPUs, sleep, are woken, are born and die. */
+/* A made-up machine: threads take turns on CPUs, sleep, are woken, start and end. */
 struct machine {
 	struct sink *sinks[2];
 	uint64_t random, time;
 	uint64_t since[CPUS], running[CPUS]; /* thread.id; 0: idle */
 	bool asleep[THREADS];
-	uint64_t thread[THREADS], lane[THREADS]; /* ids of now */
+	uint64_t thread[THREADS], lane[THREADS]; /* current ids */
 	bool on_cpu[THREADS];
 	uint64_t last_thread, last_lane, last_process, last_stack;
-	uint64_t forgotten; /* stacks up to here */
+	uint64_t forgotten; /* last stack.id that was forgotten */
 };
 
 static void put(struct machine *m, enum record_kind kind, const void *record)
@@ -110,7 +110,7 @@ static int slot_of(const struct machine *m, uint64_t thread)
 	return -1;
 }
 
-/* Records of a CPU are lost for a while, which may outlast the batch. */
+/* Lose the records of a CPU for some time, which may be longer than the batch. */
 static void lose(struct machine *m, uint64_t cpu)
 {
 	m->since[cpu] = m->time + 16 * draw(m, 1000000);
@@ -121,7 +121,7 @@ static void lose(struct machine *m, uint64_t cpu)
 			    .state = STATE_UNKNOWN});
 }
 
-/* The CPU is left, and given to somebody who may run, or nobody. */
+/* Switch the CPU to a runnable thread or to idle. */
 static void switch_cpu(struct machine *m, uint64_t cpu)
 {
 	struct slice s = {
@@ -177,7 +177,10 @@ static void wake(struct machine *m)
 	m->asleep[i] = false;
 }
 
-/* Five stacks and two frames a time, of which the older ones are used again until forgotten. */
+/*
+ * Put a sample, mostly with one of the stacks put since the last forgetting, and one time in four
+ * with a new one.
+ */
 static void sample(struct machine *m)
 {
 	uint64_t known = m->last_stack - m->forgotten;
@@ -247,7 +250,7 @@ static void end_machine(struct machine *m)
 	}
 }
 
-/* What a trace tells of its lanes and stacks. */
+/* The contents of a trace: states of lanes, stacks and counts. */
 struct told {
 	struct sink sink;
 	struct states *states;
@@ -327,7 +330,7 @@ static int by_lane(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Cut to what lies behind time, joined where nothing changes, in the order of lanes. */
+/* Sort the stretches by lane, and cut them to the time after time. */
 static void from_then(struct told *t, uint64_t time)
 {
 	size_t count = 0;
@@ -411,10 +414,10 @@ START_TEST(size_stays)
 			*largest = size_of(KEPT);
 	}
 	end_machine(&m);
-	/* blocks of the pyramid grow longer, and are closed more seldom */
+	/* The blocks of the pyramid become longer, and are completed less often. */
 	ck_assert_uint_le(largest_late, 2 * largest_early);
 	read_told(&kept, KEPT);
-	/* what is there refers to nothing that is not */
+	/* The remaining records only refer to entities that are kept. */
 	ck_assert_uint_gt(kept.least_stack, m.last_stack / 2);
 	ck_assert_uint_ge(kept.least_sample, kept.least_stack);
 	ck_assert_uint_ge(kept.least_parent, kept.least_stack);
@@ -428,7 +431,7 @@ START_TEST(size_stays)
 }
 END_TEST
 
-/* What a window would begin with is gone if it lies before what is kept. */
+/* Blocks and checkpoints from before the kept part are deleted. */
 START_TEST(pyramid_and_checkpoints_go)
 {
 	struct error err = {0};
@@ -464,7 +467,7 @@ START_TEST(pyramid_and_checkpoints_go)
 }
 END_TEST
 
-/* Nothing forgotten: stacks may be referred to again, and stay. */
+/* If the source has not forgotten, later records may refer to all stacks, which are kept. */
 START_TEST(stacks_stay_until_forgotten)
 {
 	struct told kept;
@@ -484,7 +487,7 @@ START_TEST(stacks_stay_until_forgotten)
 }
 END_TEST
 
-/* Losses before the start are one of each kind; nothing of their count is lost. */
+/* Losses before the start are joined to one of each kind, with the whole count. */
 START_TEST(losses_add_up)
 {
 	struct loss loss = {.host = 1, .cpu = 2, .reason = LOSS_SWITCHES_LOST, .count = 3};
@@ -516,7 +519,7 @@ START_TEST(losses_add_up)
 }
 END_TEST
 
-/* A copy is a trace, and the recording goes on. */
+/* A copy is a trace of its own, and the recording continues. */
 START_TEST(copies)
 {
 	struct error err = {0};
@@ -563,10 +566,10 @@ START_TEST(says_when_it_is_full)
 	}
 	ck_assert(stats.full);
 	ck_assert_uint_gt(stats.file_bytes, 1 << 19);
-	/* the last transaction may hold a block of the pyramid, too */
+	/* The last transaction may contain a block of the pyramid, too. */
 	ck_assert_uint_le(stats.file_bytes, (1 << 20) + (1 << 16));
 	end_machine(&m);
-	/* the end writes what the pyramid still held */
+	/* The end writes the rest of the pyramid. */
 	ck_assert_uint_le(size_of(KEPT), (1 << 20) + (1 << 18));
 }
 END_TEST

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernel.c: kallsyms as it is written, hidden, and overtaken by what was loaded later. */
+/*
+ * Test kernel.c with kallsyms as the kernel writes it, with hidden addresses, and with symbols
+ * added later.
+ */
 #include <errno.h>
 
 #include "files.h"
@@ -96,7 +99,7 @@ START_TEST(added_symbols_win_and_survive)
 	ck_assert_int_eq(read_text(&k, text), 0);
 	ck_assert_str_eq(at(&k, 0xffffffff81000100), "newest");
 	ck_assert_int_eq(kernel_add(&k, UINT64_MAX, 2, "wraps", 5), -E2BIG);
-	/* A reading that fails leaves what was known. */
+	/* A read that fails keeps the earlier symbols. */
 	ck_assert_int_eq(read_text(&k, ""), -EBADMSG);
 	ck_assert_str_eq(at(&k, 0xffffffff81000000), "first");
 	kernel_free(&k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The timeline of a terminal: which lanes, with which strokes, laid out how. */
+/* Test the timeline in a terminal: the choice of lanes, their strokes and the layout. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define START 5000000000ULL
 
 /*
- * 80 ms of two CPUs. Thread 1 (web) computes and waits for a lock, 2 (web's
- * helper) waits for the disk, 3 (cat) for its turn, 4 never ran; 5 is named to harm.
+ * 80 ms of two CPUs. Thread 1 (web) computes and waits for a lock, 2 (web's helper) waits for the
+ * disk, 3 (cat) for a CPU, 4 never runs, and 5 has a hostile name.
  */
 static const struct painted acts[] = {
 	{1, START, START + 40 * MS, STATE_RUNNING, 0, 1},
@@ -167,7 +167,7 @@ START_TEST(closer)
 }
 END_TEST
 
-/* A process and what waits in it; then one CPU and two threads of those that ran. */
+/* One process with its waiting threads; then one CPU and two of the threads that ran. */
 START_TEST(what_is_asked_for)
 {
 	expect((struct view){.to = 80 * MS,
@@ -189,7 +189,7 @@ START_TEST(nobody_ran)
 }
 END_TEST
 
-/* A thread that renames itself is titled by the name that it has in the range. */
+/* A thread that renames itself is shown under its name in the range. */
 START_TEST(names_of_their_time)
 {
 	struct view v = {.to = 9 * MS,
@@ -209,7 +209,7 @@ START_TEST(names_of_their_time)
 }
 END_TEST
 
-/* A thread that waited for a CPU all the time did not run, and is drawn all the same. */
+/* A thread that only waited for a CPU did not run, but is shown. */
 START_TEST(who_starves_is_seen)
 {
 	struct view v = {.from = 35 * MS, .to = 55 * MS, .width = 70};
@@ -220,7 +220,7 @@ START_TEST(who_starves_is_seen)
 }
 END_TEST
 
-/* Before a thread was there it has no row, and losses of another time are not told. */
+/* A thread has no row before it started, and losses of another time are not shown. */
 START_TEST(only_of_the_range)
 {
 	struct view v = {.to = 29 * MS,
@@ -242,7 +242,7 @@ START_TEST(only_of_the_range)
 }
 END_TEST
 
-/* Nothing is wider than the screen, nothing is obeyed by a terminal, whatever the range. */
+/* No line is wider than the screen, and no text contains control sequences, for any range. */
 START_TEST(fits_the_screen)
 {
 	for (unsigned int width = 40; width <= 200; width += 20) {
@@ -264,7 +264,7 @@ START_TEST(fits_the_screen)
 }
 END_TEST
 
-/* ns that the painted list of one lane was busy within a range. */
+/* Return the ns that the painted list of one lane was busy within a range. */
 static uint64_t busy_within(const struct painted *list, size_t count, uint64_t from, uint64_t to)
 {
 	uint64_t busy = 0;
@@ -294,7 +294,7 @@ static void check_strokes(const struct painted *list, size_t count, uint64_t fro
 		uint64_t begin = from + (to - from) * i / 50,
 			 end = from + (to - from) * (i + 1) / 50;
 		uint64_t busy = busy_within(list, count, begin, end), length = end - begin;
-		/* a cell may reach over the edge of the stroke at both sides */
+		/* A cell may extend beyond the stroke at both sides. */
 		uint64_t edge = 2 * (w->cell < length ? w->cell : length);
 
 		if (!strokes[i].level)
@@ -309,7 +309,10 @@ static void check_strokes(const struct painted *list, size_t count, uint64_t fro
 	painter_free(w);
 }
 
-/* Random lists and ranges: empty only if idle, full only if busy, and about right between. */
+/*
+ * Random lists and ranges: strokes are empty only if idle, full only if busy, and about right in
+ * between.
+ */
 START_TEST(strokes_keep_the_promise)
 {
 	uint64_t random = 4711;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* large.c: memory in large pages is memory like any other, and arrays keep their items. */
+/* Test large.c: memory in large pages works like any other, and arrays keep their items. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ START_TEST(arrays_keep_their_items)
 	for (uint32_t i = 0; i < ITEMS; i++)
 		wrong += items[i] != i * 3ull;
 	ck_assert_uint_eq(wrong, 0);
-	ck_assert_uint_le(moves, 3); /* of 1 MiB, of 4 and of 16: fourfold, and no more */
+	ck_assert_uint_le(moves, 3); /* 1, 4 and 16 MiB: growth is fourfold */
 	free(items);
 }
 END_TEST
@@ -36,7 +36,7 @@ START_TEST(zeroed_is_zeroed)
 		char *block = large_alloc(bytes), *zeroed;
 
 		ck_assert_ptr_nonnull(block);
-		memset(block, 0x55, bytes); /* what is freed may be handed out again */
+		memset(block, 0x55, bytes); /* freed memory may be returned again */
 		free(block);
 		zeroed = large_zeroed(bytes, 1);
 		ck_assert_ptr_nonnull(zeroed);

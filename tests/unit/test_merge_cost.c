@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The cost of a record on its way out of many rings, at 256 CPUs and at 2: at most half as much
- * again. Measured with made-up records that fall on CPUs at random, which is the worst case, since
- * no ring ever has two turns in a row, and at the same number of records for each CPU. The arrays
- * of switches are stand-ins: this file defines what switches.h promises.
+ * Measure the cost of a record that is merged from many rings, with 256 CPUs and with 2: at most
+ * half as much again is allowed. The records are made up and fall on CPUs at random, which is the
+ * worst case, because no ring has two turns in a row; each CPU has the same number of records. This
+ * file defines the functions of switches.h in place of the real arrays of switches.
  *
- * Each cost is the least of several rounds, in CPU time of this thread, and the rounds of 2 and 256
- * take turns. Neighbours on the caches cost 256 more than 2: then more rounds follow, until one of
- * 8 ms is as good as undisturbed, and the test fails only if none of MOST_ROUNDS is. Beside two
- * programs that copied memory without end on both CPUs 7 rounds sufficed in 12 of 12 tries, so 100
- * do not in fewer than one run of 10^8 (14 times one of 5, at 95 % confidence). The heap that
- * was there before has 5.4 in this test; switches that are all sorted at once have 1.4 to 2.0.
+ * Each cost is the minimum of several rounds, in CPU time of this thread, and the rounds of 2 and
+ * 256 CPUs alternate. Other programs that use the caches cost 256 CPUs more than 2. Then more
+ * rounds follow, until one of 8 ms is nearly undisturbed, and the test fails only if none of
+ * MOST_ROUNDS is. While two programs copied memory without end on both CPUs, 7 rounds were
+ * sufficient in 12 of 12 runs, so 100 rounds are not sufficient in fewer than one run of 10^8 (14
+ * times one of 5, at 95 % confidence). The heap that was used before has a ratio of 5.4 in this
+ * test; sorting all switches at once has 1.4 to 2.0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,11 @@
 #define MOST_ROUNDS 100
 #define MOST 1.5
 #define SAMPLES_A_LOOK 10 /* of a CPU between two looks at the rings: 99 Hz, ten looks a second */
-#define SWITCHES_A_LOOK 400 /* of a CPU that switches 4,000 times a second */
-#define WARM (RECORDS / 4) /* records until the memory has been used before */
-#define SAMPLE 256 /* bytes: a sample with a stack of some 25 frames */
+#define SWITCHES_A_LOOK 400 /* of a CPU with 4,000 switches a second */
+#define WARM (RECORDS / 4) /* records before the measurement, until all memory has been used once */
+#define SAMPLE 256 /* bytes of a sample with a stack of about 25 frames */
 
-static uint8_t cpus[RECORDS]; /* by record: where it falls */
+static uint8_t cpus[RECORDS]; /* CPU by record */
 static unsigned int cpu_count;
 
 struct switches {
@@ -41,7 +42,7 @@ struct switches {
 	size_t count, taken;
 };
 
-static uint32_t taken_until; /* the records before have been written when a CPU is looked at */
+static uint32_t taken_until; /* number of records that have been written when a CPU is read */
 
 static struct switches arrays[CPUS_MAX];
 
@@ -85,7 +86,7 @@ static int count_record(void *context, int ring, uint64_t time, const void *data
 	return 0;
 }
 
-/* ns per record of samples in rings. */
+/* Return the ns per record of samples in rings. */
 static double cost_of_samples(unsigned int count)
 {
 	struct order *o = order_new();
@@ -132,13 +133,13 @@ static void make_switches(unsigned int count)
 	}
 }
 
-/* ns per record of switches in arrays. */
+/* Return the ns per record of switches in arrays. */
 static double cost_of_switches(unsigned int count)
 {
 	struct switch_order *o;
 	struct switch_record r;
 	uint64_t last = 0;
-	unsigned int found = 0, disorder = 0; /* an assertion for each would cost more than it */
+	unsigned int found = 0, disorder = 0; /* assertions would cost too much */
 	double begin = 0;
 	int failed = 0;
 

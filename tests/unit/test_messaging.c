@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a switch takes on disk, of a made-up `perf bench sched messaging`: 10 groups of 20 senders
- * and 20 receivers on two CPUs, a million switches. Senders send to the receivers of their group
- * in turn until they are preempted or must wait for room; who is woken waits for its CPU. The
- * stream is the same in every run, and the bounds are close to what the writer makes of it, so that
- * an encoding that is lost shows. What the real load takes: docs/performance.md.
+ * Bound the size of a switch on disk, with a made-up load like `perf bench sched messaging`: 10
+ * groups of 20 senders and 20 receivers on two CPUs, a million switches. Senders send to the
+ * receivers of their group in turn until they are preempted or must wait for room; a woken thread
+ * waits for its CPU. The records are the same in every run, and the bounds are close to the sizes
+ * of the writer, so that the loss of an encoding is found. Sizes of the real load are in
+ * docs/performance.md.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -16,7 +17,7 @@
 #include "trace/trace.h"
 
 #define GROUPS 10u
-#define SIDE 20u /* senders, and receivers, of a group */
+#define SIDE 20u /* senders of a group, and receivers */
 #define THREADS (GROUPS * SIDE * 2)
 #define CPUS 2u
 #define SWITCHES 1000000u
@@ -25,7 +26,7 @@
 #define START (1000 * SECOND)
 #define FLUSH 4096u
 
-/* Bytes of a switch: 1 % more than the writer takes. */
+/* Bytes per switch: 1 % more than the writer takes. */
 #define RECORDS_BYTES 5.28
 #define FILE_BYTES 6.09
 
@@ -39,15 +40,15 @@ struct made {
 };
 
 struct worker {
-	uint64_t ready; /* ns: when it was woken */
-	unsigned int cpu, next; /* next: of a sender, the receiver of its next message */
+	uint64_t ready; /* ns: time of its wake-up */
+	unsigned int cpu, next; /* next: for a sender, the receiver of its next message */
 	bool waits;
 };
 
 struct queue {
 	unsigned int workers[THREADS];
 	unsigned int head, count;
-	uint64_t now; /* ns: until then the CPU's slices are made */
+	uint64_t now; /* ns: the CPU has slices until this time */
 };
 
 struct load {
@@ -64,7 +65,7 @@ static uint64_t below(struct load *l, uint64_t limit)
 	return (synthetic_random(&l->random) >> 20) % limit;
 }
 
-/* ns, as many short as long: 64 to 64 << powers. */
+/* Return ns, on a logarithmic scale from 64 to 64 << powers. */
 static uint64_t about(struct load *l, unsigned int powers)
 {
 	uint64_t scale = 1ULL << (powers - 3 + below(l, 4));
@@ -88,7 +89,7 @@ static int compare(const void *a, const void *b)
 	return x->kind == y->kind ? 0 : x->kind < y->kind ? -1 : 1;
 }
 
-/* All that is older than what may still be made goes to the writer, in its order. */
+/* Put the records that are older than all later ones, in their order. */
 static void flush(struct load *l, uint64_t until)
 {
 	struct error err = {0};
@@ -154,7 +155,7 @@ static bool sends(unsigned int worker)
 	return worker % (2 * SIDE) >= SIDE;
 }
 
-/* What a thread does while it runs. When it ends; whether it is preempted then. */
+/* Run a thread from time on: return when it ends, and whether it is preempted then. */
 static uint64_t run(struct load *l, unsigned int worker, uint64_t time, bool *preempted)
 {
 	struct worker *w = &l->workers[worker];
@@ -177,7 +178,7 @@ static void end_slice(struct load *l, unsigned int cpu, const struct slice *s)
 	l->switches++;
 }
 
-/* The CPU's next slice: of the first in its queue, or idle until there is one. */
+/* Make the CPU's next slice: of the first thread in its queue, or idle until there is one. */
 static void step(struct load *l, unsigned int cpu)
 {
 	struct queue *q = &l->cpus[cpu];

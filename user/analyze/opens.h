@@ -14,7 +14,7 @@
 struct opens;
 
 int opens_new(struct opens **ret, struct error *err);
-/* Free, which accepts NULL. */
+/* Free the object, which may be NULL. */
 void opens_free(struct opens *o);
 
 /*

@@ -38,8 +38,8 @@ struct sink_ops {
 	/* Called about once a second by a live source with the current time (ns). May be NULL. */
 	int (*tick)(struct sink *s, uint64_t time, struct error *err);
 	/*
-	 * Called when the source begins anew with stacks, frames, functions and mappings: no later
-	 * record refers to those put so far. May be NULL.
+	 * Called when the source begins again with new stacks, frames, functions and mappings: no
+	 * later record refers to those put so far. May be NULL.
 	 */
 	int (*forget)(struct sink *s, struct error *err);
 	/*

@@ -2,9 +2,9 @@
 /*
  * A queue of structs that begin with a struct queue_item. Zeroed memory is an empty queue.
  *
- *	struct ask { struct queue_item item; ... };
- *	queue_put(&q, &a->item, sizeof(*a));
- *	a = (struct ask *)queue_take(&q);
+ *	struct request { struct queue_item item; ... };
+ *	queue_put(&q, &r->item, sizeof(*r));
+ *	r = (struct request *)queue_take(&q);
  */
 #ifndef SKEIN_BASE_QUEUE_H
 #define SKEIN_BASE_QUEUE_H
