@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Show one function among its callers and callees (callers.h). */
+/* Make the trees of callers and callees of one function (callers.h). */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -349,7 +349,7 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
 
 /*
  * Return the mean spread of all labels with enough samples; the spread of a single label is
- * moderated with it.
+ * moderated with this mean.
  */
 static double usual_spread(const struct comparing *c, bool kernel)
 {

@@ -67,7 +67,7 @@ static char *python_function(const struct function *f)
 
 /*
  * Name a frame whose function has no name. If the file was rebuilt, only its module is used,
- * because the begin of a function is another one in each build. NULL without memory.
+ * because the begin of a function differs from build to build. NULL without memory.
  */
 static char *nameless(const struct profile *p, uint32_t frame)
 {

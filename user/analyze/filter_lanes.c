@@ -118,7 +118,7 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 
 	if (!l->begun && order < l->from) {
 		rc = opens_put(l->opens, kind, record, err);
-		/* A gap before the range may reach into it. */
+		/* A gap that begins before the range may reach into the range. */
 		return rc < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
 			       ? rc
 			       : pass_slice(l, record, holds, to, err);

@@ -65,8 +65,8 @@ static bool is_cpu(const struct opens *o, uint64_t lane)
 
 /*
  * Add an open slice for a lane. The stretches of a lane come one after the other, and the last one
- * replaces the others. While a thread is running, only the end of its slice will show that; the
- * open slice has its last known state.
+ * replaces the others: it has the last known state, unless the thread is running at that time,
+ * which only the end of its slice will show.
  */
 static int add_open(void *context, const struct stretch *s)
 {

@@ -12,8 +12,9 @@
 #include "base/vector.h"
 
 /*
- * Maximum number of marks of one thread between two of its slices. Only several gaps make more than
- * five marks; when there are too many, the oldest are reported or become UNKNOWN.
+ * Maximum number of marks of one thread, including the base, between two of its slices. Only
+ * several gaps make more than five marks; when there are too many, the oldest are reported or
+ * become UNKNOWN.
  */
 #define TRACK_MARKS 6
 

@@ -314,7 +314,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(COPY_END, "longer than the copied stack") /* in a stack finished in user space */ \
 	X(NOT_READY, "unwind table not ready") /* before the recording ended */ \
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
-	X(CODE_32_BIT, "32-bit code") /* only the innermost frame of a thread in it is known */
+	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
