@@ -223,7 +223,7 @@ START_TEST(others_are_asked_to_give_something_back)
 		m.pieces[m.count].place = take(ARENA_CHUNK_WORDS / 4);
 		ck_assert_uint_ne(m.pieces[m.count++].place, 0);
 	}
-	ck_assert_uint_ne(take(100000), 0); /* two of them are reclaimed for this */
+	ck_assert_uint_ne(take(100000), 0); /* two of the pieces are reclaimed for this */
 	ck_assert_uint_eq(m.count, 2);
 	ck_assert_uint_eq(arena_take(m.arena, ARENA_TAKE_MAX, m.now), 0);
 	ck_assert_uint_eq(m.count, 0);

@@ -149,7 +149,8 @@ START_TEST(lies_inside)
 		{{2, 2, 1, 4, 2, 5, 6}, 7, 0},		       /* split */
 		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0},	       /* split, a value of two bytes */
 		{{2, 2, 1, 8, 63, 2, 1, 0}, 8, 0},	       /* scaled */
-		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},	       /* differences by record */
+		/* differences from the record before */
+		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},
 		{{2, 2, 1, 33 + 64, 0, 2, 5, 6}, 8, -EBADMSG}, /* two kinds of differences */
 		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
 		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
@@ -301,7 +302,8 @@ START_TEST(turns_are_small)
 		columns_push(&in, &s);
 	}
 	ck_assert_int_eq(codec_encode(&codec, KIND_SLICE, &in, &data, &size, &raw, NULL), 0);
-	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10); /* less than a byte each */
+	/* A record takes room for its duration, and nothing else. */
+	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10);
 	columns_free(&in);
 	codec_free(&codec);
 }

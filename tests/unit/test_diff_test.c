@@ -35,7 +35,9 @@ START_TEST(known_chances)
 	check_near(compare(0, 10, 10, 10, true).p, 2.0 / 184756, 1e-15);
 	/* only heads */
 	check_near(compare(0, 1, 10, 1, false).p, 2.0 / 1024, 1e-12);
-	/* All 5 in a third of the time; then 2 or more, which is the expected side. */
+	/*
+	 * All of 5 in a third of the time; then 2 or more of 5, which is the more likely outcome.
+	 */
 	check_near(compare(0, 2, 5, 1, false).p, 2.0 / 243, 1e-12);
 	check_near(compare(3, 2, 2, 1, false).p, 1, 0);
 	check_near(compare(2, 2, 3, 1, false).p, 2 * (40.0 + 10 + 1) / 243, 1e-12);
@@ -355,7 +357,8 @@ START_TEST(stretches_of_one_run)
 	struct diff_noise noise = {1, 0, 0, 0, 0};
 	double alone;
 
-	for (int i = 0; i < 8; i++) /* 1,000 samples each, 400 more in one */
+	/* Phases of 0, 100, 0 and 300 of 1,000 samples, and 400 more in one stretch. */
+	for (int i = 0; i < 8; i++)
 		pairs[i] = (struct diff_count){(i / 2 % 2) * (i / 2 * 100) + (i == 5) * 400, 1000,
 					       i % 2, 0, 0};
 	noise.within = diff_spread_within(pairs, 8, true, &noise.freedom);

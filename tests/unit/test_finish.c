@@ -66,7 +66,7 @@ static void stand(const struct unwind_rule *rules, uint32_t count)
 	free((void *)t.header);
 	s.view = world_view(s.world, &m, 1);
 	s.u.stack = s.stack;
-	s.u.frames = s.f.frames; /* there are no frames yet */
+	s.u.frames = s.f.frames; /* s.u.count is 0: no frames yet */
 	s.u.at = (struct wire_unfinished){
 		.stack = STACK,
 		.bytes = sizeof(s.stack),

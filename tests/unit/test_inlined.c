@@ -34,7 +34,7 @@ static const struct frame frames[] = {
 	{6, FRAME_NATIVE, 1, 0x220, 2, 33, 0},
 };
 static const struct inlined inlined[] = {
-	/* in no order */
+	/* in no particular order */
 	{2, 2, 2, "/src/p.c", 31},
 	{2, 0, 4, "/src/p.h", 11},
 	{2, 1, 3, "/src/p.h", 21},

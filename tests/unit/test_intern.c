@@ -610,7 +610,8 @@ static struct raw_stack calls(const uint64_t *words, unsigned int count)
 }
 
 /*
- * The stacks are longer than a batch and have one context, so each follows the path of the other.
+ * The stacks are longer than what is prefetched at once and have one context, so each follows the
+ * path of the other.
  */
 START_TEST(stacks_share_the_callers_that_they_share)
 {
@@ -633,7 +634,10 @@ START_TEST(stacks_share_the_callers_that_they_share)
 			  kept.stacks[kept.stacks[second].parent].parent);
 	raw = calls(words, 40);
 	ck_assert_uint_eq(stack_of(&raw, false), first);
-	/* A caller's address is taken as a return address, which is one byte after the code. */
+	/*
+	 * A caller is looked up one byte before its return address, but the leaf is looked up where
+	 * it is, so the new leaf is another frame.
+	 */
 	raw = calls(shorter, 39);
 	ck_assert_uint_eq(kept.stacks[stack_of(&raw, false)].parent,
 			  kept.stacks[kept.stacks[first].parent].parent);
