@@ -22,8 +22,7 @@
 enum {
 	FORM_DELTA = 1, /* differences to the previous word */
 	FORM_RUNS = 2,	/* a run of equal words as the word and its count */
-	FORM_SPLIT =
-		4, /* first bytes of all words, then second bytes of those that have one... */
+	FORM_SPLIT = 4, /* first bytes of all words, then second bytes of those with a second... */
 	FORM_SCALED = 8,      /* without the lowest bits, which are 0 in all of them */
 	FORM_SAME_ROW = 16,   /* differences to another column's word of the same record */
 	FORM_ROW_BEFORE = 32, /* differences to another column's word of the previous record */

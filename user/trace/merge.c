@@ -43,7 +43,7 @@ struct merge_source {
 	struct names inlined_keys; /* (frame, depth) */
 	VECTOR(struct loss) losses; /* for the parts that could not be read */
 	struct sink *to; /* the sink of the current run */
-	bool refused; /* to refused a record: the error is not a part's */
+	bool refused; /* the sink refused a record: the error is not a part's */
 };
 
 /* The sink into which a part is read, kind by kind. */

@@ -30,7 +30,7 @@
 
 /* A lane that is being rendered. */
 struct canvas {
-	struct tower tower; /* must be first: tower_events cast it to the canvas */
+	struct tower tower; /* must be first: callbacks cast the tower to the canvas */
 	struct cell *cells;
 	uint64_t first, end; /* cell numbers of the range */
 	bool cpu;

@@ -74,7 +74,7 @@ static int paint_open(struct tower *t, const struct block *b, const struct stret
 
 /* The cells of a block after the last complete cell of a lane. */
 struct tail {
-	struct tower tower; /* must be first: tower_events cast it to the tail */
+	struct tower tower; /* must be first: callbacks cast the tower to the tail */
 	struct strip strip;
 };
 

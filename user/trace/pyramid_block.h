@@ -20,7 +20,7 @@ struct kept {
 };
 
 struct pyramid_lane {
-	struct tower tower; /* must be first: tower_events cast it to the lane */
+	struct tower tower; /* must be first: callbacks cast the tower to the lane */
 	uint64_t id;
 	const struct kept *kept;
 	struct strip *strips; /* one per level, up to the highest with cells */
