@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From strokes to characters, see canvas.h. */
+/* Convert the strokes of timeline lanes to terminal characters (canvas.h). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct paint_look {
 #undef PAINT_LOOK
 };
 
-/* A character; PAINT_NONE is the terminal's own colour. */
+/* A character and its colours; PAINT_NONE is the terminal's default colour. */
 struct glyph {
 	char text[8];
 	uint8_t front, back; /* enum paint */
@@ -57,7 +57,7 @@ static bool locale_is_utf8(void)
 	return false;
 }
 
-/* Terminals of 16 colours are rare and old; those say so by their names. */
+/* Terminals with only 16 colours are rare and old; recognize them by their names. */
 static bool has_256_colors(void)
 {
 	static const char *const old[] = {"ansi",  "linux",  "vt100",
@@ -88,8 +88,8 @@ static bool pure(const struct stroke *s)
 }
 
 /*
- * Two cells as one: busy as both are on average, but neither quite idle nor
- * quite busy if one is not.
+ * Merge two strokes into one: its level is the mean of both, but it is neither quite idle nor
+ * quite busy unless both strokes are.
  */
 static struct stroke merged(const struct stroke *a, const struct stroke *b)
 {
@@ -107,7 +107,7 @@ static uint8_t solid_or_none(enum paint p)
 	return looks[p].shape == SHAPE_SOLID ? p : PAINT_NONE;
 }
 
-/* A bar of eighths before the ground. */
+/* Draw a bar whose height is the level in eighths, over the ground. */
 static struct glyph bar(const struct stroke *s)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇"};
@@ -146,7 +146,7 @@ static struct glyph in_blocks(const struct stroke *s)
 	return bar(&both);
 }
 
-/* Running without colours: shades, and the full block only where it ran throughout. */
+/* Show running without colours, by shades; the full block means running throughout. */
 static struct glyph shade(const struct canvas *c, const struct stroke *s)
 {
 	static const char *const shades[][2] = {{":", "░"}, {"+", "▒"}, {"*", "▓"}, {"#", "█"}};
@@ -156,8 +156,8 @@ static struct glyph shade(const struct canvas *c, const struct stroke *s)
 }
 
 /*
- * A letter says what it is, a capital that it was busy: a program more than
- * half of the time, a thread that waited at all.
+ * Return a letter for the state; a capital means busy: more than half of the time for a program
+ * on a CPU lane, at any time for a waiting thread.
  */
 static struct glyph in_letters(const struct canvas *c, const struct stroke *s)
 {
@@ -185,14 +185,14 @@ static struct glyph glyph_for(const struct canvas *c, const struct stroke *s)
 {
 	bool blocks = c->utf8 && c->colors != COLORS_NONE;
 
-	/* what is lost is never drawn smaller than it is */
+	/* Draw a cell with any lost time as lost, so that losses are never understated. */
 	if (hatched(&s[0]) || hatched(&s[1]))
 		return blocks ? one_paint(PAINT_UNKNOWN)
 			      : letter_of(looks[PAINT_UNKNOWN].letter, PAINT_UNKNOWN);
 	return blocks ? in_blocks(s) : in_letters(c, s);
 }
 
-/* SGR parameters of one colour. */
+/* Write the SGR parameters of one colour. */
 static void put_color(const struct canvas *c, enum paint p, bool back)
 {
 	unsigned int basic = looks[p].basic;
@@ -230,7 +230,7 @@ void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned 
 	for (unsigned int i = 0; i < columns; i++) {
 		struct glyph g = glyph_for(c, &strokes[2 * i]);
 
-		/* a blank shows no front */
+		/* A blank has no visible foreground, so keep the last one. */
 		if (!strcmp(g.text, " "))
 			g.front = last.front;
 		change_colors(c, &last, &g);
@@ -240,7 +240,7 @@ void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned 
 	change_colors(c, &last, &none);
 }
 
-/* Not as high as a lane, so that a legend does not grow together with one. */
+/* The sample is less high than a lane, so that a legend does not merge visually with a lane. */
 void canvas_key(const struct canvas *c, enum paint paint)
 {
 	bool busy = paint == PAINT_RUNNING;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes of a timeline as text. A character holds two cells, side by side. Where
- * each of them is one thing throughout, they are drawn as its halves; else the
- * character is a bar, as high as the lane was busy, before what it did otherwise.
+ * Draw the lanes of a timeline as text. A character holds two cells side by side. If each cell is
+ * in one state throughout, the cells are drawn as the halves of the character. Otherwise the
+ * character is a bar whose height is the busy share, before the colour of the lane's other state.
  */
 #ifndef SKEIN_CMD_CANVAS_H
 #define SKEIN_CMD_CANVAS_H
@@ -14,9 +14,9 @@
 #include "cmd/table.h"
 
 /*
- * What is drawn. X(NAME, shape, letter without colours, colour of 256, colour of 16, "word").
- * The colours are of middle lightness, so that they stand out from black and from white; who
- * runs or would run is brighter than who waits.
+ * All states that a lane is drawn in: X(NAME, shape, letter without colours, colour of 256,
+ * colour of 16, "word"). The colours have middle lightness, so that they are visible on black and
+ * on white; running and runnable threads are brighter than waiting ones.
  */
 #define PAINTS(X) \
 	X(NONE, EMPTY, ' ', 0, 0, "") \
@@ -52,11 +52,11 @@ enum paint { PAINTS(PAINT_ENUM) PAINT_COUNT };
 
 #define STROKE_FULL 127
 
-/* One cell of a lane. */
+/* One cell of a lane, half a character wide. */
 struct stroke {
-	uint8_t level;	/* 0: not busy at all; STROKE_FULL: throughout */
+	uint8_t level;	/* 0: not busy at all; STROKE_FULL: busy throughout */
 	uint8_t bar;	/* enum paint of the busy part */
-	uint8_t ground; /* of the rest */
+	uint8_t ground; /* enum paint of the rest */
 };
 
 enum canvas_colors { COLORS_NONE, COLORS_16, COLORS_256 };
@@ -67,17 +67,20 @@ struct canvas {
 	bool utf8; /* the terminal shows more than ASCII */
 };
 
-/* The canvas of a screen, with what the environment says of the terminal and the locale. */
+/* Set up the canvas of a screen, from the terminal and the locale in the environment. */
 void canvas_open(struct canvas *c, const struct screen *s);
 
-/* A lane of so many characters; of strokes there are two for each. */
+/* Draw a lane of the given number of columns, with two strokes per column. */
 void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
 
-/* A sample of a paint, of two characters (one where it is a letter), for titles and legends. */
+/*
+ * Draw a sample of a paint for titles and legends, canvas_key_width() columns wide: 2, or 1 where
+ * it is a letter.
+ */
 void canvas_key(const struct canvas *c, enum paint paint);
 unsigned int canvas_key_width(const struct canvas *c);
 
-/* The word of the table above; static. */
+/* Return the word of a paint in PAINTS; static. */
 const char *paint_word(enum paint paint);
 
 #endif

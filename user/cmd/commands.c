@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of commands, in the order in which the help lists them. */
+/* This file holds the table of commands, in the order in which the help lists them. */
 #include <string.h>
 
 #include "base/log.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands: one file each in this folder, one line each in commands.c. */
+/* The commands of skein: one file each in this folder, one line each in commands.c. */
 #ifndef SKEIN_CMD_COMMANDS_H
 #define SKEIN_CMD_COMMANDS_H
 
 #include "base/options.h"
 
-/* Ends with NULL. */
+/* The table ends with NULL. */
 extern const struct command *const commands[];
 
 extern const struct command record_command;
@@ -20,13 +20,13 @@ extern const struct command completions_command;
 extern const struct command help_command;
 extern const struct command version_command;
 
-/* NULL: there is none of that name. */
+/* Return the command of that name; NULL if there is none. */
 const struct command *command_named(const char *name);
 
-/* Say so, and which one may be meant. Returns the exit status. */
+/* Report that there is no such command, and suggest the nearest name. Return the exit status. */
 int no_such_command(const char *name);
 
-/* What 'skein --help' shows. */
+/* Print the text of 'skein --help'. */
 void help_overview(FILE *out);
 
 #endif

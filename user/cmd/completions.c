@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein completions: scripts that teach a shell skein's commands and options. */
+/* skein completions: print scripts that teach a shell skein's commands and options. */
 #include "cmd/completions.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cmd/commands.h"
 
-/* What the names of arguments in the help stand for; all others are text. */
+/* Completion kinds of the argument names in the help; all other names mean text. */
 static const struct {
 	const char *arg;
 	enum completion_kind kind;
@@ -41,7 +41,7 @@ enum completion_kind completion_of_operands(const struct command *c)
 	return strcmp(c->usage, "[OPTIONS]") ? COMPLETE_TRACES : COMPLETE_NOTHING;
 }
 
-/* Up to the mark, or the end of the line, without a full stop. */
+/* Return the size of the text up to mark or the end of the line, without a final full stop. */
 static size_t size_until(const char *text, const char *mark)
 {
 	const char *end = strstr(text, mark);

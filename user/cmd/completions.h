@@ -1,38 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a shell may offer behind each word, from the tables of commands; a writer per shell. */
+/*
+ * Completions that a shell may offer for each word, from the tables of commands, with one writer
+ * per shell.
+ */
 #ifndef SKEIN_CMD_COMPLETIONS_H
 #define SKEIN_CMD_COMPLETIONS_H
 
 #include "base/options.h"
 
-/* What an argument or operand is. */
+/* The kind of an argument or operand. */
 enum completion_kind {
 	COMPLETE_NOTHING, /* there is none */
-	COMPLETE_TEXT, /* that only the user knows */
-	COMPLETE_WORDS, /* of values() */
+	COMPLETE_TEXT, /* text that only the user knows */
+	COMPLETE_WORDS, /* the words of values() */
 	COMPLETE_FILES,
 	COMPLETE_FOLDERS,
 	COMPLETE_TRACES, /* files *.skein */
 	COMPLETE_PIDS,
-	COMPLETE_COMMAND, /* any, with its own options */
+	COMPLETE_COMMAND, /* any command with its own options */
 };
 
-/* Known from values(), or from the name that stands for it in the help. */
+/*
+ * Return the kind of an option's argument, from values() or the argument's name in the help, and
+ * the kind of a command's operands.
+ */
 enum completion_kind completion_of_option(const struct option_spec *o);
 enum completion_kind completion_of_operands(const struct command *c);
 
 #define COMPLETION_SUMMARY 72 /* columns at most */
 
-/* What an option does, in few words: the first sentence of its help. */
+/*
+ * Write a short description of an option, the first sentence of its help, into buf and return
+ * buf.
+ */
 char *completion_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY]);
 
-/* The words with a blank between them. */
+/* Print the words separated by blanks. */
 void put_words(FILE *out, const char *(*values)(unsigned int index));
 
-/* The option behind o in the table (the first for NULL), with --help as the last; NULL: none. */
+/*
+ * Return the option after o in the table (the first for NULL), with --help as the last; NULL
+ * after the last.
+ */
 const struct option_spec *next_option(const struct command *c, const struct option_spec *o);
 
-/* Each writes a script for its shell. Errors stay in out. */
+/* Each function writes the script for its shell. Write errors stay in out. */
 void completions_bash(FILE *out);
 void completions_zsh(FILE *out);
 void completions_fish(FILE *out);

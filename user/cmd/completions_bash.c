@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Completion for bash, with nothing but its own builtins. The tables become
- * functions that print words, or a kind between <>; the rest is the same always.
+ * Write the completion script for bash, which uses only bash builtins. The option tables become
+ * shell functions that print words, or a kind in angle brackets; the rest of the script is
+ * constant.
  */
 #include "cmd/commands.h"
 #include "cmd/completions.h"
@@ -10,7 +11,7 @@ static const char head[] =
 	"# bash completion for skein, made by 'skein completions bash'\n"
 	"# shellcheck shell=bash\n\n";
 
-/* Kinds whose words are not in the tables. */
+/* Names of the kinds whose words are not in the tables. */
 static const char *const kind_names[] = {
 	[COMPLETE_TEXT] = "<text>",	  [COMPLETE_FILES] = "<files>",
 	[COMPLETE_FOLDERS] = "<folders>", [COMPLETE_TRACES] = "<traces>",

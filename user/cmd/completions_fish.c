@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Completion for fish: one line for each option. */
+/* Write the completion script for fish: one line for each option. */
 #include "cmd/commands.h"
 #include "cmd/completions.h"
 
@@ -25,7 +25,7 @@ static const char head[] =
 	"complete -c skein -n '__skein_using' -s h -l help -d 'List the commands'\n"
 	"complete -c skein -n '__skein_using' -l version -d 'Tell which skein this is'\n";
 
-/* In single quotes of fish. */
+/* Write text in single quotes of fish. */
 static void put_fish_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
@@ -37,7 +37,7 @@ static void put_fish_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-/* The options of complete that offer an argument or operand. */
+/* Write the options of fish's "complete" that offer an argument or operand. */
 static void put_offer(FILE *out, enum completion_kind kind,
 		      const char *(*values)(unsigned int index), bool list)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Completion for zsh: the tables become specs of its function _arguments. */
+/*
+ * Write the completion script for zsh: the option tables become specs of its function _arguments.
+ */
 #include <string.h>
 
 #include "cmd/commands.h"
@@ -37,7 +39,10 @@ static const char body[] =
 	"\tcompdef _skein skein\n"
 	"fi\n";
 
-/* Inside single quotes; also what the specs take as their own, if in one. */
+/*
+ * Write text for use inside single quotes; special lists the characters that the surrounding spec
+ * interprets and that need a backslash.
+ */
 static void put_escaped(FILE *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -60,7 +65,7 @@ static void put_commands(FILE *out)
 	fputs("\t)\n\t_describe -t commands command list\n}\n\n", out);
 }
 
-/* The action of a spec. */
+/* Write the action of a spec. */
 static void put_action(FILE *out, enum completion_kind kind,
 		       const char *(*values)(unsigned int index), bool list)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein diff: what changed between two traces. */
+/* skein diff: show what changed between two traces. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -12,8 +12,9 @@
 #include "cmd/diff.h"
 #include "cmd/report.h"
 
-#define STRETCHED_SAMPLES 200000 /* of a trace: more are not read again by stretches of time */
-#define EXIT_CHANGED 3 /* of --exit-code: neither a failure nor a wrong call */
+/* samples of a trace; larger traces are not read again by stretches of time */
+#define STRETCHED_SAMPLES 200000
+#define EXIT_CHANGED 3 /* exit status for --exit-code; neither a failure nor a usage error */
 
 const char *diff_measure_word(unsigned int measure)
 {
@@ -31,7 +32,7 @@ static const char *by_word(unsigned int index)
 	return index <= BY_FUNCTION ? group_word(index) : NULL;
 }
 
-/* The number of a word in a list; -EINVAL with what it should have been. */
+/* Return the number of a word in a list; -EINVAL with the valid words in *err. */
 static int find_word(const char *word, const char *(*words)(unsigned int), struct error *err)
 {
 	char list[256] = "";
@@ -165,7 +166,10 @@ bool diff_is_weak(const struct comparison *c)
 	return c->count[BEFORE] == 1 && c->count[AFTER] == 1;
 }
 
-/* event: the name of the one to compare; NULL: the one that has samples. */
+/*
+ * Read one trace. event is the name of the event to compare; NULL selects the one that has
+ * samples.
+ */
 static int read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
 		      const char *event, struct error *err)
 {
@@ -190,7 +194,7 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 	return 0;
 }
 
-/* The profile of the part of a trace that passes the filter. */
+/* Read the profile of the part of a trace that passes the filter. */
 static int read_stretch(struct diff_trace *t, const struct filter *f,
 			const struct diff_options *o, struct error *err)
 {
@@ -208,7 +212,10 @@ static int read_stretch(struct diff_trace *t, const struct filter *f,
 	return rc;
 }
 
-/* A trace in stretches of time; one of so many samples would take too long and too much memory. */
+/*
+ * Read a trace in DIFF_STRETCHES stretches of time, unless it has so many samples that reading it
+ * again would take too much time and memory.
+ */
 static int read_stretches(struct diff_trace *t, const struct diff_options *o, struct error *err)
 {
 	uint64_t step = t->time / DIFF_STRETCHES;
@@ -225,7 +232,7 @@ static int read_stretches(struct diff_trace *t, const struct diff_options *o, st
 	return rc;
 }
 
-/* Functions without a name are the same only in the same build of their file. */
+/* Match builds, because functions without a name are the same only in the same build of a file. */
 static int match_builds(const struct comparison *c, struct error *err)
 {
 	size_t all = c->count[BEFORE] + c->count[AFTER], count = 0;
@@ -236,7 +243,7 @@ static int match_builds(const struct comparison *c, struct error *err)
 		struct diff_trace *t = &c->traces[i];
 
 		profiles[count++] = t->profile;
-		for (size_t k = 0; k < t->stretch_count; k++) /* these are ours as well */
+		for (size_t k = 0; k < t->stretch_count; k++) /* the comparison owns these, too */
 			profiles[count++] = (struct profile *)t->stretches[k].profile;
 	}
 	if (!rc)
@@ -306,7 +313,7 @@ bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
 	return false;
 }
 
-/* Whether anything that is shown makes a script fail: no change of the kernel's does. */
+/* Return whether any shown change counts for --exit-code; changes in the kernel do not. */
 static bool has_changed(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->diff.rows.count; i++)
@@ -315,7 +322,7 @@ static bool has_changed(const struct comparison *c)
 	return false;
 }
 
-/* The exit status. */
+/* Show the comparison and return the exit status. */
 static int show(struct comparison *c, struct error *err)
 {
 	struct screen screen;
@@ -361,7 +368,7 @@ static int run_diff(const struct diff_options *o)
 	return status;
 }
 
-/* Operands are the first traces of their side, before those that --before and --after add. */
+/* Insert operands before the paths that --before and --after add to the same side. */
 static int add_first(struct diff_options *o, int side, char **operands, int count,
 		     struct error *err)
 {
@@ -375,7 +382,7 @@ static int add_first(struct diff_options *o, int side, char **operands, int coun
 	return 0;
 }
 
-/* after: how many of the operands stand after "--". */
+/* Assign operands to sides. after is the number of operands after "--". */
 static int take_operands(struct diff_options *o, char **operands, int count, int after,
 			 struct error *err)
 {
@@ -384,7 +391,7 @@ static int take_operands(struct diff_options *o, char **operands, int count, int
 
 	if (count == SIDES)
 		after = 1;
-	else if (after == count) /* "--" ended the options, and divides nothing */
+	else if (after == count) /* the "--" ended the options and divides nothing */
 		after = 0;
 	if (count > SIDES && !after)
 		return error_set(err, -EINVAL,
@@ -399,7 +406,7 @@ static int take_operands(struct diff_options *o, char **operands, int count, int
 	return rc;
 }
 
-/* How many words stand after the first "--", which ends the options. */
+/* Return how many words follow the first "--", which ends the options. */
 static int count_after_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -428,7 +435,8 @@ static int diff_main(int argc, char **argv)
 {
 	struct diff_options o = {.compare.by = BY_FUNCTION, .limit = LIMIT_UNSET};
 	struct error err = {""};
-	int after = count_after_dashes(argc, argv); /* parsing moves it before the operands */
+	/* count first, because parsing moves "--" before the operands */
+	int after = count_after_dashes(argc, argv);
 	int status, first = options_parse(&diff_command, argc, argv, &o, false, &err);
 
 	if (first == -ECANCELED)

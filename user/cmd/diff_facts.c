@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What makes traces hard to compare: how they were made, and what they lack. */
+/* Find what makes traces hard to compare: how they were recorded, and what they lack. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "base/units.h"
 #include "cmd/diff.h"
 
-#define FACT 256 /* bytes of one, about one trace */
-#define LEAST_GAP 0.01 /* shares that differ by more are told */
-#define OPTION_INFO "option." /* how keys of info begin that tell how it was recorded */
+#define FACT 256 /* bytes of one fact about one trace */
+#define LEAST_GAP 0.01 /* report shares that differ by more than this */
+#define OPTION_INFO "option." /* prefix of the info keys that record the options of the recording */
 
 static char *show_event(const struct diff_trace *t, char *buf)
 {
@@ -47,7 +47,10 @@ static char *show_cpus(const struct diff_trace *t, char *buf)
 	return buf;
 }
 
-/* Which threads were asked for, and which stacks. Numbers of processes differ anyway. */
+/*
+ * Show which threads and stacks were selected. Leave process numbers out, since they differ
+ * anyway.
+ */
 static char *show_choice(const struct diff_trace *t, char *buf)
 {
 	int used = 0;
@@ -84,7 +87,10 @@ static double complete_share(const struct diff_trace *t)
 	return c->due ? (double)c->complete / (double)c->due : 1;
 }
 
-/* Of the samples that were due while something ran, whoever it was: nobody knows whose they are. */
+/*
+ * Return the share of lost samples among those due while any thread ran; the threads that lost
+ * samples belong to are unknown.
+ */
 static double lost_share(const struct diff_trace *t)
 {
 	const struct account *a = &t->losses.total;
@@ -120,7 +126,10 @@ static int tell(struct comparison *c, const char *text)
 	return 0;
 }
 
-/* "kernels: 6.1 x86_64 and 6.12 x86_64", of the first trace and the first that differs. */
+/*
+ * Add a line such as "kernels: 6.1 x86_64 and 6.12 x86_64", for the first trace and the first one
+ * that differs from it.
+ */
 static int compare_fact(struct comparison *c, const struct fact *f)
 {
 	char first[FACT], other[FACT], text[3 * FACT];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What changed, for programs: every row, significant or not. Values as the text shows them. */
+/*
+ * Write the differences as JSON: every row, significant or not, with the values that the text
+ * shows.
+ */
 #include <errno.h>
 
 #include "base/json.h"
@@ -49,7 +52,7 @@ static void put_change(struct json *j, const char *key, const struct diff_change
 	json_key_real(j, "low", c->low);
 	json_key_real(j, "high", c->high);
 	json_key_real(j, "p", c->p);
-	json_key(j, "q"); /* null: too few samples to be tested */
+	json_key(j, "q"); /* null if there are too few samples for a test */
 	if (c->tested)
 		json_real(j, c->q);
 	else
@@ -86,7 +89,8 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
 	json_key_real(&j, "level", DIFF_LEVEL);
 	json_key_real(&j, "least", c->options->compare.least);
-	json_key(&j, "runs_differ_by"); /* null: it is measured, with several runs */
+	/* null with several runs a side, because the variation is then measured */
+	json_key(&j, "runs_differ_by");
 	if (diff_is_weak(c))
 		json_real(&j, DIFF_ASSUMED_PROGRAM);
 	else

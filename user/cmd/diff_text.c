@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What changed, for people: what is compared, then the changes, largest first. */
+/* Show the differences as text: first what is compared, then the changes, largest first. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static const char *const plurals[] = {
 	[DIFF_BY_FUNCTION] = "functions",
 };
 
-/* "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s" */
+/* Show the origin of a trace: "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s". */
 static void show_origin(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct host *h = &t->profile->host;
@@ -39,7 +39,7 @@ static void show_origin(const struct diff_trace *t, char *buf, size_t size)
 		 h->cpus == 1 ? "" : "s", when, length);
 }
 
-/* "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3 lost" */
+/* Show its samples: "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3 lost". */
 static void show_samples(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct completeness *c = &t->completeness;
@@ -85,7 +85,7 @@ static bool is_time(const struct comparison *c)
 	return e && !strcmp(e->unit, "ns");
 }
 
-/* What the numbers are. */
+/* Return the unit of the numbers. */
 static const char *unit_name(const struct comparison *c)
 {
 	switch (c->options->compare.measure) {
@@ -98,7 +98,7 @@ static const char *unit_name(const struct comparison *c)
 	}
 }
 
-/* How it was recorded decides what a star is worth. */
+/* Explain how significant a star is; that depends on how many runs were recorded. */
 static void put_runs(const struct comparison *c, const struct screen *s)
 {
 	char text[LINE];
@@ -143,7 +143,7 @@ static void put_method(const struct comparison *c, const struct screen *s)
 	put_runs(c, s);
 }
 
-/* Digits behind the point: as many as recordings of usual length leave a meaning to. */
+/* Return how many decimal places are meaningful for recordings of usual length. */
 static int digits(const struct comparison *c)
 {
 	if (c->options->compare.measure == DIFF_SHARE)
@@ -177,7 +177,7 @@ static void put_row(struct table *t, const struct diff_row *row, enum diff_cost 
 	table_cell(t, row->more);
 }
 
-/* Whether a row belongs into the table of a cost: a change that is told once is enough. */
+/* Return whether a row belongs in the table of a cost; a change is shown in one table only. */
 static bool belongs(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
 {
 	const struct diff_change *change = &row->cost[cost];
@@ -203,7 +203,7 @@ static int larger(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Those that belong into a table, by how much they changed. */
+/* Choose the rows of a table, ordered by how much they changed. */
 static int choose(const struct comparison *c, enum diff_cost cost, struct order **ret,
 		  size_t *count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein doctor: what works here, what does not, and the line that mends it. */
+/* skein doctor: show what works on this machine, what does not, and the command that fixes it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static int diagnose(const struct doctor_options *o, const struct screen *s)
 	struct diagnosis d = {0};
 	int ret, status;
 
-	if (o->verbose) /* what the kernel says of programs that it refuses */
+	if (o->verbose) /* show the verifier's log of programs that the kernel rejects */
 		setenv("SKEIN_DEBUG_BPF", "1", true);
 	examine(&d, o);
 	ret = o->json ? doctor_json(&d, stdout) : doctor_text(&d, s, o->verbose);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What doctor has found, gathered before it is shown. */
+/* The findings of skein doctor, gathered before they are shown. */
 #ifndef SKEIN_CMD_DOCTOR_H
 #define SKEIN_CMD_DOCTOR_H
 
@@ -10,7 +10,7 @@
 #include "capture/checkup.h"
 #include "cmd/table.h"
 
-/* A runtime_found that owns its texts. */
+/* A copy of struct runtime_found that owns its texts. */
 struct doctor_runtime {
 	char *name, *path;
 	uint64_t processes;
@@ -24,13 +24,13 @@ struct diagnosis {
 	VECTOR(struct doctor_runtime) runtimes;
 };
 
-/* Whether everything works that a recording needs. */
+/* Return whether everything that a recording needs works. */
 bool diagnosis_healthy(const struct diagnosis *d);
 
-/* Each writes everything; verbose: also how it was tried. 0 or a negative errno. */
+/* Write all findings; verbose adds how each was tested. Return 0 or a negative errno. */
 int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose);
 int doctor_json(const struct diagnosis *d, FILE *out);
-/* The table of needs, as docs/privileges.md holds it. */
+/* Write the table of needs that docs/privileges.md contains. */
 void doctor_table(FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What doctor has found, as text and as JSON. */
+/* Show the findings of doctor as text and as JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +74,10 @@ static void put_head(const struct diagnosis *d, const struct screen *s)
 	fputs("\n\n", s->out);
 }
 
-/* The lines that mend, each in one piece, to be copied: one for all capabilities. */
+/*
+ * Print the commands that fix the problems, unwrapped so that they can be copied; one command
+ * adds all missing capabilities.
+ */
 static void put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
 {
 	char mend[MEND_MAX], names[512];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of needs as Markdown, for docs/privileges.md. */
+/* Write the table of needs as Markdown, for docs/privileges.md. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void put_mends(FILE *out)
 	fputc('\n', out);
 }
 
-/* The lines that give every capability at once. */
+/* Write the commands that give every capability at once. */
 static void put_sets(FILE *out)
 {
 	char mend[1024], *path;
@@ -51,7 +51,8 @@ static void put_sets(FILE *out)
 	fputs("\n| all capabilities, in | line |\n|---|---|\n", out);
 	for (int s = SETTING_USER; s < SETTING_COUNT; s++) {
 		need_mend(NEEDS_CAPABILITIES, (enum setting)s, mend, sizeof(mend));
-		path = strstr(mend, "=ep "); /* the same text, wherever skein lies */
+		/* make the text independent of the path where skein is installed */
+		path = strstr(mend, "=ep ");
 		if (path)
 			snprintf(path, mend + sizeof(mend) - path, "=ep $(command -v skein)");
 		fprintf(out, "| %s | `%s` |\n", setting_text((enum setting)s), mend);

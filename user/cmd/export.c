@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein export: a trace in the format of other tools. */
+/* skein export: write a trace in the format of another tool. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exporting a source to a file, for the commands export and record. */
+/* Export a source to a file, for the commands export and record. */
 #ifndef SKEIN_CMD_EXPORT_H
 #define SKEIN_CMD_EXPORT_H
 
@@ -7,14 +7,14 @@
 #include "export/export.h"
 
 /*
- * Run a source into a format's file, which appears under its name only when it
- * is complete. path "-" is stdout, which is refused for a binary format when
- * it is a terminal. 0, or a negative errno with the cause in *err.
+ * Run a source into a file of the format. The file appears under its name only when it is
+ * complete. The path "-" means stdout; a binary format refuses stdout if it is a terminal. Return
+ * 0, or a negative errno with the cause in *err.
  */
 int export_to(struct source *source, const struct export_format *format, const char *path,
 	      const struct export_options *options, struct error *err);
 
-/* The names of formats, one by one until NULL. */
+/* Return the name of a format by index; NULL after the last. */
 const char *format_word(unsigned int index);
 
 #endif

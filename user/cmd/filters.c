@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening a trace behind a filter. */
+/* Open a trace through a filter. */
 #include <errno.h>
 #include <string.h>
 
@@ -57,7 +57,10 @@ int input_profile(struct profile **ret, struct input *in, const char *path, cons
 		*ret = p;
 		return rc;
 	}
-	/* One reader counts what is lost, and numbers it; SQLite has seen none of the damage then. */
+	/*
+	 * A damaged trace must be read by one reader, which counts and numbers the losses; SQLite
+	 * has not seen any damage at this point.
+	 */
 	profile_free(p);
 	input_close(in);
 	rc = input_open(in, path, f, err);

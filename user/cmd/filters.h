@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What report and export share: the options that choose samples, and opening a trace with them. */
+/* Options that choose samples, shared by report and export, and opening a trace with them. */
 #ifndef SKEIN_CMD_FILTERS_H
 #define SKEIN_CMD_FILTERS_H
 
@@ -10,7 +10,7 @@
 
 #define DEFAULT_TRACE "skein.skein"
 
-/* The same, of a struct profile_view. */
+/* Rows of a table of options; member is a struct profile_view in the command's struct. */
 #define VIEW_OPTIONS(in, member) \
 	{.name = "lines", .type = OPTION_FLAG, \
 	 .help = "By the line that ran, not by function: function (file.py:line) is then where " \
@@ -65,17 +65,24 @@
 	 .help = "Also those of CPUs that had nothing to do.", \
 	 .offset = offsetof(in, member.idle)}
 
-/* A trace and the source of what passes a filter. Zeroed: nothing to close. */
+/*
+ * A trace and the source of the records that pass a filter. A zeroed input holds nothing to
+ * close.
+ */
 struct input {
 	struct trace *trace;
 	struct source *source;
 };
 
-/* The filter's texts must outlive the input. */
+/*
+ * Open a trace with a filter, whose texts must outlive the input. Return 0, or a negative errno
+ * with the cause in *err.
+ */
 int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
 /*
- * The profile of an input that was opened so, and of which nothing was read: by several readers at
- * the same time, where that is possible. One of a damaged trace is opened anew for that.
+ * Read the profile of an input opened with the same path and filter, from which nothing was read
+ * yet. Several readers work in parallel where possible; a damaged trace is opened again for a
+ * single reader.
  */
 int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein help: the commands, what they are good for together, and each as text or manual page. */
+/* skein help: show the commands, typical tasks, and each command as text or as a manual page. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct option_spec help_specs[] = {
 	{.name = NULL},
 };
 
-/* In the order of the help. */
+/* Groups in the order in which the help shows them. */
 const struct group_title group_titles[] = {
 	{COMMANDS_RECORDING, "Record"},
 	{COMMANDS_READING, "Read what was recorded"},
@@ -52,7 +52,7 @@ const struct task tasks[] = {
 	{NULL, NULL},
 };
 
-/* Lines "command\tfor what", in two columns. */
+/* Print lines of the form "command\tpurpose" in two columns. */
 static void put_lines(FILE *out, const char *lines)
 {
 	while (*lines) {

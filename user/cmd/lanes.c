@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Choosing the rows of a timeline, and their strokes. */
+/* Choose the rows of a timeline and compute their strokes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/lanes.h"
 
-#define BATCH_CELLS (1u << 18) /* of one query: what bounds memory, however many lanes */
-#define RANK_CELLS 64	       /* enough to tell a busy lane from one that is not */
-#define FINE 8 /* cells of a window for each stroke: what lies at its edges is in both */
+#define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
+#define RANK_CELLS 64	       /* enough to distinguish a busy lane from one that is not */
+/* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
+#define FINE 8
 
 struct batch {
 	struct lanes *lanes;
@@ -17,7 +18,7 @@ struct batch {
 	void *context;
 };
 
-/* Ask for count rows from first on. */
+/* Query the window for count rows from index first on, and pass each row to b->each. */
 static int query_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
 		       struct batch *b, struct error *err)
 {
@@ -42,14 +43,15 @@ static int query_batch(lane_rows_t *rows, size_t first, size_t count, unsigned i
 	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
 }
 
-/* What each row did, in at least width cells. */
+/* Call each for every row with at least width cells of its lane. */
 static int each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
 		    int (*each)(const struct batch *b, struct lane_row *row,
 				const struct cell *cells),
 		    void *context, struct error *err)
 {
 	struct batch b = {.lanes = l, .each = each, .context = context};
-	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1; /* see trace_window() */
+	/* most cells per lane, see trace_window() */
+	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1;
 	int rc = 0;
 
 	for (size_t first = 0; first < rows->count && !rc; first += most)
@@ -65,7 +67,7 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	struct lane_load load = lane_load(b->window, cells, l->time, l->end);
 
 	row->busy = load.busy / (double)(l->end - l->time);
-	/* to have a CPU weighs more than to wait for one */
+	/* having a CPU weighs more than waiting for one */
 	row->wanted = row->busy + load.runnable / 2 / (double)(l->end - l->time);
 	row->full = load.full;
 	row->exists = false;
@@ -74,7 +76,7 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	return 0;
 }
 
-/* A thread that starves is worth a row, too. */
+/* Order rows by wanted time first, because a starving thread deserves a row, too. */
 static int wants_more(const void *a, const void *b)
 {
 	const struct lane_row *x = a, *y = b;
@@ -126,7 +128,10 @@ static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struc
 	return rc;
 }
 
-/* Whether a name suits the range better than another of the same lane: the last before its end. */
+/*
+ * Return whether one name of a lane suits the range better than another: the last name that
+ * starts before the end of the range is best.
+ */
 static bool names_better(const struct lanes *l, uint32_t thread, uint32_t than)
 {
 	uint64_t start = l->cast.threads.items[thread].start;
@@ -135,7 +140,7 @@ static bool names_better(const struct lanes *l, uint32_t thread, uint32_t than)
 	return other >= l->end ? start <= other : start >= other && start < l->end;
 }
 
-/* A row for each lane. It is worth one if its thread was asked for under any of its names. */
+/* List one row for each lane whose thread was selected under any of its names. */
 static int list_threads(struct lanes *l)
 {
 	struct index row_by_lane = {0};
@@ -160,7 +165,10 @@ static int list_threads(struct lanes *l)
 	return rc;
 }
 
-/* Leave out what was not there, or wanted nothing. */
+/*
+ * Drop the rows of threads that did not exist in the range or (unless everything is set) wanted
+ * no CPU time.
+ */
 static void drop_idle_threads(lane_rows_t *rows, bool everything)
 {
 	size_t kept = 0;
@@ -176,7 +184,7 @@ static uint32_t process_of(const struct lanes *l, uint32_t thread)
 	return l->cast.threads.items[thread].process;
 }
 
-/* How many rows there could be of each process, and in all. */
+/* Count the rows there could be for each process, and in all. */
 static void count_threads(struct lanes *l)
 {
 	for (size_t i = 0; i < l->cast.processes.count; i++)
@@ -190,7 +198,10 @@ static void count_threads(struct lanes *l)
 	l->thread_total = l->threads.count;
 }
 
-/* By what its process wanted, then by process, then by what it wanted itself. */
+/*
+ * A row with its sort keys: the CPU time that its process wanted, then the process, then the time
+ * that the thread itself wanted.
+ */
 struct ranked {
 	struct lane_row row;
 	double process_wanted;
@@ -253,7 +264,7 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
 }
 
-/* The process of a thread that was asked for; LANES_NONE of all others. */
+/* Return the process of a selected thread; LANES_NONE for all other threads. */
 static uint32_t known_process(const struct lanes *l, uint64_t thread)
 {
 	uint32_t at = thread ? index_get(&l->cast.thread_by_id, thread) : INDEX_NONE;
@@ -263,7 +274,7 @@ static uint32_t known_process(const struct lanes *l, uint64_t thread)
 	return l->cast.threads.items[at].process;
 }
 
-/* Add what each program had of a CPU to context, an array by number of the program. */
+/* Add the CPU time of each program to context, an array indexed by program number. */
 static int weigh(const struct batch *b, struct lane_row *row, const struct cell *cells)
 {
 	const struct lanes *l = b->lanes;
@@ -281,7 +292,7 @@ static int weigh(const struct batch *b, struct lane_row *row, const struct cell 
 	return 0;
 }
 
-/* The programs that had most get paints of their own. */
+/* Give the programs with the most CPU time colours of their own. */
 static void assign_paints(struct lanes *l, double *weights, size_t count)
 {
 	memset(l->program_paints, PAINT_OTHERS, count);

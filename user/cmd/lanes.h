@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timeline for a terminal: which lanes of a trace are worth their rows, and
- * what is drawn in them.
+ * A timeline for a terminal: choose which lanes of a trace get a row, and what is drawn in each
+ * row.
  */
 #ifndef SKEIN_CMD_LANES_H
 #define SKEIN_CMD_LANES_H
@@ -15,47 +15,48 @@
 
 #define LANES_NONE UINT32_MAX /* no index */
 
-/* Texts belong to lanes.names. */
+/* A process; its texts belong to lanes_cast.names. */
 struct lane_process {
 	struct process p; /* only id, pid and texts */
-	uint32_t program; /* number of its name among programs */
-	uint32_t rows;	  /* of its threads that are worth one, drawn or not */
+	uint32_t program; /* number of its name in programs */
+	uint32_t rows;	  /* threads of the process that could have a row, drawn or not */
 };
 
 /* A thread under one name. */
 struct lane_thread {
-	uint64_t lane, tid, start; /* lane.id */
+	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
 	const char *comm;
-	uint32_t process; /* index, LANES_NONE if the trace does not tell */
-	bool holds;	  /* it was asked for */
+	uint32_t process; /* index; LANES_NONE if the trace does not have it */
+	bool holds;	  /* selected by the filter */
 };
 
-/* What the trace says of those who have lanes. */
+/* The entities of a trace that lanes refer to. */
 struct lanes_cast {
 	struct host host; /* hostname belongs to names */
 	struct names names, programs;
 	VECTOR(struct lane_process) processes;
-	VECTOR(struct lane_thread) threads; /* the idle thread is among them */
+	VECTOR(struct lane_thread) threads; /* includes the idle thread */
 	VECTOR(struct lane) cpus;	    /* without texts */
-	VECTOR(struct loss) losses;	    /* of no event: what lanes may lack */
+	/* losses that belong to no event, which lanes may lack */
+	VECTOR(struct loss) losses;
 	struct index process_by_id, thread_by_id;
 };
 
-/* One row. */
+/* One row of the timeline. */
 struct lane_row {
 	uint64_t lane;		/* lane.id */
-	uint64_t cpu;		/* number, of a CPU */
-	uint32_t thread;	/* index; LANES_NONE: it is a CPU */
-	double busy;		/* share of the range, from the cells: within 1/127 */
-	double wanted;		/* the same with half the time in which it was runnable */
-	bool full;		/* busy all through the range */
-	bool exists;		/* something is known of it there */
+	uint64_t cpu;		/* number of the CPU, if the row is a CPU */
+	uint32_t thread;	/* index; LANES_NONE if the row is a CPU */
+	double busy;		/* busy share of the range; from cells, so within 1/127 */
+	double wanted;		/* busy plus half the share in which the thread was runnable */
+	bool full;		/* busy throughout the range */
+	bool exists;		/* anything is known of the lane in the range */
 	struct stroke *strokes; /* 2 for each column */
 };
 
 typedef VECTOR(struct lane_row) lane_rows_t;
 
-/* Where windows come from: a trace, or a test's own. */
+/* Source of windows: a trace, or a test. */
 struct lanes_windows {
 	int (*window)(void *context, const struct window_query *q, struct window **ret,
 		      struct error *err);
@@ -66,56 +67,67 @@ struct lanes_windows {
 struct lanes {
 	struct lanes_cast cast;
 	const struct lanes_windows *windows;
-	uint64_t time, end; /* what is shown, ns */
-	bool unfinished;  /* the recording did not come to its end; cast.host.end is its last record
-			   */
+	uint64_t time, end; /* the shown range, ns */
+	/* the recording has no end; cast.host.end is the time of its last record */
+	bool unfinished;
 	lane_rows_t cpus; /* by number */
-	/* by process: first the one that wanted most of the CPUs, in it the thread that did */
+	/*
+	 * By process, the one that wanted most CPU time first; within a process, by thread in the
+	 * same way.
+	 */
 	lane_rows_t threads;
-	size_t cpu_total, thread_total; /* of those that would have been worth a row */
-	uint64_t used;			/* a bit for each enum paint that is drawn */
-	uint8_t *program_paints; /* by number of the program; PAINT_OTHERS without one of its own */
-	unsigned int program_count;	       /* that have a paint of their own */
-	uint32_t top_programs[PROGRAM_PAINTS]; /* numbers, in the order of their paints */
+	size_t cpu_total, thread_total; /* rows there could be */
+	uint64_t used;			/* a bit for each enum paint in use */
+	/* enum paint by program number; PAINT_OTHERS for programs without an own one */
+	uint8_t *program_paints;
+	unsigned int program_count;	       /* programs with a paint of their own */
+	uint32_t top_programs[PROGRAM_PAINTS]; /* program numbers, in the order of their paints */
 };
 
-/* Which rows: 0 for all. everything: also threads that wanted no CPU in the range. */
+/*
+ * Most rows of each kind, 0 for all. everything also includes threads that wanted no CPU time in
+ * the range.
+ */
 struct lanes_limits {
 	size_t cpus, threads;
 	bool everything;
 };
 
 /*
- * Read the cast from a source of filter_source(), whose filter says which
- * threads are asked for. Zeroed lanes before; lanes_free() after, also when it fails.
+ * Read the cast from a source made by filter_source(), whose filter says which threads are
+ * selected. l must be zeroed, and must be freed with lanes_free() also after an error. Return 0,
+ * or a negative errno with the cause in *err.
  */
 int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
 
-/* Choose the rows for the range (l->time, l->end), by what they did in it. */
+/* Choose the rows for the range from l->time to l->end, by the CPU time used and wanted in it. */
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err);
 
-/* Give every row its strokes, for so many columns. */
+/* Compute the strokes of every row for the given number of columns. */
 int lanes_paint(struct lanes *l, unsigned int columns, struct error *err);
 
-/* Everything as text: the axis, the rows, what the colours mean, what is lost. */
+/* Print everything as text: the axis, the rows, the legend, and losses. */
 int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err);
 
 void lanes_free(struct lanes *l);
 
-/* Of a row's cells: how long it was busy and runnable (ns), and whether it was busy throughout. */
+/*
+ * Times of a row's cells: how long the lane was busy and runnable (ns), and whether it was busy
+ * throughout.
+ */
 struct lane_load {
 	double busy, runnable;
 	bool full;
 };
 
-/* The part of a cell that lies in the range, ns. */
+/* Return the part of a cell that lies in the range, ns. */
 uint64_t cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
-/* cells: of one lane of w. */
+/* Compute the load of one lane of w; cells are the cells of that lane. */
 struct lane_load lane_load(const struct window *w, const struct cell *cells, uint64_t time,
 			   uint64_t end);
 /*
- * count strokes of equal length for the range. programs: the paint for each thread that may run
- * on a CPU lane (context, thread.id), NULL for a thread lane.
+ * Compute count strokes of equal length for the range. program(context, thread.id) returns the
+ * paint of a thread on a CPU lane; NULL for a thread lane.
  */
 void lane_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
 		  enum paint (*program)(const void *context, uint64_t thread), const void *context,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Round times, see lanes_axis.h. */
+/* Compute round times for the axis (lanes_axis.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,13 @@
 #include "cmd/lanes_axis.h"
 
 #define LABEL_BYTES 48
-#define LABEL_GAP 3 /* columns from label to label, the tick among them */
+#define LABEL_GAP 3 /* columns between labels, including the tick */
 
 static const struct axis_unit {
 	uint64_t size; /* ns */
 	const char *name;
-	unsigned int digits; /* of its fraction down to ns; 0: it is told in whole ones */
+	/* decimal digits of its fraction down to 1 ns; 0 for units shown without a fraction */
+	unsigned int digits;
 } units[] = {
 	{1, "ns", 0},	      {1000, "us", 3},	       {1000000, "ms", 6},
 	{1000000000, "s", 9}, {60000000000, "min", 0}, {3600000000000, "h", 0},
@@ -20,7 +21,7 @@ static const struct axis_unit {
 
 #define UNIT_COUNT (sizeof(units) / sizeof(units[0]))
 
-/* The largest unit of which all multiples of step up to time can be told. */
+/* Return the largest unit in which all multiples of step up to time can be written. */
 static const struct axis_unit *unit_for(uint64_t time, uint64_t step)
 {
 	const struct axis_unit *best = units;
@@ -31,7 +32,7 @@ static const struct axis_unit *unit_for(uint64_t time, uint64_t step)
 	return best;
 }
 
-/* A multiple of step in a unit: no more digits than step has. */
+/* Write a multiple of step in a unit, with no more digits than step has. */
 static void label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf, size_t size)
 {
 	unsigned int digits = u->digits;
@@ -48,7 +49,7 @@ static void label(uint64_t time, uint64_t step, const struct axis_unit *u, char 
 		snprintf(buf, size, "%" PRIu64 " %s", time / u->size, u->name);
 }
 
-/* The step that follows in 1, 2, 5, 10 ... ns and, from a minute on, in the clock's own. */
+/* Return the next step of the series 1, 2, 5, 10 ... ns, or of clock time from a minute on. */
 static uint64_t next_step(uint64_t step)
 {
 	static const uint64_t clock[] = {60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400};
@@ -74,14 +75,14 @@ char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t 
 		step *= 10;
 	time = time / step * step;
 	unit = unit_for(last, step);
-	/* no zeros that say nothing: 6.2 s */
+	/* drop trailing zeros: 6.2 s instead of 6.200 s */
 	while (step < unit->size && time % (10 * step) == 0)
 		step *= 10;
 	label(time, step, unit, buf, size);
 	return buf;
 }
 
-/* Whether the labels of a step have room beside each other. */
+/* Return whether the labels of a step fit side by side. */
 static bool fits(const struct axis *a, uint64_t step)
 {
 	uint64_t last = a->end - a->start, range = a->end - a->time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The axis above lanes: times at round steps, as --from and --to take them. */
+/* The axis above lanes: times at round steps, in the form that --from and --to accept. */
 #ifndef SKEIN_CMD_LANES_AXIS_H
 #define SKEIN_CMD_LANES_AXIS_H
 
@@ -10,19 +10,21 @@
 #include "cmd/table.h"
 
 struct axis {
-	uint64_t start;	    /* of the recording: times are told from it, ns */
-	uint64_t time, end; /* what is shown; time >= start */
+	uint64_t start;	    /* start of the recording, ns; times are shown relative to it */
+	uint64_t time, end; /* the shown range, ns; time >= start */
 	unsigned int columns;
 	bool utf8;
 };
 
 /*
- * A time since the start, in the unit that suits last, and as finely as it takes to tell
- * times apart that lie a hundredth of range away from each other: "1.25 s". Returns buf.
+ * Write a time since the start, in a unit that suits last, precisely enough to distinguish times
+ * that are a hundredth of range apart: "1.25 s". Return buf.
  */
 char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size);
 
-/* A line: ticks at the left edges of their columns, each before its label. */
+/*
+ * Print the axis as a line: ticks at the left edges of their columns, each followed by its label.
+ */
 void axis_put(const struct axis *a, const struct screen *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who has lanes: the entities of a trace, kept for as long as a timeline is drawn. */
+/* Read the entities that have lanes from a trace and keep them while a timeline is drawn. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct cast_sink {
 	const struct source *filter;
 };
 
-/* The text as the cast's own, each once; NULL without memory. */
+/* Return the cast's own copy of a text, stored once; NULL if memory ran out. */
 static const char *keep(struct lanes_cast *c, const char *text)
 {
 	uint32_t number;
@@ -78,7 +78,7 @@ static int add_cpu(struct lanes_cast *c, const struct lane *l)
 static int add_host(struct lanes_cast *c, const struct host *h)
 {
 	if (c->host.id) {
-		/* another one, which began later */
+		/* another host, which started later */
 		c->host.end = !c->host.end || !h->end ? 0
 			      : h->end > c->host.end  ? h->end
 						      : c->host.end;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From the cells of a window, which are a power of two long, to strokes that
- * divide any range evenly. The promise of the cells is kept: a stroke is empty
- * only if the lane was idle all through it, and full only if it was busy.
+ * Convert the cells of a window, whose length is a power of two, to strokes that divide any range
+ * evenly. Strokes keep the guarantee of the cells: a stroke is empty only if the lane was idle
+ * throughout, and full only if the lane was busy throughout.
  */
 #include "cmd/lanes.h"
 
-/* What each wait is drawn as. */
+/* How each class of wait is drawn. */
 static const uint8_t wait_paints[WAIT_COUNT] = {
 	[WAIT_NONE] = PAINT_OTHER,  [WAIT_LOCK] = PAINT_LOCK,	[WAIT_IO] = PAINT_IO,
 	[WAIT_SLEEP] = PAINT_SLEEP, [WAIT_POLL] = PAINT_POLL,	[WAIT_FAULT] = PAINT_FAULT,
@@ -14,7 +14,7 @@ static const uint8_t wait_paints[WAIT_COUNT] = {
 	[WAIT_OTHER] = PAINT_OTHER,
 };
 
-/* Of what a lane did while it was not busy. */
+/* Return how to draw the time in which a lane was not busy. */
 static enum paint ground_of(const struct cell *c)
 {
 	switch (c->state) {
@@ -35,7 +35,7 @@ static enum paint ground_of(const struct cell *c)
 	case STATE_PARKED:
 	case STATE_UNUSED:
 		return PAINT_SLEEP;
-	default: /* neither a dead thread nor a CPU that is offline is there */
+	default: /* a dead thread or an offline CPU does not exist */
 		return PAINT_NONE;
 	}
 }
@@ -66,7 +66,7 @@ struct lane_load lane_load(const struct window *w, const struct cell *cells, uin
 	return load;
 }
 
-/* ns for each paint, and of those covered by cells. */
+/* Time in ns per paint, and the time covered by cells. */
 struct votes {
 	double bar[PAINT_COUNT], ground[PAINT_COUNT];
 	double busy;
@@ -83,12 +83,12 @@ static void count_cell(struct votes *v, const struct cell *c, uint64_t overlap, 
 	v->busy += busy;
 	v->full = v->full && c->activity == CELL_FULL;
 	v->bar[bar] += busy;
-	/* what else there was in a cell of mostly running is not told */
+	/* a cell that was mostly running does not hold its other states */
 	if (c->state != STATE_RUNNING)
 		v->ground[ground] += (double)overlap - busy;
 }
 
-/* The most voted for; of equals the first. PAINT_NONE without any vote. */
+/* Return the paint with the most votes, the first of equals; PAINT_NONE without any vote. */
 static enum paint winner(const double *votes)
 {
 	enum paint best = PAINT_NONE;
@@ -115,7 +115,7 @@ static struct stroke decide(const struct votes *v, uint64_t length)
 	return s;
 }
 
-/* The time at which part of count parts begins. */
+/* Return the time at which a part, out of count parts, begins. */
 static uint64_t part_time(uint64_t time, uint64_t end, unsigned int part, unsigned int count)
 {
 	return time + (uint64_t)((unsigned __int128)(end - time) * part / count);
@@ -131,7 +131,7 @@ void lane_strokes(const struct window *w, const struct cell *cells, uint64_t tim
 		struct votes v = {.full = true};
 		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
 
-		/* of a range that is shorter than its strokes, several show the same time */
+		/* if the range is shorter than its strokes, several strokes show the same time */
 		to = to > from ? to : from + 1;
 		for (uint64_t at = first; at < w->width; at++) {
 			const struct cell *c = &cells[at];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A timeline laid out: the axis, titles beside their lanes, the legend, what is lost. */
+/* Lay out a timeline: the axis, titles beside their lanes, the legend, and losses. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,19 +14,19 @@
 
 #define TITLE_BYTES 256
 #define LEAST_TITLE 8	/* columns */
-#define SHARE_COLUMNS 6 /* " 100% " */
+#define SHARE_COLUMNS 6 /* columns of " 100% " */
 #define LEAST_LANE 10
 
-/* What is drawn where. */
+/* Widths of the parts of a timeline. */
 struct layout {
 	struct lanes *lanes;
 	const struct screen *screen;
 	const struct canvas *canvas;
-	unsigned int title;   /* columns of titles, with their keys */
-	unsigned int columns; /* of lanes */
+	unsigned int title;   /* columns of a title with its colour sample */
+	unsigned int columns; /* columns of a lane */
 };
 
-/* A name made fit for the terminal, in at most so many columns. */
+/* Make a name safe for the terminal and fit it into the given number of columns. */
 static char *fit_name(const struct layout *y, const char *name, unsigned int columns, char *buf,
 		      size_t size)
 {
@@ -42,7 +42,7 @@ static char *fit_name(const struct layout *y, const char *name, unsigned int col
 	return buf;
 }
 
-/* "name 123" in so many columns: the number stays whole, the name is cut. */
+/* Fit "name 123" into the given number of columns: shorten the name, never the number. */
 static char *name_and_number(const struct layout *y, const char *name, uint64_t number,
 			     unsigned int columns, char *buf, size_t size)
 {
@@ -66,7 +66,7 @@ static const struct lane_process *process_of(const struct layout *y, const struc
 	return at == LANES_NONE ? NULL : &y->lanes->cast.processes.items[at];
 }
 
-/* How many rows from this one on are of one process. */
+/* Return how many rows, from first on, belong to the same process. */
 static size_t group_size(const struct layout *y, size_t first)
 {
 	const lane_rows_t *rows = &y->lanes->threads;
@@ -83,7 +83,7 @@ static const char *thread_name(const struct lane_thread *t)
 	return *t->comm ? t->comm : "[unknown]";
 }
 
-/* The width of all titles, if the screen has it. */
+/* Choose the title width that fits all titles, up to a third of the screen. */
 static void choose_widths(struct layout *y)
 {
 	const struct lanes *l = y->lanes;
@@ -110,7 +110,9 @@ static void spaces(const struct layout *y, unsigned int count)
 	fprintf(y->canvas->out, "%*s", (int)count, "");
 }
 
-/* Whole percents, since cells are no finer than that: <1 is little, >99 is not all. */
+/*
+ * Show a share in whole percents, as fine as cells are; <1 means little, >99 means not quite all.
+ */
 static const char *share(const struct lane_row *row, char *buf, size_t size)
 {
 	double percent = row->busy * 100;
@@ -126,7 +128,7 @@ static const char *share(const struct lane_row *row, char *buf, size_t size)
 	return buf;
 }
 
-/* What stands behind a title that took so many columns. */
+/* Draw the share and the lane after a title that took the given number of columns. */
 static void draw_lane(const struct layout *y, const struct lane_row *row, unsigned int taken)
 {
 	char text[16];
@@ -162,7 +164,10 @@ static void draw_cpus(const struct layout *y)
 	more(y, l->cpus.count, l->cpu_total, "CPU");
 }
 
-/* The sample of a process's paint in front of its title; blank if it has none of its own. */
+/*
+ * Draw the colour sample of a process in front of its title; blank if its program has no colour
+ * of its own.
+ */
 static void draw_program_key(const struct layout *y, const struct lane_process *p)
 {
 	enum paint paint = p ? y->lanes->program_paints[p->program] : PAINT_OTHERS;
@@ -173,7 +178,7 @@ static void draw_program_key(const struct layout *y, const struct lane_process *
 	fputc(' ', y->canvas->out);
 }
 
-/* A process with several threads: its name on a line of its own. */
+/* Draw the name of a process with several threads on a line of its own. */
 static void draw_process(const struct layout *y, const struct lane_process *p, size_t drawn)
 {
 	unsigned int room = y->screen->width - canvas_key_width(y->canvas) - 1;
@@ -224,7 +229,7 @@ static void draw_threads(const struct layout *y)
 	more(y, l->threads.count, l->thread_total, "thread");
 }
 
-/* Entries of a legend, filled into lines. */
+/* State of a legend whose entries are filled into lines. */
 struct legend {
 	const struct layout *layout;
 	unsigned int column;
@@ -247,7 +252,7 @@ static void legend_entry(struct legend *g, enum paint paint, const char *word)
 	fputs(word, y->canvas->out);
 }
 
-/* Whose time on the CPUs it was. */
+/* Draw the legend of the programs that had the CPUs. */
 static void draw_programs(const struct layout *y)
 {
 	const struct lanes *l = y->lanes;
@@ -265,7 +270,7 @@ static void draw_programs(const struct layout *y)
 	fputs(g.column ? "\n\n" : "\n", y->canvas->out);
 }
 
-/* What the threads did, as far as it was met. */
+/* Draw the legend of the thread states that occur in the timeline. */
 static void draw_states(const struct layout *y)
 {
 	struct legend g = {.layout = y};
@@ -303,7 +308,7 @@ static void draw_range(const struct layout *y)
 			      "but its last second");
 }
 
-/* What the lanes may lack within the range. */
+/* Show the losses that overlap the range. */
 static void draw_losses(const struct layout *y)
 {
 	const struct lanes *l = y->lanes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starting the command to be profiled. */
+/* Start the command to be profiled. */
 #include "cmd/launch.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOMENT_STEPS 200 /* of 10 ms */
+#define MOMENT_STEPS 200 /* steps of 10 ms */
 
 int launch_failure_status(int code)
 {
@@ -37,7 +37,7 @@ int launch_find(const char *program)
 
 	if (strchr(program, '/'))
 		return executable(program);
-	folder = folder ? folder : "/bin:/usr/bin"; /* as execvp(3) does */
+	folder = folder ? folder : "/bin:/usr/bin"; /* execvp(3) uses this default, too */
 	for (;; folder++) {
 		size_t length = strcspn(folder, ":");
 		char path[PATH_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Manual pages in roff, with the macros of man(7). All text goes through
- * put_text(), since roff takes dots, quotes, backslashes and dashes as its own.
+ * Write manual pages in roff, with the macros of man(7). All text goes through put_text(),
+ * because roff interprets dots, quotes, backslashes and dashes.
  */
 #include "cmd/man.h"
 
@@ -13,7 +13,7 @@
 #include "cmd/commands.h"
 
 #define WORDS_SIZE 512
-#define LINE 64 /* characters of filled text; escapes make more of them */
+#define LINE 64 /* characters of filled text in a line; escapes make the line longer */
 
 static void put_character(FILE *out, uint32_t c, bool line_begins)
 {
@@ -50,14 +50,14 @@ static void put_character(FILE *out, uint32_t c, bool line_begins)
 	}
 }
 
-/* Where text stands that is being put. */
+/* Where the next text goes. */
 struct place {
 	FILE *out;
 	unsigned int column; /* characters in this line */
-	bool filled; /* lines may be broken where a blank is */
+	bool filled; /* lines may be broken at blanks */
 };
 
-/* Characters up to the next blank or end of line. */
+/* Return the number of characters up to the next blank or end of line. */
 static size_t word_size(const char *at, const char *end)
 {
 	size_t size = strcspn(at, " \n");
@@ -65,7 +65,10 @@ static size_t word_size(const char *at, const char *end)
 	return size < (size_t)(end - at) ? size : (size_t)(end - at);
 }
 
-/* At a blank or newline: put it, or what it becomes; returns what follows. */
+/*
+ * Write the white space at a blank or newline, which may become a line or paragraph break; return
+ * the position after it.
+ */
 static const char *put_space(struct place *p, const char *at, const char *end)
 {
 	const char *next = at + strspn(at, " ");
@@ -89,9 +92,8 @@ static const char *put_space(struct place *p, const char *at, const char *end)
 }
 
 /*
- * Text of a given size, at the beginning of a line or (continued) in one. A
- * line's end ends the line, an empty line the paragraph, and no line begins or
- * ends with blanks.
+ * Write text of a given size, at the beginning of a line or continuing one. A newline in the text
+ * ends the line, an empty line ends the paragraph, and no line begins or ends with blanks.
  */
 static void put_text(struct place *p, const char *text, size_t size)
 {
@@ -107,7 +109,7 @@ static void put_text(struct place *p, const char *text, size_t size)
 	}
 }
 
-/* In the middle of a line, which is not broken. */
+/* Write text inside a line, which is not broken. */
 static void put_words_of(FILE *out, const char *text, size_t size)
 {
 	struct place p = {.out = out, .column = 1};
@@ -115,7 +117,7 @@ static void put_words_of(FILE *out, const char *text, size_t size)
 	put_text(&p, text, size);
 }
 
-/* Lines of their own. */
+/* Write text as lines of its own. */
 static void put_lines(FILE *out, const char *text, size_t size, bool filled)
 {
 	struct place p = {.out = out, .filled = filled};
@@ -144,7 +146,7 @@ static void put_date(FILE *out)
 	fprintf(out, "%d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* name: "skein" or "skein-record". */
+/* Write the head of a page. name is "skein" or, for example, "skein-record". */
 static void put_head(FILE *out, const char *name, const char *summary)
 {
 	fputs(".\\\" Made by 'skein help --man' from the tables of options.\n.TH ", out);
@@ -160,7 +162,7 @@ static void put_head(FILE *out, const char *name, const char *summary)
 	fputc('\n', out);
 }
 
-/* A bold name, and below it, indented, what it is. */
+/* Write an entry: a bold name, and its text indented below. */
 static void put_entry(FILE *out, const char *name, size_t name_size, const char *text,
 		      size_t size)
 {
@@ -170,7 +172,7 @@ static void put_entry(FILE *out, const char *name, size_t name_size, const char 
 	put_lines(out, text, size, true);
 }
 
-/* Lines "name\ttext". */
+/* Write entries from lines of the form "name\ttext". */
 static void put_entries(FILE *out, const char *lines)
 {
 	while (lines && *lines) {
@@ -222,7 +224,7 @@ static void put_options(FILE *out, const struct option_spec *options)
 	put_option(out, option_of_help(options));
 }
 
-/* Commands to be copied, with what they are for. */
+/* Write example commands, each with its purpose. */
 static void put_examples(FILE *out, const char *lines)
 {
 	for (const char *first = lines; *lines;) {
@@ -266,7 +268,10 @@ static void put_reference(FILE *out, const char *name, bool last)
 	fprintf(out, " (1)%s\n", last ? "" : ",");
 }
 
-/* skein(1) and the other commands of the group; from skein(1) (c is NULL) other programs. */
+/*
+ * Refer to skein(1) and the other commands of the group; skein(1) itself (c is NULL) refers to
+ * other programs.
+ */
 static void put_see_also(FILE *out, const struct command *c)
 {
 	put_section(out, "SEE ALSO");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Manual pages from the tables of commands, and what the help has beside them. */
+/* Manual pages made from the tables of commands, and the texts that only the help has. */
 #ifndef SKEIN_CMD_MAN_H
 #define SKEIN_CMD_MAN_H
 
@@ -10,18 +10,18 @@ struct group_title {
 	const char *title;
 };
 
-/* In the order of the help; ends with a NULL title. */
+/* Titles in the order of the help; the last one is NULL. */
 extern const struct group_title group_titles[];
 
-/* What commands are good for together. */
+/* A task and the commands that serve it. */
 struct task {
-	const char *title; /* NULL: behind the last */
-	const char *lines; /* "command\tfor what\n" */
+	const char *title; /* NULL after the last task */
+	const char *lines; /* lines of the form "command\tpurpose\n" */
 };
 
 extern const struct task tasks[];
 
-/* skein(1) and skein-COMMAND(1), as roff with the man macros. Errors stay in out. */
+/* Write skein(1) or skein-COMMAND(1) as roff with the man macros. Write errors stay in out. */
 void man_overview(FILE *out);
 void man_command(const struct command *c, FILE *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein merge: many traces as one. */
+/* skein merge: merge several traces into one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -33,10 +33,13 @@ struct merge {
 	struct merge_part *parts;
 	size_t count;
 	struct source *source;
-	bool shown; /* a line of progress stands on the terminal */
+	bool shown; /* a progress line is on the terminal */
 };
 
-/* The unfinished file, for whoever ends the merge from outside; "": there is none. */
+/*
+ * Paths of the unfinished file and its journal, for signal handlers that end the merge; "" if
+ * there is none.
+ */
 static char unfinished[4096], unfinished_journal[4096];
 
 static void remove_unfinished(void)
@@ -97,7 +100,7 @@ static int open_all(struct merge *m, char *const *paths, const char *out, struct
 	return rc;
 }
 
-/* What counts twice is told. */
+/* Warn of traces that overlap, whose records count twice. */
 static void warn_of_overlaps(const struct merge *m)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -132,7 +135,7 @@ static int write_all(struct merge *m, struct error *err)
 	return rc;
 }
 
-/* A name for what is not whole yet, in the folder of what it will be. */
+/* Name the unfinished file, in the folder of the output file. */
 static int name_unfinished(const char *out, struct error *err)
 {
 	size_t size = sizeof(unfinished);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein query: SQL over a trace. */
+/* skein query: run SQL over a trace. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

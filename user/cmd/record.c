@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein record: join live capture to a trace, and say what happened. */
+/* skein record: join live capture to a trace, and report the result. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -27,12 +27,15 @@
 #include "export/export.h"
 #include "trace/trace.h"
 
-/* Bytes for the reader of debugging information, unless --inline-memory tells. */
+/* Memory in bytes for the debugging-information reader, unless --inline-memory is given. */
 #define INLINE_MEMORY (256ULL << 20)
-/* After its end a recording waits so long, ns, unless --wait-names says how long. */
+/*
+ * Time in ns that a recording waits for names and inlined functions after its end, unless
+ * --wait-names is given.
+ */
 #define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define WAIT_INLINES (20 * NSEC_PER_SEC)
-#define ONE_WISH NSEC_PER_SEC /* signals that come together are one */
+#define ONE_WISH NSEC_PER_SEC /* signals within this time count as one */
 
 struct record_options {
 	struct targets targets;
@@ -42,7 +45,7 @@ struct record_options {
 	uint64_t wait_names;
 	bool wait_is_set;
 	bool inlines;
-	bool sample, sched; /* what is recorded; neither: the default */
+	bool sample, sched; /* record samples, record the scheduler; neither means the default */
 	bool idle, quiet, verbose, stacks;
 };
 
@@ -55,7 +58,7 @@ static int set_duration(void *options, const char *value, struct error *err)
 }
 
 static const struct event_word {
-	const char *word, *event; /* event: that is sampled; NULL: none */
+	const char *word, *event; /* event is the sampled event, NULL if none */
 	bool sched;
 } event_words[] = {
 	{"cpu", "cpu-clock", false},  {"cpu-clock", "cpu-clock", false},
@@ -68,7 +71,7 @@ static const char *event_word(unsigned int index)
 	return event_words[index].word;
 }
 
-/* One word of -e. */
+/* Parse one word of -e. */
 static int take_event(struct record_options *o, const char *word, size_t size, struct error *err)
 {
 	for (const struct event_word *w = event_words; w->word; w++) {
@@ -249,26 +252,26 @@ const struct command record_command = {
 	.run = run,
 };
 
-/* One recording: what its parts need of one another. */
+/* One recording: the state that its parts share. */
 struct recording {
 	struct record_options options;
 	struct launch launch;
-	const struct export_format *format; /* NULL: keep the trace */
-	char *spool; /* directory of the trace when it is exported; NULL: none */
+	const struct export_format *format; /* NULL to keep the trace */
+	char *spool; /* directory of the trace while it is exported later; NULL if there is none */
 	char *trace; /* path */
 	int signals; /* signalfd */
-	int stopped_by; /* signal, 0 none */
-	bool waited; /* long enough for names: that signal came when sampling was over */
-	struct sink *sink; /* NULL: the trace is not there yet, or no more */
-	bool full; /* --max-size ends it */
-	bool is_short; /* the trace has no room left: that ends it */
-	bool copy; /* asked for by SIGUSR2, */
-	uint64_t copy_after; /* ... as soon as more than so many ticks are over */
+	int stopped_by; /* signal number, 0 if none */
+	bool waited; /* a signal after the end of sampling has ended the wait for names */
+	struct sink *sink; /* NULL before the trace is created and after it is closed */
+	bool full; /* --max-size ends the recording */
+	bool is_short; /* the trace has no room left, which ends the recording */
+	bool copy; /* SIGUSR2 has requested a copy ... */
+	uint64_t copy_after; /* ... to be made once more than this number of ticks are over */
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
 
-/* Which format FILE or -f ask for; a trace is none of them. */
+/* Choose the export format from -f or the name of the output file; none for a trace. */
 static int choose_format(struct recording *r)
 {
 	const char *name = r->options.format, *path = r->options.output;
@@ -293,7 +296,10 @@ static int choose_format(struct recording *r)
 	return 0;
 }
 
-/* Where the trace goes: its final name, or a private directory until it is exported. */
+/*
+ * Choose the path of the trace: its final name, or a private directory until the trace is
+ * exported.
+ */
 static int choose_trace(struct recording *r)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -326,7 +332,7 @@ static void remove_spool(struct recording *r)
 	rmdir(r->spool);
 }
 
-/* Signals are read between the rounds, so that nothing is interrupted in its middle. */
+/* Block signals and read them between the rounds, so that they interrupt no operation. */
 static int catch_signals(struct recording *r)
 {
 	struct sigaction hangup;
@@ -337,7 +343,10 @@ static int catch_signals(struct recording *r)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
-	/* a signalfd sees ignored signals too: under nohup(1) this one is not to end anything */
+	/*
+	 * A signalfd receives ignored signals, too; under nohup(1), SIGHUP must not end the
+	 * recording.
+	 */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
@@ -347,9 +356,12 @@ static int catch_signals(struct recording *r)
 	return r->signals < 0 ? -errno : 0;
 }
 
-static uint64_t stopped_at; /* ns: the first signal was taken */
+static uint64_t stopped_at; /* ns: when the first signal was taken */
 
-/* timeout(1) and sudo(8) may send one wish twice. */
+/*
+ * Ignore a second signal shortly after the first, because timeout(1) and sudo(8) may send the
+ * same signal twice.
+ */
 static void on_second_signal(int signo)
 {
 	if (boot_now() - stopped_at < ONE_WISH)
@@ -358,7 +370,7 @@ static void on_second_signal(int signo)
 	raise(signo);
 }
 
-/* From now on Ctrl-C kills: the user has asked twice. */
+/* Let a further signal kill the recorder, because the user has already requested the end once. */
 static void release_signals(void)
 {
 	const struct sigaction kill = {.sa_handler = on_second_signal, .sa_flags = SA_RESTART};
@@ -389,7 +401,10 @@ static void take_signals(struct recording *r)
 	launch_poll(&r->launch);
 }
 
-/* What is in the trace, as another beside it. A failure is told, and the recording goes on. */
+/*
+ * Copy what the trace holds so far to another file beside the trace. Report a failure and go on
+ * recording.
+ */
 static void copy_trace_now(struct recording *r)
 {
 	time_t now = time(NULL);
@@ -408,7 +423,7 @@ static void copy_trace_now(struct recording *r)
 	free(path);
 }
 
-/* Copies are made after a tick: then the trace holds whatever its records refer to. */
+/* Copy after a tick, when the trace holds everything that its records refer to. */
 static void serve_copies(struct recording *r, const struct capture_progress *p)
 {
 	if (r->copy && r->sink && p->ticks > r->copy_after) {
@@ -440,7 +455,11 @@ static bool keep_going(void *context, const struct capture_progress *p)
 	progress_show(&r->progress, p, r->options.duration);
 	r->full = r->full || is_full(r);
 	r->is_short = r->is_short || (r->sink && trace_writer_is_short(r->sink));
-	if (p->finishing) /* names are looked up, unless they cannot be stored */
+	/*
+	 * names are looked up now; stop only if they cannot be stored or the user has waited
+	 * enough
+	 */
+	if (p->finishing)
 		return !r->is_short && !r->waited;
 	return !r->stopped_by && !r->launch.ended && !r->full && !r->is_short;
 }
@@ -454,7 +473,7 @@ static int check_options(const struct record_options *o)
 	return targets_check(&o->targets, "record");
 }
 
-/* Bytes for lines and inlined functions; 0: they were not asked for. */
+/* Return the memory in bytes for lines and inlined functions; 0 if they were not requested. */
 static uint64_t inline_memory_of(const struct record_options *o)
 {
 	return !o->inlines ? 0 : o->inline_memory ? o->inline_memory : INLINE_MEMORY;
@@ -504,7 +523,7 @@ static int open_trace(struct recording *r, struct sink **ret, struct error *err)
 	return result;
 }
 
-/* Capture into the trace. 0 or an exit status. */
+/* Capture into the trace. Return 0 or an exit status. */
 static int capture(struct recording *r, struct capture_summary *summary,
 		   struct trace_stats *stats)
 {
@@ -516,9 +535,9 @@ static int capture(struct recording *r, struct capture_summary *summary,
 
 	choose_unwind_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
-	if (r->options.verbose) /* what the kernel says of programs that it refuses */
+	if (r->options.verbose) /* show the verifier's log of programs that the kernel rejects */
 		setenv("SKEIN_DEBUG_BPF", "1", true);
-	go_first(HELPERS_NICE); /* which are forked now */
+	go_first(HELPERS_NICE); /* capture_source() forks the helpers */
 	ret = capture_source(&source, &o, &err);
 	if (ret) {
 		limits_explain(&err, ret);
@@ -582,7 +601,7 @@ static int export_from(struct trace *trace, const struct recording *r, const cha
 		ret = filter_source(&filtered, source, &everything, err);
 	if (ret)
 		source_free(source);
-	else /* the filter owns it */
+	else /* the filter owns the source now */
 		ret = export_to(filtered, r->format, path, &o, err);
 	source_free(filtered);
 	return ret;
@@ -607,13 +626,13 @@ static int export_spooled(const struct recording *r, struct error *err)
 	return ret;
 }
 
-/* 0 or an exit status. */
+/* Export the trace. Return 0 or an exit status. */
 static int export_trace(const struct recording *r)
 {
 	struct error err = {""};
 	int ret = export_spooled(r, &err);
 
-	if (ret == -EPIPE) /* who has stopped reading (head, less) wants to hear no more */
+	if (ret == -EPIPE) /* the reader (head, less) has closed the pipe and wants no message */
 		return 128 + SIGPIPE;
 	return ret ? log_failure(1, &err) : 0;
 }
@@ -644,12 +663,12 @@ static int record(struct recording *r)
 				   r->options.targets.comm);
 	if (!status && r->spool)
 		status = export_trace(r);
-	else if (r->spool && r->is_short) /* what is there, though it is not all */
+	else if (r->spool && r->is_short) /* export the part that was recorded */
 		export_trace(r);
 	return status;
 }
 
-/* The command is selected by its pid, like -p. */
+/* Find and fork the command, which is selected by its pid, as with -p. */
 static int prepare_command(struct recording *r, char **argv)
 {
 	struct error err = {""};
@@ -702,7 +721,7 @@ static int run(int argc, char **argv)
 		bool by_itself;
 
 		take_signals(&r);
-		release_signals(); /* the command may take its time to end */
+		release_signals(); /* the command may take some time to end */
 		by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
 		if (!status && by_itself)
 			status = r.launch.status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Progress and summary of a recording. */
+/* Show the progress and the summary of a recording. */
 #include "cmd/record_summary.h"
 
 #include <errno.h>
@@ -15,14 +15,15 @@
 #include "cmd/account_text.h"
 
 #define REDRAW (250 * NSEC_PER_MSEC)
-#define LONG_ENOUGH (10 * NSEC_PER_SEC) /* for what beginning and ending took to be small */
+/* long enough for the time of starting and ending to be small */
+#define LONG_ENOUGH (10 * NSEC_PER_SEC)
 
 void progress_begin(struct progress_line *l, bool quiet)
 {
 	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
 }
 
-/* What has been recorded so far, such as "12 samples, 345 switches". */
+/* Show the amount recorded so far, such as "12 samples, 345 switches". */
 static const char *show_recorded(const struct capture_progress *p, char *buf, size_t size)
 {
 	char samples[32], switches[32];
@@ -36,7 +37,7 @@ static const char *show_recorded(const struct capture_progress *p, char *buf, si
 	return buf;
 }
 
-/* What the end of the recording waits for. */
+/* Show the work that the end of the recording waits for. */
 static const char *what_is_left(const struct capture_progress *p, char *buf, size_t size)
 {
 	char count[32];
@@ -107,7 +108,10 @@ static void show_cost(const struct capture_summary *s)
 		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
 }
 
-/* Beside the recorder's own memory: it is the kernel's, and within --unwind-memory. */
+/*
+ * Show the kernel memory of unwind tables, which is bounded by --unwind-memory and not part of
+ * the recorder's own memory.
+ */
 static void show_unwinding(const struct capture_summary *s)
 {
 	const struct tables_summary *t = &s->unwind;
@@ -126,7 +130,7 @@ static void show_unwinding(const struct capture_summary *s)
 			 show_count(t->evicted, evicted, sizeof(evicted)));
 }
 
-/* Why a file's debugging information was not read, and what to do about it. */
+/* Show why a file's debugging information was not read, and which option helps. */
 static void show_refusal(const struct inlines_refusal *r)
 {
 	char path[256], needed[32], memory[32];
@@ -197,7 +201,10 @@ static void show_mangled(const struct capture_summary *s)
 		 path[0] ? "; the first is of " : "", path);
 }
 
-/* Files without descriptors: their names and tables are missing. */
+/*
+ * Report files that could not be opened for want of descriptors, so that their names and tables
+ * are missing.
+ */
 static void show_refused(const struct capture_summary *s)
 {
 	struct error why = {""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a person sees of a recording: a line while it runs, a summary at its end. On stderr. */
+/* Messages of a recording for a person, on stderr: a line while it runs, a summary at its end. */
 #ifndef SKEIN_CMD_RECORD_SUMMARY_H
 #define SKEIN_CMD_RECORD_SUMMARY_H
 
@@ -9,17 +9,17 @@
 #include "trace/trace.h"
 
 struct progress_line {
-	bool shown; /* on a terminal only */
-	uint64_t last; /* when it was drawn, ns of elapsed time */
+	bool shown; /* only on a terminal */
+	uint64_t last; /* when the line was last drawn, ns since the start */
 	bool finishing;
 };
 
 void progress_begin(struct progress_line *l, bool quiet);
-/* duration: of the recording as asked for, ns; 0: open. */
+/* Show the progress. duration is the requested duration of the recording in ns; 0 if open. */
 void progress_show(struct progress_line *l, const struct capture_progress *p, uint64_t duration);
 void progress_end(struct progress_line *l);
 
-/* path: of the trace, NULL if it is not kept. */
+/* Show the summary. path is the path of the trace, NULL if the trace is not kept. */
 void summary_show(const struct capture_summary *s, const struct trace_stats *t, const char *path);
 
 #endif

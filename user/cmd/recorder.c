@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the commands that capture share. */
+/* Options and process settings that the capturing commands share. */
 #include "cmd/recorder.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "capture/needs.h"
 
-/* Take a list of numbers such as 12,13 behind those that the list holds. */
+/* Append the numbers of text, such as "12,13", to the list. */
 static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
 {
 	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
@@ -91,7 +91,10 @@ void targets_free(struct targets *t)
 	vector_free(&t->tids);
 }
 
-/* The user's folder of caches, as its specification has it: whoever needs it makes it. */
+/*
+ * Make the parent of path, the user's cache directory. The XDG base directory specification lets
+ * the program that needs the directory create it.
+ */
 static void make_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -108,7 +111,8 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size)
 
 	if (given)
 		snprintf(buf, size, "%s", given);
-	else if (geteuid() == 0) /* never in a home that sudo left in the environment */
+	/* never use the home directory that sudo left in the environment */
+	else if (geteuid() == 0)
 		snprintf(buf, size, "/var/cache/skein");
 	else if (cache && cache[0] == '/')
 		snprintf(buf, size, "%s/skein", cache);
@@ -142,7 +146,7 @@ void raise_file_limit(void)
 	}
 }
 
-/* What a recording will lack, as far as that is certain. */
+/* Return the needs whose lack is certain to make the recording incomplete. */
 static uint64_t lacking_here(void)
 {
 	const uint64_t kernel = NEED_BIT(NEED_CAP_SYSLOG), comfort = NEED_BIT(NEED_CAP_SYS_NICE);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands that capture share: whom they sample, and how they treat the machine. */
+/*
+ * Options and process settings shared by the commands that capture: target selection, priority,
+ * limits.
+ */
 #ifndef SKEIN_CMD_RECORDER_H
 #define SKEIN_CMD_RECORDER_H
 
@@ -11,16 +14,19 @@
 
 typedef VECTOR(uint32_t) number_list;
 
-/* Whom to sample, as the command line says it. The first member of the command's options. */
+/*
+ * The targets to sample, from the command line. Must be the first member of the command's
+ * options.
+ */
 struct targets {
 	bool all;
 	number_list pids, tids;
 	const char *comm, *cgroup, *cpus;
-	uint64_t frequency; /* Hz; 0: not given */
+	uint64_t frequency; /* Hz; 0 if not given */
 	bool user_only, kernel_only;
 };
 
-/* For option_spec.set: the options begin with a struct targets. */
+/* Values of option_spec.set; the options must begin with a struct targets. */
 int targets_set_pids(void *options, const char *value, struct error *err);
 int targets_set_tids(void *options, const char *value, struct error *err);
 int targets_set_frequency(void *options, const char *value, struct error *err);
@@ -57,44 +63,47 @@ int targets_set_frequency(void *options, const char *value, struct error *err);
 	 .help = "Leave user frames out of the stacks.", \
 	 .offset = offsetof(struct targets, kernel_only)}
 
-/* Options that exclude each other are told: 0, or the exit status 2. */
+/* Report options that exclude each other. Return 0, or the exit status 2. */
 int targets_check(const struct targets *t, const char *command);
-/* What they mean for the capture; the targets must outlive it. */
+/* Set the capture options that the targets stand for; the targets must outlive o. */
 void targets_apply(const struct targets *t, struct capture_options *o);
 void targets_free(struct targets *t);
 
-/* A count of at least 1: 0 stands for "not given", so it cannot be given. */
+/* Parse a count of at least 1; 0 stands for "not given", so it is refused. */
 int take_rate(uint64_t *ret, const char *value, struct error *err);
 
 /*
- * Where unwind tables are kept: as given, or by the user and the environment; "" nowhere. Makes
- * the user's folder of caches if there is none. Returns buf.
+ * Choose the directory of cached unwind tables: the given one, or one that depends on the user
+ * and the environment; "" for none. Create the user's cache directory if there is none. Return
+ * buf.
  */
 char *choose_unwind_cache(const char *given, char *buf, size_t size);
 
 /*
- * On a machine with more to run than CPUs, a recorder that waits for its turn gets neither the
- * mappings of new processes nor the samples in time, and loses both: it goes before them, for the
- * little that it needs. Its helpers do less so, since what they work on may be made to take long.
- * Whoever may not (CAP_SYS_NICE) takes part as all do.
+ * Raise the priority of the process (setpriority(2) with a negative nice value). On a machine
+ * with more runnable threads than CPUs, a recorder that waits for its turn reads neither the
+ * mappings of new processes nor the samples in time, and loses both. The recorder needs little
+ * CPU time. Its helpers get less priority, because their input can be made to take long. Without
+ * CAP_SYS_NICE the priority stays as it is.
  */
 #define RECORDER_NICE (-10)
-#define HELPERS_NICE (-5) /* while they are forked: in capture_source() */
+#define HELPERS_NICE (-5) /* set while the helpers are forked in capture_source() */
 void go_first(int nice);
 
 /*
- * Large blocks go back to the system when they are freed, in the helpers that are forked, too. By
- * itself malloc() takes them from its heap after the first one was freed, and what is small and
- * stays keeps a heap large. Tables of files come and go as long as a recording lasts.
+ * Make malloc() return large blocks to the system when they are freed, also in the forked
+ * helpers. By default malloc() takes them from its heap after the first one was freed, and small
+ * long-lived blocks then keep the heap large. Tables of files come and go during a whole
+ * recording.
  */
 void give_memory_back(void);
 
-/* Say what a recording that is possible will lack for want of capabilities. */
+/* Warn of what a recording will lack because capabilities are missing. */
 void warn_of_needs(void);
 
 /*
- * Open files are what symbols are read from: take as many as the system allows. A command that
- * was forked before keeps the limit that it was given.
+ * Raise the limit of open files as far as the system allows, because symbols are read from open
+ * files. A command that was forked before keeps its limit.
  */
 void raise_file_limit(void);
 

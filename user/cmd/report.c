@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein report: where the time went, in a terminal or as JSON. */
+/* skein report: show where the time went, in a terminal or as JSON. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "cmd/report_sched.h"
 
 #define DEFAULT_LEAST 1.0 /* percent */
-#define PYTHON_LEAST 50 /* a table of its own for one in so many samples */
+/* Python gets a table of its own if at least one in this number of samples is of Python */
+#define PYTHON_LEAST 50
 
 static const char *const group_words[] = {
 #define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
@@ -102,9 +103,9 @@ static const struct option_spec report_specs[] = {
 	{.name = NULL},
 };
 
-/* The number of each thread's program among the symbols, for the roots of the tree. */
+/* The program of each thread as a symbol number, for the roots of the tree. */
 struct programs {
-	uint32_t *of_thread; /* by index, last: no thread */
+	uint32_t *of_thread; /* indexed by thread; the last entry is for samples without a thread */
 	uint32_t thread_count;
 	uint32_t ends[END_COUNT], no_stack;
 	const struct profile *profile;
@@ -162,7 +163,7 @@ static int make_tree(struct report *r)
 	return rc;
 }
 
-/* Which of its functions a program in Python is busy with, in C or not. */
+/* Make the table of Python functions, including the C functions that they call. */
 static int make_python_functions(struct report *r)
 {
 	const struct report_options *o = r->options;
@@ -180,7 +181,7 @@ static bool is_filtered(const struct filter *f)
 	       f->python;
 }
 
-/* Whether anything tells of groups of that kind. How many processes there are is always told. */
+/* Return whether the report shows groups of a kind. The number of processes is always shown. */
 static bool is_shown(const struct report_options *o, enum group_by by)
 {
 	if (o->json || by == GROUP_PROCESS || (int)by == o->by)
@@ -188,7 +189,10 @@ static bool is_shown(const struct report_options *o, enum group_by by)
 	return o->by == BY_NOTHING && !o->tree && (by == GROUP_PROGRAM || by == GROUP_CONTAINER);
 }
 
-/* What goes by single stacks: with millions of them it takes as long as all the rest. */
+/*
+ * Compute what depends on single stacks; with millions of stacks this takes as long as all other
+ * parts together.
+ */
 static int make_functions(void *context, struct error *err)
 {
 	struct report *r = context;
@@ -282,7 +286,10 @@ int report_children(const struct report *r, uint32_t node, nodes_t *list)
 	return 0;
 }
 
-/* The scheduler's part, where it is shown; r->sched stays NULL if the trace has nothing of it. */
+/*
+ * Add the scheduler's part where it is shown; r->sched stays NULL if the trace has no scheduler
+ * records.
+ */
 static int add_sched(struct report *r, const struct input *in, struct error *err)
 {
 	const struct report_options *o = r->options;

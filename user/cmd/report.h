@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report says, gathered once and shown as text or as JSON. */
+/* The contents of a report, gathered once and shown as text or as JSON. */
 #ifndef SKEIN_CMD_REPORT_H
 #define SKEIN_CMD_REPORT_H
 
@@ -15,41 +15,42 @@
 #include "base/error.h"
 #include "cmd/table.h"
 
-#define BY_FUNCTION GROUP_KIND_COUNT /* beside enum group_by */
+#define BY_FUNCTION GROUP_KIND_COUNT /* extends enum group_by */
 #define BY_NOTHING (GROUP_KIND_COUNT + 1)
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
 	bool tree, sched, timeline, json;
 	int by; /* enum group_by or one of the above */
-	uint64_t limit; /* rows; 0: all */
-	double least; /* percent of the whole that a line of the tree has at least */
+	uint64_t limit; /* rows; 0 means all */
+	double least; /* least share of a line of the tree, in percent of the whole */
 	const char *color;
 	struct profile_view view;
 	struct filter filter;
 };
 
-struct report_sched; /* cmd/report_sched.h */
+struct report_sched; /* see cmd/report_sched.h */
 
 struct report {
 	const char *path;
 	const struct report_options *options;
 	const struct profile *profile;
-	const struct event *event; /* the one that is shown; NULL: there is none */
+	const struct event *event; /* the shown event; NULL if there is none */
 	uint32_t event_index;
-	uint64_t count, weight; /* of its samples that passed */
-	bool filtered; /* only part of the recording is shown */
+	uint64_t count, weight; /* of the samples that pass the filter */
+	bool filtered; /* only a part of the recording is shown */
 	struct symbols symbols;
 	struct functions functions;
-	struct functions python_functions; /* with what they call in C; empty: not shown */
-	struct groups groups[GROUP_KIND_COUNT]; /* those that are shown */
-	struct tree tree; /* labels are symbols; below the root stand the programs */
+	/* with the C functions that they call; empty if not shown */
+	struct functions python_functions;
+	struct groups groups[GROUP_KIND_COUNT]; /* only those that are shown */
+	struct tree tree; /* labels are symbols; the children of the root are programs */
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
-	uint64_t unready; /* samples with functions whose names were not ready at the end */
+	uint64_t unready; /* samples with functions whose names were not resolved by the end */
 	struct losses losses;
-	struct report_sched *sched; /* NULL: the scheduler was not recorded, or is not shown */
+	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
 };
 
 int report_make(struct report *r, const char *path, const struct profile *p,
@@ -64,7 +65,10 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 
 int report_tree_text(const struct report *r, const struct screen *s);
 
-/* Indexes of the children of a node worth showing, heaviest first, behind those in list. */
+/*
+ * Append the indexes of a node's children that are worth showing to list, heaviest first. Return
+ * 0 or -ENOMEM.
+ */
 typedef VECTOR(uint32_t) nodes_t;
 int report_children(const struct report *r, uint32_t node, nodes_t *list);
 

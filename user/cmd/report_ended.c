@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recordings that ended for want of room, as the trace's infos tell. */
+/* Show the recordings that ended for lack of space, from the infos in the trace. */
 #include "cmd/report_ended.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "trace/trace.h"
 
-#define ENDED_MAX 256 /* that are shown: a trace made to harm may tell of any number */
+#define ENDED_MAX 256 /* recordings shown at most; a malicious trace may hold any number */
 
 struct ended {
 	const struct host *host;
@@ -32,7 +32,7 @@ static uint64_t ended_at(const struct profile *p, uint64_t host)
 	return 0;
 }
 
-/* The next one from *at on; false: there is no more. */
+/* Get the next ended recording from *at on; false if there is no more. */
 static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
 {
 	for (; *at < p->info_count; ++*at) {

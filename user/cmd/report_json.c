@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A report for programs. Records are shown with the fields that base/record.h
- * lists; weights are in the unit of the event. Nothing is cut unless --limit
- * says so.
+ * Write a report as JSON. Records have the fields that base/record.h lists; weights are in the
+ * unit of the event. Nothing is cut unless --limit is given.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-/* A record with all its fields. */
+/* Write a record with all its fields. */
 static void put_record(struct json *j, enum record_kind kind, const void *record)
 {
 	const struct kind *k = &kinds[kind];
@@ -112,7 +111,7 @@ static void put_breakages(struct json *j, const struct report *r)
 	json_array_end(j);
 }
 
-/* The share is null where no user stack was due. */
+/* The share is null where no sample should have a user stack. */
 static void put_stacks(struct json *j, const struct report *r)
 {
 	const struct completeness *c = &r->completeness;
@@ -204,7 +203,10 @@ static void begin_node(struct json *j, const struct report *r, uint32_t node)
 	json_array(j);
 }
 
-/* End mark and children of a node, to be taken from the end of the list: heaviest first. */
+/*
+ * Push an end mark and the children of a node; todo is popped from its end, so the heaviest child
+ * is pushed last.
+ */
 static int push_node(const struct report *r, uint32_t node, nodes_t *todo)
 {
 	size_t first;
@@ -222,7 +224,7 @@ static int push_node(const struct report *r, uint32_t node, nodes_t *todo)
 	return rc;
 }
 
-/* Without recursion, since a stack may be as deep as whoever was sampled likes. */
+/* Write the tree without recursion, because a sampled program may make stacks of any depth. */
 static int put_tree(struct json *j, const struct report *r)
 {
 	nodes_t todo = {0};

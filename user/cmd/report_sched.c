@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Adding up the scheduler's part of a report, and what of it every report shows. */
+/* Compute the scheduler's part of a report, and show the lines of it that every report has. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 
 #define PROGRAM_ROWS 10
 #define BLOCKED_SHOWN 2 /* classes of waits in one cell */
-#define LEAST_SHARE 100 /* a part of this of a life or less is not worth a word */
+#define LEAST_SHARE 100 /* omit parts of a life that are at most 1 / LEAST_SHARE of it */
 #define SECOND 1000000000ULL
-#define MINUTE 59950000000ULL /* what show_duration() still tells in seconds */
+#define MINUTE 59950000000ULL /* ns; show_duration() shows shorter times in seconds */
 #define MANY_SECONDS (9999 * SECOND)
 
 struct asking {
@@ -48,7 +48,7 @@ static int add_cpus(struct report_sched *s)
 	return rc;
 }
 
-/* Whether there is a table of these groups: rows of many threads take time and memory. */
+/* Return whether there is a table of these groups; rows of many threads take time and memory. */
 static bool is_shown(const struct report_options *o, enum group_by by)
 {
 	int most = o->by < SCHED_GROUPS ? o->by : GROUP_PROGRAM;
@@ -215,7 +215,7 @@ void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by
 		table_cell(t, process_name(row->process));
 }
 
-/* Records of the scheduler that are missing, CPU by CPU. */
+/* Show the time of each CPU that is unknown because scheduler records are missing. */
 static void put_unknown(const struct report_sched *s, const struct screen *to)
 {
 	uint64_t all = s->elapsed * s->all->cpus.count;
@@ -252,7 +252,10 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
 			show_duration(h->max, max, sizeof(max)));
 }
 
-/* Whether but some threads were recorded: of others it is known when they had a CPU. */
+/*
+ * Return whether only selected threads were recorded; of other threads only their time on CPUs is
+ * known.
+ */
 static bool is_part(const struct report_sched *s)
 {
 	static const char *const choices[] = {"option.pids", "option.tids", "option.comm",
@@ -314,7 +317,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	}
 }
 
-/* Whole percents: neither nothing nor all is rounded to. */
+/* Return whole percents; nothing is rounded to 0 or 100 that is not exactly that. */
 static unsigned int percent(uint64_t part, uint64_t whole)
 {
 	unsigned int rounded = (unsigned int)((double)part / (double)whole * 100 + 0.5);
@@ -322,7 +325,7 @@ static unsigned int percent(uint64_t part, uint64_t whole)
 	return rounded == 100 && part < whole ? 99 : rounded ? rounded : part > 0;
 }
 
-/* "61 % poll, 30 % lock": what most of a life went by with. */
+/* Show the waits that took most of a life: "61 % poll, 30 % lock". */
 static void blocked_cell(struct table *t, const struct sched_times *times)
 {
 	uint64_t life = sched_life(times), left[WAIT_COUNT];

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPUs: how busy they were when, for how long threads waited for them, how many ran at once. */
+/*
+ * Show the CPUs: how busy they were over time, how long threads waited for them, how many threads
+ * ran at once.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cmd/report_sched.h"
 
-#define FIXED_COLUMNS 44 /* in front of the blocks */
+#define FIXED_COLUMNS 44 /* columns in front of the blocks */
 #define LEAST_BLOCKS 16
 #define MOST_BLOCKS 60
 #define PROCESS_ROWS 10
@@ -14,7 +17,8 @@
 #define AT_ONCE_BINS 7
 #define AT_ONCE_TITLE \
 	"How many threads ran at once, as shares of the time; processes of more than one\n"
-#define ROUNDED 10000 /* a part of all: the edges of a recording are rounded with its stamps */
+/* Ignore shares up to 1 / ROUNDED: time stamps round the start and end of a recording. */
+#define ROUNDED 10000
 
 static unsigned int blocks_of(const struct screen *to)
 {
@@ -24,7 +28,7 @@ static unsigned int blocks_of(const struct screen *to)
 	return room > MOST_BLOCKS ? MOST_BLOCKS : room;
 }
 
-/* A block as high as the share; a dot for nothing, and nothing else for nothing. */
+/* Return a block whose height is the share; a dot, and only then, if the share is 0. */
 static const char *block(double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -35,7 +39,7 @@ static const char *block(double share)
 	return eighths[step < 0 ? 0 : step > 7 ? 7 : step];
 }
 
-/* A row of blocks: the sum of some CPUs over time, as a share of what they could do. */
+/* Write a row of blocks: the busy time of some CPUs over time, as a share of their capacity. */
 static void blocks_cell(struct table *t, const struct report_sched *s, size_t first, size_t cpus,
 			unsigned int count)
 {
@@ -77,7 +81,7 @@ static void cpu_cells(struct table *t, const struct report_sched *s, size_t firs
 	blocks_cell(t, s, first, cpus, blocks);
 }
 
-/* How many threads waited on average while each block lasted; returns the most. */
+/* Compute the average number of waiting threads during each block; return the largest. */
 static double waiting_when(const struct report_sched *s, double *threads, unsigned int count)
 {
 	double step = (double)s->elapsed / count, most = 0;
@@ -106,7 +110,7 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 	table_cell(t, text);
 }
 
-/* What every CPU did when. The rest of its time it was idle. */
+/* Show the use of each CPU over time; the rest of its time the CPU was idle. */
 static int put_when(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
@@ -159,7 +163,7 @@ static void wait_row(struct table *t, const struct report_sched *s, const struct
 	sched_duration_cell(t, h->max);
 }
 
-/* For how long threads waited for each CPU. */
+/* Show how long threads waited for each CPU. */
 static int put_waits(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
@@ -201,8 +205,11 @@ int report_sched_cpus(const struct report_sched *s, const struct screen *to)
 	return rc || !s->elapsed ? rc : put_waits(s, to);
 }
 
-/* How many at once stand in one column: each alone, but of many CPUs 3-4, 5-8 and so on. */
-#define AT_ONCE_NARROW 5 /* of them on a narrow screen */
+/*
+ * Columns by number of simultaneous threads: each number has its own, or, with many CPUs, 3-4, 5-8
+ * and so on share one.
+ */
+#define AT_ONCE_NARROW 5 /* columns on a narrow screen */
 
 struct bins {
 	size_t first[AT_ONCE_BINS + 1];
@@ -283,7 +290,8 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 	for (size_t i = 0; i < rows->order.count; i++) {
 		const struct sched_row *r = sched_row_at(rows, i);
 
-		if (r->at_once.count < 3 || shown++ >= count) /* never two */
+		/* two threads of the group never ran at once */
+		if (r->at_once.count < 3 || shown++ >= count)
 			continue;
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
 		sched_who_cells(&t, r, by, to);

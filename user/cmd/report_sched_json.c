@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The scheduler's part of a report for programs. Times are ns; quantiles are up to 3.1 % off (see
- * analyze/histogram.h), sums, counts and maxima are exact.
+ * Write the scheduler's part of a report as JSON. Times are in ns; quantiles are up to 3.1 % off
+ * (see analyze/histogram.h); sums, counts and maxima are exact.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void put_counts(struct json *j, const struct sched_counts *c)
 	json_key_uint(j, "wakes", c->wakes);
 }
 
-/* Of single threads there are no quantiles. */
+/* Write waits without quantiles, which single threads do not have. */
 static void put_counted_waits(struct json *j, const char *key, const struct sched_counts *c,
 			      enum queued how)
 {
@@ -167,7 +167,7 @@ static void put_rows(struct json *j, const struct report_sched *s)
 	}
 }
 
-/* One end of a wake-up: a thread, or no more than a name. */
+/* Write one end of a wake-up: a thread, or a name only. */
 static void put_end(struct json *j, const char *key, const struct sched_rows *rows, uint32_t at)
 {
 	const struct sched_row *r = at < rows->list.count ? &rows->list.items[at] : NULL;

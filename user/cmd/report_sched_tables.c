@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scheduler's tables in detail: by whose they are, and who woke whom. */
+/* Show the scheduler's detailed tables: times and waits per group, and which thread woke which. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 #define ROWS 20
 #define SECTION_ROWS 10
-#define NAME_COLUMNS 21 /* that pid and name take at least */
+#define NAME_COLUMNS 21 /* least columns of a pid and a name */
 #define ROUNDED 1000	/* ns */
-#define REST_COLUMNS 10 /* of a duration, with the gap behind it */
+#define REST_COLUMNS 10 /* columns of a duration and the gap after it */
 
 static void title(const struct screen *to, const char *text)
 {
@@ -27,16 +27,17 @@ static int finish(struct table *t, const struct screen *to, size_t shown, size_t
 	return rc;
 }
 
-/* The edges of a recording are rounded with its stamps: that is not worth a word. */
+/* Hide unknown times up to ROUNDED: time stamps round the start and end of a recording. */
 static void unknown_cell(struct table *t, const struct sched_row *r)
 {
 	sched_duration_cell(t, r->times.unknown > ROUNDED * r->threads ? r->times.unknown : 0);
 }
 
-/* How every life went by. The columns of a row add up to the time that it lived. */
+/* Show how the lifetime of each group was spent. The columns of a row add up to its lifetime. */
 static int put_times(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
-	bool wide = to->width >= SCHED_WIDE; /* else those without work are added to the stopped */
+	/* a narrow table adds the unused threads to the stopped ones */
+	bool wide = to->width >= SCHED_WIDE;
 	struct column columns[TABLE_MAX_COLUMNS] = {
 		{"on CPU", STYLE_BOLD, true, false, 0},
 		{"woken", STYLE_WARM, true, false, 0},
@@ -68,7 +69,7 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 	return finish(&t, to, count, rows->order.count);
 }
 
-/* The wait classes with most time, as many as there is room for; the others come last, as one. */
+/* The wait classes with the most time, as many as fit; the others are summed in the last column. */
 struct classes {
 	int wait[WAIT_COUNT];
 	unsigned int count;
@@ -80,7 +81,7 @@ static uint64_t blocked_on(const struct sched_times *t, int wait)
 	return t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0);
 }
 
-/* Columns that a class takes, with the gap behind it. */
+/* Return the columns that a class takes, including the gap after it. */
 static unsigned int class_width(int wait)
 {
 	unsigned int title = (unsigned int)strlen(wait_class_word(wait));
@@ -154,7 +155,10 @@ static int put_blocked(const struct report_sched *s, const struct screen *to, en
 	return finish(&t, to, count, rows->order.count);
 }
 
-/* Waits in the run queue, or of single threads, that have no quantiles, their mean. */
+/*
+ * Write the waits in the run queue: quantiles, or the mean for single threads, which have no
+ * quantiles.
+ */
 static void wait_cells(struct table *t, const struct sched_row *r, enum group_by by,
 		       enum queued how, bool wide)
 {
@@ -222,7 +226,10 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 	return finish(&t, to, count, rows->order.count);
 }
 
-/* One end of a wake-up. Threads are told apart, for their names are often the same. */
+/*
+ * Write one end of a wake-up. Threads are shown with their tids, because threads often share a
+ * name.
+ */
 static void waker_cell(struct table *t, const struct sched_rows *rows, uint32_t at)
 {
 	const struct sched_row *r = at < rows->list.count ? &rows->list.items[at] : NULL;

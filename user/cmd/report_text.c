@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A report for people: what was recorded, where its time went, what is missing. */
+/* Show a report as text: the recording, where its time went, and what is missing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,13 +20,14 @@
 #define CONTAINER_ROWS 5
 #define BREAKAGE_ROWS 5
 #define INTERPRETER_ROWS 5
-#define REFUSED_INFO "refused." /* those that tell to whom files were refused */
-#define PYTHON_INFO "python." /* how keys of info begin that tell of interpreters */
-#define BAR_WIDTH 100 /* from here on there is room for bars */
+/* prefix of the info keys that record why a process's files were refused */
+#define REFUSED_INFO "refused."
+#define PYTHON_INFO "python." /* prefix of the info keys about interpreters */
+#define BAR_WIDTH 100 /* columns from which on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
 
-/* Rows to show of a table that has so many. */
+/* Return the number of rows to show of a table with count rows. */
 static size_t rows(const struct report *r, size_t count, size_t usual)
 {
 	uint64_t limit = r->options->limit == LIMIT_UNSET ? usual : r->options->limit;
@@ -52,7 +53,7 @@ static const char *weight_title(const struct report *r)
 	return !strcmp(r->event->unit, "ns") ? "CPU time" : r->event->name;
 }
 
-/* A share of the largest, drawn with the eighths of a block. */
+/* Draw a share of the largest weight with eighths of a block. */
 static const char *bar(uint64_t weight, uint64_t most)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -113,7 +114,7 @@ static int put_functions(const struct report *r, const struct screen *s)
 	return put_costs(r, s, &r->functions, columns, true, FUNCTION_ROWS);
 }
 
-/* The same of Python's, whose modules are in their names. */
+/* Show the functions of Python, whose names contain their modules. */
 static int put_python_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
@@ -125,7 +126,7 @@ static int put_python_functions(const struct report *r, const struct screen *s)
 	return put_costs(r, s, &r->python_functions, columns, false, PYTHON_ROWS);
 }
 
-/* Whose a group is: a pid, or how many processes of that name there were. */
+/* Write the pid of a group, or the number of its processes. */
 static void pid_cell(struct table *t, const struct group *g)
 {
 	if (g->processes > 1)
@@ -145,7 +146,10 @@ static void group_numbers(const struct report *r, struct table *t, const struct 
 	table_cell(t, show_weight(r, g->weight, text, sizeof(text)));
 }
 
-/* Where a process lives; a program may live on several hosts. */
+/*
+ * Return the container of a process, and its host, which does not apply to a program that ran on
+ * several hosts.
+ */
 static const char *place_of(const struct report *r, enum group_by by, const struct process *p,
 			    char *buf, size_t size)
 {
@@ -156,7 +160,7 @@ static const char *place_of(const struct report *r, enum group_by by, const stru
 	return buf;
 }
 
-/* Programs, processes and threads: who, and in which container. */
+/* Show programs, processes or threads, with their containers. */
 static int put_people(const struct report *r, const struct screen *s, enum group_by by,
 		      size_t usual)
 {
@@ -197,7 +201,7 @@ static int put_people(const struct report *r, const struct screen *s, enum group
 	return rc;
 }
 
-/* Containers, control groups and modules: a name and its numbers. */
+/* Show containers, control groups or modules. */
 static int put_places(const struct report *r, const struct screen *s, enum group_by by,
 		      size_t usual)
 {
@@ -254,7 +258,7 @@ static void put_machine(const struct report *r, const struct screen *s)
 	report_put_ended(r, s);
 }
 
-/* The traces that were merged, if this is of such; returns whether it is. */
+/* Show the traces that were merged into this one; return whether there are any. */
 static bool put_merged(const struct report *r, const struct screen *s)
 {
 	bool merged = false;
@@ -271,14 +275,14 @@ static bool put_merged(const struct report *r, const struct screen *s)
 }
 
 /*
- * How many CPUs were busy on average. There may be time between the recordings that were merged:
- * only what was recorded counts. 0: that is not known.
+ * Return how many CPUs were busy on average; 0 if that is unknown. A merged trace may have gaps
+ * between its recordings, so only the recorded time counts.
  */
 static double cpus_busy(const struct report *r, bool merged)
 {
 	const struct event *e = r->event;
 	uint64_t time = filter_time(&r->options->filter, &r->profile->host);
-	/* of what is not stored, nothing is known */
+	/* nothing is known of the time that is not stored */
 	uint64_t due = r->losses.total.due - r->losses.by_reason[LOSS_NOT_STORED];
 	uint64_t recorded = due * e->period;
 
@@ -326,7 +330,7 @@ static void put_samples(const struct report *r, const struct screen *s, bool mer
 	}
 }
 
-/* A share of the user stacks and what became of it: "0.3 % no unwind table in libfoo.so.1". */
+/* Show a share of the user stacks and why they broke: "0.3 % no unwind table in libfoo.so.1". */
 static int show_breakage(const struct report *r, const struct breakage *b, char *buf, size_t size)
 {
 	char share[16];
@@ -336,7 +340,7 @@ static int show_breakage(const struct report *r, const struct breakage *b, char 
 			b->reason, *b->module ? " in " : "", module_short_name(b->module));
 }
 
-/* What broke the stacks that are not complete: the top, and the rest as one. */
+/* Show the most frequent reasons for incomplete stacks, and the rest as one. */
 static int show_breakages(const struct report *r, char *buf, size_t size)
 {
 	const struct breakage *b = r->breakages.list.items;
@@ -358,7 +362,7 @@ static int show_breakages(const struct report *r, char *buf, size_t size)
 	return used;
 }
 
-/* Samples that have no user stack by nature. */
+/* Show the samples that have no user stack by nature. */
 static void show_no_user(const struct report *r, char *buf, size_t size)
 {
 	const char *before = "no user stack: ";
@@ -378,8 +382,8 @@ static void show_no_user(const struct report *r, char *buf, size_t size)
 }
 
 /*
- * The share of whole stacks among those that there should be, then the rest.
- * Every part of the text is bounded, and there is room for all of them.
+ * Show the share of complete stacks among those that should exist, then the reasons for the rest.
+ * Each part of the text is bounded, and text[] has room for all parts.
  */
 static void put_stacks(const struct report *r, const struct screen *s)
 {
@@ -399,7 +403,10 @@ static void put_stacks(const struct report *r, const struct screen *s)
 	put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
 
-/* A part of the samples of Python's threads, if there is one; what came before ends with before. */
+/*
+ * Show a part of the samples of Python threads, with the text before in front; nothing if count
+ * is 0.
+ */
 static int show_python_part(const struct report *r, uint64_t count, const char *before,
 			    const char *what, char *buf, size_t size)
 {
@@ -436,7 +443,7 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 	return used;
 }
 
-/* What threads of interpreters did, and how many of their frames have names. */
+/* Show what the threads of interpreters did, and how many of their frames have names. */
 static void put_python(const struct report *r, const struct screen *s)
 {
 	const struct python_share *p = &r->python;
@@ -471,7 +478,7 @@ static void put_unready(const struct report *r, const struct screen *s)
 	put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
-/* Whether an interpreter's info tells no more than that all is well. */
+/* Return whether the info of an interpreter reports only success. */
 static bool is_read(const char *value)
 {
 	const char *well = python_support_text(PYTHON_READABLE);
@@ -480,7 +487,7 @@ static bool is_read(const char *value)
 	return size >= end && !strcmp(value + size - end, well);
 }
 
-/* Interpreters that were met and whose frames are not read, or not as they are wanted. */
+/* Show the interpreters whose frames are not read, or not completely. */
 static void put_interpreters(const struct report *r, const struct screen *s)
 {
 	const char *title = r->python.samples || r->python.frames ? "" : "Python";
@@ -505,7 +512,7 @@ static void put_interpreters(const struct report *r, const struct screen *s)
 	}
 }
 
-/* Whose files were not looked at, and why: their frames have no names. */
+/* Show whose files were refused, and why; their frames have no names. */
 static void put_refusals(const struct report *r, const struct screen *s)
 {
 	const char *title = "Refused";
@@ -531,7 +538,7 @@ static void put_losses(const struct report *r, const struct screen *s)
 		snprintf(text, sizeof(text), "%s %s: %s",
 			 show_count(r->losses.by_reason[reason], count, sizeof(count)),
 			 loss_reason_word(reason), loss_reason_text(reason));
-		if (reason == LOSS_STOLEN) /* no sample of what was recorded */
+		if (reason == LOSS_STOLEN) /* stolen time is no lost sample of a recorded thread */
 			put_paragraph(s, "Stolen", STYLE_PLAIN, text);
 		else
 			put_paragraph(s, "Lost", STYLE_WARM, text);
@@ -555,7 +562,7 @@ static void put_losses(const struct report *r, const struct screen *s)
 	}
 }
 
-/* What became of everything that was due, of the whole recording. */
+/* Show the account of all due samples of the whole recording. */
 static void show_account(const struct report *r, const struct screen *s)
 {
 	const struct losses *l = &r->losses;
@@ -580,7 +587,7 @@ static void show_account(const struct report *r, const struct screen *s)
 		put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 
-/* Why there is nothing to show. */
+/* Return why there is nothing to show. */
 static const char *why_empty(const struct report *r)
 {
 	const struct account *a = &r->losses.total;
@@ -605,7 +612,7 @@ static const char *why_empty(const struct report *r)
 	return "no samples: all that were due are lost, see below";
 }
 
-/* What most of the samples are about comes first. */
+/* Show the functions of Python first if most samples are of Python. */
 static int put_all_functions(const struct report *r, const struct screen *s)
 {
 	bool python_first = r->python.samples > r->count / 2;
@@ -630,7 +637,7 @@ static int put_tables(const struct report *r, const struct screen *s)
 	screen_put(s, STYLE_BOLD, "Programs\n");
 	if (!rc)
 		rc = put_group(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
-	/* One row, "(none)", is not worth a table. */
+	/* a table with the single row "(none)" is useless */
 	if (rc < 0 || containers->list.count < 2)
 		return rc;
 	fputc('\n', s->out);
@@ -649,7 +656,7 @@ static int put_body(const struct report *r, const struct screen *s)
 	return put_tables(r, s);
 }
 
-/* What was sampled: not where the scheduler alone was asked for, or recorded. */
+/* Show the samples, unless only the scheduler was requested or recorded. */
 static int put_sampled(const struct report *r, const struct screen *s)
 {
 	int rc;
@@ -666,7 +673,10 @@ static int put_sampled(const struct report *r, const struct screen *s)
 	return rc;
 }
 
-/* Of whom the scheduler's tables are in detail: without samples, --by can only mean them. */
+/*
+ * Show the scheduler's tables. Without samples, --by can only refer to these tables, which are
+ * then shown in detail.
+ */
 static int put_sched(const struct report *r, const struct screen *s)
 {
 	bool detail = r->options->sched || r->options->by < SCHED_GROUPS;

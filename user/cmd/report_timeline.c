@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein report --timeline: CPUs and threads of a trace over time, in a terminal. */
+/* skein report --timeline: show the CPUs and threads of a trace over time, in a terminal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #define CPU_ROWS 32
 #define THREAD_ROWS 20
-#define FILE_WIDTH 100 /* columns where there is no terminal to ask */
+#define FILE_WIDTH 100 /* columns if stdout is no terminal */
 
 static int window_of_trace(void *trace, const struct window_query *q, struct window **ret,
 			   struct error *err)
@@ -20,7 +20,7 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 	return trace_window(trace, q, ret, err);
 }
 
-/* The part that was asked for of what the trace tells, in stamps. */
+/* Choose the requested range within the time span of the trace, in time stamps. */
 static int choose_range(struct lanes *l, struct trace *t, const char *path, const struct filter *f,
 			struct error *err)
 {
@@ -35,7 +35,7 @@ static int choose_range(struct lanes *l, struct trace *t, const char *path, cons
 		return error_set(err, -ENODATA,
 				 "%s: nothing of the scheduler was recorded: skein record -e sched",
 				 path);
-	/* a lost host, or one of another clock */
+	/* the host record is lost, or is from another clock */
 	if (!h->start || h->start >= last)
 		h->start = first;
 	l->unfinished = h->end <= h->start;
@@ -68,7 +68,7 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 	struct lanes_limits limits = {
 		.cpus = o->limit == LIMIT_UNSET ? CPU_ROWS : o->limit,
 		.threads = o->limit == LIMIT_UNSET ? THREAD_ROWS : o->limit,
-		/* of those who were named, it is worth a row that they waited */
+		/* a thread that was selected by name gets a row even if it only waited */
 		.everything = f->pids || f->tids || f->comm || f->cgroup || f->container,
 	};
 	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};

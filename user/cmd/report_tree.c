@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The call tree on a terminal. Only where paths part are lines indented: a
- * function with one callee worth showing has it straight below itself, so that
- * deep stacks stay in 80 columns.
+ * Show the call tree on a terminal. Only lines at which paths part are indented: a function with
+ * a single callee worth showing has the callee directly below itself, so that deep stacks fit in
+ * 80 columns.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@
 #define NUMBER_COLUMNS 18 /* total and self in front of every line */
 #define LEAST_NAME_COLUMNS 24
 
-/* A node that waits to be printed. */
+/* A node to be printed. */
 struct line {
 	uint32_t node;
-	size_t before; /* bytes of the prefix in front of it */
-	bool last;     /* of its siblings */
-	bool alone;    /* without siblings worth showing */
+	size_t before; /* bytes of the prefix in front of the node */
+	bool last;     /* last of its siblings */
+	bool alone;    /* has no sibling worth showing */
 };
 
 struct printer {
 	const struct report *report;
 	const struct screen *screen;
-	VECTOR(struct line) lines; /* next last */
-	VECTOR(char) prefix;	   /* the lines that lead past the current one */
+	VECTOR(struct line) lines; /* the last one is printed next */
+	VECTOR(char) prefix;	   /* the vertical lines that pass the current line */
 	nodes_t children;
 };
 
@@ -55,7 +55,10 @@ static void print_numbers(const struct printer *p, const struct tree_node *n)
 	screen_put(p->screen, STYLE_PLAIN, text);
 }
 
-/* The name and, where there is room, that it is inlined and its module. */
+/*
+ * Print the name of a function; then, as far as there is room, whether it is inlined, and its
+ * module.
+ */
 static void print_name(const struct printer *p, const struct tree_node *n, unsigned int room,
 		       bool program)
 {

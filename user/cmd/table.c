@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Laying out tables and paragraphs on a terminal. */
+/* Lay out tables and paragraphs on a terminal. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "cmd/table.h"
 
-#define GAP 2		/* columns between columns */
-#define CELL_BYTES 4096 /* of a name, at most */
+#define GAP 2		/* blanks between columns */
+#define CELL_BYTES 4096 /* bytes of a cell at most */
 #define LABEL_COLUMNS 11
 #define DEFAULT_WIDTH 80
 #define LEAST_WIDTH 40
@@ -92,7 +92,7 @@ void table_cellf(struct table *t, const char *format, ...)
 	table_cell(t, text);
 }
 
-/* The widest cell of a column with something in it; 0 if all are empty. */
+/* Return the width of the widest cell of a column; 0 if all cells are empty. */
 static unsigned int natural_width(const struct table *t, unsigned int column)
 {
 	unsigned int widest = 0;
@@ -106,8 +106,8 @@ static unsigned int natural_width(const struct table *t, unsigned int column)
 }
 
 /*
- * What every column would like to have, cut where the screen does not have it.
- * Columns of width 0 are not shown; returns the last one that is.
+ * Give each column its natural width, reduced where the screen is too narrow. Columns of width 0
+ * are not shown. Return the last column that is shown.
  */
 static unsigned int choose_widths(const struct table *t, const struct screen *s,
 				  unsigned int *widths)
@@ -182,7 +182,7 @@ void table_free(struct table *t)
 	vector_free(&t->cells);
 }
 
-/* A word that is wider than the lines is cut at its front: as a rule it is a path. */
+/* Cut a word that is wider than a line at its front, because such a word is usually a path. */
 void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text)
 {
 	unsigned int column = indent;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for a terminal: columns as wide as they need to be and the terminal allows. */
+/*
+ * Tables for a terminal; columns get the width that they need, as far as the terminal is wide
+ * enough.
+ */
 #ifndef SKEIN_CMD_TABLE_H
 #define SKEIN_CMD_TABLE_H
 
@@ -8,7 +11,7 @@
 
 #include "base/vector.h"
 
-/* Where and how text is shown. */
+/* Where and how text is printed. */
 struct screen {
 	FILE *out;
 	unsigned int width; /* columns */
@@ -22,19 +25,22 @@ struct screen {
 #define STYLE_HOT "31"
 #define STYLE_WARM "33"
 
-/* mode: auto, always or never (NULL: auto). -EINVAL for another word. */
+/*
+ * Set up a screen. mode is auto, always or never (NULL means auto); return -EINVAL for another
+ * word.
+ */
 int screen_open(struct screen *s, FILE *out, const char *mode);
-/* These modes, one by one; NULL after the last. */
+/* Return these modes by index; NULL after the last. */
 const char *color_word(unsigned int index);
-/* Text in a style, or as it is where there is no colour. */
+/* Print text in a style, or plain if colours are off. */
 void screen_put(const struct screen *s, const char *style, const char *text);
 
 struct column {
 	const char *title;
 	const char *style;
-	bool right; /* numbers */
-	bool keep_tail; /* paths are cut at their front */
-	unsigned int least; /* columns it may shrink to; 0: it is never cut */
+	bool right; /* align right, for numbers */
+	bool keep_tail; /* cut at the front, for paths */
+	unsigned int least; /* columns to which it may shrink; 0 if it is never cut */
 };
 
 #define TABLE_MAX_COLUMNS 12
@@ -42,23 +48,26 @@ struct column {
 struct table {
 	const struct column *columns;
 	unsigned int column_count; /* <= TABLE_MAX_COLUMNS */
-	VECTOR(char *) cells; /* clean, row after row */
+	VECTOR(char *) cells; /* cleaned texts, row by row */
 	int error;
 };
 
-/* The next cell, row by row; names of processes may be given as they are. */
+/*
+ * Add the next cell, row by row. The text is cleaned, so untrusted names may be passed as they
+ * are.
+ */
 void table_cell(struct table *t, const char *text);
 __attribute__((format(printf, 2, 3))) void table_cellf(struct table *t, const char *format, ...);
-/* Print it: 0, or -ENOMEM if a cell was lost. */
+/* Print the table. Return 0, or -ENOMEM if a cell was lost. */
 int table_print(const struct table *t, const struct screen *s);
 void table_free(struct table *t);
 
 /*
- * Clean text, filled into lines. The first of them stands behind indent columns already, the others
- * are indented.
+ * Print clean text filled into lines. The first line starts at column indent, where the cursor
+ * already is; the others are indented by as many columns.
  */
 void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text);
-/* Text, cleaned, filled into lines behind a label that stands before the first of them. */
+/* Print a label and, after it, text that is cleaned and filled into lines. */
 void put_paragraph(const struct screen *s, const char *label, const char *style,
 		   const char *text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein top: join live capture to a window of it, and show that window again and again. */
+/* skein top: join live capture to a moving window of it, and show the window repeatedly. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -25,11 +25,14 @@
 #define DEFAULT_WINDOW (10 * NSEC_PER_SEC)
 #define DEFAULT_ROWS 20
 #define LEAST_DELAY (100 * NSEC_PER_MSEC)
-/* Something is to be seen soon after the begin. */
+/* Show the first picture early, ns. */
 #define FIRST_DELAY (500 * NSEC_PER_MSEC)
-/* A picture waits so long for names that are asked for. */
+/* A picture waits at most this long (ns) for pending names. */
 #define NAMES_PATIENCE (300 * NSEC_PER_MSEC)
-/* Names are looked up anew after half of that: more often costs more, more seldom more memory. */
+/*
+ * Symbols are looked up again after half of this time (ns); a shorter time costs more lookups, a
+ * longer time more memory.
+ */
 #define LEAST_KEEP (30 * NSEC_PER_SEC)
 
 struct top_options {
@@ -114,22 +117,22 @@ const struct command top_command = {
 	.run = run,
 };
 
-/* One run: what its parts need of one another. */
+/* One run of top: the state that its parts share. */
 struct top {
 	struct top_options options;
 	struct top_ui ui;
 	struct top_head head;
-	struct screen plain; /* of -b */
+	struct screen plain; /* output of -b */
 	struct sink *recent;
 	struct progress_line progress;
-	int signals, events; /* signalfd; epoll of all that the user does */
+	int signals, events; /* signalfd; epoll of all user input */
 	bool open; /* the terminal is taken over */
-	bool ended; /* by the user or for an error */
+	bool ended; /* by the user or because of an error */
 	int status;
-	struct error err; /* why, if status */
+	struct error err; /* the error, if status is not 0 */
 	uint64_t next; /* when the next picture is due, ns */
-	uint64_t shown; /* pictures */
-	uint64_t cost, cost_at; /* own CPU time at a time, ns */
+	uint64_t shown; /* number of pictures */
+	uint64_t cost, cost_at; /* own CPU time and when it was read, ns */
 	char unwind_cache[PATH_MAX];
 };
 
@@ -142,7 +145,7 @@ static int fail(struct top *t, int rc)
 	return rc;
 }
 
-/* What the user does: signals and keys. */
+/* Handle user input: signals and keys. */
 
 static void take_signals(struct top *t)
 {
@@ -170,7 +173,7 @@ static void take_keys(struct top *t)
 		bool was_paused = t->ui.paused;
 
 		rc = top_ui_key(&t->ui, key, code);
-		if (!rc) /* the next key is about the rows that this one makes */
+		if (!rc) /* the next key refers to the rows that this key produces */
 			rc = top_ui_update(&t->ui);
 		if (was_paused && !t->ui.paused)
 			t->next = 0;
@@ -180,7 +183,7 @@ static void take_keys(struct top *t)
 		fail(t, rc);
 }
 
-/* Returns whether the user did anything. */
+/* Handle pending user input; return whether there was any. */
 static bool take_events(struct top *t)
 {
 	struct epoll_event events[2];
@@ -225,7 +228,7 @@ static int catch_events(struct top *t)
 	return watch(t, t->signals);
 }
 
-/* Pictures. */
+/* Draw pictures. */
 
 static int open_screen(struct top *t)
 {
@@ -239,7 +242,7 @@ static int open_screen(struct top *t)
 	return rc;
 }
 
-/* The part of a CPU that skein took since the last picture. */
+/* Return the share of one CPU that skein has used since the last picture. */
 static double cost_since(struct top *t, uint64_t now)
 {
 	uint64_t cost = top_own_cpu(), before = t->cost, at = t->cost_at;
@@ -249,7 +252,7 @@ static double cost_since(struct top *t, uint64_t now)
 	return at && now > at && cost > before ? (double)(cost - before) / (double)(now - at) : 0;
 }
 
-/* The window as it is now. */
+/* Take the window as of now. */
 static int take_window(struct top *t, uint64_t now)
 {
 	struct recent_window w;
@@ -298,7 +301,7 @@ static int next_picture(struct top *t, uint64_t now)
 	return rc;
 }
 
-/* Sampling has just begun. */
+/* Called when sampling has just begun. */
 static int first_picture(struct top *t, uint64_t now)
 {
 	uint64_t delay = t->options.delay;
@@ -337,7 +340,7 @@ static bool keep_going(void *context, const struct capture_progress *p)
 	return !t->ended;
 }
 
-/* The life of the command. */
+/* Set up and run the capture. */
 
 static struct capture_options capture_options_of(struct top *t)
 {
@@ -358,7 +361,7 @@ static struct capture_options capture_options_of(struct top *t)
 	return o;
 }
 
-/* What is to be read after the screen is gone. */
+/* Report errors after the screen is closed. */
 static int say_why(struct top *t, int rc, const struct error *err, bool by_comm)
 {
 	if (t->status)
@@ -408,7 +411,7 @@ out:
 	return t->status;
 }
 
-/* The number of a word of an option, from its list of words. */
+/* Look up the number of an option's word in its list of words. */
 static int number_of(const char *word, const char *(*words)(unsigned int), const char *option,
 		     unsigned int *ret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The same rows as plain text. */
+/* Print the rows of skein top as plain text. */
 #include "cmd/top_batch.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void put_head(const struct screen *s, const struct top_head *head)
 	fputs("\n\n", s->out);
 }
 
-/* Trees are indented as they are on a screen. */
+/* Indent the rows of trees as on a screen. */
 static void put_row_name(struct table *t, const struct top_row *row)
 {
 	char name[4096];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Trees as rows: the call tree below each program, or the callers and callees of one function.
- * What is below a row is shown if the user has opened it, if the filter has found something there,
- * or if it is much. Only where paths part are rows indented, so that deep stacks stay on screen.
+ * Make rows from trees: the call tree below each program, or the callers and callees of one
+ * function. The children of a row are shown if the user has opened the row, if the filter matches
+ * below the row, or if the row has a large share. Only rows at which paths part are indented, so
+ * that deep stacks stay on screen.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include "cmd/top_model.h"
 
-/* A node that waits to be a row. */
+/* A node to become a row. */
 struct waiting {
 	uint32_t node;
 	unsigned int depth;
@@ -23,11 +24,11 @@ struct growing {
 	struct top_model *model;
 	const struct top_wish *wish;
 	const struct tree *tree;
-	bool callers; /* a row's own weight means nothing */
-	bool *found; /* by node: the filter lets it through, or something below */
+	bool callers; /* this is the callers tree, in which a row's self weight is meaningless */
+	bool *found; /* by node: the filter matches the node or something below it */
 	bool *found_below;
-	VECTOR(struct waiting) waiting; /* next last */
-	VECTOR(uint32_t) children; /* of one node */
+	VECTOR(struct waiting) waiting; /* the last one becomes a row next */
+	VECTOR(uint32_t) children; /* children of one node */
 };
 
 static const struct tree_node *node_at(const struct growing *g, uint32_t node)
@@ -40,7 +41,7 @@ static const char *name_at(const struct growing *g, uint32_t node)
 	return symbol_name(&g->model->symbols, node_at(g, node)->label);
 }
 
-/* Children have higher indexes than their parents. */
+/* Apply the filter to all nodes; children have higher indexes than their parents. */
 static int find(struct growing *g)
 {
 	const struct symbols *s = &g->model->symbols;
@@ -61,7 +62,7 @@ static int find(struct growing *g)
 	return 0;
 }
 
-/* By total unless by name: what is below a branch is most of it. */
+/* Order by total unless by name, because a branch consists mostly of what is below it. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct growing *g = context;
@@ -78,7 +79,7 @@ static int compare(const void *a, const void *b, void *context)
 	return g->wish->reverse ? -order : order;
 }
 
-/* The children of a node that are shown, in order. */
+/* List the shown children of a node in order. */
 static int list_children(struct growing *g, uint32_t node)
 {
 	g->children.count = 0;
@@ -123,7 +124,7 @@ static int push_row(struct growing *g, const struct waiting *w)
 	return vector_push(&g->model->rows, row);
 }
 
-/* Below the root, rows are not indented; nor is one that is alone. */
+/* Rows directly below the root are not indented, nor is an only child. */
 static int push_children(struct growing *g, const struct waiting *w)
 {
 	int rc = list_children(g, w->node);
@@ -141,7 +142,10 @@ static int push_children(struct growing *g, const struct waiting *w)
 	return rc;
 }
 
-/* All rows of a tree but its root. seed: tells its keys from those of others. */
+/*
+ * Make rows of all nodes of a tree except its root. seed keeps the row keys of different trees
+ * apart.
+ */
 static int grow(struct top_model *m, const struct top_wish *wish, const struct tree *t,
 		bool callers, uint64_t seed)
 {
@@ -165,7 +169,7 @@ static int grow(struct top_model *m, const struct top_wish *wish, const struct t
 	return rc;
 }
 
-/* The call tree. */
+/* Call tree */
 
 struct programs {
 	const struct profile *profile;
@@ -182,7 +186,7 @@ static unsigned int program_of(const void *context, const struct profile_sum *s,
 	return 1;
 }
 
-/* Programs are labels beside the functions: what no kind is known of is one. */
+/* Add the programs as symbols after the functions; a symbol without a kind is a program. */
 static int name_programs(struct top_model *m, struct programs *ret)
 {
 	const struct profile *p = &m->part;
@@ -221,7 +225,7 @@ static int tree_rows(struct top_model *m, const struct top_wish *wish)
 	return rc;
 }
 
-/* Callers and callees. */
+/* Callers and callees */
 
 static int push_heading(struct top_model *m, const char *text)
 {
@@ -236,7 +240,7 @@ static int push_heading(struct top_model *m, const char *text)
 	return vector_push(&m->rows, row);
 }
 
-/* The function itself, between who calls it and what it calls. */
+/* Push the row of the function itself, between its callers and its callees. */
 static int push_itself(struct top_model *m, uint32_t symbol, const struct tree *callees)
 {
 	const struct tree_node *root = &callees->nodes.items[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The picture of `skein top`, from the top to the bottom. What a small terminal has no room for
- * is left out, the least important first: rows are what is left to the last.
+ * Draw the screen of `skein top`, from the top to the bottom. On a small terminal, parts are left
+ * out, the least important first and the rows last.
  */
 #include "cmd/top_draw.h"
 
@@ -11,18 +11,18 @@
 
 #include "cmd/top_screen.h"
 
-#define NAME_LINES 4 /* for the whole name of the row under the cursor, at most */
+#define NAME_LINES 4 /* most lines for the full name of the row under the cursor */
 #define MODULE_COLUMNS 24
-#define LEAST_NAME_COLUMNS 30 /* beside modules */
+#define LEAST_NAME_COLUMNS 30 /* columns needed for a name to show modules, too */
 
-/* Which lines there are. */
+/* The parts of the screen that are shown, and where. */
 struct layout {
 	bool title, facts, tabs, chosen, name, keys;
-	unsigned int first; /* line of the titles of columns; rows follow */
+	unsigned int first; /* line of the column titles; rows follow */
 	unsigned int rows;
 };
 
-/* A line is drawn by putting text behind text. */
+/* The position of the next text in a line. */
 struct pen {
 	unsigned int row, column;
 };
@@ -32,7 +32,7 @@ static void write_text(struct pen *p, enum top_style style, const char *text)
 	p->column += top_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END, NULL);
 }
 
-/* Text that is left out when it does not fit as a whole. */
+/* Write text only if it fits as a whole. */
 static bool write_whole(struct pen *p, enum top_style style, const char *text)
 {
 	struct top_text t;
@@ -88,7 +88,7 @@ static void draw_facts(const struct top_facts *f, struct pen p)
 	}
 }
 
-/* Callers are only there when a function was chosen. */
+/* The tab of callers exists only when a function was chosen. */
 static bool has_tab(const struct top_ui *ui, enum top_view view)
 {
 	const struct top_level *l = top_ui_level(ui);
@@ -107,7 +107,7 @@ static void draw_tabs(const struct top_ui *ui, struct pen p)
 
 		if (!has_tab(ui, view))
 			continue;
-		/* where there is no room for all, at least the one that is shown is named */
+		/* a narrow screen shows at least the name of the current tab */
 		snprintf(text, sizeof(text), "%d %s", view + 1,
 			 here || top_screen_columns() >= 90 ? top_view_word(view) : "");
 		if (top_screen_columns() < 90 && !here)
@@ -138,7 +138,7 @@ static void draw_filter(const struct top_ui *ui, struct pen *p)
 	}
 }
 
-/* What the rows are narrowed to. */
+/* Show the filter and the foci that restrict the rows. */
 static void draw_chosen(const struct top_ui *ui, struct pen p)
 {
 	const struct profile *whole = ui->model.window.profile;
@@ -174,7 +174,7 @@ static enum top_style heat_of(const struct top_ui *ui, const struct top_row *row
 						   TOP_STYLE_PLAIN;
 }
 
-/* Columns for the module, at the right edge; 0: none. */
+/* Return the columns for the module at the right edge; 0 for none. */
 static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
 {
 	enum top_view view = top_ui_level(ui)->view;
@@ -196,7 +196,7 @@ static void draw_branch(struct pen *p, const struct top_row *row, bool here)
 	const char *mark = !row->branch ? "  " : row->open ? utf8 ? "▾ " : "- " :
 							     utf8 ? "▸ " : "+ ";
 	char text[128];
-	/* deep rows do not leave the screen */
+	/* limit the indentation, so that deep rows stay on the screen */
 	int indent = row->depth > 1 ? (int)(row->depth - 1) * 2 : 0;
 	int most = (int)top_screen_columns() / 2;
 
@@ -219,7 +219,7 @@ static void fill_line(unsigned int row)
 	top_put(row, 0, TOP_STYLE_PLAIN, true, blank, width, TOP_CUT_END, NULL);
 }
 
-/* Returns whether the name was cut. */
+/* Draw a row; return whether its name was cut. */
 static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigned int line,
 		     bool here)
 {
@@ -275,12 +275,12 @@ static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t coun
 		l->first = l->cursor;
 	if (rows && l->cursor >= l->first + rows)
 		l->first = l->cursor - rows + 1;
-	/* no empty lines at the end while there are rows above */
+	/* leave no empty lines at the end while there are rows above */
 	if (l->first + rows > count)
 		l->first = count > rows ? count - rows : 0;
 }
 
-/* What cannot be seen of the row under the cursor, in as many lines as it needs. */
+/* Get the full name and module of the row under the cursor; return the lines needed. */
 static unsigned int name_text(const struct top_ui *ui, char *buf, size_t size)
 {
 	const struct top_row *row = top_ui_row(ui);
@@ -296,7 +296,7 @@ static unsigned int name_text(const struct top_ui *ui, char *buf, size_t size)
 	return lines < 1 ? 1 : lines > NAME_LINES ? NAME_LINES : lines;
 }
 
-/* Line by line, cut where the last one ends. */
+/* Draw the name line by line, cut at the end of the last line. */
 static void draw_name(const char *text, unsigned int line, unsigned int lines)
 {
 	unsigned int width = top_screen_columns();
@@ -344,7 +344,7 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 	size_t count = ui->model.rows.count;
 	char name[4096];
 	unsigned int lines = name_text(ui, name, sizeof(name));
-	/* what lies over the last rows must not cover the one that it tells of */
+	/* the lines over the last rows must not cover the row that they describe */
 	unsigned int free_rows = l->name && l->rows > lines ? l->rows - lines + 1 : l->rows;
 	struct pen p = {l->first + 2, 2};
 

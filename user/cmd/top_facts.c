@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Facts of a window as a whole, the most important first: a narrow terminal has no room for all. */
+/*
+ * Collect facts about the whole window, the most important first, because a narrow terminal has
+ * no room for all.
+ */
 #include "cmd/top_facts.h"
 
 #include <inttypes.h>
@@ -27,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct top_facts *f, bool 
 	f->count++;
 }
 
-/* A CPU is busy for that part of its samples that were due and not idle. */
+/* Add the load: the share of the due samples that were not idle is the busy part of the CPUs. */
 static void add_load(struct top_facts *f, const struct recent_window *w)
 {
 	const struct recent_account *a = &w->account;
@@ -42,7 +45,7 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 		    (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
-/* The samples of running threads that are lost, by the most frequent reason. */
+/* Add the lost samples of running threads, with the most frequent reason. */
 static void add_lost_samples(struct top_facts *f, const struct recent_account *a)
 {
 	uint64_t lost = 0, most = 0, stolen = a->lost[LOSS_STOLEN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of a window as a whole, above its rows: words of trust and of Python's lock. */
+/* Facts about the whole window, shown above its rows: load, losses, and use of Python's GIL. */
 #ifndef SKEIN_CMD_TOP_FACTS_H
 #define SKEIN_CMD_TOP_FACTS_H
 
@@ -17,17 +17,23 @@ struct top_facts {
 	unsigned int count;
 };
 
-/* cost: the part of one CPU that skein itself takes, with its helpers. 0 or -ENOMEM. */
+/*
+ * Collect the facts of a window. cost is the part of one CPU that skein itself uses, including
+ * its helpers. Return 0 or -ENOMEM.
+ */
 int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t event,
 		 double cost);
 
-/* CPU time of this process and its children so far, ns. */
+/* Return the CPU time of this process and its children so far, ns. */
 uint64_t top_own_cpu(void);
 
-/* "host, 99 Hz, last 10 s" */
+/* Write a title such as "host, 99 Hz, last 10 s" into buf and return buf. */
 char *top_title(const struct recent_window *w, uint32_t event, char *buf, size_t size);
 
-/* What the rows are narrowed to, such as "process python3 4711, 12 % of all"; "" nothing. */
+/*
+ * Describe the foci that restrict the rows, such as "process python3 4711, 12 % of all"; "" for
+ * none.
+ */
 char *top_focus_text(const struct top_focus *foci, size_t count, uint64_t all, char *buf,
 		     size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What keys do. */
+/* Handle the keys of `skein top`. */
 #include <limits.h>
 #include <ncurses.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void move_to(struct top_ui *ui, size_t row)
 	l->moved = l->cursor != 0;
 }
 
-/* Headings are stepped over. */
+/* Return whether a row is a heading, which the cursor skips. */
 static bool is_heading(const struct top_row *row)
 {
 	return row->kind == TOP_HEADING && !row->depth && !row->group;
@@ -69,7 +69,7 @@ static bool is_tree(const struct top_ui *ui)
 	return view == TOP_TREE || view == TOP_CALLERS;
 }
 
-/* Callers and callees are those of a function that was chosen. */
+/* The callers view exists only when a function was chosen. */
 static bool has_view(const struct top_ui *ui, enum top_view view)
 {
 	if (view != TOP_CALLERS)
@@ -102,7 +102,7 @@ static void sort_by(struct top_ui *ui, enum top_sort sort)
 	ui->stale = true;
 }
 
-/* Programs of a call tree are no functions. */
+/* Focus on the function under the cursor; the programs of a call tree are no functions. */
 static int focus_function(struct top_ui *ui)
 {
 	const struct top_row *row = top_ui_row(ui);
@@ -128,7 +128,7 @@ static int open_row(struct top_ui *ui)
 	return row && row->branch && !row->open ? top_ui_toggle(ui, row, true) : 0;
 }
 
-/* Close what is open; from what is not, up to what it belongs to. */
+/* Close an open row; from a closed row, move to its parent. */
 static int close_row(struct top_ui *ui)
 {
 	const struct top_row *row = top_ui_row(ui);
@@ -167,7 +167,7 @@ static void begin_typing(struct top_ui *ui)
 	memcpy(ui->typed, top_ui_level(ui)->pattern, sizeof(ui->typed));
 }
 
-/* Cut the last character off, which may have several bytes. */
+/* Remove the last character, which may have several bytes. */
 static void rub_out(char *text)
 {
 	size_t size = strlen(text);
@@ -189,7 +189,7 @@ static void type(struct top_ui *ui, unsigned int c)
 	ui->typed[used + size] = '\0';
 }
 
-/* What is typed filters at once. */
+/* Handle a key while a filter is typed; the filter applies at once. */
 static void typing_key(struct top_ui *ui, unsigned int key, bool code)
 {
 	if (!code && (key == KEY_ESCAPE || key == KEY_RETURN || key == '\r')) {
@@ -208,7 +208,7 @@ static void typing_key(struct top_ui *ui, unsigned int key, bool code)
 	top_ui_filter(ui, ui->typed);
 }
 
-/* Keys without a character. */
+/* Handle keys without a character. */
 static int special_key(struct top_ui *ui, unsigned int key)
 {
 	switch (key) {
@@ -239,7 +239,7 @@ static int special_key(struct top_ui *ui, unsigned int key)
 	}
 }
 
-/* What changes how things are shown. */
+/* Handle keys that change how the rows are shown. */
 static void look_key(struct top_ui *ui, unsigned int key)
 {
 	if (key == 's')
@@ -291,7 +291,7 @@ static int plain_key(struct top_ui *ui, unsigned int key)
 
 int top_ui_key(struct top_ui *ui, unsigned int key, bool code)
 {
-	if (ui->help) { /* any key leaves it */
+	if (ui->help) { /* any key leaves the help */
 		ui->help = false;
 		ui->quit = !code && key == 'q';
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What `skein top` shows: the window, narrowed to what the user has chosen. */
+/* Compute the rows of `skein top`: the window, narrowed to the foci that the user has chosen. */
 #include "cmd/top_model.h"
 
 #include <errno.h>
@@ -72,14 +72,16 @@ int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row
 	return 0;
 }
 
-/* Narrowing. */
+/* Narrowing */
 
 static bool same_process(const struct top_focus *f, const struct process *p)
 {
 	return p->host == f->host && p->pid == f->pid && p->born == f->born;
 }
 
-/* Whether a sum belongs to the group in focus, as groups_of() tells groups apart. */
+/*
+ * Return whether a sum belongs to the group in focus; groups are distinguished as in groups_of().
+ */
 static bool in_group(const struct profile *p, const struct top_focus *f,
 		     const struct profile_sum *s)
 {
@@ -121,7 +123,7 @@ uint32_t top_symbol(const struct top_model *m, const struct top_focus *f)
 	return alike;
 }
 
-/* By stack: whether a function is on it. */
+/* Compute for each stack whether the function in focus is on it. */
 static void find_stacks(const struct top_model *m, const struct top_focus *f, bool *holds)
 {
 	const struct profile *p = &m->part;
@@ -136,7 +138,7 @@ static void find_stacks(const struct top_model *m, const struct top_focus *f, bo
 	}
 }
 
-/* Leave those sums in the part that are in focus. */
+/* Keep only the sums in the part that are in focus. */
 static int narrow(struct top_model *m, struct top_focus *f)
 {
 	bool *holds = f->function ? calloc(m->part.stack_count + 1, sizeof(*holds)) : NULL;
@@ -163,7 +165,7 @@ static int narrow(struct top_model *m, struct top_focus *f)
 	return 0;
 }
 
-/* All sums of the event, then those in focus. */
+/* Take all sums of the event, then apply each focus. */
 static int narrow_all(struct top_model *m, const struct top_wish *wish)
 {
 	const struct profile *p = m->window.profile;
@@ -184,7 +186,7 @@ static int narrow_all(struct top_model *m, const struct top_wish *wish)
 	return rc;
 }
 
-/* The life of a model. */
+/* Life of a model */
 
 uint64_t top_key(const struct symbols *s, uint32_t symbol)
 {
@@ -253,7 +255,7 @@ int top_model_take(struct top_model *m, const struct recent_window *w)
 	m->event = profile_main_event(w->profile);
 	rc = note_kinds(m);
 	if (rc)
-		m->window.profile = NULL; /* it stays the caller's */
+		m->window.profile = NULL; /* the caller keeps the profile */
 	return rc;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The numbers in front of a row of `skein top`. */
+/* Format the numbers in front of a row of `skein top`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/top_draw.h"
 
-/* "12.3%" in six columns; "" of nothing. */
+/* Format a percentage as "12.3%" in six columns; "" if the part is 0. */
 static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (part && whole)
@@ -16,7 +16,7 @@ static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 	return buf;
 }
 
-/* Trees are sorted by total when others are by self. */
+/* Return the sort order; trees are sorted by total where other views are sorted by self. */
 static enum top_sort sort_of(const struct top_ui *ui)
 {
 	enum top_view view = top_ui_level(ui)->view;
@@ -25,12 +25,12 @@ static enum top_sort sort_of(const struct top_ui *ui)
 	return tree && ui->sort == TOP_BY_SELF ? TOP_BY_TOTAL : ui->sort;
 }
 
-/* A title, marked if rows are sorted by it. Returns buf. */
+/* Format a column title, marked if the rows are sorted by the column. Return buf. */
 static char *title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
 		   char *buf, size_t size)
 {
 	const char *mark = sort_of(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
-	/* printf counts bytes: what they are more than columns is made up for */
+	/* printf pads by bytes; the mark may have more bytes than columns */
 	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
 
 	snprintf(buf, size, "%*s%s%s", pad > 0 ? pad : 0, "", mark, text);
@@ -57,7 +57,10 @@ static void put_titles(const struct top_ui *ui, enum top_view view, bool utf8, c
 			 title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total, sizeof(total)));
 }
 
-/* Of a group: its share of all that is shown, and how many CPUs it took, 100 being one. */
+/*
+ * Format the numbers of a group: its share of everything shown, and its CPU use, where 100 is one
+ * CPU.
+ */
 static void put_group(const struct top_ui *ui, const struct top_row *row, enum top_view view,
 		      char *buf, size_t size)
 {

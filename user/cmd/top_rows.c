@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions, and what samples belong to, as rows in the order asked for. */
+/* Make rows of functions, or of groups of samples, in the requested order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static int ranked(uint64_t x, uint64_t y)
 	return (x < y) - (x > y);
 }
 
-/* Equal rows stay in a fixed order, or they would dance. */
+/* Compare rows; equal rows keep a fixed order, so that they do not move from window to window. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct top_wish *wish = context;
@@ -72,7 +72,10 @@ static uint64_t group_key(const struct group *g)
 				    XXH3_64bits(numbers, sizeof(numbers)));
 }
 
-/* Programs, containers and modules are no process: the first that was met may be gone next time. */
+/*
+ * Return the row key of a group. A program, container or module is identified by its name,
+ * because its first process may be gone in the next window.
+ */
 static uint64_t key_of(enum group_by by, const struct group *g)
 {
 	const char *more = by == GROUP_PROGRAM ? g->process->container : "";

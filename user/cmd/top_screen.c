@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The terminal of `skein top`, through ncurses. */
+/* Control the terminal of `skein top` through ncurses. */
 #include "cmd/top_screen.h"
 
 #include <errno.h>
@@ -21,14 +21,17 @@
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
-/* A crash may come at any moment: all that a handler needs is made before. */
+/*
+ * State of the terminal. A crash may come at any moment, so the signal handler's data is prepared
+ * in advance.
+ */
 static struct {
-	SCREEN *screen; /* NULL: it is not open */
+	SCREEN *screen; /* NULL if the screen is not open */
 	bool utf8, colors;
-	struct termios before; /* of the terminal */
-	char restore[RESTORE_MAX]; /* what gives a terminal back */
+	struct termios before; /* terminal settings to restore */
+	char restore[RESTORE_MAX]; /* escape sequences that restore the terminal */
 	size_t restore_size;
-	int errors; /* memory that stands for stderr meanwhile; -1: none */
+	int errors; /* memfd that collects stderr while the screen is open; -1 if there is none */
 	int stderr_before;
 } top = {.errors = -1, .stderr_before = -1};
 
@@ -41,7 +44,10 @@ static const struct look {
 #undef LOOK
 };
 
-/* Names need Unicode, whatever the locale; what the terminal shows is for the locale to say. */
+/*
+ * Use a Unicode locale for names in any case; the user's locale decides whether the terminal
+ * shows UTF-8.
+ */
 static void choose_locale(void)
 {
 	setlocale(LC_CTYPE, "");
@@ -62,7 +68,10 @@ static void start_colors(void)
 		init_pair((short)(i + 1), looks[i].color, -1);
 }
 
-/* Errors of libraries, and the last words of a crash, are to be read when the screen is gone. */
+/*
+ * Collect stderr, so that errors of libraries and crash messages can be read after the screen is
+ * closed.
+ */
 static void keep_errors(void)
 {
 	top.errors = memfd_create("stderr", MFD_CLOEXEC);
@@ -71,7 +80,7 @@ static void keep_errors(void)
 		dup2(top.errors, STDERR_FILENO);
 }
 
-/* Safe in a signal handler. */
+/* Print the collected errors. Safe in a signal handler. */
 static void show_errors(void)
 {
 	char buffer[1024];
@@ -88,14 +97,17 @@ static void show_errors(void)
 	}
 }
 
-/* Give the terminal back without ncurses, which may be what has crashed, and go on crashing. */
+/*
+ * Restore the terminal without ncurses, which may be the part that crashed, then let the crash
+ * proceed.
+ */
 static void crashed(int number)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &top.before);
 	if (write(STDOUT_FILENO, top.restore, top.restore_size) < 0)
 		_exit(128 + number);
 	show_errors();
-	raise(number); /* by its default action: see SA_RESETHAND */
+	raise(number); /* SA_RESETHAND has restored the default action */
 }
 
 static void watch_crashes(bool on)
@@ -112,7 +124,7 @@ int top_screen_open(struct error *err)
 
 	choose_locale();
 	tcgetattr(STDIN_FILENO, &top.before);
-	/* signals are read between the rounds, none is ncurses's */
+	/* ncurses must handle no signals, because they are read between the rounds */
 	sigaction(SIGTSTP, NULL, &stop);
 	sigaction(SIGWINCH, NULL, &window);
 	top.screen = newterm(NULL, stdout, stdin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The terminal of `skein top`: taken over as a whole, and given back as it was, whatever happens.
- * There is one, and signal handlers must find it: its state is global.
+ * Control the terminal of `skein top`: take over the whole terminal, and restore it in all cases.
+ * The state is global, because there is one terminal and signal handlers must find the state.
  */
 #ifndef SKEIN_CMD_TOP_SCREEN_H
 #define SKEIN_CMD_TOP_SCREEN_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "cmd/top_text.h"
 
-/* X(NAME, colour of 8 (-1: the terminal's own), attributes) */
+/* X(NAME, colour of 8 (-1 for the terminal's default), attributes) */
 #define TOP_STYLES(X) \
 	X(PLAIN, -1, A_NORMAL) \
 	X(DIM, -1, A_DIM) \
@@ -30,14 +30,17 @@
 enum top_style { TOP_STYLES(TOP_STYLE_ENUM) TOP_STYLE_COUNT };
 #undef TOP_STYLE_ENUM
 
-/* Take the terminal over. What is written to stderr from now on is kept until it is given back. */
+/* Take over the terminal. Output to stderr is collected until the terminal is restored. */
 int top_screen_open(struct error *err);
-/* Give it back; then what stderr got meanwhile follows. Also if it is not open. */
+/* Restore the terminal, then print the collected stderr. Allowed also if the screen is not open. */
 void top_screen_close(void);
 
-/* The terminal has another size. */
+/* Handle a change of the terminal's size. */
 void top_screen_resize(void);
-/* Give the terminal back, stop as Ctrl-Z does, and take it over again when continued. */
+/*
+ * Restore the terminal, stop the process as Ctrl-Z does, and take over the terminal again when
+ * continued.
+ */
 void top_screen_suspend(void);
 
 unsigned int top_screen_rows(void);
@@ -45,13 +48,14 @@ unsigned int top_screen_columns(void);
 bool top_screen_utf8(void);
 
 /*
- * Text at a place, in so many columns at most and never over the edge; the cursor's row is shown
- * reversed. Returns the columns that it took. *cut (may be NULL) is set if it was cut.
+ * Put text at a position, in at most the given number of columns and never over the edge;
+ * reversed marks the cursor's row. Return the columns used. *cut (cut may be NULL) is set if the
+ * text was cut.
  */
 unsigned int top_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
 		     const char *text, unsigned int columns, enum top_cut where, bool *cut);
 
-/* The next key: false if there is none. code: it is one of KEY_*. */
+/* Get the next key; false if there is none. *code is set if the key is one of ncurses' KEY_*. */
 bool top_screen_key(unsigned int *key, bool *code);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is known of the terminal. A file of its own: <term.h> defines many common words. */
+/* Query terminfo. This is a file of its own because <term.h> defines many common words. */
 #include <errno.h>
 #include <ncurses.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int top_terminal_check(struct error *err)
 				 "is, such as xterm, or use -b for plain tables",
 				 name ? name : "");
 	able = cursor_address && clear_screen;
-	del_curterm(cur_term); /* newterm() makes one of its own */
+	del_curterm(cur_term); /* newterm() makes its own */
 	if (!able)
 		return error_set(err, -ENOTTY,
 				 "top: the terminal '%s' cannot place text: set TERM to what it "
@@ -33,12 +33,12 @@ int top_terminal_check(struct error *err)
 	return 0;
 }
 
-/* Returns how much of buf is used then. */
+/* Append a sequence to buf; return the used bytes. */
 static size_t add(const char *sequence, char *buf, size_t used, size_t room)
 {
 	size_t more = sequence ? strlen(sequence) : 0;
 
-	/* delays ($<5>) are not for whoever is in a hurry */
+	/* skip sequences with delays ($<5>), which a crash handler cannot wait for */
 	if (!more || strstr(sequence, "$<") || used + more > room)
 		return used;
 	memcpy(buf + used, sequence, more);

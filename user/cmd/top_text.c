@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names as cells of a terminal, see top_text.h. */
+/* Convert names to terminal cells (top_text.h). */
 #include "cmd/top_text.h"
 
 #include <stdint.h>
@@ -9,7 +9,10 @@
 #define REPLACEMENT 0xfffd
 #define ELLIPSIS 0x2026
 
-/* Letters and marks that are written from right to left: Hebrew, Arabic and their neighbours. */
+/*
+ * Return whether a character belongs to a script written from right to left: Hebrew, Arabic and
+ * neighbouring Unicode blocks.
+ */
 static bool is_right_to_left(uint32_t c)
 {
 	return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) ||
@@ -26,7 +29,7 @@ static wchar_t harmless(uint32_t c, bool utf8)
 	return width < 1 || width > 2 || is_right_to_left(c) ? REPLACEMENT : (wchar_t)c;
 }
 
-/* How many columns a character takes that is harmless: 1 or 2. */
+/* Return the columns of a harmless character: 1 or 2. */
 static unsigned int columns_of(wchar_t c)
 {
 	int width = wcwidth(c);
@@ -34,7 +37,7 @@ static unsigned int columns_of(wchar_t c)
 	return width == 2 ? 2 : 1;
 }
 
-/* All of it, so that it is known whether it must be cut. */
+/* Read the whole text, in order to know whether it must be cut. */
 static size_t read_cells(struct top_text *t, const char *text, bool utf8)
 {
 	char clean[4 * TOP_TEXT_CELLS];
@@ -51,7 +54,7 @@ static size_t read_cells(struct top_text *t, const char *text, bool utf8)
 	return count;
 }
 
-/* How many characters at the front fit into columns. */
+/* Return how many characters at the front fit into columns. */
 static size_t front(const wchar_t *cells, size_t count, unsigned int columns)
 {
 	size_t fit = 0;

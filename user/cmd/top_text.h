@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names as cells of a terminal. What text_clean() lets through may still harm a screen of rows and
- * columns: characters of no width, marks that join others, and letters that are written from right
- * to left, which make a terminal turn a whole row around. They become U+FFFD here.
+ * Convert names to terminal cells. Some characters that text_clean() allows still break a screen
+ * of rows and columns: characters without width, marks that join others, and letters written from
+ * right to left, which make a terminal reverse a whole row. They are replaced by U+FFFD.
  */
 #ifndef SKEIN_CMD_TOP_TEXT_H
 #define SKEIN_CMD_TOP_TEXT_H
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-#define TOP_TEXT_CELLS 1024 /* characters of a name that are looked at, at most */
+#define TOP_TEXT_CELLS 1024 /* most characters of a name that are read */
 
-/* Where text is cut that is too long. */
+/* Where too long a text is cut. */
 enum top_cut { TOP_CUT_END, TOP_CUT_MIDDLE, TOP_CUT_FRONT };
 
 struct top_text {
 	wchar_t cells[TOP_TEXT_CELLS + 1]; /* ends with 0 */
-	unsigned int columns; /* that they take */
+	unsigned int columns; /* columns that the cells take */
 	bool cut;
 };
 
 /*
- * Any text, in so many columns at most. utf8: the terminal shows more than ASCII. Needs a locale
- * with Unicode.
+ * Convert any text to cells of at most the given number of columns. utf8: the terminal shows more
+ * than ASCII. Needs a locale with Unicode.
  */
 void top_text(struct top_text *ret, const char *text, unsigned int columns, enum top_cut cut,
 	      bool utf8);

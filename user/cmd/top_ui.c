@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the user has chosen: a way in, step by step, and back. */
+/* Keep the state of the user's navigation: levels, foci and filters. */
 #include "cmd/top_ui.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of trees from this part of all on are open at first. */
+/* Tree rows with at least 1 / OPEN_PART of the whole are open at first. */
 #define OPEN_PART 8
 
 static void free_level(struct top_level *l)
@@ -70,7 +70,7 @@ int top_ui_enter(struct top_ui *ui, const struct top_row *row)
 		top_focus_free(&f);
 		return rc;
 	}
-	/* among its callers and callees, the function itself has the key that it had before */
+	/* among its callers and callees, the function keeps its key */
 	top_ui_level(ui)->key = key;
 	top_ui_level(ui)->moved = top_ui_level(ui)->centre = f.function;
 	return 0;
@@ -128,7 +128,7 @@ int top_ui_toggle(struct top_ui *ui, const struct top_row *row, bool open)
 	return index_put(&top_ui_level(ui)->toggled, row->key, open);
 }
 
-/* Find the row again that the cursor was on; where it is gone, stay in its place. */
+/* Put the cursor on the row that it was on; if the row is gone, keep the position. */
 static void place_cursor(struct top_ui *ui)
 {
 	struct top_level *l = top_ui_level(ui);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user of `skein top` does: where the cursor is, what is chosen, typed, open, paused. */
+/*
+ * State of the user interface of `skein top`: the cursor, foci, filters, open rows, and whether
+ * it is paused.
+ */
 #ifndef SKEIN_CMD_TOP_UI_H
 #define SKEIN_CMD_TOP_UI_H
 
@@ -7,55 +10,57 @@
 
 #define TOP_TYPED_MAX 128
 
-/* One step on the way in; each but the first is narrowed by one focus more than that before. */
+/* One level of navigation; each level after the first has one focus more than the level before. */
 struct top_level {
 	enum top_view view;
 	uint64_t key; /* of the row under the cursor */
-	size_t cursor, first; /* that row, and the first one on screen */
-	bool moved; /* the cursor stays with its row; else at the top */
-	bool centre; /* its row is to be shown among those around it */
-	char pattern[TOP_TYPED_MAX]; /* of the filter; "": none */
+	size_t cursor, first; /* index of that row, and of the first row on screen */
+	bool moved; /* the cursor follows its row; otherwise it stays at the top */
+	bool centre; /* show the cursor's row in the middle of the screen */
+	char pattern[TOP_TYPED_MAX]; /* of the filter; "" if there is none */
 	regex_t filter; /* compiled, if there is a pattern */
-	struct index toggled; /* rows of trees that the user has opened or closed */
+	struct index toggled; /* tree rows that the user has opened or closed */
 	unsigned int open_part; /* see struct top_wish */
 };
 
-/* Zeroed and given to top_ui_begin(). */
+/* The user interface; must be zeroed, then passed to top_ui_begin(). */
 struct top_ui {
 	struct top_model model;
 	VECTOR(struct top_level) levels; /* at least one */
-	VECTOR(struct top_focus) foci; /* one less */
+	VECTOR(struct top_focus) foci; /* one less than levels */
 	enum top_sort sort;
 	bool reverse;
-	bool paused; /* what is shown stays; sampling goes on */
+	bool paused; /* the shown window stays while sampling continues */
 	bool help;
-	bool typing; /* a filter */
-	bool bad_pattern; /* what is typed is no regular expression (yet): the last one holds */
+	bool typing; /* a filter is being typed */
+	/* the typed text is no valid regular expression yet; the last valid filter stays */
+	bool bad_pattern;
 	char typed[TOP_TYPED_MAX];
 	bool quit;
-	bool stale; /* rows are to be made anew */
-	size_t page; /* rows on screen, as drawn last */
+	bool stale; /* the rows must be made again */
+	size_t page; /* rows on screen when last drawn */
 };
 
 int top_ui_begin(struct top_ui *ui, enum top_view view, enum top_sort sort);
 void top_ui_free(struct top_ui *ui);
 
 struct top_level *top_ui_level(const struct top_ui *ui);
-/* NULL: there are no rows. */
+/* Return the row under the cursor; NULL if there are no rows. */
 const struct top_row *top_ui_row(const struct top_ui *ui);
 
-/* Make the rows anew if anything has changed: 0 or -ENOMEM. */
+/* Make the rows again if anything has changed. Return 0 or -ENOMEM. */
 int top_ui_update(struct top_ui *ui);
 
 /*
- * A key was pressed: a code of ncurses (KEY_*) if code is set, else a character. 0 or -ENOMEM.
+ * Handle a key: an ncurses code (KEY_*) if code is set, otherwise a character. Return 0 or
+ * -ENOMEM.
  */
 int top_ui_key(struct top_ui *ui, unsigned int key, bool code);
 
-/* Lines of the help, "keys\twhat they do", until NULL. */
+/* Lines of the help, "keys\taction", ending with NULL. */
 extern const char *const top_help[];
 
-/* For top_keys.c. Each 0 or -ENOMEM. */
+/* The following functions are for top_keys.c. Those that return int return 0 or -ENOMEM. */
 int top_ui_enter(struct top_ui *ui, const struct top_row *row);
 void top_ui_leave(struct top_ui *ui);
 void top_ui_view(struct top_ui *ui, enum top_view view);

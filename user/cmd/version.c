@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein version: which skein this is, and what it was built with. */
+/* skein version: show the version of skein and of its libraries. */
 #include <bpf/libbpf.h>
 #include <elfutils/version.h>
 #include <errno.h>
