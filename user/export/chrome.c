@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Chrome's trace event format: what every timeline viewer reads, and no more than that.
+ * Export to Chrome's trace event format, using only the features that every timeline viewer
+ * reads.
  *
- * CPUs are the threads of a process called CPUs. A thread's track tells its states as slices; who
- * woke it is an arrow from the track of the waker. Times are us, with three digits for the ns,
- * since a little before the first. There is no place for samples, and states are slices like
- * others.
+ * CPUs are the threads of a process called CPUs. A thread's track shows the thread's states as
+ * slices; an arrow from the waker's track shows a wake-up. Times are in us with three digits for
+ * ns, and start shortly before the first record. The format has no place for samples, and its
+ * slices do not distinguish states.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,19 +19,22 @@
 #include "export/gzip.h"
 #include "export/timeline.h"
 
-/* Numbers that no kernel gives: the process of CPUs, and its threads from there on. */
+/*
+ * Numbers that the kernel never assigns: the pid of the process called CPUs; the tids of its
+ * threads follow.
+ */
 #define CPUS_PID 0x7fe00000ULL
 #define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu) & 0xffff))
 
 struct chrome {
 	struct timeline timeline;
 	struct json json;
-	FILE *gzip; /* a stream around the file; NULL: not compressed */
-	uint64_t base; /* the time called 0, ns: readers drop what lies before */
-	uint64_t wakes; /* ids of arrows */
+	FILE *gzip; /* a compressing stream around the file; NULL if not compressed */
+	uint64_t base; /* the time shown as 0, ns; readers drop records before it */
+	uint64_t wakes; /* number of arrows so far, used as their ids */
 };
 
-/* Whose track. */
+/* The thread or CPU that a track belongs to. */
 struct track {
 	uint64_t pid, tid;
 };
@@ -75,7 +79,7 @@ static void write_duration(struct chrome *c, uint64_t time, uint64_t end)
 	json_decimal(&c->json, (int64_t)(since_base(c, end) - since_base(c, time)), 3);
 }
 
-/* What a track is called, and where it stands among others. */
+/* Write metadata that names a track or process. */
 static void write_name(struct chrome *c, const char *what, struct track track, const char *name)
 {
 	struct json *j = begin_event(c, "M", track, c->base);
@@ -193,7 +197,7 @@ static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const stru
 	return check(c);
 }
 
-/* Who woke, for people: the thread's name, or the interrupt. */
+/* Return the name of a waker for display: the thread's name, or the kind of interrupt. */
 static const char *waker_name(const struct chrome *c, const struct timeline_lane *waker)
 {
 	if (waker->lane.kind == LANE_INTERRUPT)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Spans added up in steps. A span costs the same however long it is: only its ends are touched. */
+/*
+ * Count simultaneous time spans in steps. The cost of a span does not depend on its length,
+ * because only its ends are stored.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +23,10 @@ static int begin(struct crowd *c)
 	return 0;
 }
 
-/* Two steps become one. What covers one of them whole is a part from then on. */
+/*
+ * Merge each pair of steps into one. Spans that covered one of the two steps completely become
+ * parts of the merged step.
+ */
 static void widen(struct crowd *c)
 {
 	int64_t level = 0;
@@ -73,7 +79,7 @@ int crowd_each(const struct crowd *c, uint64_t end,
 	int rc = 0;
 
 	for (size_t i = 0; i < c->used && time < end && !rc; i++) {
-		/* The recording may end within the last step. */
+		/* the recording may end within the last step */
 		uint64_t length = end - time < c->step ? end - time : c->step;
 		double number;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many at once: time spans, in any order, become a number over time. The memory does not
- * grow with the recording: when it gets long, the steps get longer.
+ * Count simultaneous time spans, added in any order, as a number over time. The memory does not
+ * grow with the length of the recording: the steps become longer instead.
  */
 #ifndef SKEIN_EXPORT_CROWD_H
 #define SKEIN_EXPORT_CROWD_H
@@ -11,20 +11,21 @@
 
 #define CROWD_STEPS 65536
 
-/* Zeroed but for start: nothing yet. */
+/* Counts of simultaneous spans; zero everything except start to begin. */
 struct crowd {
-	uint64_t start; /* ns: what lies before counts as here */
+	uint64_t start; /* ns; earlier times count as this time */
 	uint64_t step; /* ns, a power of two times 2^20 (about 1 ms) */
-	size_t used; /* steps up to the last one met */
-	uint64_t *parts; /* ns within this step of spans that begin or end in it */
-	int64_t *rises; /* spans that cover all of the steps from here on, less those that did */
+	size_t used; /* steps up to the last one with a span */
+	uint64_t *parts; /* ns per step, of spans that begin or end in the step */
+	/* change, at each step, of the number of spans that cover steps completely */
+	int64_t *rises;
 };
 
-/* A span from time to end (ns): 0 or -ENOMEM. */
+/* Add a span from time to end (ns). Return 0 or -ENOMEM. */
 int crowd_add(struct crowd *c, uint64_t time, uint64_t end);
 /*
- * Call each(time, mean number in the step from there on) for steps in order up to end (ns), where
- * the number changes; the last one is 0. Stops at the first error and returns it.
+ * Call each(time, mean number in the step from time on) for the steps in order up to end (ns)
+ * where the number changes; the last number is 0. Stop at the first error and return it.
  */
 int crowd_each(const struct crowd *c, uint64_t end,
 	       int (*each)(void *context, uint64_t time, double number), void *context);

@@ -9,22 +9,22 @@
 #include "analyze/profile.h"
 #include "base/pipe.h"
 
-/* What may be asked of a format, beside the choice of samples. */
+/* Options of a format, besides the choice of samples. */
 struct export_options {
 	bool threads; /* a root frame per thread, not only per process */
-	bool pids; /* tell processes of one name apart */
+	bool pids; /* distinguish processes of the same name */
 	bool containers; /* a root frame per container or cgroup */
-	bool annotate; /* folded: _[k], _[j] suffixes */
-	bool icicle; /* svg: the root stands at the top */
-	uint64_t width; /* svg: px; 0: what suits */
-	struct profile_view view; /* of formats that show stacks */
-	/* Of formats that show time, ns since the recording began; to 0: to the end. */
+	bool annotate; /* folded: suffixes such as _[k] and _[j] */
+	bool icicle; /* svg: put the root at the top */
+	uint64_t width; /* svg: px; 0 means the default */
+	struct profile_view view; /* for formats that show stacks */
+	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
 	uint64_t from, to;
 };
 
 /*
- * X(name, "as it is called", ".ending of files that are in it", flags, "what is in it").
- * name_sink() makes its sink.
+ * X(name, "name of the format", ".suffix of its files", flags, "description"). name_sink() makes
+ * the sink.
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
@@ -50,34 +50,36 @@ struct export_options {
 
 enum {
 	EXPORT_BINARY = 1,
-	EXPORT_ONLY_SCHED = 2, /* it shows the scheduler's records and nothing else */
+	EXPORT_ONLY_SCHED = 2, /* shows only the scheduler's records */
 };
 
 struct export_format {
 	const char *name;
-	const char *suffix; /* file ending that chooses it, such as ".folded" */
+	const char *suffix; /* file suffix that selects the format, such as ".folded" */
 	const char *summary;
 	bool binary;
 	bool only_sched;
-	/* a sink that writes to out when it is finished (or before); out stays the caller's */
+	/* Make a sink that writes to out by the time it is finished; the caller keeps out. */
 	int (*sink)(struct sink **ret, FILE *out, const struct export_options *o,
 		    struct error *err);
 };
 
-/* Ends with a NULL name. */
+/* The table ends with a NULL name. */
 extern const struct export_format export_formats[];
 
 /*
- * A sink for formats that show a profile as a whole: it builds the profile and
- * has write() put it on out when it is finished. write() need not check out
- * for errors.
+ * Make a sink for formats that write a whole profile: the sink builds the profile and calls
+ * write() when it is finished. write() need not check out for errors.
  */
 typedef int profile_writer(FILE *out, const struct profile *p, const struct export_options *o,
 			   struct error *err);
 int profile_export(struct sink **ret, profile_writer *write, FILE *out,
 		   const struct export_options *o, struct error *err);
 
-/* By name, or by the ending of a path (the longest that fits); NULL if there is none. */
+/*
+ * Return the format with a name, or with the longest suffix that a path ends with; NULL if there
+ * is none.
+ */
 const struct export_format *export_format_named(const char *name);
 const struct export_format *export_format_for_path(const char *path);
 
@@ -88,15 +90,15 @@ EXPORT_FORMATS(EXPORT_SINK)
 #undef EXPORT_SINK
 
 /*
- * The flame graph page. before: NULL, or the profile that p is compared with, each as shares of
- * its own total. Errors of out stay with it.
+ * Write the flame graph page. before is NULL, or the profile that p is compared with, both as
+ * shares of their totals. Write errors stay in out.
  */
 int html_write(FILE *out, const struct profile *p, const struct profile *before,
 	       const struct export_options *o, struct error *err);
 
 /*
- * A flame graph as an SVG picture. before: NULL, or the profile that it is compared with: colours
- * then tell whose share of all samples grew (red) or shrank (blue).
+ * Write a flame graph as an SVG picture. before is NULL, or the profile that p is compared with;
+ * colours then show the frames whose share of all samples grew (red) or shrank (blue).
  */
 int svg_write(FILE *out, const struct profile *p, const struct profile *before,
 	      const struct export_options *o, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Facts in words. */
+/* Describe the origin and the losses of a trace in words. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

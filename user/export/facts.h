@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a trace comes from and what is missing in it, in a few words. */
+/* Short descriptions of where a trace comes from and what is missing in it. */
 #ifndef SKEIN_EXPORT_FACTS_H
 #define SKEIN_EXPORT_FACTS_H
 
@@ -9,9 +9,15 @@
 
 #define FACTS_SIZE 512
 
-/* "web-1, Linux 6.1.0 x86_64, 2023-11-14 22:13:21 UTC"; raw bytes. Returns buf, of FACTS_SIZE. */
+/*
+ * Write, for example, "web-1, Linux 6.1.0 x86_64, 2023-11-14 22:13:21 UTC" into buf, of
+ * FACTS_SIZE bytes, without cleaning. Return buf.
+ */
 char *facts_origin(const struct timeline *t, char *buf);
-/* "lost: 7 ring full, 7 not delivered", or "" if nothing is; once the timeline has ended. */
+/*
+ * Write, for example, "lost: 7 ring full, 7 not delivered", or "" without losses. Call this after
+ * the timeline has ended.
+ */
 char *facts_losses(const struct timeline *t, char *buf);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The processed profile of the Firefox Profiler (profiler.firefox.com), version 65: what comes
- * later is made from it by all readers, and the first of the later ones is not known to all.
+ * Export to the processed profile format of the Firefox Profiler (profiler.firefox.com), version
+ * 65. All readers can upgrade this version to later ones, while not all readers know the versions
+ * after it.
  *
- * Times are ms since the recording began; what was lost are markers of a thread of that name.
+ * Times are in ms since the start of the recording. Losses are markers of a thread called "lost
+ * records".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +23,7 @@
 #endif
 
 #define FORMAT_VERSION 65
-#define NS_DIGITS 6 /* of a ms */
+#define NS_DIGITS 6 /* decimal digits from ms to ns */
 
 static int firefox_begin(struct timeline *t)
 {
@@ -35,7 +37,7 @@ static int firefox_sample(struct timeline *t, const struct sample *sample)
 	return gather_sample(&((struct firefox *)t)->gather, t, sample);
 }
 
-/* A time as ms since the recording began. */
+/* Write a time as ms since the start of the recording. */
 static void write_time(struct firefox *f, uint64_t time)
 {
 	json_decimal(&f->json, (int64_t)(time - f->timeline.profile->host.start), NS_DIGITS);
@@ -77,7 +79,7 @@ static void write_field(struct json *j, const char *key, const char *label, cons
 	json_object_end(j);
 }
 
-/* How the viewer shows losses. */
+/* Write how the viewer shows the markers of losses. */
 static void write_marker_schema(struct firefox *f)
 {
 	struct json *j = firefox_column(f, "markerSchema");
@@ -115,7 +117,7 @@ static void write_extensions(struct json *j)
 	json_object_end(j);
 }
 
-/* In which units samples are: their times, and what else there may be of each. */
+/* Write the units of sample times and of optional values of samples. */
 static void write_units(struct json *j)
 {
 	json_key(j, "sampleUnits");
@@ -126,7 +128,7 @@ static void write_units(struct json *j)
 	json_object_end(j);
 }
 
-/* ms between samples of a CPU. */
+/* Write the sampling interval of a CPU in ms. */
 static void write_interval(struct firefox *f)
 {
 	const struct profile *p = f->timeline.profile;
@@ -175,8 +177,8 @@ static void write_meta(struct firefox *f)
 }
 
 /*
- * A pid as readers tell processes apart: of the programs that one pid ran (and of processes of
- * other hosts) those behind the first are 100.1, 100.2, ...
+ * Write a pid that is unique, as readers require: if a pid ran several programs, or several hosts
+ * used the same pid, the second and later processes are written as 100.1, 100.2, ...
  */
 static int write_pid(struct firefox *f, uint32_t process)
 {
@@ -196,7 +198,7 @@ static int write_pid(struct firefox *f, uint32_t process)
 	return 0;
 }
 
-/* Text from a process, made clean. */
+/* Write a process's text, cleaned. */
 static void write_clean(struct firefox *f, const char *key, const char *text)
 {
 	char clean[256];
@@ -214,7 +216,10 @@ static void begin_thread(struct firefox *f)
 	json_array_end(j);
 }
 
-/* Whose samples come: with their event, if there are several. */
+/*
+ * Write the thread and process that the following samples belong to, and their event if there are
+ * several.
+ */
 static int write_whose(struct firefox *f, const struct gathered *g, bool several_events)
 {
 	static const struct process no_process = {.comm = "", .exe = ""};
@@ -244,8 +249,8 @@ static int write_whose(struct firefox *f, const struct gathered *g, bool several
 }
 
 /*
- * Weights are time where the event is a clock, else numbers. What a thread's clock ran is also the
- * CPU time that it took, in us.
+ * Write the weights of samples: time if the event is a clock, else counts. The weight of a clock's
+ * sample is also the CPU time that the thread used, in us.
  */
 static void write_weights(struct firefox *f, size_t from, size_t to)
 {
@@ -312,7 +317,7 @@ static void write_loss_data(struct firefox *f, const struct loss *l)
 	json_object_end(j);
 }
 
-/* A marker of each loss: where it is, by its reason. */
+/* Write a marker for each loss at the time of the loss, named by its reason. */
 static int write_loss_markers(struct firefox *f)
 {
 	const struct loss *losses = f->timeline.losses.items;
@@ -340,13 +345,13 @@ static int write_loss_markers(struct firefox *f)
 	for (size_t i = 0; i < count; i++)
 		write_time(f, losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
 	json_array_end(j);
-	firefox_numbers(f, "phase", 1, count); /* from one time to another */
+	firefox_numbers(f, "phase", 1, count); /* phase 1: an interval */
 	firefox_numbers(f, "category", CATEGORY_OTHER, count);
 	json_object_end(j);
 	return rc;
 }
 
-/* A thread that has nothing but what was lost. */
+/* Write a thread that holds only the markers of losses. */
 static int write_losses(struct firefox *f)
 {
 	struct json *j = &f->json;

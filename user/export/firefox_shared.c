@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables that all threads share. */
+/* Write the tables that all threads of a Firefox profile share. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void write_falses(struct firefox *f, const char *name, size_t count)
 	json_array_end(j);
 }
 
-/* A number that is nothing if it is 0. */
+/* Write a number; null if it is 0. */
 static void write_optional(struct json *j, uint64_t number)
 {
 	if (number)
@@ -70,7 +70,7 @@ static int number_of(struct numbering *n, uint32_t string, uint32_t *ret)
 	return 0;
 }
 
-/* Functions, their objects and sources, from the frames that are there. */
+/* Collect the functions, their resources and their sources from the frames in use. */
 static int find_functions(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;
@@ -226,7 +226,7 @@ static void write_objects(struct firefox *f)
 	write_numbering(f, "name", &f->resources);
 	nulls(f, "lib", resources);
 	nulls(f, "host", resources);
-	firefox_numbers(f, "type", 1, resources); /* a library */
+	firefox_numbers(f, "type", 1, resources); /* type 1: a library */
 	json_object_end(&f->json);
 	firefox_table(f, "sources", sources);
 	write_numbering(f, "filename", &f->sources);
@@ -238,7 +238,7 @@ static void write_objects(struct firefox *f)
 	json_object_end(&f->json);
 }
 
-/* Tables of what skein has no use for. */
+/* Write empty tables for features that skein does not use. */
 static void write_empty(struct firefox *f, const char *table, const char *const *columns)
 {
 	firefox_table(f, table, 0);

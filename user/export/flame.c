@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Building the tree of a flame graph. A label is a kind, a name and a module; two profiles share
- * their labels, so that what is equal in both meets in one node.
+ * Build the tree of a flame graph. A label is a kind, a name and a module; two profiles share
+ * their labels, so that equal frames of both become one node.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,10 +20,11 @@ struct labelling {
 	struct names *labels;
 	const struct profile *profile;
 	const struct export_options *options;
-	bool common; /* names that two profiles have in common */
+	bool common; /* use names that two profiles have in common */
 	bool several_events;
 	uint32_t *of_frame;
-	uint32_t (*of_thread)[ROOTS_MAX]; /* by index of thread, last: no thread */
+	/* by thread index; the last entry is for samples without a thread */
+	uint32_t (*of_thread)[ROOTS_MAX];
 	uint32_t *of_event;
 	uint32_t ends[END_COUNT], no_stack, unknown;
 	unsigned int thread_depth;
@@ -60,7 +61,7 @@ static int label(struct labelling *l, enum flame_kind kind, const char *name, co
 static enum flame_kind kind_of(const struct profile_frame *f)
 {
 	if (f->function == PROFILE_NONE && f->mapping == PROFILE_NONE)
-		return FLAME_BROKEN; /* nothing is known of it */
+		return FLAME_BROKEN; /* nothing is known of the frame */
 	switch (f->f.kind) {
 	case FRAME_KERNEL:
 		return FLAME_KERNEL;
@@ -182,7 +183,7 @@ static int tree_of(struct tree *ret, struct labelling *l)
 	return rc;
 }
 
-/* The child of a node with a label, which is made if there is none. */
+/* Get the child of a node with a label; create the child if there is none. */
 static int child_of(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
 		    uint32_t *ret)
 {
@@ -201,11 +202,12 @@ static int child_of(struct flame *f, struct index *children, uint32_t parent, ui
 	return index_put(children, key, *ret);
 }
 
-/* Lay a tree over what is there. */
+/* Merge a tree into the nodes that exist. */
 static int add_tree(struct flame *f, struct index *children, const struct tree *t,
 		    enum flame_side side)
 {
-	uint32_t *place = calloc(t->nodes.count, sizeof(*place)); /* of the tree's nodes */
+	/* the flame node of each node of the tree */
+	uint32_t *place = calloc(t->nodes.count, sizeof(*place));
 	int rc = place ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < t->nodes.count && !rc; i++) {
@@ -242,7 +244,7 @@ static int by_name(const void *a, const void *b, void *flame)
 	return order ? order : (int)flame_kind(flame, x) - (int)flame_kind(flame, y);
 }
 
-/* Link the children of a node in the order of their names; list is for use in between. */
+/* Link the children of a node in the order of their names; list is working memory. */
 static int sort_children(struct flame *f, uint32_t node, uint32_t **list, size_t *capacity)
 {
 	struct flame_node *nodes = f->nodes.items;

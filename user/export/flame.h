@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks as one tree of named frames, of one profile or of two laid over each other. */
+/* Merge stacks into a tree of named frames, of one profile or of two. */
 #ifndef SKEIN_EXPORT_FLAME_H
 #define SKEIN_EXPORT_FLAME_H
 
@@ -9,7 +9,7 @@
 
 #define FLAME_NONE UINT32_MAX
 
-/* What a frame is, which is how pictures colour it. X(NAME, "word of legends") */
+/* The kind of a frame, which decides its colour: X(NAME, "word in legends") */
 #define FLAME_KINDS(X) \
 	X(ROOT, "program or thread") X(NATIVE, "native") X(KERNEL, "kernel") X(JAVA, "Java") \
 	X(JIT, "JIT") X(PYTHON, "Python") X(BROKEN, "truncated or unknown")
@@ -23,12 +23,12 @@ const char *flame_kind_word(enum flame_kind kind);
 /* Which of two profiles. */
 enum flame_side { FLAME_NOW, FLAME_BEFORE, FLAME_SIDES };
 
-/* Children have higher indexes than their parents. Node 0 is the root: all samples. */
+/* A node; children have higher indexes than their parents. Node 0 is the root: all samples. */
 struct flame_node {
 	uint32_t label;
-	uint32_t parent, first_child, next_sibling; /* siblings by name; FLAME_NONE: none */
-	uint32_t depth; /* of the root 0 */
-	uint64_t count[FLAME_SIDES]; /* samples, with everything below */
+	uint32_t parent, first_child, next_sibling; /* siblings by name; FLAME_NONE if none */
+	uint32_t depth; /* 0 for the root */
+	uint64_t count[FLAME_SIDES]; /* samples, including everything below */
 };
 
 struct flame {
@@ -37,16 +37,16 @@ struct flame {
 };
 
 /*
- * The tree of a profile: below the root stand the frames that options ask for above the stacks
- * (and the event, where there are several), then what a stack that is not whole begins with.
- * before: NULL, or another profile; functions then go by the names that both have in common
- * (analyze/diff_names.h). 0 or a negative errno; free it with flame_free().
+ * Build the tree of a profile. Below the root are the root frames that the options select (and
+ * the event, if there are several), then the mark of an incomplete stack, then the stack. before
+ * is NULL, or another profile; functions then have the names that both profiles have in common
+ * (analyze/diff_names.h). Return 0 or a negative errno; free the tree with flame_free().
  */
 int flame_build(struct flame *ret, const struct profile *p, const struct profile *before,
 		const struct export_options *o);
 void flame_free(struct flame *f);
 
-/* Of a node: as raw as it came from whoever was profiled. */
+/* Return the name of a node, uncleaned. */
 const char *flame_name(const struct flame *f, uint32_t node);
 const char *flame_module(const struct flame *f, uint32_t node); /* without folders; or "" */
 enum flame_kind flame_kind(const struct flame *f, uint32_t node);

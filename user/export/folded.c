@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Folded stacks: one line per path, "root;...;leaf COUNT", for flame graphs.
- * COUNT is a number of samples: viewers add it up and call it that.
+ * Export folded stacks: one line per path, "root;...;leaf COUNT", for flame graphs. COUNT is a
+ * number of samples, because viewers add up and label the numbers as samples.
  *
- * The lines are what all readers agree on: sorted, unique, UTF-8, at least
- * two frames, an integer. ';' parts frames and has no escape, so it becomes
- * ':'. flamegraph.pl takes a second number at the end of a line for a
- * differential column, so no frame ends with a space and digits.
+ * The lines follow the rules that all readers accept: sorted, unique, UTF-8, at least two frames,
+ * an integer. ';' separates frames and has no escape, so a ';' in a name becomes ':'.
+ * flamegraph.pl reads a second number at the end of a line as a differential column, so no frame
+ * ends with a space and digits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,17 +24,21 @@
 struct folding {
 	const struct profile *profile;
 	const struct export_options *options;
-	struct names names;			   /* of frames as they are written */
-	uint32_t *frame_names;			   /* by index of frame */
-	uint32_t (*thread_names)[TREE_MAX_PREFIX]; /* by index of thread, last: no thread */
-	unsigned int thread_depth;		   /* how many of them */
+	struct names names;			   /* of frames, as written */
+	uint32_t *frame_names;			   /* by frame index */
+	/* by thread index; the last entry is for samples without a thread */
+	uint32_t (*thread_names)[TREE_MAX_PREFIX];
+	unsigned int thread_depth;		   /* number of names per thread */
 	uint32_t ends[END_COUNT], no_stack, unknown;
-	uint32_t *events; /* the root frames, when there are several events */
+	uint32_t *events; /* root frames if there are several events */
 	bool several_events;
-	bool common; /* names that two recordings have in common */
+	bool common; /* use names that two recordings have in common */
 };
 
-/* Length of the white space beyond ASCII that begins at s; flamegraph.pl's \s knows it. */
+/*
+ * Return the length of the non-ASCII white space at s, 0 if there is none; \s of flamegraph.pl
+ * matches these characters.
+ */
 static size_t wide_space(const char *s)
 {
 	static const char *const spaces[] = {"\u00a0", "\u1680", "\u2000", "\u2001", "\u2002",
@@ -50,7 +54,7 @@ static size_t wide_space(const char *s)
 	return 0;
 }
 
-/* Make clean text fit for a frame, in place. */
+/* Make clean text valid as a frame, in place. */
 static void tame(char *text, bool no_spaces)
 {
 	char *to = text, *digits;
@@ -68,11 +72,11 @@ static void tame(char *text, bool no_spaces)
 		digits[-1] = '_';
 }
 
-/* Number the text of a frame as it will be written. */
+/* Get the number of a frame's text in its written form. */
 static int number_name(struct folding *f, const char *text, bool no_spaces, const char *suffix,
 		       uint32_t *ret)
 {
-	/* A cleaned byte may take three. */
+	/* cleaning may turn one byte into three */
 	size_t size = 3 * strlen(text) + strlen(suffix) + 2;
 	char *clean = malloc(size);
 	int rc;
@@ -87,7 +91,7 @@ static int number_name(struct folding *f, const char *text, bool no_spaces, cons
 	return rc;
 }
 
-/* The suffixes that palettes of flame graphs know. */
+/* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
 static const char *annotation(const struct folding *folding, const struct profile_frame *f)
 {
 	if (!folding->options->annotate)
@@ -127,7 +131,7 @@ static int name_frames(struct folding *f)
 	return rc;
 }
 
-/* The frames above a thread's stacks, by its index, PROFILE_NONE: no thread. */
+/* Get the root frames of a thread by its index, PROFILE_NONE for samples without a thread. */
 static int name_thread(struct folding *f, uint32_t thread, uint32_t *names)
 {
 	struct root roots[ROOTS_MAX];
@@ -189,11 +193,11 @@ static unsigned int prefix(const void *context, const struct profile_sum *s, uin
 	return depth;
 }
 
-/* What stands in a file between two siblings: a node's own line or all lines below it. */
+/* A part of the file: the line of a node itself, or all lines below the node. */
 struct item {
 	const char *name;
 	size_t name_size;
-	char behind[24]; /* what follows the name: " COUNT" or ";" */
+	char behind[24]; /* follows the name: " COUNT" or ";" */
 	uint32_t node;
 };
 
@@ -205,9 +209,9 @@ struct writer {
 	FILE *out;
 	const struct folding *folding;
 	const struct tree *tree;
-	struct items items;   /* a stack: what is still to be written, next last */
+	struct items items;   /* a stack of the items still to be written; the last one is next */
 	VECTOR(char) path;    /* of the node whose children are being written */
-	VECTOR(size_t) sizes; /* of path at each depth */
+	VECTOR(size_t) sizes; /* length of path at each depth */
 };
 
 static unsigned char byte_at(const struct item *i, size_t at)
@@ -216,8 +220,8 @@ static unsigned char byte_at(const struct item *i, size_t at)
 }
 
 /*
- * The order of whole lines by their bytes, backwards, since they go onto a
- * stack. No name has a ';', so all lines below a node stand together.
+ * Compare whole lines by their bytes, in descending order because the items are pushed on a
+ * stack. No name contains ';', so all lines below a node stay together.
  */
 static int later(const void *a, const void *b)
 {
@@ -242,7 +246,7 @@ static int push_item(struct writer *w, uint32_t node, bool below)
 	return vector_push(&w->items.list, item);
 }
 
-/* Put everything that stands below a node onto the stack. */
+/* Push all items below a node on the stack. */
 static int push_children(struct writer *w, uint32_t parent)
 {
 	const struct tree_node *nodes = w->tree->nodes.items;
@@ -262,7 +266,7 @@ static int push_children(struct writer *w, uint32_t parent)
 	return rc;
 }
 
-/* Go down into a node: its name becomes part of the path, which its end mark will take off. */
+/* Enter a node: append its name to the path, and push an end mark that removes the name again. */
 static int enter(struct writer *w, const struct item *item)
 {
 	struct item end = {.name = NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Folded stacks of two profiles side by side: both are sorted, so their lines are merged. */
+/* Write the folded stacks of two profiles side by side, by merging their sorted lines. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,13 +12,13 @@
 struct column {
 	char *text;
 	size_t size;
-	const char *at; /* the next line */
-	const char *space; /* in it, behind the stack */
+	const char *at; /* start of the next line */
+	const char *space; /* the space after the stack in the next line */
 	uint64_t total;
 	double scale;
 };
 
-/* Lines end with a space and a number. */
+/* Find the space before the number at the end of a line. */
 static void find_space(struct column *c)
 {
 	const char *end = strchr(c->at, '\n');
@@ -62,7 +62,10 @@ static int make_column(struct column *c, const struct profile *p, const struct e
 	return 0;
 }
 
-/* The order of stacks in both columns: as their lines are sorted, by bytes with the space. */
+/*
+ * Compare the stacks of both columns in the order of the sorted lines: by bytes, including the
+ * space.
+ */
 static int compare(const struct column *a, const struct column *b)
 {
 	size_t x, y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of export formats, and what formats that show a whole profile share. */
+/* Table of export formats, and the sink shared by formats that write a whole profile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ const struct export_format *export_format_for_path(const char *path)
 	return longest;
 }
 
-/* A sink around a profile's sink, which knows where the profile goes. */
+/* A sink that wraps a profile's sink and holds the output and its options. */
 struct profile_exporter {
 	struct sink sink;
 	struct sink *inner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples, kept until all have come, then sorted. */
+/* Collect samples in memory and sort them when all are there. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void gather_free(struct gather *g)
 	index_free(&g->track_of);
 }
 
-/* A tid fits into 32 bits; one that does not is as good as another. */
+/* The map's key has 32 bits for the tid; larger (invalid) tids are truncated. */
 static int track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *ret)
 {
 	struct track fresh = {PROFILE_NONE, thread};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All samples in memory, for formats that tell one thread after the other: 32 bytes each, and
- * while they come up to twice that.
+ * Keep all samples in memory, for formats that write one thread after the other: 32 bytes each,
+ * up to twice that while samples are added.
  */
 #ifndef SKEIN_EXPORT_GATHER_H
 #define SKEIN_EXPORT_GATHER_H
@@ -15,40 +15,47 @@ struct gathered {
 	uint32_t event; /* index */
 	uint32_t track; /* number */
 	uint32_t node; /* of stacks */
-	uint32_t order; /* in which they came */
+	uint32_t order; /* position in the order of arrival */
 };
 
 /* A thread under all its names, in one program of its process. */
 struct track {
-	uint32_t process; /* index; PROFILE_NONE: not known */
-	uint32_t thread; /* the newest of its names, as an index; PROFILE_NONE: not known */
+	uint32_t process; /* index; PROFILE_NONE if unknown */
+	uint32_t thread; /* index of its newest name; PROFILE_NONE if unknown */
 };
 
 struct gather {
 	struct stacks stacks;
 	VECTOR(struct gathered) samples;
-	VECTOR(struct track) tracks; /* of those that have samples, as they came */
+	/* those that have samples, in the order of their first samples */
+	VECTOR(struct track) tracks;
 	struct index track_of; /* (process, tid) -> number */
 };
 
-/* Begin with the entities of a timeline. 0 or a negative errno; free it in both cases. */
+/*
+ * Begin with the entities of a timeline. Return 0 or a negative errno; call gather_free() in both
+ * cases.
+ */
 int gather_begin(struct gather *g, const struct timeline *t, bool lines);
 int gather_sample(struct gather *g, const struct timeline *t, const struct sample *s);
 void gather_free(struct gather *g);
 
-/* Samples by event and track, each in the order of time. */
+/* Sort the samples by event and track, and each group by time. */
 void gather_by_time(struct gather *g);
 
-/* A row of the sorted samples that have an event and a track, from `from` on: where it ends. */
+/*
+ * Return the end of the row of sorted samples, starting at from, that have the same event and
+ * track.
+ */
 size_t gather_row(const struct gather *g, size_t from);
 
-/* The event of a sample; one without a name if the trace has lost it. */
+/* Return the event of a sample; an event without a name if the trace has lost it. */
 const struct event *gather_event(const struct timeline *t, const struct gathered *s);
 
 #define TRACK_NAME_SIZE 192
 /*
- * "comm (pid)", or "comm (pid): thread (tid)", behind "host: " if there are several; raw bytes.
- * Returns buf, of TRACK_NAME_SIZE.
+ * Write "comm (pid)" or "comm (pid): thread (tid)", prefixed with "host: " if there are several
+ * hosts, into buf, of TRACK_NAME_SIZE bytes, without cleaning. Return buf.
  */
 char *track_name(const struct profile *p, const struct track *t, char *buf);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* zlib, streaming onto a FILE. */
+/* Compress with zlib, streaming to a FILE. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 int gzip_begin(struct gzip *g, FILE *out)
 {
 	*g = (struct gzip){.out = out};
-	/* 16: a gzip header; zlib's own has no name and no time in it. */
+	/* 16 selects a gzip header, which zlib writes without a name and a time */
 	return deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			    Z_DEFAULT_STRATEGY) == Z_OK
 		       ? 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gzip stream (RFC 1952) onto a FILE. The same bytes always give the same file. */
+/* Write a gzip stream (RFC 1952) to a FILE. Equal input always gives equal output. */
 #ifndef SKEIN_EXPORT_GZIP_H
 #define SKEIN_EXPORT_GZIP_H
 
@@ -10,19 +10,19 @@
 struct gzip {
 	z_stream z;
 	FILE *out;
-	int error; /* the first; nothing is written after it */
+	int error; /* the first error; nothing is written after it */
 };
 
-/* Each: 0, -ENOMEM, or why out takes no more. */
+/* Begin, continue and end a stream. Each returns 0, -ENOMEM, or the write error of out. */
 int gzip_begin(struct gzip *g, FILE *out);
 int gzip_write(struct gzip *g, const void *data, size_t size);
 int gzip_end(struct gzip *g);
-/* Release it at any point after gzip_begin(), also after gzip_end(). */
+/* Release the stream at any point after gzip_begin(), also after gzip_end(). */
 void gzip_free(struct gzip *g);
 
 /*
- * A stream that compresses what is written to it onto out, until it is closed, which fails when
- * out takes no more. NULL without memory; out stays the caller's.
+ * Return a stream that compresses to out; closing it fails if out has a write error. NULL if
+ * memory ran out; the caller keeps out.
  */
 FILE *gzip_stream(FILE *out);
 

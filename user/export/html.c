@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The flame graph page: one HTML file that holds everything and fetches nothing. The page itself is
- * made from user/view/ when skein is built (tools/page); here goes in what it shows, as JSON in a
- * script element that no browser runs. Every text is cleaned and escaped, and the page only ever
- * uses it as text.
+ * Export the flame graph page: one HTML file that contains everything and fetches nothing. The
+ * page is built from user/view/ when skein is built (tools/page). This file adds the data as JSON
+ * in a script element that browsers do not execute. Every text is cleaned and escaped, and the
+ * page only inserts data as text.
  *
- * Of each profile (the page compares two): a calling-context tree as columns, and the sums of every
- * node and thread, so that the page itself can merge, split, hide and turn it around.
+ * For each profile (the page compares two), the data are a calling-context tree as columns, and
+ * the sums of every node and thread, so that the page can merge, split, hide and invert the tree.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-#define BREAKAGES_TOLD 20 /* at most */
+#define BREAKAGES_TOLD 20 /* most reasons written */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
 		       FRAME_JAVA == 5 && FRAME_END == 6,
@@ -38,21 +38,21 @@ struct place {
 	uint64_t count, weight;
 };
 
-/* One of the page's profiles while it is being written. */
+/* One of the page's profiles while it is written. */
 struct side {
 	const struct profile *profile;
 	struct symbols symbols;
 	uint32_t ends[END_COUNT], no_stack; /* symbols */
-	struct tree tree; /* its labels are symbols */
+	struct tree tree; /* labels are symbols */
 	VECTOR(struct place) places;
-	uint32_t *label_of; /* by symbol: number in the page; INDEX_NONE: not used */
-	VECTOR(uint32_t) labels; /* symbols, by number */
+	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
+	VECTOR(uint32_t) labels; /* symbols by number */
 };
 
 struct page {
 	struct json json;
-	struct names strings; /* cleaned; by number */
-	int error; /* sticky, the first */
+	struct names strings; /* cleaned texts by number */
+	int error; /* the first error; sticky */
 };
 
 static uint32_t fail(struct page *p, int rc)
@@ -62,10 +62,10 @@ static uint32_t fail(struct page *p, int rc)
 	return 0;
 }
 
-/* The number of a text in the page's table; 0 after a failure, which is kept. */
+/* Return the number of a text in the page's table; 0 after an error, which is kept in p->error. */
 static uint32_t string(struct page *p, const char *text)
 {
-	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char *clean = malloc(size);
 	uint32_t ret = 0;
 
@@ -82,7 +82,7 @@ static void put_string(struct page *p, const char *text)
 	json_uint(&p->json, string(p, text));
 }
 
-/* As the value of a key, for what is told once. */
+/* Write a text as the value of a key, for texts used once. */
 static void put_text(struct page *p, const char *key, const char *text)
 {
 	json_key(&p->json, key);
@@ -118,7 +118,7 @@ static int by_node(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* One place for each node, thread and event. */
+/* Merge places that have equal node, thread and event. */
 static void merge_places(struct side *side)
 {
 	struct place *to = side->places.items;
@@ -159,7 +159,9 @@ static int number_labels(struct side *side)
 	return rc;
 }
 
-/* common: by the names that it has in common with another one. */
+/*
+ * Prepare one profile. common: use the symbol names that it has in common with the other profile.
+ */
 static int make_side(struct side *side, const struct profile *p, bool common)
 {
 	struct tree_view view = {.prefix = prefix, .context = side};
@@ -192,7 +194,7 @@ static void free_side(struct side *side)
 	free(side->label_of);
 }
 
-/* How many machines the processes ran on; a trace may be many that were merged. */
+/* Return the number of machines that the processes ran on; a merged trace may have several. */
 static uint64_t count_hosts(const struct profile *profile)
 {
 	struct index seen = {0};
@@ -205,7 +207,7 @@ static uint64_t count_hosts(const struct profile *profile)
 			continue;
 		count++;
 		if (index_put(&seen, host, 1) < 0)
-			break; /* no memory: at least so many */
+			break; /* out of memory; the count is a lower bound */
 	}
 	index_free(&seen);
 	return count;
@@ -239,7 +241,10 @@ static void write_infos(struct page *p, const struct profile *profile)
 	json_array_end(&p->json);
 }
 
-/* What is known of the stacks of an event, and what breaks most of those that are not whole. */
+/*
+ * Write how complete the stacks of an event are, and the most frequent reasons for incomplete
+ * ones.
+ */
 static void write_stacks(struct page *p, const struct profile *profile, uint32_t event)
 {
 	struct json *j = &p->json;
@@ -271,9 +276,9 @@ static void write_loss(struct page *p, const char *word, const char *text, uint6
 }
 
 /*
- * What became of the samples of an event that were due on the whole machine, whatever part of them
- * the profile shows. The page compares losses with these: nobody knows of which process a lost
- * sample was. Nothing is written of a trace without accounts.
+ * Write the account of an event: what became of the due samples of the whole machine, whatever
+ * part of them the profile shows. The page compares losses with these numbers, because the
+ * process of a lost sample is unknown. Write nothing for a trace without accounts.
  */
 static void write_account(struct page *p, const struct profile *profile, uint32_t event)
 {
@@ -289,13 +294,16 @@ static void write_account(struct page *p, const struct profile *profile, uint32_
 	json_object_end(&p->json);
 }
 
-/* Of what is lost, samples that were due, or all else: reason, what that means, records; three each. */
+/*
+ * Write losses as triples of reason, explanation and record count: losses of due samples, or all
+ * others.
+ */
 static void write_lost(struct page *p, const char *key, const uint64_t *by_reason, bool due)
 {
 	json_key(&p->json, key);
 	json_array(&p->json);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
-		/* time that the host took is no sample of this machine, see losses_of() */
+		/* time taken by the host is no sample of this machine, see losses_of() */
 		if (reason != LOSS_STOLEN && loss_reason_is_due(reason) == due)
 			write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
 				   by_reason[reason]);
@@ -306,10 +314,11 @@ static void write_lost(struct page *p, const char *key, const uint64_t *by_reaso
 	json_array_end(&p->json);
 }
 
-/* What is lost of one event, or (0) of none. */
+/* Write the losses of one event, or (0) those of no event. */
 static void write_losses(struct page *p, const struct profile *profile, uint64_t event)
 {
-	uint64_t by_reason[LOSS_COUNT] = {0}; /* LOSS_NONE: one that this version does not know */
+	/* LOSS_NONE stands for reasons unknown to this version */
+	uint64_t by_reason[LOSS_COUNT] = {0};
 
 	for (uint32_t i = 0; i < profile->loss_count; i++) {
 		const struct loss *l = &profile->losses[i];
@@ -343,7 +352,7 @@ static void write_events(struct page *p, const struct profile *profile)
 	json_array_end(j);
 }
 
-/* name, pid, container, control group, program: five numbers each. */
+/* Write five numbers per process: name, pid, container, control group, program. */
 static void write_processes(struct page *p, const struct profile *profile)
 {
 	json_key(&p->json, "processes");
@@ -360,7 +369,10 @@ static void write_processes(struct page *p, const struct profile *profile)
 	json_array_end(&p->json);
 }
 
-/* name, tid, number of the process (-1: none): three numbers each. The last is no thread. */
+/*
+ * Write three numbers per thread: name, tid, number of the process (-1 if none). The last entry
+ * stands for no thread.
+ */
 static void write_threads(struct page *p, const struct profile *profile)
 {
 	json_key(&p->json, "threads");
@@ -378,7 +390,7 @@ static void write_threads(struct page *p, const struct profile *profile)
 	json_array_end(&p->json);
 }
 
-/* A frame of each symbol that has some, to tell its kind and where it stands. */
+/* Find one frame for each symbol that has any, to get the symbol's kind and source position. */
 static uint32_t *frames_of_symbols(const struct side *side)
 {
 	size_t symbols = side->symbols.names.texts.count;
@@ -393,7 +405,7 @@ static uint32_t *frames_of_symbols(const struct side *side)
 	return frames;
 }
 
-/* name, module, kind, file, line: five numbers. */
+/* Write five numbers: name, module, kind, file, line. */
 static void write_label(struct page *p, const struct side *side, uint32_t symbol, uint32_t frame)
 {
 	const struct profile *profile = side->profile;
@@ -422,7 +434,7 @@ static void write_labels(struct page *p, const struct side *side)
 	free(frames);
 }
 
-/* Without the root; a parent is told by how far it lies back. */
+/* Write the nodes except the root; a parent is written as the distance back to it. */
 static void write_nodes(struct page *p, const struct side *side)
 {
 	struct html_column parents = {0}, labels = {0};
@@ -441,7 +453,10 @@ static void write_nodes(struct page *p, const struct side *side)
 	json_object_end(&p->json);
 }
 
-/* Weights as what is beyond a period for every sample: mostly nothing. */
+/*
+ * Write the sums. A weight is written as the difference from one period per sample, which is
+ * usually 0.
+ */
 static void write_sums(struct page *p, const struct side *side)
 {
 	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Columns of integers as text: see html_columns.h. */
+/* Encode columns of integers as text (html_columns.h). */
 #include <errno.h>
 
 #include "export/html_columns.h"
 
-#define VARINT_BYTES 10 /* of 64 bits, at most */
+#define VARINT_BYTES 10 /* bytes of a 64-bit value, at most */
 
 void html_column_put(struct html_column *c, uint64_t value)
 {
@@ -25,7 +25,7 @@ void html_column_delta(struct html_column *c, uint64_t value)
 	c->last = value;
 }
 
-/* Four characters from up to three bytes. */
+/* Encode up to three bytes as four characters. */
 static void put_group(const uint8_t *bytes, size_t count, char *text)
 {
 	static const char digits[] =

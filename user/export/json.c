@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The profile as JSON for scripts: entities, stacks as a tree, sums, accounts and losses, in the
- * words of docs/export.md. What refers to another thing does so by its position in the array of
- * its kind; null is nothing, or not known.
+ * Export the profile as JSON for scripts: entities, stacks as a tree, sums, accounts and losses,
+ * with the names that docs/export.md describes. References are positions in the array of the
+ * target's kind; null means none or unknown.
  */
 #include "base/json.h"
 
@@ -17,9 +17,9 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-#define FORMAT_VERSION 1 /* changes when a reader would have to */
+#define FORMAT_VERSION 1 /* increased for incompatible changes */
 
-/* A sum as it is written; what is equal but in the last two is one. */
+/* A sum as it is written; sums that differ only in count and weight are merged. */
 struct shown_sum {
 	uint32_t event, thread, node, flags;
 	uint64_t count, weight;
@@ -58,7 +58,7 @@ static uint32_t event_index(const struct profile *p, uint64_t id)
 	return PROFILE_NONE;
 }
 
-/* Fields that are written as something else, or mean nothing outside a trace. */
+/* Return false for fields that are written differently, or have no meaning outside the trace. */
 static bool is_plain(const char *name)
 {
 	static const char *const others[] = {"id", "host", "event", "process", "lane", "reason"};
@@ -69,7 +69,10 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-/* The fields of a record that are what they are, but a CPU that may be none. */
+/*
+ * Write the plain fields of a record. The CPU of a loss is written separately, because a loss may
+ * have none.
+ */
 static void write_fields(struct json *j, enum record_kind kind, const void *record)
 {
 	for (unsigned int i = 0; i < kinds[kind].field_count; i++) {
@@ -150,7 +153,7 @@ static void write_processes(struct writer *w)
 	json_array_end(j);
 }
 
-/* The words of flags that are set. */
+/* Write the names of the flags that are set. */
 static void write_flags(struct json *j, uint64_t flags)
 {
 	json_key(j, "flags");

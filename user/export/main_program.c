@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The program that has the most weight: all processes that run one file are one. */
+/*
+ * Find the program with the most weight; all processes that run the same file count as one
+ * program.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +12,17 @@
 
 struct program {
 	uint64_t weight;
-	uint32_t mapping; /* index; PROFILE_NONE: none is of its file */
+	uint32_t mapping; /* index; PROFILE_NONE if no mapping is of the program's file */
 };
 
 struct programs {
 	const struct profile *profile;
-	struct names paths; /* number = index in the list */
+	struct names paths; /* number = index in list */
 	VECTOR(struct program) list;
-	uint32_t *of_process; /* numbers, by index */
+	uint32_t *of_process; /* program number by process index */
 };
 
-/* The program of each process, or PROFILE_NONE where its file is unknown. */
+/* Set the program of each process; PROFILE_NONE if its file is unknown. */
 static int number_programs(struct programs *s)
 {
 	const struct program none = {0, PROFILE_NONE};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The text of perf script, which many tools read: for each sample a line that tells whose it is,
- * one for each frame, innermost first, and an empty one. PERIOD is the weight, of every sample.
+ * Export the text format of perf script, which many tools read: for each sample a line with its
+ * thread, one line for each frame, innermost first, and an empty line. PERIOD is the weight of
+ * each sample.
  *
  *	worker  100/110 [000]     1.020000:   10000000 cpu-clock:
  *	                1200 fib (/usr/bin/worker)
  *
- * Readers take lines apart by regular expressions, so what separates the parts of a line is not
- * in a part: names of threads, events and objects have no white space and no brackets, and none
- * begins like a comment. There are no comments, since Perfetto refuses them, and so no place for
- * what was lost.
+ * Readers split lines by regular expressions, so the parts of a line contain no separators: names
+ * of threads, events and objects have no white space and no brackets, and none begins like a
+ * comment. The output has no comments, because Perfetto refuses them, and so has no place for
+ * losses.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +26,8 @@ struct perf_script {
 	struct timeline timeline;
 	FILE *out;
 	struct names texts;
-	uint32_t *comms; /* text + 1 by index of thread; 0: not made yet */
-	uint32_t *symbols, *objects; /* the same by index of frame */
+	uint32_t *comms; /* text + 1 by thread index; 0 until made */
+	uint32_t *symbols, *objects; /* text + 1 by frame index; 0 until made */
 };
 
 static int check(const struct perf_script *s)
@@ -34,7 +35,10 @@ static int check(const struct perf_script *s)
 	return ferror(s->out) ? outfile_flush(s->out, "samples", NULL) : 0;
 }
 
-/* The length of the white space that begins at s, also beyond ASCII. */
+/*
+ * Return the length of the white space character at s, 0 if there is none; includes non-ASCII
+ * ones.
+ */
 static size_t space_at(const char *s)
 {
 	const char *end = s;
@@ -46,7 +50,10 @@ static size_t space_at(const char *s)
 		       : 0;
 }
 
-/* Make clean text one word, in place, without what parts an object from its symbol. */
+/*
+ * Turn clean text into one word, in place, without the brackets that separate an object from its
+ * symbol.
+ */
 static void make_word(char *text)
 {
 	char *to = text;
@@ -62,7 +69,7 @@ static void make_word(char *text)
 		*text = '_';
 }
 
-/* A clean text without white space in front, which readers take for what parts it from others. */
+/* Skip leading white space of a clean text, which readers would take for a separator. */
 static char *skip_space(char *text)
 {
 	for (size_t space; *text && (space = space_at(text)) > 0;)
@@ -70,17 +77,17 @@ static char *skip_space(char *text)
 	return text;
 }
 
-/* What readers take for the offset in a function, and cut off, becomes part of its name. */
+/* Replace "+0x" in a name, because readers would take it for an offset and cut it off. */
 static void keep_offset(char *text)
 {
 	for (char *at = text; (at = strstr(at, "+0x"));)
 		*at = '_';
 }
 
-/* A text made clean, and one word if that is asked for; its number + 1 is kept in *known. */
+/* Clean a text, as one word if word is set, and store its number + 1 in *known. */
 static const char *tamed(struct perf_script *s, const char *text, bool word, uint32_t *known)
 {
-	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char *clean = malloc(size), *begin;
 	uint32_t number;
 	int rc;
@@ -117,7 +124,7 @@ static const char *comm_of(struct perf_script *s, uint32_t thread)
 		     true, &s->comms[thread]);
 }
 
-/* The object of a frame by the names that readers know. */
+/* Return the object of a frame by the names that readers know. */
 static const char *object_name(const struct profile *p, const struct profile_frame *f, char *buf,
 			       size_t size)
 {
@@ -169,7 +176,10 @@ static void write_mark(struct perf_script *s, const char *mark)
 	fprintf(s->out, "\t%16x %s ([unknown])\n", 0, mark);
 }
 
-/* Frames from the innermost to the root, where a stack that is not whole has its mark. */
+/*
+ * Write the frames from the innermost to the root; a mark stands at the root of an incomplete
+ * stack.
+ */
 static int write_stack(struct perf_script *s, uint32_t stack)
 {
 	const struct profile *p = s->timeline.profile;

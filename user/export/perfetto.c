@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Perfetto: the file, its packets, and who is who on which machine. */
+/* Export to Perfetto: the file, its packets, and the processes and threads of each machine. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "export/perfetto.h"
 
-#define FLUSH_BYTES (128 << 10) /* of a stream; there is one per CPU */
+#define FLUSH_BYTES (128 << 10) /* of a stream; there is one stream per CPU */
 #define DEFLATE_LEVEL 4
 
 enum { TREE_PROCESS = 1, TREE_THREAD };
@@ -28,7 +28,7 @@ void perfetto_fail(struct perfetto *p, int rc)
 		p->error = rc;
 }
 
-/* Write the packets of a buffer, as one. */
+/* Write the packets of a buffer, compressed, as one packet. */
 static void write_deflated(struct perfetto *p, const struct protobuf *packets)
 {
 	uLongf size = compressBound(packets->size);
@@ -77,7 +77,7 @@ void perfetto_end(struct perfetto *p, size_t mark)
 
 void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field, const char *text)
 {
-	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char small[256];
 	char *clean = size <= sizeof(small) ? small : malloc(size);
 
@@ -90,7 +90,10 @@ void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field,
 		free(clean);
 }
 
-/* Without a release the reader takes the states of threads for those of Linux 4.4. */
+/*
+ * Return the kernel release, or a made-up one if it is missing: without a release the reader
+ * interprets thread states as those of Linux 4.4.
+ */
 static const char *release(const char *kernel)
 {
 	size_t digits = strspn(kernel, "0123456789");
@@ -137,7 +140,7 @@ static void write_clocks(struct perfetto *p, const struct host *h)
 	perfetto_end(p, packet);
 }
 
-/* In a recording nothing begins before it. */
+/* Limit a time to the start of the recording, before which nothing may begin. */
 static uint64_t since(const struct perfetto *p, uint64_t time)
 {
 	uint64_t start = p->timeline.profile->host.start;
@@ -146,8 +149,9 @@ static uint64_t since(const struct perfetto *p, uint64_t time)
 }
 
 /*
- * A process is told once, under the name of its last program: told again, it would be another one
- * to the reader if its parent has died meanwhile, and the first would run forever.
+ * Write each process once, under the name of its last program. The reader would take a second
+ * description for a new process if the parent had died in between, and the first one would never
+ * end.
  */
 static void follow_programs(struct perfetto *p)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the Perfetto format, for the files perfetto*.c alone.
+ * Internals of the Perfetto export, for perfetto*.c only.
  * https://perfetto.dev/docs/reference/trace-packet-proto
  *
- * A trace is packets, and their order does not matter: the reader sorts them by their stamps,
- * which all are of CLOCK_BOOTTIME. So each stream (the packets at large, the scheduler's events of
- * each CPU) has a buffer of its own, and a full one is deflated and written as one packet.
+ * A trace consists of packets in any order: the reader sorts them by their time stamps, which are
+ * all of CLOCK_BOOTTIME. Each stream (general packets, and the scheduler's events of each CPU)
+ * therefore has a buffer of its own, and a full buffer is compressed and written as one packet.
  */
 #ifndef SKEIN_EXPORT_PERFETTO_H
 #define SKEIN_EXPORT_PERFETTO_H
@@ -23,59 +23,59 @@ enum { PACKET_FTRACE_EVENTS = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCK_SNAPSHOT 
        PACKET_COMPRESSED = 50, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60,
        PACKET_PERF_SAMPLE = 66, PACKET_TASK_STATE = 117 };
 
-/* What is interned, and what a sequence of packets begins with, is known under its number. */
+/* Interned data and defaults are valid within the sequence of packets with the same number. */
 enum { SEQUENCE_TRACKS = 1, SEQUENCE_STATES, SEQUENCE_FIRST_EVENT };
 enum { FLAG_SEQUENCE_BEGINS = 1, FLAG_SEQUENCE_GOES_ON };
 
-/* Numbers of tracks: what they are of, and the id of that below. */
+/* Track numbers: the kind of the track, and the id of its subject below. */
 #define TRACK(kind, id) ((uint64_t)TRACK_##kind << 56 | ((id) & ((1ULL << 56) - 1)))
 enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CROWD, TRACK_LOST };
 
-/* Threads that are none, told apart from others by numbers that no kernel gives. */
+/* Tids of pseudo threads; the kernel never assigns these numbers. */
 enum { TID_LOST = 0x7ff00000, TID_OTHER = 0x7ff10000, TID_OFFLINE = 0x7ff20000,
        TID_INTERRUPT = 0x7ff30000 };
 
 struct stream {
 	struct protobuf buf;
-	size_t packet, bundle; /* marks of an open bundle */
+	size_t packet, bundle; /* marks of the open bundle */
 	bool open;
 	bool lossy; /* of the open bundle */
 };
 
-/* A CPU, or a thread, as far as the reader has been told. One for each lane. */
+/* State of a lane, a CPU or a thread, as written so far. One for each lane. */
 struct perfetto_lane {
 	struct stream events; /* of a CPU */
 	uint32_t running; /* tid on a CPU */
-	const char *comm; /* NULL: nothing told of the CPU yet */
-	int64_t left; /* how it leaves: prev_state */
-	bool goes_on; /* it does not leave */
-	uint64_t last_end; /* of a CPU's last tile, or a thread's last stretch */
-	int64_t shown; /* prev_state of that, or one of enum shown */
-	bool ran; /* its last stretch is RUNNING */
+	const char *comm; /* NULL until anything is written of the CPU */
+	int64_t left; /* prev_state with which the thread leaves the CPU */
+	bool goes_on; /* the thread does not leave */
+	uint64_t last_end; /* end of a CPU's last tile or a thread's last stretch */
+	int64_t shown; /* prev_state of the last stretch, or one of enum shown */
+	bool ran; /* the last stretch is RUNNING */
 	bool has_waits;
 };
 
 struct perfetto_process {
 	uint32_t first; /* index of its first program */
 	bool goes_on; /* another program follows in this process */
-	uint64_t ended; /* ns: none of its threads was told of later; at the end */
+	uint64_t ended; /* ns: after the last event of its threads; known at the end */
 	bool leader_died;
 };
 
-/* Records of a CPU are lost. */
+/* A time in which records of a CPU are lost. */
 struct gap {
 	uint64_t time, end;
-	uint64_t newest; /* time of the newest gap so far: what they are searched by */
+	uint64_t newest; /* latest start of any gap so far, the key of the search */
 	uint32_t lane; /* index of the CPU's lane */
 };
 
-/* A thread that is none got a CPU, which it keeps to the end, or until it gets it once more. */
+/* A pseudo thread got a CPU and keeps the CPU to the end, or until it gets the CPU again. */
 struct placeholder {
 	uint64_t time, end, cpu, tid;
 	const char *comm;
 };
 
-/* One event's samples: what their sequence has interned so far, by indexes of the profile. */
+/* Items that an event's sequence has interned so far, by profile index. */
 struct perfetto_event {
 	bool begun;
 	bool *stacks, *frames, *mappings, *functions, *sources;
@@ -91,22 +91,23 @@ struct perfetto {
 	struct protobuf deflated;
 	struct perfetto_lane *lanes; /* by index of timeline.lanes */
 	size_t lane_count;
-	struct perfetto_process *processes; /* by index of the profile */
+	struct perfetto_process *processes; /* by profile index */
 	bool leaders_freed;
-	VECTOR(struct gap) gaps; /* as they came, which is nearly in order of time */
+	VECTOR(struct gap) gaps; /* in the order of arrival, nearly the order of time */
 	VECTOR(struct placeholder) placeholders;
-	struct perfetto_event *events; /* by index of the profile; the last: of no known event */
+	/* by profile index; the last one is for samples of no known event */
+	struct perfetto_event *events;
 	VECTOR(uint64_t) path;
-	uint64_t names_told; /* wait classes: mask */
-	int error; /* sticky, the first */
+	uint64_t names_told; /* mask of interned wait classes */
+	int error; /* the first error; sticky */
 };
 
-/* perfetto.c: buffers. Failures are kept in p->error. */
+/* perfetto.c: buffers. Errors are kept in p->error. */
 void perfetto_fail(struct perfetto *p, int rc);
-/* A packet of a sequence, with a stamp (0: none); end it with perfetto_end(). */
+/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end(). */
 size_t perfetto_packet(struct perfetto *p, uint64_t time, unsigned int sequence);
 void perfetto_end(struct perfetto *p, size_t mark);
-/* Text of the trace, cleaned, as a field. */
+/* Write a text of the trace, cleaned, as a field. */
 void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field, const char *text);
 void perfetto_flush(struct perfetto *p, struct stream *s);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Perfetto: CPUs and the states of threads, as the kernel's own tracepoints would tell them.
+ * Export CPUs and thread states to Perfetto in the form of the kernel's own tracepoints.
  *
- * A switch says who leaves, in which state, and who comes: all of CPUs and most states of threads
- * follow from it. Wakings say who woke whom. What else skein knows of a thread's state (it was
- * asleep when the recording began) is told by a task state event, which has no switch.
+ * A switch holds the thread that leaves, its state, and the thread that follows; all CPU slices
+ * and most thread states follow from switches. Wakings hold the waker of a thread. Other known
+ * states of a thread (asleep when the recording began) are written as task state events, which
+ * need no switch.
  *
  * Where records are lost, a thread called [records lost] has the CPU without running, and threads
- * get the state that the reader calls unknown: there is no other way to say that nothing is known.
+ * get the state that the reader shows as unknown. The format has no other way to express unknown
+ * states.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,15 +30,16 @@ enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TA
 
 #define NORMAL_PRIORITY 120 /* priorities are not recorded */
 #define FLAG_HARD_INTERRUPT 0x08
-#define GAPS_NEAR 256 /* by a thread that becomes unknown: looked at on both sides */
+/* gaps examined on both sides of the time at which a thread becomes unknown */
+#define GAPS_NEAR 256
 
-/* prev_state of sched_switch, since Linux 4.14. */
+/* Values of prev_state in sched_switch, since Linux 4.14. */
 enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PREV_DEAD = 0x10,
        PREV_PARKED = 0x40, PREV_IDLE = 0x80, PREV_PREEMPTED = 0x100,
-       PREV_UNKNOWN = 0xfe00 /* no state: the reader shows it as unknown */ };
+       PREV_UNKNOWN = 0xfe00 /* no real state; shown as unknown */ };
 enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
 
-/* What a task state event can say. */
+/* States of a task state event. */
 enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_DEAD = 7,
        TASK_GONE = 8 };
 
@@ -49,10 +52,10 @@ static int64_t prev_state(uint64_t state)
 {
 	switch (state) {
 	case STATE_RUNNABLE:
-	case STATE_RUNNING: /* goes on */
+	case STATE_RUNNING: /* the thread goes on running */
 		return PREV_RUNNABLE;
 	case STATE_PREEMPTED:
-	case STATE_THROTTLED: /* as the kernel's tracepoint has it */
+	case STATE_THROTTLED: /* the kernel's tracepoint reports throttled threads as preempted */
 		return PREV_PREEMPTED;
 	case STATE_SLEEPING:
 		return PREV_SLEEPING;
@@ -93,7 +96,7 @@ static void close_bundle(struct perfetto *p, struct stream *s)
 	perfetto_flush(p, s);
 }
 
-/* Begin an event of a CPU, by whom is on it; end it with end_event(). */
+/* Begin an event of a CPU whose current thread is tid; end it with end_event(). */
 static size_t begin_event(struct stream *s, uint64_t cpu, uint64_t time, uint64_t tid)
 {
 	size_t mark;
@@ -155,7 +158,7 @@ static struct who tile_who(const struct perfetto *p, const struct tile *tile)
 	return thread_who(p, tile->thread);
 }
 
-/* How whoever had a tile leaves. */
+/* Return the state in which the thread of a tile leaves the CPU. */
 static int64_t tile_left(const struct tile *tile)
 {
 	if (tile->state == STATE_IDLE)
@@ -173,7 +176,7 @@ static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
 	return vector_push(&p->gaps, g);
 }
 
-/* Another thread may get the number of this one from now on. */
+/* Write that a thread was freed; another thread may reuse its tid afterwards. */
 static void write_free(struct perfetto *p, struct stream *s, uint64_t cpu, uint64_t time,
 		       struct who who)
 {
@@ -202,8 +205,8 @@ static bool is_leader(const struct perfetto *p, uint32_t thread)
 }
 
 /*
- * With the first thread of a process all others end for the reader, though that is often the first
- * to die: its number is freed when all have ended.
+ * Free the tid of a dead thread. For the reader, all threads of a process end with the first one,
+ * the leader, although the leader often dies first; so free its tid when all threads have ended.
  */
 static void note_death(struct perfetto *p, struct stream *s, const struct tile *tile,
 		       struct who who)
@@ -212,7 +215,7 @@ static void note_death(struct perfetto *p, struct stream *s, const struct tile *
 
 	if (of && is_leader(p, tile->thread))
 		of->leader_died = true;
-	else if (of) /* behind the switch that it leaves at */
+	else if (of) /* after the switch at which the thread leaves */
 		write_free(p, s, tile->cpu, tile->end + 1, who);
 }
 
@@ -224,16 +227,17 @@ static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
 		struct who leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
 				     profile->processes[i].p.comm};
 
-		if (p->processes[i].leader_died) /* behind its death */
+		if (p->processes[i].leader_died) /* after the leader's death */
 			write_free(p, s, cpu, p->processes[i].ended + 2, leader);
 	}
 }
 
 /*
- * What has a CPU of which nothing is known, or that is offline, is no thread and must not add to
- * the time that threads ran. Its slice stays, and its state leaves Running 1 ns after it got the
- * CPU, since events of one stamp have no order among streams. Noted here, and written at the end:
- * threads become unknown, and give it the CPU again, in no order of time.
+ * Note that a placeholder has a CPU because nothing is known of the CPU, or because it is
+ * offline. A placeholder is no thread and must not add to the running time of threads. Its slice
+ * stays, but its state changes from Running 1 ns after it got the CPU, because events with equal
+ * time stamps have no order among streams. Placeholders are written at the end, because threads
+ * that become unknown return the CPU to them in no order of time.
  */
 static void note_placeholder(struct perfetto *p, uint64_t time, uint64_t end, uint64_t cpu,
 			     struct who who)
@@ -251,7 +255,7 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 
 	if (!own->comm)
 		prev = (struct who){0, "swapper"};
-	/* A thread that takes another name while it runs is no switch. */
+	/* a thread that is renamed while it runs is no switch */
 	if (!own->goes_on || prev.tid != next.tid)
 		write_switch(p, &own->events, tile->cpu, tile->time, prev, own->left, next);
 	if (tile->state == STATE_UNKNOWN || tile->state == STATE_OFFLINE)
@@ -268,7 +272,10 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 	return p->error;
 }
 
-/* The stream of a waker's CPU, and who wakes. The reader does not ask on which CPU it was. */
+/*
+ * Return the stream of the waker's CPU, and the waker in *who. The reader does not use the CPU of
+ * a waking.
+ */
 static struct stream *waker_stream(struct perfetto *p, const struct stretch *s, uint64_t *cpu,
 				   struct who *who)
 {
@@ -332,7 +339,10 @@ static void write_task_state(struct perfetto *p, uint64_t time, unsigned int sta
 	perfetto_end(p, packet);
 }
 
-/* A gap with the ns behind a time in it; NULL if there is none among those near by. */
+/*
+ * Return a gap that contains a time and the ns after it; NULL if there is none among the nearest
+ * gaps.
+ */
 static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
 {
 	size_t low = 0, high = p->gaps.count;
@@ -357,8 +367,9 @@ static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
 }
 
 /*
- * A thread was in some state when a gap began, and nobody knows what it did in it. The one way to
- * say so: within the gap it gets the CPU for no time and leaves it in no known state.
+ * Write that a thread's state is unknown from the start of a gap. The only way to express an
+ * unknown state is a switch: within the gap the thread gets the CPU for zero time and leaves it
+ * in an unknown state.
  */
 static void write_unknown(struct perfetto *p, uint64_t time, struct who who)
 {
@@ -398,7 +409,7 @@ static void correct(struct perfetto *p, uint64_t time, int64_t state, struct who
 	}
 }
 
-/* What the reader has been told of the time at which a stretch begins. */
+/* Return the state that the reader shows at the start of a stretch. */
 static int64_t shown_at(const struct perfetto_lane *own, const struct timeline_lane *lane)
 {
 	if (own->ran)
@@ -412,7 +423,7 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	struct perfetto_lane *own = own_of(p, lane);
 	int64_t state = prev_state(s->state), shown = shown_at(own, lane);
 	struct who who = thread_who(p, lane->thread);
-	/* It left at this time, and that comes first. */
+	/* the thread left the CPU at s->time, and that event must come first */
 	uint64_t time = s->time + own->ran;
 
 	if (s->state == STATE_RUNNING)
@@ -431,7 +442,7 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	return p->error;
 }
 
-/* The recording ends: so do the last slices. */
+/* End the last slices of a CPU at the end of the recording. */
 static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct perfetto_lane *own = own_of(p, lane);
@@ -448,7 +459,7 @@ static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 	close_bundle(p, &own->events);
 }
 
-/* Its life is over, and not by a record: the reader would let its last state go on. */
+/* End a thread whose end no record shows; otherwise the reader would extend its last state. */
 static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
 {
 	const struct perfetto_lane *own = own_of(p, lane);
@@ -476,7 +487,10 @@ static int by_cpu_and_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* One change of state for each time that a placeholder keeps the CPU for more than 1 ns. */
+/*
+ * Write one change of state for each period in which a placeholder keeps the CPU for more than 1
+ * ns.
+ */
 static void write_placeholders(struct perfetto *p)
 {
 	const struct placeholder *items = p->placeholders.items;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Perfetto: samples with their stacks. What a stack is made of is told once, when the first sample
- * stands at it. Each event has a sequence of packets, since the reader takes its name from there.
+ * Export samples and their stacks to Perfetto. A stack is described once, before the first sample
+ * that uses it. Each event has its own sequence of packets, because the reader takes the event's
+ * name from the sequence.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "export/perfetto.h"
 
-#define FRAMES_MAX 2048 /* of a stack, as it is shown */
+#define FRAMES_MAX 2048 /* frames shown of a stack */
 
 enum { DEFAULTS_PERF_SAMPLE = 12 };
 enum { SAMPLE_DEFAULTS_TIMEBASE = 1 };
@@ -25,7 +26,7 @@ enum { MAPPING_IID = 1, MAPPING_BUILD_ID = 2, MAPPING_END_ADDRESS = 5, MAPPING_P
 enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_SOURCE, FRAME_LINE };
 enum { CALLSTACK_IID = 1, CALLSTACK_FRAME };
 
-/* Numbers are indexes of the profile + 1; behind them stand what stands for missing parts. */
+/* Interned ids are indexes in the profile + 1; the ids of stand-ins for missing parts follow. */
 static uint64_t end_frame(const struct profile *profile, unsigned int end)
 {
 	return (uint64_t)profile->frame_count + 1 + end;
@@ -51,7 +52,7 @@ static unsigned int sequence_of(const struct perfetto *p, const struct perfetto_
 	return SEQUENCE_FIRST_EVENT + (unsigned int)(e - p->events);
 }
 
-/* The first packet of an event's sequence says what a sample of it is. */
+/* Describe the samples of an event in the first packet of its sequence. */
 static void begin_event(struct perfetto *p, struct perfetto_event *e)
 {
 	static const struct event unknown = {.name = "[unknown]"};
@@ -82,7 +83,7 @@ static void begin_event(struct perfetto *p, struct perfetto_event *e)
 	perfetto_end(p, packet);
 }
 
-/* Everything is interned by a packet of its own. */
+/* Begin a packet that interns one item. */
 static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
 			     unsigned int field, uint64_t iid, size_t marks[2])
 {
@@ -93,7 +94,8 @@ static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	marks[1] = protobuf_begin(buf, PACKET_INTERNED_DATA);
 	mark = protobuf_begin(buf, field);
-	protobuf_varint(buf, STRING_IID, iid); /* all have it there */
+	/* the id has the same field number in all messages */
+	protobuf_varint(buf, STRING_IID, iid);
 	return mark;
 }
 
@@ -118,7 +120,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A build id as its bytes: false if it is none. */
+/* Intern a build-id as bytes; return false if the text is no build-id. */
 static bool intern_build_id(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			    const char *hex)
 {
@@ -155,7 +157,7 @@ static void intern_object(struct perfetto *p, const struct perfetto_event *e, ui
 	end_interned(p, mark, marks);
 }
 
-/* The number of a mapping; every frame must have one. */
+/* Return the id of a mapping, which every frame must have. */
 static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uint32_t index)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -176,7 +178,7 @@ static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uin
 	return (uint64_t)index + 1;
 }
 
-/* source: a number, 0 for none. */
+/* Write a frame; source is an id, 0 for none. */
 static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			uint64_t function, uint64_t mapping, uint64_t source,
 			const struct profile_code *f)
@@ -194,7 +196,10 @@ static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint
 	end_interned(p, mark, marks);
 }
 
-/* Names of functions are told once, those made up for a frame alone with the frame. */
+/*
+ * Return the id of a function name. Names of functions are interned once; a name made up for one
+ * frame is interned with the frame.
+ */
 static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -213,7 +218,7 @@ static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, ui
 	return iid;
 }
 
-/* The source file of a frame, told once for each function; 0: it is not known. */
+/* Return the id of a frame's source file, interned once per function; 0 if unknown. */
 static uint64_t intern_source(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -237,7 +242,7 @@ static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint3
 	if (e->frames[index])
 		return (uint64_t)index + 1;
 	e->frames[index] = true;
-	/* The reader takes frames of one name and address for one: they must agree on the line. */
+	/* the reader merges frames of equal name and address, so their lines must be equal */
 	if (f->shown && f->shown == profile_function_name(profile, index))
 		shown.line = profile->functions[f->function].f.line;
 	write_frame(p, e, (uint64_t)index + 1, intern_function(p, e, index),
@@ -245,7 +250,7 @@ static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint3
 	return (uint64_t)index + 1;
 }
 
-/* What stands for the missing part of a stack, if it is none of enum stack_end. */
+/* Stand-ins for missing parts of a stack in addition to enum stack_end. */
 enum { NO_STACK = END_COUNT, NO_FRAME };
 
 static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
@@ -267,7 +272,7 @@ static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigne
 	return iid;
 }
 
-/* The frames of a stack from the innermost on, into p->path. */
+/* Collect the frames of a stack, innermost first, in p->path. */
 static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -294,7 +299,7 @@ static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack
 		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, end)));
 }
 
-/* The number of a stack: all callers of its sample's sequence know it from then on. */
+/* Return the id of a stack in the sequence of its event; the first call interns the stack. */
 static uint64_t intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->stack_count : stack;
@@ -311,7 +316,7 @@ static uint64_t intern_stack(struct perfetto *p, struct perfetto_event *e, uint3
 	return (uint64_t)at + 1;
 }
 
-/* The event's counter on a CPU: all that its samples there weigh so far. */
+/* Return the event's counter on a CPU: the weight of all its samples on the CPU so far. */
 static uint64_t count(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
 {
 	uint32_t at = index_get(&e->totals, s->cpu);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Perfetto: tracks of skein's own: what a thread waits for, what was lost, how many at once. */
+/*
+ * Export tracks of skein's own to Perfetto: the waits of threads, losses, and counts of
+ * simultaneous threads.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +18,7 @@ enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { INTERNED_EVENT_NAMES = 2 };
 enum { NAME_IID = 1, NAME_NAME };
 
-/* Declare a track; NULL: without a name. */
+/* Declare a track; name may be NULL. */
 static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet)
 {
 	size_t mark;
@@ -53,7 +56,7 @@ static void end_event(struct perfetto *p, size_t mark, size_t packet)
 	perfetto_end(p, packet);
 }
 
-/* Two tracks: the thread's own, which others hang below, and that of its waits. */
+/* Declare two tracks: the thread's own, which is the parent of others, and the one of its waits. */
 static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct timeline_who who = timeline_who(&p->timeline, lane->thread);
@@ -71,7 +74,7 @@ static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
 	end_track(p, mark, packet);
 }
 
-/* The number of a wait class's name, told once. */
+/* Intern the name of a wait class once. */
 static void intern_wait(struct perfetto *p, enum wait_class wait)
 {
 	struct protobuf *buf = &p->packets.buf;
@@ -150,7 +153,9 @@ static void write_count(struct perfetto *p, uint64_t time, uint64_t lost)
 	end_event(p, mark, packet);
 }
 
-/* Each as an instant that says what and why, and all of them as a number that grows. */
+/*
+ * Write each loss as an instant with its kind and reason, and the sum of all losses as a counter.
+ */
 void perfetto_losses(struct perfetto *p)
 {
 	uint64_t lost = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, gzipped.
+ * Export to pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, gzipped.
  *
- * A message's fields may stand in any order, so everything is written when it
- * is first met, and the string table, which grows to the end, comes last.
- * Whose a sample is stands in labels, as strings: pprof drops numbers that are 0.
+ * The fields of a message may have any order, so each entry is written when it first occurs, and
+ * the string table, which grows until the end, is written last. Labels hold the process and
+ * thread of a sample as strings, because pprof drops numbers that are 0.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -51,18 +51,18 @@ struct label_set {
 };
 #undef LABEL_MEMBER
 
-/* What an interpreter was doing for the thread, as the label python says it. */
+/* The interpreter's state for the thread, with the text of the label python. */
 #define PYTHON_STATES(X) \
 	X(NONE, "") X(GIL, "gil") X(NO_GIL, "no gil") X(GC, "gc") X(UNREAD, "unread")
 #define PYTHON_ENUM(NAME, text) PYTHON_##NAME,
 enum python_state { PYTHON_STATES(PYTHON_ENUM) PYTHON_STATE_COUNT };
 #undef PYTHON_ENUM
 
-/* One mapping of the output: all of the trace's that are the same object. */
+/* One mapping of the output, which stands for all mappings of the same object in the trace. */
 struct object {
 	uint32_t name, build_id; /* strings */
-	uint64_t start, limit; /* addresses; limit is behind the last */
-	bool asked; /* the symbolizer was asked for every frame in it */
+	uint64_t start, limit; /* addresses; limit is the first address after the object */
+	bool asked; /* the symbolizer has looked up every frame in the object */
 	bool filed, lined, inlined; /* some frames have files, lines, inlined functions */
 };
 
@@ -73,14 +73,14 @@ struct pprof {
 	struct names strings; /* number = index in the string table */
 	struct names objects, functions, locations, label_sets; /* number + 1 = id */
 	VECTOR(struct object) object_list;
-	uint32_t *object_of; /* by index of mapping; INDEX_NONE: not used */
-	uint32_t *location_of; /* id by index of frame; 0: not used */
+	uint32_t *object_of; /* by mapping index; INDEX_NONE if not used */
+	uint32_t *location_of; /* id by frame index; 0 if not used */
 	uint32_t *labels_of; /* label set by label_index() */
 	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
-	VECTOR(uint32_t) events; /* indexes of those that have samples */
+	VECTOR(uint32_t) events; /* indexes of the events that have samples */
 	VECTOR(uint64_t) path;
-	VECTOR(uint64_t) place; /* of the location at hand: what tells it apart */
-	int error; /* sticky, the first */
+	VECTOR(uint64_t) place; /* key of the location under construction */
+	int error; /* the first error; sticky */
 };
 
 static uint32_t fail(struct pprof *p, int rc)
@@ -90,7 +90,7 @@ static uint32_t fail(struct pprof *p, int rc)
 	return 0;
 }
 
-/* Numbers; 0 after a failure, which is kept. */
+/* Return the number of a key; 0 after an error, which is kept in p->error. */
 static uint32_t number(struct pprof *p, struct names *n, const void *data, size_t size)
 {
 	uint32_t ret = 0;
@@ -99,10 +99,13 @@ static uint32_t number(struct pprof *p, struct names *n, const void *data, size_
 	return rc < 0 ? fail(p, rc) : ret;
 }
 
-/* pprof and its kind print strings as they are, so they are cleaned here. */
+/*
+ * Return the number of a string. Clean it, because pprof and similar tools print strings as they
+ * are.
+ */
 static uint32_t string(struct pprof *p, const char *text)
 {
-	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char small[256];
 	char *clean = size <= sizeof(small) ? small : malloc(size);
 	uint32_t ret;
@@ -139,9 +142,9 @@ static void flush(struct pprof *p)
 }
 
 /*
- * The id of a function, which is written when it is new. Where the name was
- * not mangled there is no system name: were both equal, pprof would take the
- * name for mangled and strip what looks like parameters.
+ * Return the id of a function; write the function if it is new. A name that was not mangled has
+ * no system name: if both were equal, pprof would take the name for a mangled one and strip parts
+ * that look like parameters.
  */
 static uint64_t function(struct pprof *p, const char *name, const char *system_name,
 			 const char *file, uint64_t line)
@@ -165,7 +168,10 @@ static uint64_t function(struct pprof *p, const char *name, const char *system_n
 	return id;
 }
 
-/* A location is put together of where it is and of its lines, the innermost function first. */
+/*
+ * Begin a location, which consists of a mapping, an address and lines, the innermost function
+ * first.
+ */
 static void begin_location(struct pprof *p, uint64_t mapping_id, uint64_t address)
 {
 	p->place.count = 0;
@@ -197,7 +203,7 @@ static void write_location(struct pprof *p, uint32_t id)
 	protobuf_end(&p->buf, mark);
 }
 
-/* The id of the location that was put together, which is written when it is new. */
+/* Return the id of the location under construction; write the location if it is new. */
 static uint32_t end_location(struct pprof *p)
 {
 	uint32_t known = p->locations.texts.count, id;
@@ -211,7 +217,7 @@ static uint32_t end_location(struct pprof *p)
 	return id;
 }
 
-/* A location that stands for something that has no address. */
+/* Return the id of a location that stands for something without an address. */
 static uint32_t remark(struct pprof *p, const char *text)
 {
 	begin_location(p, 0, 0);
@@ -219,7 +225,7 @@ static uint32_t remark(struct pprof *p, const char *text)
 	return end_location(p);
 }
 
-/* The source file of a frame; "" unknown. */
+/* Return the source file of a frame; "" if unknown. */
 static const char *file_of(const struct profile *profile, const struct profile_frame *f)
 {
 	if (f->file && *f->file)
@@ -227,7 +233,7 @@ static const char *file_of(const struct profile *profile, const struct profile_f
 	return f->function == PROFILE_NONE ? "" : profile->functions[f->function].f.file;
 }
 
-/* The object of a mapping; fresh: what it is at first if it is new. */
+/* Set the object of a mapping; fresh is the object's initial value if it is new. */
 static void add_object(struct pprof *p, uint32_t index, struct object fresh)
 {
 	if (p->object_of[index] != INDEX_NONE)
@@ -240,8 +246,8 @@ static void add_object(struct pprof *p, uint32_t index, struct object fresh)
 }
 
 /*
- * The format wants the main program first, and readers call the profile by it: it is the one with
- * the most weight, also where none of its own frames is shown.
+ * Put the main program first, as the format requires; readers name the profile after it. The main
+ * program is the one with the most weight, even if none of its own frames is shown.
  */
 static void put_main_first(struct pprof *p)
 {
@@ -266,7 +272,7 @@ static void put_main_first(struct pprof *p)
 			p->object_of[i] = 0;
 }
 
-/* The object of a mapping, stretched over one more frame. */
+/* Set the object of a mapping and extend the object to cover the frame. */
 static void use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
 {
 	const struct profile_code *f = &frame->f;
@@ -313,7 +319,10 @@ static void write_objects(struct pprof *p)
 	}
 }
 
-/* A line is of the file of its function: where it is not, that one is a function of its own. */
+/*
+ * Add the line of an inlined function. The line's file is that of its function, so a line in
+ * another file needs a function of its own.
+ */
 static void add_inlined(struct pprof *p, const struct profile_inlined *place)
 {
 	static const struct function none = {.name = "", .system_name = "", .file = ""};
@@ -340,7 +349,10 @@ static void use_frame(struct pprof *p, uint32_t index)
 		       f->f.address);
 	for (uint32_t i = 0; i + 1 < f->place_count; i++)
 		add_inlined(p, &profile->inlined[f->first_place + i]);
-	/* Readers merge functions by name, and many of Python's have one: the file is part of it. */
+	/*
+	 * readers merge functions by name, and many Python functions share a name, so the key
+	 * includes the file
+	 */
 	if (named && *named->name)
 		function_id = function(p, profile_function_name(profile, index),
 				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
@@ -352,7 +364,7 @@ static void use_frame(struct pprof *p, uint32_t index)
 	p->location_of[index] = end_location(p);
 }
 
-/* Mappings and locations of the frames that samples stand on, and of no others. */
+/* Write the mappings and locations of the frames that samples use, and no others. */
 static int use_frames(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
@@ -391,7 +403,7 @@ static enum python_state python_state_of(uint64_t flags)
 					      : PYTHON_NONE;
 }
 
-/* Label sets go by thread and what its interpreter did. */
+/* Return the index of a label set: one per thread and interpreter state. */
 static size_t label_index(const struct profile *profile, const struct profile_sum *s)
 {
 	size_t thread = s->thread == PROFILE_NONE ? profile->thread_count : s->thread;
@@ -467,7 +479,7 @@ static void write_labels(struct pprof *p, uint32_t label_set)
 #undef WRITE_LABEL
 }
 
-/* One sample: all that ended at a node of the tree of the column-th event. */
+/* Write one sample: everything that ends at a node of the tree of the column-th event. */
 static void write_sample(struct pprof *p, const struct tree *t, uint32_t node, size_t column)
 {
 	const struct tree_node *nodes = t->nodes.items;
@@ -514,7 +526,7 @@ static void write_value_type(struct pprof *p, unsigned int in, uint32_t type, co
 	protobuf_end(&p->buf, mark);
 }
 
-/* Two values per event: its samples, and their weight in its unit. */
+/* Write two value types per event: its samples, and their weight in the event's unit. */
 static void write_types(struct pprof *p)
 {
 	for (size_t i = 0; i < p->events.count; i++) {
@@ -541,7 +553,7 @@ static void write_comment(struct pprof *p, const char *text)
 	protobuf_varint(&p->buf, PROFILE_COMMENT, string(p, text));
 }
 
-/* How many stacks are whole, and what broke most of the others. */
+/* Write how many stacks are complete, and the most frequent reasons for the others. */
 static void write_completeness(struct pprof *p, uint32_t event)
 {
 	struct completeness c;
@@ -562,7 +574,7 @@ static void write_completeness(struct pprof *p, uint32_t event)
 	breakages_free(&broken);
 }
 
-/* When and where, by whom, and what is missing. */
+/* Write the time, the host and the recorder of the recording, and what is missing. */
 static void write_facts(struct pprof *p)
 {
 	const struct host *h = &p->profile->host;
@@ -615,7 +627,7 @@ static int find_events(struct pprof *p)
 	return rc;
 }
 
-/* What stands for the missing parts of stacks, where there are such. */
+/* Make the locations that stand for missing parts of stacks, if there are any. */
 static void remark_ends(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
@@ -645,7 +657,7 @@ static int begin(struct pprof *p)
 		return -ENOMEM;
 	memset(p->object_of, 0xff, (profile->mapping_count + 1) * sizeof(uint32_t));
 	memset(p->labels_of, 0xff, labels * sizeof(uint32_t));
-	/* The format wants "" first. */
+	/* the format requires string 0 to be "" */
 	string(p, "");
 	p->unknown = remark(p, "[unknown]");
 	remark_ends(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whose stacks they are, as frames above them. */
+/* Compute the root frames: the container, process and thread of a stack. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * speedscope: https://www.speedscope.app/file-format-schema.json. One profile of each event, with
- * thread after thread, each below a frame of its own, so that every sample is there once. A thread's
- * stacks stand in the order of time; equal ones in a row are one, with their weights added up.
+ * Export to speedscope: https://www.speedscope.app/file-format-schema.json. There is one profile
+ * per event, which contains thread after thread, each below a frame of its own, so that every
+ * sample occurs once. The stacks of a thread are in the order of time; equal consecutive stacks
+ * are merged and their weights added.
  *
- * The format has no place for what was lost: it stands in the name of the file.
+ * The format has no place for losses, so they are written in the name of the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct speedscope {
 	struct gather gather;
 	struct json json;
 	bool lines;
-	uint32_t track_frames; /* number of the frame of the first track; the others follow */
+	uint32_t track_frames; /* frame number of the first track; the other tracks follow */
 	VECTOR(uint32_t) path;
 };
 
@@ -57,7 +58,7 @@ static void write_frame(struct speedscope *s, const struct shown_frame *f)
 	json_object_end(&s->json);
 }
 
-/* The name of a track, made clean. */
+/* Get the cleaned name of a track. */
 static int track_string(struct speedscope *s, size_t track, const char **ret)
 {
 	char name[TRACK_NAME_SIZE];
@@ -100,7 +101,7 @@ static int write_frames(struct speedscope *s)
 	return rc;
 }
 
-/* A stack, outermost frame first, below the frame of its track. */
+/* Write a stack, outermost frame first, below the frame of its track. */
 static int write_stack(struct speedscope *s, const struct gathered *g)
 {
 	const struct stack_node *nodes = s->gather.stacks.nodes.items;
@@ -122,7 +123,10 @@ static bool is_same(const struct gathered *a, const struct gathered *b)
 	return a->node == b->node && a->track == b->track;
 }
 
-/* One profile of the samples in [from, to), equal neighbours as one; of none, an empty one. */
+/*
+ * Write one profile of the samples in [from, to), with equal neighbours merged; an empty profile
+ * if there are none.
+ */
 static int write_profile(struct speedscope *s, const char *name, size_t from, size_t to)
 {
 	const struct gathered *samples = s->gather.samples.items;
@@ -160,7 +164,7 @@ static int write_profile(struct speedscope *s, const char *name, size_t from, si
 	return rc;
 }
 
-/* The name of an event's profile, with the event where there are several. */
+/* Write the profile of an event; its name includes the event if there are several. */
 static int write_event(struct speedscope *s, bool several, size_t from, size_t to)
 {
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);

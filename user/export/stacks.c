@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stacks become nodes when they are first asked for, from the nearest known caller on. */
+/* Make nodes of stacks on first use, starting from the nearest caller that has a node. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void stacks_free(struct stacks *s)
 
 int stacks_string(struct stacks *s, const char *text, uint32_t *ret)
 {
-	size_t size = 3 * strlen(text) + 1; /* a cleaned byte may take three */
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char small[256];
 	char *clean = size <= sizeof(small) ? small : malloc(size);
 	int rc;
@@ -60,7 +60,7 @@ struct shown_frame stacks_frame(const struct stacks *s, uint32_t number)
 	return f;
 }
 
-/* Go from *node to its child of that frame, which is made if there is none. */
+/* Move *node to its child with the frame; create the child if there is none. */
 static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
 {
 	const struct stack_node fresh = {*node, frame};
@@ -78,7 +78,7 @@ static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
 	return 0;
 }
 
-/* The node below a parent of a mark with that name: a frame that is no function. */
+/* Get the node of a mark, a frame that is no function, below parent. */
 static int mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
 {
 	struct shown_frame f = {.kind = FRAME_END};
@@ -118,7 +118,10 @@ static int show_frame(struct stacks *s, uint32_t index, uint32_t *ret)
 	return rc ? rc : names_intern(&s->frames, &shown, sizeof(shown), ret);
 }
 
-/* The number of a frame of the profile, which PROFILE_NONE has lost. */
+/*
+ * Get the number of a frame of the profile; PROFILE_NONE stands for a frame that the trace has
+ * lost.
+ */
 static int frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
 {
 	struct shown_frame lost = {0};
@@ -141,7 +144,10 @@ static bool is_end(const struct profile *p, uint32_t stack)
 	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_END;
 }
 
-/* Where the frames of a stack begin: above all, or below the mark that tells how it ended. */
+/*
+ * Set the node at which the frames of a stack begin: STACKS_NONE for a complete stack, otherwise
+ * the mark that shows how the stack ended.
+ */
 static int begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 {
 	enum stack_end end = profile_stack_end(s->profile, stack);
@@ -151,7 +157,7 @@ static int begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 	return end == END_WALKED ? 0 : mark(s, *node, profile_end_name(end, text), node);
 }
 
-/* The nodes of all stacks in path, which are not known yet, below that of a known one. */
+/* Make nodes for all stacks in path below the nearest known node. */
 static int descend_path(struct stacks *s, uint32_t *node)
 {
 	const struct profile *p = s->profile;
@@ -189,7 +195,7 @@ int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
 	if (at != PROFILE_NONE)
 		node = s->node_of[at];
 	rc = descend_path(s, &node);
-	if (!rc && node == STACKS_NONE) /* nothing but a mark is known */
+	if (!rc && node == STACKS_NONE) /* the stack consists of a mark only */
 		rc = begin_path(s, stack, &node);
 	if (!rc)
 		*ret = node;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A flame graph as one static picture, for a page or a mail: no script, nothing to load, names as
- * tooltips. What it shows is what `folded` says: frames are as wide as their samples.
+ * Export a flame graph as one static picture for a page or a mail: no script, nothing to load,
+ * names as tooltips. The widths of frames are the sample counts of the format folded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,10 +18,10 @@
 #define MOST_WIDTH 20000
 #define TITLE_SIZE 14 /* px of letters */
 #define TEXT_SIZE 11
-#define NAME_BYTES 400 /* of a name, cleaned, in a tooltip */
+#define NAME_BYTES 400 /* of a name in a tooltip, cleaned */
 #define LEAST_COLUMNS 3 /* of a name on a frame */
 #define GONE_ROWS 8
-#define LEAST_GONE 0.1 /* percent; less is added up */
+#define LEAST_GONE 0.1 /* percent; smaller ones are summed */
 
 struct picture {
 	FILE *out;
@@ -30,9 +30,9 @@ struct picture {
 	const struct flame *flame;
 	struct svg_layout layout;
 	struct svg_scale scale;
-	unsigned int width; /* px of the whole */
-	double y; /* where the next line of text has its foot, or the next part its top */
-	uint32_t *gone; /* nodes below which nothing is left, largest first */
+	unsigned int width; /* px of the whole picture */
+	double y; /* baseline of the next text line, or top of the next part */
+	uint32_t *gone; /* nodes that have no samples left, largest first */
 	size_t gone_count;
 };
 
@@ -43,7 +43,7 @@ static unsigned int chosen_width(const struct export_options *o)
 	return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
 }
 
-/* Cleaned text cut to px, as content of an element. */
+/* Write cleaned text, cut to a width in px, as content of an element. */
 static void put_fitted(FILE *out, const char *text, double px, unsigned int size)
 {
 	char clean[4096], fitted[4096];
@@ -61,7 +61,7 @@ static void put_line(struct picture *p, const char *class, unsigned int size, co
 	fputs("</text>\n", p->out);
 }
 
-/* Where a recording was made, then how much it has and lacks. */
+/* Write where a recording was made, then its samples and losses. */
 static void put_recording(struct picture *p, const struct profile *of, const char *label)
 {
 	char part[SVG_LINE], line[2 * SVG_LINE];
@@ -88,7 +88,7 @@ static void put_caption(struct picture *p)
 		 "smaller one.");
 }
 
-/* What is left out of the picture, if anything is. */
+/* Write what is left out of the picture, if anything. */
 static void put_omitted(struct picture *p)
 {
 	uint64_t all = p->flame->nodes.items[0].count[FLAME_NOW];
@@ -106,7 +106,7 @@ static void put_omitted(struct picture *p)
 	put_line(p, "s", TEXT_SIZE, text);
 }
 
-/* "name (module)", cleaned. */
+/* Format "name (module)", cleaned. */
 static char *show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
 {
 	const char *module = flame_module(f, node);
@@ -183,7 +183,7 @@ static int was_larger(const void *a, const void *b, void *flame)
 	return (i > k) - (i < k);
 }
 
-/* Frames that were there before, and whose caller is still there. */
+/* Find the frames that occur only in the old profile and whose caller still has samples. */
 static int find_gone(struct picture *p)
 {
 	const struct flame_node *nodes = p->flame->nodes.items;
@@ -230,7 +230,7 @@ static void put_gone(struct picture *p)
 	}
 }
 
-/* The picture stands on a card of its own, so that it can be read on any page. */
+/* Write the head. The picture has a background of its own, so that it is readable on any page. */
 static void put_head(FILE *out, unsigned int width, double height)
 {
 	fprintf(out,
@@ -256,7 +256,7 @@ static void put_head(FILE *out, unsigned int width, double height)
 		width - 1, height - 1);
 }
 
-/* Everything but the head, which tells how high it is. */
+/* Write everything except the head, which contains the height. */
 static void put_body(struct picture *p)
 {
 	p->y = SVG_MARGIN - 4;
@@ -270,7 +270,7 @@ static void put_body(struct picture *p)
 	p->y += SVG_MARGIN;
 }
 
-/* The body is made first, since it tells how high the picture is. */
+/* Write the body to memory first, because its height is needed in the head. */
 static int put_picture(struct picture *p)
 {
 	FILE *out = p->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a flame graph as one picture: for svg*.c only. */
+/* The parts of a flame graph picture; for svg*.c only. */
 #ifndef SKEIN_EXPORT_SVG_H
 #define SKEIN_EXPORT_SVG_H
 
@@ -8,47 +8,47 @@
 #define SVG_MARGIN 10 /* px around everything */
 #define SVG_ROW 17 /* px from frame to frame */
 #define SVG_BOX 16 /* px of a frame's height */
-#define SVG_CHARACTER 0.602 /* width of one in fonts of fixed width, of their size */
+#define SVG_CHARACTER 0.602 /* width of a character in monospace fonts, relative to the font size */
 
 /* Which frames are drawn, and where. */
 struct svg_layout {
 	const struct flame *flame;
 	double scale; /* px per sample */
 	uint64_t *begins; /* by node: samples to the left of it */
-	bool *drawn; /* by node; those above a drawn one are drawn, too */
+	bool *drawn; /* by node; the ancestors of a drawn node are drawn, too */
 	uint32_t deepest; /* depth of the topmost row */
 	uint64_t omitted; /* frames that are too small */
-	uint64_t cut; /* samples whose stack goes on into one of these */
+	uint64_t cut; /* samples whose stacks continue into omitted frames */
 };
 
-/* width: px of the root. 0 or -ENOMEM; free it with svg_layout_free(). */
+/*
+ * Compute the layout; width is the width of the root in px. Return 0 or -ENOMEM; free it with
+ * svg_layout_free().
+ */
 int svg_layout(struct svg_layout *ret, const struct flame *f, double width);
 void svg_layout_free(struct svg_layout *l);
-/* How wide a frame is, px. */
+/* Return the width of a frame in px. */
 double svg_width(const struct svg_layout *l, uint32_t node);
 
-/* The part of all samples that a node has on a side, 0 to 1; 0 where there are none. */
+/* Return a node's part of all samples of a side, 0 to 1; 0 if there are no samples. */
 double svg_share(const struct flame *f, uint32_t node, enum flame_side side);
 
-/* How changes are coloured. */
+/* Scale of the colours of changes. */
 struct svg_scale {
-	double most; /* the largest change of a share among the frames that are drawn; 0: none */
+	double most; /* largest change of a share among the drawn frames; 0 if none */
 };
 
 struct svg_scale svg_scale_of(const struct svg_layout *l);
 
-/* The words for the style element: a class for each colour. */
+/* Write the content of the style element: a class for each colour. */
 void svg_put_style(FILE *out);
-/* The class of a frame: by what it is, or with a scale by how it changed. */
+/* Return the class of a frame: by its kind, or with a scale by its change. */
 const char *svg_class(const struct flame *f, uint32_t node, const struct svg_scale *scale,
 		      char buf[static 8]);
-/* One row of boxes with words, its top at y; scale: NULL, or that of changes. */
+/* Write one row of boxes with texts, its top at y. scale is NULL, or the scale of changes. */
 void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scale *scale, double y);
 
-/*
- * Lines about a profile, each in a buffer: who, when and where; how much of what; what is
- * missing.
- */
+/* Write lines about a profile, each into a buffer: origin and time; samples; what is missing. */
 #define SVG_LINE 512
 void svg_show_host(const struct profile *p, char buf[static SVG_LINE]);
 void svg_show_samples(const struct profile *p, const struct export_options *o,

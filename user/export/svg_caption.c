@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a picture says about the recording that it shows. */
+/* Write the lines of a picture about its recording. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "export/roots.h"
 #include "export/svg.h"
 
-/* In UTC: a picture is the same wherever it is made. */
+/* The time is in UTC, so that a picture does not depend on the time zone in which it is made. */
 void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
 {
 	const struct host *h = &p->host;
@@ -25,7 +25,7 @@ void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
 		 h->cpus == 1 ? "" : "s");
 }
 
-/* " of cpu-clock at 99 Hz", or how many events there are. */
+/* Show " of cpu-clock at 99 Hz", or that there are several events. */
 static int show_events(const struct profile *p, char *buf, size_t size)
 {
 	uint32_t main_event = profile_main_event(p);

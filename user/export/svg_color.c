@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The colours of a flame graph: by what a frame is, in shades so that neighbours can be told
- * apart (in the hues that the page has, user/view/colours.js); or by how it changed. All are light,
- * with dark words on them, on light pages and dark.
+ * Choose the colours of a flame graph: by the kind of a frame, in shades that distinguish
+ * neighbours (with the hues of the page, user/view/colours.js), or by the change of a frame. All
+ * colours are light, with dark text on them, for light and dark pages.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "export/svg.h"
 
 #define SHADES 3
-#define STEPS 4 /* of growing, and of shrinking */
-#define STILL 0.0625 /* of the largest change: less is none */
+#define STEPS 4 /* of growth, and of shrinking */
+#define STILL 0.0625 /* smaller parts of the largest change count as no change */
 #define LEGEND_BOX 12 /* px */
 
 static const char *const fills[FLAME_KIND_COUNT][SHADES] = {
@@ -25,7 +25,7 @@ static const char *const fills[FLAME_KIND_COUNT][SHADES] = {
 	[FLAME_BROKEN] = {"#c2c2c2", "#bababa", "#c9c9c9"},
 };
 
-/* From shrunk most to grown most; no change in the middle. */
+/* Colours from the largest decrease to the largest increase; no change in the middle. */
 static const char *const changes[2 * STEPS + 1] = {
 	"#5596cf", "#82b4de", "#b3d2ec", "#dbe9f6", "#f1f1f1",
 	"#fde0d5", "#fbbfa8", "#f5957a", "#ea6a52",
@@ -40,7 +40,7 @@ void svg_put_style(FILE *out)
 		fprintf(out, ".d%d{fill:%s}\n", step, changes[step]);
 }
 
-/* FNV-1a, so that a function has one shade in every picture. */
+/* FNV-1a hash, so that a function has the same shade in every picture. */
 static unsigned int shade_of(const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -65,7 +65,7 @@ struct svg_scale svg_scale_of(const struct svg_layout *l)
 	return scale;
 }
 
-/* The part of the largest change from which on a step is taken: 1/16, 1/8, 1/4, 1/2. */
+/* Return the lower bound of a step as a part of the largest change: 1/16, 1/8, 1/4, 1/2. */
 static double bound_of(int step)
 {
 	return STILL * (double)(1 << (step - 1));
@@ -89,7 +89,7 @@ const char *svg_class(const struct flame *f, uint32_t node, const struct svg_sca
 	return buf;
 }
 
-/* A box with a word; returns how wide both are. */
+/* Write a box with a text; return the width of both. */
 static double put_box(FILE *out, const char *class, const char *words, double x, double y)
 {
 	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
@@ -122,7 +122,7 @@ static void put_changes(FILE *out, const struct svg_scale *scale, double y)
 	}
 }
 
-/* Only of what is there. */
+/* Write the legend of the kinds that occur. */
 void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scale *scale, double y)
 {
 	bool drawn[FLAME_KIND_COUNT] = {false};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which frames of a flame graph are drawn. A reader of the picture, and a mail server, has a
- * bound: frames that nobody could see are left out, the tops of thin towers, too, and of the others
- * the largest are taken until there are enough.
+ * Choose the frames of a flame graph that are drawn. Viewers and mail servers limit the size of a
+ * picture, so frames too small to see are left out, as are the tops of thin columns of frames; of
+ * the others, the largest are drawn until the limit is reached.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,11 +12,15 @@
 #include "export/svg.h"
 
 #define LEAST_WIDTH 0.5	    /* px of a frame */
-#define MOST_BYTES 900000   /* of all frames, about */
-#define FRAME_BYTES 150	    /* of one, without its name */
-#define LOW 30		    /* rows that are drawn however thin they are */
-#define LEAST_ROW 0.02	    /* of all samples, in those above: towers make a picture of sky */
-#define MOST_DEPTH 2000	    /* rows: what browsers still draw */
+#define MOST_BYTES 900000   /* approximate size of all frames */
+#define FRAME_BYTES 150	    /* of a frame without its name */
+#define LOW 30		    /* rows drawn even if they are nearly empty */
+/*
+ * least part of all samples in a row above LOW; emptier rows would leave most of the picture
+ * blank
+ */
+#define LEAST_ROW 0.02
+#define MOST_DEPTH 2000	    /* rows that browsers still draw */
 
 double svg_share(const struct flame *f, uint32_t node, enum flame_side side)
 {
@@ -30,7 +34,7 @@ double svg_width(const struct svg_layout *l, uint32_t node)
 	return (double)l->flame->nodes.items[node].count[FLAME_NOW] * l->scale;
 }
 
-/* Parents come before their children. */
+/* Place all frames; parents come before their children. */
 static void place(struct svg_layout *l)
 {
 	const struct flame_node *nodes = l->flame->nodes.items;
@@ -46,7 +50,10 @@ static void place(struct svg_layout *l)
 	}
 }
 
-/* Larger ones first; of equal ones those nearer to the root: parents before their children. */
+/*
+ * Order larger nodes first, and among equal ones those nearer to the root, so that parents
+ * precede their children.
+ */
 static int larger(const void *a, const void *b, void *flame)
 {
 	const struct flame_node *nodes = ((const struct flame *)flame)->nodes.items;
@@ -60,7 +67,7 @@ static int larger(const void *a, const void *b, void *flame)
 	return (i > k) - (i < k);
 }
 
-/* The name stands in the tooltip and, where there is room, on the frame. */
+/* Estimate the size of a frame; its name is in the tooltip and, if there is room, on the frame. */
 static size_t bytes_of(const struct flame *f, uint32_t node)
 {
 	return FRAME_BYTES + 2 * xml_size(flame_name(f, node)) + xml_size(flame_module(f, node));
@@ -82,7 +89,10 @@ static void draw_largest(struct svg_layout *l, const uint32_t *order, size_t cou
 	}
 }
 
-/* How deep the rows go that hold enough. A row holds no more than the one below it. */
+/*
+ * Return the depth of the last row that holds enough samples. A row never holds more than the row
+ * below it.
+ */
 static uint32_t deepest_row(const struct svg_layout *l, const uint32_t *order, size_t count)
 {
 	uint64_t rows[MOST_DEPTH + 1] = {0};

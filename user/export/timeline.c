@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From records to what CPUs and threads did. The entities are kept by a profile without sums. */
+/*
+ * Convert records to the activity of CPUs and threads. A profile without sums keeps the entities.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/timeline.h"
 
-/* Stamps of slices are rounded down, and the end of the recording is not. */
+/* Time stamps of slices are rounded down to this; the end of the recording is not. */
 #define ROUNDING_NS 1000
 
 #define CROWD_NAME(NAME, text) text,
@@ -41,7 +43,10 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
 	return at == INDEX_NONE ? NULL : &t->lanes.items[at];
 }
 
-/* Readers tell processes apart by their numbers, of which every host has its own. */
+/*
+ * Return the first process number of a host. Readers identify processes by number only, and each
+ * host has numbers of its own.
+ */
 static uint64_t first_number(const struct timeline *t, uint32_t process)
 {
 	const struct host *h = process == PROFILE_NONE
@@ -98,7 +103,7 @@ static int index_threads(struct timeline *t)
 	return 0;
 }
 
-/* The first record comes, or the end: the entities are all there. */
+/* Called at the first record or the end, when all entities are known. */
 static int begin(struct timeline *t, struct error *err)
 {
 	int rc = t->entities->ops->finish(t->entities, err);
@@ -141,7 +146,7 @@ static int put_tile(struct timeline *t, struct timeline_lane *cpu, const struct 
 	return t->ops->tile(t, cpu, &part);
 }
 
-/* Nothing is known of a CPU from its last tile to a time. */
+/* Add a tile of unknown state from the end of a CPU's last tile up to a time. */
 static int put_hole(struct timeline *t, struct timeline_lane *cpu, uint64_t until)
 {
 	const struct tile hole = {.time = cpu->last.end,
@@ -186,7 +191,7 @@ static int take_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const s
 
 static int take_slice(struct timeline *t, const struct slice *s, struct error *err)
 {
-	/* First what the thread did before. */
+	/* first report the thread's earlier states */
 	int rc = states_put(t->states, KIND_SLICE, s, err);
 	struct timeline_lane *lane = timeline_lane(t, s->lane);
 
@@ -218,7 +223,7 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	return failed(t, rc, err);
 }
 
-/* What points to entities. */
+/* Handle a record that refers to entities. */
 static int take_record(struct timeline *t, enum record_kind kind, const void *record,
 		      struct error *err)
 {
@@ -258,7 +263,7 @@ static int by_time(const void *a, const void *b)
 				  : (x->id > y->id) - (x->id < y->id);
 }
 
-/* Those within the range that is asked for. */
+/* Keep the losses within the requested range, in the order of time. */
 static void order_losses(struct timeline *t)
 {
 	size_t kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What formats that show time share: a sink that knows all entities before the first record, and
- * tells what each CPU and each thread did, when, woken by whom, and what was lost.
+ * Base of formats that show time: a sink that knows all entities before the first record, and
+ * reports the activity of each CPU and thread with times and wakers, and the losses.
  *
  * Only entities, losses and the states of lanes are kept; samples and stretches pass through.
  */
@@ -18,42 +18,50 @@
 #include "export/crowd.h"
 #include "export/export.h"
 
-/* A CPU did one thing. The tiles of a CPU leave out no time between its first and its last one. */
+/*
+ * A period in which a CPU did one thing. The tiles of a CPU leave no gap between the first and
+ * the last.
+ */
 struct tile {
 	uint64_t time, end; /* ns; time < end */
 	uint64_t cpu;
 	enum slice_state state; /* RUNNING, IDLE, UNKNOWN or OFFLINE */
-	uint32_t thread; /* who ran, as an index; PROFILE_NONE: who was not recorded */
-	uint64_t left; /* enum slice_state that the thread took on; 0 unknown, RUNNING: goes on */
+	uint32_t thread; /* index of the thread that ran; PROFILE_NONE if not recorded */
+	/* enum slice_state that the thread changed to; 0 if unknown, RUNNING if it goes on */
+	uint64_t left;
 };
 
 struct timeline_lane {
 	struct lane lane; /* without its name */
-	uint32_t thread; /* its newest name, as an index; PROFILE_NONE: none */
-	struct tile last; /* of a CPU, if its end is not 0; of a thread, its last one */
+	uint32_t thread; /* index of its newest name; PROFILE_NONE if none */
+	/* the last tile of a CPU, if its end is not 0; the last one that a thread ran in */
+	struct tile last;
 };
 
 struct timeline;
 
-/* Each returns 0 or a negative errno, which ends the export. */
+/* Operations of a format. Each returns 0 or a negative errno, which ends the export. */
 struct timeline_ops {
-	const char *what; /* is written: "a Perfetto trace" */
-	bool no_samples; /* it has no place for them, and is nothing without the scheduler's records */
-	bool no_lanes; /* it shows samples and nothing else: tile and stretch are not there */
+	const char *what; /* what is written, for messages: "a Perfetto trace" */
+	bool no_samples; /* the format has no samples, and needs the scheduler's records */
+	bool no_lanes; /* the format has only samples; tile and stretch are NULL */
 	int (*begin)(struct timeline *t); /* the entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
-	/* Of one CPU in order; of several, mixed. Stretches of a lane as well. */
+	/*
+	 * Called in order for one CPU; calls for different CPUs are mixed. The same holds for
+	 * stretches.
+	 */
 	int (*tile)(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile);
 	/*
-	 * On a thread's lane. While it is told what a thread did since it left the CPU last,
-	 * lane->last is the tile that it left.
+	 * Called for a thread's lane. While stretches since a thread last left the CPU are
+	 * reported, lane->last is the tile that the thread left.
 	 */
 	int (*stretch)(struct timeline *t, struct timeline_lane *lane, const struct stretch *s);
 	int (*end)(struct timeline *t);
 	void (*free)(struct timeline *t);
 };
 
-/* How many threads there were at once that did this. */
+/* Groups of threads whose simultaneous number is counted. */
 #define CROWDS(X) \
 	X(RUNNING, "running threads") X(RUNNABLE, "runnable threads") \
 	X(UNKNOWN, "CPUs with lost records")
@@ -63,37 +71,45 @@ enum crowds { CROWDS(ENUM_CROWD) CROWD_COUNT };
 
 extern const char *const crowd_names[CROWD_COUNT];
 
-/* The first member of every format's own struct. */
+/* A timeline; the first member of every format's own struct. */
 struct timeline {
 	struct sink sink;
 	const struct timeline_ops *ops;
 	const struct profile *profile; /* entities only: no sums, no losses */
-	VECTOR(struct timeline_lane) lanes; /* all that there will be, from begin() on */
-	VECTOR(struct loss) losses; /* in the order of their times, at the end */
-	struct index lane_of, cpu_of; /* id, number of a CPU -> index in lanes */
+	VECTOR(struct timeline_lane) lanes; /* complete from begin() on */
+	VECTOR(struct loss) losses; /* in the order of time, complete at the end */
+	struct index lane_of, cpu_of; /* lane id, CPU number -> index in lanes */
 	struct index thread_of, event_of; /* id -> index in the profile */
 	struct crowd crowds[CROWD_COUNT];
-	uint64_t from, to; /* what is asked for, ns; records are cut to it */
-	uint64_t end; /* of the recording or, if that was killed, the last stamp; at the end */
-	uint64_t slices; /* how many there were */
-	/* its own */
+	uint64_t from, to; /* requested range, ns; records are cut to it */
+	/* end of the recording, or its last time stamp if it was killed; set at the end */
+	uint64_t end;
+	uint64_t slices; /* number of slices */
+	/* private */
 	struct sink *entities;
 	struct states *states;
 	bool begun;
-	bool cut; /* from is not the beginning, which lies some ns behind rounded stamps */
+	/*
+	 * from is not the start of the recording, which may be later than rounded stamps by some
+	 * ns
+	 */
+	bool cut;
 };
 
-/* Set up a zeroed timeline: 0 or a negative errno with its cause, and then it is not freed. */
+/*
+ * Set up a zeroed timeline. Return 0, or a negative errno with the cause in *err; after an error
+ * it must not be freed.
+ */
 int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 		  const struct export_options *o, struct error *err);
 
-/* NULL, or the lane of that id, or of that CPU. */
+/* Return the lane with an id, or of a CPU; NULL if there is none. */
 struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id);
 struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number);
 
 /*
- * Who a thread is, by its index. Numbers of the n-th host behind the first are n times this higher,
- * which is more than any pid.
+ * Identify a thread by its index. The numbers of the n-th host after the first are increased by n
+ * * TIMELINE_HOST_NUMBERS, which is more than any pid.
  */
 #define TIMELINE_HOST_NUMBERS 10000000
 struct timeline_who {
@@ -102,7 +118,7 @@ struct timeline_who {
 };
 struct timeline_who timeline_who(const struct timeline *t, uint32_t thread);
 
-/* The same of a process; 0 for PROFILE_NONE. */
+/* Return the number of a process in the same way; 0 for PROFILE_NONE. */
 uint64_t timeline_pid(const struct timeline *t, uint32_t process);
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The flame graph itself. Only what can be seen is drawn: rows within the window, and of a node's
- * children those that are at least a pixel wide; the others become one thin strip, so that no time
- * seems to be missing.
+ * Draw the flame graph. Only visible parts are drawn: rows within the window, and the children of
+ * a node that are at least NARROW px wide; narrower neighbours are drawn as one thin strip, so
+ * that no time seems to be missing.
  */
 
-const ROW = 20; // px, with the gap
-const NARROW = 0.7; // px: what is less is not drawn by itself
-const TEXT_FROM = 26; // px: from here on there is a name
+const ROW = 20; // px, including the gap
+const NARROW = 0.7; // px; narrower nodes are not drawn individually
+const TEXT_FROM = 26; // px; wider nodes show a name
 const ZOOM_TIME = 160; // ms
-const DRAWN = 400; // characters of a name that are ever drawn
+const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
 	constructor(canvas, labels, palette) {
@@ -21,16 +21,16 @@ class Graph {
 		this.widths = [];
 		this.upward = false;
 		this.zoomed = this.selected = this.pointed = 0;
-		this.matches = null; // by label, if there is a search
+		this.matches = null; // by label, while there is a search
 		this.from = 0;
 		this.span = 1;
-		this.drawn = 0; // rectangles, of the last drawing
+		this.drawn = 0; // number of rectangles in the last drawing
 		this.printing = 0; // px, the width on paper
 		this.scroller.addEventListener("scroll", () => this.ask());
 		new ResizeObserver(() => this.ask(true)).observe(this.scroller);
 	}
 
-	/* Another tree. The range of the zoomed node is shown at once. */
+	/* Show another tree. The range of the zoomed node is shown at once. */
 	show(view, zoomed) {
 		this.view = view;
 		this.zoomed = zoomed;
@@ -65,7 +65,10 @@ class Graph {
 		this.reveal(node);
 	}
 
-	/* Draw for paper, so wide, or for the screen again (0). On paper, rows without names are cut. */
+	/*
+	 * Draw for paper with a width in px, or for the screen again (0). On paper, rows without
+	 * names are cut.
+	 */
 	print(width) {
 		const { view } = this;
 
@@ -103,7 +106,7 @@ class Graph {
 		this.resized = false;
 	}
 
-	/* The top of a row, px below the top of the window. */
+	/* Return the top of a row in px below the top of the window. */
 	top(depth) {
 		const row = this.upward ? this.rows - 1 - depth : depth;
 
@@ -136,7 +139,8 @@ class Graph {
 		const { end, left, width, depth, count } = this.view;
 		const pixels = this.wide / this.span, last = this.from + this.span;
 		const rows = this.view.deepest + 1;
-		const strips = new Float64Array(2 * rows).fill(-1); // begin and end by depth
+		// begin and end of the current strip, by depth
+		const strips = new Float64Array(2 * rows).fill(-1);
 
 		for (let node = 0; node < count;) {
 			const begin = left[node];
@@ -157,7 +161,7 @@ class Graph {
 			this.drawStrip(strips, d);
 	}
 
-	/* Narrow neighbours become one strip. */
+	/* Merge narrow neighbours into one strip. */
 	strip(strips, depth, begin, width, pixels) {
 		const x = (begin - this.from) * pixels, end = x + width * pixels;
 
@@ -216,7 +220,7 @@ class Graph {
 		return node === 0 ? "all" : this.labels.name[this.view.label[node]];
 	}
 
-	/* A name, cut to the room that there is. maxWidth keeps whatever a font does within it. */
+	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */
 	write(name, label, x, y, room) {
 		const pen = this.pen, whole = name.slice(0, DRAWN);
 		const wide = label < 0 ? 16 : this.widths[label] ??= pen.measureText(whole).width;
@@ -250,7 +254,10 @@ class Graph {
 			Math.max(1, right - left - thickness), ROW - 1 - thickness);
 	}
 
-	/* Where a node is, px from the window's corner; also where it cannot be seen. */
+	/*
+	 * Return the position of a node in px from the window's corner, also if the node is not
+	 * visible.
+	 */
 	box(node) {
 		const pixels = this.wide / this.span, view = this.view;
 
@@ -258,7 +265,7 @@ class Graph {
 			width: view.width[node] * pixels, height: ROW };
 	}
 
-	/* The node at a place of the window; -1 if there is none. */
+	/* Return the node at a position in the window; -1 if there is none. */
 	at(x, y) {
 		const { end, left, width, depth } = this.view;
 		const row = Math.floor((y + this.scrolled) / ROW);
@@ -280,7 +287,7 @@ class Graph {
 		return node;
 	}
 
-	/* Scroll so that a node's row can be seen. */
+	/* Scroll so that a node's row is visible. */
 	reveal(node) {
 		const row = this.upward ? this.rows - 1 - this.view.depth[node] : this.view.depth[node];
 		const top = row * ROW, high = this.scroller.clientHeight;
@@ -291,13 +298,13 @@ class Graph {
 			this.scroller.scrollTop = top + 3 * ROW - high;
 	}
 
-	/* To the root's end, where an upward graph begins. */
+	/* Scroll to the root, where an upward graph starts. */
 	home() {
 		this.scroller.classList.toggle("upward", this.upward);
 		this.scroller.scrollTop = this.upward ? this.rows * ROW : 0;
 	}
 
-	/* Whether a node is wide enough to be seen now. */
+	/* Return whether a node is wide enough to be visible now. */
 	visible(node) {
 		return this.view.width[node] * this.wide / this.span >= NARROW;
 	}

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which colour says what. Every fill is light or dark enough for its text. */
+/* Choose colours for kinds and changes. Every fill is light or dark enough for its text. */
 
-/* Of each kind: its name, hue, saturation, and how far the hue of a function may lie from it. */
+/*
+ * For each kind: name, hue, saturation, and the largest distance of a function's hue from the
+ * hue.
+ */
 const KINDS = {
 	[KIND.native]: { name: "Native", hue: 34, saturation: 92, spread: 13 },
 	[KIND.kernel]: { name: "Kernel", hue: 212, saturation: 72, spread: 11 },
@@ -35,7 +38,9 @@ class Palette {
 		this.fills = [];
 	}
 
-	/* Functions of one module are alike, and no two neighbours the same. */
+	/*
+	 * Choose the colour of a function: similar within a module, different between neighbours.
+	 */
 	make(label) {
 		const kind = this.labels.kind[label], of = KINDS[kind];
 		const seed = parseInt(shortHash(this.labels.name[label]), 36);
@@ -51,14 +56,14 @@ class Palette {
 		return this.fills[label] ??= this.make(label);
 	}
 
-	/* Of a legend. */
+	/* Return the colour of a kind in the legend. */
 	kind(kind) {
 		const { hue, saturation } = KINDS[kind], { theme } = this;
 
 		return hsl(hue, saturation * theme.factor, kind === KIND.group ? theme.group : theme.lightness);
 	}
 
-	/* Red grew, blue shrank; strength 0 to 1. */
+	/* Return the colour of a change: red for growth, blue for shrinking; strength is 0 to 1. */
 	change(difference, strength) {
 		const hue = difference > 0 ? 4 : 214, pale = this.name === "light" ? 93 : 27;
 		const strong = this.name === "light" ? 66 : 43;
@@ -69,6 +74,6 @@ class Palette {
 	}
 }
 
-/* How strong a change of share is shown, where the largest is `most`. */
+/* Return the strength of the colour for a change of share; `most` is the largest change. */
 const strength = (difference, most) =>
 	most > 0 ? Math.sqrt(Math.min(1, Math.abs(difference) / most)) : 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What user/export/html.c wrote, as typed arrays; of two profiles, in one numbering. */
+/*
+ * Read the data written by user/export/html.c into typed arrays; the labels of two profiles get
+ * common numbers.
+ */
 
-/* Kinds of frames, as base/record.h numbers them; a group is a process, thread or container. */
+/* Kinds of frames with the numbers of base/record.h; a group is a process, thread or container. */
 const KIND = { none: 0, native: 1, kernel: 2, jit: 3, python: 4, java: 5, mark: 6, group: 7 };
 
-/* One varint after the other, 7 bits a byte, low ones first. */
+/* Decode consecutive varints: 7 bits per byte, low bits first. */
 function column(text, into) {
 	const bytes = atob(text);
 	let at = 0;
@@ -24,7 +27,7 @@ function column(text, into) {
 
 const unzigzag = (value) => value % 2 ? -(value + 1) / 2 : value / 2;
 
-/* A column of differences. */
+/* Decode a column of differences. */
 function deltas(text, into) {
 	const steps = column(text, new Float64Array(into.length));
 	let last = 0;
@@ -36,7 +39,7 @@ function deltas(text, into) {
 	return into;
 }
 
-/* All labels: functions in modules, and groups as they come up. */
+/* All labels: functions with modules, and groups as they are created. */
 class Labels {
 	constructor() {
 		this.name = [];
@@ -63,14 +66,14 @@ class Labels {
 		return number;
 	}
 
-	/* Without its folders. */
+	/* Return the module without its folders. */
 	shortModule(label) {
 		const module = this.module[label];
 
 		return module.startsWith("[") ? module : module.slice(module.lastIndexOf("/") + 1);
 	}
 
-	/* The place of each label in the order of names. */
+	/* Return the position of each label in the order of names. */
 	ranks() {
 		if (this.ranked?.length === this.name.length)
 			return this.ranked;
@@ -100,7 +103,7 @@ function readLabels(raw, strings, labels) {
 	return numbers;
 }
 
-/* Node 0 is the root; parents come before their children. */
+/* Read the nodes. Node 0 is the root; parents come before their children. */
 function readNodes(raw, numbers) {
 	const parent = new Int32Array(raw.count + 1), label = new Int32Array(raw.count + 1);
 	const back = column(raw.parents, new Float64Array(raw.count));
@@ -114,7 +117,7 @@ function readNodes(raw, numbers) {
 	return { parent, label };
 }
 
-/* events: of each its period, and which of those by name it is. */
+/* Read the sums. events: for each event its period, and its number in the list by name. */
 function readSums(raw, events) {
 	const sums = {
 		node: deltas(raw.nodes, new Int32Array(raw.count)),
@@ -150,7 +153,7 @@ function readThreads(raw, strings) {
 	return threads;
 }
 
-/* Counts by two texts, added to those that are known: what breaks stacks, what is lost. */
+/* Add counts with two texts, such as reasons of breakage or loss, to a list. */
 function addTold(told, list, strings) {
 	for (let i = 0; i < list.length; i += 3) {
 		const [word, text] = [strings[list[i]], strings[list[i + 1]] && visible(strings[list[i + 1]])];
@@ -163,7 +166,10 @@ function addTold(told, list, strings) {
 	}
 }
 
-/* By name: a trace of several machines has an event of one name for each. */
+/*
+ * Read the events by name, because a trace of several machines has an event of the same name for
+ * each.
+ */
 function readEvents(raw, strings) {
 	const byName = new Map();
 
@@ -216,7 +222,7 @@ function readData() {
 	const labels = new Labels();
 	const sides = raw.profiles.map((side) => readSide(side, raw.strings, labels));
 
-	element.remove(); // its text is the largest thing on the page
+	element.remove(); // its text is the largest item on the page
 	return { skein: raw.skein, from: raw.from, to: raw.to, labels, sides, now: sides[0],
 		before: sides[1] };
 }

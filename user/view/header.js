@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What was recorded, and the legend, which hides kinds of code. */
+/* Show the facts of the recording, and the legend, which can hide kinds of code. */
 
-/* A fact of the head: what it is, and what is told of it; more is shown when it is pointed at. */
+/* Make a fact of the head: a name and a value; more is shown as a tooltip. */
 function fact(name, value, more) {
 	return element("div", { title: more }, element("dt", { text: name }),
 		element("dd", { text: value }));
@@ -22,8 +22,9 @@ const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
 const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
 
 /*
- * Losses are the whole machine's, and nobody knows of which process a lost sample was. So they are
- * compared with the samples of the whole machine, and not with those that this page shows.
+ * Compute the share of lost samples. Losses are those of the whole machine, because the process
+ * of a lost sample is unknown, so they are compared with the samples of the whole machine, not
+ * with the samples that this page shows.
  */
 function lostShare({ account: { sampled, lost } }) {
 	const all = sampled + lost;
@@ -32,7 +33,7 @@ function lostShare({ account: { sampled, lost } }) {
 		text: `${percent(lost, all)} of the machine's samples are lost (${count(lost)} of ${count(all)})` };
 }
 
-/* Switches and the like have no stacks: without them nothing is missing in a flame graph. */
+/* Describe the losses. Records without stacks, such as switches, do not matter in a flame graph. */
 function lostText(event) {
 	const { account: { sampled, lost } } = event, all = [...event.losses, ...event.others];
 	const value = lost ? `${percent(lost, sampled + lost)} of samples` : plural(recordsIn(all), "record");
@@ -43,14 +44,14 @@ function lostText(event) {
 
 const SIDES = ["After", "Before"];
 
-/* What of the recording's options chose samples. */
+/* The recording options that choose samples. */
 const CHOICES = ["pids", "tids", "comm", "cgroup", "cpus", "stacks"];
 
-/* Its name; of merged recordings those of the others are not told. */
+/* Return the name of the host; other hosts of merged recordings are only counted. */
 const hostsOf = ({ name, hosts }) =>
 	hosts > 1 ? `${name || "a machine"} and ${plural(hosts - 1, "other")}` : name;
 
-/* The facts of one recording; the event is that side's own. */
+/* Make the facts of one recording; event is the recording's own. */
 function factsOf(side, event, samples, data) {
 	const { host } = side, facts = [], part = Boolean(data.from || data.to);
 	const options = CHOICES.filter((key) => side.infos.has(`option.${key}`))
@@ -84,7 +85,7 @@ function factsOf(side, event, samples, data) {
 	return facts;
 }
 
-/* The event that is shown, as a side has it. */
+/* Return a side's own version of the shown event. */
 const ownEvent = (side, event) => event && side.events.find(({ name }) => name === event.name);
 
 function showHead(data, view) {
@@ -103,7 +104,7 @@ function showHead(data, view) {
 	byId("facts").replaceChildren(...rows);
 }
 
-/* A message where too much is lost for the picture to be trusted. */
+/* Warn if so much is lost that the graph is not reliable. */
 function showWarning(data, view) {
 	const texts = [];
 
@@ -133,7 +134,10 @@ class Legend {
 		return made;
 	}
 
-	/* Share of self time by kind, hidden ones too, from the profile itself. */
+	/*
+	 * Compute the share of self time by kind, including hidden kinds, from the profile
+	 * itself.
+	 */
 	shares() {
 		const { data, views, view } = this.page, { kind } = data.labels;
 		const { sums } = data.now, values = view.unit === COUNT ? sums.count : sums.weight;
@@ -168,8 +172,9 @@ class Legend {
 	}
 
 	/*
-	 * A mark stands at the root of a stack and has next to no time of its own. What counts is how
-	 * many stacks have one: what the head's "Complete stacks" lacks.
+	 * Show the share of stacks with a mark. A mark stands at the root of a stack and has
+	 * almost no self time, so its chip shows the number of incomplete stacks instead, the
+	 * complement of "Complete stacks" in the head.
 	 */
 	markChip(hidden) {
 		const { data, view } = this.page, event = ownEvent(data.now, view.event);
@@ -197,7 +202,10 @@ class Legend {
 			"aria-pressed": String(shown) }, ...swatch, span("", name), span("faint", share));
 	}
 
-	/* What is gone has no width by what is there now: a way to see it. */
+	/*
+	 * Offer to show nodes that exist only in the old profile, which have no width by the new
+	 * one.
+	 */
 	gone(state) {
 		const { view } = this.page;
 		let share = 0;
@@ -214,7 +222,7 @@ class Legend {
 			onclick: () => this.page.change({ width: "both" }) })];
 	}
 
-	/* Of a comparison: what the colours say. */
+	/* Explain the colours of a comparison. */
 	scale() {
 		const { palette, graph } = this.page, most = graph.most, parts = [];
 

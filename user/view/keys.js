@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every key, what it does, and what the help says of it. docs/page.md has the same table. */
+/* All keys, their actions, and their descriptions in the help. docs/page.md has the same table. */
 
-/* Keys as KeyboardEvent.key has them; what is shown, what it does; in: only on the graph. */
+/*
+ * keys: values of KeyboardEvent.key; shown: their text in the help; what: the description; graph:
+ * works only on the graph.
+ */
 const KEYS = [
 	{ keys: ["ArrowLeft", "ArrowRight"], shown: "← →", what: "to the neighbours in the same row",
 		graph: true, run: (page, key) => page.move(key === "ArrowLeft" ? "left" : "right") },
@@ -27,7 +30,7 @@ const KEYS = [
 	{ keys: ["?"], shown: "?", what: "this help", run: (page) => page.showHelp() },
 ];
 
-/* Run what a key stands for; whether it did stand for something. */
+/* Run the action of a key; return whether there is one. */
 function runKey(page, event) {
 	if (event.ctrlKey || event.metaKey || event.altKey || byId("manual").open)
 		return false;

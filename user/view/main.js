@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page: its parts, and what happens when something is pressed. */
+/* The page: its parts and its reactions to input. */
 
 const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
 const ORDERS = [["name", "name"], ["weight", "widest first"]];
-const PAPER = 1400; // px: the width on paper, in which a name of 12 px can be read
-const LEAST = 3; // px that a selected frame is wide, if a zoom can do it
+const PAPER = 1400; // px: the width on paper, at which a name of 12 px is readable
+const LEAST = 3; // least width of a selected frame in px, if zooming can provide it
 const THEME_KEY = "skein-theme";
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-/* What of a state makes another tree. */
+/* Return the parts of a state that need a new tree when they change. */
 const treeKey = (s) => [s.event, s.split, s.width, s.order, s.inverted, s.hidden].join();
 
 class Page {
@@ -48,7 +48,7 @@ class Page {
 		byId("event-label").hidden = this.views.events.length < 2;
 	}
 
-	/* Show a state: a new tree if it needs one, then the rest. */
+	/* Show a state: a new tree if needed, then the rest. */
 	show(state) {
 		const key = treeKey(state), fresh = key !== this.key;
 
@@ -144,7 +144,10 @@ class Page {
 		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}` : `${share(0)}${inside} matched`;
 	}
 
-	/* Changes of the state; what makes another tree leaves the zoom and keeps the function. */
+	/*
+	 * Change the state. A change that needs a new tree resets the zoom and keeps the selected
+	 * function.
+	 */
 	change(changes, detail = false) {
 		if (treeKey({ ...this.state, ...changes }) === treeKey(this.state))
 			return this.history.change(changes, detail);
@@ -166,7 +169,7 @@ class Page {
 		this.panes.speak(this.graph.zoomed);
 	}
 
-	/* Make a frame the selected one, and see to it that it can be seen. */
+	/* Select a frame and make it visible. */
 	select(node) {
 		const { graph, view } = this;
 		let zoomed = graph.zoomed;
@@ -193,7 +196,7 @@ class Page {
 			this.zoomTo(0);
 	}
 
-	/* With the arrow keys, among frames wide enough to be seen. */
+	/* Move the selection by the arrow keys among frames that are wide enough to be visible. */
 	move(where) {
 		const { view, graph } = this, node = graph.selected;
 		let to = -1;
@@ -303,7 +306,7 @@ class Page {
 		this.graph.scroller.addEventListener("scroll", () => this.panes.hideTip());
 	}
 
-	/* On paper: light, as wide as the sheet, all rows. */
+	/* Print in the light theme, as wide as the sheet, with all rows. */
 	listenToPrinting() {
 		const print = (on) => {
 			if (Boolean(this.graph.printing) === on)
@@ -327,7 +330,7 @@ class Page {
 			if (Object.hasOwn(THEMES, kept))
 				return kept;
 		} catch {
-			// a browser may keep nothing for files
+			// a browser may disable storage for file: pages
 		}
 		return DARK.matches ? "dark" : "light";
 	}
@@ -340,7 +343,7 @@ class Page {
 			if (keep)
 				localStorage.setItem(THEME_KEY, theme);
 		} catch {
-			// then it lasts as long as the page
+			// the choice then lasts only as long as the page
 		}
 		if (!this.view)
 			return;
@@ -374,5 +377,5 @@ class Page {
 	}
 }
 
-window.skeinPage = new Page(); // for the console, and for tests
+window.skeinPage = new Page(); // for the console and for tests
 requestAnimationFrame(() => { window.skeinPage.opened = performance.now(); });

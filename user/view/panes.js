@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is told of a frame: beside the pointer, in the pane below the graph, and aloud. */
+/*
+ * Show the data of a frame: beside the pointer, in the pane below the graph, and to screen
+ * readers.
+ */
 
-const LISTED = 12; // callers or callees that are shown at once
+const LISTED = 12; // most callers or callees shown at once
 
-/* All nodes of a function that are not below another one of it: recursion counts once. */
+/*
+ * Return the nodes of a function that are not below another node of it, so that recursion counts
+ * once.
+ */
 function outermost(view, label) {
 	const found = [];
 
@@ -15,7 +21,7 @@ function outermost(view, label) {
 	return found;
 }
 
-/* Self and total of a function wherever it stands, by column. */
+/* Compute self and total of a function over all its nodes, by column. */
 function functionCost(view, label) {
 	const nodes = outermost(view, label);
 	const cost = { nodes, self: view.self.map(() => 0), total: view.self.map(() => 0) };
@@ -30,7 +36,7 @@ function functionCost(view, label) {
 	return cost;
 }
 
-/* Labels with what they stand for, most first; of each its widest node. */
+/* Sum shares by label, largest first, with the widest node of each label. */
 class Tally {
 	constructor(view) {
 		this.view = view;
@@ -51,11 +57,14 @@ class Tally {
 	}
 }
 
-/* In a comparison, whichever of both shares is larger: what is gone has callers, too. */
+/*
+ * Return a node's share; in a comparison the larger of both, because removed nodes have callers,
+ * too.
+ */
 const weightIn = (view, node) => view.before
 	? Math.max(shareOf(view, node), shareOf(view, node, BEFORE)) : shareOf(view, node);
 
-/* Who stands above and below a function, in the tree as it is shown. */
+/* Return the callers and callees of a function in the shown tree. */
 function neighbours(view, label) {
 	const above = new Tally(view), below = new Tally(view);
 
@@ -85,7 +94,7 @@ class Panes {
 		return label < 0 ? "all" : this.labels.name[label];
 	}
 
-	/* "12.3 %, 1.23 s, 123 samples" of values by column. */
+	/* Format values by column, such as "12.3 %, 1.23 s, 123 samples". */
 	amount(values, column = 0) {
 		const { view } = this.page, whole = view.whole[column + view.unit];
 		const samples = plural(values[column + COUNT], "sample");
@@ -99,7 +108,7 @@ class Panes {
 		return this.page.view[of].map((column) => column[node]);
 	}
 
-	/* What became of a share. */
+	/* Describe the change of a share. */
 	changed(now, before) {
 		if (!before)
 			return now ? "new" : "±0.00 pp";
@@ -124,7 +133,7 @@ class Panes {
 		return lines;
 	}
 
-	/* Beside the pointer; of -1 none. */
+	/* Show the tip of a node beside the pointer; -1 hides it. */
 	showTip(node, x, y) {
 		this.tip.hidden = node < 0;
 		if (node < 0)
@@ -142,7 +151,7 @@ class Panes {
 		this.tip.hidden = true;
 	}
 
-	/* For who does not see the graph. */
+	/* Announce a node to screen readers. */
 	speak(node) {
 		const { view } = this.page;
 
@@ -173,7 +182,7 @@ class Panes {
 			element("dl", {}, ...parts));
 	}
 
-	/* Callers or callees: each a button that goes there. */
+	/* Make a list of callers or callees, each a button that selects its node. */
 	list(title, entries, none) {
 		const whole = entries.reduce((sum, entry) => sum + entry.share, 0);
 		const items = entries.slice(0, LISTED).map((entry) => {
@@ -195,7 +204,7 @@ class Panes {
 			element("ul", {}, ...items));
 	}
 
-	/* Module, kind and place of a function. */
+	/* Show the module, kind and source position of a function. */
 	origin(label) {
 		const { kind, module, file, line } = this.labels, parts = [];
 		const of = KINDS[kind[label]] ?? KINDS[KIND.none];
@@ -220,7 +229,7 @@ class Panes {
 				this.list(this.parts(), this.childrenOf(0), "nothing")));
 	}
 
-	/* What stands right below the root. */
+	/* Return the title for the children of the root. */
 	parts() {
 		const { split, inverted } = this.page.state;
 

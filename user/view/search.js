@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions whose names fit a regular expression, and the share of time they stand for. */
+/* Search functions by a regular expression, and compute their share of the time. */
 
-/* By label; small letters fit both. null: what was typed is no regular expression. */
+/*
+ * Return the matches by label; a text in lower case ignores case. null: the text is no valid
+ * regular expression.
+ */
 function searchLabels(labels, text) {
 	let expression;
 
@@ -14,7 +17,10 @@ function searchLabels(labels, text) {
 		expression.test(name) || expression.test(labels.shortModule(label)) ? 1 : 0);
 }
 
-/* The outermost of the nodes that match, in a node; what is below one is in its time already. */
+/*
+ * Return the outermost matching nodes in a node; the time of nodes below them is already
+ * included.
+ */
 function matchingNodes(view, matches, within) {
 	const found = [];
 
@@ -28,14 +34,14 @@ function matchingNodes(view, matches, within) {
 	return found;
 }
 
-/* Their share of a node, by column. */
+/* Return the share of matching nodes in a node, by column. */
 function matchedShare(view, nodes, within, column) {
 	const total = view.total[column], whole = total[within];
 
 	return whole ? nodes.reduce((sum, node) => sum + total[node], 0) / whole : 0;
 }
 
-/* All that match, for going from one to the next; nested ones, too, if they can be told apart. */
+/* Return the next matching node in either direction; nested ones count if they are visible. */
 function matchAfter(view, matches, node, step, within) {
 	const first = within, last = view.end[within] - 1, size = last - first + 1;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is shown, as the part of the address behind '#', so that the browser's history goes through
- * views and a link restores one. Frames are told by hashes of their names, from the root: a link
- * fits another recording as far as its functions are the same.
+ * Keep the shown state in the address after '#', so that the browser's history covers views and a
+ * link restores one. Frames are identified by the hashes of the names on their path from the
+ * root, so a link also works for another recording as far as its functions are the same.
  */
 
 const DEFAULTS = {
@@ -10,7 +10,7 @@ const DEFAULTS = {
 	table: false, hidden: 0, search: "", zoom: "", select: "",
 };
 
-/* Only what is not as usual. */
+/* Write only values that differ from the defaults. */
 function stateText(state) {
 	const parts = new URLSearchParams();
 
@@ -41,7 +41,7 @@ function parseState(text, { events, widths }) {
 	return state;
 }
 
-/* The path to a node; "" for the root. */
+/* Return the path to a node; "" for the root. */
 function pathOf(view, labels, node) {
 	const path = [];
 
@@ -50,7 +50,7 @@ function pathOf(view, labels, node) {
 	return path.reverse().join(".");
 }
 
-/* The node that a path leads to, as far as it is there. */
+/* Return the node that a path leads to, as far as the path exists. */
 function nodeAt(view, labels, path) {
 	let node = 0;
 
@@ -66,12 +66,15 @@ function nodeAt(view, labels, path) {
 	return node;
 }
 
-/* The state in the address. change() makes a new entry of the history, unless it is a detail. */
+/*
+ * The state in the address. change() adds an entry to the history, unless the change is a detail.
+ */
 class History {
 	constructor(parse, show) {
 		this.parse = parse;
 		this.show = show;
-		this.depth = history.state?.depth ?? 0; // entries of this page behind the current one
+		// number of this page's history entries before the current one
+		this.depth = history.state?.depth ?? 0;
 		this.state = parse(location.hash);
 		addEventListener("hashchange", () => this.follow());
 	}
@@ -102,7 +105,7 @@ class History {
 		this.show(state);
 	}
 
-	/* To the view before; false if there is none. */
+	/* Return to the previous view; false if there is none. */
 	back() {
 		if (this.depth === 0)
 			return false;

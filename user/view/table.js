@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The hottest functions as a table: the same in words and numbers. */
+/* Show the hottest functions as a table with the same data as the graph. */
 
-const ROWS = 200; // that are shown at once
+const ROWS = 200; // most rows shown at once
 
-/* Self and total of every function in a node, by column; recursion counts once. */
+/* Compute self and total of every function in a node, by column; recursion counts once. */
 function functionCosts(view, labels, within) {
 	const size = labels.name.length, columns = view.self.length;
 	const table = () => Array.from({ length: columns }, () => new Float64Array(size));
@@ -35,7 +35,7 @@ class Table {
 		this.host = byId("table");
 	}
 
-	/* The columns of this view: [key, title, text of a row, number]. */
+	/* Return the columns of this view: [key, title, text of a row, number]. */
 	columns() {
 		const { view } = this.page, what = view.unit === COUNT ? "samples" : "time";
 		const amount = (values) => view.unit === COUNT ? count(values) : weight(values, view.event);

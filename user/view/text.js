@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Elements and numbers as text. Names become text nodes and nothing else. */
+/* Make elements, and format numbers as text. Names become text nodes only. */
 
 const byId = (id) => document.getElementById(id);
 
-/* An element; properties are set as attributes, but for text, class and on... (listeners). */
+/* Make an element; properties become attributes, except text and on... (listeners). */
 function element(tag, properties = {}, ...children) {
 	const made = document.createElement(tag);
 
@@ -19,16 +19,19 @@ function element(tag, properties = {}, ...children) {
 	return made;
 }
 
-/* A piece of text in a style of page.css. */
+/* Make a span in a style of page.css. */
 const span = (style, text) => element("span", { class: style, text });
 
-/* What has no width, or turns the direction of text around, would show another name. */
+/*
+ * Invisible characters and characters that change the direction of text, which could disguise a
+ * name.
+ */
 const UNSEEN = new RegExp("[\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
 	"\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]", "g");
 
-const LONGEST = 2000; // characters of a name that are shown
+const LONGEST = 2000; // most characters of a name that are shown
 
-/* As it can be shown: never empty, never endless. */
+/* Make a text displayable: never empty, and of limited length. */
 function visible(text) {
 	const shown = text.slice(0, LONGEST).replace(UNSEEN, "\ufffd");
 
@@ -40,7 +43,7 @@ function visible(text) {
 function percent(part, whole) {
 	const share = whole ? 100 * part / whole : 0;
 
-	/* nothing that is not all is told as all */
+	/* only the exact whole is shown as 100 % */
 	if (share > 99.9 && share < 100)
 		return "> 99.9 %";
 	return share > 0 && share < 0.01 ? "< 0.01 %" : `${share.toFixed(share < 10 ? 2 : 1)} %`;
@@ -48,7 +51,7 @@ function percent(part, whole) {
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-/* A difference of shares, in percentage points. */
+/* Format a difference of shares in percentage points. */
 function points(difference) {
 	const sign = difference > 0 ? "+" : difference < 0 ? "−" : "±";
 
@@ -61,7 +64,7 @@ function plural(n, word, words = `${word}s`) {
 	return `${count(n)} ${n === 1 ? word : words}`;
 }
 
-const UNITS = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]]; // in ns
+const UNITS = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]]; // sizes in ns
 
 function duration(ns) {
 	for (const [size, unit] of UNITS)
@@ -70,12 +73,12 @@ function duration(ns) {
 	return `${count(ns)} ns`;
 }
 
-/* A weight in the unit of its event. */
+/* Format a weight in the unit of its event. */
 function weight(value, event) {
 	return event.unit === "ns" ? duration(value) : count(value);
 }
 
-/* A stamp, ns since 1970, as text of UTC. */
+/* Format a time stamp, ns since 1970, as UTC. */
 function utc(ns) {
 	const when = new Date(ns / 1e6);
 
@@ -84,7 +87,7 @@ function utc(ns) {
 	return `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/* FNV-1a, 32 bits, in few characters: what links name frames by. */
+/* Compute a short text of an FNV-1a hash (32 bits), by which links identify frames. */
 function shortHash(text) {
 	let hash = 0x811c9dc5;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Trees in typed arrays. A Builder grows one by (parent, label); arranged, nodes stand in the order
- * in which they are drawn: a node, then all below it, up to end[node]. Values are columns: weight
- * and count, and of a comparison the same of before.
+ * Trees in typed arrays. A Builder adds nodes by (parent, label). In an arranged tree the nodes
+ * are in drawing order: a node, then all nodes below it, up to end[node]. Values are columns:
+ * weight and count, and in a comparison both of the old profile, too.
  */
 
 class Builder {
@@ -28,7 +28,7 @@ class Builder {
 		this.self = this.self.map(wider);
 	}
 
-	/* A child that is known to be new. */
+	/* Add a child that is known to be new. */
 	add(parent, label) {
 		if (this.count === this.parent.length)
 			this.grow();
@@ -49,12 +49,12 @@ class Builder {
 	}
 
 	rehash(size) {
-		this.slots = new Int32Array(size); // 0, the root, is nobody's child
+		this.slots = new Int32Array(size); // 0, the root, is no child
 		for (let node = 1; node < this.count; node++)
 			this.slots[this.slot(this.parent[node], this.label[node])] = node;
 	}
 
-	/* The child of that label, which is made if there is none. */
+	/* Return the child with a label; create the child if there is none. */
 	child(parent, label) {
 		if (!this.slots || 2 * this.count > this.slots.length)
 			this.rehash(2 ** Math.ceil(Math.log2(4 * this.count + 1024)));
@@ -64,7 +64,7 @@ class Builder {
 	}
 }
 
-/* What nodes have with all below them. */
+/* Compute the totals of nodes, including everything below. */
 function totals(tree) {
 	return tree.self.map((self) => {
 		const total = self.slice(0, tree.count);
@@ -75,7 +75,7 @@ function totals(tree) {
 	});
 }
 
-/* Nodes in the order of numbers from 0 to limit, without comparing any two. */
+/* Order nodes by numbers from 0 to limit, without comparisons. */
 function countingSort(tree, numbers, limit) {
 	const starts = new Int32Array(limit + 1), order = new Int32Array(tree.count - 1);
 
@@ -96,7 +96,7 @@ function byWidth(tree, width) {
 	return order.sort((a, b) => width[b] - width[a] || a - b);
 }
 
-/* Lists of children in the given order of all nodes. */
+/* Link lists of children in the given order of all nodes. */
 function siblings(tree, order) {
 	const first = new Int32Array(tree.count).fill(-1), next = first.slice();
 
@@ -107,7 +107,7 @@ function siblings(tree, order) {
 	return { first, next };
 }
 
-/* Every node's place: depth first. */
+/* Compute the position of every node in depth-first order. */
 function preorder(tree, { first, next }) {
 	const order = new Int32Array(tree.count), end = new Int32Array(tree.count);
 	const place = new Int32Array(tree.count);
@@ -132,8 +132,8 @@ function preorder(tree, { first, next }) {
 }
 
 /*
- * The tree as it is drawn: left and width in the unit of the width that is asked for,
- * self and total by column.
+ * Arrange the tree for drawing: left and width in the unit of the requested width, self and total
+ * by column.
  */
 function arrange(tree, { widthOf, ranks, heaviest }) {
 	const all = totals(tree), wide = widthOf(all, tree.count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From the profile and what is asked for to the tree that is drawn. */
+/* Make the tree to draw from the profile and the state. */
 
-/* Which column of values: of before, in a comparison, they come behind those of now. */
+/* Columns of values; in a comparison the columns of the old profile follow at BEFORE. */
 const WEIGHT = 0, COUNT = 1, BEFORE = 2;
 
 const SPLITS = {
@@ -12,7 +12,10 @@ const SPLITS = {
 	container: "container",
 };
 
-/* Numbers of processes and threads tell nothing when two recordings are compared. */
+/*
+ * Name the group of a thread; pids and tids are left out of a comparison, because they differ
+ * anyway.
+ */
 function groupName(thread, split, numbered) {
 	const process = thread.process;
 	const program = process?.name ?? "[unknown]";
@@ -36,7 +39,7 @@ class Views {
 		this.base = this.unite();
 	}
 
-	/* Numbers of an event on each side, by its name. */
+	/* Return the events that have samples, by name, with their numbers on each side. */
 	eventsWithSamples() {
 		const found = new Map();
 
@@ -52,7 +55,7 @@ class Views {
 		return [...found.values()];
 	}
 
-	/* Both sides' trees as one; what is put where on each side. */
+	/* Merge the trees of both sides; place holds the merged node of each node of a side. */
 	unite() {
 		const { now, before } = this.data;
 
@@ -70,7 +73,7 @@ class Views {
 		return { parent: tree.parent, label: tree.label, count: tree.count, place };
 	}
 
-	/* The label that stands above all stacks of each thread; -1 for none. */
+	/* Return the root label of each thread's stacks; -1 for none. */
 	groupLabels(which, split) {
 		const key = `${which} ${split}`;
 
@@ -83,7 +86,10 @@ class Views {
 		return this.groups.get(key);
 	}
 
-	/* The event's sums by the label of their group; those of before as -1, -2, ... */
+	/*
+	 * Return the event's sums by the label of their group; sums of the old profile as -1, -2,
+	 * ...
+	 */
 	chosen(event, split) {
 		const byGroup = new Map();
 
@@ -104,14 +110,17 @@ class Views {
 		return byGroup;
 	}
 
-	/* As it was recorded, callers above callees; the time of hidden kinds stays with callers. */
+	/*
+	 * Add the tree as recorded, callers above callees; the time of hidden kinds counts for
+	 * their callers.
+	 */
 	plain(tree, byGroup, hidden) {
 		const { parent, label } = this.base, kinds = this.labels.kind;
 		const stamp = new Int32Array(this.base.count), place = new Int32Array(this.base.count);
 		const path = [];
 		let turn = 0, top = 0;
 
-		/* The node of a path; known ones are not walked again. */
+		/* Return the new node of a base node; known parts of the path are reused. */
 		const placed = (node) => {
 			for (; node > 0 && stamp[node] !== turn; node = parent[node])
 				path.push(node);
@@ -139,7 +148,7 @@ class Views {
 		}
 	}
 
-	/* From the leaves: each function that took time, below it who called it. */
+	/* Add the tree from the leaves: each function with self time, and below it its callers. */
 	inverted(tree, byGroup, hidden) {
 		const { parent, label } = this.base, kinds = this.labels.kind;
 
@@ -157,7 +166,10 @@ class Views {
 		}
 	}
 
-	/* A sum of the first side is told by its number, one of the second by a negative one. */
+	/*
+	 * Return the base node of a sum: which is the number of a sum of the new profile, or
+	 * negative for the old one.
+	 */
 	nodeOf(which) {
 		const place = this.base.place[which < 0 ? 1 : 0], { now, before } = this.data;
 		const node = which < 0 ? before.sums.node[-which - 1] : now.sums.node[which];
@@ -174,8 +186,8 @@ class Views {
 	}
 
 	/*
-	 * The tree of a state (state.js), arranged; unit is the column that shares are made of. Where an
-	 * event has no weights, samples are all there is.
+	 * Return the arranged tree of a state (state.js); unit is the column of which shares are
+	 * computed. If an event has no weights, samples are used.
 	 */
 	view(state) {
 		const event = this.events[state.event] ?? this.events[0];
@@ -193,7 +205,10 @@ class Views {
 	}
 }
 
-/* How wide nodes are: by now, by before, or by both so that nothing is missing. */
+/*
+ * Return the function that computes widths: by the new profile, the old one, or both, so that
+ * nothing is missing.
+ */
 function widths(which, unit, whole) {
 	const share = (total, column) => {
 		const factor = whole[column] ? 1 / whole[column] : 0;
@@ -212,7 +227,7 @@ function widths(which, unit, whole) {
 	};
 }
 
-/* Shares of the whole, now and before. */
+/* Return a node's share of the whole, of the new profile or, with BEFORE, of the old one. */
 function shareOf(view, node, column = 0) {
 	const whole = view.whole[column + view.unit];
 
