@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flame graph page in a browser: it says what other formats say, of large traces soon."""
+"""
+Test the flame graph page in a browser: it shows what other formats show, and opens large traces
+quickly.
+"""
 import collections
 import contextlib
 import json
@@ -19,7 +22,7 @@ if MISSING:
 
 
 def folded(trace, *options):
-    """Samples by stack, as folded stacks tell it."""
+    """Return the samples by stack, from the folded format."""
     stacks = collections.Counter()
     for line in output("export", trace, "-f", "folded", *options).decode().splitlines():
         stack, _, count = line.rpartition(" ")
@@ -28,7 +31,7 @@ def folded(trace, *options):
 
 
 class Content(Pages):
-    """What the page says is what other formats say."""
+    """The page shows the same data as other formats."""
 
     def test_totals(self):
         self.open()
@@ -131,7 +134,7 @@ class Content(Pages):
                 f'document.querySelector("{mark}").title'))
 
     def test_losses_are_compared_with_the_machines_samples(self):
-        """Of one process few samples are shown; what the machine lost may be next to nothing."""
+        """One process has few of the samples, so its losses must not be compared with them."""
         copy, page = self.home / "account.skein", self.home / "account.html"
         shutil.copy(self.trace("scene"), copy)
         skein("export", copy, "-o", page, "--comm", "worker 3")
@@ -152,7 +155,7 @@ class Content(Pages):
         details = self.browser.text("#details")
         for fact in ("fib", "/usr/bin/worker", "main.c:30", "Called by", "main", "Native"):
             self.assertIn(fact, details)
-        # 15 samples end below this frame of fib, of 95; recursion counts once
+        # 15 of the 95 samples end below this frame of fib; recursion counts once
         self.assertIn("15.8 %, 150 ms, 15 samples", details)
 
     def test_table(self):
@@ -179,7 +182,9 @@ class Content(Pages):
                          [1000 * events["page-faults"], events["page-faults"]])
 
     def test_machines(self):
-        """Of merged traces every machine has its own event of one name; the page has one."""
+        """
+        In a merged trace every machine has its own event of the same name; the page shows one.
+        """
         merged, live = self.home / "merged.skein", self.trace("flames")
         skein("merge", "-o", merged, self.trace("scene"), live)
         skein("export", merged, "-o", self.home / "merged.html")
@@ -214,7 +219,10 @@ class Content(Pages):
 
 
 class Speed(Pages):
-    """100,000 different stacks. Bounds are wide: others use this machine, too."""
+    """
+    Opening a trace of 100,000 different stacks. The bounds are wide, because other programs use
+    this machine, too.
+    """
 
     def test_many_stacks(self):
         self.open("flames")
@@ -242,7 +250,7 @@ class Speed(Pages):
 
 
 class Comparison(Pages):
-    """The page of two recordings."""
+    """The page that compares two recordings."""
 
     def compare(self, after, before, fragment=""):
         path = self.home / f"{after}-{before}.html"
@@ -275,7 +283,9 @@ class Comparison(Pages):
         self.harmless()
 
     def test_another_build(self):
-        """Neither folders, compilers' suffixes, symbols' versions nor lines part what is the same."""
+        """
+        Folders, compilers' suffixes, symbol versions and lines do not separate equal functions.
+        """
         self.compare("after", "before")
         self.assertIn("10.0 % of before is gone", self.browser.text(".gone"))
         names = set(self.ask("[...skeinPage.graph.labels.name]"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flame graph page in a browser: by mouse, keys and address; and of a trace made to harm."""
+"""Test the flame graph page in a browser: use by mouse, keys and address; and malicious traces."""
 import pathlib
 import re
 import sys
@@ -14,7 +14,7 @@ if MISSING:
 
 
 class Use(Pages):
-    """By mouse, keys and address."""
+    """Use of the page by mouse, keys and address."""
 
     def test_zoom_and_history(self):
         self.open()
@@ -37,7 +37,7 @@ class Use(Pages):
     def test_search(self):
         self.open()
         self.browser.fill("#search", "^fib$")
-        # 15 of worker 3 and 15 of the truncated; fib in fib counts once
+        # 15 of worker 3 and 15 of the truncated stacks; nested fib counts once
         self.assertEqual(self.browser.text("#matched"), "31.6 % matched")
         self.browser.press("Enter")
         first = self.ask("skeinPage.graph.selected")
@@ -161,7 +161,7 @@ class Use(Pages):
 
 
 class Harm(Pages):
-    """A trace made to harm is text and nothing else."""
+    """The page shows the texts of a malicious trace as text only."""
 
     def test_hostile_names(self):
         self.open("hostile")
@@ -186,7 +186,7 @@ class Harm(Pages):
         self.assertIn("</script>", self.ask("document.title"))
 
     def test_file_is_clean(self):
-        """The markup of the page is the same, whatever the trace says."""
+        """The markup of the page does not depend on the trace."""
         self.trace("hostile")
         self.trace("scene")
         pages = [(self.home / f"{name}.html").read_bytes() for name in ("hostile", "scene")]
@@ -198,7 +198,9 @@ class Harm(Pages):
         self.assertNotRegex(data.decode(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]")
 
     def test_policy(self):
-        """It does refuse what nobody should ever get into the page."""
+        """
+        The page's content security policy blocks injected scripts, images, styles and requests.
+        """
         self.open()
         self.ask("""(() => {
             const script = document.createElement("script");

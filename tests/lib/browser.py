@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's Chromium, driven by playwright-core (fetched by tools/deps readers)."""
+"""Drive Debian's Chromium by playwright-core (installed by tools/deps readers)."""
 import json
 import os
 import pathlib

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How whole the user stacks of a recording are, as `skein report --json` says it."""
+"""Read from `skein report --json` how complete the user stacks of a recording are."""
 import dataclasses
 import json
 import re
 import subprocess
 
-LIMIT = 300  # s, of one report
+LIMIT = 300  # s, for one report
 
 
 @dataclasses.dataclass(frozen=True)
 class Completeness:
-    """Numbers of samples. samples: those that have a user stack or should have one."""
+    """Numbers of samples; `samples` are those that have or should have a user stack."""
     samples: int
     complete: int
-    reasons: tuple  # of (reason, path of the module or "", samples): the others, most first
-    no_user: dict  # samples that have no user stack by nature, by why
-    weight: int  # of all, in the unit of the event
+    # (reason, path of the module or "", samples) of incomplete stacks, most frequent first
+    reasons: tuple
+    no_user: dict  # samples that have no user stack by nature, by reason
+    weight: int  # of all samples, in the unit of the event
 
     @property
     def share(self):
-        """0 where there are no samples: nothing recorded is no success."""
+        """
+        Return the complete share; 0 without samples, because an empty recording is no success.
+        """
         return self.complete / self.samples if self.samples else 0.0
 
     def __str__(self):
@@ -30,9 +33,9 @@ class Completeness:
 
 def completeness(skein, path, comm=None, more=()):
     """
-    Of the processes named comm, or of all but the idle threads. skein: the
-    program. more: further options of `skein report`, such as --pid. A name
-    that nothing in the recording has is an AssertionError, as is any failure.
+    Return the completeness of the processes named comm, or of all but the idle threads. skein is
+    the program, more are further options of `skein report`, such as --pid. A comm that does not
+    occur in the recording raises AssertionError, as does any other failure.
     """
     names = ["--comm", re.sub(r"([][*?\\])", r"\\\1", comm)] if comm is not None else []
     done = subprocess.run([skein, "report", "--json", *names, *map(str, more), str(path)],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What long tests measure and tools/evidence puts into docs/: rows of a table, with the commit, the
-date and the machine, in BUILD/evidence/SECTION.json.
+Store the results of long tests, which tools/evidence copies to docs/: rows of a table, with the
+commit, the date and the machine, in BUILD/evidence/SECTION.json.
 """
 import collections
 import datetime
@@ -39,8 +39,8 @@ def path_of(build, section):
 
 def leave(build, section, row):
     """
-    Add a row, {column: text} with the same columns in all rows; one of the same first column is
-    replaced, and rows of another commit go.
+    Add a row, {column: text} with the same columns in all rows. The row replaces one with the same
+    first column; rows of another commit are deleted.
     """
     path = path_of(build, section)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,21 +54,21 @@ def leave(build, section, row):
 
 
 class Shares:
-    """Complete stacks of several recordings, or groups of processes, added up."""
+    """Complete stacks of several recordings or groups of processes, summed."""
 
     def __init__(self):
         self.samples = self.complete = 0
         self.reasons = collections.Counter()  # (reason, module) -> samples
 
     def add(self, found):
-        """found: of completeness.py"""
+        """Add the result of completeness.py."""
         self.samples += found.samples
         self.complete += found.complete
         for reason, module, count in found.reasons:
             self.reasons[reason, module] += count
 
     def percent(self):
-        """Rounded down: 99.5 is not said of less."""
+        """Return the share rounded down, so that the text never exceeds the share."""
         return f"{10000 * self.complete // max(self.samples, 1) / 100:.2f} %"
 
     def why(self, limit):

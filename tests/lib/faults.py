@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run skein with one of its calls failing (tests/faults/shim.c), and judge how it took it."""
+"""
+Run skein with one of its calls failing (tests/faults/shim.c), and check how skein handles the
+failure.
+"""
 import ctypes
 import errno
 import functools
@@ -18,9 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
 SHIM = BUILD / "tests/faults/shim.so"
-LIMIT = 60 # s, of one run
+LIMIT = 60 # s, for one run
 
-# Of x86-64. What fails together is what a program asks for one purpose.
+# x86-64 system call numbers by kind. Calls that serve one purpose fail together.
 CALLS = {
     "memory": (errno.ENOMEM, ()),
     "mmap": (errno.ENOMEM, (9, 25)), # mmap mremap
@@ -44,7 +47,10 @@ LIBC = ctypes.CDLL(None)
 
 
 def keep_addresses():
-    """Of the C library: the shim's filter compares the lower halves, so it must not cross 4 GiB."""
+    """
+    Disable the randomization of addresses for this process: the shim's filter compares the lower
+    halves of the C library's addresses, so the library must not cross a 4 GiB border.
+    """
     LIBC.personality(ADDR_NO_RANDOMIZE)
 
 
@@ -63,14 +69,17 @@ class Plan(ctypes.Structure):
 
 
 def missing():
-    """Why nothing can be made to fail here, or None."""
+    """Return why no call can be made to fail on this machine, or None."""
     if platform.machine() != "x86_64":
         return "the shim that lets calls fail knows x86-64 only"
     return None if SHIM.exists() else f"{SHIM} is not built"
 
 
 class Done:
-    """One run: status, out, err, whether the failure was .met, .blocks left, .sites."""
+    """
+    One run: status, out, err, whether the failure was met (.met), the .blocks left, and the
+    .sites.
+    """
 
     def __init__(self, plan, process, out, err, left):
         self.status, self.out = process.returncode, out
@@ -78,7 +87,7 @@ class Done:
         self.met, self.counted, self.blocks = bool(plan.met), plan.counted, plan.blocks
         self.sites = {s.key: (s.count, tuple(zip(s.callers, (f.value for f in s.files))))
                       for s in plan.sites[:plan.used]}
-        self.left = left # processes that did not end with it
+        self.left = left # processes that did not end with the run
 
 
 def processes_of(group):
@@ -95,7 +104,10 @@ def processes_of(group):
 
 
 def end_group(group):
-    """Helpers end by themselves as soon as nobody speaks to them; who does not, is told."""
+    """
+    Wait for helpers, which end by themselves when their socket closes; return and end those that
+    do not.
+    """
     end = time.monotonic() + 10
     while (found := processes_of(group)) and time.monotonic() < end:
         time.sleep(0.05)
@@ -105,7 +117,10 @@ def end_group(group):
 
 
 def run(args, kind, site=0, nth=0, helpers=False, folder=None):
-    """Run skein with one call failing: at a site, or the nth; neither: none, and note the sites."""
+    """
+    Run skein with one call failing: at a site, or the nth one. With neither, nothing fails and the
+    sites are recorded.
+    """
     error, calls = CALLS[kind]
     with tempfile.NamedTemporaryFile(prefix="plan-") as file:
         file.truncate(ctypes.sizeof(Plan))
@@ -135,7 +150,7 @@ def run(args, kind, site=0, nth=0, helpers=False, folder=None):
 
 
 def callers(site):
-    """The lines of a site, innermost first, for who has to mend it."""
+    """Return the source lines of a site, innermost first, for debugging."""
     lines = []
     for offset, name in site[1]:
         if not name:
@@ -147,14 +162,15 @@ def callers(site):
     return " < ".join(lines)
 
 
-# A failed read of a trace is a damaged disk: what can be read is shown, and what is missing told.
+# A failed read of a trace counts as damage of the disk: skein shows the readable part and reports
+# the rest.
 DAMAGE = re.compile(r"damaged|unreadable chunk|unreadable_chunk|could not be read")
-# Those libraries do not free everything themselves when they fail.
+# These libraries do not free all memory when they fail.
 CARELESS = (b"/libelf", b"/libbpf", b"/libdw")
 
 
 def words_of(done):
-    """What is wrong with the words of a run that failed."""
+    """Return the defects in the messages of a failed run."""
     lines = done.err.splitlines()
     if not 1 <= len(lines) <= 3:
         return [f"{len(lines)} lines"]
@@ -165,12 +181,14 @@ def words_of(done):
 
 @functools.cache
 def blocks_are_counted():
-    """A sanitizer's copies of strings are blocks of its own, which are freed like all others."""
+    """
+    Return whether leaked blocks can be counted: a sanitizer's copies of strings are blocks, too.
+    """
     return b"__asan_init" not in pathlib.Path(SKEIN).read_bytes()
 
 
 def left_behind(done, base, site):
-    """What a run left that it should not have."""
+    """Return what a run left behind: processes, blocks and files."""
     wrong = [f"process {p}" for p in done.left]
     careless = not blocks_are_counted() or any(name.startswith(CARELESS) for _, name in site[1][:4])
     if done.status in (0, 1, 2) and done.blocks > base.blocks and not careless:
@@ -179,13 +197,16 @@ def left_behind(done, base, site):
 
 
 def wrong_exit(done):
-    """A failure is 1; 2 only if memory is short while the options are read. No crash, no hang."""
+    """
+    Check the exit status: 1 for a failure, 2 only if memory is short while options are parsed. A
+    crash or a hang is wrong.
+    """
     if done.status in (0, 1) or done.status == 2 and "Cannot allocate memory" in done.err:
         return []
     return [f"status {done.status}"]
 
 
 def sites_of(base, most):
-    """Some of the sites, evenly spread, unless all are wanted."""
+    """Return evenly spread sites, or all of them in the long form."""
     sites = list(base.sites.items())
     return sites if os.environ.get("SKEIN_LONG") == "1" else sites[::-(-len(sites) // most) or 1]

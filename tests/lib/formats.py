@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in skein's text exports, by strict readers of the tests' own.
-
-Each gives its samples as {(event, frames from the root on): [samples, weight]}; where a format
-does not tell one of these, it is None.
+"""
+Read skein's text exports strictly, independently of skein. Each reader returns the samples as
+{(event, frames from the root): [samples, weight]}; a value that the format does not hold is None.
 """
 import collections
 import decimal
@@ -20,7 +19,7 @@ class Sums(dict):
         return sum(row[column] for (of, _), row in self.items() if event in (None, of))
 
     def by_frames(self, column):
-        """Of all events together: {frames: samples or weight}."""
+        """Sum a column over all events: {frames: samples or weight}."""
         found = collections.Counter()
         for (_, frames), row in self.items():
             found[frames] += row[column]
@@ -37,7 +36,7 @@ def strict_json(data):
 
 
 def paths_of(stacks):
-    """The frames of each stack, from the root on; parents come first."""
+    """Return the frames of each stack from the root on; parents come first."""
     paths = []
     for number, (parent, frame) in enumerate(stacks):
         assert parent is None or 0 <= parent < number, "a parent behind its child"
@@ -57,7 +56,7 @@ def read_json(data):
 
 
 def read_speedscope(data):
-    """Weights only. Over all its profiles, each of which is of one event."""
+    """Read speedscope: weights only, of all profiles, each of which has one event."""
     p = strict_json(data)
     names = [frame["name"] for frame in p["shared"]["frames"]]
     found = Sums()
@@ -67,7 +66,7 @@ def read_speedscope(data):
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
         for stack, weight in zip(profile["samples"], profile["weights"]):
-            # the first frame is the thread's
+            # the first frame stands for the thread
             found.add(event[1], [names[frame] for frame in stack[1:]], 0, weight)
     return found
 
@@ -92,7 +91,10 @@ def firefox_names(shared):
 
 
 def read_firefox(data):
-    """Events are told apart by the ends of threads' names, if there are several."""
+    """
+    Read a Firefox profile. If there are several events, the ends of the threads' names distinguish
+    them.
+    """
     p = strict_json(data)
     assert p["meta"]["preprocessedProfileVersion"] == 65
     shared, found = p["shared"], Sums()
@@ -114,7 +116,7 @@ def read_firefox(data):
     return found
 
 
-# What the readers of perf script's text look for, as they do.
+# The patterns that readers of perf script's text use.
 PERF_COMM = re.compile(r"^(\S.*?)\s+(\d+)(?:/(\d+))?\s+")
 PERF_TIME = re.compile(r"\s(\d+\.\d+):\s")
 PERF_EVENT = re.compile(r":\s*(\d+)?\s+(\S+):\s*$")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the flame graph page share: pages of made traces, open in a browser."""
+"""
+Shared base of the tests of the flame graph page: pages of generated traces, open in a browser.
+"""
 import pathlib
 import tempfile
 import unittest
@@ -7,10 +9,10 @@ import unittest
 from browser import Browser
 from traces import BUILD, make_scene, skein
 
-PICTURES = BUILD / "tests/pages" # to be looked at
+PICTURES = BUILD / "tests/pages" # pictures for a person to look at
 STILL = {"reducedMotion": "reduce", "colorScheme": "light"}
 
-# What tests ask the page for, beside what it has: nodes by name, where they are, sums.
+# JavaScript helpers for the tests: nodes by name, their positions, sums.
 HELPERS = """
 window.named = (name) => {
     const found = [], { view, labels } = skeinPage;
@@ -81,7 +83,7 @@ class Pages(unittest.TestCase):
         return self.ask("nameOf(skeinPage.graph.selected)")
 
     def click(self, name):
-        """On the widest frame of that name."""
+        """Click on the widest frame with a name."""
         self.browser.mouse(*self.ask(f"middle(named({name!r})[0])"))
 
     def picture(self, name, **options):
@@ -89,7 +91,10 @@ class Pages(unittest.TestCase):
         self.browser.shot(str(PICTURES / f"{name}.png"), options)
 
     def harmless(self):
-        """No request but for the page, nothing that its policy forbids, no error."""
+        """
+        Check that there was no request except for the page, no violation of the policy, and no
+        error.
+        """
         noted = self.browser.noted()
         self.assertEqual(len(noted["requests"]), 1, noted)
         self.assertEqual((noted["violations"], noted["errors"]), ([], []))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Real programs of Debian 12 under load.
+Run real programs of Debian 12 under load.
 
-Each is a shell script for what has to be there first and one for the load, which goes on until
-it is killed. A load runs as root of namespaces of its own (processes, network, System V IPC):
-ports and sockets are nobody else's business, and one kill ends all of it, whatever has
-daemonized itself, also when whoever started it is killed.
+Each program is a shell script for the preparation and one for the load, which runs until it is
+killed. A load runs as root of its own namespaces (processes, network, System V IPC), so its ports
+and sockets do not collide with others, and one kill ends all of its processes, including daemons,
+also when the test itself is killed.
 """
 import contextlib
 import dataclasses
@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "programs"
 PREPARE_LIMIT = 180  # s
-READY_LIMIT = 60  # s, from the start of a load to the moment at which it works
+READY_LIMIT = 60  # s, from the start of a load until it works
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -31,7 +31,10 @@ class ProgramError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """comms: which processes count. tools: what must be installed. Scripts: see PRELUDE."""
+    """
+    A program. comms: the processes that count; tools: what must be installed; scripts: see
+    PRELUDE.
+    """
     name: str
     comms: tuple
     tools: tuple
@@ -45,7 +48,8 @@ class Program:
         return [t for t in self.tools if not shutil.which(t, path=f"{PATH}:{os.environ['PATH']}")]
 
 
-# Of every script. It runs in a folder of its own; $SOURCES are tests/programs, $CPUS is a number.
+# Beginning of every script. A script runs in a folder of its own; $SOURCES is tests/programs,
+# $CPUS is a number.
 PRELUDE = """
 set -eu
 unset GIT_DIR GIT_INDEX_FILE
@@ -217,7 +221,7 @@ each_cpu ./work-python "$SOURCES/work.py"
 ready
 """)
 
-# Debian's compiler and the one in the PATH, which may be years younger; each also stripped.
+# Debian's compiler and the one in the PATH, which may be years newer; each also stripped.
 GO = Program(
     "Go", ("work-go*",), ("/usr/lib/go-1.19/bin/go",),
     prepare="""
@@ -251,8 +255,8 @@ PROGRAMS = (OPENSSL, XZ, GZIP, SQLITE, REDIS, NGINX, POSTGRES, COMPILER, NODE, G
 
 def _end(process):
     """
-    End a load. unshare(1) waits for the first process of the namespace, whose end is that of all
-    others; killed itself it would not wait for them.
+    End a load. Kill the first process of the namespace, whose end kills all others, and wait for
+    unshare(1); a killed unshare(1) would not wait for them.
     """
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -265,8 +269,8 @@ def _end(process):
 
 class Loads:
     """
-    Where programs are prepared, once each, and run. build: where what takes long to make is kept
-    for the next time.
+    Prepare programs, once each, and run them. build is the folder where results that take long to
+    make are kept for later runs.
     """
 
     def __init__(self, build):
@@ -286,7 +290,7 @@ class Loads:
                 "LC_ALL": "C.UTF-8", "TMPDIR": str(self.folder)}
 
     def _command(self, script):
-        # setpriv: who kills us must not have to know of the load
+        # setpriv kills the load if this process is killed
         return ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--net", "--ipc", "--fork",
                 "--kill-child=KILL", "bash", "-c", f"ip link set lo up\n{PRELUDE}{script}"]
 
@@ -306,7 +310,7 @@ class Loads:
 
     @contextlib.contextmanager
     def running(self, *programs):
-        """Inside, they are under load, all together."""
+        """Put all programs under load at the same time, within the context."""
         with contextlib.ExitStack() as stack:
             started = [(p, stack.enter_context(self._started(p, self._prepare(p))))
                        for p in programs]
@@ -336,7 +340,7 @@ class Loads:
             time.sleep(0.05)
 
     def _check(self, program, process):
-        """A load never ends by itself, nor does any of its loops."""
+        """Check that neither a load nor any of its loops has ended by itself."""
         errors = self.prepared[program] / "errors"
         said = errors.read_text(errors="replace")[-2000:] if errors.exists() else ""
         if process.poll() is not None or "ended: " in said:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Perfetto trace as text: one line per packet or event, by the names of what skein writes.
-
-Run it on a file to see what is in there.
+"""
+Print a Perfetto trace as text: one line per packet or event, with the names of the fields that
+skein writes. Run this file on a trace to see its contents.
 """
 import sys
 import zlib
@@ -69,7 +69,7 @@ def fields(data):
 
 
 def packets(data):
-    """Those of a trace, with those that are compressed in it."""
+    """Return the packets of a trace, including those that are compressed in a packet."""
     for _, packet in fields(data):
         inner = dict(fields(packet)).get(COMPRESSED)
         if inner is None:
@@ -80,10 +80,10 @@ def packets(data):
 
 def words(data, schema):
     for number, value in fields(data):
-        known = schema[number] # a field that is not known here is an error
+        known = schema[number] # an unknown field is an error
         if not isinstance(known, tuple):
             yield f"{known}: {value!r}"
-        elif known[0] == "event": # of many, in one packet
+        elif known[0] == "event": # one of many in a packet
             yield "\n  " + " ".join(words(value, known[1]))
         else:
             yield " ".join([known[0], "{", *words(value, known[1]), "}"])

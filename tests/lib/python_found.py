@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which Pythons there are to be profiled: Debian's, the version manager's and those in the PATH; those
-of newer Debians that tools/deps has fetched; and the environments with programs from PyPI that it
-has made.
+Find the Pythons that can be profiled: Debian's, the version manager's, and those in the PATH;
+those of newer Debian releases fetched by tools/deps; and the environments with PyPI programs that
+tools/deps made.
 """
 import dataclasses
 import functools
@@ -28,12 +28,13 @@ print(json.dumps([list(sys.version_info[:3]), sys.executable, sysconfig.get_path
 @dataclasses.dataclass(frozen=True)
 class Interpreter:
     path: str
-    full: tuple  # (3, 11, 2)
-    include: str  # folder of Python.h, which may not be there
+    full: tuple  # such as (3, 11, 2)
+    include: str  # folder of Python.h, which may be missing
     libdir: str
     library: str  # libpythonX.Y.so or .a
     shared: bool
-    fetched: bool = False  # by tools/python: the path is a script's, which sees its own /usr
+    # made by tools/python: path is a script, which runs the interpreter with its own /usr
+    fetched: bool = False
 
     @property
     def version(self):
@@ -45,7 +46,9 @@ class Interpreter:
 
     @property
     def inlines(self):
-        """Whether calls from Python to Python stay in one native call of the loop."""
+        """
+        Return whether calls from Python to Python stay in one native call of the evaluation loop.
+        """
         return self.version >= (3, 11)
 
     def __str__(self):
@@ -53,7 +56,7 @@ class Interpreter:
 
     @property
     def name(self):
-        """For names of tests and files."""
+        """Return the name for tests and files."""
         return "_".join(map(str, self.full)) + ("_debian" if self.debian else "")
 
 
@@ -63,7 +66,7 @@ def _cache():
 
 
 def _managers():
-    """Folders with a folder for each version."""
+    """Return the folders that have a folder for each version."""
     roots = [os.environ.get("PYENV_ROOT"), os.path.expanduser("~/.pyenv"), "/root/.pyenv"]
     return list(dict.fromkeys(os.path.join(r, "versions") for r in roots if r))
 
@@ -84,7 +87,7 @@ def _ask(path):
     run = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60,
                          stdin=subprocess.DEVNULL, check=False)
     if run.returncode:
-        return None  # one of the version manager's shims that leads nowhere
+        return None  # a shim of the version manager without a target
     full, executable, include, libdir, library, shared, kind = json.loads(run.stdout)
     if kind != "cpython":
         return None
@@ -93,7 +96,7 @@ def _ask(path):
 
 @functools.lru_cache
 def interpreters():
-    """Each once, oldest first."""
+    """Return each interpreter once, oldest first."""
     found = {}
     for path in _candidates():
         one = _ask(path)
@@ -112,7 +115,10 @@ def old():
 
 @functools.lru_cache
 def fetched():
-    """Those of newer Debians. They run as root only, and their files are not where they say."""
+    """
+    Return those of newer Debian releases. They run only as root, and their files are not at the
+    paths that they report.
+    """
     found = [path.parent / f"python{path.parent.name}"
              for path in sorted(_cache().glob("pythons/*/whole"))]
     asked = [(path, _ask(str(path))) for path in found]
@@ -125,7 +131,9 @@ def newest():
 
 
 def some():
-    """A few that differ most: the oldest, Debian's, the newest. All of them in long tests."""
+    """
+    Return a few that differ most: the oldest, Debian's, the newest; all of them in long tests.
+    """
     every = supported()
     if os.environ.get("SKEIN_LONG") == "1":
         return every
@@ -134,7 +142,7 @@ def some():
 
 
 def environments():
-    """(interpreter, folder) of each environment of tools/deps that is whole."""
+    """Return (interpreter, folder) of each complete environment of tools/deps."""
     total = hashlib.sha256(PACKAGES.read_bytes()).hexdigest()[:12]
     found = []
     for folder in sorted((_cache() / "python").glob(f"*-{total}")):
@@ -145,14 +153,14 @@ def environments():
 
 
 def numpy_that_renames():
-    """The folder of the numpy that tools/deps keeps for Python 3.11, or None."""
+    """Return the folder of the numpy that tools/deps keeps for Python 3.11, or None."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")))
     folder = cache / "skein" / "python" / "numpy-1.24.4"
     return folder if folder.is_dir() else None
 
 
 def build(source, to, one, *more):
-    """Compile C against an interpreter's own headers; False if it has none."""
+    """Compile C against an interpreter's own headers; return False if it has none."""
     if not (pathlib.Path(one.include) / "Python.h").exists():
         return False
     subprocess.run(["gcc", "-O2", "-g", "-fno-optimize-sibling-calls", "-I", one.include, "-o",
@@ -161,7 +169,7 @@ def build(source, to, one, *more):
 
 
 def link_flags(one):
-    """To embed it; None if its library is not there."""
+    """Return the flags to embed an interpreter; None if its library is missing."""
     if not (pathlib.Path(one.libdir) / one.library).exists():
         return None
     name = "python{}.{}".format(*one.version)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Real programs in Python, from PyPI, under load (programs.py), for each environment of tools/deps.
+Real PyPI programs in Python under load (programs.py), for each environment of tools/deps.
 
-Scripts find in $PYTHON a link to the interpreter, which has a name of its own, so that processes
-can be told apart, and in $ENVIRONMENT the folder.
+In a script, $PYTHON is a link to the interpreter with a name of its own, so that the processes can
+be distinguished, and $ENVIRONMENT is the folder of the environment.
 """
 import shlex
 
@@ -146,7 +146,7 @@ def _numpy():
             "OPENBLAS_NUM_THREADS=2 $PYTHON job.py &\nready\n", ())
 
 
-# What has to be there first, the load, tools: see programs.py.
+# Functions that return preparation, load and tools, see programs.py.
 KINDS = {"flask, gunicorn": _gunicorn, "flask, gunicorn with threads": _threaded,
          "pytest of click": _pytest, "pip resolving": _pip, "black": _black, "numpy": _numpy}
 
@@ -163,7 +163,7 @@ def _program(kind, make, number, one, folder):
 
 
 def programs():
-    """Of every environment."""
+    """Return the programs of every environment."""
     return [_program(kind, make, number, one, folder)
             for number, (one, folder) in enumerate(python_found.environments())
             for kind, make in KINDS.items()]

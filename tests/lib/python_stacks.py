@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of a trace with their Python frames; what may be said of each, whatever the program."""
+"""
+Read the stacks of a trace with their Python frames, and check properties that hold for any
+program.
+"""
 import collections
 import math
 import re
@@ -13,7 +16,7 @@ WHOLE = 0.995
 
 
 def flags_of(macro):
-    """{name: bit} of a list X(NAME, "text", bit) in base/record.h."""
+    """Return {name: bit} of a list X(NAME, "text", bit) in base/record.h."""
     text = (live.ROOT / "user" / "base" / "record.h").read_text()
     body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
     return {name: int(bit) for name, bit in re.findall(r'X\((\w+), *"[^"]*", *(\d+)\)', body)}
@@ -28,7 +31,7 @@ ENDS = live.words("STACK_ENDS")
 
 
 class Stacks:
-    """Of a live.Trace."""
+    """The stacks of a live.Trace."""
 
     def __init__(self, trace):
         self.trace = trace
@@ -43,7 +46,7 @@ class Stacks:
                      row["flags"])
 
     def frames(self, ident):
-        """(frames, root first; why some are missing, or None)"""
+        """Return (frames from the root; why frames are missing, or None)."""
         chain = []
         while ident not in self.known:
             chain.append(ident)
@@ -59,7 +62,7 @@ class Stacks:
         return self.known[ident]
 
     def _load(self):
-        """{pid: its samples in order of time}"""
+        """Load {pid: samples in order of time}."""
         self.by_pid = collections.defaultdict(list)
         threads, processes = self.trace.table("thread"), self.trace.table("process")
         for row in self.trace.query("SELECT time, thread, stack, flags, weight FROM sample "
@@ -70,7 +73,10 @@ class Stacks:
                 self.by_pid[process["pid"]].append((process["comm"], thread, row))
 
     def samples(self, pid=None, begin=0, end=1 << 63, comm=None):
-        """In order of time, those of a process or of a name, between two times (boottime, ns)."""
+        """
+        Return samples in order of time: of a process or a name, between two times (CLOCK_BOOTTIME,
+        ns).
+        """
         if self.by_pid is None:
             self._load()
         rows = self.by_pid[pid] if pid is not None else \
@@ -82,7 +88,7 @@ class Stacks:
 
 
 def python(sample):
-    """((name, file, line), ...) of its Python frames, root first."""
+    """Return ((name, file, line), ...) of a sample's Python frames, from the root."""
     return tuple((f.name, f.file, f.line) for f in sample.frames if f.kind == PYTHON)
 
 
@@ -95,7 +101,10 @@ def loops(sample):
 
 
 def native_between(sample, outer, inner):
-    """Names of the frames between the last Python frame of that name and the next one inwards."""
+    """
+    Return the names of the frames between the last Python frame named outer and the next one
+    inwards.
+    """
     at = max(i for i, f in enumerate(sample.frames) if f.kind == PYTHON and f.name == outer)
     to = next(i for i, f in enumerate(sample.frames) if i > at and f.kind == PYTHON)
     if sample.frames[to].name != inner:
@@ -105,9 +114,9 @@ def native_between(sample, outer, inner):
 
 def misplaced(sample, inlines):
     """
-    What is wrong with where the Python frames stand among the native ones, or None. inlines:
-    whether one native call of the loop may run several. At the leaf the loop may have begun
-    without a frame, or have left it.
+    Return how the Python frames are misplaced among the native ones, or None. inlines: whether one
+    native call of the evaluation loop may run several Python frames. At the leaf, the loop may not
+    have a frame yet, or may have left it.
     """
     before = None
     for i, frame in enumerate(sample.frames):
@@ -123,19 +132,19 @@ def misplaced(sample, inlines):
 
 
 def allowed(samples, share=1 - WHOLE):
-    """How many of these may be as a share of them says: what chance may add included (3 sigma)."""
+    """Return how many of the samples may deviate: their share, plus 3 sigma for chance."""
     mean = samples * share
     return mean if live.LONG else mean + 3 * math.sqrt(mean)
 
 
 def incomplete(samples):
-    """Samples that lack frames, by why."""
+    """Count the samples that lack frames, by reason."""
     return collections.Counter("UNREAD" if s.flags & UNREAD else s.end
                                for s in samples if s.end is not None or s.flags & UNREAD)
 
 
 class Truth:
-    """What oracle.py has written: which stacks there can be, and when it counts."""
+    """The output of oracle.py: the possible stacks, and the time in which they apply."""
 
     def __init__(self, said):
         self.rows = [tuple(row) for row in said["frames"]]  # (name, file, line, first line)
@@ -148,8 +157,8 @@ class Truth:
 
     def can_be(self, stack):
         """
-        No tracer is told of the instructions at which a function is entered, or made a generator:
-        they are of its first line, or of none.
+        Return whether a stack is possible. Tracers do not see the instructions that enter a
+        function or make a generator; those have the function's first line, or none.
         """
         return stack in self.stacks or (stack[-1] in self.enters
                                         and (stack[:-1] in self.stacks

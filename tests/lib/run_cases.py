@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run one unittest file and write what became of its cases as JSON (for tests/run).
+"""
+Run one unittest file and write the results of its cases as JSON (for tests/run).
 
   run_cases.py FILE RESULT
 """

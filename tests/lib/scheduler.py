@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The states of CPUs and threads, once more: made from the stored slices and edges of a trace by
-another way than user/analyze/states.c goes, gap by gap between the runs of a thread. What does
-not fit together is kept as text in `contradictions`; nothing is made up for it.
+Compute the states of CPUs and threads independently of skein: from the stored slices and edges of
+a trace, by another method than user/analyze/states.c, gap by gap between the runs of a thread.
+Contradictions are kept as text in `contradictions` and not repaired.
 """
 import bisect
 import collections
@@ -12,8 +12,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 Stretch = collections.namedtuple("Stretch", "time end state wait cpu waker target")
-# What a thread did from one time to another, and how it left. state: RUNNING, or UNKNOWN until it
-# was seen in the state `left`.
+# A period of a thread and the state it left in. state is RUNNING, or UNKNOWN until the thread was
+# seen in the state `left`.
 Run = collections.namedtuple("Run", "time end cpu state left wait")
 
 
@@ -35,12 +35,13 @@ WAIT_NAME = {number: name for name, number in WAIT.items()} | {0: None}
 
 READY = {STATE["RUNNABLE"], STATE["PREEMPTED"]}
 NOT_WAITING = READY | {STATE["RUNNING"], STATE["UNKNOWN"], STATE["DEAD"]}
-# Left so, nobody needs to wake it. RUNNING: a slice that another name of the thread goes on with.
+# Threads that left in these states need no waker. RUNNING: the slice continues under another name
+# of the thread.
 UNWOKEN = NOT_WAITING | {STATE["THROTTLED"]}
 
 
 class Timeline:
-    """What a trace tells of the scheduler. Times are ns of CLOCK_BOOTTIME."""
+    """The scheduler records of a trace. Times are ns of CLOCK_BOOTTIME."""
 
     def __init__(self, trace):
         self.trace = trace
@@ -52,7 +53,7 @@ class Timeline:
         self.runs = collections.defaultdict(list)  # lane -> [Run]
         self.seen = collections.defaultdict(list)  # lane -> [(time, state, wait, unknown since)]
         self.wakings = collections.defaultdict(list)  # lane -> [(time, from, target, kind)]
-        self.unknown = []  # [(time, end)] of a CPU of which nothing is known
+        self.unknown = []  # [(time, end)] in which the state of a CPU is unknown
         self.edges = trace.query("SELECT * FROM edge")
         self._read()
 
@@ -84,11 +85,14 @@ class Timeline:
                 Run(row["time"], row["end"], cpu, row["state"], row["left"], row["wait"]))
 
     def uncertain(self, begin, end):
-        """Whether something that happened between them on any CPU is not in the trace."""
+        """Return whether the trace lacks records of any CPU between two times."""
         return any(time <= end and begin <= until for time, until in self.unknown)
 
     def lane(self, tid, at=None):
-        """Of the thread that has this tid, at that time if several had."""
+        """
+        Return the lane of the thread with a tid; `at` selects the time if several threads had the
+        tid.
+        """
         found = {t["lane"] for t in self.threads.values() if t["tid"] == tid and t["lane"]
                  and (at is None or t["start"] <= at and (not t["end"] or at < t["end"]))}
         if len(found) != 1:
@@ -96,14 +100,14 @@ class Timeline:
         return found.pop()
 
     def name(self, lane):
-        """Of a lane, for messages."""
+        """Return the name of a lane for messages."""
         row = self.lanes.get(lane)
         if not row:
             return f"no lane {lane}"
         return f"lane {lane} ({row['kind']}: {row['number']} {row['name']})"
 
     def tiling(self):
-        """Of each CPU: [(what, from, to)] holes and overlaps between its slices."""
+        """Return {CPU: [(kind, from, to)]} of holes and overlaps between its slices."""
         wrong = {}
         for cpu, rows in self.cpu_slices.items():
             wrong[cpu] = [("hole" if a["end"] < b["time"] else "overlap", a["end"], b["time"])
@@ -112,7 +116,10 @@ class Timeline:
         return wrong
 
     def _gap(self, begin, end, state, wait, wakings):
-        """A thread left in a state at begin and ran again, or nothing more is known, at end."""
+        """
+        Return the states of a thread that left in a state at begin, and ran again, or was last
+        known, at end.
+        """
         if state in READY or not state:
             return [(begin, end, state or STATE["UNKNOWN"], 0, 0, 0)]
         first = bisect.bisect_left(wakings, (begin,))
@@ -123,7 +130,7 @@ class Timeline:
         return [(begin, end, state, wait, 0, 0)]
 
     def _check_gap(self, lane, run, following, pieces, wakings):
-        """A sleeper that runs again without having been woken was woken while it left."""
+        """A sleeper that runs again without a waking was woken while it was leaving the CPU."""
         begin, end, state, _, _, _ = pieces[-1]
         if state in UNWOKEN or begin != run.end:
             return pieces
@@ -138,28 +145,28 @@ class Timeline:
         return pieces
 
     def _pieces(self, lane):
-        """The runs of a thread, and the times in which it is not known what it did."""
+        """Return the runs of a thread, and the periods in which its state is unknown."""
         runs, found = self.runs[lane], []
         begins = [r.time for r in runs]
         for time, state, wait, since in self.seen[lane]:
             before = bisect.bisect_left(begins, time) - 1
             last = runs[before].end if before >= 0 else 0
             if before >= 0 and (last > time or since >= time):
-                continue  # its records are later, and tell better than a look from outside
+                continue  # the thread's own records are later and more exact than a snapshot
             since = since if since < time else 0
-            if not since and before >= 0:  # behind a loss
+            if not since and before >= 0:  # after a loss
                 since = max([begin for begin, _ in self.unknown if begin < time], default=time)
             found.append(Run(max(since, last) if since else time, time, None, STATE["UNKNOWN"],
                              state, wait))
         return sorted([*runs, *found], key=lambda r: (r.time, r.end))
 
     def _first(self, lane, runs, wakings):
-        """Before the first run: made, or met when it was woken."""
+        """Return the state before the first run: a new thread, or one first seen when woken."""
         end = runs[0].time if runs else self.host["end"]
         if wakings and wakings[0][0] <= end:
             time, source, target, _ = wakings[0]
             return [(time, end, STATE["RUNNABLE"], 0, source, target)]
-        # made before the start, and behind others for a CPU before anybody had looked at it
+        # created before the start, and waiting for a CPU before the first snapshot
         settled = self.host["start"] + 300000000
         if (runs and runs[0].state == STATE["RUNNING"] and not self.uncertain(0, end)
                 and runs[0].time > settled):
@@ -167,7 +174,7 @@ class Timeline:
         return []
 
     def stretches(self, lane):
-        """The states of a thread, in order, without a hole."""
+        """Return the states of a thread in order, without gaps."""
         runs, wakings = self._pieces(lane), self.wakings[lane]
         found = [Stretch(*p[:4], None, *p[4:]) for p in self._first(lane, runs, wakings)]
         for i, run in enumerate(runs):
@@ -188,20 +195,20 @@ class Timeline:
         return [s for s in found if s.end > s.time]
 
     def within(self, lane, begin, end):
-        """The same, cut to a range."""
+        """Return the states cut to a range."""
         return [s._replace(time=max(s.time, begin), end=min(s.end, end))
                 for s in self.stretches(lane) if s.end > begin and s.time < end]
 
 
 def total(stretches, *states, wait=None):
-    """ns in any of the states, with that wait class if one is given."""
+    """Return the ns in any of the states, with a wait class if one is given."""
     wanted = {STATE[s] for s in states}
     return sum(s.end - s.time for s in stretches if (not wanted or s.state in wanted)
                and (wait is None or s.wait == WAIT[wait]))
 
 
 def waits(stretches):
-    """wait class -> ns, of all time in which a thread was neither running nor runnable."""
+    """Return {wait class: ns} of the time in which a thread was neither running nor runnable."""
     found = collections.Counter()
     for s in stretches:
         if s.state not in NOT_WAITING:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A query by skein, by SQLite's shell and by Python's sqlite3, the last two with skein.so."""
+"""Run a query by skein, by SQLite's shell and by Python's sqlite3, the last two with skein.so."""
 import functools
 import json
 import os
@@ -11,7 +11,7 @@ from traces import BUILD, LIMIT, output
 
 EXTENSION = BUILD / "skein.so"
 
-# The interpreter that runs the tests may have been built without extensions; Debian's has them.
+# The interpreter that runs the tests may lack support for extensions; Debian's has it.
 PYTHONS = ("/usr/bin/python3", shutil.which("python3"))
 PROBE = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"
 
@@ -47,7 +47,7 @@ def loading_python():
 
 
 class Refused(Exception):
-    """What the tool said instead of rows."""
+    """The error of a tool instead of rows."""
 
 
 def run(command):
@@ -61,7 +61,7 @@ def run(command):
 
 
 def by_shell(*statements, traces):
-    """Of SQLite's shell the rows of the last statement."""
+    """Return the rows of the last statement, run by SQLite's shell."""
     if not shutil.which("sqlite3"):
         raise unittest.SkipTest("sqlite3 is not installed")
     attach = [f"ATTACH '{path}' AS {name}" for path, name in zip(traces[1:], ("before", "other"))]
@@ -91,7 +91,9 @@ for statement in sys.argv[3:]:
 
 
 def withstand(trace, *statements):
-    """Both run all statements, whatever becomes of each; they must not be ended by a signal."""
+    """
+    Run all statements with both tools, whether they fail or not; no tool may be ended by a signal.
+    """
     lines = "".join(f"{line};\n" for line in statements)
     for command, text in ((["sqlite3", trace], f".load {EXTENSION}\n{lines}"),
                           ([loading_python(), "-c", TOLERANT, EXTENSION, trace, *statements], "")):
@@ -106,6 +108,6 @@ def by_skein(sql, trace):
 
 
 def rounded(rows):
-    """The tools print numbers with more or fewer digits."""
+    """Round numbers, because the tools print different numbers of digits."""
     return [{name: float(f"{value:.10g}") if isinstance(value, float) else value
              for name, value in row.items()} for row in rows]

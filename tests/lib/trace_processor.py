@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perfetto's own trace processor, which reads what skein exports (fetched by tools/deps readers)."""
+"""Query skein's exports with Perfetto's own trace processor (installed by tools/deps readers)."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ MISSING = (None if ASSETS.is_dir() and shutil.which("node") else
 
 
 def ask(trace, *queries):
-    """The rows of each query, as dicts."""
+    """Return the rows of each query, as dicts."""
     lines = "\n".join(" ".join(query.split()) for query in queries)
     done = subprocess.run(["node", RUNNER, ASSETS, trace], input=lines.encode(), timeout=LIMIT,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of formats share: skein itself, a trace that is always the same, its output."""
+"""Shared helpers of the format tests: running skein, constant traces, output."""
 import os
 import pathlib
 import subprocess
@@ -9,24 +9,30 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 SKEIN = os.environ.get("SKEIN", str(BUILD / "skein"))
-LIMIT = 120 # s, of one command
+LIMIT = 120 # s, for one command
 
 
 def make_scene(path, name="scene"):
-    """Write the scene of tests/unit/scene.h (python, timeline, whole: others) as a trace."""
+    """
+    Write the scene of tests/unit/scene.h (or another one: python, timeline, whole) as a trace.
+    """
     subprocess.run([BUILD / "tests/readers/make_trace", path, name], check=True, timeout=LIMIT)
     return path
 
 
 def make_timeline(path, *numbers):
-    """Write the trace of a made-up machine: slices, CPUs, threads, seed, losses, early wake-ups
-    and deaths per million switches."""
+    """
+    Write the trace of an artificial machine: slices, CPUs, threads, seed, losses, early wake-ups
+    and deaths per million switches.
+    """
     subprocess.run([BUILD / "tests/readers/make_timeline", path, *map(str, numbers)], check=True,
                    timeout=LIMIT, stdout=subprocess.DEVNULL)
 
 
 def skein(*args, check=True, **environment):
-    """Run skein; its output as bytes. The terminal is 80 columns wide and in UTC."""
+    """
+    Run skein and return its output as bytes. The terminal has 80 columns, the time zone is UTC.
+    """
     env = {**os.environ, "TZ": "UTC", "COLUMNS": "80", **environment}
     done = subprocess.run([SKEIN, *map(str, args)], env=env, timeout=LIMIT,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -40,7 +46,7 @@ def output(*args, **environment):
 
 
 class Home(unittest.TestCase):
-    """A folder for the files of a class of tests."""
+    """A class of tests with a folder for its files."""
 
     @classmethod
     def setUpClass(cls):

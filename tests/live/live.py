@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the live tests share: run skein on workloads, read traces by name."""
+"""Shared base of the live tests: run skein on workloads, read traces by name."""
 
 import collections
 import json
@@ -21,7 +21,7 @@ SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
 LONG = os.environ.get("SKEIN_LONG") == "1"
 CPUS = sorted(os.sched_getaffinity(0))
 
-# Who was started in the background by a shell ignores it, and whoever it starts does so, too.
+# A shell starts background programs with SIGINT ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Stack = collections.namedtuple("Stack", "process thread names kinds count weight")
@@ -33,7 +33,7 @@ def workload(name):
 
 
 def read_terminal(master):
-    """What is shown on a terminal until nobody has it open any more."""
+    """Read the output on a terminal until no process has the terminal open."""
     shown = b""
     try:
         while chunk := os.read(master, 4096):
@@ -44,20 +44,20 @@ def read_terminal(master):
 
 
 def clean_environment(**more):
-    """Ours without what would make skein take us for a sudo run."""
+    """Return this environment without the variables that would make skein assume a sudo run."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
     env.update(more)
     return env
 
 
 class Trace:
-    """A .skein file as `skein query` shows it, with stacks joined to names."""
+    """A .skein file read by `skein query`, with stacks joined to names."""
 
     def __init__(self, path):
         self.path = str(path)
         self.tables = {}
         self.known = {0: ((), ())}
-        self.stolen = 0  # s that the host took from all CPUs while it was recorded
+        self.stolen = 0  # s that the host took from all CPUs during the recording
 
     def query(self, sql):
         run = subprocess.run([SKEIN, "query", "--json", self.path, sql], capture_output=True,
@@ -68,7 +68,7 @@ class Trace:
         return json.loads(run.stdout.decode())  # strict: bytes that are no UTF-8 fail
 
     def table(self, name):
-        """Rows of an entity by id."""
+        """Return the rows of an entity by id."""
         if name not in self.tables:
             self.tables[name] = {r["id"]: r for r in self.query(f"SELECT * FROM {name}")}
         return self.tables[name]
@@ -82,12 +82,12 @@ class Trace:
         if function and function["name"]:
             return function["name"]
         mapping = self.table("mapping").get(frame["mapping"])
-        # a function without a name goes by where it begins, if that is known
+        # a function without a name is identified by its start, if known
         address = function["address"] if function else frame["address"]
         return f"[{mapping['path']}+{address:#x}]" if mapping else "[unknown]"
 
     def names(self, ident):
-        """(names, kinds) of a stack, root first, without the marks of how it ended."""
+        """Return (names, kinds) of a stack, from the root, without the marks of how it ended."""
         chain = []
         while ident not in self.known:
             chain.append(ident)
@@ -96,7 +96,7 @@ class Trace:
         for ident in reversed(chain):
             frame = self.table("stack")[ident]["frame"]
             row = self.table("frame").get(frame)
-            if not row:  # a killed recorder may not have come to write it
+            if not row:  # a killed recorder may not have written it
                 names, kinds = names + ("[unnamed]",), kinds + (0,)
                 self.known[ident] = names, kinds
                 continue
@@ -112,7 +112,9 @@ class Trace:
         return Stack(process, thread, *self.names(stack), count, weight)
 
     def stacks(self, comm=None, pid=None, thread=None):
-        """Sums by thread and stack, of processes of that name or pid, or threads of that name."""
+        """
+        Return sums by thread and stack, of processes with a name or pid, or threads with a name.
+        """
         rows = self.query("SELECT thread, stack, sum(count) AS count, sum(weight) AS weight "
                           "FROM sum GROUP BY thread, stack")
         every = [self.stack(r["thread"], r["stack"], r["count"], r["weight"]) for r in rows]
@@ -122,33 +124,34 @@ class Trace:
                 and (thread is None or s.thread["comm"] == thread)]
 
     def samples(self):
-        """(time, cpu, Stack) of every sample, in order of time."""
+        """Return (time, cpu, Stack) of every sample, in order of time."""
         rows = self.query("SELECT time, cpu, thread, stack, weight FROM sample ORDER BY time")
         return [(r["time"], r["cpu"], self.stack(r["thread"], r["stack"], 1, r["weight"]))
                 for r in rows]
 
     def excuse(self):
         """
-        By how many seconds samples and CPU clocks may differ for reasons that are recorded: samples
-        got lost, or the host took the CPU, of which clocks and samples need not agree whose it was.
+        Return by how many seconds samples and CPU clocks may differ for recorded reasons: samples
+        were lost, or the host took the CPU, and clocks and samples may attribute that time to
+        different threads.
         """
         reasons = ", ".join(str(LOSS[reason]) for reason in UNSAMPLED)
         lost = self.query(f"SELECT * FROM loss WHERE reason IN ({reasons})")
         return sum(r["weight"] for r in lost) / 1e9 + self.stolen
 
     def unsampled(self, cpu=None):
-        """How many samples were due and never taken, of one CPU or all."""
+        """Return how many samples were due and never taken, of one CPU or all."""
         return sum(self.losses(reason, cpu) for reason in UNSAMPLED)
 
     def losses(self, reason=None, cpu=None):
-        """Number of records lost, with its words from the trace's own list."""
+        """Return the number of lost records, by the trace's own list of reasons."""
         return sum(r["count"] for r in self.query("SELECT * FROM loss")
                    if (reason is None or r["reason"] == LOSS[reason])
                    and (cpu is None or r["cpu"] == cpu + 1))
 
 
 def words(macro):
-    """The numbers of an enumeration in base/record.h, which is append-only."""
+    """Return the words of an enumeration in base/record.h, which is append-only, in order."""
     text = (ROOT / "user" / "base" / "record.h").read_text()
     body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
     return re.findall(r"X\((\w+),", body)
@@ -166,12 +169,12 @@ def count(stacks):
 
 
 def weight(stacks):
-    """Seconds."""
+    """Return the weight in seconds."""
     return sum(s.weight for s in stacks) / 1e9
 
 
 def share(stacks, function):
-    """Of the samples: those that have the function anywhere on their stack."""
+    """Return the share of the samples that have the function anywhere on their stack."""
     total = count(stacks)
     return count([s for s in stacks if function in s.names]) / total if total else 0.0
 
@@ -181,23 +184,26 @@ def functions(stacks):
 
 
 def stolen():
-    """Seconds that the host took from all CPUs so far, in steps of 10 ms; some hosts tell none."""
+    """
+    Return the seconds that the host took from all CPUs so far, in steps of 10 ms; some hosts
+    report none.
+    """
     with open("/proc/stat", encoding="ascii") as file:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid):
-    """Of a process, by the clock that its own clock_getcpuclockid() gives."""
+    """Return the CPU time of a process, by the clock id of clock_getcpuclockid(3)."""
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
 def waited_for_cpu(pid):
-    """Seconds for which a process of one thread was ready to run and no CPU ran it."""
+    """Return for how many seconds a single-threaded process was runnable without a CPU."""
     return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
 def child_named(pid, comm):
-    """The pid of a child of that name, or None."""
+    """Return the pid of a child with a name, or None."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     found = [int(child) for child in children
              if pathlib.Path(f"/proc/{child}/comm").read_text() == f"{comm}\n"]
@@ -205,7 +211,7 @@ def child_named(pid, comm):
 
 
 def preemptions(pid):
-    """How often all threads of a process gave a CPU away or had to."""
+    """Return how often all threads of a process left a CPU, voluntarily or not."""
     found = 0
     for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
         found += sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", status.read_text())))
@@ -214,14 +220,14 @@ def preemptions(pid):
 
 def chance(stretches, frequency):
     """
-    By how many seconds the samples of what ran in so many stretches may be off: 6 sigma. The
-    number in each is off by less than one, with a variance of 1/4 at most.
+    Return by how many seconds the samples of a number of stretches may be off: 6 sigma. The number
+    in each stretch is off by less than one, with a variance of 1/4 at most.
     """
     return 6 * math.sqrt((stretches + 1) / 4) / frequency
 
 
 def threads():
-    """(pid, tid) of every thread of the machine."""
+    """Return (pid, tid) of every thread of the machine."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -245,7 +251,7 @@ def perf_descriptors(pid):
 
 
 class Recording:
-    """`skein record` in the background, from the moment at which it samples."""
+    """`skein record` in the background; the constructor returns when it samples."""
 
     def __init__(self, path, *args, env=None, prefix=()):
         self.path = str(path)
@@ -262,12 +268,12 @@ class Recording:
                 self.process.kill()
                 raise AssertionError("skein record did not begin within 60 s")
             time.sleep(0.02)
-        # what is left to do is less than what has been done, on a busy machine too
+        # on a busy machine, too, the rest of the start takes less time than its first part
         self.took = time.monotonic() - began
         time.sleep(max(0.3, self.took))
 
     def has_begun(self):
-        # those of the side-band come first, one of each CPU that is online
+        # the side-band events come first, one per online CPU
         return perf_descriptors(self.pid) > os.cpu_count()
 
     def stop(self, how=signal.SIGINT):
@@ -289,7 +295,7 @@ class Recording:
 
 @unittest.skipUnless(os.geteuid() == 0, "recording needs root")
 class LiveTest(unittest.TestCase):
-    """A test with a folder of its own and nothing left behind."""
+    """A test with a folder of its own that leaves nothing behind."""
 
     maxDiff = None
 
@@ -304,7 +310,9 @@ class LiveTest(unittest.TestCase):
         return self.tmp / f"trace-{self.files}.skein"
 
     def record(self, *args, status=0, timeout=90, env=None):
-        """Run `skein record ARGS` to its end; returns the trace, with .done beside it."""
+        """
+        Run `skein record ARGS` to its end; return the trace, with the finished process as .done.
+        """
         path, before = self.file(), stolen()
         run = subprocess.run([SKEIN, "record", "-o", str(path), *map(str, args)],
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
@@ -331,10 +339,10 @@ class LiveTest(unittest.TestCase):
 
     def finish_in_time(self, recording, limit=2, how=signal.SIGINT):
         """
-        The same, and the recording ends within that many seconds; trace.ending says how many it
-        took. Those for which it waited for a CPU that ran others, or that the host ran none, are
-        left out: promised is the end on a machine that has time. What is left is 1.5 s of waiting
-        and some 0.1 s of work.
+        Finish a recording, and check that it ends within `limit` seconds; trace.ending is the time
+        it took. The time in which the recorder waited for a CPU, or the host ran none, does not
+        count, because the limit is for a machine with idle time. The rest is up to 1.5 s of
+        waiting and about 0.1 s of work.
         """
         before, begun = stolen() + waited_for_cpu(recording.pid), time.monotonic()
         waited = before
@@ -344,7 +352,7 @@ class LiveTest(unittest.TestCase):
             try:
                 waited = max(waited, stolen() + waited_for_cpu(recording.pid))
             except OSError:
-                pass  # it is over
+                pass  # it has ended
             time.sleep(0.005)
         took = time.monotonic() - begun
         trace = self.finish(recording, how=None)
@@ -354,7 +362,7 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def wait_for(what, limit=60):
-        """Until what() is true; what it was."""
+        """Wait until what() is true, and return its value."""
         end = time.monotonic() + limit
         while not (found := what()):
             if time.monotonic() > end:
@@ -364,8 +372,8 @@ class LiveTest(unittest.TestCase):
 
     def start(self, *args, cpu=None, wait=False, **more):
         """
-        Start a workload. wait: it is a shell that becomes the workload at go(),
-        so that what comes first happens while somebody watches.
+        Start a workload. With wait, the process is a shell that becomes the workload at go(), so
+        that its start happens while it is observed.
         """
         command = [str(a) for a in args]
         if cpu is not None:
@@ -394,13 +402,13 @@ class LiveTest(unittest.TestCase):
                 pipe.close()
 
     def output(self, process):
-        """What a workload printed, as JSON, when it is done."""
+        """Return the JSON that a workload printed, when it has ended."""
         out = process.communicate(timeout=90)[0]
         self.assertEqual(process.returncode, 0)
         return json.loads(out)
 
     def copy(self, name, to=None):
-        """A copy of a workload that may be harmed."""
+        """Return a copy of a workload that the test may damage."""
         path = self.tmp / (to or name)
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(workload(name), path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the live tests of the scheduler's records share."""
+"""Shared base of the live tests of scheduler records."""
 
 import os
 import time
@@ -9,7 +9,7 @@ import scheduler
 
 
 def descriptors(pid, word):
-    """Of a process: how many of its open files have a name with that word."""
+    """Return how many open files of a process have a word in their names."""
     found = 0
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -23,7 +23,7 @@ def descriptors(pid, word):
 
 
 class SchedRecording(live.Recording):
-    """`skein record -e sched`, from the moment at which its programs are attached."""
+    """`skein record -e sched`; the constructor returns when its programs are attached."""
 
     def has_begun(self):
         return descriptors(self.pid, "bpf_link") + descriptors(self.pid, "bpf-link") >= 2
@@ -33,11 +33,11 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-STEAL_STEP = 10e6 * len(live.CPUS)  # ns: each CPU counts the time stolen from it in such steps
+STEAL_STEP = 10e6 * len(live.CPUS)  # ns: each CPU counts stolen time in such steps
 
 
 def steal():
-    """ns that the host took from all CPUs so far, in steps of STEAL_STEP."""
+    """Return the ns that the host took from all CPUs so far, in steps of STEAL_STEP."""
     return round(live.stolen() * 1e9)
 
 
@@ -46,9 +46,9 @@ def median(values):
     return ordered[len(ordered) // 2]
 
 
-RESOLUTION = 64  # ns, of stamps
+RESOLUTION = 64  # ns, of time stamps
 
-# scheduler.WAIT_NAME of the words that skein and workloads/waits.c use
+# Names in scheduler.WAIT_NAME of the words that skein and workloads/waits.c use.
 CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",
          "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER"}
 
@@ -58,7 +58,7 @@ class SchedTest(live.LiveTest):
         return self.begin("-e", "sched", *args, kind=SchedRecording, **more)
 
     def timeline(self, recording, whole=True):
-        """The trace of a recording that ends now. whole: nothing is lost in it."""
+        """End a recording and return its timeline. whole: nothing may be lost."""
         trace = self.finish(recording)
         if whole:
             self.assertEqual(trace.losses("SWITCHES_LOST"), 0, "records are lost")
@@ -66,11 +66,13 @@ class SchedTest(live.LiveTest):
 
     @staticmethod
     def untold(timeline, begin, end):
-        """Of how many switches the kernel may not have told: two around each unknown time."""
+        """Return how many switches may be missing: two around each unknown time."""
         return 2 * sum(time < end and begin < until for time, until in timeline.unknown)
 
     def check_tiles(self, timeline, lanes=()):
-        """CPU lanes tile the recording, and the lives of these threads have no hole."""
+        """
+        Check that CPU lanes tile the recording, and that the lives of these threads have no gap.
+        """
         wrong = {cpu: found[:5] for cpu, found in timeline.tiling().items() if found}
         self.assertEqual(wrong, {})
         for cpu, rows in timeline.cpu_slices.items():

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Stacks as skein walked them beside the same stacks as gdb walks them.
+Compare stacks walked by skein with the same stacks walked by gdb.
 
-gdb is attached to a process all the time (walk_with_gdb.py). Each sample that skein takes of it
-sends SIGSTOP to the sampled thread, out of the sample's own interrupt: the thread gets it before
-it executes another instruction, or where it leaves the kernel if the sample hit that. gdb takes
-the signal, walks, and lets the thread run on. So the last sample of a thread before its stop is
-the one that caused it. Samples whose walk was not finished in the kernel stop nobody.
+gdb is attached to a process all the time (walk_with_gdb.py). Each sample of the process sends
+SIGSTOP to the sampled thread from the sample's own interrupt, so the thread receives the signal
+before its next instruction, or when it leaves the kernel if the sample hit the kernel. gdb catches
+the signal, walks the stack, and continues the thread. So the last sample of a thread before its
+stop is the one that caused the stop. Samples whose walk was not finished in the kernel stop no
+thread.
 """
 import dataclasses
 import fnmatch
@@ -23,7 +24,7 @@ import live
 
 SCRIPT = live.ROOT / "tests" / "live" / "walk_with_gdb.py"
 ATTACH_LIMIT = 60  # s: gdb reads the symbols of all libraries
-WARM = 1  # s, in which skein makes its tables, before anything is stopped
+WARM = 1  # s for skein to make its tables before the first stop
 IN_KERNEL = 1  # enum sample_flag
 UNMAPPED, NO_TABLE = map(live.words("STACK_ENDS").index, ("UNMAPPED", "NO_TABLE"))
 SYSCALL = 2  # bytes of the instruction
@@ -49,7 +50,7 @@ SWITCHING = ("swapcontext() has another stack pointer already, and libc's .eh_fr
 
 
 def common(one, other):
-    """How many frames are the same before one is not."""
+    """Return the length of the common prefix."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b),
                 min(len(one), len(other)))
 
@@ -61,7 +62,7 @@ def readelf(what, path):
 
 
 def described(path, offset):
-    """Whether the file's .eh_frame says anything about the code at an offset in the file."""
+    """Return whether the file's .eh_frame describes the code at a file offset."""
     loads = re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", readelf("-lW", path))
     for start, address, size in ([int(number, 16) for number in load] for load in loads):
         if start <= offset < start + size:
@@ -73,18 +74,18 @@ def described(path, offset):
 
 @dataclasses.dataclass
 class Pair:
-    """One stack, twice: (path, offset) of each frame, leaf first."""
+    """One stack, walked twice: (path, offset) of each frame, leaf first."""
     kernel: list  # names, if the sample hit the kernel
     skein: list
     names: list  # of skein's frames
-    skein_end: int  # enum stack_end if skein says that frames are missing, else -1
+    skein_end: int  # enum stack_end if skein reports missing frames, else -1
     gdb: list
-    signals: list  # which of gdb's frames are of a signal
-    begins: list  # which functions begin where gdb's frames stand
+    signals: list  # which of gdb's frames are signal frames
+    begins: list  # the functions that begin at the addresses of gdb's frames
     gdb_end: str
 
     def place(self):
-        """Where the sample found the thread."""
+        """Return where the sample hit the thread: user code, a system call or a fault."""
         if not self.kernel:
             return USER
         return SYSTEM_CALL if any("SYSCALL_64" in name for name in self.kernel) else FAULT
@@ -93,9 +94,13 @@ class Pair:
         return self.skein == self.gdb and self.skein_end < 0
 
     def why(self):
-        """Known causes of a difference, each proven by the frames; None: there must be none."""
+        """
+        Return the known causes of a difference, each proven by the frames; None if there is an
+        unknown one.
+        """
         causes, gdb = ([ZERO], self.gdb[:-1]) if self.gdb[-1:] == [("", -1)] else ([], self.gdb)
-        returning = self.place() == SYSTEM_CALL  # no other takes a frame away
+        # only the return from a system call removes a frame
+        returning = self.place() == SYSTEM_CALL
         for left in range(1 + returning):
             for entered in [0, *(i + 1 for i, signal in enumerate(self.signals) if signal)]:
                 rest = self._rest(left, gdb[entered:], entered > 0)
@@ -107,7 +112,10 @@ class Pair:
         return None
 
     def _rest(self, left, gdb, interrupted):
-        """The same of what lies below, without skein's first frame if that was left."""
+        """
+        Return the causes for the frames below, without skein's first frame if the thread has left
+        it.
+        """
         skein, names, causes = self.skein[left:], self.names[left:], []
         if gdb and skein and gdb[0] == (skein[0][0], skein[0][1] - SYSCALL) \
                 and (interrupted or self.place() == SYSTEM_CALL):
@@ -148,7 +156,7 @@ class Gdb:
             env=live.clean_environment(LC_ALL="C.UTF-8"))
 
     def attached(self):
-        """False if the process ended before."""
+        """Wait until gdb is attached; return False if the process ended first."""
         end = time.monotonic() + ATTACH_LIMIT
         while not self._wrote():
             if self.process.poll() is not None:
@@ -172,7 +180,7 @@ class Gdb:
             self.end()
 
     def end(self):
-        """When a tracer is killed, what it traced goes on."""
+        """Kill gdb; a tracee continues when its tracer is killed."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -189,7 +197,9 @@ class Gdb:
 
 
 def parts(trace, ident):
-    """(the kernel's names, [(path, offset)], their names, how it ended), leaf first."""
+    """
+    Return (the kernel's names, [(path, offset)], their names, how the stack ended), leaf first.
+    """
     kernel, user, names, end = [], [], [], -1
     while ident:
         row = trace.table("stack")[ident]
@@ -219,7 +229,7 @@ def pairs_of(trace, stops):
         tid, time_of_stop = stop["tid"], stop["time"]
         mine = [s for s in samples.get(tid, ()) if before.get(tid, 0) < s["time"] <= time_of_stop]
         before[tid] = time_of_stop
-        if not mine:  # gdb's own signal, by which it stops the other threads
+        if not mine:  # a signal that gdb uses to stop the other threads
             continue
         kernel, user, names, end = parts(trace, mine[-1]["stack"])
         in_kernel = mine[-1]["flags"] & IN_KERNEL
@@ -233,8 +243,8 @@ def pairs_of(trace, stops):
 
 def stop_often(case, pid, count, frequency, seconds):
     """
-    Pairs from the stops of a process, by samples of its present threads, until there are count
-    or the seconds are over. case: the LiveTest. The process runs on after that.
+    Return pairs from the stops of a process, by samples of its present threads, until there are
+    `count` pairs or the seconds are over. case is the LiveTest. The process continues afterwards.
     """
     gdb = Gdb(pid, count, case.tmp / f"stops-{pid}-{time.monotonic_ns()}")
     case.addCleanup(gdb.end)
@@ -248,14 +258,14 @@ def stop_often(case, pid, count, frequency, seconds):
     gdb.wait(seconds)
     trace = case.finish(recording)
     try:
-        os.kill(pid, signal.SIGCONT)  # the last sample's stop, for which nobody waited
+        os.kill(pid, signal.SIGCONT)  # the stop of the last sample, which nothing has waited for
     except ProcessLookupError:
         pass
     return pairs_of(trace, gdb.stops())
 
 
 def stat(pid):
-    """(name, parent, ticks of CPU); ProcessLookupError if there is no such process."""
+    """Return (name, parent, CPU ticks); raise ProcessLookupError if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
@@ -266,7 +276,7 @@ def stat(pid):
 
 
 def descendants():
-    """{pid: (name, ticks of CPU)} of all that this process has started."""
+    """Return {pid: (name, CPU ticks)} of all descendants of this process."""
     every = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -282,7 +292,7 @@ def descendants():
 
 
 def busiest(comms):
-    """Of the processes that we started and that have such a name: pids, most CPU time first."""
+    """Return the pids of our descendants with one of the names, most CPU time first."""
     before = descendants()
     time.sleep(0.3)
     used = {pid: ticks - before[pid][1] for pid, (name, ticks) in descendants().items()

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Nothing is lost in silence: per CPU, the samples that were due are those
-written, filtered, idle, and lost for a reason; and each of these numbers is
-what something else says of it.
+Test that every loss is reported: per CPU, the due samples are the written, filtered, idle and
+(with a reason) lost ones, and each of these numbers agrees with an independent source.
 """
 
 import math
@@ -17,7 +16,7 @@ from live import LOSS, workload
 
 
 def idle_seconds():
-    """Idle time of each CPU, by the kernel's own count."""
+    """Return the idle time of each CPU, by the kernel's own count."""
     ticks = os.sysconf("SC_CLK_TCK")
     ret = {}
     with open("/proc/stat", encoding="ascii") as file:
@@ -30,8 +29,8 @@ def idle_seconds():
 
 def sampled(part, whole):
     """
-    Seconds by which the kernel's account may be off where it looks once a tick what goes on, as
-    it does of idle times that are short: 6 sigma.
+    Return by how many seconds the kernel's account may be off if the kernel only checks once per
+    tick, as for short idle times: 6 sigma.
     """
     tick = 1 / os.sysconf("SC_CLK_TCK")
     share = min(max(part / whole, 0.01), 0.99)
@@ -39,14 +38,14 @@ def sampled(part, whole):
 
 
 def runs_its_program(process):
-    """taskset has become what it was to start."""
+    """Return whether taskset has executed its program."""
     with open(f"/proc/{process.pid}/comm", encoding="utf-8") as file:
         return file.read() != "taskset\n"
 
 
 class Account(live.LiveTest):
     def check(self, trace):
-        """The identity, and what else can be counted. Returns the rows by CPU."""
+        """Check the sum and its terms. Return the rows by CPU."""
         rows = trace.query("SELECT * FROM account ORDER BY cpu")
         self.assertEqual([r["cpu"] for r in rows], live.CPUS)
         streamed = {r["cpu"]: r["n"] for r in
@@ -64,9 +63,9 @@ class Account(live.LiveTest):
 
     def check_due(self, trace, rows):
         """
-        Due is a clock's count: the length of the recording, whatever ran, and certainly the time
-        between two samples. It begins and ends within the recording: when, is a matter of how
-        soon a busy machine lets the recorder go on.
+        Check the due samples. They are a clock's count: the length of the recording, whatever ran,
+        and at least the time between two samples. The clock starts and ends within the recording,
+        how early and late depends on how soon a busy machine lets the recorder run.
         """
         host = next(iter(trace.table("host").values()))
         period = next(iter(trace.table("event").values()))["period"] / 1e9
@@ -82,7 +81,7 @@ class Account(live.LiveTest):
                 self.assertGreater(due, length - 0.25 - 0.2 * length)
 
     def test_idle_machine(self):
-        """Idle time as the kernel counts it, on CPUs that sleep much."""
+        """The idle time agrees with the kernel's, on CPUs that sleep much."""
         before, start = idle_seconds(), time.monotonic()
         trace = self.record("-a", "-F", 999, "--", workload("sleeper"), 2)
         after, elapsed = idle_seconds(), time.monotonic() - start
@@ -98,15 +97,15 @@ class Account(live.LiveTest):
 
     def test_high_rate_on_an_idle_machine(self):
         """
-        The kernel throttles a clock that fires for long without a scheduler's tick: all of that
-        time is due for all that, and was idle.
+        The kernel throttles a clock that fires for long without a scheduler tick; all of that time
+        still counts as due, and as idle.
         """
         trace = self.record("-a", "-F", 4999, "--", "sleep", 2)
         rows = self.check(trace)
         self.check_due(trace, rows)
 
     def test_busy_machine(self):
-        """A loop on every CPU: nothing is idle, and (almost) everything is delivered."""
+        """With a loop on every CPU nothing is idle, and (almost) everything is delivered."""
         loops = [self.start(workload("loop"), 100, cpu=cpu) for cpu in live.CPUS]
         trace = self.record("-a", "-F", 999, "-d", 3)
         for loop in loops:
@@ -116,11 +115,11 @@ class Account(live.LiveTest):
         for cpu, row in rows.items():
             with self.subTest(row=row):
                 self.assertLess(row["idle"], 0.01 * row["due"])
-                # a host that takes the CPU away is the only excuse, and may not tell of it
+                # only a host that takes the CPU is an excuse; a host may not report that
                 self.assertLess(trace.unsampled(cpu), 0.05 * row["due"] + 999 * trace.stolen)
 
     def test_one_process(self):
-        """-p: what is not asked for is filtered, CPU by CPU."""
+        """With -p, other processes' samples are filtered, CPU by CPU."""
         cpu = live.CPUS[-1]
         loops = [self.start(workload("loop"), 100, cpu=cpu) for _ in range(2)]
         self.wait_for(lambda: all(map(runs_its_program, loops)))
@@ -146,7 +145,10 @@ class Account(live.LiveTest):
         self.assertEqual({s.process["pid"] for s in trace.stacks()}, {loops[0].pid})
 
     def test_tiny_rings(self):
-        """A recorder that is stopped for half a second cannot empty its rings of 8 KiB."""
+        """
+        A recorder stopped for half a second cannot empty its rings of 8 KiB; the losses are
+        reported.
+        """
         loops = [self.start(workload("loop"), 100, cpu=cpu) for cpu in live.CPUS]
         recording = self.begin("-a", "-F", 4999, "--buffer", "8K")
         for _ in range(3):
@@ -164,21 +166,21 @@ class Account(live.LiveTest):
         self.assertGreater(live.share(trace.stacks(comm="loop"), "loop_inner"), 0.95)
 
     def test_tiny_rings_full_of_life(self):
-        """The same with programs being started all the time."""
+        """The same while programs start all the time."""
         trace = self.record("-a", "-F", 4999, "--buffer", "8K", "--", workload("storm"), 2, 500)
         self.check(trace)
 
     def test_map_calls_are_told(self):
         """
-        The kernel skips samples inside bpf() map calls. In an ordinary loop it does not. What
-        this thread lacks is what its CPU lost: nothing in silence.
+        The kernel skips samples inside bpf() map calls, unlike in an ordinary loop. All samples
+        that this thread lacks are reported as losses of its CPU.
         """
         cpu = live.CPUS[-1]
         trace = self.record("-a", "-F", 999, "--", "taskset", "-c", cpu, workload("bpfmaps"), 3)
         rows = self.check(trace)
         self.check_due(trace, rows)
         told = live.json.loads(trace.done.out)
-        # samples fall into stolen time, CPU clocks leave it out; others lose samples, too
+        # samples fall into stolen time, CPU clocks exclude it; other threads lose samples, too
         error = live.chance(told["turns"], 999) + trace.stolen
         lost = trace.unsampled(cpu) / 999
         stacks = trace.stacks(comm="bpfmaps")
@@ -195,7 +197,7 @@ class Account(live.LiveTest):
                           f"were lost in {told['maps']:.3f} s of them")
 
     def terms(self, text):
-        """What an account's line says, by term, after adding it up as a reader would."""
+        """Return the terms of an account's line, after checking their sum."""
         term = r"[\d,]+ (?:written|idle|filtered|stolen|lost|cut off)"
         line = re.search(rf"([\d,]+) samples due = ({term}(?: \+ {term})*)", " ".join(text.split()))
         terms = {word: int(number.replace(",", "")) for number, word in
@@ -205,7 +207,7 @@ class Account(live.LiveTest):
         return {"due": due, **terms}
 
     def test_summary_says_what_the_tables_say(self):
-        """The sum that is printed adds up, after the recording and in the report."""
+        """The printed sum is correct, after the recording and in the report."""
         trace = self.record("-a", "-F", 999, "--", workload("loop"), 1)
         rows = self.check(trace)
         report = subprocess.run([live.SKEIN, "report", trace.path], capture_output=True, text=True,

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One user's programs must not cost another user's names: files of a file system that has stopped to
-answer, and more files than anybody can look at. The other user's samples keep their names, the
-recorder stays within twice what it takes without the attack, the recording ends in time, and it
-says what was refused to whom. Each attack is compared with a control recording beside it.
+Test that programs of one user cannot make another user lose names: files of a file system that
+does not answer, and more files than can be read. The other user's samples keep their names, the
+recorder uses at most twice its resources without the attack, the recording ends in time, and it
+reports the refusals and their users. Each attack is compared with a control recording.
 
-How often it fails by chance: in twelve runs on a machine that others used, what was left of the
-bound on CPU was 0.31 s with a deviation of 0.075 s, when ONCE was 0.3 s; it is 0.4 s, so the
-bound is 5.5 deviations away. What was left of the bound on memory was 10 MiB, with a deviation of 1.7.
+Chance of a false alarm: in twelve runs on a machine with other users, the margin below the CPU
+bound was 0.31 s with a deviation of 0.075 s when ONCE was 0.3 s; ONCE is 0.4 s, so the bound is
+5.5 deviations away. The margin below the memory bound was 10 MiB, with a deviation of 1.7.
 """
 
 import os
@@ -17,7 +17,7 @@ import subprocess
 import live
 from live import workload
 
-# uids, of this run alone: two of them may run beside each other
+# uids of this run only, because two runs may be active at the same time
 ATTACKER = 100000 + os.getpid() % 50000
 VICTIM = ATTACKER + 50000
 FREQUENCY = 499
@@ -25,7 +25,7 @@ VICTIMS = 12 if live.LONG else 6  # one after the other
 EACH = 0.3  # s of CPU
 HUNG = 100 if live.LONG else 30  # programs of a file system that does not answer
 FLOODERS, FILES = 3, 15000
-ONCE = 0.4  # s of CPU, until 45,000 files have been refused
+ONCE = 0.4  # s of CPU until 45,000 files are refused
 UNITS = {"ms": 1e-3, "s": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -40,7 +40,7 @@ def quantity(text):
 
 class Adversaries(live.LiveTest):
     def hang(self):
-        """Programs run from a file system that does not answer any more."""
+        """Run programs from a file system that no longer answers."""
         mount = self.tmp / "hung"
         mount.mkdir()
         attack = self.start("nice", "-n", 19, workload("hang"), mount, workload("sleeper"), ATTACKER,
@@ -51,7 +51,7 @@ class Adversaries(live.LiveTest):
         return [attack]
 
     def flood(self):
-        """Three programs map 15,000 files each; the recording begins when they have."""
+        """Let three programs map 15,000 files each; return when they have."""
         files = self.tmp / "files"
         files.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "flood", files], check=True)
@@ -64,7 +64,10 @@ class Adversaries(live.LiveTest):
         return attack
 
     def record_victims(self):
-        """Another user's programs, each a file of its own; how long the end took stands beside."""
+        """
+        Record another user's programs, each a file of its own; the trace holds the time of the
+        end.
+        """
         victims = [self.copy("loop", f"victim-{n}") for n in range(VICTIMS)]
         recording = self.begin("-a", "-F", FREQUENCY)
         for path in victims:
@@ -72,7 +75,7 @@ class Adversaries(live.LiveTest):
         return self.finish_in_time(recording)
 
     def cost(self, trace):
-        """(s of CPU, bytes resident) of the recorder and its helpers."""
+        """Return (s of CPU, resident bytes) of the recorder and its helpers."""
         cpu, own, helpers = re.search(
             r"recorder: ([\d.,]+ m?s) of CPU.*; resident at most ([\d.,]+ \S+) \(.*, and "
             r"([\d.,]+ \S+) in its helper", trace.done.err).groups()

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 7200
 """
-Programs that live for 1, 5 and 20 ms and that the recorder does not know yet get their own time:
-their samples times the period are the time for which they had a CPU.
+Test that programs that live for 1, 5 and 20 ms, and that the recorder does not know yet, get their
+own time: their samples times the period equal the time in which they had a CPU.
 
-The truth is what sched_switch says (tests/meters/slices): rusage is printed beside it, but has an
-error of its own. It charges the end of a thread's turn, from the moment at which the next was
-woken, to the next: 10 us of each preemption and 5 us of each exit (docs/account.md), which is 1 %
-of a child of 1 ms, more than what is looked for.
+The reference is sched_switch (tests/meters/slices). rusage is printed as well, but has an error of
+its own: it charges the end of a thread's turn, from the moment at which the next thread was woken,
+to the next thread. This is 10 us per preemption and 5 us per exit (docs/account.md), 1 % of a
+child of 1 ms, more than the error that this test looks for.
 
-Two loads. "One CPU": children one after the other on one CPU, all else, the recorder included,
-wherever the scheduler puts it. "Every CPU": the same on every CPU, so that the recorder always takes
-its CPU from a child: if it ran in step with the sampling clock, children would be sampled too often.
+There are two loads. "One CPU": children one after the other on one CPU, while everything else,
+including the recorder, runs where the scheduler puts it. "Every CPU": the same on every CPU, so
+that the recorder always takes its CPU from a child; a recorder in step with the sampling clock
+would let children be sampled too often.
 
-How far the samples of one stretch of a child's life may be off by chance: by less than one, with a
-variance of 1/4 at most, so the 95 % interval is 1.96 * sqrt(stretches / 4). Stretches are counted by
-the kernel. 20,000 samples of children of 1 ms at 999 Hz are some 20,000 lives of 2.4 stretches:
-sigma 110, 0.55 %; of all three lengths together some 30,000 stretches, sigma 85 of 20,000, 0.43 %
-and less at higher rates. The short form allows 2 % and 4.5 sigma, so it fails by chance less than
-once in 140,000 runs of one rate, whatever bias below 2 % there may be.
+Error by chance: the samples of one stretch of a child's life are off by less than one, with a
+variance of 1/4 at most, so the 95 % interval is 1.96 * sqrt(stretches / 4). The kernel counts the
+stretches. 20,000 samples of children of 1 ms at 999 Hz are about 20,000 lives of 2.4 stretches:
+sigma 110, 0.55 %; of all three lengths together about 30,000 stretches, sigma 85 of 20,000, 0.43
+%, and less at higher rates. The short form allows 2 % and 4.5 sigma, so it fails by chance less
+than once in 140,000 runs of one rate, whatever bias below 2 % exists.
 
-What the host takes counts for nobody in skein's account, and as the running thread's at
-sched_switch: the truth is made smaller by the share that was taken from the load's CPUs. Measured
-with a third of the time taken, shares of children were off by 5 % of it.
+Time taken by the host belongs to no thread in skein's account, but to the running thread in
+sched_switch. The reference is therefore reduced by the share that was taken from the load's CPUs.
+With a third of the time taken, the shares of children were off by 5 % of that share.
 """
 
 import collections
@@ -38,11 +39,11 @@ from live import workload
 LENGTHS = (1, 5, 20)  # ms
 ALL_RATES = (99, 499, 999, 1999, 4999)  # Hz
 RATES = ALL_RATES if live.LONG else (999, 4999)
-SAMPLES = 154000 if live.LONG else 20000  # of each rate, all lengths together
-CONTROL = SAMPLES / 8  # what perf samples of it
+SAMPLES = 154000 if live.LONG else 20000  # per rate, all lengths together
+CONTROL = SAMPLES / 8  # samples of perf for the same rate
 MOST = 0.005 if live.LONG else 0.02
 SIGMAS = 1.96 if live.LONG else 4.5
-STOLEN_UNCERTAIN = 0.05  # of the share of the time that was taken
+STOLEN_UNCERTAIN = 0.05  # of the share of the stolen time
 METER = live.BUILD / "tests" / "meters" / "slices"
 
 Load = collections.namedtuple("Load", "name cpus rates")
@@ -51,11 +52,11 @@ EVERY_CPU = Load("every CPU", live.CPUS, RATES)
 
 
 class Measured:
-    """Children of several recordings, added up."""
+    """Children of several recordings, summed."""
 
     def __init__(self):
         self.samples = self.due = self.stretches = self.stolen = self.all = 0
-        self.charged = 0  # samples' worth of rusage
+        self.charged = 0  # rusage in samples
 
     def add(self, other):
         for name, value in vars(other).items():
@@ -88,7 +89,10 @@ class Measured:
 class Children(live.LiveTest):
     @staticmethod
     def command(length, samples, frequency, cpus):
-        """A shell that runs so many children on each CPU that so many samples are due in all."""
+        """
+        Return a shell command that runs as many children per CPU as give the number of samples in
+        all.
+        """
         count = max(10, round(samples / len(cpus) * 1000 / frequency / (length + 0.3)))
         starts = [f"taskset -c {cpu} {workload('brief')} {length} {count} &" for cpu in cpus]
         return ["sh", "-c", " ".join([*starts, "wait"])]
@@ -99,7 +103,7 @@ class Children(live.LiveTest):
 
     @contextlib.contextmanager
     def truth(self, found, frequency):
-        """Measures the children that run meanwhile: how long they had a CPU, and how often."""
+        """Measure the children that run in the context: how long and how often they had a CPU."""
         meter = self.start(METER, "brief", stdin=subprocess.PIPE)
         self.assertEqual(meter.stdout.readline(), b"measures\n")
         yield
@@ -127,7 +131,7 @@ class Children(live.LiveTest):
         return found
 
     def perf(self, length, samples, frequency, cpus):
-        """The same by perf, as the control: its clock is the same."""
+        """Measure the same by perf as a control, which has the same clock."""
         found = Measured()
         data = self.tmp / "perf.data"
         with self.truth(found, frequency):
@@ -148,7 +152,7 @@ class Children(live.LiveTest):
 
     @staticmethod
     def measure_all(load, frequency, how, samples=SAMPLES):
-        """By length, and of all lengths."""
+        """Measure each length, and all lengths together."""
         cells = {length: how(length, samples / len(LENGTHS), frequency, load.cpus)
                  for length in LENGTHS}
         found = Measured()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record writes other formats at once, also to stdout; data and messages do not mix."""
+"""
+Test that record can write other formats directly, also to stdout, and keeps data and messages
+apart.
+"""
 
 import gzip
 import os
@@ -85,7 +88,10 @@ class Commands(live.LiveTest):
         self.assertNotIn(b"\r", quiet.stderr)
 
     def test_recorder_goes_first(self):
-        """Its helpers less so (names, pages, files); the command that it runs has the priority it was called with."""
+        """
+        The recorder has a higher priority, its helpers (names, pages, files) a little less of it,
+        and the command that it runs the priority of the caller.
+        """
         over = self.tmp / "over"
         recording = self.begin("-a", "--", "sh", "-c",
                                'nice; while [ ! -e "$0" ]; do sleep 0.05; done', over)

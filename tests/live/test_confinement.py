@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The helpers of a running recording: what they have and hold; and a worker that is killed a hundred
-times costs time only. What a worker may not do is tried in tests/unit/test_confine.c.
+Test the helpers of a running recording: their privileges and resources; and that killing a worker
+a hundred times only costs time. What a worker may not do is tested in tests/unit/test_confine.c.
 """
 
 import os
@@ -15,8 +15,8 @@ import live
 from live import workload
 
 NOBODY = 65534
-DRAWN = range(0x70000000, 0x7ffffffe)  # users of helpers: base/own_user.h
-# What the opener keeps: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, CHECKPOINT_RESTORE.
+DRAWN = range(0x70000000, 0x7ffffffe)  # uids of helpers: base/own_user.h
+# Capabilities of the opener: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, CHECKPOINT_RESTORE.
 OPENERS = sum(1 << number for number in (2, 19, 38, 40))
 KILLS = 1000 if live.LONG else 100
 BITS_OF_WRITING = os.O_WRONLY | os.O_RDWR
@@ -32,7 +32,7 @@ def numbers(status, key):
 
 
 def descriptors(pid):
-    """{number: (what it refers to, flags)}"""
+    """Return {number: (file that it refers to, flags)}."""
     found = {}
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -40,13 +40,13 @@ def descriptors(pid):
                 flags = int(re.search(r"flags:\s+(\d+)", file.read())[1], 8)
             found[int(fd)] = os.readlink(f"/proc/{pid}/fd/{fd}"), flags
         except FileNotFoundError:
-            pass # closed meanwhile
+            pass # closed in the meantime
     return found
 
 
 class Confinement(live.LiveTest):
     def children(self, pid):
-        """{name: pid} of the helpers; of one that ends and its successor the later."""
+        """Return {name: pid} of the helpers; the later one while a helper is being replaced."""
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             pids = [int(word) for word in file.read().split()]
         found = {}
@@ -83,7 +83,7 @@ class Confinement(live.LiveTest):
             self.assertRegex(limits, rf"{name}\s+0\s+0\s")
 
     def check_own_user(self, status):
-        """One number, which was drawn, for all of its users and groups; returns it."""
+        """Check that all uids and gids are one number of the reserved range; return it."""
         found = set(numbers(status, "Uid") + numbers(status, "Gid"))
         self.assertEqual(len(found), 1, found)
         self.assertIn(int(next(iter(found))), DRAWN)
@@ -91,7 +91,7 @@ class Confinement(live.LiveTest):
         return next(iter(found))
 
     def check_descriptors(self, pid):
-        """Its socket, and files that it reads: handed over, never opened by itself."""
+        """Check that the helper has only its socket, and readable files that were passed to it."""
         held = descriptors(pid)
         kind, _ = held.pop(0)
         self.assertTrue(kind.startswith("socket:"), kind)
@@ -101,7 +101,7 @@ class Confinement(live.LiveTest):
             self.assertEqual(flags & BITS_OF_WRITING, 0, what)
 
     def check_memory(self, pid):
-        """Nothing is shared with anybody."""
+        """Check that no memory is shared."""
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
             self.assertEqual([line for line in file if re.match(r"\S+ \S{3}s", line)], [])
 
@@ -113,7 +113,7 @@ class Confinement(live.LiveTest):
         self.check_worker(worker, None)
         self.check_descriptors(worker)
         self.check_memory(worker)
-        # the next one is forked of a recorder that has all its rings
+        # the recorder forks the next one after it has opened all its rings
         os.kill(worker, signal.SIGKILL)
         worker = self.helper(recording, "skein-names", worker)
         self.wait_for(lambda: status_of(worker)["Seccomp"].strip() == "2")
@@ -122,7 +122,9 @@ class Confinement(live.LiveTest):
         self.finish(recording)
 
     def test_opener_of_root(self):
-        """It has four of the recorder's capabilities, and none of its descriptors and memory."""
+        """
+        The opener has four of the recorder's capabilities, and none of its descriptors and memory.
+        """
         recording = self.begin("-a", "-e", "all")
         opener = self.helper(recording, "skein-opener")
         os.kill(opener, signal.SIGKILL)
@@ -142,7 +144,10 @@ class Confinement(live.LiveTest):
         self.finish(recording)
 
     def signalled(self, user, pids):
-        """What of "PID SIGNAL" a program of that user could send, tried for every process."""
+        """
+        Return the "PID SIGNAL" lines of signals that a program of a user can send to the
+        processes.
+        """
         script = ("for pid; do for s in STOP KILL SEGV TERM; do "
                   "kill -$s $pid 2>/dev/null && echo $pid $s; done; done; true")
         return subprocess.run(["sh", "-c", script, "sh", *map(str, pids)], user=user, group=user,
@@ -150,9 +155,9 @@ class Confinement(live.LiveTest):
 
     def test_nobody_can_signal_helpers(self):
         """
-        Not as nobody, which programs become that gave up their rights (it stopped and killed the
-        worker when that was nobody, too), nor as another user. Only helpers are tried: other
-        recordings of this machine have some as well.
+        No other user can signal helpers, not even nobody, the user of many programs that drop
+        their privileges. Only our helpers are tested, because other recordings on this machine
+        have some, too.
         """
         self.start(workload("loop"), 100)
         recording = self.begin("-a", "--inlines")
@@ -164,13 +169,13 @@ class Confinement(live.LiveTest):
         self.assertEqual(len(users), len(helpers))
         for user in (NOBODY, 2000):
             self.assertEqual(self.signalled(user, helpers), "")
-        # a program that has the same user can, or this would show nothing
+        # control: a program with the same user can
         victim = self.start("sleep", 60, user=2000, group=2000, extra_groups=[])
         self.assertIn(str(victim.pid), self.signalled(2000, [victim.pid]))
         self.finish(recording)
 
     def test_worker_of_a_user(self):
-        """No other user can be had without root: the recorder's own, without its capabilities."""
+        """Without root the worker keeps the recorder's user, but not its capabilities."""
         caps = "-all,+bpf,+perfmon"
         self.tmp.chmod(0o777)
         recording = self.begin("-a", prefix=[
@@ -183,12 +188,12 @@ class Confinement(live.LiveTest):
         self.finish(recording)
 
     def fresh_program(self, name):
-        """A file that no worker has seen, run for a moment: gives the worker something to do."""
+        """Run a file that no worker has seen for a moment, which gives the worker work."""
         path = self.copy("loop", name)
         return self.start("nice", path, 0.1)
 
     def lasting(self, pid):
-        """Descriptors of the recorder that no profiled file accounts for."""
+        """Return the recorder's descriptors that do not belong to profiled files."""
         return sorted(re.sub(r"\d+", "", what) for what, _ in descriptors(pid).values()
                       if not what.startswith("/"))
 
@@ -208,7 +213,7 @@ class Confinement(live.LiveTest):
             os.kill(worker, chance.choice((signal.SIGKILL, signal.SIGSEGV)))
 
     def test_worker_killed_a_hundred_times(self):
-        """Samples go on, names come, nothing piles up."""
+        """While the worker is killed, samples and names continue, and nothing accumulates."""
         target = self.start("nice", workload("loop"), 300)
         recording = self.begin("-a", "-F", 499)
         self.helper(recording, "skein-names")
@@ -221,7 +226,7 @@ class Confinement(live.LiveTest):
         self.wait_for(lambda: not self.zombies(recording.pid))
         self.wait_for(lambda: self.lasting(recording.pid) == before)
         trace = self.finish(recording)
-        # over what was asked of the target, three workers in a row may have died
+        # three workers in a row may have died over the target's requests
         self.assertGreater(live.share(trace.stacks(pid=late.pid), "loop_inner"), 0.9)
         self.assertIn("helper processes were started again: names", trace.done.err)
         told = int(re.search(r"names (\d+) times", trace.done.err)[1])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Programs of another user whose functions have names that take seconds, gigabytes or for ever to
-demangle: the names of everybody else are there, the recording ends in time, and its summary says
-which names stayed as they were. Single names are tried in tests/unit/test_demangle.c.
+Test programs of another user whose function names take seconds, gigabytes or forever to demangle:
+all other names are resolved, the recording ends in time, and its summary reports the names that
+stayed mangled. Single names are tested in tests/unit/test_demangle.c.
 """
 
 import pathlib
@@ -14,13 +14,13 @@ import live
 from live import workload
 
 ATTACKERS = 15
-FUNCTIONS = 40  # of an attacker, each with a name of its own
+FUNCTIONS = 40  # per attacker, each with a name of its own
 VICTIMS = 24
 ATTACKING_USER, OTHER_USER = 2000, 3000
 FREQUENCY = 499
 NAME = "demo::Burner<unsigned long>::burn_in_template(unsigned long)"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-MEMORY = 200 << 20  # bytes that the worker may have at most; a single name took 500 MB
+MEMORY = 200 << 20  # most bytes that the worker may have; a single name took 500 MB
 SOURCE = """
 static __attribute__((noinline, noclone)) void burn(volatile unsigned long *n)
 {
@@ -44,7 +44,7 @@ void f%d(volatile unsigned long *n) { burn(n); (*n)++; }
 
 
 def reference(letter, number, base):
-    """What stands for the item of that number, as mangled names have it."""
+    """Return a reference to the item with a number, in the form of mangled names."""
     text = ""
     rest = number - 1
     while number:
@@ -56,13 +56,13 @@ def reference(letter, number, base):
 
 
 def substitutions(times, salt):
-    """C++: b<b<...>, b<...> >, each twice the one before."""
+    """Return a C++ name b<b<...>, b<...> > in which each level doubles the previous one."""
     body = "".join("S0_I" + 2 * reference("S", i, 36) + "E" for i in range(2, times + 2))
     return f"_Z7f{salt:06}1a1bIS_S_E{body}"
 
 
 def references(times, salt):
-    """Rust: a tuple of the tuple before, twice."""
+    """Return a Rust name: a tuple of the previous tuple, twice."""
     name = f"RIC7a{salt:06}"
     before = len(name) - 1
     name += "Tjj"
@@ -75,7 +75,7 @@ def references(times, salt):
 
 
 def silent(_, salt):
-    """Rust: 62^9 lifetimes of a path that is read and not written."""
+    """Return a Rust name with 62^9 lifetimes in a path that demanglers parse but do not print."""
     return f"_RMIC7a{salt:06}FGzzzzzzzzz_EuEu"
 
 
@@ -84,7 +84,7 @@ KINDS = substitutions, references, silent
 
 class Demangling(live.LiveTest):
     def attacker(self, number):
-        """A program all of whose functions have such names."""
+        """Build a program whose functions all have such names."""
         make = KINDS[number % len(KINDS)]
         names = [make(30 + i % 30, number * FUNCTIONS + i) for i in range(FUNCTIONS)]
         path = self.tmp / f"attacker-{number}"
@@ -117,7 +117,7 @@ class Demangling(live.LiveTest):
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
     def check_victims(self, trace):
-        """Of what they ran in their own code; the 24 take 1,200 samples."""
+        """Check the victims' samples in their own code; the 24 programs take 1,200 samples."""
         stacks = [s for s in trace.stacks() if s.process["comm"].startswith("victim-")]
         self.assertGreater(live.count(stacks), VICTIMS * 0.1 * FREQUENCY / 2)
         own = [s for s in stacks if any("main" == name for name in s.names)]
@@ -125,7 +125,10 @@ class Demangling(live.LiveTest):
         self.assertGreaterEqual(live.share(own, NAME), 0.99)
 
     def check_attackers(self, trace):
-        """Names that double are cut; those that write nothing stay as they are, and are counted."""
+        """
+        Check that doubling names are cut, and names that print nothing stay mangled and are
+        counted.
+        """
         names = live.functions(s for s in trace.stacks()
                                if s.process["comm"].startswith("attacker-"))
         self.assertTrue(any(name.startswith("f000") and name.endswith("…") for name in names))

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-A program whose shares change by a known amount, and the same one many times.
+Test diff on a program whose shares change by a known amount, and on equal runs.
 
-Error to expect: as in test_truth.py, at most one sample for each border between slices: 200
-cycles of 10 ms, and some 1,000 preemptions: sqrt(1200 / 6) = 14 of 6,000 samples are 0.25 points,
-and 0.35 for a difference. Two points are more than 5 sigma.
+Expected error: as in test_truth.py, at most one sample per border between slices: 200 cycles of 10
+ms and about 1,000 preemptions: sqrt(1200 / 6) = 14 of 6,000 samples are 0.25 points, and 0.35 for
+a difference. Two points are more than 5 sigma.
 
-Runs of the same: the long form counts how often a pair of them, or five and five, makes
---exit-code 3 beside neighbours, and how often a change of a tenth is found (docs/diff.md).
-The short form sees the same of eight runs. Of their 28 pairs, k runs that are odd by themselves
-spoil at most 7, 13, 18 (k = 1, 2, 3): more than 13 alarms take three such runs. The long form
-found less than 1 % of pairs that alarm, so a run is odd with less than 0.5 %, and three of eight
-with 56 * 0.005**3 = 7e-6.
+Equal runs: the long form counts how often a pair of runs, or five and five, makes --exit-code
+return 3 next to other load, and how often a change of a tenth is found (docs/diff.md). The short
+form does the same with eight runs. Of their 28 pairs, k runs that are odd by themselves spoil at
+most 7, 13, 18 (k = 1, 2, 3), so more than 13 alarms take three odd runs. In the long form less
+than 1 % of pairs alarm, so a run is odd with less than 0.5 %, and three of eight with 56 *
+0.005**3 = 7e-6.
 """
 
 import itertools
@@ -32,15 +32,15 @@ SECONDS, FREQUENCY = 2, 2999
 POINTS = 2
 OTHERS = {"burn_50": 30, "burn_30": 30, "burn_15": 15, "burn_5": 25}
 
-# The same program each time: slices of one length, by the CPU's clock.
+# The program does the same in every run: slices of one length, by the CPU's clock.
 FIXED_SLICES = 0
 SAME = (50, 30, 15, 5)
-TENTH_MORE = (49.12, 29.47, 16.5, 4.91)  # of the third; the others share the rest as before
-SIDE = 5  # runs, as README records them
-# Hz: 10 ms, the program's cycle, are 9.99 periods, so a run may stay at a phase of its own: eight
-# runs on a quiet machine differ by 0.77 points of burn_15 (standard deviation), and by 0.09 at
-# 1,009 Hz. How often the change is found is recorded there and not demanded. False alarms are
-# judged at every rate.
+TENTH_MORE = (49.12, 29.47, 16.5, 4.91)  # of the third; the others keep their proportions
+SIDE = 5  # runs, as README recommends
+# Hz: 10 ms, the program's cycle, are 9.99 periods, so a run may stay at one phase: eight runs on a
+# quiet machine differ by 0.77 points of burn_15 (standard deviation), and by 0.09 at 1,009 Hz. At
+# these rates the test records how often the change is found, but does not require that. False
+# alarms are checked at every rate.
 IN_STEP = (999,)
 PAIRS = 60  # of SIDE and SIDE runs, at each rate
 NEIGHBOUR = """
@@ -59,7 +59,7 @@ class Comparing(live.LiveTest):
         return trace.path, json.loads(trace.done.out)["shares"]
 
     def alarms(self, before, after, *args):
-        """Whether the line that README gives for CI ends with 3."""
+        """Return whether the command that README gives for CI exits with 3."""
         done = subprocess.run([SKEIN, "diff", "--exit-code", *args, *before, "--", *after],
                               timeout=60, capture_output=True, check=False)
         self.assertIn(done.returncode, (0, 3), done.stderr)
@@ -84,7 +84,7 @@ class Diff(Comparing):
             truth = 100 * (others[name] - shares[name])
             with self.subTest(name, truth=truth, **change):
                 self.assertAlmostEqual(change["change"], truth, delta=POINTS)
-                # the interval is for independent samples, which these are better than
+                # the interval assumes independent samples; these are more regular
                 self.assertLess(change["low"] - 1, truth)
                 self.assertGreater(change["high"] + 1, truth)
                 self.assertEqual(change["significant"], abs(truth) > 10)
@@ -103,7 +103,10 @@ class Runs(Comparing):
                        stderr=subprocess.DEVNULL)
 
     def run_many(self, rate, seconds, *programs):
-        """Paths of count runs of each (percents, count), recorded in turns, as a CI should."""
+        """
+        Return the paths of count runs of each (percents, count), recorded in turns, as recommended
+        for CI.
+        """
         paths = [[] for _ in programs]
         for number in range(max(count for _, count in programs)):
             for (percents, count), made in zip(programs, paths, strict=True):
@@ -122,7 +125,7 @@ class Runs(Comparing):
         self.assertTrue(self.alarms(same[:4], others, "--min", "1"))
 
     def count(self, rate, seconds):
-        """How often it errs, at one rate: a row of the table in docs/diff.md."""
+        """Count the errors at one rate: a row of the table in docs/diff.md."""
         draw = random.Random(rate)
         same, more = self.run_many(rate, seconds, (SAME, 16), (TENTH_MORE, 8))
         single = list(itertools.combinations(same, 2))
@@ -149,7 +152,7 @@ RATES = {499: 2, 999: 4, 1999: 2, 4999: 1}  # Hz -> seconds of a run
 
 
 def add_rates():
-    """A test of each rate, so that each may be run alone."""
+    """Add a test for each rate, so that each can be run alone."""
     for rate, seconds in RATES.items():
         def test(self, rate=rate, seconds=seconds):
             self.count(rate, seconds)

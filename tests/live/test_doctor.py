@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""skein doctor: what it finds is true, and failures say the same words."""
+"""Test skein doctor: its findings are true, and failures use the same words."""
 
 import json
 import os
@@ -16,7 +16,7 @@ USER = 1234
 REQUIRED = {"kernel", "user namespace", "kernel types", "sampling program", "sampling event",
             "process life", "names and tables", "its own samples"}
 SYSCTL = pathlib.Path("/proc/sys/kernel")
-# Depend on the machine, not on the rights of who asks.
+# Checks that depend on the machine, not on the caller's privileges.
 OF_THE_MACHINE = {"cache folder", "restrictions", "control groups", "pid namespace"}
 FIRST_NAMESPACES = {"pid": 0xEFFFFFFC, "uts": 0xEFFFFFFE, "ipc": 0xEFFFFFFF}
 IN_SHELL = all(os.stat(f"/proc/self/ns/{name}").st_ino == number
@@ -42,7 +42,7 @@ class Doctor(live.LiveTest):
                               capture_output=True, text=True, timeout=60, cwd=self.home, env=env)
 
     def findings(self, prefix=(), status=0, **env):
-        """{check: finding}, and the whole."""
+        """Return {check: finding}, and the whole document."""
         done = self.run_skein("doctor", "--json", prefix=prefix, **env)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(done.stderr, "")
@@ -56,7 +56,7 @@ class Doctor(live.LiveTest):
         return {name for name, check in checks.items() if check["verdict"] == "missing"}
 
     def switch(self, name, value):
-        """Set a switch of the kernel until the test ends, or skip it."""
+        """Set a kernel switch until the test ends, or skip the test."""
         path = SYSCTL / name
         before = path.read_text()
         self.addCleanup(path.write_text, before)
@@ -77,7 +77,10 @@ class Doctor(live.LiveTest):
         self.assertRegex(checks["others' memory"]["found"], r"process \d+")
 
     def test_helpers_user(self):
-        """Without the capabilities to change users it says what is weaker, and what mends it."""
+        """
+        Without the capabilities to change users, doctor shows the weaker protection and the
+        remedy.
+        """
         checks, _ = self.findings()
         self.assertEqual(checks["helpers' user"]["verdict"], "ok")
         for taken in ("setuid", "setgid", "kill"):
@@ -102,7 +105,7 @@ class Doctor(live.LiveTest):
         if IN_SHELL:
             self.assertEqual(told["setting"], "a user's shell")
             self.assertIn("sudo setcap cap_bpf,cap_perfmon,", checks["sampling program"]["mend"])
-        self.assertEqual(checks["names and tables"]["verdict"], "ok") # needs no rights
+        self.assertEqual(checks["names and tables"]["verdict"], "ok") # needs no privileges
 
     def test_user_with_the_least(self):
         checks, _ = self.findings(as_user("bpf", "perfmon"))
@@ -110,11 +113,11 @@ class Doctor(live.LiveTest):
         self.assertEqual(checks["others' files"]["needs"], "CAP_SYS_PTRACE")
         self.assertIn("CAP_CHECKPOINT_RESTORE", checks["deleted files"]["needs"])
         self.assertIn("CAP_DAC_READ_SEARCH", checks["others' memory"]["needs"])
-        self.assertEqual(checks["cache folder"]["verdict"], "ok") # and its parent is made
+        self.assertEqual(checks["cache folder"]["verdict"], "ok") # its parent is made, too
         self.assertEqual((self.home / ".cache").stat().st_mode & 0o777, 0o700)
 
     def test_rootless(self):
-        """In a user namespace of its own it cannot work, and says so first."""
+        """In a user namespace of its own skein cannot work; doctor reports that first."""
         if subprocess.run(["unshare", "-Ur", "true"], check=False).returncode:
             self.skipTest("no user namespaces here")
         done = self.run_skein("doctor", prefix=["unshare", "-Ur"])
@@ -126,7 +129,7 @@ class Doctor(live.LiveTest):
         self.assertIn("recording cannot work in a user namespace", done.stderr)
 
     def test_setting_decides_what_mends(self):
-        """The same lack, and the line of each place."""
+        """The remedy for the same lack depends on the environment."""
         wanted = {
             "to mend it: run it with sudo, or once: sudo setcap cap_bpf,": {},
             "to mend it, in the manifest: securityContext: {runAsUser: 0, capabilities: "
@@ -176,7 +179,7 @@ class Doctor(live.LiveTest):
         self.assertTrue(all(r["readable"] and r["processes"] > 0 for r in found))
 
     def test_same_words(self):
-        """What record says and what doctor says of one lack."""
+        """record and doctor report a lack in the same words."""
         for taken in ("bpf", "perfmon"):
             caps = [cap for cap in ("bpf", "perfmon", "syslog") if cap != taken]
             checks, _ = self.findings(as_user(*caps), 1)
@@ -191,7 +194,7 @@ class Doctor(live.LiveTest):
             self.assertEqual(checks["sampling program"]["needs"], f"CAP_{taken.upper()}")
 
     def test_verifier_is_asked_for(self):
-        """What the kernel says of a refused program is shown to who asks for it only."""
+        """The kernel's message about a rejected program is shown only on request."""
         caps = as_user("bpf")
         silent = self.run_skein("record", "-d", 1, prefix=caps)
         told = self.run_skein("record", "-v", "-d", 1, prefix=caps)
@@ -200,7 +203,7 @@ class Doctor(live.LiveTest):
         self.assertEqual(told.returncode, 1)
 
     def test_no_types(self):
-        """As on a kernel that was built without them."""
+        """A kernel without BTF (type information)."""
         hidden = ["unshare", "--mount", "--propagation=private", "sh", "-c",
                   'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh"]
         checks, _ = self.findings(hidden, 1)
@@ -213,7 +216,7 @@ class Doctor(live.LiveTest):
                 self.assertIn(word, done.stderr)
 
     def test_filtered(self):
-        """As under a container engine's filter that forbids the calls."""
+        """A container engine's seccomp filter that forbids the calls."""
         script = ("import ctypes, os, sys\n"
                   "s = ctypes.CDLL('libseccomp.so.2')\n"
                   "s.seccomp_init.restype = ctypes.c_void_p\n"
@@ -234,7 +237,7 @@ class Doctor(live.LiveTest):
         self.assertIn("skein doctor", done.stderr)
 
     def test_ring_memory(self):
-        """Rings of others of this user use up what may be locked without CAP_IPC_LOCK."""
+        """Other rings of this user use up the memory that may be locked without CAP_IPC_LOCK."""
         self.switch("perf_event_mlock_kb", 64)
         prefix = ["prlimit", "--memlock=65536:65536", *as_user("bpf", "perfmon")]
         checks, _ = self.findings(prefix, 1)
@@ -254,7 +257,7 @@ class Doctor(live.LiveTest):
         return done, path
 
     def test_paranoid(self):
-        """CAP_PERFMON stands above kernel.perf_event_paranoid; without it no program is loaded."""
+        """CAP_PERFMON overrides kernel.perf_event_paranoid; without it no program can be loaded."""
         level = int((SYSCTL / "perf_event_paranoid").read_text())
         self.addCleanup((SYSCTL / "perf_event_paranoid").write_text, f"{level}\n")
         for level in range(5):
@@ -269,7 +272,7 @@ class Doctor(live.LiveTest):
                     self.assertIn(word, done.stderr)
 
     def test_hidden_addresses(self):
-        """kernel.kptr_restrict: names for whoever has CAP_SYSLOG, and for nobody at 2."""
+        """kernel.kptr_restrict: kernel names need CAP_SYSLOG, and do not exist at 2."""
         for level in range(3):
             with self.subTest(level=level):
                 self.switch("kptr_restrict", level)
@@ -285,7 +288,7 @@ class Doctor(live.LiveTest):
         self.assertIn("sysctl kernel.kptr_restrict=1", checks["kernel names"]["mend"])
 
     def test_page(self):
-        """docs/privileges.md holds the table as it is."""
+        """docs/privileges.md holds the current table."""
         done = subprocess.run([live.ROOT / "tools" / "privileges", SKEIN, "--check"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-A recording ends within 2 s of its time, whatever it has seen: names that are still being read by
-then are counted, and their frames say so. --wait-names says how long to wait instead.
+Test that a recording ends within 2 s of its time, whatever it has seen: names still unresolved by
+then are counted, and their frames are marked. --wait-names sets another time.
 
-False alarms: live.finish_in_time() leaves out for how long the recorder waited for a CPU, so what is
-left does not grow with the load: 1.5 s of waiting at most, and some 0.1 s of work. A disk that
-stalls for 0.4 s would be a false alarm.
+False alarms: live.finish_in_time() excludes the time in which the recorder waited for a CPU, so
+the rest does not grow with the load: at most 1.5 s of waiting, and about 0.1 s of work. A disk
+that stalls for 0.4 s would be a false alarm.
 """
 import os
 import re
@@ -29,7 +29,7 @@ CLANG = next((path for path in map(shutil.which, ("clang++-16", "clang++", "clan
 
 class Ending(live.LiveTest):
     def build_wide(self):
-        """A program of 300 files that nobody has seen before: its command."""
+        """Build a program of 300 files that skein has not seen before; return its command."""
         library, program = self.tmp / "lib.so", self.tmp / "wide"
         flags = ["-O2", "-fno-optimize-sibling-calls"]
         subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", library,
@@ -41,7 +41,7 @@ class Ending(live.LiveTest):
         return [program, self.tmp, LIBRARIES, 30]
 
     def record_new(self, command, seconds, *more, limit=2):
-        """A recording that has seen the command for so long, without any cache, and has ended."""
+        """Record a command for a time without any cache, and end the recording."""
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-cache", "", *more)
         process = self.start(*command)
         time.sleep(seconds)
@@ -50,7 +50,10 @@ class Ending(live.LiveTest):
         return trace
 
     def unready(self, trace):
-        """Frames whose names were not ready: the trace, the summary and the report agree."""
+        """
+        Return the frames whose names were not resolved; the trace, the summary and the report
+        agree.
+        """
         frames = trace.one(f"SELECT count(*) FROM frame WHERE flags & {UNREADY}")
         self.assertEqual(0, trace.one(f"SELECT count(*) FROM frame WHERE flags & {UNREADY} AND "
                                       "function"))
@@ -83,7 +86,10 @@ class Ending(live.LiveTest):
                   "were not ready")
 
     def test_without_a_wait(self):
-        """What has no name says so. Nothing waits: the limit is what the work at the end takes."""
+        """
+        Frames without a name are marked. Nothing waits, so the limit is the time for the work at
+        the end.
+        """
         trace = self.record_new(self.build_wide(), 0.3, "--wait-names", "0", limit=1)
         self.assertGreater(self.unready(trace), 0)
 
@@ -92,7 +98,7 @@ class Ending(live.LiveTest):
         self.assertEqual(self.unready(trace), 0)
 
     def stop_worker(self, recording):
-        """It cannot answer any more, in the middle of its work."""
+        """Stop the worker in the middle of its work, so that it cannot reply."""
         worker = self.wait_for(lambda: live.child_named(recording.pid, "skein-names"))
         os.kill(worker, signal.SIGSTOP)
 
@@ -105,7 +111,7 @@ class Ending(live.LiveTest):
         self.unready(trace)
 
     def test_ctrl_c_ends_the_wait(self):
-        """Of a recording whose time is over, and which nobody has interrupted before."""
+        """Ctrl-C ends the wait after the recording's time is over, if it is the first signal."""
         go, program = self.tmp / "go", self.copy("loop", "unknown")
         recording = self.begin("--wait-names", "60s", "--unwind-cache", "", "-F", FREQUENCY, "--",
                                "sh", "-c", 'while [ ! -e "$0" ]; do sleep 0.02; done; '

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Every format says what the report says: real programs of several kinds at once, recorded with the
-scheduler's records and inlined functions, once whole and once with so small a buffer that records
-of the scheduler are lost. Each format is read by a reader that is not skein's where there is one:
-Perfetto's trace processor, pprof, speedscope's own schema, SQLite.
+Test that every format agrees with the report, on real programs of several kinds, recorded with
+scheduler records and inlined functions, once completely and once with so small a buffer that
+scheduler records are lost. Where possible, a format is read by an independent reader: Perfetto's
+trace processor, pprof, speedscope's own schema, SQLite.
 
-Nothing here depends on the machine: what is compared comes from one file, and must be equal. Times
-of the scheduler may differ by the resolution of its stamps, 64 ns, at both ends of each CPU.
+The results do not depend on the machine: all compared data come from one file and must be equal.
+Scheduler times may differ by the resolution of the time stamps, 64 ns, at both ends of each CPU.
 """
 import collections
 import gzip
@@ -32,9 +32,9 @@ from test_pprof import GOS, pprof
 
 SECONDS = 5 if live.LONG else 1
 FREQUENCY = 499
-TRIES = 5  # until records were lost
-STAMP = 64  # ns, to which stamps of the scheduler are rounded down
-MADE_UP = 0x7ff00000  # tids of Perfetto's from here on are no threads
+TRIES = 5  # until records are lost
+STAMP = 64  # ns, to which scheduler time stamps are rounded down
+MADE_UP = 0x7ff00000  # Perfetto tids from here on are no threads
 MARK = re.compile(r"\[truncated: .*\]|\[no stack\]|\[no address space\]|\[walked\]")
 TOP = 10
 PROGRAM = r"""
@@ -81,14 +81,14 @@ ENDINGS = {"json": ".skein.json", "speedscope": ".speedscope.json", "firefox": "
 
 
 def by_module(name):
-    """Functions without a name are one for each module here; perf script writes "_0x"."""
+    """Map functions without a name to one per module; perf script writes "_0x"."""
     return re.sub(r"^\[(.+)[+_]0x[0-9a-f]+\]$", r"[\1]", name)
 
 
 def costs(stacks):
     """
-    {name: [own samples, own weight, samples of the stacks it is on, their weight]} of
-    {(root, ..., leaf): (samples, weight)}, as a report counts.
+    Compute {name: [own samples, own weight, samples of the stacks it is on, their weight]} of
+    {(root, ..., leaf): (samples, weight)}, counting as a report does.
     """
     found = collections.defaultdict(lambda: [0, 0, 0, 0])
     for frames, (count, weight) in stacks.items():
@@ -108,7 +108,7 @@ def pairs(counts, weights=None):
 
 
 class Views:
-    """A recording, what the report says of it, and its exports."""
+    """A recording, its report, and its exports."""
 
     def __init__(self, folder, name, *options):
         self.trace = folder / f"{name}.skein"
@@ -149,7 +149,7 @@ class Views:
             else data
 
     def top(self, column):
-        """The weightiest functions: those that are behind no other of equal weight."""
+        """Return the functions with the most weight that have more than any function left out."""
         order = sorted(self.functions.values(), key=lambda row: -row[column])
         least = order[min(TOP, len(order) - 1)][column]
         return {name: row[column] for name, row in self.functions.items() if row[column] > least}
@@ -185,7 +185,7 @@ class Exports(live.LiveTest):
         return self.views.values()
 
     def equal(self, view, stacks, weights=True, counts=True, change=lambda name: name):
-        """Totals, and each function's own and total share, are the report's."""
+        """Check that totals, and each function's own and total share, equal the report's."""
         count, weight = (sum(row[i] for row in stacks.values()) for i in (0, 1))
         self.assertEqual((count * counts, weight * weights),
                          (view.report["samples"] * counts, view.report["weight"] * weights))
@@ -207,7 +207,10 @@ class Exports(live.LiveTest):
                              [view.functions[name][i] for i in columns], name)
 
     def test_recordings_are_what_they_should_be(self):
-        """Inlined functions, Python, the kernel, losses: else equality says little."""
+        """
+        The recordings have inlined functions, Python, the kernel and losses; otherwise equality
+        proves little.
+        """
         for view in self.each():
             for name in ("turn", "heavy", "work", "main"):
                 self.assertTrue({name, f"{name}(unsigned int)"} & set(view.functions), name)
@@ -234,7 +237,7 @@ class Exports(live.LiveTest):
                        change=lambda name: plain((name,))[0])
 
     def test_folded(self):
-        """The first frame is the program."""
+        """The first frame of a folded stack is the program."""
         for view in self.each():
             folded = formats.read_folded(view.read("folded")).by_frames(0)
             stacks = collections.Counter()
@@ -270,7 +273,7 @@ class Exports(live.LiveTest):
 
     @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3 is installed")
     def test_sqlite(self):
-        """The view hottest, read by SQLite itself."""
+        """SQLite itself reads the view hottest."""
         for view in self.each():
             done = subprocess.run(
                 ["sqlite3", "-readonly", "-json", "-cmd", f".load {live.BUILD / 'skein'}",
@@ -308,7 +311,8 @@ class Exports(live.LiveTest):
         for flat, cum, name in re.findall(r"^ *(\d+)(?:ns)? +\S+% +\S+% +(\d+)(?:ns)? +\S+% +(.*)$",
                                           text, re.M):
             name = re.sub(r" \((partial-)?inline\)$", "", name)
-            # pprof puts a mapping in brackets for what has no name, also one that has some already
+            # pprof puts the mapping of a nameless function in brackets, even if it has brackets
+            # already
             name = re.sub(r"^\[(\[.*\])\]$", r"\1", name)
             found[by_module(name)] += int(cum if column == 3 else flat)
         for name, weight in view.top(column).items():
@@ -330,7 +334,7 @@ class Exports(live.LiveTest):
 
     @unittest.skipIf(trace_processor.MISSING, trace_processor.MISSING)
     def test_perfetto_time(self):
-        """Whoever adds up what runs gets the time that the CPUs were busy, and no other."""
+        """The sum of running time in Perfetto equals the busy time of the CPUs."""
         rounding = 2 * STAMP * len(live.CPUS)
         for view in self.each():
             states, slices = trace_processor.ask(
@@ -340,7 +344,7 @@ class Exports(live.LiveTest):
                 "sum(max(s.dur, 0)) ns, count(*) n from sched_slice s join thread t using (utid) "
                 "group by 1")
             found = {row["what"]: row["ns"] for row in slices}
-            # what is no thread leaves the state 1 ns after it got a CPU
+            # pseudo threads leave Running 1 ns after they got a CPU
             held = sum(row["n"] for row in slices if row["what"] not in ("idle", "busy"))
             sched = view.report["sched"]
             self.assertAlmostEqual(states[0]["ns"], sched["busy"], delta=rounding + held)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-Single calls fail while a machine is recorded: the recording ends with words that say why, and with
-what it has in a trace that can be read; or goes on, because it can. Nothing is left behind.
+Test that single calls may fail during a recording: the recording ends with a message that explains
+why, and with its data in a readable trace; or goes on if it can. It leaves nothing behind.
 """
 import itertools
 import pathlib
@@ -14,7 +14,7 @@ import unittest
 import live
 import faults
 
-# Of each kind so many sites in the short form: together some 90 recordings of 50 ms.
+# Sites per kind in the short form: together about 90 recordings of 50 ms.
 MOST = {"memory": 24, "bpf": 8, "read": 8, "write": 5, "file": 5, "open": 6, "message": 6,
         "descriptor": 5, "mmap": 5, "perf": 3, "name": 3, "fork": 2}
 HELPERS = {"memory": (1, 2, 5, 20, 60, 200, 600, 2000, 6000), "read": (1, 3, 10, 30, 100),
@@ -43,12 +43,14 @@ class Recorder(live.LiveTest):
 
     @staticmethod
     def is_unused(path):
-        """A journal of which nothing was written, and that SQLite could not remove, is no harm."""
+        """
+        Return whether a file is an empty journal that SQLite could not remove, which is harmless.
+        """
         return path.name == "out-journal" and path.read_bytes()[:1] in (b"", b"\0")
 
     @staticmethod
     def unread(out):
-        """Why what was recorded cannot be read, or None; it may be nothing."""
+        """Return why a recording cannot be read, or None; the recording may be empty."""
         if not out.exists() or not out.stat().st_size:
             return None
         run = subprocess.run([live.SKEIN, "query", out, "SELECT count(*) FROM sample"],
@@ -92,7 +94,7 @@ class Recorder(live.LiveTest):
         self.check()
 
     def test_command(self):
-        """That is forked, held back and let go."""
+        """Failures while the command is forked, held back and released."""
         for kind in ("fork", "descriptor"):
             self.each_site(kind, 6, "-d", "0.05s", "--", "true")
         self.check()
@@ -104,7 +106,7 @@ class Recorder(live.LiveTest):
         self.check()
 
     def test_helpers(self):
-        """They may fail: they are started again, or their part of the work is left out."""
+        """Helpers may fail: they are restarted, or their part of the work is left out."""
         failures = [(kind, nth) for kind, numbers in HELPERS.items() for nth in numbers]
         for kind, nth in failures if live.LONG else itertools.islice(failures, 0, None, 3):
             done = self.once(kind, "-d", "0.05s", nth=nth, helpers=True)

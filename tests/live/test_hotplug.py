@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CPU goes and comes back while it is recorded."""
+"""Test that a CPU may go offline and online during a recording."""
 
 import pathlib
 import time
@@ -32,7 +32,7 @@ class Hotplug(live.LiveTest):
             terms = row["written"] + row["filtered"] + row["idle"] + lost + row["cut_off"]
             with self.subTest(row=row, lost=lost):
                 self.assertEqual(row["due"], terms)
-                self.assertLessEqual(row["cut_off"], 2)  # it comes and goes
+                self.assertLessEqual(row["cut_off"], 2)  # it goes offline and online
 
     def test_goes_and_comes(self):
         target = self.start(workload("loop"), 100)
@@ -69,7 +69,7 @@ class Hotplug(live.LiveTest):
         self.assertGreater(live.count(trace.stacks(pid=target.pid)), 10)
 
     def test_is_away_at_the_start(self):
-        """Comes while it is recorded: sampled from then on."""
+        """A CPU that comes online during the recording is sampled from then on."""
         self.offline()
         recording = self.begin("-a", "-F", 999)
         ONLINE.write_text("1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record --inlines: inlined functions and lines of programs that run, and what may go wrong."""
+"""Test record --inlines: inlined functions and lines of running programs, and failures."""
 import os
 import signal
 import subprocess
@@ -42,20 +42,20 @@ def run(*command):
 
 
 def at(function, text):
-    """A frame as --lines shows it: where the source has that text."""
+    """Return a frame as --lines shows it, at the source line that contains the text."""
     line = next(i for i, line in enumerate(SOURCE.splitlines(), 1) if text in line)
     return f"{function} (inliner.c:{line})"
 
 
 def folded(trace, *options):
-    """Stacks as lists of frames, with their samples."""
+    """Return stacks as lists of frames, with their samples."""
     text = run(SKEIN, "export", trace.path, "-f", "folded", *options).decode()
     return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1]))
             for line in text.splitlines()]
 
 
 def part(stacks, *frames):
-    """The share of the samples on whose stacks these frames follow each other."""
+    """Return the share of the samples whose stacks contain these frames in sequence."""
     text = ";".join(frames)
     return (sum(n for stack, n in stacks if f";{text};" in ";" + ";".join(stack) + ";")
             / sum(n for _, n in stacks))
@@ -73,7 +73,7 @@ class Inlines(live.LiveTest):
 
     def check_shares(self, trace):
         stacks = folded(trace)
-        # a quarter and three: 600 samples are off by less than 0.11 in 6 sigma
+        # a quarter and three quarters: 600 samples are off by less than 0.11 in 6 sigma
         self.assertAlmostEqual(part(stacks, "work", "light", "turn"), 0.25, delta=0.12)
         self.assertAlmostEqual(part(stacks, "work", "heavy", "turn"), 0.75, delta=0.12)
         return stacks
@@ -82,7 +82,7 @@ class Inlines(live.LiveTest):
         trace = self.profile(self.build(), "--inlines")
         stacks = self.check_shares(trace)
         self.assertIn("inlined functions: ", trace.done.err)
-        # however they are shown, nothing is lost and nothing is added
+        # however stacks are shown, nothing is lost and nothing is added
         for options in (["--no-inlines"], ["--lines"], ["--lines", "--no-inlines"], ["--annotate"]):
             self.assertEqual(sum(n for _, n in folded(trace, *options)),
                              sum(n for _, n in stacks))
@@ -123,7 +123,7 @@ class Inlines(live.LiveTest):
         trace = self.profile(self.build(), "--inlines", "--inline-memory", "1k", seconds=0.5)
         self.assertIn("inliner: it has ", trace.done.err)
         self.assertRegex(trace.done.err, r"--inline-memory \d.* would do")
-        # its reader lives with however little memory, or nobody knows what would do
+        # the reader must survive with little memory to report how much it needs
         self.assertNotIn("was started again", trace.done.err)
         self.assertGreater(part(folded(trace), "main", "work"), 0.9)
 
@@ -131,7 +131,7 @@ class Inlines(live.LiveTest):
         self.record("--inline-memory", "1M", "--", "true", status=2)
 
     def test_its_reader_is_killed(self):
-        """All that is lost is what it was asked, and that is asked again; names do not notice."""
+        """Only requests in progress are lost and are sent again; names are not affected."""
         program = self.build()
         recording = self.begin("-F", 499, "--inlines", "-a")
         began = time.monotonic()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A recording that keeps the last while: what is there is whole, what is older is gone, however it
-ends; a copy on SIGUSR2; and a recording that ends before its trace is too large.
+Test a recording that keeps only its last part: the kept part is complete, older parts are gone,
+however the recording ends; a copy on SIGUSR2; and a recording that ends before its trace is too
+large.
 """
 
 import os
@@ -19,16 +20,16 @@ CPU = live.CPUS[-1]
 OLD = re.compile(r"^(.*)-(\d{8}T\d{6}Z)\.skein$")
 
 
-# processes that are born, sleep, wake each other and die
+# processes that start, sleep, wake each other and end
 BUSY = ["sh", "-c", "while :; do sleep 0.01 | cat; done"]
 STORM = ["taskset", "-c", str(CPU), "perf", "bench", "sched", "pipe", "-l", "100000000"]
 
 
-LONGEST = (KEEP + 3.5) * 1e9  # ns: what is older goes about once a second, if nothing is in the way
+LONGEST = (KEEP + 3.5) * 1e9  # ns: older parts are removed about once a second if nothing delays it
 
 
 def threads():
-    """Of the whole machine."""
+    """Return the tids of the whole machine."""
     return {tid for _, tid in live.threads()}
 
 
@@ -39,12 +40,15 @@ class KeepTest(live.LiveTest):
         self.alive = threads()
 
     def load(self, command):
-        """A workload with all its children, until the test ends."""
+        """Run a workload with all its children until the test ends."""
         process = self.start(*command, start_new_session=True, stderr=subprocess.DEVNULL)
         self.addCleanup(os.killpg, process.pid, signal.SIGKILL)
 
     def check_whole(self, trace):
-        """Nothing is missing of what is kept, and nothing of it leads to what is not there."""
+        """
+        Check that the kept part lacks nothing, and that no reference in it leads to a removed
+        record.
+        """
         start, end = trace.query("SELECT start, \"end\" FROM host")[0].values()
         self.assertEqual(trace.losses("UNREADABLE_CHUNK"), 0)
         self.assertEqual(trace.one("SELECT count(*) FROM slice JOIN lane ON lane.id = lane "
@@ -59,7 +63,7 @@ class KeepTest(live.LiveTest):
         return start, end
 
     def check_tiles(self, trace, start):
-        """Every CPU's slices follow each other, from the start on."""
+        """Check that every CPU's slices follow each other from the start on."""
         slices = trace.query("SELECT slice.lane, time, slice.\"end\" FROM slice JOIN lane "
                              "ON lane.id = slice.lane WHERE kind = 1 "
                              "ORDER BY slice.lane, slice.\"end\", time")
@@ -72,7 +76,10 @@ class KeepTest(live.LiveTest):
                 self.assertEqual(one["end"], other["time"])
 
     def check_threads(self, trace):
-        """Whatever lives all the while is told of: by a look at the start, or by its records."""
+        """
+        Check that every thread that lived throughout is in the trace, by a snapshot or by its
+        records.
+        """
         silent = trace.query("SELECT DISTINCT tid, comm FROM thread WHERE lane > 0 AND tid > 0 AND "
                              "lane NOT IN (SELECT lane FROM slice) AND "
                              "lane NOT IN (SELECT \"to\" FROM edge) AND "

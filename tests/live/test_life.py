@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-Processes are never missed, however short, replaced, hidden or renamed: each
-case checks the names in the stacks.
+Test that no process is missed, however short, replaced, hidden or renamed; each case checks the
+names in the stacks.
 """
 
 import os
@@ -22,8 +22,8 @@ class Life(live.LiveTest):
 
     def test_programs_of_five_milliseconds(self):
         """
-        200 copies of 5 ms are 999 samples; each life's ends move one at most:
-        sigma sqrt(200 / 4) = 7.1. A loss of 10 % is 14 sigma.
+        200 copies of 5 ms are 999 samples; each end of a life moves one sample at most: sigma
+        sqrt(200 / 4) = 7.1. A loss of 10 % is 14 sigma.
         """
         program = self.copy("brief", "never-seen")
         trace = self.record("-a", "-F", 999, "--", program, 5, 200)
@@ -47,7 +47,7 @@ class Life(live.LiveTest):
             self.assertAlmostEqual(live.weight(stacks), 0.4, delta=0.04 + trace.excuse())
 
     def test_exec_again_and_again(self):
-        """One pid, 20 programs of 20 ms in turn."""
+        """One pid runs 20 programs of 20 ms in turn."""
         chain = []
         for _ in range(10):
             chain += [workload("execself"), 0.02]
@@ -66,13 +66,13 @@ class Life(live.LiveTest):
             with self.subTest(function=function):
                 mine = [s for s in stacks if function in s.names]
                 self.assertAlmostEqual(live.weight(mine), 0.4, delta=0.04 + trace.excuse())
-        # and in time: never the second before the first was closed
+        # also in time: the second function never runs before the first was closed
         times = {f: [t for t, _, s in trace.samples() if f in s.names]
                  for f in ("burn_in_first", "burn_in_second")}
         self.assertLess(max(times["burn_in_first"]), min(times["burn_in_second"]))
 
     def test_dlopen_of_a_watched_process(self):
-        """The same when the process was there before."""
+        """dlopen() works the same if the process existed before the recording."""
         plugins = [workload(f"lib/plugin_{n}.so") for n in ("second", "first")]
         target = self.start(workload("dlopener"), 0.5, *plugins)
         target.send_signal(signal.SIGSTOP)
@@ -101,7 +101,7 @@ class Life(live.LiveTest):
         self.check_share(trace.stacks(pid=target.pid), "loop_inner")
 
     def test_replaced_binary(self):
-        """Another program under the same path has other functions at the same offsets."""
+        """Another program at the same path has other functions at the same offsets."""
         path = self.copy("loop", "same")
         old = self.start(path, 100)
         live.time.sleep(0.2)
@@ -131,7 +131,9 @@ class Life(live.LiveTest):
         self.assertEqual({s.process["exe"] for s in stacks}, {f"{inside}/hidden"})
 
     def container_groups(self, name):
-        """The group of a container in every hierarchy, as container runtimes make it."""
+        """
+        Create a container's group in every hierarchy, as container runtimes do; return the groups.
+        """
         ret = []
         with open("/proc/mounts", encoding="ascii") as mounts:
             trees = [live.pathlib.Path(line.split()[1]) for line in mounts
@@ -145,7 +147,7 @@ class Life(live.LiveTest):
                         (tree / name / file).write_text((tree / file).read_text())
                 ret.append(tree / name)
             except OSError:
-                pass  # this hierarchy does not let us
+                pass  # this hierarchy forbids it
         self.assertTrue(ret)
         return ret
 
@@ -155,11 +157,11 @@ class Life(live.LiveTest):
             try:
                 return path.rmdir()
             except OSError:
-                live.time.sleep(0.05)  # its processes are on their way out
+                live.time.sleep(0.05)  # its processes are still ending
         return None
 
     def test_container(self):
-        """The container's id is told by the control group; outputs group and filter by it."""
+        """The control group holds the container's id; outputs group and filter by it."""
         ident = "0123456789abcdef" * 4
         groups = self.container_groups(f"docker-{ident}.scope")
         mine, other = self.start(workload("loop"), 100), self.start(workload("execafter"), 100)
@@ -185,7 +187,7 @@ class Life(live.LiveTest):
             with self.subTest(name=name):
                 self.check_share(trace.stacks(thread=name), function)
                 others = [s for s in trace.stacks() if function in s.names]
-                # a sample lost at most at the border
+                # at most a sample is lost at the border
                 self.assertGreater(live.count([s for s in others if s.thread["comm"] == name]),
                                    live.count(others) - 3)
         third = [s for s in trace.stacks() if "phase_three" in s.names]
@@ -226,9 +228,9 @@ class Life(live.LiveTest):
 
     def storm(self, seconds, rate):
         """
-        Every sample of the storm belongs to a process that is known by name, and
-        the storm's function has the time it burnt: 0.3 ms each by its own clock. Where a host
-        does not let the recorder run, lives are lost, and told: then once more.
+        Every sample of the storm belongs to a named process, and the storm's function has the time
+        that it used: 0.3 ms each by its own clock. If the host does not let the recorder run,
+        lives are lost and reported; then the test tries again.
         """
         program = self.copy("storm", "squall")
         for _ in range(3):
