@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorder in the background, and what it has cost."""
+"""Run a recorder in the background and measure its cost."""
 import os
 import select
 import signal
@@ -12,11 +12,12 @@ from bench_meter import (BenchError, Cost, Watch, descriptors, fork_meter, proce
 
 class Metered:
     """
-    A recorder in the background whose cost is told afterwards, as `cost`. It is let alone for a
-    while when it has so many descriptors of a kind (count 0: when it has said that word), ends by
-    SIGINT, and may say so. insist: one that can miss the signal (bpftrace 0.17 does when it comes
-    between two looks at its events) gets it again; to others a second one may mean more than the
-    first. fine: a status that is none of failure, beside the usual ones
+    A recorder in the background whose cost is known afterwards, as `cost`. The constructor waits
+    until the recorder has `count` descriptors of a kind (with count 0: until it has printed that
+    word), then `settle` seconds. The recorder is ended by SIGINT. insist: repeat the signal for a
+    recorder that can miss it (bpftrace 0.17 does between two reads of its events); for others a
+    second signal may have a different meaning. fine: a status that is no failure, besides the
+    usual ones.
     """
 
     def __init__(self, command, kind, count, settle, insist=False, fine=0):
@@ -48,7 +49,7 @@ class Metered:
                                  f"{self._said()}")
 
     def _said(self):
-        """Without moving the position: the recorder writes at the same one."""
+        """Read the output without moving the position, which the recorder's writes share."""
         said = os.pread(self.said.fileno(), 1 << 20, 0)
         return said.decode(errors="replace").strip()
 
@@ -66,12 +67,12 @@ class Metered:
         self._reap()
 
     def cpu(self):
-        """Seconds on a CPU of all its processes until now, by the scheduler's account."""
+        """Return the CPU seconds of all its processes until now, by the scheduler's account."""
         self.watch.look()
         return self.watch.points[-1][1] / 1e9
 
     def ended(self):
-        """Whether it has, without having been told to."""
+        """Return whether the recorder has ended by itself."""
         return bool(select.select([self.report], [], [], 0)[0])
 
     def _interrupt(self):
@@ -81,7 +82,7 @@ class Metered:
             pass
 
     def _end(self):
-        """Its peak of memory may come at the end: look often."""
+        """End the recorder; read its memory often, because the peak may be at the end."""
         begun = asked = time.monotonic()
         self._interrupt()
         while time.monotonic() < begun + 120:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sample costs in the kernel: skein's walk, and the kernel's own by frame pointers."""
+"""
+Measure the cost of a sample in the kernel: skein's walk, and the kernel's own by frame pointers.
+"""
 import contextlib
 import os
 import pathlib
@@ -11,8 +13,8 @@ from bench_meter import BenchError, Load, Recorder
 STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 PERF_EVENT_PROGRAM = 7  # BPF_PROG_TYPE_PERF_EVENT of the kernel's interface
 DEPTHS = (10, 30, 100)
-FEW, MANY = 64, 262144  # functions on the way: all caches hold them, or none does
-# arm of a row, its build, functions, where it works, Hz
+FEW, MANY = 64, 262144  # functions on the path: all caches hold them, or none does
+# Arm of a row, its build, functions, where it works, Hz.
 USER_ARMS = (
     ("skein", "bare", FEW, "user", FAST),
     ("skein, new pcs", "bare", MANY, "user", FAST),
@@ -20,7 +22,7 @@ USER_ARMS = (
     ("bpf_get_stack", "frames", FEW, "user", FAST),
     ("bpf_get_stack, cold", "frames", FEW, "cold", SLOW),
 )
-# name, options of skein record or the peer's program
+# Name, options of skein record or the peer's program.
 CALL_ARMS = (
     ("skein, both stacks", "bare", FAST, ()),
     ("skein, user stack only (-U)", "bare", FAST, ("-U",)),
@@ -32,14 +34,16 @@ CALL_ARMS = (
 
 
 def programs(pid):
-    """{id: (type, runs, ns)} of the BPF programs that a process holds, by its descriptors."""
+    """
+    Return {id: (type, runs, ns)} of the BPF programs that a process holds, from its descriptors.
+    """
     found = {}
     for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
         try:
             fields = dict(line.split(":", 1) for line in info.read_text().splitlines())
         except OSError:
             continue
-        if "prog_type" in fields:  # a link tells a prog_id too
+        if "prog_type" in fields:  # links have a prog_id, too
             found[int(fields["prog_id"])] = tuple(
                 int(fields.get(key, 0)) for key in ("prog_type", "run_cnt", "run_time_ns"))
     return found
@@ -56,7 +60,7 @@ def bpf_statistics():
 
 
 class ProgramCost:
-    """runs and ns of the sampling program between two looks; share: of a CPU, all programs."""
+    """runs and ns of the sampling program between two readings; share: of a CPU, all programs."""
 
     def __init__(self, first, last, seconds):
         sampling = [i for i, p in last.items() if p[0] == PERF_EVENT_PROGRAM and i in first]
@@ -93,7 +97,7 @@ class Workshop:
         return Load(command, self.bench.cpus)
 
     def recorder(self, rate, how):
-        """how: options of skein record, or the name of the peer's program"""
+        """Start a recorder; how is options of skein record, or the name of the peer's program."""
         if isinstance(how, str):
             command = [self.peer, self.program, how, rate]
             return Recorder(command, self.bench.cpus)
@@ -111,7 +115,7 @@ class Workshop:
 
 
 def user_stacks(bench, shop):
-    """{depth: {arm: ProgramCost}}"""
+    """Return {depth: {arm: ProgramCost}}."""
     found = {}
     for depth in DEPTHS:
         found[depth] = {}
@@ -125,7 +129,7 @@ def user_stacks(bench, shop):
 
 
 def in_calls(bench, shop):
-    """[(name, ProgramCost)], in a system call below 30 functions"""
+    """Return [(name, ProgramCost)] in a system call below 30 functions."""
     rows = []
     for name, build, rate, how in CALL_ARMS:
         where = ("kernel", MANY) if rate == SLOW else ("kernel", FEW)
@@ -136,6 +140,6 @@ def in_calls(bench, shop):
 
 
 def in_kernel(bench):
-    """(user_stacks(), in_calls())"""
+    """Return (user_stacks(), in_calls())."""
     shop = Workshop(bench)
     return user_stacks(bench, shop), in_calls(bench, shop)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measurements: skein beside perf, in turns, each on the same load."""
+"""Measure skein next to perf, in turns, each on the same load."""
 import contextlib
 import json
 import os
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SLOW, FAST = 99, 10000  # Hz
 TOOLS = ("skein", "perf")
 DWARF = ("skein", "perf-dwarf")
-# 97.5 % quantiles of Student's t by degrees of freedom
+# The 97.5 % quantiles of Student's t by degrees of freedom.
 STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
@@ -28,7 +28,7 @@ def output_of(command):
 
 
 class Bench:
-    """What all measurements share: the tools, the loads, a folder, how long and how often."""
+    """The parameters of all measurements: tools, loads, a folder, durations and rounds."""
 
     def __init__(self, skein, folder, seconds, rounds, say):
         self.skein, self.folder, self.say = skein, pathlib.Path(folder), say
@@ -42,20 +42,20 @@ class Bench:
                       "compiler": self._compiling()}
 
     def compile(self, name, *words):
-        """A program of tools/; words: flags and its sources."""
+        """Compile a program of tools/; words are flags and sources."""
         program = self.folder / name
         output_of(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-o", program,
                    *(ROOT / "tools" / w if w.endswith(".c") else w for w in words)])
         return program
 
     def compile_with_library(self, name):
-        """One that uses skein's rooms: it is linked as skein is."""
+        """Compile a program that uses skein's library and is linked like skein."""
         libraries = re.search(r"^LDLIBS \+= (.*)$", (ROOT / "Makefile").read_text(), re.M).group(1)
         return self.compile(name, "-O2", f"-I{ROOT}", f"-I{ROOT / 'user'}", f"{name}.c",
                             str(self.skein.parent / "libskein.a"), *libraries.split())
 
     def _compiling(self):
-        """Compile this repository's sources again and again, as `make` does."""
+        """Compile this repository's sources repeatedly, as `make` does."""
         copy = self.folder / "sources"
         for room in ("user", "bpf", "symbolizers"):
             shutil.copytree(ROOT / room, copy / room)
@@ -70,7 +70,7 @@ class Bench:
         return Load(self.loads[load], self.cpus)
 
     def recording(self, tool, rate, seconds, name="trace"):
-        """(command, file)"""
+        """Return (command, file)."""
         path = self.folder / f"{name}.{tool}"
         if tool == "skein":
             return [self.skein, "record", "-a", "-q", "-F", rate, "-d", f"{seconds * 1000:.0f}ms",
@@ -80,7 +80,7 @@ class Bench:
                 "--", "sleep", f"{seconds}"], path
 
     def events(self, tool):
-        """How many perf events it has open when it samples: skein has side-band events, too."""
+        """Return how many perf events a sampling tool has open; skein has side-band events, too."""
         return self.cpus * (2 if tool == "skein" else 1)
 
     def folding(self, tool, path):
@@ -100,14 +100,14 @@ class Bench:
         return int(found.group(1))
 
     def turns(self, tools):
-        """(round, tool), each tool first in every other round."""
+        """Yield (round, tool), each tool first in every other round."""
         for turn in range(self.rounds):
             for tool in tools if turn % 2 == 0 else tools[::-1]:
                 yield turn, tool
 
 
 class Pipeline:
-    """One recording and its folding, with what is asked about them afterwards."""
+    """One recording and its folding, with their results."""
 
     def __init__(self, bench, load, tool, rate, seconds, name="trace"):
         command, path = bench.recording(tool, rate, seconds, name)
@@ -127,8 +127,8 @@ class Pipeline:
 
 def pipeline(bench, *how):
     """
-    A Pipeline, tried again when it fails: perf 6.1 cannot read its own recording
-    of a moment at which BPF programs of others came and went.
+    Return a Pipeline, and try again if it fails: perf 6.1 cannot read its own recording if other
+    BPF programs came and went during it.
     """
     for _ in range(3):
         try:
@@ -139,7 +139,9 @@ def pipeline(bench, *how):
 
 
 class Versus:
-    """The same recordings by both tools. start: CPU of recording and folding next to nothing."""
+    """
+    The same recordings by both tools. start: CPU time of recording and folding almost nothing.
+    """
 
     def __init__(self, load, rate, seconds, tools):
         self.load, self.rate, self.seconds, self.tools = load, rate, seconds, tools
@@ -151,7 +153,7 @@ class Versus:
         return statistics.median(values)
 
     def per_sample(self, tool, started=True):
-        """Seconds of CPU."""
+        """Return CPU seconds per sample."""
         return Spread((r.cpu - (0 if started else self.start(tool))) / max(r.samples, 1)
                       for r in self.runs[tool])
 
@@ -192,7 +194,10 @@ class Recording:
 
     @staticmethod
     def _memory(runs):
-        """[(process name, its ordinal, peak KiB, KiB of rings in it)], the largest of the runs"""
+        """
+        Return [(process name, its ordinal, peak KiB, KiB of rings in it)], the largest of the
+        runs.
+        """
         rows = {}
         for run in runs:
             seen = {}

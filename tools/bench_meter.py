@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command costs: CPU of its whole tree of processes, memory, time.
+"""
+Measure the cost of a command: CPU of its whole process tree, memory, time.
 
-A meter process stands between us and the command. As the tree's subreaper it
-waits for every process of it, also for those whose parent ended first or did
-not wait; the kernel then adds up their CPU time to the nanosecond.
+A meter process runs between this process and the command. As the tree's subreaper it waits for
+every process of the tree, including those whose parent ended first or did not wait; the kernel
+then adds up their CPU time to the nanosecond.
 """
 import ctypes
 import json
@@ -23,11 +24,11 @@ QUIET = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
 
 
 class BenchError(Exception):
-    """Something did not work that the measurement needs."""
+    """A requirement of the measurement failed."""
 
 
 class Spread:
-    """Some measurements of one thing."""
+    """Several measurements of one value."""
 
     def __init__(self, values):
         self.values = [float(v) for v in values]
@@ -42,12 +43,12 @@ class Spread:
 
 
 def proc_text(*path):
-    """A file of /proc: names in it are anything but UTF-8 if their owners like."""
+    """Return a file of /proc; names in it may be invalid UTF-8."""
     return pathlib.Path("/proc", *map(str, path)).read_text(errors="replace")
 
 
 def processes_below(root):
-    """The process and all its descendants that live now."""
+    """Return the process and all its living descendants."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -63,12 +64,12 @@ def processes_below(root):
 
 
 class Watch:
-    """Memory and CPU of a tree while it runs, from /proc."""
+    """Memory and CPU of a running process tree, from /proc."""
 
     def __init__(self, pid):
         self.pid = pid
         self.memory = {}  # pid -> (name, peak KiB, KiB of BPF maps in it)
-        self.ran = {}  # tid -> ns on a CPU, as far as was seen
+        self.ran = {}  # tid -> ns on a CPU, as last seen
         self.points = []  # (time, ns on a CPU of the whole tree)
 
     def _memory(self, pid):
@@ -77,7 +78,7 @@ class Watch:
         peak = int(fields.get("VmHWM", "0").split()[0])
         known = self.memory.get(pid, ("", 0, 0))
         rings = known[2]
-        if peak > known[1] or not rings:  # at its end it gives them back: the most counts
+        if peak > known[1] or not rings:  # rings are released at the end; keep the largest value
             rings = max(rings, shared_with_kernel(pid))
         self.memory[pid] = (fields["Name"].strip(), max(peak, known[1]), rings)
 
@@ -91,11 +92,11 @@ class Watch:
                 self._memory(pid)
                 self._cpu(pid)
             except (OSError, ValueError, KeyError):
-                pass  # it ended meanwhile
+                pass  # it ended in the meantime
         self.points.append((time.monotonic(), sum(self.ran.values())))
 
     def steady(self, since, until):
-        """CPUs used between two moments, both seconds of the monotonic clock."""
+        """Return the CPUs used between two times, in seconds of the monotonic clock."""
         inside = [p for p in self.points if since <= p[0] <= until]
         if len(inside) < 2:
             raise BenchError("the recording was too short to tell its steady cost")
@@ -103,7 +104,7 @@ class Watch:
 
 
 def shared_with_kernel(pid):
-    """KiB of rings that the kernel writes: they count as resident memory too."""
+    """Return the KiB of rings that the kernel writes, which count as resident memory, too."""
     total, ours = 0, False
     for line in proc_text(pid, "smaps").splitlines():
         if "-" in line.split(" ", 1)[0]:
@@ -114,19 +115,21 @@ def shared_with_kernel(pid):
 
 
 class Cost:
-    """What one command took. cpu and wall in s, watch: a Watch, begun: monotonic s; said: stderr"""
+    """
+    The cost of one command. cpu and wall in s; watch: a Watch; begun: monotonic s; said: stderr.
+    """
 
     def __init__(self, cpu, wall, watch, begun, said):
         self.cpu, self.wall, self.watch, self.begun, self.said = cpu, wall, watch, begun, said
 
     @property
     def peak(self):
-        """Bytes: the largest of its processes."""
+        """Return the bytes of the largest process."""
         return max((kib for _, kib, _ in self.watch.memory.values()), default=0) * 1024
 
 
 def _meter(command, stdout, stderr, report):
-    """In the meter process: run, wait for all, report."""
+    """Code of the meter process: run, wait for all processes, report."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begun = time.monotonic()
@@ -160,7 +163,7 @@ def fork_meter(command, stdout, stderr):
 
 
 def _follow(report, interval, tree):
-    """Watch what the meter process runs until it reports. (its report, Watch or None)"""
+    """Watch the tree of the meter process until it reports. Return (its report, Watch or None)."""
     text, watch = b"", None
     while True:
         if select.select([report], [], [], interval)[0]:
@@ -175,7 +178,7 @@ def _follow(report, interval, tree):
 
 
 def result_of(text, command):
-    """(status, wall, CPU) of a meter's report"""
+    """Return (status, wall, CPU) of a meter's report."""
     try:
         return json.loads(text.split(b"\n")[1])
     except (ValueError, IndexError):
@@ -184,8 +187,8 @@ def result_of(text, command):
 
 def cost_of(command, interval=0.25, tree=True):
     """
-    Run a command to its end, its output thrown away. Its status must be 0.
-    interval: s between looks at its memory and, with tree, its children's.
+    Run a command to its end and discard its output. Its status must be 0. interval: s between
+    readings of its memory and, with tree, its children's.
     """
     command = [str(word) for word in command]
     with open(os.devnull, "wb") as out, tempfile.TemporaryFile() as err:
@@ -193,7 +196,7 @@ def cost_of(command, interval=0.25, tree=True):
         child, report = fork_meter(command, out.fileno(), err.fileno())
         try:
             text, watch = _follow(report, interval, tree)
-        except BaseException:  # Ctrl-C, too, must not leave it running
+        except BaseException:  # also on Ctrl-C the command must be ended
             for pid in reversed(processes_below(child)):
                 os.kill(pid, signal.SIGTERM)
             raise
@@ -209,7 +212,7 @@ def cost_of(command, interval=0.25, tree=True):
 
 
 class Load:
-    """Programs that keep every CPU busy while something is measured."""
+    """Programs that keep every CPU busy during a measurement."""
 
     def __init__(self, command, copies):
         self.command = [str(word) for word in command]
@@ -238,7 +241,7 @@ class Load:
 
 
 def descriptors(pid, kind):
-    """How many it has open of a kind: perf_event, bpf_link."""
+    """Return how many descriptors of a kind a process has open: perf_event, bpf_link."""
     found = 0
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -252,7 +255,7 @@ def descriptors(pid, kind):
 
 
 class Recorder:
-    """A recorder in the background, from the moment at which it samples."""
+    """A recorder in the background; the constructor returns when it samples."""
 
     def __init__(self, command, cpus):
         self.process = subprocess.Popen([str(word) for word in command],

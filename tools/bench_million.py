@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What reading a trace of a million samples takes: reports, exports, the page in a browser."""
+"""Measure reading a trace of a million samples: reports, exports, the page in a browser."""
 import os
 import statistics
 import sys
@@ -11,7 +11,7 @@ from bench_text import table, verdict
 SAMPLES = 1_000_000
 LOADS = ("interpreter", "compiler")
 FORMATS = {"folded": ".folded", "pprof": ".pb.gz", "html": ".html"}
-REPORT_S, PAGE_S = 0.2, 2.0 # what is promised
+REPORT_S, PAGE_S = 0.2, 2.0 # promised limits in s
 DRAWS = """(() => {
     const { graph } = skeinPage, times = [];
     for (let i = 0; i < 60; i++) {
@@ -24,7 +24,7 @@ DRAWS = """(() => {
 
 
 class Reading:
-    """What a command took to read one trace. what: as it is shown; costs: of each round"""
+    """The cost of a command that reads one trace. what: its shown name; costs: of each round."""
 
     def __init__(self, load, what, samples, costs):
         self.load, self.what, self.samples = load, what, samples
@@ -34,7 +34,7 @@ class Reading:
 
 
 class Page:
-    """How long a browser takes to open a page, and to draw it again, in s."""
+    """The time in s in which a browser opens a page, and draws it again."""
 
     def __init__(self, browser, what, path, rounds):
         self.what, self.bytes = what, path.stat().st_size
@@ -49,7 +49,10 @@ class Page:
 
 
 def pages(bench, rounds):
-    """Of a made trace of 100,000 stacks, and of the two recordings; none without a browser."""
+    """
+    Measure the pages of a generated trace of 100,000 stacks and of the two recordings; none
+    without a browser.
+    """
     os.environ["BUILD"] = str(bench.skein.parent)
     os.environ["SKEIN"] = str(bench.skein)
     sys.path.insert(0, str(ROOT / "tests" / "lib"))
@@ -72,8 +75,8 @@ def pages(bench, rounds):
 
 def record(bench, load, tool):
     """
-    (path, samples) of a recording, made again when it cannot be read: perf 6.1 fails at moments
-    at which BPF programs of others came and went.
+    Return (path, samples) of a recording. Repeat the recording if it cannot be read: perf 6.1
+    fails if other BPF programs came and went during it.
     """
     command, path = bench.recording(tool, FAST, SAMPLES / FAST / bench.cpus, f"million-{load}")
     for turn in range(3):
@@ -87,7 +90,7 @@ def record(bench, load, tool):
 
 
 def commands(bench, load, paths):
-    """(what, tool, command)"""
+    """Yield (what, tool, command)."""
     yield "skein report", "skein", [bench.skein, "report", paths["skein"]]
     for name, suffix in FORMATS.items():
         yield (f"skein export -f {name}", "skein",
@@ -99,7 +102,7 @@ def commands(bench, load, paths):
 
 
 class Trace:
-    """Of one load: what is in it, and what reading it takes."""
+    """The recording of one load: its contents, and the cost of reading it."""
 
     def __init__(self, bench, load, rounds):
         made = {tool: record(bench, load, tool) for tool in TOOLS}
@@ -122,7 +125,7 @@ class Trace:
 
 
 def million(bench, rounds):
-    """([Trace], [Page])"""
+    """Return ([Trace], [Page])."""
     return [Trace(bench, load, rounds) for load in LOADS], pages(bench, rounds)
 
 

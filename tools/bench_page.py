@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/performance.md from what was measured."""
+"""Make docs/performance.md from the measurements."""
 import datetime
 import os
 import pathlib
@@ -100,7 +100,7 @@ def rows_of_costs(versus_list):
 
 
 def rows_of_parts(versus_list):
-    """Where the CPU goes, in s, and how many of the samples due have come."""
+    """Yield the CPU time of each part in s, and the share of due samples that arrived."""
     for v in versus_list:
         for tool in v.tools:
             parts = (Spread(getattr(run, part).cpu for run in v.runs[tool]).median
@@ -235,7 +235,7 @@ def unwinding_section(results):
 
 
 def promise_rows(results):
-    """(promise, target, measured, verdict), of those that were measured"""
+    """Yield (promise, target, measured, verdict) of the measured promises."""
     for v in results.get("versus", []):
         if v.rate == FAST:
             ratio = Versus.ratio(v.per_sample("skein"), v.per_sample("perf"))
@@ -297,7 +297,10 @@ SECTION = re.compile(r"^(?=## )", re.M)
 
 
 def spliced(old, new, loadavg):
-    """The page with the sections and promises of another in place of its own, or at their end."""
+    """
+    Return the page with its sections and promises replaced by those of another page, or extended
+    by them.
+    """
     head, *parts = SECTION.split(old)
     sections = {part.splitlines(True)[0]: part for part in parts}
     note = (f"\nMeasured apart from the rest, at commit {commit()}, "
@@ -319,5 +322,5 @@ def promises_spliced(old, new):
 
 
 def promise_of(line):
-    """A row's first cell; figures in its brackets are measured."""
+    """Return the first cell of a row without the figures in its brackets, which are measured."""
     return re.sub(r"\([^)]*\)", lambda m: re.sub(r"[\d.,]+", "", m[0]), line.split(" | ")[0])

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What profilers of a Python program cost it, cost themselves, and how true they are."""
+"""
+Measure profilers of a Python program: their cost for the program, their own cost, and their
+accuracy.
+"""
 import json
 import os
 import statistics
@@ -22,8 +25,8 @@ WITHOUT = {"SKEIN_DEBUG_WALK": "no-python"}
 
 class Done:
     """
-    Work of the load, and its truth. wall, cpu: s for one round of it, cpu that of its threads;
-    seconds: of all its rounds
+    The load's work and its true shares. wall, cpu: s for one round, cpu of its threads; seconds:
+    of all rounds.
     """
 
     def __init__(self, told, rounds):
@@ -32,11 +35,12 @@ class Done:
 
 
 class Target:
-    """The program that is profiled, alive from one profiler to the next. kind: of KINDS"""
+    """The profiled program, which stays alive for all profilers. kind: of KINDS."""
 
     def __init__(self, kind):
         self.kind = kind
-        self.recorders = None  # the CPUs that profilers are bound to, when it has one of its own
+        # the CPUs to which profilers are bound, if the program has one of its own
+        self.recorders = None
         bound = []
         cpus = sorted(os.sched_getaffinity(0))
         if kind == "single" and len(cpus) > 1:
@@ -75,8 +79,8 @@ def possible_stacks(kind):
 
 class Run:
     """
-    Work under a profiler. share: CPUs that it used meanwhile; cpu: s of all of it; fold: s of CPU
-    until there are stacks; due: samples, by the program's CPU time
+    Work under a profiler. share: CPUs that the profiler used during the work; cpu: its s in all;
+    fold: CPU s until there are stacks; due: samples, by the program's CPU time.
     """
 
     def __init__(self, target, arm, rate, rounds, possible):
@@ -94,14 +98,15 @@ class Run:
 
 
 class Matrix:
-    """The runs of all profilers on one kind of load: plain ones before and after each of them."""
+    """The runs of all profilers on one kind of load, with plain runs before and after each."""
 
     def __init__(self, kind):
         self.kind, self.possible = kind, possible_stacks(kind)
         self.rounds = {}  # of the work, of a run under a profiler and of a plain one
         self.runs = {}  # (profiler's name, Hz): [Run]
-        self.ratios = {}  # (profiler's name, Hz): [(wall, CPU) by that of the plain runs around]
-        self.noise = []  # the same of a plain run by the one before
+        # (profiler's name, Hz): [(wall, CPU) relative to the plain runs around it]
+        self.ratios = {}
+        self.noise = []  # the same of a plain run relative to the previous one
         self.failed = {}  # (profiler's name, Hz): the last reason
 
     def scale(self, seconds):
@@ -111,7 +116,10 @@ class Matrix:
                        "plain": max(1, round(seconds / 2.5 / each))}
 
     def turn(self, bench, order, whole=True):
-        """order: [(Arm, Hz)]; not whole: only the ratios count, so that all have as many runs"""
+        """
+        Run one turn. order: [(Arm, Hz)]; not whole: only the ratios count, so that all have as
+        many runs.
+        """
         with Target(self.kind) as target:
             plain = target.work(self.rounds["plain"])
             for arm, rate in order:
@@ -148,37 +156,37 @@ class Matrix:
                           f"{accuracy.worst[0]:.2f}")
 
     def names(self):
-        """Of profilers that were compared in everything."""
+        """Return the profilers that were compared in everything."""
         return list(dict.fromkeys(name for name, _ in self.runs))
 
     def of(self, key, what):
-        """what: from a Run to a number"""
+        """Return the Spread of a number; what maps a Run to the number."""
         return Spread(what(run) for run in self.runs[key])
 
     def ratio(self, key, clock):
-        """clock: 0 wall, 1 CPU; key None: the noise"""
+        """Return the Spread of ratios. clock: 0 wall, 1 CPU; key None means the noise."""
         return Spread(r[clock] for r in (self.ratios[key] if key else self.noise))
 
     def by(self, name, other, rate, what):
-        """what of one profiler by that of another, round by round"""
+        """Return the Spread of one profiler's numbers relative to another's, round by round."""
         return Spread(what(a) / what(b) for a, b in zip(
             self.runs[name, rate], self.runs[other, rate]) if what(b) > 0)
 
     def accuracy(self, key):
-        """Of all rounds together."""
+        """Return the accuracy over all rounds."""
         runs = self.runs[key]
         return Accuracy([run.profile for run in runs], [run.done.truth for run in runs])
 
     def errors(self, key):
-        """The mean error of each round."""
+        """Return the mean error of each round."""
         return Spread(Accuracy([run.profile], [run.done.truth]).mean for run in self.runs[key])
 
 
 def matrices(bench, arms):
     """
-    [Matrix]; each profiler comes first in one of the rounds, as far as they go. What skein, the
-    first of arms, costs the single thread is small, and measured thrice as often, beside what its
-    clock alone does.
+    Return [Matrix]. As far as the rounds suffice, each profiler comes first in one of them. The
+    cost of skein, the first of arms, for the single thread is small, so it is measured three times
+    as often, next to the cost of its clock alone.
     """
     found = []
     for kind in KINDS:
@@ -199,7 +207,7 @@ def matrices(bench, arms):
 
 
 def wait_for_samples(pid):
-    """A recorder has its events open before it lets them run."""
+    """Wait until a recorder samples; it opens its events before it enables them."""
     end = time.monotonic() + 20
     while not any(kind == bench_kernel.PERF_EVENT_PROGRAM and runs
                   for kind, runs, _ in bench_kernel.programs(pid).values()):
@@ -210,8 +218,8 @@ def wait_for_samples(pid):
 
 class InKernel:
     """
-    What a sample takes in the kernel. depths: {N: (ProgramCost, the same without Python)}, of two
-    measurements in turns those that took less: nothing makes a walk faster than it is
+    The cost of a sample in the kernel. depths: {N: (ProgramCost, the same without Python)}, the
+    smaller of two measurements each, because disturbances only make a walk slower.
     """
 
     def __init__(self, bench):
@@ -242,7 +250,7 @@ class InKernel:
             return bench_kernel.ProgramCost(first, last, time.monotonic() - begun)
 
     def per_frame(self):
-        """ns of one Python frame more, the native stack's growth apart"""
+        """Return the ns per additional Python frame, without the growth of the native stack."""
         low, high = min(DEPTHS), max(DEPTHS)
         growth = [self.depths[high][i].ns - self.depths[low][i].ns for i in (0, 1)]
         return (growth[0] - growth[1]) / (high - low)
@@ -250,8 +258,8 @@ class InKernel:
 
 class OfTheMix:
     """
-    What a sample of the load takes in the kernel at the faster of the rates, in ns, those of other
-    programs that are left out counted in.
+    The cost in ns of a sample of the load in the kernel at the faster rate, including the samples
+    of other programs that are left out.
     """
 
     def __init__(self, bench, arm):
@@ -268,7 +276,9 @@ class OfTheMix:
 
 
 def python(bench):
-    """{"matrices": matrices(), "missing": [name], "versions": [text], "kernel": InKernel, …}"""
+    """
+    Return {"matrices": matrices(), "missing": [name], "versions": [text], "kernel": InKernel, …}.
+    """
     arms, missing = arms_of(bench)
     for name in missing:
         bench.say(f"{name} cannot be had: it is not compared")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers of Python as they are compared: how each is started, and what it has recorded."""
+"""The compared profilers of Python: how each is started, and how its recording is read."""
 import contextlib
 import os
 import pathlib
@@ -12,17 +12,19 @@ from bench_meter import cost_of
 
 SETTLE = 0.4  # s from the first sign of life to the work
 SKEIN, PYSPY, CLOCK = "skein", "py-spy", "perf record, no stacks"
-INTERRUPTED = 254  # austin's status then
+INTERRUPTED = 254  # status of austin when interrupted
 
 
 class Arm:
     """
-    A profiler of one process, which writes `path`. Before read(), nothing is known of its samples;
-    fold: the Cost of making stacks of its file, if that is another command, once read
+    A profiler of one process, which writes `path`. Its samples are known after read(). fold: the
+    Cost of making stacks of its file, if that is another command, after read().
     """
 
-    sign, events = "", 0  # it has begun when it said that, or has so many perf events
-    part = 1  # of the work, for one under which that takes many times as long
+    # it has started when it has printed the sign, or has this many perf events
+    sign, events = "", 0
+    # share of the work to run, for a profiler under which the work takes many times as long
+    part = 1
 
     def __init__(self, name, program, folder, options=()):
         self.name, self.program, self.options = name, program, options
@@ -33,15 +35,15 @@ class Arm:
         raise NotImplementedError
 
     def stacks(self):
-        """[Stack]"""
+        """Return [Stack]."""
         raise NotImplementedError
 
     def samples(self, found):
-        """How many samples the stacks are of."""
+        """Return the number of samples in the stacks."""
         return sum(stack.weight for stack in found)
 
     def start(self, pid, rate, cpus):
-        """A Metered; cpus: a list of those that it is bound to, or None"""
+        """Return a Metered; cpus is a list of the CPUs that it is bound to, or None."""
         with contextlib.suppress(FileNotFoundError):
             self.path.unlink()
         bound = ["taskset", "-c", cpus] if cpus else []
@@ -76,7 +78,7 @@ class Spy(Arm):
 
 
 class Austin(Arm):
-    """With -s, CPU time: its idle samples are left out, as the others do."""
+    """Austin with -s, CPU time: its idle samples are left out, as in the others."""
 
     sign = "Python"
 
@@ -91,7 +93,7 @@ class Austin(Arm):
 
 
 class Clock(Arm):
-    """The same clock without stacks: what its interrupts cost by themselves."""
+    """The same clock without stacks: the cost of its interrupts alone."""
 
     events = 1
 
@@ -107,7 +109,7 @@ class Clock(Arm):
 
 
 def installed(name):
-    """A program that tools/deps has fetched, or that is installed, and that runs; or None"""
+    """Return a working program that tools/deps fetched or that is installed, or None."""
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     found = sorted(pathlib.Path(cache).glob(f"skein/profilers/*/bin/{name}"))
     for program in [*reversed(found), shutil.which(name)]:
@@ -117,7 +119,7 @@ def installed(name):
 
 
 def version_of(program):
-    """Empty if it does not run here."""
+    """Return the version; empty if the program does not run here."""
     try:
         run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -132,7 +134,7 @@ NATIVE, NATIVE_PART = ("py-spy --native", "austinp"), 0.4
 
 
 def arms_of(bench):
-    """([Arm], [name of one that cannot be had])"""
+    """Return ([Arm], [name of an unavailable profiler])."""
     arms, missing = [Skein(bench)], []
     for name, kind, program, options in PEERS:
         path = installed(program)

@@ -192,23 +192,23 @@ def garbage(times):
         gc.collect(0)
 
 
-# (function, its share of a round in steps of a millisecond or so)
+# (function, its share of a round in steps of about a millisecond)
 MIX = ((nbody, 30), (fannkuch, 24), (recursion, 18), (objects, 28), (generators, 20),
        (comprehensions, 16), (sorting, 14), (decorators, 10), (coroutines, 12), (documents, 22),
        (patterns, 12), (compression, 16), (decimals, 8), (garbage, 6))
-# What each of the threads does: three want the lock of the interpreter, one does without.
+# The work of each thread: three need the GIL, one does not.
 CREW = (MIX[:5], MIX[5:9], (*MIX[9:11], *MIX[12:]), ((compression, 100),))
 
 
 class Clocked:
-    """Rounds of a mix in one thread. own: ns of CPU time that each function has taken in it"""
+    """Rounds of a mix in one thread. own: ns of CPU time that each function has taken."""
 
     def __init__(self, mix, seed):
         self.mix, self.random = mix, random.Random(seed)
         self.own, self.total, self.short = {}, 0, False
 
     def run(self, rounds):
-        """The order is another in each round, so that it has no rhythm."""
+        """Run rounds; the order changes in each round, so that the work has no rhythm."""
         started = time.thread_time_ns()
         for _ in range(rounds):
             for work, times in self.random.sample(self.mix, len(self.mix)):
@@ -241,7 +241,9 @@ RUNS = {"single": run_single, "threads": run_threads}
 
 
 def told(run, rounds, short):
-    """{wall, cpu in s; own: {function: ns}, total: ns, of CPU time of the threads that work}"""
+    """
+    Return {wall, cpu in s; own: {function: ns}, total: ns, of CPU time of the working threads}.
+    """
     wall, cpu = time.perf_counter(), time.process_time()
     crew = run(rounds, short)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -254,14 +256,14 @@ def told(run, rounds, short):
 
 def serve(kind, short=False):
     run = RUNS[kind]
-    run(1, short)  # what is done only once is done
+    run(1, short)  # warm up work that is done only once
     print(os.getpid(), flush=True)
     for line in sys.stdin:
         print(json.dumps(told(run, int(line), short)), flush=True)
 
 
-# Who makes a coroutine or generator that another one runs. Its frame stands there for a moment,
-# which sys.setprofile() does not tell of.
+# Functions that create a coroutine or generator run by another function. Their frames are on the
+# stack for a moment that sys.setprofile() does not report.
 MAKERS = {"coroutines": "outer", "generators": "pairs"}
 
 
@@ -295,7 +297,7 @@ class Stacks:
 
 
 def deep(depth):
-    """Functions of their own code objects, each of which calls the next."""
+    """Make functions with code objects of their own, each of which calls the next."""
     lines = ["def f0():", "    while True:", "        for _ in range(1000000): pass"]
     for n in range(1, depth):
         lines += [f"def f{n}():", f"    f{n - 1}()"]

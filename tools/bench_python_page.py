@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section of docs/performance.md about profiling Python."""
+"""Make the section of docs/performance.md about profiling Python."""
 import statistics
 
 from bench_python import DEPTHS, KINDS, RATES
@@ -37,7 +37,10 @@ here. And in these figures, medians, or all rounds together:
 
 
 def columns(cell, matrices, known=lambda m: m.runs):
-    """A row for each profiler, a column for each load and rate; cell: (Matrix, key) to text"""
+    """
+    Yield a row for each profiler, with a column for each load and rate; cell maps (Matrix, key) to
+    text.
+    """
     for name in dict.fromkeys(name for m in matrices for name, _ in known(m)):
         yield (name, *(cell(m, (name, rate)) if (name, rate) in known(m) else absent(m, name, rate)
                        for m in matrices for rate in RATES))
@@ -101,12 +104,14 @@ def cpu_table(matrices, found):
 
 
 def start_of(m, key):
-    """s of CPU of a profiler beside what it takes while the program works, up to its stacks"""
+    """
+    Return the CPU s of a profiler, up to its stacks, apart from the time while the program works.
+    """
     return m.of(key, lambda run: whole(run) - run.share * run.done.seconds).median
 
 
 def pays_off(matrices):
-    """After how long skein has taken less CPU than py-spy."""
+    """Return the times after which skein has used less CPU than py-spy."""
     told = []
     for m in matrices:
         for rate in RATES:
@@ -121,7 +126,10 @@ def pays_off(matrices):
 
 
 def in_kernel(found, rate):
-    """From a Run to CPUs: its share and that of the samples in the program's own time."""
+    """
+    Return a function from a Run to CPUs: its share plus that of its samples in the program's own
+    time.
+    """
     return lambda run: run.share + found["mix"].ns / 1e9 * run.profile.samples / run.done.seconds
 
 
@@ -158,7 +166,9 @@ def accuracy_table(matrices):
 
 
 def measures(matrices):
-    """(what, from (Matrix, key) to a number, less of which is better, its form)"""
+    """
+    Yield (what, function from (Matrix, key) to a number, of which less is better, its format).
+    """
     yield "wall time by plain's", lambda m, key: m.ratio(key, 0).median, "{:.3f}"
     yield "CPU time by plain's", lambda m, key: m.ratio(key, 1).median, "{:.3f}"
     yield ("CPU of the profiler, %",
@@ -173,7 +183,7 @@ def measures(matrices):
 
 
 def better_rows(matrices):
-    """(what, skein's, those of whoever is better)"""
+    """Yield (what, skein's value, the values of profilers that are better)."""
     for m in matrices:
         for rate in RATES:
             if (SKEIN, rate) not in m.runs:
@@ -188,7 +198,7 @@ def better_rows(matrices):
 
 
 def section(results):
-    """The text, from results["python"] of bench_python.python()."""
+    """Return the text, from results["python"] of bench_python.python()."""
     found = results["python"]
     matrices = found["matrices"]
     count = max(len(runs) for m in matrices for runs in m.runs.values())
@@ -210,7 +220,7 @@ def missing_text(missing, matrices):
 
 
 def promises(results):
-    """(promise, target, measured, verdict)"""
+    """Yield (promise, target, measured, verdict)."""
     if "python" not in results:
         return
     matrices = results["python"]["matrices"]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What profilers of Python have recorded: their formats, and how near to the truth it is."""
+"""Read the recordings of Python profilers in their formats, and compare them with the truth."""
 import json
 import math
 import os
 import re
 
 LOAD_FILE = "bench_python_load.py"
-# name (file.py:line), as py-spy and skein have it; a frozen module's file is <frozen name>
+# name (file.py:line), as in py-spy and skein; a frozen module's file is <frozen name>
 PYTHON_FRAME = re.compile(r"(?P<name>.*) \((?P<file>[^()]*\.py|<[^<>()]*>)(?::\d+)?\)")
 UNNAMED = re.compile(r"(0x[0-9a-f]+|\[?unknown\]?|<unknown>|\?\?)(\W.*)?|\[[^\[\]]*\]"
                      r"|\S+\+0x[0-9a-f]+( .*)?")
@@ -15,11 +15,11 @@ UNNAMED = re.compile(r"(0x[0-9a-f]+|\[?unknown\]?|<unknown>|\?\?)(\W.*)?|\[[^\[\
 class Stack:
     """
     One line of a recording. python: ((file, function), …), root first, without folders, classes
-    and enclosing functions; named, unnamed: how many frames of any kind; weight: as recorded
+    and enclosing functions; named, unnamed: numbers of frames of any kind; weight: as recorded.
     """
 
     def __init__(self, frames, weight):
-        """frames: [(file or None, name)], root first; no file: not Python's"""
+        """frames: [(file or None, name)], root first; None for frames that are not Python's."""
         self.weight = weight
         self.python = tuple((os.path.basename(file), bare(name)) for file, name in frames if file)
         self.unnamed = sum(bool(UNNAMED.fullmatch(name)) for _, name in frames)
@@ -27,7 +27,7 @@ class Stack:
 
 
 def bare(name):
-    """Of a qualified name the last part: older Pythons have no other."""
+    """Return the last part of a qualified name; older Pythons have only that."""
     return name.rsplit(".", 1)[-1]
 
 
@@ -37,7 +37,9 @@ def frame_of(text):
 
 
 def folded(text, above=0):
-    """[Stack] of `a;b;c 12`; above: frames above the stack, such as a process's name"""
+    """
+    Return [Stack] of lines `a;b;c 12`; above: frames above the stack, such as a process's name.
+    """
     found = []
     for line in text.splitlines():
         frames, _, weight = line.rpartition(" ")
@@ -50,7 +52,7 @@ AUSTIN_FRAME = re.compile(r"(?P<file>.*):(?P<name>[^:]*):-?\d+", re.S)
 
 
 def austin(text):
-    """[Stack] of `P1;T0:1;/folder/file.py:name:12 101`, weighted by microseconds"""
+    """Return [Stack] of lines `P1;T0:1;/folder/file.py:name:12 101`, weighted by microseconds."""
     found = []
     for line in text.splitlines():
         if line.startswith("P"):
@@ -62,7 +64,9 @@ def austin(text):
 
 
 def austin_frame(match, part):
-    """Native frames name their library or nothing as the file: austinp's."""
+    """
+    Return (file, name) of a frame; austinp's native frames have a library or nothing as the file.
+    """
     if not match:
         return None, part
     is_python = match["file"].endswith(".py") or match["file"].startswith("<")
@@ -70,7 +74,7 @@ def austin_frame(match, part):
 
 
 class Possible:
-    """The stacks that can occur, from what `bench_python_load.py stacks` says."""
+    """The possible stacks, from the output of `bench_python_load.py stacks`."""
 
     def __init__(self, said):
         self.stacks = set()
@@ -80,7 +84,10 @@ class Possible:
                 self.stacks.add(frames[:end])
 
     def __contains__(self, stack):
-        """What a thread does before it can be watched, in threading.py, is possible, too."""
+        """
+        Return whether a stack is possible, including a thread's start in threading.py, before it
+        can be watched.
+        """
         begun = ("threading.py", "_bootstrap_inner")
         if stack in self.stacks:
             return True
@@ -90,7 +97,8 @@ class Possible:
 class Profile:
     """
     A recording of the load by functions. weights: {function: weight}; total: of all stacks;
-    samples: lines' weights, or lines where these are times; possible, named: shares
+    samples: weights of the lines, or number of lines if the weights are times; possible, named:
+    shares.
     """
 
     def __init__(self, stacks, functions, possible, samples):
@@ -110,10 +118,10 @@ class Profile:
 
 
 class Accuracy:
-    """Profiles by the truth of their runs. errors: {function: percentage points}"""
+    """The accuracy of profiles compared with their runs. errors: {function: percentage points}."""
 
     def __init__(self, profiles, truths):
-        """truths: as the load tells them"""
+        """truths: as printed by the load."""
         total, took = sum(p.total for p in profiles), sum(t["total"] for t in truths)
         self.errors = {}
         for name in truths[0]["own"]:
@@ -123,7 +131,7 @@ class Accuracy:
 
     @staticmethod
     def by_chance(profiles, truths):
-        """The mean error of as many samples that are drawn independently of each other."""
+        """Return the mean error of as many independently drawn samples."""
         samples, took = sum(p.samples for p in profiles), sum(t["total"] for t in truths)
         shares = [sum(t["own"][name] for t in truths) / took for name in truths[0]["own"]]
         spread = sum(math.sqrt(share * (1 - share)) for share in shares) / len(shares)
@@ -135,5 +143,5 @@ class Accuracy:
 
     @property
     def worst(self):
-        """(percentage points, function)"""
+        """Return (percentage points, function)."""
         return max((abs(error), name) for name, error in self.errors.items())

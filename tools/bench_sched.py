@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recorders of the scheduler cost: skein's beside those of others, in one run."""
+"""Measure the cost of scheduler recorders: skein next to others, in one run."""
 import contextlib
 import json
 import os
@@ -17,9 +17,10 @@ from bench_sched_load import Messaging, Pipe, Redis, stat_of_machine
 NEEDED = ("perf", "taskset", "clang-16", "bpftool", "bpftrace", "offcputime", "redis-server",
           "redis-benchmark")
 TRACEFS = pathlib.Path("/sys/kernel/tracing")
-SETTLE = 0.8  # s from the hooks to the load
-LONG_SWITCHES = 1_000_000  # of the long messaging, at least: the names weigh little beside them
-LONG_MARGIN = 1.2  # aimed at so many times as many, since one run switches oftener than another
+SETTLE = 0.8  # s from attaching to the load
+# least switches of the long messaging run, so that names have little weight in its bytes
+LONG_SWITCHES = 1_000_000
+LONG_MARGIN = 1.2  # factor by which to exceed that, because runs differ in their number of switches
 LONG_TRIES = 3
 PLAIN = "plain"
 EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
@@ -28,7 +29,7 @@ PERF = "perf sched record"
 
 
 class Arm:
-    """A recorder. hook, hooks: the descriptors by which it is seen that it has begun."""
+    """A recorder. hook, hooks: the descriptors that show that it has started."""
 
     def __init__(self, name, command, path=None, hook="bpf_link", hooks=1):
         self.name, self.command, self.path = name, command, path
@@ -39,7 +40,7 @@ class Arm:
         return self.name.startswith("skein")
 
     def start(self, cpus):
-        """A Metered; cpus: those that it is bound to, or None"""
+        """Return a Metered; cpus are those that it is bound to, or None."""
         if self.path:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
@@ -54,7 +55,7 @@ def skein_command(bench, events, path):
 
 
 def empty_programs(bench):
-    """[loader, object]"""
+    """Return [loader, object]."""
     program = bench.folder / "bench_empty.bpf.o"
     output_of(["clang-16", "-g", "-O2", "-mcpu=v3", "-target", "bpf",
                f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", "-o", program,
@@ -88,7 +89,7 @@ def storms_of(bench):
 
 @contextlib.contextmanager
 def tracefs():
-    """Those recorders that need it are not to fail for want of it."""
+    """Mount tracefs for the recorders that need it."""
     mounted = (TRACEFS / "events").exists()
     if not mounted:
         output_of(["mount", "-t", "tracefs", "tracefs", TRACEFS])
@@ -100,7 +101,7 @@ def tracefs():
 
 
 class Stored:
-    """A trace of skein's. lost: switches and wake-ups; records: bytes of slices and edges"""
+    """A trace of skein's. lost: switches and wake-ups; records: bytes of slices and edges."""
 
     def __init__(self, bench, path):
         def ask(sql):
@@ -113,7 +114,7 @@ class Stored:
 
 
 class Run:
-    """A load under a recorder. share: CPUs that the recorder used meanwhile"""
+    """A load under a recorder. share: CPUs that the recorder used during the load."""
 
     def __init__(self, bench, storm, arm):
         with arm.start(storm.recorder) as recorder:
@@ -129,13 +130,13 @@ class Run:
 
 
 class Matrix:
-    """The runs of all recorders under one load: plain ones before and after each of them."""
+    """The runs of all recorders under one load, with plain runs before and after each."""
 
     def __init__(self, storm):
         self.storm = storm
         self.plain = []  # Done
         self.runs = {}  # arm's name: [Run]
-        self.ratios = {PLAIN: []}  # arm's name: [time by that of the plain runs around it]
+        self.ratios = {PLAIN: []}  # arm's name: [time relative to the plain runs around it]
 
     def turn(self, bench, arms, order):
         around = [self.storm.once()]
@@ -157,18 +158,18 @@ class Matrix:
         return Spread(a - b for a, b in zip(self.ratios[name], self.ratios[other]))
 
     def of(self, name, what):
-        """what: from a Run to a number"""
+        """Return the Spread of a number; what maps a Run to the number."""
         return Spread(what(run) for run in self.runs[name])
 
     def per_switch(self, name):
-        """Bytes of the file."""
+        """Return the bytes of the file per switch."""
         return self.of(name, lambda run: run.bytes / run.done.switches)
 
     def switches(self, name):
         return sum(run.done.switches for run in self.runs[name])
 
     def rate(self):
-        """Switches per second, plain."""
+        """Return the switches per second of plain runs."""
         return Spread(done.switches / done.seconds for done in self.plain)
 
     def steal(self):
@@ -179,7 +180,7 @@ class Matrix:
 
 
 def matrices(bench):
-    """[Matrix]; the pinned pipe, which decides, has more rounds."""
+    """Return [Matrix]; the pinned pipe, which decides, has more rounds."""
     found, arms = [], arms_of(bench)
     for storm in storms_of(bench):
         matrix = Matrix(storm)
@@ -192,7 +193,7 @@ def matrices(bench):
 
 
 class Sized:
-    """A longer recording, for what it writes. share: CPUs that the recorder used"""
+    """A longer recording that measures its bytes. share: CPUs that the recorder used."""
 
     def __init__(self, bench, arm, load):
         with arm.start(None) as recorder:
@@ -210,12 +211,12 @@ class Sized:
 
     @property
     def records_per_switch(self):
-        """Bytes of slices and edges alone."""
+        """Return the bytes of slices and edges alone."""
         return self.stored.records / self.switches
 
 
 def sized_by_switches(bench, arm, storm):
-    """Sized of at least LONG_SWITCHES; storm is made longer until it has as many."""
+    """Return a Sized with at least LONG_SWITCHES; make storm longer until it has as many."""
     for _ in range(LONG_TRIES):
         sized = Sized(bench, arm, storm.once)
         if sized.switches >= LONG_SWITCHES:
@@ -227,8 +228,9 @@ def sized_by_switches(bench, arm, storm):
 
 class AtLength:
     """
-    Of each recorder that writes a file, by name of its Arm: Sized of messaging for LONG_SWITCHES,
-    and, for a while, of a machine that compiles, and of one that compiles and serves.
+    For each recorder that writes a file, by the name of its Arm: Sized of messaging for
+    LONG_SWITCHES, and, for some time, of a machine that compiles, and of one that compiles and
+    serves.
     """
 
     def __init__(self, bench):
@@ -248,7 +250,7 @@ class AtLength:
         time.sleep(self.seconds)
 
     def _sizes(self, bench, what, record):
-        """record: from an Arm to a Sized"""
+        """Measure all arms; record maps an Arm to a Sized."""
         sizes = {arm.name: record(arm) for arm in self.arms}
         bench.say(f"bytes per switch, {what}: " + ", ".join(
             f"{name} {sized.per_switch:.2f}" for name, sized in sizes.items()))
@@ -278,7 +280,7 @@ class Costs:
 
 
 def programs(bench):
-    """[(arm's name, program, runs, ns per run)] under the pinned pipe"""
+    """Return [(arm's name, program, runs, ns per run)] under the pinned pipe."""
     rows, storm = [], storms_of(bench)[0]
     storm.scale(bench.seconds / 16)
     for arm in arms_of(bench):
@@ -289,7 +291,7 @@ def programs(bench):
 
 
 def scheduler(bench):
-    """{"matrices": matrices(), "lengths": AtLength, "programs": programs()}"""
+    """Return {"matrices": matrices(), "lengths": AtLength, "programs": programs()}."""
     if bench.cpus < 2:
         raise BenchError("a CPU for the pipe and one for the recorder: this machine has one")
     with tracefs():

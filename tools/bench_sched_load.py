@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches contexts much: the loads under which recorders of the scheduler are compared."""
+"""Loads with many context switches, under which scheduler recorders are compared."""
 import math
 import pathlib
 import re
@@ -10,14 +10,17 @@ from bench_meter import BenchError, Load
 
 
 def stat_of_machine():
-    """(context switches since boot, ticks that the host took away, ticks of any kind)"""
+    """Return (context switches since boot, ticks stolen by the host, all ticks)."""
     text = pathlib.Path("/proc/stat").read_text()
     ticks = [int(n) for n in text.splitlines()[0].split()[1:9]]
     return int(re.search(r"^ctxt (\d+)", text, re.M).group(1)), ticks[7], sum(ticks)
 
 
 class Done:
-    """One run. time: s per operation; switches: how many they were; seconds: of the machine"""
+    """
+    One run. time: s per operation; switches: their number; seconds: of the run; steal: stolen by
+    the host.
+    """
 
     def __init__(self, per_operation, switches, seconds, steal):
         self.time, self.switches, self.seconds, self.steal = (per_operation, switches, seconds,
@@ -26,15 +29,15 @@ class Done:
 
 class Storm:
     """
-    A load of some operations; scale() makes it last. Its programs are started at once, and what
-    they say of themselves is what is measured. recorder: the CPUs that recorders are bound to.
+    A load of some operations; scale() sets its length. Its programs start at the same time, and
+    the result is their own output. recorder: the CPUs that recorders are bound to.
     """
 
     unit = "operation"
-    exact = None  # switches of one operation, where it has a number of them
-    first = 1000  # operations, at least
+    exact = None  # switches of one operation, if that is constant
+    first = 1000  # least operations
     recorder = None
-    length = 1  # how much longer than others it is to run
+    length = 1  # length relative to other loads
 
     def __init__(self, name):
         self.name, self.operations = name, self.first
@@ -43,7 +46,7 @@ class Storm:
         raise NotImplementedError
 
     def per_operation(self, said):
-        """Seconds, from what a program said."""
+        """Return the seconds per operation, from a program's output."""
         raise NotImplementedError
 
     def once(self):
@@ -67,7 +70,7 @@ class Storm:
         self.operations = max(self.first, round(self.operations * seconds * self.length / taken))
 
     def scale_to_switches(self, wanted, switched):
-        """Set the operations of a run of so many switches, by one run that had switched."""
+        """Set the operations for a run with `wanted` switches, from one run that had `switched`."""
         self.operations = max(self.first, math.ceil(self.operations * wanted / max(switched, 1)))
 
     def __enter__(self):
@@ -107,7 +110,7 @@ class Messaging(Storm):
 
     unit = "round of messages"
     first = 200
-    length = 2  # it starts 400 processes, which takes its time
+    length = 2  # starting 400 processes takes some time
 
     def commands(self):
         return [["perf", "bench", "sched", "messaging", "-g", 10, "-l", self.operations]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section of docs/performance.md about the scheduler's records."""
+"""Make the section of docs/performance.md about the scheduler's records."""
 from bench_meter import Spread
 from bench_sched import EMPTY, LONG_SWITCHES, PERF, PLAIN, SKEIN, SKEIN_CPU
 from bench_text import table, verdict
@@ -32,12 +32,14 @@ LONG = ("messaging, long", "gcc", "gcc and redis")
 
 
 def columns(lengths):
-    """Of LONG."""
+    """Return the columns of LONG."""
     return lengths.messaging, lengths.compiler, lengths.mixed
 
 
 def rows_by_arm(matrices, cell):
-    """A row for each recorder, a column for each load; cell: (Matrix, name) to text"""
+    """
+    Yield a row for each recorder, with a column for each load; cell maps (Matrix, name) to text.
+    """
     for name in matrices[0].runs:
         yield (name, *(cell(m, name) for m in matrices))
 
@@ -117,7 +119,7 @@ def programs_table(rows):
 
 
 def section(results):
-    """The text, from results["scheduler"] of bench_sched.scheduler()."""
+    """Return the text, from results["scheduler"] of bench_sched.scheduler()."""
     found = results["scheduler"]
     matrices = found["matrices"]
     steal = Spread(value for m in matrices for value in m.steal().values)
@@ -134,7 +136,7 @@ def rounds_of(matrix):
 
 
 def promises(results):
-    """(promise, target, measured, verdict)"""
+    """Yield (promise, target, measured, verdict)."""
     if "scheduler" not in results:
         return
     matrices = {m.storm.name: m for m in results["scheduler"]["matrices"]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorder of the whole machine costs the programs that it records, and itself."""
+"""Measure the cost of a recorder of the whole machine for the recorded programs, and for itself."""
 import os
 import signal
 import statistics
@@ -21,7 +21,7 @@ STACKS = "profile:hz:{} {{ @[kstack, ustack, comm] = count(); }}"
 
 
 def interval(values):
-    """(mean, half of its 95 % interval)"""
+    """Return (mean, half of its 95 % interval)."""
     n = len(values)
     quantile = STUDENT[min(n - 2, len(STUDENT) - 1)]
     return statistics.mean(values), quantile * statistics.stdev(values) / n ** 0.5
@@ -37,7 +37,7 @@ class Work:
         self.wall, self.cpu = (sum(column) / 1e9 for column in zip(*rows))
 
     def over(self, *others):
-        """(wall, CPU time) as ratios to the mean of the others"""
+        """Return (wall, CPU time) as ratios to the mean of the others."""
         return tuple(getattr(self, clock) / statistics.mean(getattr(o, clock) for o in others)
                      for clock in ("wall", "cpu"))
 
@@ -49,13 +49,13 @@ def recorder(bench, tool, rate):
     else:
         command = bench.recording(tool, rate, 60, "slow")[0]
     events = bench.cpus if tool == "bpftrace" else bench.events(tool)
-    # perf passes on the status of its sleep, which it ends
+    # perf returns the status of its sleep, which it kills
     return Metered(command, "perf_event", events, SETTLE, insist=tool == "bpftrace",
                    fine=-signal.SIGTERM)
 
 
 def under(bench, load, arm, chunks):
-    """(the work, CPUs that the recorder took meanwhile)"""
+    """Return (the work, CPUs that the recorder used during it)."""
     if arm == NOTHING:
         return Work(bench, load, chunks), 0.0
     with recorder(bench, *arm) as running:
@@ -66,7 +66,7 @@ def under(bench, load, arm, chunks):
 
 
 class Slowdown:
-    """Of one load: by arm, [(ratio of wall time, ratio of CPU time, the recorder's CPUs)]."""
+    """One load: by arm, [(ratio of wall time, ratio of CPU time, the recorder's CPUs)]."""
 
     def __init__(self, bench, load, seconds, rounds):
         self.load, self.rows = load, {arm: [] for arm in ARMS}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown, as the pages of measurements have it."""
+"""Make Markdown for the pages of measurements."""
 
 
 def table(head, rows):
-    """The first column is text, the others are figures."""
+    """Make a table; the first column is text, the others are figures."""
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"

@@ -27,7 +27,7 @@ def run(*command):
 
 
 def forget_pages(path):
-    """So that the next reader finds nothing of the file in memory."""
+    """Drop the file from the page cache."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -42,7 +42,7 @@ def percentile(values, share):
 
 
 def windows_of(build, path, kind, count, cold):
-    """What the reader tells, as a dict: times in ms."""
+    """Return the reader's output as a dict, times in ms."""
     if cold:
         forget_pages(path)
     told = run(build / "tests/readers/time_windows", path, count, LANES, WIDTH, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What unwinding costs beside the samples: tables, their memory, the start."""
+"""Measure the cost of unwinding apart from samples: tables, their memory, the start."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ CROWD = 1000
 LIBRARIES = 300
 MMAPABLE = 1 << 10  # BPF_F_MMAPABLE of the kernel's interface
 FOLDERS = ("/usr/lib", "/lib", "/opt")
-# Maps the code of files as the dynamic linker does, and runs none of it.
+# This program maps the code of files as the dynamic linker does, and runs none of it.
 MAPPER = """
 import mmap, os, sys, time
 kept = []
@@ -32,7 +32,7 @@ time.sleep(3600)
 """
 
 
-CHUNK = 1 << 20  # bytes: skein's arena is so many maps of this size, shared with it
+CHUNK = 1 << 20  # bytes: skein's arena consists of shared maps of this size
 
 
 class Footprint:
@@ -44,7 +44,7 @@ class Footprint:
         self.maps = sum(memlock for memlock, _ in held) / 1024
         spans = re.findall(r"^(\w+)-(\w+) .*bpf-map", proc_text(pid, "maps"), re.M)
         chunks = [1 for begin, end in spans if int(end, 16) - int(begin, 16) == CHUNK]
-        # other maps of that size are held open, too; chunks of the arena are not
+        # other maps of that size are also held as descriptors; chunks of the arena are not
         self.arena = (len(chunks) - sum(size == CHUNK for _, size in held)) * CHUNK / 1024
 
     @staticmethod
@@ -57,7 +57,7 @@ class Footprint:
 
     @staticmethod
     def _map(info):
-        """(bytes of kernel memory, bytes that can be shared); zeros if it is no map"""
+        """Return (bytes of kernel memory, bytes that can be shared); zeros if it is no map."""
         try:
             fields = dict(re.findall(r"^(\w+):\s*(\w+)", info.read_text(), re.M))
         except OSError:
@@ -69,7 +69,7 @@ class Footprint:
 
 
 def crowds(bench):
-    """[(what, Footprint before, after)] of processes that came while a recording went on"""
+    """Return [(what, Footprint before, after)] of processes that started during a recording."""
     commands = {
         "forked": [bench.bare, "crowd", CROWD],
         "each with a program of its own": [
@@ -97,11 +97,11 @@ def _wait_for_crowd(pid):
         if time.monotonic() > end:
             raise BenchError(f"{CROWD} processes did not start within a minute")
         time.sleep(0.2)
-    time.sleep(3)  # what they have mapped is told, and nothing waits any more
+    time.sleep(3)  # their mappings are processed, and nothing is pending
 
 
 def code_of(path):
-    """(offset, size) of an ELF file's first executable segment, or None"""
+    """Return (offset, size) of an ELF file's first executable segment, or None."""
     with open(path, "rb") as f:
         head = f.read(64)
         if head[:6] != b"\x7fELF\x02\x01":
@@ -122,7 +122,7 @@ def mmap_unit():
 
 
 def largest_libraries():
-    """[(bytes of the file, offset and size of its code, path)], each file once"""
+    """Return [(bytes of the file, offset and size of its code, path)], each file once."""
     found = {}
     for folder in FOLDERS:
         for path in pathlib.Path(folder).rglob("*.so*"):
@@ -137,7 +137,7 @@ def largest_libraries():
 
 @contextlib.contextmanager
 def mapping(bench, libraries):
-    """A process that has mapped the code of them."""
+    """Start a process that maps the code of the libraries."""
     listing = bench.folder / "libraries"
     listing.write_text("".join(f"{o} {size} {path}\n" for _, o, size, path in libraries))
     command = ["sh", "-c", 'exec "$0" -c "$1" <"$2"', sys.executable, MAPPER, listing]
@@ -151,7 +151,7 @@ def mapping(bench, libraries):
 
 
 class Start:
-    """A recording of a moment. wall: s until it samples; cpu: s of all of it."""
+    """A very short recording. wall: s until it samples; cpu: s of all of it."""
 
     def __init__(self, bench, cache):
         command, path = bench.recording("skein", SLOW, 0.01, "start")
@@ -182,7 +182,7 @@ def _starts(bench, what, cache, rounds):
 
 
 def starts(bench):
-    """(libraries, [(what, wall, CPU, the last Start)])"""
+    """Return (libraries, [(what, wall, CPU, the last Start)])."""
     libraries, cache = largest_libraries(), bench.folder / "start-cache"
     rows = [_starts(bench, "without them, no cache", "", bench.rounds)]
     with mapping(bench, libraries):
@@ -192,7 +192,7 @@ def starts(bench):
 
 
 def tables(bench, libraries):
-    """[(path, bytes of the file, s to make its table, bytes of it)]"""
+    """Return [(path, bytes of the file, s to make its table, bytes of the table)]."""
     program = bench.compile_with_library("bench_tables")
     paths = [path for *_, path in libraries if path.name == "libjvm.so"]
     paths += [path for *_, path in libraries if path.name.startswith("libLLVM")][:1]

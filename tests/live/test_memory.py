@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-Memory does not grow with the length of a recording: distinct stacks without
-end, processes, programs and files without end. Anonymous memory is what is
-measured; the rings are mapped and told separately. The worker's symbol tables
-have a budget of their own, and grow with the number of different programs that
-the machine runs meanwhile.
+Test that memory does not grow with the length of a recording: endless distinct stacks, processes,
+programs and files. The test measures anonymous memory; the rings are mapped memory, shown
+separately. The worker's symbol tables have a budget of their own, and grow with the number of
+different programs that the machine runs during the recording.
 """
 
 import itertools
@@ -24,9 +23,9 @@ MIB = 1 << 20
 LIMIT = 64 * MIB
 HELPERS = 128 * MIB  # the worker's budget for tables is 64 MiB
 KINDS = ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "cpu,sched", "--keep", "30s"))
-FILES = 1500  # more than are remembered of those that nobody maps any more
+FILES = 1500  # more than skein keeps of files that are no longer mapped
 
-# Maps as many files as it is told, as if they were code, and deletes them.
+# This program maps the given number of files as code, and deletes them.
 MAPPER = """
 import mmap, os, sys
 kept = []
@@ -41,7 +40,7 @@ print("mapped", flush=True)
 sys.stdin.read()
 """
 
-# A program of Python as they come and go: its threads have names of their own, as has its code.
+# A short-lived Python program; its threads and its code have unique names.
 PROGRAM = """
 import ctypes, os, threading
 libc = ctypes.CDLL(None)
@@ -78,7 +77,7 @@ def anonymous(pids):
 
 
 def descriptors(pids):
-    """The most that one of them has."""
+    """Return the largest number of descriptors that one of the processes has."""
     return max(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids)
 
 
@@ -94,7 +93,7 @@ class Memory(live.LiveTest):
         return mapper
 
     def watch(self, recording, workers):
-        """Bytes of the recorder, ten times a second while the workers run."""
+        """Measure the recorder's memory ten times a second while the workers run."""
         pids = family(recording.pid)
         seen, helpers = [], 0
         while any(w.poll() is None for w in workers):
@@ -109,11 +108,11 @@ class Memory(live.LiveTest):
         told = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
                f"{max(half) / MIB:.1f} MiB"
         self.assertLess(max(seen), LIMIT, told)
-        # what grows with length grows all the time: by half as much as there is at its end
+        # growth with length is steady: compare the second half's growth with the total
         self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), told)
 
     def test_distinct_stacks(self):
-        """A million of them in the long form, hardly any of them seen twice."""
+        """In the long form a million stacks, most of which occur once."""
         seconds = 110 if live.LONG else 8
         recording = self.begin("-a", "-F", 9999)
         workers = [self.start(workload("distinct"), seconds, cpu=cpu) for cpu in live.CPUS]
@@ -128,7 +127,7 @@ class Memory(live.LiveTest):
             self.assertGreater(distinct, 1000000)
 
     def test_processes(self):
-        """100,000 of them in the long form."""
+        """In the long form 100,000 processes."""
         seconds, rate = (60, 1800) if live.LONG else (5, 1000)
         recording = self.begin("-a", "-F", 999)
         storm = self.start(workload("storm"), seconds, rate, 50)
@@ -141,7 +140,7 @@ class Memory(live.LiveTest):
         self.assertFalse(os.path.exists(recording.path + "-journal"))
 
     def test_files_that_are_gone(self):
-        """They are let go of, and with them their room on the disk."""
+        """Deleted files are closed, which releases their disk space."""
         recording = self.begin("-a")
         pids = family(recording.pid)
         before = descriptors(pids)
@@ -153,7 +152,7 @@ class Memory(live.LiveTest):
         self.finish(recording)
 
     def test_what_others_map(self):
-        """It costs a recording of one process nothing."""
+        """Mappings of other processes cost a recording of one process nothing."""
         one = self.start(workload("loop"), 60)
         recording = self.begin("-p", one.pid)
         pids = family(recording.pid)
@@ -165,13 +164,16 @@ class Memory(live.LiveTest):
         self.finish(recording)
 
     def test_symbols_of_the_kernel(self):
-        """They come and go with BPF programs; a record without a true time would wait for ever."""
+        """
+        Kernel symbols come and go with BPF programs; a record without a valid time would wait
+        forever.
+        """
         recording = self.begin("-a")
         self.record("-a", "-d", "100ms")
         self.assertEqual(self.finish(recording).losses("BAD_RECORD"), 0)
 
     def run_programs(self, until):
-        """Programs without end, each in a file of its own that is deleted, and some in Python."""
+        """Run endless programs, each in a file of its own that is deleted, and some in Python."""
         for number in itertools.count():
             if time.monotonic() > until:
                 return
@@ -184,8 +186,8 @@ class Memory(live.LiveTest):
     @unittest.skipUnless(live.LONG, "takes ten minutes")
     def test_for_long(self):
         """
-        Every process of skein by itself: what grows all the time is found by its second half. The
-        recordings run side by side, each one of the programs of the others.
+        Check every skein process by itself: steady growth shows in its second half. The recordings
+        run side by side, and each is one of the programs that the others record.
         """
         seconds = 600
         recordings = {kind: self.begin("-a", *kind, kind=SchedRecording if "sched" in kind

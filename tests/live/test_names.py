@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of frames: from every place where names can be, and never a wrong one."""
+"""Test the names of frames: from every source of names, and never a wrong one."""
 
 import lzma
 import os
@@ -47,7 +47,7 @@ class Names(live.LiveTest):
                 if any("read_zero" in n or "read_iter_zero" in n for n in s.names)]
         self.assertGreater(live.count(read), 0.8 * live.count(kernel))
         self.assertGreater(live.share(kernel, "ksys_read"), 0.7)
-        # the kernel part stands on the user part
+        # the kernel frames are above the user frames
         for s in kernel:
             first = s.kinds.index(FRAME["KERNEL"])
             self.assertEqual(set(s.kinds[first:]), {FRAME["KERNEL"]}, s.names)
@@ -82,7 +82,7 @@ class Names(live.LiveTest):
         second = [t for t, _, s in samples if f"{prefix} second" in s.names]
         self.assertTrue(all(told["first"] <= t <= told["second"] for t in second))
         self.assertGreater(len(second), 100)
-        # The map is read about once a second: from then on it is the later line that counts.
+        # skein reads the map about once a second; afterwards the later line counts
         late = [s for t, _, s in samples if told["third"] - 1e9 < t < told["third"]]
         self.assertGreater(live.share(late, f"{prefix} third"), 0.9)
         self.assertNotIn(f"{prefix} first (a b)", live.functions(late))
@@ -109,7 +109,10 @@ class Names(live.LiveTest):
         self.assertNotIn("early never shown", functions)
 
     def test_perf_maps_of_two_containers(self):
-        """Both are pid 1 of their own namespace and write /tmp/perf-1.map to their own /tmp."""
+        """
+        Both processes are pid 1 of their own namespace and write /tmp/perf-1.map to their own
+        /tmp.
+        """
         script = ('mkdir "$1" && mount -t tmpfs none "$1" && cp "$2" "$1/jit" && '
                   'mount --bind "$1" /tmp && exec unshare -p --fork /tmp/jit 0.3 "$3"')
         recording = self.begin("-a", "-F", 499)
@@ -134,7 +137,7 @@ class Names(live.LiveTest):
         self.assertEqual(len(told), 2)
 
     def perf_map_of_another(self, harm):
-        """A loop of anonymous code whose perf map is harmed before anybody reads it."""
+        """Start a loop of anonymous code whose perf map is damaged before skein reads the map."""
         target = self.start(workload("jit"), 100, "harmed")
         path = self.forget_map(target.pid)
         self.wait_for(lambda: path.exists() and "first (a b)\n" in path.read_text())
@@ -187,7 +190,7 @@ class Names(live.LiveTest):
         self.assertFalse([n for n in functions if n.startswith("_R") or n.startswith("_ZN")])
 
     def split(self, name):
-        """A copy of loop with its symbols taken away into NAME.debug."""
+        """Copy loop and move its symbols into NAME.debug."""
         path = self.copy("loop", name)
         debug = path.with_name(name + ".debug")
         run("objcopy", "--only-keep-debug", path, debug)
@@ -195,7 +198,9 @@ class Names(live.LiveTest):
         return path, debug
 
     def test_stripped(self):
-        """No name is no name: module and offset, never a neighbour's."""
+        """
+        Without symbols a frame has module and offset, never the name of a neighbouring function.
+        """
         path, debug = self.split("bare")
         debug.unlink()
         hidden = live.pathlib.Path("/usr/lib/debug/.build-id") / build_id(path)[:2]
@@ -221,7 +226,10 @@ class Names(live.LiveTest):
         self.check_named(self.loop(path))
 
     def test_debuglink_of_another_file(self):
-        """The name fits, the checksum does not: it belongs to another build."""
+        """
+        A debug file with the right name and a wrong checksum belongs to another build and is not
+        used.
+        """
         path, debug = self.split("linked")
         run("objcopy", f"--add-gnu-debuglink={debug}", path)
         run("objcopy", "--only-keep-debug", workload("execafter"), debug)
@@ -229,7 +237,7 @@ class Names(live.LiveTest):
         self.assertFalse({"loop_inner", "after_exec"} & functions)
 
     def test_debuglink_among_wrong_files(self):
-        """Whatever the order in which they are tried: the one that belongs counts."""
+        """Among several candidate debug files the matching one is used, in any order."""
         for name in ("beside", "below"):
             with self.subTest(right=name):
                 path, debug = self.split(f"linked-{name}")
@@ -245,7 +253,7 @@ class Names(live.LiveTest):
     def test_debug_file_by_build_id(self):
         path, debug = self.split("by-id")
         ident = os.urandom(20).hex()
-        # an id of its own, so that no file of this machine is touched
+        # use a build-id of our own, so that no file of this machine is affected
         note = self.tmp / "note"
         note.write_bytes(b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0" + bytes.fromhex(ident))
         for file in (path, debug):
@@ -264,7 +272,7 @@ class Names(live.LiveTest):
         self.check_named(self.loop(path))
 
     def test_gnu_debugdata(self):
-        """The small symbol table that Fedora puts into every stripped program."""
+        """The small symbol table that Fedora adds to stripped programs is used."""
         path, debug = self.split("mini")
         small = self.tmp / "small"
         run("objcopy", "-S", "--remove-section=.comment", "--keep-symbol=loop_inner",
@@ -276,7 +284,7 @@ class Names(live.LiveTest):
         self.check_named(self.loop(path))
 
     def test_read_where_the_binaries_are_gone(self):
-        """The same answer from a copy, with nothing left of what was recorded."""
+        """A copy of the trace gives the same names when the recorded files no longer exist."""
         path = self.copy("loop", "bin/here-today")
         plugin = self.copy("lib/plugin_first.so", "bin/plugin.so")
         trace = self.record("-a", "-F", 499, "--", "sh", "-c", '"$0" 0.3; "$1" 0.3 "$2"', path,
@@ -312,7 +320,7 @@ class Names(live.LiveTest):
         self.assertIn((0, 2, 1), found)
 
     def test_killed_worker(self):
-        """Each helper is killed in turn; the recording goes on, with all its names."""
+        """Each helper is killed in turn; the recording goes on and has all its names."""
         target = self.start(workload("loop"), 100)
         recording = self.begin("-a", "-F", 499)
         helpers = self.children(recording.pid)
@@ -329,8 +337,7 @@ class Names(live.LiveTest):
     @live.unittest.skipUnless(os.path.exists(LIBC), "libc lies elsewhere")
     def test_forged_build_id(self):
         """
-        An object that claims to be libc, by build-id, and is met first: nothing of
-        other processes is named after it.
+        An object with libc's build-id that is seen first does not name frames of other processes.
         """
         source, forged = self.tmp / "forged.c", self.tmp / "libc.so.6"
         size = 0x200000  # covers the file offsets of libc's code
@@ -356,7 +363,9 @@ class Names(live.LiveTest):
         self.assertGreater(live.count(libc), 0.8 * live.count(user))
 
     def test_stacks_that_do_not_reach_their_root(self):
-        """libc has no frame pointers where threads begin: these stacks are marked."""
+        """
+        libc has no frame pointers where threads start, so these stacks are marked as incomplete.
+        """
         self.record("-F", 499, "--", workload("threads"), 0.8)
         folded = self.export(self.tmp / f"trace-{self.files}.skein", "-f", "folded").decode()
         mine = [line for line in folded.splitlines() if "_work" in line]
@@ -366,7 +375,7 @@ class Names(live.LiveTest):
             self.assertTrue(root.startswith("[truncated: ") or root in STARTS, line)
 
     def test_stacks_that_are_whole(self):
-        """A program with frame pointers from its first instruction on."""
+        """A program with frame pointers from its first instruction on has complete stacks."""
         source, program = self.tmp / "whole.c", self.tmp / "whole"
         source.write_text("void inner(void) { for (volatile long i = 0; i < 1000000000; i++) ; }\n"
                           "void outer(void) { for (;;) inner(); }\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
-"""One name for one thing: in every recording, and in every format."""
+"""Test that a function has one name in every recording and in every format."""
 
 import gzip
 import json
@@ -12,7 +12,9 @@ import unittest
 import live
 from live import SKEIN
 
-PLAIN = 5 # percent of all samples: what has more in one run has some in the other (of 500, 25 to 0)
+# percent of all samples: functions above this in one run must occur in the other (of 500 samples,
+# 25 against 0)
+PLAIN = 5
 SCRIPT = """
 const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2);
 let sum = 0;
@@ -22,7 +24,7 @@ for (const end = process.cpuUsage().user + 1e6; process.cpuUsage().user < end;) 
 
 class OneName(live.LiveTest):
     def stripped(self):
-        """A program without symbols, and where its functions were: offset by name."""
+        """Make a program without symbols; return it and {name: offset} of its functions."""
         path = self.copy("shares", "bare")
         listed = subprocess.run(["nm", path], capture_output=True, check=True).stdout.decode()
         loads = re.findall(r"LOAD +0x(\w+) 0x(\w+)", subprocess.run(
@@ -40,7 +42,9 @@ class OneName(live.LiveTest):
                               capture_output=True, check=True).stdout
 
     def test_functions_without_a_symbol(self):
-        """They go by where they begin, as nm knew before, and so in every format."""
+        """
+        Functions without a symbol are named by their start, which nm has listed, in every format.
+        """
         path, starts = self.stripped()
         trace = self.record("-F", 499, "--", path, 1, 1)
         known = {f"[bare+{start:#x}]": name for name, start in starts.items()}
@@ -59,14 +63,14 @@ class OneName(live.LiveTest):
             made = self.exported(trace, form)
             if made.startswith(b"\x1f\x8b"):
                 made = gzip.decompress(made)
-            sign = "_" if form == "perf-script" else r"\+" # its readers cut offsets off
+            sign = "_" if form == "perf-script" else r"\+" # readers of perf script cut offsets off
             found = {name.decode() for name in re.findall(rb"\[bare[^]]*\]", made)}
             self.assertEqual({name.replace("bare_0x", "bare+0x") for name in found}, every, form)
             self.assertTrue(all(re.fullmatch(rf"\[bare{sign}0x\w+\]", name) for name in found))
 
     @unittest.skipUnless(shutil.which("node"), "node is not installed: its JIT is what this records")
     def test_generated_code_of_two_runs(self):
-        """A second of CPU: some 500 samples, nearly all of them in one module without a file."""
+        """A second of CPU is about 500 samples, nearly all in one module without a file."""
         script = self.tmp / "fib.js"
         script.write_text(SCRIPT)
         traces = [self.record("-F", 499, "--", "node", script) for _ in range(2)]

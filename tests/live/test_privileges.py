@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each capability is taken away in turn: what still works is what the table of needs says."""
+"""
+Test that without each capability in turn exactly those features fail that the table of needs
+lists.
+"""
 
 import os
 import shutil
@@ -10,7 +13,7 @@ import unittest
 import live
 from live import SKEIN, workload
 
-TARGET, RECORDER = 2000, 1234  # users
+TARGET, RECORDER = 2000, 1234  # uids
 PYTHON = "/usr/bin/python3"
 SETCAP = shutil.which("setcap", path="/usr/sbin:/sbin:/usr/bin:/bin")
 
@@ -22,8 +25,8 @@ def spin_in_python(end):
 spin_in_python(time.monotonic() + 200)
 """
 
-# What a capability gives, and the words by which the table says that it is lost. What is said of
-# older kernels only is told apart in lost().
+# Features that a capability provides, and the words of the table for their loss. lost() treats
+# words about older kernels separately.
 WORDS = {
     "recording": "no recording",
     "before": "ran before the recording",
@@ -36,7 +39,7 @@ WORDS = {
 
 
 def table():
-    """{capability: what is lost without it}, as doctor tells it."""
+    """Return {capability: what is lost without it}, as doctor prints it."""
     text = subprocess.run([SKEIN, "doctor", "--table"], capture_output=True, check=True,
                           text=True).stdout
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| CAP_")]
@@ -44,7 +47,7 @@ def table():
 
 
 def with_capabilities(names, user=RECORDER):
-    """The words in front of a command that is to have these and no others."""
+    """Return the prefix of a command that is to have only these capabilities."""
     words = "-all" + "".join(",+" + name[len("CAP_"):].lower() for name in names)
     command = ["setpriv", f"--inh-caps={words}", f"--bounding-set={words}"]
     if user:
@@ -54,7 +57,7 @@ def with_capabilities(names, user=RECORDER):
 
 
 def as_user(user, *command):
-    """Targets leave the CPUs to whoever records them."""
+    """Run targets as a user with low priority, so that the recorder gets the CPUs first."""
     return ["nice", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
 
 
@@ -78,7 +81,7 @@ class Privileges(live.LiveTest):
         return path
 
     def start_targets(self):
-        """{fact: process} of another user, all of which run before a recording begins."""
+        """Start {fact: process} of another user; all processes run before a recording starts."""
         mount = self.tmp / "mount"
         mount.mkdir()
         inside = ('mount -t tmpfs none "$0" && cp "$1" "$0/rooted" && shift && '
@@ -111,7 +114,9 @@ class Privileges(live.LiveTest):
                               env=live.clean_environment(HOME=str(self.home), XDG_CACHE_HOME=""))
 
     def record_targets(self, prefix, targets, user=RECORDER):
-        """Once more if a target had no CPU meanwhile, on a busy machine."""
+        """
+        Record the targets; repeat the recording if a target got no CPU time on a busy machine.
+        """
         pids = {process.pid for process in targets.values()}
         for _ in range(4):
             path = (self.home if user else self.roots) / f"{self.files}.skein"
@@ -129,7 +134,7 @@ class Privileges(live.LiveTest):
         return done, path
 
     def works(self, trace, targets):
-        """The facts that hold in a recording."""
+        """Return the facts that hold in a recording."""
         def stacks(fact):
             found = trace.stacks(pid=targets[fact].pid)
             self.assertTrue(found, f"{fact}: no sample: {trace.query('SELECT * FROM account')}")
@@ -149,7 +154,7 @@ class Privileges(live.LiveTest):
         return facts
 
     def promised(self, taken, targets, user):
-        """The facts that hold without a capability, as the table has it."""
+        """Return the facts that hold without a capability, according to the table."""
         facts = {"recording", *targets}
         if taken is None:
             return facts
@@ -157,7 +162,7 @@ class Privileges(live.LiveTest):
         lost = {fact for fact, words in WORDS.items() if words in said}
         if "recording" in lost:
             return set()
-        if "before" in lost: # it says: on older kernels
+        if "before" in lost: # the table says: on older kernels
             rest = [name for name in self.table if name != taken]
             maps = f"/proc/{targets['before'].pid}/maps"
             seen = subprocess.run([*with_capabilities(rest, user), "head", "-c1", maps],
@@ -201,7 +206,10 @@ class Privileges(live.LiveTest):
             self.assertEqual(priority, min(nice, os.getpriority(os.PRIO_PROCESS, 0)))
 
     def check_whole(self, prefix):
-        """A recording by a user without root: whole, its own, with tables kept for the next."""
+        """
+        Check that a recording by a user without root is complete, belongs to the user, and keeps
+        its tables for the next one.
+        """
         targets = self.start_targets()
         done, path = self.record_targets(prefix, targets)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -219,7 +227,7 @@ class Privileges(live.LiveTest):
 
     @unittest.skipUnless(SETCAP, "there is no setcap (libcap2-bin)")
     def test_user_of_a_file_with_capabilities(self):
-        """By the very line that failures and doctor tell."""
+        """Apply the setcap line that failures and doctor print."""
         done = self.run_skein(as_user(RECORDER), "record", "-d", 1)
         if b"sudo setcap " not in done.stderr:
             self.skipTest("in a container capabilities are given by its engine")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Programs that lie about their Python, or change it while it is read: bounded work, a reason, no
-crash, no wrong name; and whoever is honest beside them has whole stacks.
+Test programs that fake their Python state, or change it while it is read: the work stays bounded,
+the reason is recorded, nothing crashes, no name is wrong, and honest programs at the same time
+have complete stacks.
 """
 import collections
 import json
@@ -22,7 +23,7 @@ SECONDS = 6 if live.LONG else 1
 SOURCES = live.ROOT / "tests" / "workloads" / "python"
 KINDS = ("plausible", "selves", "zeros", "threads", "interpreters", "frames", "lengths", "nowhere",
          "torn")
-PLANTED = re.compile(r"(planted_name)?\W*")  # of \W: what is shown for bytes that are no letters
+PLANTED = re.compile(r"(planted_name)?\W*")  # \W: characters shown for bytes that are no letters
 TORN = re.compile(r"[^\x00-\x1f\x7f]{0,512}")  # whatever was there at that moment
 GENERATION = re.compile(r"gen_(\d{8})")
 
@@ -46,7 +47,10 @@ class Hostile(live.LiveTest):
         self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples)), lacking)
 
     def test_pretenders(self):
-        """Each of its own content, so that none is known from the one before."""
+        """
+        Every pretending program has different content, so that skein knows none of them from
+        before.
+        """
         program = self.tmp / "pretend"
         subprocess.run(["gcc", "-O2", "-g", "-rdynamic", "-I", live.ROOT, "-o", program,
                         SOURCES / "pretend.c", live.ROOT / "symbolizers" / "python_layout.c",
@@ -65,7 +69,8 @@ class Hostile(live.LiveTest):
         stacks = python_stacks.Stacks(trace)
         self.honest(stacks, honest.pid)
         self.assertIn("3.11", json.dumps(trace.query(
-            "SELECT value FROM info WHERE key LIKE 'python%'")))  # it was believed so far
+            # skein accepted the fake state up to here
+            "SELECT value FROM info WHERE key LIKE 'python%'")))
         for kind, pid in pids.items():
             with self.subTest(kind=kind):
                 self.check_pretender(kind, stacks.samples(pid))
@@ -80,13 +85,13 @@ class Hostile(live.LiveTest):
 
     def check_pretender(self, kind, samples):
         burnt = [s for s in samples if any(f.name == "pretend_burn" for f in s.frames)]
-        # of torn, another thread has half
+        # of "torn", another thread has half
         self.assertGreater(len(burnt), 0.3 * FREQUENCY * SECONDS)
         ends = collections.Counter(s.end for s in burnt)
-        # before it became the program, it was a child of the Python that runs the tests
+        # before the exec, the process was a child of the Python that runs the tests
         names = collections.Counter(f.name for s in burnt for f in s.frames if f.kind == PYTHON)
         print(f"{kind}: {len(burnt)} samples; ends: {ends}; Python's names: {names}")
-        # its native frames are there, whatever became of the others
+        # the native frames are there even if the Python frames are not
         for s in burnt:
             self.assertIn("main", [f.name for f in s.frames])
         for name in names:
@@ -95,7 +100,7 @@ class Hostile(live.LiveTest):
             self.assertLess(len((name or "").encode()), 513)
         if kind in ("selves", "zeros", "threads", "interpreters"):
             self.assertFalse(names)
-        if kind == "plausible":  # else the others would show nothing
+        if kind == "plausible":  # otherwise the other kinds would prove nothing
             self.assertGreater(names["planted_name"], len(burnt))
         elif kind != "torn":
             self.assertFalse(names["planted_name"] and ends[None] and kind != "frames")
@@ -112,7 +117,8 @@ class Hostile(live.LiveTest):
                 if not number:
                     continue
                 named += 1
-                begin, end = alive.get(int(number[1]), (s.time, s.time))  # the last is not told
+                # the end of the last one is not logged
+                begin, end = alive.get(int(number[1]), (s.time, s.time))
                 self.assertTrue(begin - 10**7 < s.time and s.time <= end,
                                 f"{f.name} at {s.time}, which lived from {begin} to {end}")
                 self.assertEqual(f.file, f"gen-{number[1]}.py")
@@ -121,7 +127,7 @@ class Hostile(live.LiveTest):
         self.assertGreater(named, 0)
 
     def test_generations(self):
-        """Code objects that take the places of freed ones: never the name of another."""
+        """A code object at the address of a freed one never gets the name of the freed one."""
         for milliseconds in (0.3, 3):
             recording, started = self.begin("-a", "-F", FREQUENCY), {}
             for one in python_found.some():
@@ -136,7 +142,10 @@ class Hostile(live.LiveTest):
                                            json.loads(log.read_text()))
 
     def test_rewriter(self):
-        """What a name says while its length is scribbled on is what it says: no more than that."""
+        """
+        A name whose length is overwritten during the read is shown at its current length, and not
+        beyond.
+        """
         recording = self.begin("-a", "-F", FREQUENCY)
         honest = self.command(python_found.newest().path, SOURCES / "brief.py", 1000 * SECONDS)
         processes = {one: self.command(one.path, SOURCES / "rewriter.py", SECONDS)
@@ -156,7 +165,10 @@ class Hostile(live.LiveTest):
                 self.assertLessEqual(lacking.total(), python_stacks.allowed(len(samples), 0.02))
 
     def upgraded_to(self, path):
-        """The newest Python, if it is another, else the same one's file with other bytes."""
+        """
+        Return the newest Python if it is not the copied one, otherwise a copy with different
+        bytes.
+        """
         one = python_found.newest()
         if not one.debian:
             return one.path, pathlib.Path(one.path).resolve().parents[1]
@@ -171,7 +183,7 @@ class Hostile(live.LiveTest):
             self.skipTest("Debian's python3 is not here")
         path, new = self.tmp / "python3", self.tmp / "new"
         shutil.copy(os.path.realpath(debian[0].path), path)
-        # one that was replaced before anybody looked, and one that is replaced meanwhile
+        # one process whose file is replaced before the recording, and one during the recording
         before = self.command(path, SOURCES / "brief.py", 4000 * SECONDS, PYTHONHOME="/usr")
         self.started(before)
         other, home = self.upgraded_to(self.tmp / "changed")
@@ -190,7 +202,7 @@ class Hostile(live.LiveTest):
                 self.honest(stacks, process.pid)
 
     def started(self, process):
-        """It has become Python, and has read its program."""
+        """Wait until a process has become Python and has read its program."""
         end = live.time.monotonic() + 60
         command = pathlib.Path(f"/proc/{process.pid}/cmdline")
         while "brief.py" not in command.read_text(encoding="utf-8") or \

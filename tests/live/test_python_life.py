@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-How Python comes and goes: programs that live for moments, workers, virtual environments, one
-interpreter after the other in the same process, several at once, in other programs, in hundreds
-of threads, without their lock, collecting garbage; and names that are hard on who reads them.
+Test the life of Python processes: short-lived programs, workers, virtual environments, one
+interpreter after another in a process, several at once, in other programs, in hundreds of threads,
+without the GIL, during garbage collections; and names that are hard to display.
 """
 import collections
 import concurrent.futures
@@ -23,7 +23,7 @@ FREQUENCY = 999
 BRIEF = 60 if live.LONG else 12  # programs of each version
 CHANCE = 12 # frames, times the root of the number of programs: see test_brief()
 SECONDS = 10 if live.LONG else 1
-SHORT = 0.3 * SECONDS  # of what comes often
+SHORT = 0.3 * SECONDS  # of functions that run often
 SOURCES = live.ROOT / "tests" / "workloads" / "python"
 NEVER_SHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ROOTS = ("<module>", "_bootstrap", "Thread._bootstrap")  # of a main thread and of others
@@ -43,8 +43,8 @@ class Life(live.LiveTest):
 
     def run_often(self, count, *command):
         """
-        Their pids. A shell starts them: children of a Python, like this one, have its frames until
-        they have become another.
+        Run a command repeatedly; return the pids. A shell starts the command, because children of
+        a Python process, like this one, show its frames until their exec.
         """
         out = subprocess.run(["sh", "-c", 'n=$1; shift; while [ "$n" -gt 0 ]; do "$@" & echo $!; '
                               'wait $! || exit 1; n=$((n - 1)); done', "sh", str(count),
@@ -57,7 +57,10 @@ class Life(live.LiveTest):
         return self.run_often(1, *command)[0]
 
     def run_each(self, pythons, *command):
-        """{interpreter: pid} of a program that several run, as many at once as there are CPUs."""
+        """
+        Run a program with each interpreter, as many at once as there are CPUs; return
+        {interpreter: pid}.
+        """
         with concurrent.futures.ThreadPoolExecutor(len(live.CPUS)) as pool:
             return dict(zip(pythons, pool.map(
                 lambda one: self.run_to_end(one.path, *command), pythons)))
@@ -66,7 +69,10 @@ class Life(live.LiveTest):
         return python_stacks.Stacks(self.finish(self.recording))
 
     def whole(self, samples, what, share=1 - python_stacks.WHOLE):
-        """But for the time until their Python is known: see test_first_sight()."""
+        """
+        Check that samples are complete, except until skein knows their Python: see
+        test_first_sight().
+        """
         lacking = python_stacks.incomplete(samples)
         unread = lacking.pop("UNREAD", 0)
         self.assertLessEqual(unread, python_stacks.allowed(len(samples), 0.05), what)
@@ -77,7 +83,10 @@ class Life(live.LiveTest):
         self.assertGreater(len(samples), 0.7 * FREQUENCY * seconds, what)
 
     def have(self, samples, name, share, what):
-        """At least that share of them has the function, with its callers down to the root."""
+        """
+        Check that at least a share of the samples has the function, with its callers down to the
+        root.
+        """
         found = [s for s in samples if name in python_stacks.names(s)]
         self.assertGreater(len(found), share * len(samples),
                            (what, name, collections.Counter(
@@ -91,11 +100,12 @@ class Life(live.LiveTest):
 
     def test_brief(self):
         """
-        Of all Python frames of programs that live 200 ms, 99 % have a name: what runs first when
-        a program ends cannot be read any more. 60 programs of each of seven versions, on an idle
-        machine and beside three others, had 3 to 8 such frames each of some 830 (17 of 2,700), with
-        a standard deviation of at most 2.7 (4.5). The sum of 12 may be off by 12 * sqrt(12), 4.5
-        deviations, above 1 %, so it fails by chance once in 300,000 runs if 1 % is just kept.
+        Of all Python frames of programs that live for 200 ms, 99 % have a name; the code that runs
+        first when a program ends can no longer be read. 60 programs of each of seven versions, on
+        an idle machine and next to three other loads, had 3 to 8 unnamed frames each of about 830
+        (17 of 2,700), with a standard deviation of at most 2.7 (4.5). The sum of 12 may be off by
+        12 * sqrt(12), 4.5 deviations, above 1 %, so the test fails by chance once in 300,000 runs
+        if 1 % is just kept.
         """
         self.watch()
         pids = {one: self.run_often(BRIEF, one.path, source("brief.py"), 200)
@@ -113,14 +123,14 @@ class Life(live.LiveTest):
                   "samples")
             with self.subTest(python=str(one)):
                 self.assertLessEqual(sum(unnamed), 0.01 * frames + CHANCE * math.sqrt(BRIEF))
-                # what it did until it ended, less what it took to begin, on any machine
+                # time that the program ran, less its start, on any machine
                 self.assertGreater(len(burnt), 0.5 * len(samples))
                 self.whole(burnt, one)
 
     def test_first_sight(self):
-        """Of a process that lives 2 s, at most 0.5 % could not be read yet."""
+        """Of a process that lives for 2 s, at most 0.5 % of the samples cannot be read yet."""
         for one in python_found.some():
-            self.watch()  # who has not seen this Python before
+            self.watch()  # a recorder that has not seen this Python before
             pid = self.run_to_end(one.path, source("brief.py"), 2000)
             samples = self.seen().samples(pid)
             self.enough(samples, 1.8, one)
@@ -150,7 +160,7 @@ class Life(live.LiveTest):
                 pids = list(map(int, os.listdir(folder)))
                 self.assertEqual(len(pids), 2)
                 for pid in pids:
-                    # Of a spawned worker half may be its beginning.
+                    # half of a spawned worker's samples may be from its start
                     samples = stacks.samples(pid)
                     self.whole(samples, (one, mode))
                     self.have(samples, modes[mode], 0.3, (one, mode))
@@ -164,7 +174,7 @@ class Life(live.LiveTest):
                 subprocess.run([one.path, "-m", "venv", "--without-pip", "--copies", "--clear",
                                 folder], check=True)
             self.watch()
-            # from a Python that is not it
+            # started from another Python
             pid = int(subprocess.run(
                 [python_found.supported()[0].path, "-c",
                  "import subprocess, sys; p = subprocess.Popen(sys.argv[1:]); print(p.pid);"
@@ -175,7 +185,10 @@ class Life(live.LiveTest):
             self.have(samples, "old", 0.5, copied)
 
     def test_own_namespaces(self):
-        """As in a container: what runs is nowhere else, and its pid is its own."""
+        """
+        As in a container: the program's files exist nowhere else, and its pid is of its own
+        namespace.
+        """
         one = next((p for p in python_found.supported() if p.debian), None)
         if not one:
             raise unittest.SkipTest("no Python of Debian, which is one file and runs wherever it is")
@@ -191,7 +204,9 @@ class Life(live.LiveTest):
         self.have(samples, "old", 0.5, one)
 
     def test_exec(self):
-        """The same process is one version after the other: never a name of the one before."""
+        """
+        One process executes one version after another and never shows a name of an earlier one.
+        """
         every = python_found.supported()
         chain = [*every, *reversed(every)]
         log = self.tmp / "log"
@@ -246,8 +261,9 @@ class Life(live.LiveTest):
 
     def test_several_interpreters(self):
         """
-        Inside a frame of the first one, whose frames are below; from 3.12 on in threads too. Up to
-        3.11 a thread has states in all interpreters that it has made, of which four are looked at.
+        Interpreters inside a frame of the first one, whose frames are below; from 3.12 on in
+        threads, too. Up to 3.11 a thread has states in all interpreters that it has made, of which
+        skein reads four.
         """
         self.watch()
         old = [one for one in python_found.some() if one.version < (3, 12)]
@@ -260,12 +276,13 @@ class Life(live.LiveTest):
             count = 3 if one in old else many
             with self.subTest(python=str(one)):
                 samples = stacks.samples(pid)
-                # a thread that enters another interpreter is looked for again after a while
+                # a thread that enters another interpreter is searched for again after a while
                 self.whole(samples, one, 0.05)
                 mine = collections.defaultdict(list)
                 for s in samples:
                     inner = [n for n in python_stacks.names(s) if (n or "").startswith("in_")]
-                    self.assertLessEqual(len(inner), 1, s)  # else frames of other threads
+                    # otherwise there are frames of other threads
+                    self.assertLessEqual(len(inner), 1, s)
                     for name in inner:
                         mine[name].append(s)
                 self.assertEqual(set(mine), {"in_first"} | {f"in_interpreter_{i}"
@@ -286,7 +303,7 @@ class Life(live.LiveTest):
                 self.whole(samples, one)
                 found = collections.Counter(n for s in samples for n in python_stacks.names(s)
                                             if n and n.startswith("in_thread_"))
-                # each has ten samples to be seen by
+                # each thread has ten samples
                 self.assertGreater(len(found), 0.98 * count)
                 self.enough(list(found.elements()), 3 * SECONDS * 0.8, one)
                 by_thread = collections.defaultdict(set)
@@ -305,16 +322,18 @@ class Life(live.LiveTest):
                 self.whole(samples, one)
                 free = [s for s in samples if s.frames and "libz.so" in (s.frames[-1].path or "")]
                 self.assertGreater(len(free), 0.2 * len(samples))
-                self.have(free, "without_lock", 0.97, one)  # see above: threads that begin
+                self.have(free, "without_lock", 0.97, one)  # see above: threads that start
                 held = [s for s in samples if python_stacks.names(s)[-1:] == ("with_lock",)]
                 self.assertGreater(len(held), 0.1 * len(samples))
-                # the lock is taken and given back close to these
+                # the GIL is taken and released close to these functions
                 self.assertGreater(sum(bool(s.flags & GIL) for s in held), 0.97 * len(held))
                 self.assertLess(sum(bool(s.flags & GIL) for s in free), 0.03 * len(free))
                 self.assertFalse([s for s in held + free if not s.flags & (OF_PYTHON | UNREAD)])
 
     def test_collecting(self):
-        """The share of samples during a collection is that of the time by the program's clock."""
+        """
+        The share of samples during a collection equals the share of time by the program's clock.
+        """
         self.watch()
         said = {}
         for one in python_found.supported():
@@ -366,7 +385,7 @@ class Life(live.LiveTest):
             self.assertTrue([name for name in names if name.startswith(start)], start)
 
     def check_shown(self, path, pids):
-        """Nothing that a terminal would obey, nor what is no UTF-8."""
+        """No output contains terminal control characters or invalid UTF-8."""
         for command in (["report", "-n", 0], ["report", "-n", 0, "--lines"],
                         ["report", "--tree", "--min", 0], ["report", "--json"],
                         ["export", "-f", "folded", "-o", "-"]):
@@ -375,7 +394,7 @@ class Life(live.LiveTest):
                                    timeout=120).stdout.decode()
             for text in ("λόγος", "файл.py"):
                 self.assertIn(text, shown, command)
-            if "--json" in command:  # for programs, which may have what terminals must not
+            if "--json" in command:  # JSON is for programs and may contain control characters
                 json.loads(shown)
             else:
                 self.assertFalse(NEVER_SHOWN.findall(shown), command)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-Real programs in Python from PyPI under load: at least 99.5 % of the stacks are complete, native
-frames and Python's together, and every Python stack begins where such stacks begin.
+Test real PyPI programs in Python under load: at least 99.5 % of the stacks are complete, with
+native and Python frames, and every Python stack starts at a valid root.
 
-In the short form each program runs in one of the environments, and chance is allowed for, as in
-test_unwind_programs.py; the long form runs all of them in each, allows nothing, and leaves what it
-measured for docs.
+In the short form each program runs in one of the environments, and chance is allowed for as in
+test_unwind_programs.py. The long form runs all programs in each environment without an allowance,
+and writes its results for docs.
 """
 import collections
 import math
@@ -23,11 +23,12 @@ from programs import Loads
 SECONDS = 15 if live.LONG else 1.5
 ENOUGH = 10000 if live.LONG else 400  # samples
 TRIES = 3
-# Tables of what runs already are made when a recording begins: in the short form that is left out.
+# The tables of running programs are made when a recording starts; the short form excludes that
+# time.
 FROM = 0 if live.LONG else 300  # ms
 FREQUENCY = 999
 TARGET = 0.995
-# Where a main thread's stack begins, or another's, or that of what runs before and after.
+# Roots of the stacks of main threads, other threads, and code before and after them.
 ROOTS = {"<module>", "_run_module_as_main", "_bootstrap", "Thread._bootstrap", "_find_and_load",
          "_shutdown", "_python_exit"}
 
@@ -74,22 +75,25 @@ class Programs(live.LiveTest):
         self.check_samples(samples, frames)
 
     def check_samples(self, samples, frames):
-        """What completeness says is no empty word."""
+        """Check that samples that count as complete are complete."""
         whole = [s for s in samples if s.end is None and not s.flags & python_stacks.UNREAD]
         roots = collections.Counter(python_stacks.names(s)[0] for s in whole
                                     if python_stacks.python(s))
         self.assertLessEqual(sum(count for root, count in roots.items() if root not in ROOTS),
                              allowed(len(whole)), roots.most_common(12))
-        # a loop that is just about to run its frame, or has just run it, has none
+        # an evaluation loop that has not started its frame, or has just finished it, has no Python
+        # frame
         without = [s for s in whole if python_stacks.loops(s) and not python_stacks.python(s)]
         self.assertLessEqual(len(without), allowed(len(whole)))
         self.assertGreater(sum(roots.values()), 0.3 * len(whole))
-        # what runs for a moment and is freed, on a busy machine
+        # short-lived code that is freed, on a busy machine
         self.assertLessEqual(frames[False], (0.01 if live.LONG else 0.05) * frames.total())
 
 
 def chosen():
-    """All; or each kind once, the environments in turn."""
+    """
+    Return all programs in the long form; otherwise each kind once, in alternating environments.
+    """
     every = python_programs.programs()
     if live.LONG or not every:
         return every

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-A function is shown by its qualified name, unless its code was given another name: then by that
-one. numpy up to 1.24 makes all its functions out of one, whose qualified name ends in public_api.
+Test that a function is shown by its qualified name, or by its code's name if the code was renamed.
+numpy up to 1.24 makes all its functions from one whose qualified name ends in public_api.
 """
 
 import live
@@ -13,7 +13,7 @@ SECONDS = 0.7  # of CPU, each program
 FREQUENCY = 999
 SOURCE = live.ROOT / "tests" / "workloads" / "python" / "renamed.py"
 MAKER = "maker.<locals>.public_api"
-# What nobody renamed: qualified where the version has such names.
+# Functions that were not renamed; qualified in versions that have qualified names.
 QUALIFIED = ("Private.__secret", "Private.open", "lambdas.<locals>.<lambda>",
              "generates.<locals>.<genexpr>", "generates", MAKER)
 RENAMED = ("mean", "<cell line: 1>", "dotted.name")
@@ -23,7 +23,7 @@ NUMPY = ("median", "mean", "argsort", "average")
 
 class Renamed(live.LiveTest):
     def record_of(self, interpreters, *more, **environment):
-        """{interpreter: its samples} of the program, run by all of them at once."""
+        """Run the program with all interpreters at once; return {interpreter: samples}."""
         recording = self.begin("-a", "-F", FREQUENCY)
         started = {}
         for one in interpreters:

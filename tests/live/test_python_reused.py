@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-Python code that is made, run and freed, over and over: the address of a code object has many names,
-one after the other, and a sample has the one of its moment or none. What ran when is in a log of
-the program, to which the samples are compared one by one.
+Test Python code that is made, run and freed repeatedly: the address of a code object has many
+names in turn, and a sample has the name of its moment or none. The program's log says which code
+ran when, and each sample is compared with it.
 
-False alarms: a sample that the clock took at the border of two turns is left out, by more than the
-clocks differ. Two code objects that have the same number of 32 bits are one in 4 billion, and there
-are some thousand pairs at one address: one false alarm in a million runs.
+False alarms: samples near the border of two turns, by more than the difference of the clocks, are
+left out. Two code objects share a 32-bit number once in 4 billion pairs, and there are about a
+thousand pairs per address: one false alarm in a million runs.
 """
 import bisect
 import collections
@@ -25,7 +25,7 @@ CLOCKS = 20000  # ns, by which a sample's time may differ from the program's
 
 class Reused(live.LiveTest):
     def shown(self, sample):
-        """{(sort, number)} of the turns that the frames of a sample belong to."""
+        """Return {(sort, number)} of the turns that the frames of a sample belong to."""
         found = set()
         for name, file, _ in python_stacks.python(sample):
             name, file = name or "", file or ""

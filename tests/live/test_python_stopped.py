@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-Programs in Python that have stopped themselves where they know their own stacks: skein's walker
-and its reader of names, sent over their memory by tests/readers/python_state, find the same
-frames, and so does py-spy.
+Test Python programs that stop themselves at points where they know their own stacks: skein's
+walker and its reader of names, run on the programs' memory by tests/readers/python_state, find the
+same frames, as does py-spy.
 """
 import collections
 import json
@@ -23,18 +23,18 @@ SCENES = ("recursion", "deep", "callbacks", "classes", "threads", "crowd", "coll
           "coroutines", "interpreters", "alone")
 READY_LIMIT = 60  # s
 STOPS = 1000 if live.LONG else 20  # of each running program
-MOST = 1024  # pairs of words: frames, and where native calls began
+MOST = 1024  # pairs of words: frames, and starts of native calls
 
 Thread = collections.namedtuple("Thread", "flags end frames pairs")
 
 
 def word(text):
-    """As python_state prints names and files."""
+    """Format a name or file as python_state prints it."""
     return text.rpartition("/")[2].replace(" ", "_") or "-"
 
 
 def stacks_of(output):
-    """{ident: Thread} from the lines of python_state; frames as (name, file, line)."""
+    """Return {ident: Thread} from the output of python_state; frames are (name, file, line)."""
     found, thread = {}, None
     for line in output.splitlines():
         kind, *values = line.split(" ")
@@ -49,7 +49,7 @@ def stacks_of(output):
 
 
 class Stopped:
-    """One program that has come to its scene."""
+    """One program that has reached its scene."""
 
     def __init__(self, interpreter, scene):
         self.name = f"{interpreter}: {scene}"
@@ -59,7 +59,7 @@ class Stopped:
         os.set_blocking(self.process.stderr.fileno(), False)
 
     def wait(self):
-        """What it said of itself."""
+        """Wait until the program has printed its own stacks and has stopped."""
         self.truth = json.loads(self.process.stdout.readline() or "{}")
         self.wait_for_stop()
 
@@ -73,7 +73,7 @@ class Stopped:
             raise AssertionError(f"{self.name}: {self.process.stderr.read()}")
 
     def state(self):
-        """The last of its threads comes to a stop a little later than the first."""
+        """Return the states of all threads; the last thread stops a little later than the first."""
         states = set()
         for task in os.listdir(f"/proc/{self.process.pid}/task"):
             with open(f"/proc/{self.process.pid}/task/{task}/stat", encoding="utf-8",
@@ -94,7 +94,7 @@ class Stopped:
 
 
 def py_spies():
-    """Of all environments, then the PATH's."""
+    """Return a py-spy of the environments, else the one in the PATH."""
     for _, folder in python_found.environments():
         if (folder / "bin" / "py-spy").exists():
             return str(folder / "bin" / "py-spy")
@@ -111,7 +111,7 @@ class StoppedPython(unittest.TestCase):
         return stopped
 
     def check_thread(self, stopped, ident, frames, found):
-        """frames: by itself."""
+        """Check one thread; frames are the thread's own account."""
         own = [(word(name), word(file), line) for name, file, line in frames]
         flags = {"process", "thread"}
         if ident == stopped.truth["gil"]:
@@ -123,7 +123,7 @@ class StoppedPython(unittest.TestCase):
             own = own[:len(found.frames)]
         else:
             self.assertEqual(found.end, "walked", stopped.name)
-            # where the outermost frame is, a native call began
+            # the outermost frame is at the start of a native call
             self.assertIn(found.pairs[-1], ("entry", "shim"), stopped.name)
         self.assertEqual(found.frames, own, f"{stopped.name}: thread {ident}")
 
@@ -141,7 +141,7 @@ class StoppedPython(unittest.TestCase):
             stopped.end()
 
     def check_spy(self, spy, stopped):
-        """What py-spy says is of the frames' own names; of none that it hides."""
+        """Check py-spy's frames, which have unqualified names; py-spy hides some frames."""
         run = subprocess.run([spy, "dump", "--nonblocking", "--json", "--pid",
                               str(stopped.process.pid)], capture_output=True, text=True,
                              timeout=60, check=False)
@@ -155,7 +155,7 @@ class StoppedPython(unittest.TestCase):
             self.assertEqual(own, spied, stopped.name)
 
     def why_impossible(self, frames, callers):
-        """Of frames that cannot stand so, or None. Before 3.11 names are not qualified."""
+        """Return why the frames cannot be a stack, or None. Before 3.11 names are not qualified."""
         names = [name for name, _, _ in frames]
         for callee, caller in zip(names, names[1:]):
             if not any(caller in (own, own.rpartition(".")[2])
@@ -165,7 +165,9 @@ class StoppedPython(unittest.TestCase):
         return None if names[-1:] == ["<module>"] else f"not from the root: {names}"
 
     def check_running(self, interpreter):
-        """Stopped anywhere: what is said to be whole can be so."""
+        """
+        Stop a running program at any point; stacks that skein finds complete must be possible.
+        """
         program = self.start(interpreter, "running")
         callers = json.loads(program.process.stdout.readline())["callers"]
         program.truth = True

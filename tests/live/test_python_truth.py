@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-Python programs that measure themselves: shares of functions by the clock of their own thread, and
-a schedule of calls with a log of when each was made.
+Test Python programs that measure themselves: shares of functions by the clock of their own thread,
+and a schedule of calls with a log of their times.
 
-Error to expect of shares (see test_truth.py): 1/6 sample for each border of a part, where it
-begins or ends or is preempted, or that of independent samples, whichever is less. Six sigma are
-below one percentage point on a machine that has time, and are allowed in the short form where it
-has not; the long form allows one point. Six sigma are one false alarm in 500 million; there are some
-hundred shares. Samples that were due on the programs' CPU and not taken may all have been one
-function's: the account says how many these are, and their share of the samples is allowed on top.
+Expected error of shares (see test_truth.py): 1/6 sample per border of a part (start, end or
+preemption), or the error of independent samples, whichever is less. Six sigma are below one
+percentage point on a machine with idle time, and are allowed in the short form on a busy one; the
+long form allows one point. Six sigma are one false alarm in 500 million; there are about a hundred
+shares. Due samples on the programs' CPU that were not taken may all belong to one function: the
+account has their number, and their share of the samples is allowed on top.
 """
 import bisect
 import collections
@@ -37,7 +37,10 @@ def bound(borders, samples, share):
 
 class Truth(live.LiveTest):
     def record_of(self, program, seconds, *more):
-        """{interpreter: (pid, its output)} of a program run by several at once, and the stacks."""
+        """
+        Run a program with several interpreters at once; return {interpreter: (pid, output)} and
+        the stacks.
+        """
         recording = self.begin("-a", "-F", FREQUENCY)
         started = {}
         for one in python_found.some() + python_found.fetched():
@@ -87,8 +90,8 @@ class Truth(live.LiveTest):
     @staticmethod
     def moments(log):
         """
-        (times, stacks that can be from each on) of a log: what is noted may not have been called
-        yet, and what called last may have returned.
+        Return (times, possible stacks from each on) of a log: a noted call may not have started
+        yet, and the previous one may have returned.
         """
         times, possible, stack = [0], [((),)], ()
         for which, when in zip(log[::2], log[1::2]):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Python of every version that is here, none of them started for us: every sampled stack is one
-that the program can have, as the interpreter itself said when the program ran under a tracer
-(names, files and lines are those of traceback), with its native frames where they belong.
+Test every installed Python version without any special start option: every sampled stack is
+possible according to the interpreter itself, which ran the program under a tracer (names, files
+and lines as in traceback), with native frames in the right places.
 
-Of 3.6 and 3.7, which are not supported, that is said, and the native frames are whole.
+3.6 and 3.7 are not supported: skein reports that, and the native frames are complete.
 """
 import collections
 import json
@@ -25,24 +25,24 @@ from completeness import completeness
 SECONDS = 8 if live.LONG else 1.4  # CPU seconds of each
 FREQUENCY = 999
 SOURCES = live.ROOT / "tests" / "workloads" / "python"
-# What turn() calls, and what must be seen of it. Rare ones are left out.
+# Functions that turn() calls and that samples must contain. Rare ones are left out.
 SEEN = ("chain_c", "recursion", "generator_inner", "decorated", "comprehensions", "sorts",
         "classes", "called_by_c", "called_by_native", "raises", "coroutine_inner", "far", "same",
         "thread_main", "in_reduce", "in_re", "in_json")
-# Of native frames between two Python frames: what their names begin with, where they have any.
+# Prefixes of the names of native frames between two Python frames, if they have names.
 BETWEEN = (("through_native", "called_by_native", ("callback_outer", "callback_inner")),
            ("sorts", "sorts.<locals>.<lambda>", ("list_sort",)),
            ("called_by_c", "in_reduce", ("functools_reduce", "partial_")))
-STRIPPED = ("list_sort", "functools_reduce")  # of these Debian's has no names
+STRIPPED = ("list_sort", "functools_reduce")  # functions that have no names in Debian's Python
 
 
 def every():
-    """All whose frames are read."""
+    """Return all interpreters whose frames skein reads."""
     return python_found.supported() + python_found.fetched()
 
 
 class Recorded:
-    """All versions at once, in one recording."""
+    """All versions in one recording."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="live-"))
@@ -98,7 +98,7 @@ class Versions(live.LiveTest):
                              python_stacks.allowed(found.samples), str(found))
 
     def samples(self, one, pid):
-        """Those at which the oracle knows every frame, of which none is missing."""
+        """Return the complete samples at which the oracle knows every frame."""
         truth = python_stacks.Truth(json.loads(pathlib.Path(self.recorded.truth(one)).read_text()))
         every = self.recorded.stacks.samples(pid, truth.begin, truth.end)
         self.assertGreater(len(every), 0.8 * FREQUENCY * SECONDS)
@@ -107,7 +107,7 @@ class Versions(live.LiveTest):
         whole = [s for s in every if s.end is None and not s.flags & python_stacks.UNREAD]
         known = [s for s in whole
                  if {"turn", "thread_main"} & set(python_stacks.names(s))]
-        # else in a thread that begins or ends, or starting the next turn
+        # the others are in a thread that starts or ends, or at the start of the next turn
         self.assertGreater(len(known), 0.9 * len(whole),
                            collections.Counter(map(python_stacks.names, whole)).most_common(5))
         empty = [s for s in whole if python_stacks.loops(s) and not python_stacks.python(s)]
@@ -169,7 +169,7 @@ class Versions(live.LiveTest):
     def check_old(self, one):
         pid = self.ended_well(one)
         self.whole(one, pid)
-        # before it became this Python, it was a child of the one that runs the tests
+        # before the exec, the process was a child of the Python that runs the tests
         begin, end = json.loads(pathlib.Path(self.recorded.truth(one)).read_text())["times"]
         samples = self.recorded.stacks.samples(pid, begin, end)
         self.assertGreater(len(samples), 0.8 * FREQUENCY * SECONDS)
@@ -182,10 +182,10 @@ class Versions(live.LiveTest):
 
 class FreeThreaded(live.LiveTest):
     def marked(self, one):
-        """A copy whose own description says that it is a free-threaded build."""
+        """Make a copy whose own description claims a free-threaded build."""
         usr = pathlib.Path(one.path).parent / "usr"
         data = bytearray((usr / "bin" / pathlib.Path(one.path).name).read_bytes())
-        # in front of _PyRuntime: what it is, its version, and whether it is free-threaded
+        # before _PyRuntime: its kind, its version, and whether it is free-threaded
         described = re.search(rb"xdebugpy..%c\x03\0{12}" % one.version[1], data, re.S)
         data[described.start() + 16] = 1
         path = self.tmp / "marked"
@@ -194,7 +194,7 @@ class FreeThreaded(live.LiveTest):
         return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /usr && exec "$@"', usr, path]
 
     def test_is_named(self):
-        """None of its frames is guessed; its native stacks are whole, and the reason is there."""
+        """No frame is guessed, the native stacks are complete, and the reason is reported."""
         if not python_found.fetched():
             self.skipTest("no Python from 3.14 on here: see tools/python")
         trace = self.record("-F", FREQUENCY, "--", *self.marked(python_found.fetched()[-1]), "-c",

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad days: killed, disk full, pipe closed, no privileges, wrong words, an impatient person."""
+"""
+Test bad conditions: the recorder killed, disk full, pipe closed, no privileges, wrong arguments,
+an impatient user.
+"""
 
 import json
 import os
@@ -40,8 +43,9 @@ class Robust(live.LiveTest):
 
     def test_killed_at_any_moment(self):
         """
-        What is left opens, holds all but the last second (and what the disk took),
-        and is one file once it has been read, but for a journal that was never begun.
+        The trace of a killed recorder opens, holds all but the last second (plus the disk's
+        delay), and is a single file once it has been read, except for a journal that was never
+        started.
         """
         target = self.start(workload("loop"), 1000)
         for _ in range(20 if live.LONG else 5):
@@ -53,7 +57,7 @@ class Robust(live.LiveTest):
             trace = live.Trace(recording.path)
             times = [t for t, _, _ in trace.samples()]
             self.assertGreater(len(times), 50)
-            # a second, and what a busy machine or its disk takes to write
+            # a second, and the time that a busy machine or its disk needs to write
             self.assertGreater(times[-1], killed - 2.5e9)
             self.assertLess(times[0], began + 0.1e9)
             stacks = trace.stacks(pid=target.pid)
@@ -66,11 +70,14 @@ class Robust(live.LiveTest):
                           (n.endswith("-journal") and self.is_needed(self.tmp / n))])
 
     def is_needed(self, journal):
-        """SQLite leaves a journal alone of which nothing was written yet: there is no need of it."""
+        """Return whether a journal is needed; SQLite leaves an empty journal alone."""
         return journal.read_bytes()[:1] not in (b"", b"\0")
 
     def test_killed_at_once(self):
-        """Killed while it starts: no file, an empty one, or one that opens; helpers are gone."""
+        """
+        Killed during its start, the recorder leaves no file, an empty one, or one that opens, and
+        no helpers.
+        """
         for delay in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8):
             path = self.file()
             process = subprocess.Popen([SKEIN, "record", "-a", "-o", str(path)],
@@ -112,8 +119,8 @@ class Robust(live.LiveTest):
 
     def check_short(self, done, path, why="no space left on its disk"):
         """
-        Written is what the trace holds, the rest of what was due has another name, and the trace
-        tells as the words did that there was no room.
+        Check that written samples are those in the trace, that the other due samples have another
+        term, and that the trace and the messages both report the lack of space.
         """
         text = self.check_message(done, 1, why, "not stored", str(path))
         trace = live.Trace(path)
@@ -140,12 +147,12 @@ class Robust(live.LiveTest):
         if held:
             last = trace.one("SELECT max(time) FROM sample")
             self.assertLessEqual(last, host["end"])
-            self.assertGreater(last, host["end"] - 5e9) # what an overloaded machine lags
+            self.assertGreater(last, host["end"] - 5e9) # the lag of an overloaded machine
 
     def test_full_disk(self):
         """
-        Exit 1, says so, and what was recorded until then can be read. The more a machine runs,
-        the more space is taken before the first samples.
+        The recorder exits with 1 and a message, and the data recorded before can be read. A busier
+        machine takes more space before the first samples.
         """
         self.start(workload("distinct"), 1000)
         for size in ("1m", "3m", "9m"):
@@ -159,7 +166,7 @@ class Robust(live.LiveTest):
         self.assertIn("leaf", live.functions(trace.stacks(comm="distinct")))
 
     def test_small_disk(self):
-        """As little as nothing may be stored: then that is what the trace and the words say."""
+        """The trace may hold almost nothing; the trace and the messages then say so."""
         for _ in range(os.cpu_count()):
             self.start(workload("distinct"), 1000)
         disk = self.small_disk("400k")
@@ -171,7 +178,7 @@ class Robust(live.LiveTest):
                     path.unlink()
 
     def test_full_disk_with_switches(self):
-        """What is stored of them ends where the recording's end is told to be."""
+        """The stored switches end at the recorded end of the recording."""
         self.start(workload("distinct"), 1000)
         self.start(workload("storm"), 1000, 100)
         disk = self.small_disk("1500k")
@@ -186,7 +193,7 @@ class Robust(live.LiveTest):
         self.assertGreater(last, end - 5e9)
 
     def test_full_disk_of_an_export_that_waits(self):
-        """A format is made of what there was room for, and the status says that it is not all."""
+        """An export contains the data that fit, and the exit status says that it is incomplete."""
         self.start(workload("distinct"), 1000)
         disk = self.small_disk("3m")
         out = self.tmp / "x.folded"
@@ -197,7 +204,10 @@ class Robust(live.LiveTest):
         self.assertEqual(list(disk.iterdir()), [])
 
     def test_limit_on_the_size_of_files(self):
-        """RLIMIT_FSIZE kills nobody, and is named with its value and what raises it."""
+        """
+        RLIMIT_FSIZE does not kill the recorder; the message names the limit, its value and how to
+        raise it.
+        """
         self.start(workload("distinct"), 1000)
         words = ("RLIMIT_FSIZE, is 400 KiB", "ulimit -f unlimited", "LimitFSIZE=")
         path = self.tmp / "x.skein"
@@ -214,7 +224,10 @@ class Robust(live.LiveTest):
         self.assertEqual(done.returncode, 128 + signal.SIGXFSZ, done.stderr)
 
     def test_limit_on_open_files(self):
-        """Too few for events: said, with the limit. Too few for files: recorded, and said."""
+        """
+        Too few descriptors for events: an error that names the limit. Too few for files: a
+        recording with a warning.
+        """
         target = self.start(workload("loop"), 1000)
         path = self.tmp / "x.skein"
         args = ("record", "-a", "-F", 199, "-d", 1, "-o", path)
@@ -226,7 +239,7 @@ class Robust(live.LiveTest):
         self.check_message(done, 0, "times a file was not opened", f"RLIMIT_NOFILE, is {few}",
                            "LimitNOFILE=")
         self.assertGreater(live.count(live.Trace(path).stacks(pid=target.pid)), 5)
-        # the soft limit is raised to the hard one
+        # skein raises the soft limit to the hard one
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         done = skein(*args, prefix=["prlimit", f"--nofile=24:{hard}"])
         self.assertNotIn("RLIMIT_NOFILE", self.check_message(done, 0))
@@ -240,7 +253,7 @@ class Robust(live.LiveTest):
         self.check_message(done, 1)
 
     def test_full_disk_for_an_export(self):
-        """An export is whole or not there."""
+        """An export is complete or absent."""
         disk = self.small_disk("4k")
         (disk / "filler").write_bytes(bytes(4096)[:4000])
         done = skein("record", "-a", "-F", 999, "-d", 0.5, "-o", disk / "x.folded")
@@ -265,7 +278,7 @@ class Robust(live.LiveTest):
                 done = subprocess.run([SKEIN, *args], stdout=write, stderr=subprocess.PIPE,
                                       env=live.clean_environment())
                 os.close(write)
-                # 128 + SIGPIPE is how a shell shows what it would be without a message
+                # 128 + SIGPIPE is a shell's status for a death by the signal
                 self.assertIn(done.returncode, (-signal.SIGPIPE, 141), done.stderr)
                 self.assertNotIn(b"roken pipe", done.stderr)
 
@@ -278,7 +291,7 @@ class Robust(live.LiveTest):
         self.assertEqual(self.left(), [])
 
     def test_one_capability_less(self):
-        """Which one is missing is said, by name, and what to type."""
+        """The message names the missing capability and the command that adds it."""
         for name, drop in (("CAP_BPF", "-bpf,-sys_admin"), ("CAP_PERFMON", "-perfmon,-sys_admin")):
             with self.subTest(name=name):
                 done = skein("record", "-d", 1, "-o", self.tmp / "x.skein",
@@ -287,7 +300,7 @@ class Robust(live.LiveTest):
                 self.assertEqual(self.left(), [])
 
     def test_the_promised_capabilities_are_enough(self):
-        """The table of the design: these, and not CAP_SYS_ADMIN."""
+        """The capabilities in the design's table suffice without CAP_SYS_ADMIN."""
         target = self.start(workload("loop"), 100)
         keep = ["bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore",
                 "dac_override"]
@@ -333,7 +346,7 @@ class Robust(live.LiveTest):
         self.check_message(done, 1, "no-such-*-name")
 
     def test_interrupted(self):
-        """The first Ctrl-C ends the recording properly, SIGTERM too."""
+        """The first Ctrl-C, or SIGTERM, ends the recording properly."""
         target = self.start(workload("loop"), 100)
         for how in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(how=how):
@@ -344,7 +357,9 @@ class Robust(live.LiveTest):
                 self.assertIn("written", trace.done.err)
 
     def test_interrupted_with_a_command(self):
-        """Ctrl-C at a terminal goes to both; the command's own answer is passed on."""
+        """
+        Ctrl-C at a terminal reaches skein and the command; skein returns the command's own status.
+        """
         path = self.file()
         process = subprocess.Popen(
             [SKEIN, "record", "-o", str(path), "--", "sh", "-c",
@@ -359,7 +374,10 @@ class Robust(live.LiveTest):
         self.assertGreater(next(iter(live.Trace(path).table("host").values()))["end"], 0)
 
     def test_one_wish_sent_twice(self):
-        """As timeout(1) does, to its child and to its group: the recording ends properly."""
+        """
+        A signal sent twice, as timeout(1) does to its child and to its group, ends the recording
+        properly.
+        """
         recording = self.begin("-a", "-F", 999)
         for _ in range(20):
             if recording.process.poll() is None:
@@ -371,8 +389,8 @@ class Robust(live.LiveTest):
 
     def test_interrupted_twice(self):
         """
-        The second Ctrl-C aborts at once: the recorder is stopped between the two, so
-        that it cannot be done with the first.
+        The second Ctrl-C aborts at once. The recorder is stopped in between, so that it cannot
+        finish handling the first one.
         """
         recording = self.begin("-a", "-F", 999)
         os.kill(recording.pid, signal.SIGINT)
@@ -382,7 +400,7 @@ class Robust(live.LiveTest):
         os.kill(recording.pid, signal.SIGINT)
         os.kill(recording.pid, signal.SIGCONT)
         done = recording.wait(20)
-        # it may not have begun with the first one yet
+        # it may not have started handling the first one
         self.assertIn(done.status, (0, 1, 130, -signal.SIGINT), done.err)
         if os.path.exists(recording.path):
             skein("query", recording.path, "SELECT count(*) FROM sample")
@@ -402,7 +420,7 @@ class Robust(live.LiveTest):
         self.assertEqual(self.left(), ["x.skein", "x.skein.old"])
 
     def test_nothing_is_left_in_the_kernel(self):
-        """Neither programs nor maps, also after SIGKILL."""
+        """Neither programs nor maps remain in the kernel, also after SIGKILL."""
         for how in (signal.SIGINT, signal.SIGKILL):
             recording = self.begin("-a")
             held = self.bpf_ids(recording.pid)
@@ -415,13 +433,13 @@ class Robust(live.LiveTest):
 
     @staticmethod
     def bpf_ids(pid):
-        """("prog", ID) and ("map", ID) of every BPF descriptor of a process."""
+        """Return ("prog", ID) and ("map", ID) of every BPF descriptor of a process."""
         ret = set()
         folder = f"/proc/{pid}/fdinfo"
         for fd in os.listdir(folder):
             try:
                 text = pathlib.Path(folder, fd).read_text(encoding="ascii", errors="replace")
-            except OSError:  # it has been closed meanwhile
+            except OSError:  # closed in the meantime
                 continue
             words = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
             ret |= {(kind, int(words[kind + "_id"])) for kind in ("prog", "map")

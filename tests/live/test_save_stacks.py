@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`skein record --save-bad-stacks`: what is kept, from kernels that walk by loops and by tail calls,
-comes to the same when it is walked again, and costs no sample.
+Test `skein record --save-bad-stacks`: stacks saved by kernels that walk by loops and by tail calls
+give the same result when walked again, and saving costs no sample.
 """
 import os
 import shutil
@@ -11,7 +11,7 @@ import unittest
 import live
 
 REPLAY = live.BUILD / "tests" / "readers" / "replay"
-# No frame pointers, and what describes its frames is cut off.
+# Without frame pointers, and with its unwind information removed.
 BARE = """
 __attribute__((noinline)) static long leaf(long n)
 {
@@ -66,7 +66,7 @@ class SaveStacks(live.LiveTest):
             self.assertRegex(bad[0].read_text(), r"\nframe [0-9a-f]+ bare\+[0-9a-f]+\n")
 
     def test_whole_stacks(self):
-        """Sampled in user mode and in system calls."""
+        """Complete stacks are sampled in user mode and in system calls."""
         for words in "save-good", "save-good,tail-calls":
             files = self.save(live.workload("syscalls"), "0.5", words=words)
             whole = [f for f in files if f.name.startswith("whole-syscalls-")]

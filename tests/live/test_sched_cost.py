@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Under storms of switches, what is not a matter of time: nothing is lost with default
-buffers and no CPU set aside, the file stays small, and so does the recorder. How much
-it slows the storms down is measured by `make bench`.
+Test storms of switches, except for time: nothing is lost with default buffers and without a CPU
+set aside, the file stays small, and so does the recorder. `make bench` measures how much recording
+slows down the storms.
 """
 
 import pathlib
@@ -15,18 +15,20 @@ import live
 MIB = 1 << 20
 RESIDENT = 64 * MIB
 PIPE_BYTES, MESSAGING_BYTES = 2, 5  # per switch, wake-ups included
-FILE_BYTES, FILE_SWITCHES = 7, 1000000  # of the whole file, in a recording of so many
-ROOM = 1 if live.LONG else 1.4  # what else runs makes stamps longer, and short recordings cost more
+# of the whole file, in a recording with this number of switches
+FILE_BYTES, FILE_SWITCHES = 7, 1000000
+# other load makes time stamps longer, and short recordings cost more
+ROOM = 1 if live.LONG else 1.4
 
 
 def switches():
-    """Of the machine, since it booted."""
+    """Return the machine's switches since boot."""
     with open("/proc/stat", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("ctxt "))
 
 
 def recorders(pid):
-    """skein's processes: the first of them, and its children but for the command."""
+    """Return the pids of skein: the first process, and its children except the command."""
     ret = [pid]
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         for word in file.read().split():
@@ -36,7 +38,7 @@ def recorders(pid):
 
 
 def resident(pid):
-    """Bytes, without the buffers that the kernel writes; 0 if it has ended."""
+    """Return the resident bytes without the kernel's ring buffers; 0 if the process has ended."""
     total, buffers = 0, False
     try:
         with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as file:
@@ -51,13 +53,13 @@ def resident(pid):
 
 
 def peak_of(process):
-    """The most that skein's processes together had resident, until they end."""
+    """Return the peak of the resident bytes of all skein processes together."""
     peak = 0
     while process.poll() is None:
         try:
             peak = max(peak, sum(resident(pid) for pid in recorders(process.pid)))
         except OSError:
-            pass  # one ended meanwhile
+            pass  # one ended in the meantime
         time.sleep(0.1)
     return peak
 
@@ -65,7 +67,7 @@ def peak_of(process):
 @unittest.skipUnless(shutil.which("perf"), "perf bench makes the storms")
 class SchedCost(live.LiveTest):
     def storm(self, *commands):
-        """Record the commands. (trace, switches of the machine meanwhile)"""
+        """Record the commands; return (trace, switches of the machine during the recording)."""
         script = "".join(f"{command} >/dev/null & p{i}=$!; " for i, command in enumerate(commands))
         script += " && ".join(f"wait $p{i}" for i in range(len(commands)))
         trace, before = live.Trace(self.file()), switches()
@@ -82,7 +84,7 @@ class SchedCost(live.LiveTest):
         return f"taskset -c {cpu} perf bench sched pipe -l {operations}"
 
     def running(self, trace, operations):
-        """As many slices as the pipes must have made, and wake-ups to go with them."""
+        """Check that there are as many slices as the pipes must have made, with their wake-ups."""
         state = trace.one("SELECT id FROM slice_state WHERE word = 'running'")
         kind = trace.one("SELECT id FROM edge_kind WHERE word = 'wake-up'")
         slices = trace.one(f"SELECT count(*) FROM slice WHERE state = {state} AND end != 0")
@@ -93,8 +95,9 @@ class SchedCost(live.LiveTest):
     @staticmethod
     def stored(trace):
         """
-        Bytes of slices and edges. The tables that every trace has, and the names of all that
-        ran, weigh little only in longer recordings: make bench takes whole files.
+        Return the bytes of slices and edges. The tables of every trace, and the names of all
+        threads, have little weight only in longer recordings, for which make bench measures whole
+        files.
         """
         return trace.one("SELECT sum(length(data)) FROM chunk WHERE kind IN ('slice', 'edge')")
 

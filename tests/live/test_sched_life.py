@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Threads that sleep all through a recording, that replace themselves or their names, that are born
-and die in it, and CPUs that go: all of them have their states, and nothing is made up.
+Test threads that sleep during a whole recording, exec, rename themselves, start and end, and CPUs
+that go offline: all have their states, and no state is invented.
 """
 
 import collections
@@ -20,7 +20,7 @@ from scheduler import STATE, WAIT
 
 CPU = live.CPUS[-1]
 ONLINE = pathlib.Path(f"/sys/devices/system/cpu/cpu{CPU}/online")
-HOSTILE = "e;v\"<\n\033[1m\udcff"  # as workloads/renamer.c calls itself at last
+HOSTILE = "e;v\"<\n\033[1m\udcff"  # the last name that workloads/renamer.c gives itself
 
 
 def can_go():
@@ -31,7 +31,7 @@ def can_go():
 
 
 def threads_now():
-    """{(tid, start in ticks): name} of every thread of the machine."""
+    """Return {(tid, start in ticks): name} of every thread of the machine."""
     found = {}
     for pid, tid in live.threads():
         try:
@@ -44,14 +44,14 @@ def threads_now():
 
 
 def runs(pid):
-    """Or waits for a CPU."""
+    """Return whether a process runs or waits for a CPU."""
     text = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace")
     return text.rsplit(")", 1)[1].split()[0] == "R"
 
 
 class Life(sched_live.SchedTest):
     def asleep(self):
-        """{tid: (state, wait)} of threads that have come to rest."""
+        """Start threads that come to rest; return {tid: (state, wait)}."""
         nothing = {"stdin": subprocess.PIPE}
         sleeper = self.start("sleep", 100)
         reader = self.start("cat", **nothing)
@@ -72,7 +72,9 @@ class Life(sched_live.SchedTest):
                 paused.pid: ("SLEEPING", "OTHER"), int(child): ("SLEEPING", "SLEEP")}
 
     def come_to_rest(self, pids):
-        """None of their threads has run for a while; on a busy machine they start slowly."""
+        """
+        Wait until none of the threads has run for a while; on a busy machine they start slowly.
+        """
         pids = list(pids)
 
         def at_rest():
@@ -93,7 +95,7 @@ class Life(sched_live.SchedTest):
                 self.assertEqual(stretches[0].state, STATE[state])
                 if wait:
                     self.assertEqual(stretches[0].wait, WAIT[wait])
-                # from the start, but for the time that it takes to look at all threads
+                # from the start, except for the time of the snapshot of all threads
                 self.assertLess(stretches[0].time - timeline.host["start"],
                                 500e6 + recording.took * 1e9)
                 self.assertEqual(stretches[0].end, timeline.host["end"])
@@ -106,7 +108,7 @@ class Life(sched_live.SchedTest):
         ending = sched_live.boot_ns()
         after = threads_now()
         timeline = self.timeline(recording)
-        # Some sandboxes hide the threads of their first process from all tracing.
+        # some sandboxes hide the threads of their first process from tracing
         hidden = {int(tid) for tid in os.listdir("/proc/1/task")}
         both = {tid: name for (tid, start), name in before.items() if (tid, start) in after
                 and tid not in hidden}
@@ -124,7 +126,7 @@ class Life(sched_live.SchedTest):
         self.assertEqual(timeline.contradictions[:5], [])
 
     def test_others_are_told_apart_from_idle(self):
-        """Of a few threads alone, it is still known when a CPU was idle."""
+        """If only a few threads are recorded, the idle time of CPUs is still known."""
         chosen = self.start("sh", "-c", "while :; do sleep 0.01; done", cpu=live.CPUS[0])
         self.start(workload("loop"), 100, cpu=CPU)
         recordings = [self.watch("-a"), self.watch("-p", chosen.pid)]
@@ -147,7 +149,10 @@ class Life(sched_live.SchedTest):
         self.assertNotIn("loop", named)
 
     def test_born_and_gone(self):
-        """Forked, woken for the first time, run, dead: nothing before, nothing after."""
+        """
+        A process is forked, woken for the first time, runs and dies; no state is before or after
+        that.
+        """
         recording = self.watch("-a")
         begin = sched_live.boot_ns()
         process = self.start(workload("brief"), 5, 40)
@@ -171,7 +176,7 @@ class Life(sched_live.SchedTest):
                 self.assertEqual(stretches[0].state, STATE["RUNNABLE"])
                 last = timeline.runs[edge["to"]][-1]
                 if timeline.uncertain(edge["time"], last.end + 20000000):
-                    continue  # the kernel may not have told of its end
+                    continue  # the kernel may not have reported its end
                 self.assertEqual(last.left, STATE["DEAD"])
                 self.assertEqual(stretches[-1].end, last.end)
                 ended += 1
@@ -180,7 +185,7 @@ class Life(sched_live.SchedTest):
         self.check_tiles(timeline, {e["to"] for e in born})
 
     def test_exec_and_new_names(self):
-        """One lane, whatever the thread calls itself."""
+        """A thread has one lane whatever its name."""
         recording = self.watch("-a")
         replaced = self.start(workload("execself"), 0.1, workload("execafter"), 0.1)
         renamed = self.start(workload("renamer"), 0.05)
@@ -200,7 +205,7 @@ class Life(sched_live.SchedTest):
         self.check_tiles(timeline, [timeline.lane(p.pid) for p in (replaced, renamed)])
 
     def check_names_of_runs(self, timeline, lane, threads):
-        """Each of its names ran, and in the time of that name."""
+        """Check that the thread ran under each of its names, and within the time of the name."""
         ran = set()
         last = max(thread["end"] for thread in threads.values())
         for rows in timeline.cpu_slices.values():
@@ -208,9 +213,9 @@ class Life(sched_live.SchedTest):
                 thread = threads.get(row["value"])
                 if thread and row["state"] == STATE["RUNNING"]:
                     ran.add(thread["id"])
-                    # a name that changes during a slice may be that of its begin or its end
+                    # a name that changes during a slice may be that of its start or its end
                     self.assertLessEqual(thread["start"], row["end"])
-                    # with its last one it still runs a little after its exit is told
+                    # under its last name the thread still runs a little after its exit record
                     self.assertTrue(not thread["end"] or thread["end"] >= row["time"]
                                     or thread["end"] == last, thread)
         self.assertGreaterEqual(len(ran), 2, timeline.name(lane))

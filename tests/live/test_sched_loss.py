@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-More than the buffers hold: what is lost is counted to the last record, by CPU, and stands as
-UNKNOWN where it was; and what is left of a recorder that was killed can be read.
+Test overfull buffers: lost records are counted exactly, by CPU, and appear as UNKNOWN at their
+time; and the trace of a killed recorder can be read.
 """
 
 import bisect
@@ -23,7 +23,7 @@ from scheduler import STATE
 
 CPU = live.CPUS[-1]
 ROUNDS = 300000 if live.LONG else 60000
-TINY = "32K"  # of a storm a few milliseconds, of a machine that is quiet beside it a second
+TINY = "32K"  # a few milliseconds of a storm, or a second of an otherwise quiet machine
 HOOKS = ("on_switch", "on_waking", "on_new", "on_migrate")
 STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 
@@ -33,7 +33,7 @@ def pipe_bench(rounds, cpu=CPU):
 
 
 def set_statistics(value):
-    """Whether the kernel counts the runs of BPF programs; returns whether it did."""
+    """Set whether the kernel counts the runs of BPF programs; return the previous value."""
     before = STATISTICS.read_text()
     STATISTICS.write_text(value)
     return before
@@ -42,12 +42,12 @@ def set_statistics(value):
 def read_if_there(path):
     try:
         return path.read_text()
-    except OSError:  # a file that has been closed meanwhile
+    except OSError:  # a file that has been closed in the meantime
         return ""
 
 
 def programs(pid):
-    """{name: its file in fdinfo} of the BPF programs that a process has."""
+    """Return {name: its file in fdinfo} of a process's BPF programs."""
     found = {}
     for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
         text = read_if_there(info)
@@ -55,13 +55,13 @@ def programs(pid):
         if number and "run_cnt:" in text:  # links have a prog_id, too
             shown = subprocess.run(["bpftool", "-j", "prog", "show", "id", number[1]],
                                    capture_output=True)
-            if shown.returncode == 0:  # else it is gone
+            if shown.returncode == 0:  # otherwise it is gone
                 found[json.loads(shown.stdout)["name"]] = info
     return found
 
 
 class Counts:
-    """How often each of the recorder's programs has run, as the kernel counts it."""
+    """The kernel's count of runs of each of the recorder's programs."""
 
     def __init__(self, infos):
         self.before = sched_live.boot_ns()
@@ -73,16 +73,16 @@ class Counts:
 class Loss(sched_live.SchedTest):
     @staticmethod
     def hooks(pid):
-        """{name: its file in fdinfo} of all the recorder's hooks; None if it is about to load."""
+        """Return {name: its file in fdinfo} of the recorder's hooks; None while it is loading."""
         before = {kind: info for kind, info in programs(pid).items() if kind in HOOKS}
         time.sleep(0.2)
         after = {kind: info for kind, info in programs(pid).items() if kind in HOOKS}
         return after if before == after and set(after) == set(HOOKS) else None
 
     def count_with(self, *args):
-        """(timeline, counts before, counts after) around a storm on one CPU."""
+        """Return (timeline, counts before, counts after) of a storm on one CPU."""
         recording = self.watch("-a", *args)
-        time.sleep(0.7)  # what is loaded on trial is gone by then
+        time.sleep(0.7)  # programs loaded on trial are gone by then
         self.addCleanup(set_statistics, set_statistics("1"))
         infos = self.wait_for(lambda: self.hooks(recording.pid))
         time.sleep(0.2)
@@ -97,8 +97,8 @@ class Loss(sched_live.SchedTest):
     @staticmethod
     def kept(timeline, begin, end):
         """
-        Records in the file of that time. A switch ends a slice, also one of which it is not known
-        who ran in it; a loss lasts until a switch, too. But a thread's new name is no switch.
+        Count the records in the file of a time range. A switch ends a slice, also one without a
+        known thread; a loss lasts until a switch, too. A thread's new name is no switch.
         """
         slices = sum(begin < r["end"] <= end for rows in timeline.cpu_slices.values()
                      for r in rows if r["left"] != STATE["RUNNING"])
@@ -113,9 +113,9 @@ class Loss(sched_live.SchedTest):
 
     def check_count(self, timeline, first, last):
         """
-        The counts were read between two stamps each: no fewer records than between the inner
-        ones, no more than between the outer. A migration is a record that is no row of its own if
-        it belongs to a wake-up.
+        Check the counts. Each was read between two time stamps: there are at least the records
+        between the inner ones, and at most those between the outer ones. A migration that belongs
+        to a wake-up is a record without a row of its own.
         """
         runs = {kind: last.runs[kind] - first.runs[kind] for kind in HOOKS}
         migrations = runs.pop("on_migrate")
@@ -131,7 +131,9 @@ class Loss(sched_live.SchedTest):
         return lost
 
     def check_unknown(self, timeline):
-        """Each loss has its UNKNOWN slice, on its CPU, and no thread runs meanwhile on it."""
+        """
+        Each loss has its UNKNOWN slice on its CPU, and no thread runs on the CPU during the slice.
+        """
         for row in self.lost(timeline):
             slices = timeline.cpu_slices[row["cpu"] - 1]
             at = bisect.bisect_right([s["time"] for s in slices], row["time"]) - 1
@@ -148,7 +150,7 @@ class Loss(sched_live.SchedTest):
         self.check_unknown(timeline)
 
     def test_none_lost_by_default(self):
-        for _ in range(3):  # a host may keep the recorder from running for as long as it likes
+        for _ in range(3):  # a host may stop the recorder for any time
             timeline, *counts = self.count_with()
             lost = self.check_count(timeline, *counts)
             if not lost:
@@ -179,7 +181,7 @@ class Loss(sched_live.SchedTest):
 
     @live.unittest.skipUnless(live.LONG and len(live.CPUS) > 1, "the long form, on two CPUs")
     def test_two_storms(self):
-        """One per CPU, with the buffers that there are by default."""
+        """One storm per CPU with the default buffers."""
         recording = self.watch("-a")
         storms = [self.start(*pipe_bench(1500000, cpu)) for cpu in live.CPUS[-2:]]
         for storm in storms:

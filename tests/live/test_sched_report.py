@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report adds up of the scheduler's records is what they say, added up otherwise."""
+"""Test that the report's scheduler sums equal sums computed from the records by another method."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import scheduler
 from live import SKEIN, workload
 
 SECONDS = 3 if live.LONG else 0.7
-CLOSE = 1000  # ns: a recording begins and ends between two stamps
+CLOSE = 1000  # ns: a recording starts and ends between two time stamps
 
 
 class Report(sched_live.SchedTest):
@@ -36,7 +36,7 @@ class Report(sched_live.SchedTest):
         self.assertEqual(report["disorder"], 0)
 
     def check_thread(self, timeline, report, tid):
-        """One thread against its states as the tests derive them."""
+        """Compare one thread with its states as computed by the tests."""
         row, = (t for t in report["threads"] if t["tid"] == tid and t["name"] != "wakers")
         begin = min(s.time for s in timeline.stretches(timeline.lane(tid)))
         renamed = [t for t in timeline.threads.values() if t["tid"] == tid]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Skein's records against what threads know of themselves, against the kernel's own accounting, and
-against perf sched on the same seconds.
+Compare skein's records with measurements by the threads themselves, with the kernel's accounting,
+and with perf sched on the same seconds.
 
-What a thread can say of a wait: when it asked for it, when it was back, and how much of that time
-it had the CPU. The time between without the CPU is compared with the time in which, in skein's
-records, it did not run; of a burst, its CPU time with the time in which it ran. Both are told; the
-median error must be within 20 us + 0.1 % of the interval, all of the tail is printed.
+A thread knows of a wait when it requested the wait, when it was back, and for how much of that
+time it had the CPU. The time without the CPU is compared with the time in which, by skein's
+records, the thread did not run; for a burst, its CPU time with the time in which it ran. The
+median error must be within 20 us + 0.1 % of the interval; the tail is printed.
 """
 
 import bisect
@@ -30,7 +30,7 @@ Error = collections.namedtuple("Error", "ns length phase")
 
 
 class Lane:
-    """A thread's stretches, found by time."""
+    """The stretches of a thread, searched by time."""
 
     def __init__(self, timeline, lane):
         self.lane = lane
@@ -64,7 +64,7 @@ class Truth(sched_live.SchedTest):
         return told["threads"], stolen, self.timeline(recording)
 
     def test_log_and_accounting(self):
-        """One recording, looked at in several ways: it is the making that takes the time."""
+        """Check one recording in several ways, because recording takes most of the time."""
         threads, stolen, timeline = self.record_truth()
         lanes = {t["tid"]: Lane(timeline, timeline.lane(t["tid"])) for t in threads}
         self.check_phases(threads, lanes, timeline)
@@ -74,7 +74,7 @@ class Truth(sched_live.SchedTest):
 
     @staticmethod
     def phase_error(lane, phase):
-        """(skein's figure, the thread's own) of a phase."""
+        """Return (skein's value, the thread's own) of a phase."""
         kind, begin, end, cpu, _ = phase
         running = scheduler.total(lane.within(begin, end), "RUNNING")
         if kind in ("burst", "hold"):
@@ -125,7 +125,10 @@ class Truth(sched_live.SchedTest):
         self.assertLessEqual(allowed, 0, f"{kind}: median error {microseconds(at[50])}")
 
     def check_releases(self, threads, lanes, timeline):
-        """Whoever waited for the lock was woken by the thread that held it, when it let go."""
+        """
+        Check that a thread waiting for the lock was woken by the holder when the holder released
+        the lock.
+        """
         ends = []  # of holds: (time, tid)
         for thread in threads:
             ends += [(p[2], thread["tid"]) for p in thread["phases"] if p[0] == "hold"]
@@ -139,7 +142,7 @@ class Truth(sched_live.SchedTest):
                     continue
                 at = bisect.bisect_left(wakings, (begin,))
                 if at == len(wakings) or wakings[at][0] > end:
-                    continue  # it was woken while it went to sleep: no waiting to speak of
+                    continue  # it was woken while it was going to sleep, and did not really wait
                 time, source = wakings[at][:2]
                 released, holder = ends[bisect.bisect_right(ends, (time, 1 << 32)) - 1]
                 errors.append(time - released)
@@ -162,7 +165,7 @@ class Truth(sched_live.SchedTest):
 
     @staticmethod
     def certain_time(lane, phases, timeline):
-        """(skein's, the thread's own) time on a CPU in phases in which nothing is unknown."""
+        """Return (skein's, the thread's own) time on a CPU in phases without unknown time."""
         ran = used = 0
         for _, begin, end, cpu, _ in phases:
             if not timeline.uncertain(begin, end):
@@ -172,8 +175,8 @@ class Truth(sched_live.SchedTest):
 
     def check_accounting(self, threads, lanes, stolen, timeline):
         """
-        The kernel's CPU time has no stolen time in it, a slice has. What the kernel does not tell
-        is missing in the slices: UNKNOWN.
+        Check the kernel's accounting. The kernel's CPU time excludes stolen time, a slice includes
+        it. Switches that the kernel does not report are missing in the slices: UNKNOWN.
         """
         untold = sum(end - time for time, end in timeline.unknown)
         for thread in threads:
@@ -193,7 +196,7 @@ class Truth(sched_live.SchedTest):
                         "its CPU clock there": milliseconds(used),
                         "not known, of all CPUs": milliseconds(untold),
                         "stolen of all CPUs": milliseconds(stolen)})
-                # the kernel begins to count some microseconds before sched_switch
+                # the kernel starts to count some microseconds before sched_switch
                 switching = SWITCHING * len(lanes[thread["tid"]].stretches)
                 self.assertGreater(ran, used - used / 1000 - 1e6 - switching)
                 self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen
@@ -203,7 +206,7 @@ class Truth(sched_live.SchedTest):
                 self.assertLess(mine, kernel + allowed + switching + stolen + sched_live.STEAL_STEP)
 
     def test_accounting(self):
-        """Of threads that switch tens of times a second: nothing is allowed for switching."""
+        """Threads that switch tens of times a second: there is no allowance for switching."""
         for name in ("loop", "sleeper"):
             recording = self.watch("-a")
             before = sched_live.steal()
@@ -229,7 +232,7 @@ class Truth(sched_live.SchedTest):
 
 class Report(sched_live.SchedTest):
     def test_report(self):
-        """The sums of `skein report` are those of the states as they are made here, to the ns."""
+        """The sums of `skein report` equal the sums of the states computed here, to the ns."""
         recording = self.watch("-a")
         self.start(workload("wakers"), "tcp", 0.3).wait()
         self.start(workload("truth"), 0.5, self.tmp / "disk").communicate(timeout=60)
@@ -249,8 +252,8 @@ class Report(sched_live.SchedTest):
     @staticmethod
     def unsure(timeline, stretches):
         """
-        ns not running next to a time of which the kernel did not tell what happened on a CPU:
-        what it was instead, and since when, may be derived in more than one way.
+        Return the ns not running next to a time in which events of a CPU are unknown; the state in
+        that time, and its start, can be derived in more than one way.
         """
         around = zip(stretches[:1] + stretches, stretches, stretches[1:] + stretches[-1:])
         return sum(s.end - s.time for before, s, after in around
@@ -286,10 +289,10 @@ LINE = re.compile(r"\s*([0-9.]+)\s+\[(\d+)\]\s+(.*?)\[(\d+)(?:/\d+)?\]\s+"
 
 class Perf(sched_live.SchedTest):
     def perf_says(self, data, offset):
-        """tid -> [(end of the run in ns of CLOCK_BOOTTIME, wait, delay, run in ns)]"""
+        """Return tid -> [(end of the run in ns of CLOCK_BOOTTIME, wait, delay, run in ns)]."""
         done = subprocess.run(["perf", "sched", "timehist", "-i", data], capture_output=True,
                               timeout=120)
-        # it cannot always read what it has written under a storm, and loses records
+        # under a storm, perf cannot always read its own data, and loses records
         if done.returncode or b"lost" in done.stderr.lower():
             self.skipTest(f"perf sched timehist: {done.stderr.decode(errors='replace')[-200:]}")
         runs = collections.defaultdict(list)
@@ -312,8 +315,8 @@ class Perf(sched_live.SchedTest):
 
     def test_perf_sched(self):
         """
-        On one CPU that is never idle: perf 6.1 on Linux 6.18 is not told of half of the switches
-        from the idle thread, and then adds idle time to the next one's run.
+        Compare with perf sched on one CPU that is never idle: on Linux 6.18, perf 6.1 misses half
+        of the switches from the idle thread, and then adds idle time to the next thread's run.
         """
         data = str(self.tmp / "perf.data")
         self.start("chrt", "-i", "0", workload("loop"), 100, cpu=CPU)
@@ -331,7 +334,7 @@ class Perf(sched_live.SchedTest):
 
     @staticmethod
     def matched(mine, peer):
-        """Pairs of runs that ended within 20 us of each other."""
+        """Return pairs of runs that ended within 20 us of each other."""
         ends = [p[0] for p in peer]
         both = []
         for run in mine:
@@ -341,13 +344,13 @@ class Perf(sched_live.SchedTest):
         return both
 
     def check_thread(self, timeline, number, thread, peer):
-        """Of the runs that ended while the thread was at work."""
+        """Check the runs that ended while the thread was at work."""
         lane = timeline.lane(thread["tid"])
         begin, end = thread["begin"], thread["end"]
         mine = [r for r in timeline.runs[lane] if begin < r.end < end]
         peer = [p for p in peer if begin < p[0] < end]
         self.assertGreater(len(peer), 100)
-        # all but the first or last, and what the kernel does not tell to one or the other
+        # all but the first or last one, and those that the kernel reports to only one of the two
         both = self.matched(mine, peer)
         self.assertGreater(len(both), 0.99 * max(len(mine), len(peer)) - 3)
         ran, delay = (sum(p[i] for _, p in both) for i in (3, 2))
@@ -367,7 +370,7 @@ class Perf(sched_live.SchedTest):
                 "by perf": f"{len(peer):,}", "run time": milliseconds(running),
                 "run time by perf": milliseconds(ran), "delay": milliseconds(waited),
                 "sch delay by perf": milliseconds(delay)})
-        # perf rounds each to microseconds; its delay begins at sched_wakeup, which comes after
+        # perf rounds each to microseconds; its delay starts at sched_wakeup, which comes after
         # sched_waking, and later still on another CPU
         self.assertLess(abs(running - ran), 0.001 * ran + 1e6)
         self.assertLess(abs(waited - delay), 0.01 * delay + 20000 * len(woken))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-What threads wait for, by class: each workload waits in one way only and says how long. The rest
-of its time, of which at most a hundredth may be given to other classes, is what it waited for
-without meaning to: the lock of an address space, a page of its own program.
+Test the classes of waits: each workload waits in one way only and logs how long. At most a
+hundredth of its time may be in other classes, for waits that it does not control: the lock of an
+address space, a page of its own program.
 """
 
 import os
@@ -29,8 +29,8 @@ def modes():
 
 class Quota:
     """
-    A control group that may use a part of one CPU, of whichever version there is. It gets that
-    part, however many others there are.
+    A control group that may use a part of one CPU, of version 1 or 2. It gets the part however
+    many other groups there are.
     """
 
     def __init__(self, microseconds, period):
@@ -54,7 +54,7 @@ class Quota:
         raise live.unittest.SkipTest("no control group with a quota of CPU time can be made")
 
     def throttled(self):
-        """ns"""
+        """Return the throttled time in ns."""
         told = dict(line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
         if "throttled_time" in told:
             return int(told["throttled_time"])
@@ -75,7 +75,7 @@ class Waits(sched_live.SchedTest):
             self.skipTest(f"{mode}: {why}")
 
     def run_mode(self, mode, disk):
-        """Longer on a machine that is so busy that there are few waits."""
+        """Run a mode, longer on a machine so busy that there are few waits."""
         for factor in (1, 4, 16):
             before = sched_live.steal()
             said = self.output(self.start(workload("waits"), mode, factor * SECONDS, disk))
@@ -85,7 +85,7 @@ class Waits(sched_live.SchedTest):
         return said
 
     def run_modes(self):
-        """Each mode's own words, of those that really waited."""
+        """Run all modes; return the output of those that really waited."""
         told = []
         disk = self.tmp / "disk"
         for mode, _ in modes():
@@ -114,16 +114,16 @@ class Waits(sched_live.SchedTest):
                 "share": f"{10000 * found[sched_live.CLASS[told['class']]] // blocked / 100:.2f} %",
                 "class": told["class"]})
         self.assertGreaterEqual(share, LEAST, wrong)
-        # the time is all there, and was not spent otherwise
+        # the time is complete, and was not spent otherwise
         length = told["end"] - told["begin"]
         self.assertEqual(sum(s.end - s.time for s in stretches), length)
         running = scheduler.total(stretches, "RUNNING")
-        # the kernel's account of a thread ends a little before its switch to the next, and
-        # has no time in it that the host took, which a slice has
+        # the kernel's account of a thread ends a little before its switch, and excludes stolen
+        # time, unlike a slice
         allowed = 0.02 * length + 10000 * told["switches"] + 3e6
         self.assertGreater(running - told["cpu"], -allowed)
         self.assertLess(running - told["cpu"], allowed + told["stolen"] + sched_live.STEAL_STEP)
-        # the kernel counted as many times at which it gave the CPU away for want of something
+        # the kernel counted as many voluntary switches
         left = [s for s in stretches if s.state not in scheduler.NOT_WAITING]
         self.assertLess(abs(len(left) - told["switches"]),
                         0.01 * told["switches"] + 3
@@ -140,8 +140,8 @@ class Waits(sched_live.SchedTest):
 
     def test_throttled(self):
         """
-        A thread that always wants to run may do so a fifth of the time. What it has to wait for a
-        CPU behind others, when it may run again, is told by nobody: few, long periods.
+        A thread that always wants to run may do so for a fifth of the time. The quota has few long
+        periods, because the wait for a CPU after a throttled period is not recorded as throttled.
         """
         quota = Quota(100000, 500000)
         self.addCleanup(quota.remove)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Who woke whom. An interrupt is its own waker, never the thread that it happened to interrupt; a
-packet that a thread sends to another of the same machine is that thread's doing, though a soft
-interrupt delivers it.
+Test which thread or interrupt woke a thread. An interrupt is its own waker, never the interrupted
+thread. A packet that a thread sends to another thread of the same machine has the sender as waker,
+although a soft interrupt delivers it.
 """
 
 import collections
@@ -25,7 +25,9 @@ class Wakers(sched_live.SchedTest):
         return told, timeline, [timeline.lane(t["tid"]) for t in told["threads"]]
 
     def wakings(self, timeline, told, to=None, source=None):
-        """Those between, without the ends of the workload, when threads are made and awaited."""
+        """
+        Return the wakings between the ends of the workload, when threads are created and awaited.
+        """
         begin, end = told["begin"] + 20000000, told["end"] - 20000000
         return [e for e in timeline.edges if e["kind"] == scheduler.EDGE["WAKEUP"]
                 and begin < e["time"] < end and (to is None or e["to"] == to)
@@ -59,16 +61,20 @@ class Wakers(sched_live.SchedTest):
         self.check_tiles(timeline, (ping, pong))
 
     def check_number(self, timeline, lane, switches, untold):
-        """As often as a thread went to sleep it was woken, but where the kernel tells less."""
+        """
+        Check that a thread was woken as often as it went to sleep, except for unreported switches.
+        """
         left = [r for r in timeline.runs[lane] if r.left not in scheduler.UNWOKEN]
         self.assertLess(abs(len(left) - switches), 3 + 0.01 * switches + untold)
         edges = len(timeline.wakings[lane])
         self.assertGreater(edges, 0.99 * switches - 3 - untold)
-        # and while it was on its way to sleep, which then it did not
+        # and while it was going to sleep, which it then did not do
         self.assertLess(edges, 1.1 * switches + 20)
 
     def test_loopback(self):
-        """One CPU, so that each must wait for the other; then the scheduler's choice."""
+        """
+        A pair on one CPU, so that each must wait for the other; then where the scheduler puts it.
+        """
         self.check_pair("tcp", CPU)
         self.check_pair("tcp", None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every way to say what shall be recorded: what was asked for comes, nothing else does."""
+"""Test every option that selects targets: everything selected is recorded, and nothing else."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ class Selection(live.LiveTest):
         return {s.process["comm"] for s in trace.stacks()}
 
     def two(self, **more):
-        """Two loops of different names, for as long as the test lasts."""
+        """Start two loops of different names that run as long as the test."""
         return (self.start(workload("loop"), 100, **more),
                 self.start(workload("execafter"), 100, **more))
 
@@ -32,7 +32,7 @@ class Selection(live.LiveTest):
         self.assertLessEqual({"loop", "execafter"}, self.comms(again))
 
     def test_pid_with_what_it_has(self):
-        """-p PID: threads and children that are there already."""
+        """-p PID: existing threads and children."""
         target = self.start(workload("threads"), 30)
         lines = [target.stdout.readline().split() for _ in range(4)]
         ids = {name.decode(): int(number) for name, number in lines}
@@ -46,7 +46,7 @@ class Selection(live.LiveTest):
         self.assertEqual({s.thread["tid"] for s in trace.stacks()}, set(ids.values()))
 
     def test_pid_with_what_comes(self):
-        """-p PID: threads and children born later, also after an exec in place."""
+        """-p PID: threads and children created later, also after an exec."""
         target = self.start(workload("threads"), 1.5, wait=True)
         self.start(workload("loop"), 100)
         recording = self.begin("-p", target.pid, "-F", 499)
@@ -68,7 +68,7 @@ class Selection(live.LiveTest):
             "SELECT * FROM account"))
 
     def test_ends_with_its_processes(self):
-        """Nobody is left to be sampled: the recording is over long before its time."""
+        """When no target is left, the recording ends long before its time."""
         target = self.start("/bin/sleep", 0.7)
         began = time.monotonic()
         reaper = threading.Thread(target=target.wait)
@@ -101,7 +101,7 @@ class Selection(live.LiveTest):
         self.assertEqual({s.thread["comm"] for s in trace.stacks()}, {"late-worker"})
 
     def cgroup(self, top, path):
-        """A control group of our own; the paths inside it are removed at the end."""
+        """Make a control group; the groups along the path are removed at the end."""
         whole = top / path
         whole.mkdir(parents=True)
         for part in reversed([whole, *whole.parents]):
@@ -122,7 +122,7 @@ class Selection(live.LiveTest):
         name = f"skein-test-{os.getpid()}"
         inner = self.cgroup(top, f"{name}/inner")
         outer = top / name
-        other = self.cgroup(top, f"{name}-other")  # a name that begins alike
+        other = self.cgroup(top, f"{name}-other")  # a name with the same beginning
         loop, execafter = self.two()
         below = self.start(workload("cxxnames"), 100)
         for process, group in ((loop, outer), (below, inner), (execafter, other)):
@@ -180,7 +180,7 @@ class Selection(live.LiveTest):
         self.assertEqual({k for s in kernel for k in s.kinds}, {FRAME["KERNEL"]})
 
     def test_command(self):
-        """-- CMD alone: it and what it starts, with its output and exit status."""
+        """-- CMD alone: the command and its children, with the command's output and exit status."""
         self.start(workload("execafter"), 100)
         trace = self.record("-F", 499, "--", "sh", "-c", '"$0" 0.3 3; exit 42',
                             workload("loop"), status=42)
@@ -199,9 +199,9 @@ class Selection(live.LiveTest):
 
     def test_command_from_its_first_instruction(self):
         """
-        A program of 5 ms is there whole: at 9,999 Hz, 50 samples of its function
-        (sampling error: one at each end, and where it was interrupted), and its birth before
-        main(). A host that takes its CPU takes samples: then once more.
+        A program of 5 ms is recorded completely: at 9,999 Hz, 50 samples of its function (sampling
+        error: one at each end and at each interruption), and its start before main(). A host that
+        takes the CPU takes samples; then the test tries again.
         """
         for _ in range(3):
             trace = self.record("-F", 9999, "--", workload("brief"), 5)

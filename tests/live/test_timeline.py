@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline in the terminal: what it draws of a recording is what SQL says of it."""
+"""Test that the timeline in the terminal shows the same as SQL."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ class Timeline(live.LiveTest):
         return run.stdout.decode("ascii" if locale == "C" else "utf8")
 
     def rows(self, text):
-        """{title: (share, what is drawn)}"""
+        """Return {title: (share, drawn cells)}."""
         found = {}
         for line in text.splitlines():
             match = ROW.match(line)
@@ -28,7 +28,7 @@ class Timeline(live.LiveTest):
         return found
 
     def check_share(self, shown, truth):
-        """Whole percents, from cells that know no more than 1/127."""
+        """Check a share in whole percents, computed from cells with a resolution of 1/127."""
         if shown[0] in "<>":
             self.assertLess(abs(truth - (0 if shown[0] == "<" else 100)), 2)
         else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-The live view, as a person sees it: in a terminal (tmux) that is driven by keys, over a workload
-whose shares are known. Only that workload is sampled, so that who else is busy changes nothing.
+Test the live view as a person sees it: in a terminal (tmux) driven by keys, over a workload with
+known shares. Only the workload is sampled, so other load does not matter.
 """
 
 import os
@@ -22,7 +22,7 @@ ROW = re.compile(r"(.{6}) (.{6})  +(\S.*)$")  # own share, total share, name
 
 
 class Terminal:
-    """A tmux of its own, in which a shell runs one command and then waits."""
+    """A tmux server of its own, in which a shell runs one command and then waits."""
 
     def __init__(self, test, command, columns=100, rows=30, **env):
         self.socket = tempfile.mkdtemp(prefix="top-") + "/tmux"
@@ -51,11 +51,11 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def history(self):
-        """The screen, and what has left it at the top."""
+        """Return the screen, and the lines that have scrolled out of it."""
         return self.tmux("capture-pane", "-p", "-S", "-")
 
     def wait(self, what, limit=60):
-        """Until the screen has what matches; the screen."""
+        """Wait until the screen matches; return the screen."""
         end = time.monotonic() + limit
         while True:
             screen = self.screen()
@@ -66,7 +66,7 @@ class Terminal:
             time.sleep(0.1)
 
     def child(self):
-        """The skein that runs in it."""
+        """Return the pid of the skein that runs in the terminal."""
         shell = int(self.tmux("list-panes", "-F", "#{pane_pid}"))
         out = subprocess.run(["pgrep", "-P", str(shell), "-x", "skein"], capture_output=True)
         return int(out.stdout.split()[0]) if out.stdout else None
@@ -81,7 +81,7 @@ class Terminal:
 
 
 def rows(screen):
-    """(self, total, name) of the rows below the titles; shares in percent, 0 for none."""
+    """Return (self, total, name) of the rows below the titles; shares in percent, 0 for none."""
     found = []
     lines = screen.splitlines()
     first = next((i for i, line in enumerate(lines) if "FUNCTION" in line or "CALLERS AND" in line),
@@ -101,7 +101,7 @@ def names(screen):
 @unittest.skipUnless(shutil.which("tmux"), "needs tmux")
 class Top(live.LiveTest):
     def begin_top(self, *args, **more):
-        """`skein top` over a workload of known shares, once it has seen some of it."""
+        """Start `skein top` over a workload of known shares, and wait until it has some samples."""
         self.shares = self.start(workload("shares"), 600)
         terminal = Terminal(self, " ".join(map(str, (SKEIN, "top", "-p", self.shares.pid, "-F",
                                                      999, *args))), **more)
@@ -113,7 +113,7 @@ class Top(live.LiveTest):
         return terminal
 
     def check_ended(self, terminal, status):
-        """The screen is as it was before, and the terminal echoes lines again."""
+        """Check that the screen is restored, and that the terminal echoes lines again."""
         terminal.wait(r"icanon[\s\S]* echo ")
         screen = terminal.history()
         self.assertRegex(screen, rf"BEFORE\n[\s\S]*ENDED {status}\b")
@@ -125,7 +125,7 @@ class Top(live.LiveTest):
         terminal = self.begin_known("-w", "20s")
         screen = terminal.wait(r"last (?:[5-9]|1\d|20) s")
         found = {name: (own, total) for own, total, name in rows(screen)}
-        # even of a machine with much to do: 500 samples, of which half are off by 9 points in 4 sigma
+        # also on a busy machine: 500 samples, of which half are off by 9 points in 4 sigma
         for name, share in (("burn_50", 50), ("burn_30", 30), ("burn_15", 15)):
             self.assertAlmostEqual(found[name][1], share, delta=12, msg=screen)
         self.assertRegex(screen, r"\d\.\d\d/\d+ CPUs busy  \d+ samples/s")
@@ -257,7 +257,7 @@ class Plain(live.LiveTest):
         self.assertEqual(last[0][2], "burn_50", text)
 
     def test_memory(self):
-        """Processes without end: those that are over leave nothing behind."""
+        """Ended processes leave no memory behind, whatever their number."""
         seconds, rate = (120, 1800) if live.LONG else (8, 1000)
         storm = self.start(workload("storm"), seconds, rate, 50)
         top = subprocess.Popen([SKEIN, "top", "-b", "-F", "499", "-w", "2s"],

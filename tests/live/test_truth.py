@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-Shares and times of workloads that measure themselves.
+Compare shares and times with workloads that measure themselves.
 
-Error to expect: the clock is a grid, and a run of slices is crossed by it at a
-random phase, so each border between slices moves at most one sample: variance
-at most 1/4 (1/6 on average) per border. 12 s of `shares` have 1,200 cycles of
-10 ms and, on a crowded machine, some 4,000 preemptions; half of these borders
-touch burn_50. sqrt(2600 / 6) = 21 samples of 12,000 are 0.17 percentage points,
-so one point is 5.8 sigma: fails by chance less than once in 10^7 runs. The long
-form has 60,000 samples, where even independent ones (binomial) would deviate
-by 0.2 points.
+Expected error: the sampling clock is a grid that crosses a run of slices at a random phase, so
+each border between slices moves at most one sample: variance at most 1/4 (1/6 on average) per
+border. 12 s of `shares` have 1,200 cycles of 10 ms and, on a busy machine, about 4,000
+preemptions; half of these borders touch burn_50. sqrt(2600 / 6) = 21 samples of 12,000 are 0.17
+percentage points, so one point is 5.8 sigma: the test fails by chance less than once in 10^7 runs.
+The long form has 60,000 samples, where even independent ones (binomial) would deviate by 0.2
+points.
 """
 
 import re
@@ -26,7 +25,7 @@ POINT = 0.01
 
 
 def shares_of_perf(path):
-    """Shares of the four functions among perf's samples of `shares`, on whole stacks."""
+    """Return the shares of the four functions among perf's samples of `shares`, by whole stacks."""
     text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,ip,sym"],
                           capture_output=True, check=True).stdout.decode(errors="replace")
     found = dict.fromkeys(PARTS, 0)
@@ -51,21 +50,22 @@ class Truth(live.LiveTest):
         trace = self.finish(recording)
         stacks = trace.stacks(comm="shares")
         peer = shares_of_perf(data)
-        # 1 point between two samplers in the long form; each has its own error in the short
+        # 1 point between the two samplers in the long form; in the short form each has its own
+        # error
         agree = POINT if live.LONG else 1.5 * POINT
         for part in PARTS:
             mine = live.share(stacks, part)
             with self.subTest(part=part, truth=truth["shares"][part], skein=mine, perf=peer[part]):
                 self.assertAlmostEqual(mine, truth["shares"][part], delta=POINT)
                 self.assertAlmostEqual(mine, peer[part], delta=agree)
-        # Time not delivered is missing here and told in the account; none may be added.
+        # undelivered time is missing here and is in the account; no time may be added
         self.assertLess(live.weight(stacks), truth["seconds"] * 1.01 + 0.05 + trace.stolen)
         self.assertGreater(live.weight(stacks), truth["seconds"] * 0.97 - trace.excuse())
 
     def test_sleeper_gets_its_own_time(self):
         """
-        160 awakenings of about 5 ms: at most sqrt(160 / 4) = 6.3 of 800 samples, 0.8 %;
-        5 % are 6 sigma. Others interrupt it more often.
+        160 wake-ups of about 5 ms: at most sqrt(160 / 4) = 6.3 of 800 samples, 0.8 %; 5 % are 6
+        sigma. Other threads interrupt the workload more often.
         """
         trace = self.record("-a", "-F", 999, "--", workload("sleeper"), 8)
         told = live.json.loads(trace.done.out)
@@ -84,8 +84,8 @@ class Truth(live.LiveTest):
                 self.assertAlmostEqual(event["period"], period, delta=1)
                 weights = trace.query("SELECT weight, count(*) AS n FROM sample GROUP BY weight")
                 self.assertEqual([w["weight"] for w in weights], [event["period"]])
-                # borders only where others ran. (Not with round periods: these fall into
-                # step with the scheduler's tick.) 20 ms for what is not yet its main().
+                # borders only where other threads ran (except for round periods, which run in step
+                # with the scheduler's tick); 20 ms for the time before main()
                 self.assertAlmostEqual(
                     live.weight(trace.stacks(comm="loop")), told["cpu"],
                     delta=live.chance(told["turns"], 1e9 / period) + 0.02 + trace.excuse())
@@ -105,7 +105,8 @@ class Truth(live.LiveTest):
         after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         host = next(iter(trace.table("host").values()))
         times = [t for t, _, _ in trace.samples()]
-        # what has not been asleep has both clocks alike; read one after the other they were not
+        # both clocks differ by the time asleep only; take the smallest of several differences,
+        # because they are read one after the other
         asleep = min(-time.clock_gettime_ns(time.CLOCK_MONOTONIC)
                      + time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(16))
         self.assertAlmostEqual(-host["monotonic_offset"], asleep, delta=10000)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 120
 """
-32-bit programs: their user stacks are not walked. Every sample keeps where the thread stood and
-all of the kernel's frames, and names one reason of its own; 64-bit programs beside them stay whole.
+Test 32-bit programs, whose user stacks are not walked. Every sample keeps the address where the
+thread was and all kernel frames, and has a reason of its own; 64-bit programs at the same time
+stay complete.
 """
 import pathlib
 import platform
@@ -18,14 +19,14 @@ FLAGS = ("-m32", "-O2", "-ffreestanding", "-fno-pic", "-no-pie", "-nostdlib", "-
 REASON = "32-bit code"
 SECONDS = 1
 FREQUENCY = 999
-# While execve() puts the program in the place of another, for some microseconds, the thread has the
-# registers of the old one. One recording takes a sample there with a chance of about 1 in 100, four
-# with less than 1 in 100,000.
+# During execve(), for some microseconds, the thread has the registers of the old program. One
+# recording takes a sample there with a chance of about 1 in 100, four recordings with less than 1
+# in 100,000.
 EXECUTING = 3
 
 
 def build(folder):
-    """"" or why there is no such program here."""
+    """Build the program; return "" or why it cannot be built."""
     if platform.machine() != "x86_64":
         return "32-bit programs of x86 are meant"
     done = subprocess.run(["gcc", *FLAGS, "-o", folder / "narrow", SOURCE], capture_output=True,
@@ -69,7 +70,8 @@ class Narrow(live.LiveTest):
             modules[pathlib.Path(module).name] = count if reason == REASON else 0
         named = sum(modules.values())
         self.assertGreaterEqual(named, found.samples - EXECUTING, str(found))
-        # one tenth reads, by the vDSO's system call, whose image is not that of 64-bit programs
+        # one tenth of the time reads the clock through the vDSO's system call, whose image differs
+        # from that of 64-bit programs
         self.assertLessEqual({"narrow", "[vdso32]"}, set(modules), str(found))
         said = subprocess.run([live.SKEIN, "report", trace.path, "--comm", "narrow"], check=True,
                               capture_output=True, text=True, timeout=60).stdout

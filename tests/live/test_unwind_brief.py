@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-Executables that nobody has seen, each of another content, inode and build-id, and each alive for
-5 ms of CPU time: of the samples due by their own rusage, at least 99 % arrive, and at least
-99.5 % of those have a complete stack, whatever had to be made for it when they were long gone.
+Test new executables, each with its own content, inode and build-id, and each alive for 5 ms of CPU
+time: of the samples due by their own rusage, at least 99 % arrive, and at least 99.5 % of these
+have a complete stack, although tables are made after the processes have ended.
 
-The long form runs 1,000 of them and allows nothing. The short form allows what chance may add:
-where a life of 5 ms begins and ends between two samples moves its number by one at most, so by
-half a sample (sigma) or less, and so does every interruption.
+The long form runs 1,000 of them without an allowance. The short form allows for chance: the start
+and end of a life of 5 ms between two samples move its number of samples by one at most, so by half
+a sample (sigma) or less, as does every interruption.
 """
 import math
 import os
@@ -28,7 +28,7 @@ NUMBER = b"number 00000000"
 
 class Brief(live.LiveTest):
     def template(self):
-        """As programs are shipped: optimized, without frame pointers or symbols."""
+        """Build the program in the usual way: optimized, without frame pointers or symbols."""
         program = self.tmp / "unseen"
         subprocess.run(["gcc", "-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer",
                         "-fno-optimize-sibling-calls", "-s", f"-Wl,--build-id=0x{BUILD_ID.hex()}",
@@ -40,7 +40,7 @@ class Brief(live.LiveTest):
     def executables(self):
         content, paths = self.template(), []
         for i in range(EXECUTABLES):
-            # two recordings in a row have not seen each other's either
+            # not even the other recording has seen these files
             ident = os.urandom(len(BUILD_ID))
             path = self.tmp / f"unseen-{i}"
             path.write_bytes(content.replace(BUILD_ID, ident)
@@ -52,9 +52,9 @@ class Brief(live.LiveTest):
     @staticmethod
     def run_all(paths):
         """
-        ({pid: seconds of CPU}, how often they got a CPU) of each, run one after the other. On our
-        own CPU: a child that is reaped from another one, in its last steps, has not been charged
-        for up to a tick.
+        Run each program one after the other; return ({pid: seconds of CPU}, how often they got a
+        CPU). The test uses its own CPU, because a child reaped from another CPU during its last
+        steps may not have been charged for up to a tick.
         """
         used, turns, cpus = {}, 0, os.sched_getaffinity(0)
         os.sched_setaffinity(0, {max(cpus)})
@@ -77,7 +77,7 @@ class Brief(live.LiveTest):
 
     @staticmethod
     def arrived(trace, pids):
-        """Samples of these pids, of what they did before they were the program included."""
+        """Return the samples of these pids, including those before their exec."""
         return trace.one("SELECT coalesce(sum(sum.count), 0) AS n FROM sum "
                          "JOIN thread ON thread.id = sum.thread "
                          "JOIN process ON process.id = thread.process "

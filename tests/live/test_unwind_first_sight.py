@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Stacks of programs that nobody has seen before, which user space has to finish from a copy, and
-whose tables are not made yet: nothing is in the cache.
+Test stacks of new programs, which user space has to finish from a copy of the stack, and whose
+tables are not made yet: nothing is in the cache.
 
-Large programs are at least 99 % complete while they are new. The short form allows what chance
-may add to 1 %: six sigma of a Poisson count, which one run in a hundred million exceeds. The long
-form takes more recordings and allows nothing.
+Large programs are at least 99 % complete while they are new. The short form allows for chance
+above 1 %: six sigma of a Poisson count, which one run in a hundred million exceeds. The long form
+makes more recordings and has no allowance.
 """
 import math
 import shutil
@@ -54,7 +54,10 @@ fn main() {
 
 
 def rustc():
-    """The compiler itself: what rustup puts into the path is a program that finds it."""
+    """
+    Return the path of the compiler itself; the program that rustup puts into the PATH only starts
+    it.
+    """
     if not shutil.which("rustc"):
         return None
     done = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True)
@@ -67,8 +70,8 @@ RUSTC = rustc()
 class FirstSight(live.LiveTest):
     def test_below_the_stack_pointer(self):
         """
-        The copy of the stack holds what the thread may use below its stack pointer. Of the first
-        milliseconds of each program all stacks are finished from copies.
+        The copy of the stack includes the memory that the thread may use below its stack pointer.
+        All stacks of the first milliseconds of each program are finished from copies.
         """
         programs = [self.copy("redzone", f"redzone-{n}") for n in range(30)]
         trace = self.record("-a", "-F", 999, "--", "sh", "-c", 'for p; do "$p" 10; done', "sh",
@@ -80,7 +83,7 @@ class FirstSight(live.LiveTest):
         self.assertGreater(found.share, 0.98, found)
 
     def check_new(self, comm, enough, command, *more):
-        """All recordings of a command, each with an empty cache, together."""
+        """Check all recordings of a command together, each with an empty cache."""
         complete, samples, text = 0, 0, []
         for i in range(ROUNDS):
             cache = self.tmp / f"cache-{comm.strip('*')}-{i}"
@@ -96,7 +99,7 @@ class FirstSight(live.LiveTest):
         self.assertLessEqual(samples - complete, allowed, text)
 
     def test_many_libraries(self):
-        """In its first second: 300 files, and a frame that is larger than what is copied."""
+        """A program's first second: 300 files, and a frame larger than the copy."""
         library, program = self.tmp / "lib.so", self.tmp / "wide"
         flags = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"]
         subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", library,
@@ -116,7 +119,7 @@ class FirstSight(live.LiveTest):
 
     @live.unittest.skipUnless(RUSTC, "rustc is not installed")
     def test_rustc(self):
-        """All of its run, of a third of a second of CPU: half of it has a frame of 528 KiB."""
+        """A whole run of a third of a second of CPU; half of the time has a frame of 528 KiB."""
         source = self.tmp / "hello.rs"
         source.write_text(RUST)
         self.check_new("rustc", 100, [RUSTC, "--edition", "2021", "-O", "-o", self.tmp / "out",

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 400
 """
-Stacks of samples, frame by frame beside gdb's of the same moment: all are the same, or differ for
-one of a few reasons, which the frames themselves must prove (stops.py).
+Compare the stacks of samples, frame by frame, with gdb's stacks of the same moment: they are
+equal, or differ for one of a few reasons that the frames themselves must prove (stops.py).
 
-The short form stops a program that has all shapes of frames and two of Debian's. The long form
-stops every program of tests/lib/programs.py too, and leaves what it found for docs/unwinding.md.
+The short form stops a program that has all shapes of frames and two of Debian's programs. The long
+form also stops every program of tests/lib/programs.py, and writes its results for
+docs/unwinding.md.
 """
 import collections
 import re
@@ -27,16 +28,16 @@ EACH = 150 if live.LONG else 60  # stops of a program under load
 MIX = 500 if live.LONG else 100
 ALL = "all"
 CHANGES = {
-    # of stripped Go programs gdb knows no frames: skein reads .gopclntab
+    # gdb cannot walk stripped Go programs; skein reads .gopclntab
     GO: replace(GO, comms=("work-go", "work-go-n")),
-    # so that processes live long enough to be held
+    # so that processes live long enough to be stopped
     OPENSSL: replace(OPENSSL, load=OPENSSL.load.replace("-seconds 1 ", "-seconds 600 ")),
 }
 LOADS = [CHANGES.get(p, p) for p in PROGRAMS if p is not NODE]  # gdb cannot walk generated code
 
 
 class Tally:
-    """What came of many stops."""
+    """The results of many stops."""
 
     def __init__(self):
         self.stops = collections.Counter()  # by place

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 400
 """
-What programs may do to whoever walks their stacks: crafted stacks and files, more of everything
-than is good. Work stays bounded, nothing crashes, no name is wrong, every incomplete stack has its
-reason; and a program that runs beside it all keeps its complete stacks.
+Test programs that attack the stack walker: crafted stacks and files, and excessive numbers of
+everything. The work stays bounded, nothing crashes, no name is wrong, every incomplete stack has
+its reason; and another program at the same time keeps its complete stacks.
 """
 import concurrent.futures
 import contextlib
@@ -27,7 +27,7 @@ FLAGS = ("-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-
 FREQUENCY = 999
 SECONDS = 1 if live.LONG else 0.06  # of one attack
 WHOLE = 0.995
-# What code says of its frames that is not true, or that nobody can follow.
+# Reasons for stacks whose code describes its frames wrongly or not at all.
 REASONS = {"too deep", "unreadable stack", "unknown root", "left mapped code", "no unwind table",
            "bad unwind row", "generated code", "longer than the copied stack"}
 ATTACKERS = {"blind", "told", "stays", "sinks", "leaps", "by_rbx", "is_root", "derefs", "circles",
@@ -48,7 +48,7 @@ def kernel_log():
 
 
 def sections(content):
-    """(name, offset, size) of a 64-bit ELF file's."""
+    """Return (name, offset, size) of the sections of a 64-bit ELF file."""
     at = int.from_bytes(content[0x28:0x30], "little")
     count, names = (int.from_bytes(content[i:i + 2], "little") for i in (0x3c, 0x3e))
     heads = [content[at + 64 * i:at + 64 * (i + 1)] for i in range(count)]
@@ -76,17 +76,20 @@ class Hostile(live.LiveTest):
         self.bystander = self.start(self.folder / "bystander", 1000, 20)
 
     def assert_kernel_is_well(self):
-        """No new lines: old ones may be gone, since the kernel keeps only so many."""
+        """
+        Check that the kernel log has no new lines; old ones may be gone, because the log is
+        limited.
+        """
         self.assertEqual([line for line in kernel_log() if line not in self.trouble], [])
 
     def record_during(self, what, cache="", **env):
-        """Record the machine while what() goes on. Without a cache all tables are made."""
+        """Record the machine during what(). Without a cache all tables are made."""
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-cache", cache,
                                env=live.clean_environment(**env))
         what()
         began = time.monotonic()
         trace = self.finish(recording)
-        self.assertLess(time.monotonic() - began, 60)  # it does not go on for ever
+        self.assertLess(time.monotonic() - began, 60)  # the end is bounded
         self.assertNotIn("bad record", trace.done.err)
         self.check_bystander(trace)
         self.assert_kernel_is_well()
@@ -110,7 +113,9 @@ class Hostile(live.LiveTest):
             return list(pool.map(run, commands))
 
     def check_attack(self, trace, stacks, name):
-        """Of the samples that have the attacker: the reason is told, and nobody else is named."""
+        """
+        Check the samples of an attacker: the reason is recorded, and no other function is named.
+        """
         found = completeness(live.SKEIN, trace.path, name)
         self.assertLessEqual({reason for reason, _, _ in found.reasons}, REASONS)
         led = [s for s in stacks if s.process and s.process["comm"] == name
@@ -118,12 +123,13 @@ class Hostile(live.LiveTest):
         self.assertGreater(live.count(led), 10)
         others = {n for s in led for n, kind in zip(s.names, s.kinds)
                   if kind != live.FRAME["KERNEL"]} - ATTACKERS
-        # an address in no code, and generated code, have no name but may be where the thread stood
+        # an address outside code, and generated code, have no name but may be the thread's
+        # location
         self.assertEqual({n for n in others if not n.startswith("[")}, set())
         deepest = max(sum(k != live.FRAME["KERNEL"] for k in s.kinds) for s in led)
         self.assertLessEqual(deepest, 1024)
-        # what is complete was so before the attack; code that says, as the ABI has it, that nobody
-        # called it is believed
+        # complete stacks are from before the attack; code that claims to be a root, as the ABI
+        # defines it, is believed
         if name != "is_root":
             self.assertLess(found.complete, found.samples - live.count(led) + 1, str(found))
 
@@ -147,7 +153,7 @@ class Hostile(live.LiveTest):
 
     @staticmethod
     def damaged(content, kind, rng):
-        """A program whose .eh_frame (and its index) is not what it was."""
+        """Return a program with a damaged .eh_frame (and its index)."""
         broken = bytearray(content)
         for name, at, size in sections(content):
             if name not in (b".eh_frame", b".eh_frame_hdr"):
@@ -164,7 +170,7 @@ class Hostile(live.LiveTest):
         return bytes(broken)
 
     def test_crafted_files(self):
-        """What .eh_frame says is nonsense; whoever runs beside it does not suffer."""
+        """.eh_frame contains nonsense; other programs are not affected."""
         content, rng = (self.folder / "bystander").read_bytes(), random.Random(4)
         commands = []
         for i in range(400 if live.LONG else 40):
@@ -183,7 +189,7 @@ class Hostile(live.LiveTest):
 
     @contextlib.contextmanager
     def changing(self, path):
-        """The file is cut, overwritten, restored and replaced all the time."""
+        """Cut, overwrite, restore and replace the file continuously."""
         content, over, rounds = path.read_bytes(), threading.Event(), [0]
 
         def change():
@@ -209,7 +215,7 @@ class Hostile(live.LiveTest):
             thread.join()
 
     def test_files_that_change_while_they_are_read(self):
-        """Their programs may crash; nobody else may."""
+        """Programs that map the changing file may crash, others may not."""
         library = self.tmp / "lib.so"
         shutil.copy(live.workload("lib/plugin_first.so"), library)
 
@@ -224,7 +230,7 @@ class Hostile(live.LiveTest):
         self.assertNotIn("burn_in_second", names)
 
     def test_forged_build_id(self):
-        """Two programs say that they are the same: tables and names are each one's own."""
+        """Two programs with the same build-id keep their own tables and names."""
         forged = "-Wl,--build-id=0x" + "4e" * 20
         deep = compile_to(self.tmp / "forged-deep", "depth.c", forged)
         odd = compile_to(self.tmp / "forged-odd", "odd.c", forged, "-O1")
@@ -242,7 +248,7 @@ class Hostile(live.LiveTest):
                 self.assertEqual(live.count(right), live.count(stacks))
 
     def test_storm(self):
-        """Processes that are gone at every step of getting to know them."""
+        """Processes may end at every step of their discovery."""
         trace = self.record_during(lambda: self.run_all([[live.workload("storm"), 1.5, 1000]]))
         found = completeness(live.SKEIN, trace.path, "storm")
         self.assertGreater(found.samples, 30)
@@ -250,7 +256,10 @@ class Hostile(live.LiveTest):
         self.assertLess(found.samples - found.complete, mean + 3 * math.sqrt(mean) + 3, str(found))
 
     def check_crowd(self, how, count, least, most_left=0.005):
-        """Everything is told to the walkers while it is made; then stacks are whole."""
+        """
+        Check that the walkers get all data of the crowd while it is created, so that its stacks
+        are complete.
+        """
         trace = self.record_during(lambda: self.assertEqual(self.run_all(
             [[self.folder / "crowd", 0.4, how, count]]), [0]))
         found = completeness(live.SKEIN, trace.path, "crowd")
@@ -271,7 +280,7 @@ class Hostile(live.LiveTest):
         self.check_crowd("processes", 5000, 100)
 
     def test_many_processes_that_were_there(self):
-        """They are read from /proc, before the first sample."""
+        """Existing processes are read from /proc before the first sample."""
         crowd = subprocess.Popen([self.folder / "crowd", "1000", "processes", "5000"],
                                  stdout=subprocess.PIPE)
         self.addCleanup(self.end, crowd)
@@ -282,7 +291,7 @@ class Hostile(live.LiveTest):
         self.assertLess(found.samples - found.complete, 0.005 * found.samples + 3, str(found))
 
     def test_many_libraries(self):
-        """dlopen() and dlclose(), again and again."""
+        """A program calls dlopen() and dlclose() repeatedly."""
         rounds = 20000 if live.LONG else 5000
         libraries = [live.workload(f"lib/plugin_{n}.so") for n in ("first", "second")]
         trace = self.record_during(lambda: self.assertEqual(self.run_all(
@@ -296,14 +305,18 @@ class Hostile(live.LiveTest):
             self.assertEqual(live.count(wrong), 0)
 
     def test_little_memory_for_tables(self):
-        """What does not fit is told, and goes by frame pointers; what fits is complete."""
+        """
+        Tables that do not fit are reported and replaced by frame pointers; stacks of the others
+        are complete.
+        """
         self.start("/usr/bin/python3", "-c", "while True: sorted(range(1000))")
         if shutil.which("node"):
             self.start("node", "-e", "for (;;) 'abc'.match(/b/)")
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-memory", "1M")
         time.sleep(1.5)
         trace = self.finish(recording)
-        # its stacks may be whole for all that: node has frame pointers nearly everywhere
+        # node's stacks may be complete nevertheless, because node has frame pointers nearly
+        # everywhere
         self.assertRegex(trace.done.err, "unwind tables? (was|were) given up")
         self.assertGreater(completeness(live.SKEIN, trace.path).samples, 100)
         self.assert_kernel_is_well()

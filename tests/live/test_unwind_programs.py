@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
 """
-The share of complete stacks of real programs under load, at 999 Hz: at least 99.5 % of each, and
-of the whole machine when they all run at once.
+Test the share of complete stacks of real programs under load, at 999 Hz: at least 99.5 % of each
+program, and of the whole machine when all run at once.
 
-The short form records each for 1.5 s. So that it fails only when something is broken, it allows
-what chance may add to 99.5 %: six sigma of a Poisson count. The long form has ten thousand
-samples where it can, allows nothing, and leaves what it measured for docs/unwinding.md.
+The short form records each program for 1.5 s. In order to fail only for real defects, it allows
+for chance beyond 99.5 %: six sigma of a Poisson count. The long form has ten thousand samples
+where possible and no allowance, and writes its results for docs/unwinding.md.
 """
 import math
 import re
@@ -18,13 +18,13 @@ from programs import PROGRAMS, Loads
 
 SECONDS = 15 if live.LONG else 1.5
 ENOUGH = 10000 if live.LONG else 400  # samples
-TRIES = 3  # recordings, until there are enough
+TRIES = 3  # recordings until there are enough samples
 TARGET = 0.995
 WHOLE = "the whole machine, all of them at once"
 
 
 def allowed(samples):
-    """How many stacks may be incomplete."""
+    """Return how many stacks may be incomplete."""
     mean = samples * (1 - TARGET)
     return mean if live.LONG else mean + 6 * math.sqrt(mean)
 
@@ -36,7 +36,7 @@ class Programs(live.LiveTest):
         cls.addClassCleanup(cls.loads.close)
 
     def add(self, found, trace, program):
-        """The whole recording, or those processes in it that count."""
+        """Add the whole recording, or only the program's processes."""
         if not program:
             found.add(completeness(live.SKEIN, trace.path))
             return
@@ -45,7 +45,9 @@ class Programs(live.LiveTest):
                 found.add(completeness(live.SKEIN, trace.path, row["comm"]))
 
     def measure(self, *programs):
-        """One program, or all that runs beside several, in as many recordings as it takes."""
+        """
+        Measure one program, or the whole machine for several, in as many recordings as needed.
+        """
         found = evidence.Shares()
         for _ in range(TRIES):
             with self.loads.running(*programs):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """
-Stacks of every shape that programs have: through signal handlers, PLT, alloca, deep recursion,
-code without descriptions, vfork and exec, every kind of linking and of C library.
+Test stacks of every shape: through signal handlers, PLT, alloca, deep recursion, code without
+unwind information, vfork and exec, every kind of linking and of C library.
 
-Each program is built as programs are shipped, optimized and without frame pointers, and runs
-twice: with symbols, so that the order of its functions can be seen, and stripped. All of them run
-in one recording for each way in which the kernel side can walk (loops and tail calls; stripped
-ones by loops only), and must come out the same.
+Each program is built in the usual way, optimized and without frame pointers, and runs twice: with
+symbols, which show the order of its functions, and stripped. All run in one recording for each way
+in which the BPF programs can walk (loops and tail calls; stripped programs by loops only), and the
+results must be equal.
 """
 import concurrent.futures
 import dataclasses
@@ -34,13 +34,14 @@ VARIANTS = {"loop": "", "tail-calls": "tail-calls"}
 @dataclasses.dataclass(frozen=True)
 class Shape:
     """
-    name: of the program, at most 13 characters. args come behind the seconds; {dir} is the folder
-    of all programs, {build} that of the build. order: functions that follow one another from the
-    root to the leaf, in all stacks that have the last of them; "*" stands for any. running: it
-    was there before the recording began. Of a new program the first samples are finished from a
-    copy of 64 KiB, which a deep stack or one of two parts does not fit into. objects: sources
-    with flags of their own. undescribed: somebody's code has neither descriptions nor frame
-    pointers; what is known must be right, and end with a reason.
+    A program and its expected stacks. name: of the program, at most 13 characters. args follow the
+    seconds; {dir} is the folder of all programs, {build} that of the build. order: functions that
+    follow one another from the root to the leaf in all stacks that contain the last one; "*"
+    stands for any. running: the program exists before the recording starts; the first samples of a
+    new program are finished from a copy of 64 KiB, which a deep stack, or one of two parts,
+    exceeds. objects: sources with flags of their own. undescribed: some code has neither unwind
+    information nor frame pointers; the known frames must be right, and the stack must end with a
+    reason.
     """
     name: str
     source: str
@@ -114,7 +115,7 @@ SHAPES = (
 
 
 def compile_shape(shape, path):
-    """"" or what the compiler says."""
+    """Compile; return "" or the compiler's output."""
     sources, said = [SOURCES / shape.source], ""
     for number, (source, flags) in enumerate(shape.objects):
         made = path.with_name(f"{shape.name}-{number}.o")
@@ -127,7 +128,7 @@ def compile_shape(shape, path):
 
 
 def build(shape, folder):
-    """With symbols and without. "" or why not."""
+    """Build with symbols and without; return "" or the error."""
     if not shutil.which(shape.compiler):
         return f"no {shape.compiler}"
     path = folder / shape.name
@@ -138,7 +139,7 @@ def build(shape, folder):
 
 
 def follow(stack, order):
-    """Whether the functions of order follow one another somewhere in the stack."""
+    """Return whether the functions of order follow one another somewhere in the stack."""
     parts, at = [], 0
     for name in order:
         if name == "*" or not parts:
@@ -166,7 +167,10 @@ class Shapes(live.LiveTest):
 
     @classmethod
     def copies(cls, folder):
-        """Nobody has seen them, and some will be deleted. Those in other/ are other inodes."""
+        """
+        Copy the programs to new files, some of which will be deleted; those in other/ have other
+        inodes.
+        """
         for to in (folder, folder / "other"):
             to.mkdir()
             for shape in cls.built():
@@ -198,7 +202,7 @@ class Shapes(live.LiveTest):
 
     @classmethod
     def record_shapes(cls, variant):
-        """All of them in one recording, as many at a time as there are CPUs."""
+        """Record all shapes in one recording, as many at a time as there are CPUs."""
         folder = cls.folder / variant
         cls.copies(folder)
         running = [subprocess.Popen(command) for command in cls.commands(variant, True)]
@@ -254,20 +258,22 @@ class Shapes(live.LiveTest):
             self.check_complete(trace, comm)
 
     def test_one_frame_early(self):
-        """Whoever looks whether stacks are complete would see a walker that is not."""
+        """Check that a walker that ends one frame early would be detected as incomplete."""
         whole = self.traces["loop"].path
         early = self.tmp / "early.skein"
         subprocess.run([live.BUILD / "tests/readers/end_early", whole, early], check=True)
         for comm in ("deep50", "deep50-s", "thread", "static", "signal"):
             with self.subTest(comm=comm):
                 found = completeness(live.SKEIN, early, comm)
-                # what has one user frame only, at its very beginning, has none without it
+                # a stack with a single user frame has no user frame left
                 samples = completeness(live.SKEIN, whole, comm).samples
                 self.assertAlmostEqual(found.samples, samples, delta=2 + samples // 100)
                 self.assertEqual(found.complete, 0, str(found))
 
     def check_too_deep(self, trace, comm):
-        """The innermost 1,024 frames are there, and it is told that there are more."""
+        """
+        Check that the innermost 1,024 frames are there, and that the stack is marked as deeper.
+        """
         found = completeness(live.SKEIN, trace.path, comm)
         deep = sum(count for reason, _, count in found.reasons if reason == "too deep")
         self.assertGreater(deep, 0.99 * found.samples, str(found))

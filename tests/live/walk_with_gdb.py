@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs inside gdb: attach to a process, and at each SIGSTOP that it gets write down the stack of the
-thread that got it, as gdb walks it. The signal goes no further: the process never really stops.
-
+Runs inside gdb: attach to a process, and at each SIGSTOP write the stack of the stopped thread, as
+gdb walks it. The signal is not passed on: the process never really stops.
   gdb -batch -x walk_with_gdb.py -ex "python walk_with_gdb(PID, STOPS, 'OUT')"
-
 OUT gets a line "attached"; after a byte from stdin the process runs, and OUT gets a JSON object
-for each stop: tid; time, ns of CLOCK_BOOTTIME, when it had stopped; frames, leaf first, each with
-path (of the mapping), offset (in the file), begins (the function that begins at its pc, if one may)
-and signal (whether it is the frame of one); end, why gdb found no more.
+for each stop: tid; time, ns of CLOCK_BOOTTIME of the stop; frames, leaf first, each with path (of
+the mapping), offset (in the file), begins (the function that may begin at its pc) and signal
+(whether it is a signal frame); end, why gdb found no more frames.
 """
 import json
 import os
@@ -31,7 +29,8 @@ handle all nostop noprint pass
 handle SIGSTOP stop print nopass
 """
 
-# Of one pc: frames that stand for inlined functions and tail calls are gdb's alone.
+# Frames that share the pc of another: gdb shows inlined functions and tail calls as frames, skein
+# does not.
 SHOWN_ONLY = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 FUNCTIONS_ALIGNED = 16  # bytes
 
@@ -47,7 +46,7 @@ def mappings(pid):
 
 
 def place(maps, pc):
-    """(path, offset) of a pc; of memory that is no file, its own address."""
+    """Return (path, offset) of a pc; for memory without a file, the address itself."""
     for start, end, offset, path in maps:
         if start <= pc < end:
             return (path, pc - start + offset) if path else ("", pc)
@@ -55,7 +54,7 @@ def place(maps, pc):
 
 
 def begins(pc):
-    """The function whose first instruction is there: where a signal's handler returns to."""
+    """Return the function whose first instruction is at pc: a signal handler's return address."""
     if pc % FUNCTIONS_ALIGNED:
         return ""
     words = gdb.execute(f"info symbol {pc}", to_string=True).split()
@@ -63,13 +62,13 @@ def begins(pc):
 
 
 def walk(maps):
-    """(frames, why there are no more)"""
+    """Return (frames, why there are no more)."""
     frames, frame, exact = [], gdb.newest_frame(), True
     try:
         while frame:
             kind = frame.type()
             if kind not in SHOWN_ONLY:
-                # what a return address belongs to is the call in front of it
+                # a return address belongs to the call before it
                 path, offset = place(maps, frame.pc() if exact else frame.pc() - 1)
                 exact = kind == gdb.SIGTRAMP_FRAME
                 frames.append({"path": path, "offset": offset, "begins": begins(frame.pc()),
@@ -84,7 +83,7 @@ def walk(maps):
 
 
 def each_stop(count):
-    """The thread that got SIGSTOP, count times or until the process ends."""
+    """Yield the thread that got SIGSTOP, count times or until the process ends."""
     signals = []
     gdb.events.stop.connect(lambda event: signals.append(getattr(event, "stop_signal", None)))
     while count:
@@ -109,4 +108,4 @@ def walk_with_gdb(pid, count, out):
             frames, end = walk(mappings(pid))
             file.write(json.dumps({"tid": tid, "time": stopped, "frames": frames, "end": end})
                        + "\n")
-    os._exit(0)  # the end of its tracer lets the process go, faster than gdb would
+    os._exit(0)  # the kernel releases the process when its tracer ends, faster than gdb would

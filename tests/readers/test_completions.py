@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bash, zsh and fish themselves offer with the scripts of `skein completions`."""
+"""Test the completions that bash, zsh and fish offer with the scripts of `skein completions`."""
 import fcntl
 import os
 import pathlib
@@ -22,13 +22,13 @@ COMMANDS = re.findall(r"^  ([a-z]+) +\S", output("--help").decode().split("?\n\n
 
 
 def options_of(command):
-    """Every option that the help of a command shows."""
+    """Return every option that the help of a command shows."""
     text = output(command, "--help").decode()
     return set(re.findall(r"^(?:  -\w, |      )(--[a-z-]+)", text, re.M))
 
 
 class Shell:
-    """A folder with two traces, a text and a folder in it, and the script of a shell."""
+    """A shell with its script, in a folder with two traces, a text file and a folder."""
 
     def __init__(self, name):
         if not shutil.which(name):
@@ -50,7 +50,7 @@ class Bash(Shell):
         super().__init__("bash")
 
     def offers(self, line):
-        """Completes the last word; bash itself cuts words at = and so does this."""
+        """Complete the last word; bash splits words at '=', and so does this method."""
         words = []
         for word in line.split(" "):
             words += [part for part in re.split("(=)", word) if part] or [""]
@@ -97,7 +97,7 @@ print -r -- "[end]" >>%(folder)s/offers
 
 
 class Zsh(Shell):
-    """One shell on a terminal; what it offers goes to a file, and a mark tells the end."""
+    """A shell on a terminal; it writes its offers to a file, followed by a mark."""
 
     def __init__(self):
         super().__init__("zsh")
@@ -119,7 +119,7 @@ class Zsh(Shell):
         os.write(self.terminal, text.encode())
 
     def wait(self):
-        """What stands in the file before the next mark."""
+        """Return the part of the file before the next mark."""
         end = time.monotonic() + LIMIT
         file = self.path / "offers"
         while time.monotonic() < end:
@@ -146,7 +146,9 @@ class Zsh(Shell):
 
 
 class Offers:
-    """What all three offer; zsh and fish put a = behind an option, or leave short ones out."""
+    """
+    Offers that all three shells share; zsh and fish add '=' to an option, or omit short options.
+    """
     shell = None
 
     @classmethod
@@ -225,7 +227,10 @@ class BashTest(Offers, unittest.TestCase):
         self.assertIn("notes.txt", self.offers("skein record --event=all cat no"))
 
     def test_at_a_terminal(self):
-        """A TAB in a real line of bash: the only trace that fits is put in, its blank escaped."""
+        """
+        A TAB in a real command line of bash inserts the only matching trace, with its blank
+        escaped.
+        """
         pid, terminal = pty.fork()
         if not pid:
             os.chdir(self.it.work)
@@ -237,7 +242,7 @@ class BashTest(Offers, unittest.TestCase):
             os.write(terminal, b"skein report tw\t\n")
             shown = b""
             while b"<two words.skein>" not in shown:
-                shown += os.read(terminal, 4096) # the runner's time limit ends it
+                shown += os.read(terminal, 4096) # the runner's time limit ends this loop
         finally:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)

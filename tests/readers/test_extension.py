@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""skein.so in SQLite's shell and in Python: what it gives, what it refuses, what it withstands."""
+"""Test skein.so in SQLite's shell and in Python: its results, its errors, and hostile traces."""
 import contextlib
 import pathlib
 import random
@@ -25,7 +25,7 @@ class Cases(unittest.TestCase):
         return make_scene(self.folder / f"{name}.skein", name)
 
     def change(self, path, *statements):
-        """With any SQLite, as whoever wants to harm would."""
+        """Change a trace with plain SQLite, as an attacker could."""
         with contextlib.closing(sqlite3.connect(path)) as database:
             for statement in statements:
                 database.execute(*statement if isinstance(statement, tuple) else (statement,))
@@ -77,7 +77,7 @@ class TablesTest(Cases):
             self.assertEqual(rows, [{"n": 100}])
 
     def test_a_new_file_under_an_old_name(self):
-        """What was found in an attached trace is forgotten when it may be another one."""
+        """Data cached for an attached trace are dropped when the trace may be another one."""
         scene, python = self.scene(), self.scene("python")
         sql = "SELECT count(*) AS n FROM sample('{0}') AS s JOIN stack('{0}') AS k ON k.id = s.stack"
         both = [by_skein(sql.format("main"), trace) for trace in (scene, python)]
@@ -102,7 +102,7 @@ class SeveralTracesTest(Cases):
                                          traces=traces), expected)
 
     def test_not_named(self):
-        """A view of the second trace would be asked of the first one's samples."""
+        """A view of the second trace would query the first trace's samples."""
         traces = [self.scene(), self.scene("python")]
         for sql in ("SELECT * FROM sample", "SELECT * FROM before.sample",
                     "SELECT * FROM before.hottest", "SELECT * FROM hottest",
@@ -141,7 +141,7 @@ class SeveralTracesTest(Cases):
 
 class DamageTest(Cases):
     def damaged(self, kind):
-        """One of its chunks holds zeros now."""
+        """Return a trace in which one chunk holds zeros."""
         trace = self.scene()
         records = by_skein(f"SELECT max(id) AS id, records FROM chunk WHERE kind = '{kind}'",
                            trace)[0]
@@ -175,7 +175,7 @@ class DamageTest(Cases):
 
 
 class HostileTest(Cases):
-    """Whatever a file says, the program that asks goes on."""
+    """Whatever a file contains, the calling program continues."""
     ASK = ("SELECT skein_skip_damage(1)",
            *(f"SELECT count(*), sum(x.rowid) FROM {stream} AS x" for stream in STREAMS),
            "SELECT count(parent) FROM sample LEFT JOIN stack ON stack.id = stack",
@@ -197,14 +197,14 @@ class HostileTest(Cases):
                 withstand(trace, *self.ASK)
 
     def test_tables_of_our_names(self):
-        """They stand before ours, and are nothing but tables."""
+        """A file's own tables take precedence over skein's streams, and are ordinary tables."""
         trace = self.change(self.scene(), "CREATE TABLE sample(time)",
                             "INSERT INTO sample VALUES ('mine')")
         for ask in WAYS:
             self.assertEqual(ask("SELECT * FROM sample", traces=[trace]), [{"time": "mine"}])
 
     def test_chunk_that_is_a_view_of_itself(self):
-        """Reading it would read the stream that reads it, and so on."""
+        """Reading this chunk would read the stream that reads the chunk, without end."""
         trace = self.scene()
         self.change(trace, "PRAGMA legacy_alter_table = ON", "ALTER TABLE chunk RENAME TO old",
                     "CREATE VIEW chunk AS SELECT id, kind, lane_group, time, \"end\", records,"

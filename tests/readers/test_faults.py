@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-Single calls fail (out of memory, unreadable, disk full) while a trace is read, shown and exported:
-exit status 1, words that say why, no half-written file, nothing left behind. Or the failure does
-no harm, and the output is that of every day.
+Test that single calls may fail (out of memory, read error, disk full) while a trace is read, shown
+and exported: exit status 1, a message with the reason, no partial file, nothing left behind; or
+the failure does no harm, and the output is the usual one.
 """
 import os
 import pathlib
@@ -19,18 +19,18 @@ import traces # noqa: E402
 
 LONG = os.environ.get("SKEIN_LONG") == "1"
 KINDS = ("memory", "mmap", "open", "read", "write", "file", "name", "descriptor")
-MOST = 15 # sites of a kind, in the short form
+MOST = 15 # sites of a kind in the short form
 OLD = b"what was there before"
 
 
 def formats():
-    """All that export knows, by the words of its own complaint."""
+    """Return all export formats, from the error message for an unknown one."""
     said = traces.skein("export", "-f", "no-such-format", check=False).stderr.decode()
     return re.search(r"there are: (.*)", said)[1].split(", ")
 
 
 class Case:
-    """One command: of all its runs, those that were not as they should be."""
+    """One command, and those of its runs that went wrong."""
 
     def __init__(self, trace, args):
         self.trace, self.args, self.to_file = trace, args, "OUT" in args

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope, Firefox, perf script and JSON: every format says the same, and others read it."""
+"""
+Test speedscope, Firefox, perf script and JSON: all formats agree, and other programs read them.
+"""
 import collections
 import gzip
 import itertools
@@ -45,7 +47,10 @@ NOT_IDLE = ("from sample x left join event e on x.event = e.id "
 
 
 def plain(frames):
-    """Frames as perf script's text says them: no name has an offset, which readers cut off."""
+    """
+    Return the frames as perf script's text shows them: no name contains an offset, which readers
+    cut off.
+    """
     return tuple(frame.lstrip().replace("+0x", "_0x") or "[unknown]" for frame in frames)
 
 
@@ -76,7 +81,7 @@ class Formats(unittest.TestCase):
         cls.folder.cleanup()
 
     def each(self):
-        """The name of each trace, which a failure tells."""
+        """Yield the name of each trace, which failures then show."""
         for name in self.traces:
             self.longMessage = True
             self.current = name
@@ -92,7 +97,7 @@ class Formats(unittest.TestCase):
         return self.file(name, form).read_bytes()
 
     def true(self, name):
-        """What is in the trace, by its own tables: samples and weight of each event."""
+        """Return the content of the trace by its own tables: samples and weight of each event."""
         rows = json.loads(output("query", "--json", self.traces[name],
                                  "select e.name event, count(*) n, sum(x.weight) w " + NOT_IDLE +
                                  " group by 1"))
@@ -106,7 +111,7 @@ class Formats(unittest.TestCase):
             said = formats.read_json(self.read(name, "json"))
             for event, (n, w) in true.items():
                 event = event or "[unknown]"
-                # an event that the trace has lost is there without a name
+                # an event that the trace has lost has no name
                 total = [said.total(i, event) or said.total(i, "") for i in (0, 1)]
                 self.assertEqual(total, [n, w], event)
             for form, reader in (("json", formats.read_json), ("firefox", formats.read_firefox),
@@ -125,12 +130,15 @@ class Formats(unittest.TestCase):
             rows = re.findall(r"^ +(\d+(?: +\d+)*): [\d ]+$", text, re.M)
             values = [sum(column) for column in zip(*[map(int, row.split()) for row in rows])]
             true = self.true(name)
-            # samples and weights in turn, of one event after the other
+            # samples and weights in turn, one event after another
             self.assertEqual(sum(values[0::2]), sum(row[0] for row in true.values()))
             self.assertEqual(sum(values[1::2]), sum(row[1] for row in true.values()))
 
     def test_stacks(self):
-        """The same stacks with the same weights in all formats that show each of them."""
+        """
+        All formats that show stacks show the same stacks, and the same weights if they show
+        weights.
+        """
         for name in self.each():
             said = formats.read_json(self.read(name, "json"))
             firefox = formats.read_firefox(self.read(name, "firefox"))
@@ -171,7 +179,7 @@ class Formats(unittest.TestCase):
                           ("cpu-clock", "cycles:u", " 77 evil?#:?[31m ", "[unknown]")])
 
     def test_threads_stand_one_after_the_other(self):
-        """In speedscope: each once, in the order of time, as in perf script's text."""
+        """speedscope shows each thread once, in the order of time, as in perf script's text."""
         shown = formats.strict_json(self.read("scene", "speedscope"))
         names = [frame["name"] for frame in shown["shared"]["frames"]]
         for profile in shown["profiles"]:
@@ -236,7 +244,7 @@ class Formats(unittest.TestCase):
         sites = ("select c.id, c.parent_id parent, f.name from stack_profile_callsite c "
                  "join stack_profile_frame f on c.frame_id = f.id order by c.id")
         for name in self.each():
-            if name in ("empty", "scene"): # of which all is in "mixed"
+            if name in ("empty", "scene"): # "mixed" contains all of these
                 continue
             said = formats.read_json(self.read(name, "json")).by_frames(0)
             for form, change in (("firefox.gz", lambda frames: frames), ("perf-script", plain)):
@@ -263,12 +271,15 @@ class Formats(unittest.TestCase):
             said = log.read_text() if log.exists() else ""
 
     def ask_profiler(self, file, *questions):
-        """What the command line of the Firefox Profiler says of a file, question by question."""
+        """
+        Return the answers of the Firefox Profiler's command line about a file, question by
+        question.
+        """
         sessions = pathlib.Path(tempfile.mkdtemp(dir=self.home))
         env = {**os.environ, "HOME": str(self.home), "NODE_NO_WARNINGS": "1",
                "PROFILER_CLI_SESSION_DIR": str(sessions)}
-        # In the foreground, and asked when it is ready: its own "load" gives up after half a
-        # second, and a question that comes too early takes the session for a dead one.
+        # Run it in the foreground, and ask when it is ready: its own "load" gives up after half a
+        # second, and a question that is too early makes it take the session for a dead one.
         reader = subprocess.Popen([NODE, PROFILER, "--daemon", file, "--session", "test"], env=env,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -290,7 +301,7 @@ class Formats(unittest.TestCase):
             self.file("scene", "firefox.gz"), ("profile", "info"), ("thread", "samples"),
             ("thread", "select", "t-7"), ("thread", "markers"))
         self.assertIn("lost: 7 ring full, 7 not delivered", info)
-        # the first sample of a thread has none before it
+        # the first sample of a thread has no predecessor
         self.assertRegex(info, r"worker 3 \[tid 100\] - 390\.000ms")
         self.assertIn("/usr/bin/worker!main - total: 400ms (100.0%)", samples)
         self.assertIn("[kernel]!ext4_file_write_iter - self: 50ms (12.5%)", samples)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inlined functions and lines, address by address, against binutils' and LLVM's addr2line."""
+"""Test inlined functions and lines, address by address, against binutils' and LLVM's addr2line."""
 import os
 import pathlib
 import random
@@ -147,21 +147,21 @@ def sections(path):
 
 def alike(chain):
     """
-    As tools can be compared: the outermost function is named after its symbol by some, and folders
-    are told in several ways.
+    Reduce a chain to the parts that tools agree on: some tools name the outermost function after
+    its symbol, and they show folders differently.
     """
     lines = [os.path.basename(line) for _, line in chain]
     return [name for name, _ in chain[:-1]], lines
 
 
 class Program:
-    """An ELF file: where its code is, and what tools say of addresses."""
+    """An ELF file: its code ranges, and the answers of tools for addresses."""
 
     def __init__(self, path, named=None):
         self.path = pathlib.Path(path)
         loads = re.findall(r"LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", run("readelf", "-lW", path))
         self.loads = [tuple(int(n, 16) for n in l) for l in loads]
-        # padding between functions belongs to none of them: tools differ about it
+        # padding between functions belongs to none of them, and tools differ about it
         symbols = re.findall(r"^ +\d+: (\w+) +(\w+) FUNC ",
                              run("readelf", "-sW", named or path), re.M)
         self.functions = sorted({(int(a, 16), int(s, 0)) for a, s in symbols if int(s, 0)})
@@ -193,14 +193,14 @@ class Program:
 
 
 def plain(line):
-    """file:line, without columns and discriminators."""
+    """Return file:line without columns and discriminators."""
     line = re.sub(r" \(discriminator \d+\)$", "", line)
     line = re.sub(r"^(.*:\d+):\d+$", r"\1", line)
     return re.sub(r":\?$", ":0", line)
 
 
 def chains(text):
-    """Of each address: a list of (function, file:line), the innermost first."""
+    """Return for each address a list of (function, file:line), the innermost first."""
     made = []
     for part in re.split(r"^0x[0-9a-f]+\n", text, flags=re.M)[1:]:
         lines = part.splitlines()
@@ -224,9 +224,9 @@ class Against(Home):
 
     def check(self, program, files=(), inlined=0.2, same=0.995):
         """
-        Chains with all their lines as others see them. Each of the others has its own slips (of
-        DWARF 5's numbers of files, of units without a table of addresses), so one that agrees is
-        enough; but where both do with each other, so must we.
+        Compare whole chains with those of the other tools. Each of these has errors of its own
+        (file numbers of DWARF 5, units without an address table), so agreement with one is enough;
+        but where both agree with each other, skein must agree, too.
         """
         addresses = program.addresses()
         ours = program.ours(addresses, *files)
@@ -285,7 +285,7 @@ class Against(Home):
                 self.assertEqual(Program(packed).ours(Program(made).addresses()), plain_chains)
 
     def separate(self, made):
-        """A stripped copy with a link to its debug file."""
+        """Make a stripped copy with a link to its debug file."""
         debug, stripped = self.home / "program.debug", self.home / "stripped"
         run("objcopy", "--only-keep-debug", made, debug)
         run("objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", made, stripped)
@@ -299,7 +299,7 @@ class Against(Home):
         with self.assertRaisesRegex(AssertionError, "wants debug 1"):
             program.ours(program.addresses())
         self.assertEqual(program.ours(program.addresses(), debug), expected)
-        # that of another program is not believed
+        # a debug file of another program is rejected
         other = self.build("gcc", "other.c", C.replace("31", "30"), "-O2", "-g", out="other")
         with self.assertRaisesRegex(AssertionError, "wants debug 1"):
             program.ours(program.addresses(), other)
@@ -314,11 +314,11 @@ class Against(Home):
         self.assertIn(".gnu_debugaltlink", sections(programs[0]))
         program = Program(programs[0])
         self.assertEqual(program.ours(program.addresses(), "-", common), expected)
-        # without it there are lines all the same, and it is told
+        # without it lines are still found, and the missing file is reported
         found = program.ours(program.addresses())
         self.assertIn("wants common 1", program.told)
         self.assertEqual([[l for _, l in c] for c in found], [[l for _, l in c] for c in expected])
-        # another file does not belong to it
+        # another file is rejected
         program.ours(program.addresses(), "-", programs[1])
         self.assertIn("wants common 1", program.told)
 
@@ -335,7 +335,7 @@ class Against(Home):
             raise AssertionError(run_reader.stderr.decode())
 
     def test_skein(self):
-        """A program of many units, whose functions call each other all through."""
+        """A program of many units whose functions call each other across units."""
         self.check(Program(BUILD / "skein"))
 
     def test_libc(self):

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Debugging information made to harm: its reader ends in time and memory, and goes on."""
+"""
+Test malicious debugging information: its reader stays within time and memory limits, and
+continues.
+"""
 import os
 import pathlib
 import re
@@ -20,7 +23,7 @@ MEMORY = 256 << 20
 CODE = 0x1000
 SIZE = 0x1000
 
-# Tags, attributes, forms.
+# DWARF tags, attributes and forms.
 UNIT, SUBPROGRAM, INLINED, BLOCK = 0x11, 0x2e, 0x1d, 0x0b
 SIBLING, NAME, STATEMENTS, LOW, HIGH, ORIGIN, CALL_LINE, RANGES = (
     0x01, 0x03, 0x10, 0x11, 0x12, 0x31, 0x59, 0x55)
@@ -36,7 +39,9 @@ def leb(n):
 
 
 def abbreviations(*lists):
-    """Of each: tag, whether it has children, and (attribute, form)."""
+    """
+    Encode abbreviations: for each its tag, whether it has children, and (attribute, form) pairs.
+    """
     out = b""
     for code, (tag, children, attributes) in enumerate(lists, 1):
         out += leb(code) + leb(tag) + bytes([children])
@@ -47,12 +52,12 @@ def abbreviations(*lists):
 
 
 def unit(entries, length=None):
-    """DWARF 4."""
+    """Encode a unit of DWARF 4."""
     body = struct.pack("<HIB", 4, 0, 8) + entries
     return struct.pack("<I", len(body) if length is None else length) + body
 
 
-HEAD = 11 # bytes of that before the first entry
+HEAD = 11 # bytes of a unit before its first entry
 ROOT = (UNIT, 1, [(LOW, ADDR), (HIGH, DATA8)])
 FUNCTION = (SUBPROGRAM, 1, [(NAME, STRING), (LOW, ADDR), (HIGH, DATA8)])
 
@@ -66,7 +71,7 @@ def function(name=b"f"):
 
 
 def make(path, sections, compressed=()):
-    """An ELF file with a segment of code and these sections."""
+    """Make an ELF file with a segment of code and the sections."""
     names, at = b"\0", CODE + SIZE
     headers, bodies = [bytes(64)], b""
     for name, data in sections.items():
@@ -110,7 +115,7 @@ def origins_in_a_circle():
 
 
 def deep():
-    """Three hundred thousand scopes in each other, all of which hold the address."""
+    """Three hundred thousand nested scopes that all contain the address."""
     abbrev = abbreviations(ROOT, FUNCTION, (BLOCK, 1, [(LOW, ADDR), (HIGH, DATA8)]))
     block = leb(3) + struct.pack("<QQ", CODE, SIZE)
     return {".debug_abbrev": abbrev,
@@ -118,7 +123,7 @@ def deep():
 
 
 def functions_in_functions():
-    """Many functions on every level, so that looking for them may take a square of time."""
+    """Many functions on every level, which may make a search take quadratic time."""
     abbrev = abbreviations(ROOT, FUNCTION)
     return {".debug_abbrev": abbrev,
             ".debug_info": unit(root() + function() * 100000 + bytes(100001))}
@@ -150,7 +155,7 @@ def huge_advance():
 
 
 def endless_lines():
-    """Eight million rows out of as many bytes: far more memory than the file takes."""
+    """Eight million rows from as many bytes: far more memory than the size of the file."""
     set_address = b"\0\x09\x02" + struct.pack("<Q", CODE)
     return with_lines(set_address + b"\x14" * 8000000 + b"\0\1\1")
 
@@ -185,12 +190,15 @@ CASES = [origins_in_a_circle, deep, functions_in_functions, siblings_backwards, 
 
 class Hostile(Home):
     def ask(self, *files, memory=MEMORY, offsets=range(CODE, CODE + SIZE, 64)):
-        """By name of file: (status, needed, asked, found); and how often the worker was lost."""
+        """
+        Query the files; return {name: (status, needed, asked, found)}, and how often the worker
+        was lost.
+        """
         done = subprocess.run([WORKER, str(memory), *map(str, files)], timeout=200, check=True,
                               input="\n".join("%x" % o for o in offsets).encode(),
                               capture_output=True)
         text = done.stdout.decode()
-        # whatever they ask for, they do not get
+        # no file makes the worker exceed its limit
         resident = int(re.search(r"^resident (\d+)$", text, re.M)[1]) << 10
         self.assertLess(resident, memory + (32 << 20))
         made = {pathlib.Path(m[5]).name: tuple(map(int, m.groups()[:4]))
@@ -198,7 +206,10 @@ class Hostile(Home):
         return made, int(re.search(r"^restarts (\d+)$", text, re.M)[1])
 
     def test_what_is_made_is_understood(self):
-        """Else the others would be refused for another reason than theirs."""
+        """
+        The generated files are valid; otherwise the others would be rejected for a different
+        reason.
+        """
         made, restarts = self.ask(make(self.home / "good", good()))
         self.assertEqual(made["good"][0], 0)
         self.assertEqual(made["good"][3], made["good"][2])
@@ -211,7 +222,7 @@ class Hostile(Home):
                 began = time.monotonic()
                 bad = make(self.home / case.__name__, case())
                 made, restarts = self.ask(bad, fine)
-                # the next one is answered as if nothing had been
+                # the next file is read normally
                 self.assertEqual(made["fine"][0], 0)
                 self.assertEqual(made["fine"][3], made["fine"][2])
                 self.assertIn(case.__name__, made)
@@ -231,7 +242,7 @@ class Hostile(Home):
                 self.assertEqual(restarts, 0)
 
     def test_a_bomb(self):
-        """A thousand times as large as the file, and within what is allowed."""
+        """A section a thousand times as large as the file, within the limit."""
         bad = make(self.home / "bomb", {".debug_abbrev": good()[".debug_abbrev"],
                                         ".debug_info": packed(100 << 20, bytes(100 << 20))},
                    (".debug_info",))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make install and make uninstall: what lies where, and that nothing stays."""
+"""Test make install and make uninstall: the installed files, and that none stays."""
 import os
 import pathlib
 import re
@@ -19,7 +19,7 @@ class InstallTest(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
 
     def make(self, target, root=None, **variables):
-        """-o all: what is tested is built, and is not built anew."""
+        """Run make. -o all: the tested program is built already and must not be rebuilt."""
         words = [f"{name}={value}" for name, value in variables.items()]
         subprocess.run(["make", "-s", "-o", "all", f"O={BUILD}", f"DESTDIR={root or self.root}",
                         *words, target], cwd=ROOT, check=True, timeout=LIMIT,
@@ -70,7 +70,7 @@ class InstallTest(unittest.TestCase):
         for page in pages:
             for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
                 target = pathlib.Path(os.path.normpath(page.parent / link))
-                if docs in target.parents: # else of the sources
+                if docs in target.parents: # otherwise a link in the sources
                     self.assertTrue(target.exists(), f"{page.name}: {link}")
 
     def test_same_again(self):

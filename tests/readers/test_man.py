@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages: clean for mandoc and groff, and complete when they are shown."""
+"""Test the manual pages: accepted by mandoc and groff, and complete when shown."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ def page(*command, **environment):
 
 
 def filter_through(tool, text):
-    """Through a formatter; its output and what it complains of."""
+    """Run a formatter; return its output and its messages."""
     done = subprocess.run(tool, input=text, capture_output=True, timeout=LIMIT, check=False,
                           env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
     return done.stdout.decode(), done.stderr.decode()
@@ -68,7 +68,7 @@ class ManTest(unittest.TestCase):
         self.assertEqual(first, page("record", SOURCE_DATE_EPOCH="86400", TZ="Asia/Tokyo"))
 
     def test_roff_has_no_word_of_ours(self):
-        """No line is taken for a request: those that begin with a dot are ours."""
+        """No text is taken for a request: lines that begin with a dot are skein's own."""
         known = {"TH", "SH", "SS", "TP", "PP", "BR", "B", "br", "nf", "fi", "RS", "RE", "\\\""}
         for command in PAGES:
             text = page(*command).decode()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many traces as one: the merged trace says what they say, each on its own, added up."""
+"""Test merged traces: a merged trace has the sum of the data of its parts."""
 import collections
 import json
 import pathlib
@@ -16,14 +16,14 @@ import formats
 import trace_processor
 from traces import BUILD, LIMIT, make_scene, output, skein
 
-LATER = 500_000_000 # ns by which the clock of the second host is ahead in UTC
+LATER = 500_000_000 # ns by which the second host's clock is ahead in UTC
 PLAIN_FORMATS = ("folded", "pprof", "json", "speedscope", "firefox", "perf-script")
 ENTITIES = ("host", "event", "process", "thread", "lane", "name", "mapping", "function", "frame")
 STREAMS = ("stack", "sample", "slice", "edge", "span", "counter")
 
 
 def edit(path, *statements):
-    """Change a trace by SQL; each is text or (text, parameters)."""
+    """Change a trace by SQL; each statement is text or (text, parameters)."""
     db = sqlite3.connect(path)
     for statement in statements:
         db.execute(*([statement] if isinstance(statement, str) else statement))
@@ -32,7 +32,7 @@ def edit(path, *statements):
 
 
 def add(*profiles):
-    """Sums of several {key: [count, weight]}."""
+    """Add up several {key: [count, weight]}."""
     total = collections.Counter()
     for found in profiles:
         for (_, frames), (count, weight) in found.items():
@@ -60,7 +60,7 @@ class Merge(unittest.TestCase):
 
     @classmethod
     def on_another_host(cls, name):
-        """The same recording by another machine, which booted later."""
+        """Make the same recording of another machine, which booted later."""
         path = cls.home / f"{name}-2.skein"
         shutil.copy(cls.traces[name], path)
         edit(path, ("update host set hostname = 'db-2', machine_id = 'n', boot_id = 'c', "
@@ -149,7 +149,7 @@ class Merge(unittest.TestCase):
         first = self.sql(merged, "select min(x.time) t from sample x join thread t on "
                          "x.thread = t.id join process p on t.process = p.id where p.host = 2")
         self.assertEqual(first[0]["t"], hosts[1]["start"])
-        # --from and --to count from the first beginning
+        # --from and --to count from the earliest start
         cut = formats.read_json(output("export", merged, "-f", "json", "--to", "490ms"))
         own = formats.read_json(output("export", self.traces["scene"], "-f", "json", "--to",
                                        "490ms"))
@@ -159,7 +159,7 @@ class Merge(unittest.TestCase):
         later = self.home / "later.skein"
         shutil.copy(self.traces["scene"], later)
         edit(later, "update host set start = start + 10000000000, \"end\" = \"end\" + 10000000000, "
-             "realtime_offset = realtime_offset + 7") # measured anew
+             "realtime_offset = realtime_offset + 7") # measured again
         merged = self.merge("scene", later)
         self.assertNotIn("warning", self.said)
         (host,) = self.sql(merged, "select * from host")
@@ -202,7 +202,7 @@ class Merge(unittest.TestCase):
 
     @staticmethod
     def sched(trace):
-        """What each program did; what nobody tells of is longer in a merged trace."""
+        """Return the times of each program; unknown time is longer in a merged trace."""
         made = json.loads(output("report", "--json", "--sched", "--by", "thread", trace))["sched"]
         rows = collections.defaultdict(collections.Counter)
         for row in made["threads"]:
@@ -214,7 +214,7 @@ class Merge(unittest.TestCase):
         return rows
 
     def test_lanes_of_hosts_at_one_time_look_like_their_own(self):
-        """The pyramid is painted anew: a host's CPUs look as they did in its own trace."""
+        """The pyramid is computed again: a host's CPUs look as in the host's own trace."""
         other = self.home / "same-time.skein"
         shutil.copy(self.traces["sched-2"], other)
         edit(other, ("update host set realtime_offset = realtime_offset - ?", (LATER,)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
-"""The Debian package: built, checked, installed in the smallest Debian, used there, and removed.
-
-Of what is built already; with SKEIN_LONG from the sources, as Debian builds it.
+"""
+Test the Debian package: built, checked, installed in a minimal Debian, used there, and removed.
+The package is made from the existing build; with SKEIN_LONG from the sources, as Debian builds it.
 """
 import gzip
 import os
@@ -20,7 +20,7 @@ LONG = "SKEIN_LONG" in os.environ
 BUILD_LIMIT = 3000 if LONG else 240 # s
 COMMANDS = re.search(r"^commands: +(.*)$", output("--version").decode(), re.M)[1].split()
 
-# What dpkg writes for itself.
+# Files that dpkg writes for itself.
 DPKG_OWN = re.compile(r"var/(lib/dpkg|log|cache/(ldconfig|debconf)|lib/pam)/|etc/ld\.so\.cache$")
 
 
@@ -98,7 +98,7 @@ class PackageTest(unittest.TestCase):
 
     @staticmethod
     def files(root):
-        """All that there is, without what dpkg notes."""
+        """Return all files except those that dpkg writes."""
         found = set()
         for folder, folders, names in os.walk(root):
             inside = os.path.relpath(folder, root)
@@ -125,7 +125,7 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(rows, "100\n")
         page = root / "usr/share/man/man1/skein-record.1.gz"
         self.assertIn(b"SKEIN-RECORD", gzip.decompress(page.read_bytes()))
-        (root / "var/cache/skein").mkdir() # as a recording makes it
+        (root / "var/cache/skein").mkdir() # as made by a recording
         (root / "var/cache/skein/table").touch()
         inside("dpkg", "--purge", "skein")
         for name in ("skein.deb", "tmp/scene.skein"):

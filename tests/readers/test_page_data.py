@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The data in a flame graph page, read without a browser: it adds up to what folded stacks say."""
+"""Test the data in a flame graph page without a browser: the sums equal those of folded stacks."""
 import base64
 import collections
 import json
@@ -15,7 +15,7 @@ from traces import make_scene, output
 
 
 def column(text):
-    """Varints in base64."""
+    """Decode base64 varints."""
     values, value, shift = [], 0, 0
     for byte in base64.b64decode(text, validate=True):
         value |= (byte & 127) << shift
@@ -39,7 +39,7 @@ def deltas(text):
 
 
 class Page:
-    """Stacks with their samples and weights, by event."""
+    """The stacks of a page with their samples and weights, by event."""
 
     def __init__(self, html):
         script = rb'<script id="data" type="application/json">\n(.*?)</script>'
@@ -102,7 +102,7 @@ class PageData(unittest.TestCase):
                          lines["kthreadd", "kthread"])
 
     def test_stacks(self):
-        """Names that nothing has to be changed in: every stack is the same."""
+        """For names that need no change, every stack is the same."""
         page, lines = self.both("flames")
         for event in page.events:
             said = collections.Counter({stack[1:]: count for stack, count in lines.items()

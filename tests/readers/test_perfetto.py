@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
-"""Perfetto's trace processor reads what skein exports, and says the same as skein does."""
+"""Test that Perfetto's trace processor reads skein's export and agrees with skein."""
 import collections
 import json
 import os
@@ -39,7 +39,7 @@ BOUNDS = "select trace_start() start, trace_end() end"
 
 
 def stacks_of(sites):
-    """The names of each site's frames from the root on."""
+    """Return the names of each site's frames from the root on."""
     by_id = {site["id"]: site for site in sites}
 
     def names(number):
@@ -73,7 +73,7 @@ PYTHON = """select f.name, m.name mapping, s.source_file file, s.line_number lin
 
 @unittest.skipIf(MISSING, MISSING)
 class Python(Traces):
-    """Python's frames: their names, files and lines, and what stands between them."""
+    """Python frames: their names, files and lines, and the frames between them."""
     def said(self, *args):
         trace, out = self.home / "python.skein", self.home / "python.pftrace"
         make_scene(trace, "python")
@@ -107,7 +107,7 @@ class Python(Traces):
 
 @unittest.skipIf(MISSING, MISSING)
 class Scene(Traces):
-    """The timeline's scene: all that there is is known."""
+    """The scene of the timeline, in which everything is known."""
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -119,7 +119,7 @@ class Scene(Traces):
         cls.sites, cls.stacks = sites, stacks_of(sites)
 
     def states_of(self, name):
-        """Those that take time, in the scene's units and rounded."""
+        """Return the states that take time, in the scene's units, rounded."""
         rows = [(round(row["ts"] / UNIT - 100, 3), round(row["dur"] / UNIT, 3), row["state"],
                  row["waker"]) for row in self.states if row["name"] == name]
         return [row for row in rows if row[1]]
@@ -145,7 +145,7 @@ class Scene(Traces):
         for row in rows:
             tid = MADE_UP if row["state"] == 9 else row["tid"] or 0
             one = [row["time"], row["end"], row["cpu"], tid]
-            # taking another name is no switch, here
+            # a new name is no switch here
             if goes_on:
                 ours[-1][1] = one[1]
             else:
@@ -153,7 +153,7 @@ class Scene(Traces):
             goes_on = row["left"] == 1
         theirs = [[row["ts"], row["ts"] + row["dur"], row["cpu"], min(row["tid"], MADE_UP)]
                   for row in self.slices if row["dur"] > 1]
-        # the reader parts what is lost where threads become unknown, within a ns
+        # the reader splits lost time, within a ns, where threads become unknown
         theirs = [[row[0] // 10 * 10, *row[1:]] for row in theirs]
         self.assertEqual(theirs, ours)
 
@@ -179,7 +179,7 @@ class Scene(Traces):
             (60, 5, "R", "once more"), (65, 15, "Running", None), (80, 20, "S", None)])
 
     def test_who_dies_first(self):
-        """The first thread of a process, and the others are still there."""
+        """The leader of a process dies first, and the other threads are still there."""
         self.assertEqual(self.states_of("leader"), [
             (81, 1, "R", "again"), (82, 1, "Running", None), (83, 17, "X", None)])
         self.assertEqual(self.states_of("member"), [
@@ -190,7 +190,7 @@ class Scene(Traces):
             (0, 53, "S", None), (53, 1, None, None), (54, 46, "X", None)])
 
     def test_interrupts_wake_and_never_run(self):
-        """The thread that an interrupt comes upon is not the waker."""
+        """The thread that an interrupt interrupts is not the waker."""
         self.assertEqual(self.states_of("evil?[2J</script>?"), [
             (12, 8, "R", "interrupt: network"), (20, 10, "Running", None),
             (30, 23, "Running", None), (53, 2, None, None), (55, 45, "S", None)])
@@ -215,7 +215,7 @@ class Scene(Traces):
             ("sleep", 58, 42, 101), ("other", 70, 20, 100), ("child", 80, 20, 300)])
 
     def test_how_many_at_once(self):
-        """A counter times its steps is the time that its threads took."""
+        """A counter times its steps equals the time of its threads."""
         for name, expected in (("running threads", 125), ("CPUs with lost records", 2)):
             rows = [row for row in self.counters if row["name"] == name]
             area = sum(row["value"] * (after["ts"] - row["ts"])
@@ -258,7 +258,7 @@ class Scene(Traces):
 
 @unittest.skipIf(MISSING, MISSING)
 class Samples(Traces):
-    """The scene of all formats: stacks are those of folded lines."""
+    """The scene of all formats: the stacks equal those of folded lines."""
     def test_totals(self):
         trace = make_scene(self.home / "scene.skein")
         samples, sites, weights = ask(
@@ -298,26 +298,27 @@ class Chrome(Traces):
 
 
 def states_told(report):
-    """Of each tid: how long it was in what, by the report."""
+    """Return for each tid its times in each state, by the report."""
     told = collections.defaultdict(collections.Counter)
     for row in report["sched"]["threads"]:
         states = told[row["tid"]]
         states["running"] += row["running"]
-        # a thread out of its slice is R or R+, by how it left
+        # a thread whose slice has expired is R or R+, depending on how it left
         states["queued"] += row["runnable_woken"] + row["runnable_preempted"]
         states["blocked"] += sum(row["blocked"].values()) + row["stopped"] + row["unused"]
     return told
 
 
-RESOLUTION = 64  # ns of stamps: SCHEDULE_RESOLUTION in user/capture/schedule.h
+RESOLUTION = 64  # ns of time stamps: SCHEDULE_RESOLUTION in user/capture/schedule.h
 STATE_WORDS = {"Running": "running", "R": "queued", "R+": "queued"} | dict.fromkeys(
     "SDTIP", "blocked")
 
 
 def check_states(case, rows, report):
     """
-    Within what a stamp is moved by to come behind another, a ns for each state, and what a stamp is
-    rounded by: the recording's own begin and end, which cut the first and the last state, are not.
+    Compare states within the shift that orders a time stamp after another, a ns per state, and the
+    rounding of time stamps: the start and end of the recording, which cut the first and the last
+    state, are not rounded.
     """
     theirs = collections.defaultdict(collections.Counter)
     count = collections.Counter()
@@ -332,7 +333,10 @@ def check_states(case, rows, report):
 
 @unittest.skipIf(MISSING, MISSING)
 class MadeUp(Traces):
-    """A machine that loses records, wakes who is about to sleep, and whose threads die."""
+    """
+    An artificial machine that loses records, wakes threads that are about to sleep, and whose
+    threads die.
+    """
     def check(self, seed, losses, early, deaths):
         trace = self.home / f"made-up-{seed}.skein"
         make_timeline(trace, 3000, 2, 12, seed, losses, early, deaths)
@@ -362,7 +366,7 @@ STORM = "yes | cat >/dev/null & yes | cat >/dev/null & while :; do sleep 0.05; d
 class Live(Traces):
     """Two seconds of this machine."""
     work, options = WORK, ()
-    overlooked = 0.02 # wake-ups, at most: they came upon a thread that was running
+    overlooked = 0.02 # largest share of wake-ups that hit a running thread
 
     @classmethod
     def setUpClass(cls):
@@ -398,23 +402,23 @@ class Live(Traces):
             join thread t on t.id = s.value where l.kind = 1 and s.state = 1 and s.end > s.time
             group by t.tid having ns > 0""")}
         self.assertEqual(theirs, ours)
-        # the report begins where the recording did, and stamps are rounded down
+        # the report starts with the recording, and time stamps are rounded down
         self.assertAlmostEqual(sum(theirs.values()), self.report["sched"]["busy"], delta=1000)
 
     def test_unknown_time_is_not_running(self):
-        """All that the reader calls Running, whoever runs, is what the report calls busy."""
+        """All time that the reader calls Running equals the busy time of the report."""
         running = sum(row["dur"] for row in self.states if row["state"] == "Running")
         held = [row for row in self.slices if row["tid"] >= MADE_UP]
         lost = sum(row["dur"] for row in held if row["name"] == "[records lost]")
         self.assertAlmostEqual(lost, self.report["sched"]["unknown"], delta=1000)
-        # what is no thread leaves the state 1 ns after it got the CPU
+        # a pseudo thread leaves Running 1 ns after it got the CPU
         self.assertAlmostEqual(running, self.report["sched"]["busy"], delta=1000 + len(held))
 
     def test_states(self):
         check_states(self, self.real, self.report)
 
     def test_wakers(self):
-        """Who woke or made whom, and how often."""
+        """The wakers and creators of each thread, with counts, are equal."""
         theirs = collections.Counter((row["waker_tid"] or row["waker"].replace("interrupt: ", ""),
                                       row["tid"]) for row in self.real if row["waker"])
         ours = collections.Counter()
@@ -446,7 +450,9 @@ class Live(Traces):
 
 
 class Lossy(Live):
-    """With buffers so small that most is lost: what is left is told, and nothing else."""
+    """
+    With buffers so small that most records are lost, the rest is shown, and nothing is invented.
+    """
     work, options, overlooked = STORM, ("--switch-buffer", "4K"), 1
 
     def test_something_is_lost(self):

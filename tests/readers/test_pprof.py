@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pprof itself reads what skein writes for it, as the Go of Debian and any newer one bring it."""
+"""Test skein's profile with pprof itself, from Debian's Go and any newer one."""
 import gzip
 import os
 import pathlib
@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from traces import make_scene, skein
 
-# Debian's Go brings pprof built; a newer one builds it first, which takes a minute.
+# Debian's Go contains a built pprof; a newer Go builds it first, which takes a minute.
 GOS = sorted(pathlib.Path("/usr/lib").glob("go-*/bin/go"))
 OTHERS = [pathlib.Path("/usr/local/go/bin/go"), pathlib.Path(shutil.which("go") or "/nowhere/go")]
 if not GOS or os.environ.get("SKEIN_LONG") == "1":
@@ -45,7 +45,7 @@ class Read(unittest.TestCase):
         cls.folder.cleanup()
 
     def each(self, *args):
-        """The output of every pprof there is."""
+        """Return the output of every available pprof."""
         texts = []
         for go in GOS:
             done = pprof(go, self.home, *args)
@@ -91,7 +91,7 @@ class Pprof(Read):
             self.assertRegex(text, r"120ms +\S+ +\[truncated: unknown root\]")
 
     def test_labels(self):
-        # a bare number would be looked for among numeric labels, where pprof drops zeros
+        # pprof would search a bare number among numeric labels, of which it drops zeros
         for label, share in (("pid=^100$", "540ms"), ("tid=^110$", "100ms"),
                              ("comm=kthreadd", "60ms"),
                              ("thread=pool 12", "100ms"), ("container_id=^0123456789abc", "150ms"),
@@ -146,7 +146,9 @@ class Python(Read):
                 self.assertIn(f"Showing nodes accounting for {share}", text)
 
     def test_the_main_program_is_the_first_mapping(self):
-        """Readers call a profile by it, also where no frame of its own is shown."""
+        """
+        Readers name a profile after the main program, even if none of its own frames is shown.
+        """
         for number, options in enumerate(((), ("--no-native",), ("--native",))):
             out = self.home / f"main-{number}.pb.gz"
             skein("export", self.trace, "-o", out, *options)

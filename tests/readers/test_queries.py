@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every query of docs/queries.md has an answer, and the same one in all three ways."""
+"""Test every query of docs/queries.md: it has an answer, the same by all three tools."""
 import pathlib
 import re
 import subprocess
@@ -31,7 +31,7 @@ class QueriesTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def answers(self, sql):
-        """Of skein, by trace; every one of them has been compared with those of the others."""
+        """Return skein's answers by trace, each compared with those of the other tools."""
         found = []
         for trace in self.traces:
             found.append(rounded(by_skein(sql, trace)))
@@ -75,7 +75,7 @@ class QueriesTest(unittest.TestCase):
 
 
 class AnswersTest(unittest.TestCase):
-    """A few that are known: the scene of tests/unit/scene.h."""
+    """A few known answers for the scene of tests/unit/scene.h."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SVG pictures, read by expat and xmllint: well-formed, harmless, small, and true to folded."""
+"""
+Test SVG pictures with expat and xmllint: well-formed, harmless, small, and equal to folded stacks.
+"""
 import collections
 import pathlib
 import re
@@ -47,7 +49,7 @@ class Picture:
 
 
 def prefixes(folded):
-    """How many nodes of the tree of folded stacks have which depth and samples."""
+    """Count the nodes of the tree of folded stacks by depth and samples."""
     tree = collections.Counter()
     for line in folded.decode().splitlines():
         stack, _, count = line.rpartition(" ")
@@ -100,7 +102,7 @@ class Svg(unittest.TestCase):
                              output("export", "-f", "svg", self.traces[name], TZ="Asia/Tokyo"))
 
     def test_totals(self):
-        """Of pictures that have all frames: the same tree as folded."""
+        """Pictures of all frames show the same tree as folded stacks."""
         for name in ("scene", "python", "before"):
             made = collections.Counter()
             picture = Picture(self.pictures[name])
@@ -125,7 +127,7 @@ class Svg(unittest.TestCase):
                     self.assertLessEqual(left.x + left.width, right.x + 0.02)
 
     def test_what_is_left_out_is_told(self):
-        """Of 100,000 stacks: what is drawn and what is not are all samples."""
+        """Of 100,000 stacks, the drawn and the omitted samples add up to all."""
         picture = Picture(self.pictures["flames"])
         told = next(re.match(r"([\d,]+) small frames are not drawn: there the stacks of ([\d,]+) ",
                              t) for t in picture.text() if t and "not drawn" in t)
@@ -133,14 +135,14 @@ class Svg(unittest.TestCase):
         rows = collections.defaultdict(list)
         for f in picture.frames:
             rows[f.y].append(f)
-        hidden = 0 # samples of frames above which nothing, or not all, is drawn
+        hidden = 0 # samples of frames above which nothing, or not everything, is drawn
         for f in picture.frames:
             above = sum(g.count for g in rows.get(f.y - ROW, ())
                         if f.x - 0.01 <= g.x and g.x + g.width <= f.x + f.width + 0.02)
             self.assertLessEqual(above, f.count)
             hidden += f.count - above
         total = max(f.count for f in picture.frames)
-        self.assertEqual(hidden, total) # each sample ends in what is drawn, or is cut
+        self.assertEqual(hidden, total) # each sample ends in a drawn frame, or is cut
         self.assertLessEqual(cut, total)
         self.assertGreater(cut, 0)
 

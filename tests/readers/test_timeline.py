@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The short form of tools/bench_timeline.py: what is promised of sizes, not of times."""
+"""Test the short form of tools/bench_timeline.py: the promised sizes, not the times."""
 import os
 import pathlib
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One trace, many views: report, folded, pprof and SQL say the same."""
+"""Test that the views of a trace agree: report, folded, pprof and SQL."""
 import collections
 import json
 import os
@@ -20,7 +20,7 @@ NOT_IDLE = ("from {table} x left join thread t on x.thread = t.id "
 
 
 class Views:
-    """What each view says of a trace."""
+    """The numbers of each view of a trace."""
 
     def __init__(self, trace, home):
         self.trace, self.home = trace, home
@@ -57,7 +57,10 @@ class Totals(unittest.TestCase):
 
     @classmethod
     def record(cls):
-        """Two seconds of this machine and a program of known functions, where that can be had."""
+        """
+        Record two seconds of this machine, with a program of known functions, if recording is
+        possible.
+        """
         path = cls.home / "live.skein"
         command = ["sh", "-c", "while :; do :; done & sleep 2; kill $!"]
         done = skein("record", "-F", "499", "-o", path, "--", *command, check=False) \
@@ -101,7 +104,7 @@ class Totals(unittest.TestCase):
                              v.report["samples"])
 
     def test_stacks(self):
-        """Each broken stack is told once, and exports say the same of it as the report."""
+        """Each broken stack is counted once, and exports agree with the report about it."""
         for v in self.each():
             said = completeness(SKEIN, v.trace)
             reasons = collections.Counter()
@@ -124,7 +127,10 @@ class Totals(unittest.TestCase):
             self.assertEqual(check(v.report["tree"]), v.report["weight"])
 
     def test_functions(self):
-        """Self of each function: leaves of folded stacks. Total: stacks that have it anywhere."""
+        """
+        Self of a function equals the leaves of folded stacks; total equals the stacks that contain
+        the function.
+        """
         for v in self.each():
             leaves, anywhere = collections.Counter(), collections.Counter()
             for stack, count in v.folded.items():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Run by each Python whose layout is in question (from 3.8 on): reads its own memory by the layout
-that comes as JSON on standard input, and says what is not where it should be, a line each.
+Run by each Python under test (3.8 and later): read its own memory by the layout given as JSON on
+standard input, and print a line for each member that is not where it should be.
 """
 import ctypes
 import gc
@@ -45,7 +45,7 @@ def chain(first, offset):
 
 
 def threads():
-    """{ident: (interpreter, thread state)}"""
+    """Return {ident: (interpreter, thread state)}."""
     found = {}
     for interpreter in chain(word(runtime + layout["runtime_interpreters"]),
                              layout["interpreter_next"]):
@@ -57,10 +57,10 @@ def threads():
 
 
 def frames():
-    """(frame, code) of this thread, innermost first."""
+    """Return (frame, code) of this thread, innermost first."""
     first = word(mine + layout["thread_frame"])
     if layout["cframe_frame"] != ABSENT:
-        # the outermost is a part of the thread state
+        # the outermost one is a part of the thread state
         last = chain(first, layout["cframe_previous"])[-1]
         check("cframe_previous", mine < last < mine + 1024, True)
         first = word(first + layout["cframe_frame"])
@@ -105,7 +105,7 @@ def owner_of(frame):
 
 
 def check_owners(found, here):
-    """here: where the frame is in found that C has called."""
+    """Check the owners of frames; here is the index of the frame that was called from C."""
     if layout["frames"] == ENTRY:
         check("is_entry", [owner_of(found[here - 1][0]), owner_of(found[here][0])], [0, 1])
     elif layout["frames"] == SHIM:
@@ -180,7 +180,7 @@ def busy(n):
 
 
 def check_id():
-    """Nothing that a function goes through in its life changes the words of the id."""
+    """Check that the words of the id do not change during a function's life."""
     code = busy.__code__
     before = [word(id(code) + at) for at in layout["code_id"]]
     kept = weakref.ref(code)

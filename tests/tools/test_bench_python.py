@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make bench` makes of profilers of Python, without running them."""
+"""Test how `make bench` evaluates profilers of Python, without running them."""
 import json
 import pathlib
 import subprocess
@@ -93,7 +93,7 @@ class Judging(unittest.TestCase):
 
 
 class Work(unittest.TestCase):
-    """The program that is profiled."""
+    """The profiled program."""
 
     @staticmethod
     def said(*words):
@@ -123,7 +123,7 @@ class Work(unittest.TestCase):
 
 
 def done(seconds, rounds):
-    """Work of so many seconds, of which nbody has taken 60 %."""
+    """Return work of a number of seconds, of which nbody has taken 60 %."""
     ns = seconds * 1e9
     return bench_python.Done({"wall": seconds, "cpu": seconds, "total": ns,
                               "own": {"nbody": 0.6 * ns, "sorting": 0.4 * ns}}, rounds)
@@ -262,7 +262,7 @@ class Page(unittest.TestCase):
 
 
 class Spliced(unittest.TestCase):
-    """A page into which some sections go."""
+    """A page in which some sections are replaced."""
 
     def test_sections_and_promises(self):
         rows = "## What is promised\n\n| promise | target |\n|---|---|\n"

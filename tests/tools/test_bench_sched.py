@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make bench` makes of its runs under recorders of the scheduler, without running them."""
+"""Test how `make bench` evaluates its runs under scheduler recorders, without running them."""
 import pathlib
 import sys
 import types
@@ -19,7 +19,7 @@ BYTES = dict(zip(NAMES, (0, 0, 30000, 40000, 500000)))
 
 
 class Twice:
-    """Plain runs whose time is 1, 2, 1, 2, …, so that 1.5 is what lies around any other."""
+    """Plain runs whose times are 1, 2, 1, 2, …, so that the mean around any other run is 1.5."""
 
     name, unit = "pipe, pinned", "operation"
 
@@ -40,7 +40,7 @@ def run_of(name, lost=0, resident=30.0):
 
 class Page(unittest.TestCase):
     def matrix(self, name, **more):
-        """Two rounds, as bench_sched.matrices() makes them."""
+        """Make two rounds, as bench_sched.matrices() does."""
         def start_and_run(_bench, _storm, arm):
             return run_of(arm.name, **more)
 
@@ -122,10 +122,10 @@ class Page(unittest.TestCase):
 
 
 class Long(unittest.TestCase):
-    """The messaging that is recorded for its bytes has LONG_SWITCHES, however it is scaled."""
+    """The messaging run that measures bytes has LONG_SWITCHES, however it is scaled."""
 
     def sized(self, *switched):
-        """What comes of runs that switch so many times per operation, one after the other."""
+        """Return the result of runs with these numbers of switches per operation, in order."""
         rates = iter(switched)
 
         def record(_bench, _arm, load):
@@ -154,7 +154,7 @@ class Long(unittest.TestCase):
 
 
 class Said(unittest.TestCase):
-    """The figures that the loads print."""
+    """The numbers that the loads print."""
 
     def test_perf(self):
         said = "     Total time: 0.908 [sec]\n\n      45.405650 usecs/op\n          22023 ops/sec\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/deps: what it does to a machine, seen from stand-ins for dpkg-query and apt-get."""
+"""Test the effect of tools/deps on a machine, with stand-ins for dpkg-query and apt-get."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ import unittest
 POLICY = "/usr/sbin/policy-rc.d"
 DEPS = pathlib.Path(__file__).resolve().parents[2] / "tools/deps"
 
-# Every package asked for is there, but for those listed in $STATE/missing.
+# Every requested package is installed, except those in $STATE/missing.
 DPKG = """#!/bin/sh
 shift 2
 for p; do
@@ -21,7 +21,7 @@ for p; do
 	fi
 done
 """
-# Installing works as soon as there are package lists, or fails for ever.
+# Installing works once there are package lists, or always fails.
 APT = """#!/bin/sh
 echo "apt-get $*" >>$STATE/calls
 case "$*" in
@@ -100,7 +100,7 @@ class Deps(unittest.TestCase):
         self.assertEqual((run.returncode, calls[0]), (0, "sudo"))
 
     def test_programs_that_cannot_be_had(self):
-        """The others are installed, and it is no failure."""
+        """Unavailable programs are no failure; the others are installed."""
         for tool in ("mkdir", "mv"):
             (self.bin / tool).symlink_to(shutil.which(tool))
         (self.state / "missing").write_text("nginx\nwrk\nperl\n")
@@ -121,7 +121,7 @@ class Deps(unittest.TestCase):
         self.assertIn("skipped for want of: nginx perl wrk", run.stderr)
 
     def test_readers(self):
-        """Fetched once, checked, and no failure without."""
+        """Readers are downloaded once and checked; it is no failure if they are unavailable."""
         for tool in ("mkdir", "mv", "tar", "gzip"):
             (self.bin / tool).symlink_to(shutil.which(tool))
         home = self.state / "home"
@@ -146,7 +146,9 @@ class Deps(unittest.TestCase):
         self.assertEqual(self.run_deps("readers")[0].stdout, "")
 
     def test_profilers(self):
-        """Wheels of given hashes, fetched once, and no failure without."""
+        """
+        Wheels with given hashes are downloaded once; it is no failure if they are unavailable.
+        """
         for tool in ("mkdir", "mv"):
             (self.bin / tool).symlink_to(shutil.which(tool))
         folder = self.state / "home/skein/profilers"
@@ -169,7 +171,7 @@ class Deps(unittest.TestCase):
         self.assertEqual(self.run_deps("profilers")[0].stdout, "")
 
     def test_servers_are_not_started(self):
-        """While they are installed, and only then, Debian's policy says so."""
+        """Debian's policy forbids starting servers during the installation, and only then."""
         if os.path.exists(POLICY):
             self.skipTest(f"{POLICY} is there already")
         if os.geteuid() != 0:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What long tests leave comes into its page of docs/, and nothing else of the page changes."""
+"""
+Test that results of long tests are inserted in their page of docs/, and nothing else of the page
+changes.
+"""
 import pathlib
 import subprocess
 import sys
@@ -29,7 +32,7 @@ class Evidence(unittest.TestCase):
         self.assertIn("gdb: not measured, stays as it is", said)
 
     def test_pages(self):
-        """Each row comes into the page of its section, and both pages have their markers."""
+        """Each row is inserted in the page of its section, and both pages have their markers."""
         evidence.leave(self.build, "sched-perf", {"thread": "one", "runs": "2", "delay": "3"})
         self.assertEqual(self.page()[0], PAGE)
         self.assertIn("| one | 2 | 3 |", self.page("--page", "scheduler.md")[0])

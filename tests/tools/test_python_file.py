@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Python is in a file, by files made for it: hidden, new, or at odds with themselves."""
+"""Test the detection of Python in files made for the test: hidden, new, or contradictory."""
 import os
 import pathlib
 import struct
@@ -16,7 +16,7 @@ UNKNOWN = "unknown Python: native frames only"
 HIDDEN = "Python without symbols of its state: native frames only"
 FREE = "free-threaded Python: native frames only"
 
-# An interpreter as far as a file tells: the loop has a seldom part that gcc splits off.
+# An interpreter as far as a file shows: its evaluation loop has a cold part that gcc splits off.
 SOURCE = r"""
 #include <stdint.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ HIDE long PyEval_EvalFrameEx(char *frame)
 
 
 def offsets(version, free_threaded=0, **changes):
-    """struct _Py_DebugOffsets, as in a 3.13 or 3.14: word by word, see python_offsets.c."""
+    """Return a struct _Py_DebugOffsets of 3.13 or 3.14, word by word; see python_offsets.c."""
     newer = version >> 16 > 0x30D
     runtime = [283320, 608, 632]
     interpreter = [194968, 7272, 7264, 7344, *([7352] if newer else []), 7400, 7656, 7640, 7648, 16,
@@ -107,7 +107,7 @@ def offsets(version, free_threaded=0, **changes):
 
 
 def texts(*states):
-    """Of each, the str "__init__" with that state, as it lies in _PyRuntime."""
+    """Return the str "__init__" with each of the states, as stored in _PyRuntime."""
     name = int.from_bytes(b"__init__", "little")
     return "".join(f"[{1000 + 10 * number}]=1,0,8,~0ull,{state}ull,{name}ull,0,"
                    for number, state in enumerate(states))
@@ -153,7 +153,7 @@ class Made(unittest.TestCase):
         return told
 
     def test_parts(self):
-        """The part that was split off is found by its name, and without it by jumps."""
+        """The split-off part is found by its name, and without the name by jumps."""
         named = self.assertSupport(READ, "3.12.1", strip=False)
         self.assertEqual(len(named["loop"]), 2, named["loop"])
         bare = self.told()
@@ -209,9 +209,9 @@ class Made(unittest.TestCase):
         hide = '__attribute__((visibility("hidden")))'
         section = '__attribute__((section(".PyRuntime")))'
         self.assertSupport(HIDDEN, "0.0.0", HIDE=hide, SECTION=section)
-        # as long as there is .symtab, nothing is hidden
+        # nothing is hidden as long as there is .symtab
         self.assertSupport(READ, "3.12.1", HIDE=hide, strip=False)
-        # without the section nothing tells of a Python at all
+        # without the section nothing indicates a Python
         self.assertEqual(self.told(HIDE=hide)["support"], ["no Python"])
         self.assertSupport(HIDDEN, "3.12.1", "-DNO_RUNTIME")
 
@@ -220,7 +220,7 @@ class Made(unittest.TestCase):
         self.assertSupport(UNKNOWN, "3.12.1", soname="libpython3.12d.so.1.0")
 
     def test_no_dispatch(self):
-        """A loop cut into functions that call each other last; or not all of it was found."""
+        """A loop cut into functions that tail-call each other; or a loop found only in part."""
         for strip in (False, True):
             self.assertSupport(UNKNOWN, "3.12.1", "-DNO_DISPATCH", strip=strip)
 
@@ -244,7 +244,7 @@ class Made(unittest.TestCase):
         self.assertEqual(told["interpreter_collecting"] + told["gil_holder"], ["7600", "8"])
 
     def test_state_of_texts(self):
-        """Found in the file, whatever the version: 3.14 has had two."""
+        """The state is found in the file for any version: 3.14 has had two."""
         for version in (0x030D00F0, 0x030E00F0, 0x030E0AF0):
             for shift in (2, 8, 16):
                 told = self.new(READ, version, states=(0x39 << shift, 0x39 << shift))
@@ -265,14 +265,14 @@ class Made(unittest.TestCase):
                 self.new(UNKNOWN, 0x030D00F0, **{index: value})
 
     def test_searched_runtime(self):
-        """Neither a symbol nor a section: the cookie tells where the state is."""
+        """Without a symbol and a section, the cookie shows where the state is."""
         told = self.told(OFFSETS=offsets(0x030D00F0), TEXTS=texts(0x39 << 2), text='"3.13.0"',
                          SECTION='__attribute__((visibility("hidden")))')
         self.assertEqual(told["support"], [READ])
         self.assertGreater(int(told["runtime"][0]), 0)
 
     def test_others(self):
-        """What links to Python, or holds copies of its variables, has none."""
+        """A file that links to Python, or holds copies of its variables, contains no Python."""
         source = self.folder / "user.c"
         source.write_text("extern char PyCode_Type[416]; extern long _PyRuntime[];\n"
                           "long _PyEval_EvalFrameDefault(char *, char *, int);\n"

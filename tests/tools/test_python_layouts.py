@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
-"""What skein knows of the Pythons installed, compared with debug information and disassembly."""
+"""Compare skein's layouts of the installed Pythons with debug information and disassembly."""
 import importlib.machinery
 import importlib.util
 import json
@@ -17,7 +17,7 @@ import python_found
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 READER = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "tests/readers/python_file"
 INSIDE = pathlib.Path(__file__).with_name("python_inside.py")
-UNREACHABLE = 8 # bytes that gcc makes of __builtin_unreachable(), for what has no default
+UNREACHABLE = 8 # bytes that gcc emits for __builtin_unreachable() in a switch without default
 SECONDARY = re.compile(r"_PyEval_EvalFrameDefault(\.\w+)*")
 
 
@@ -42,7 +42,7 @@ def loops_of(told):
 
 
 def jumps_out(path, start, end):
-    """Where direct jumps of the code from start to end go to outside of it, by objdump."""
+    """Return the targets outside the range of direct jumps from start to end, by objdump."""
     text = output("objdump", "-d", "--no-show-raw-insn", f"--start-address={start}",
                   f"--stop-address={end}", str(path))
     targets = {int(to, 16) for to in re.findall(r"\tj\w+ +([0-9a-f]+)\b", text)}
@@ -50,7 +50,7 @@ def jumps_out(path, start, end):
 
 
 def functions(path):
-    """(start, end, bytes of stack at the start) of what .eh_frame describes."""
+    """Return (start, end, bytes of stack at the start) of the functions in .eh_frame."""
     text = output("readelf", "--debug-dump=frames-interp", str(path))
     found = []
     for block in text.split("\n\n"):
@@ -72,7 +72,7 @@ class Layouts(unittest.TestCase):
                 self.assertEqual(TOOL.compare(READER, file, lines.append), [], "\n".join(lines))
 
     def test_from_inside(self):
-        """Each reads its own memory: also those without debug information, and all that moves."""
+        """Each Python reads its own memory, also without debug information."""
         for one in python_found.supported() + python_found.fetched():
             told = TOOL.told_by(READER, TOOL.interpreter_file(one))
             layout = {name: int(values[0]) for name, values in told.items()
@@ -87,7 +87,7 @@ class Layouts(unittest.TestCase):
     def test_all_minor_versions(self):
         seen = {one.version for one in python_found.supported()
                 if TOOL.has_debug_information(TOOL.interpreter_file(one))}
-        # those say themselves where all is, and are compared from inside
+        # these contain their own layout, and are checked from inside
         seen |= {one.version for one in python_found.fetched()}
         missing = [f"{major}.{minor}" for major, minor in python_found.SUPPORTED
                    if (major, minor) not in seen]
@@ -108,7 +108,7 @@ class Layouts(unittest.TestCase):
 @unittest.skipUnless(READER.exists(), f"{READER} is not built")
 class Loops(unittest.TestCase):
     def test_symbols(self):
-        """All that .symtab has by the name of the loop, and nothing else."""
+        """The symbols named like the loop, and no others, are found."""
         checked = 0
         for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
@@ -126,7 +126,7 @@ class Loops(unittest.TestCase):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "jumps are followed on x86-64 only")
     def test_jumps(self):
-        """Where the loop jumps to is the loop, or a whole other function (a tail call)."""
+        """The loop jumps only within the loop, or to another whole function (a tail call)."""
         for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
             loops = loops_of(TOOL.told_by(READER, file))
@@ -138,12 +138,12 @@ class Loops(unittest.TestCase):
             with self.subTest(file=str(file)):
                 strays = [hex(to) for to in outside if starts.get(to) != "rsp+8"]
                 self.assertEqual(strays, [])
-                # parts of functions begin in the midst of a frame
+                # parts of functions begin in the middle of a frame
                 for start, _ in loops[1:]:
                     self.assertNotEqual(starts.get(start), "rsp+8")
 
     def test_stripped(self):
-        """Once there are no symbols: the same, but for parts to which nothing jumps."""
+        """Without symbols the result is the same, except for parts that are no jump target."""
         for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
             told = TOOL.told_by(READER, file)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/run: record, report, write the page, say how to go on; a failure is passed on."""
+"""
+Test tools/run: it records, reports, writes the page, and shows how to continue; failures are
+passed on.
+"""
 import pathlib
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/run itself: whatever can happen to a test is counted and told."""
+"""Test tests/run itself: every outcome of a test is counted and shown."""
 import os
 import pathlib
 import shutil
@@ -30,7 +30,7 @@ class Cases(unittest.TestCase):
         for i in range(3):
             with self.subTest(i=i): self.assertNotEqual(i, 1)
 """
-# passes when it is run for the second time
+# passes when it runs for the second time
 ONCE = """
 import os, pathlib
 mark = pathlib.Path(os.environ["BUILD"]) / "mark"
@@ -121,7 +121,7 @@ class Runner(unittest.TestCase):
         self.assertEqual(text.count("FAILED vm/"), 2)
 
     def test_no_second_chance(self):
-        """For what does not measure, and in the long form."""
+        """There is no second run for tests that measure nothing, nor in the long form."""
         self.add("golden/test_once.py", ONCE)
         self.assertEqual(self.last_line(), (1, "0 passed, 1 failed, 0 skipped"))
         (self.root / "build/mark").unlink()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/vmlinux: from a kernel's BTF to a header with what was asked for and no more."""
+"""
+Test tools/vmlinux: it makes a header from a kernel's BTF with the requested types and no others.
+"""
 import os
 import pathlib
 import shutil
@@ -137,7 +139,7 @@ class Vmlinux(unittest.TestCase):
         self.assertIn("types:1", self.make("strukt thing", self.older)[0].stderr)
 
     def test_packed_image(self):
-        """BTF is found inside a compressed kernel that stands behind a loader."""
+        """BTF is found in a compressed kernel after a loader."""
         image = self.folder / "vmlinuz"
         packer = zlib.compressobj(wbits=31)
         packed = packer.compress(b"Linux version 9.8.7-test (x) " + self.older.read_bytes())
@@ -155,7 +157,7 @@ class Vmlinux(unittest.TestCase):
 
     @unittest.skipUnless(os.access("/sys/kernel/btf/vmlinux", os.R_OK), "the kernel has no BTF")
     def test_list_of_the_programs_on_this_kernel(self):
-        """What the programs use is in the kernel that runs here, too."""
+        """The running kernel has all types that the BPF programs use."""
         wanted = (ROOT / "vmlinux/types").read_text()
         run, text = self.make(wanted, "/sys/kernel/btf/vmlinux")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 600
 """
-On the kernels that Debian 12 has, booted in a virtual machine: the programs load, and a recording
-of a known workload is right, read here from the file alone. What an administrator restricts is
-either no hindrance or told, with what mends it.
+Test on Debian 12's kernels, booted in a virtual machine: the programs load, and a recording of a
+known workload is right when read here from the file alone. An administrator's restrictions either
+do not matter or are reported with the remedy.
 """
 import json
 import math
@@ -22,9 +22,9 @@ SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
 HZ = 499
 SECONDS = 4
 POINT = 0.01
-ENOUGH = 100 # samples of half a second, to expect what takes more than some percents of it
+ENOUGH = 100 # samples of half a second; functions with more than some percents of it must occur
 
-# raid6_pq measures its own functions when it is loaded: a module that is seen running.
+# raid6_pq measures its own functions when it is loaded, which shows a running module.
 WORK = f"""
 shares {SECONDS} >/out/truth
 insmod /raid6_pq.ko
@@ -41,7 +41,7 @@ exit $status
 
 
 class Recording:
-    """What one boot of a kernel brought."""
+    """The results of one boot of a kernel."""
 
     def __init__(self, suite):
         kernel = vm.Kernel(suite)
@@ -86,7 +86,7 @@ class OnDebian12(unittest.TestCase):
         samples = live.count(stacks)
         self.assertGreater(samples, HZ * SECONDS / 10)
         for part, share in truth["shares"].items():
-            # a busy host takes samples from an emulated CPU: few scatter more
+            # a busy host takes samples from an emulated CPU, and few samples scatter more
             scatter = 5 * math.sqrt(share * (1 - share) / samples)
             with self.subTest(part=part, samples=samples):
                 self.assertAlmostEqual(live.share(stacks, part), share, delta=POINT + scatter)
@@ -95,7 +95,10 @@ class OnDebian12(unittest.TestCase):
         self.assertGreater(live.weight(stacks) + lost, 0.95 * truth["seconds"])
 
     def test_whole_stacks(self):
-        """By both ways of walking: bpf_loop(), and tail calls as before Linux 5.17."""
+        """
+        Stacks are complete with both ways of walking: bpf_loop(), and tail calls as before Linux
+        5.17.
+        """
         for name in ("all", "chained"):
             found = completeness(SKEIN, self.recording.run.out / f"{name}.skein", comm="shares")
             with self.subTest(recording=name, found=str(found)):
@@ -104,7 +107,7 @@ class OnDebian12(unittest.TestCase):
                 self.assertLessEqual(found.samples - found.complete, mean + 6 * math.sqrt(mean))
 
     def test_names(self):
-        """Of the program, its C library, the kernel and a module, without their files."""
+        """The program, its C library, the kernel and a module have names without their files."""
         names = live.functions(self.trace.stacks(comm="shares"))
         self.assertLessEqual({"main", "burn_50", "burn_30", "burn_15", "burn_5"}, names)
         loading = live.functions(self.trace.stacks(comm="insmod"))
@@ -113,7 +116,7 @@ class OnDebian12(unittest.TestCase):
         self.assertIn("do_init_module", loading)
 
     def test_switches(self):
-        """CPUs' slices tile their time, and a sleeper is known to sleep, woken by a timer."""
+        """CPU slices tile the time, and a sleeper is shown as sleeping, woken by a timer."""
         trace = live.Trace(self.recording.run.out / "sched.skein")
         begin, end = trace.query("SELECT start, end FROM host")[0].values()
         said = trace.query("SELECT value FROM info WHERE key = 'sched.resolution'")
@@ -134,7 +137,7 @@ class OnDebian12(unittest.TestCase):
             "SELECT time, lane.name AS name FROM edge JOIN lane ON lane.id = edge.\"from\" "
             f"WHERE edge.\"to\" = {slept[0]['lane']} AND edge.time > {slept[0]['time']}")
         self.assertIn("timer", woken[0]["name"])
-        # never before; later on a busy host
+        # never earlier; later on a busy host
         self.assertGreater(woken[0]["time"] - slept[0]["time"], 0.99e9)
         self.assertLess(woken[0]["time"] - slept[0]["time"], 3e9)
 
@@ -148,7 +151,7 @@ class OnDebian12(unittest.TestCase):
                 self.assertLessEqual(abs(row["due"] - told), 1)
 
     def case(self, name):
-        """(exit status, what was said, path of the trace) of a case of restricted.sh."""
+        """Return (exit status, messages, path of the trace) of a case of restricted.sh."""
         out = self.recording.run.out
         status = int((out / f"{name}.status").read_text())
         said = (out / f"{name}.err").read_text(errors="replace").replace("\r\033[K", "")
@@ -158,12 +161,12 @@ class OnDebian12(unittest.TestCase):
         status, said, path = self.case(name)
         self.assertEqual(status, 0, said)
         stacks = live.Trace(path).stacks(comm="shares")
-        if live.count(stacks) > ENOUGH: # an emulated CPU may get nearly no time of a busy host
+        if live.count(stacks) > ENOUGH: # an emulated CPU may get almost no time on a busy host
             self.assertLessEqual({"main", "cycle"}, live.functions(stacks), said)
         return stacks, said
 
     def check_refused(self, name, *words):
-        """One line says why, others what mends it and where to read more."""
+        """One line has the reason, others the remedy and where to read more."""
         status, said, path = self.case(name)
         self.assertEqual(status, 1, said)
         lines = said.splitlines()
@@ -175,7 +178,10 @@ class OnDebian12(unittest.TestCase):
         self.assertFalse(path.exists(), said)
 
     def test_paranoid(self):
-        """kernel.perf_event_paranoid binds whoever has no privileges; they cannot load programs."""
+        """
+        kernel.perf_event_paranoid restricts users without privileges, who cannot load programs
+        anyway.
+        """
         for level in range(5):
             with self.subTest(level=level):
                 self.check_recorded(f"paranoid-{level}")

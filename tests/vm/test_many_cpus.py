@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1800
 """
-On 32 CPUs, in a virtual machine (the long form: also on 2, 8 and 64): a workload of which it is
-known who had which CPU when is recorded with `-e all`. The account of every CPU adds up, the order
-across rings holds, nothing is lost for want of room, shares are right. What a recording takes of
-memory and descriptors is counted, by CPU.
+Test on 32 CPUs in a virtual machine (the long form: also on 2, 8 and 64): `-e all` records a
+workload whose use of CPUs is known. The account of every CPU adds up, the order across rings
+holds, nothing is lost for lack of space, and shares are right. The memory and descriptors of a
+recording are counted by CPU.
 
-The CPUs are emulated by the few that are here, and a host that does not run one keeps its clock
-from ticking: such samples are lost as late, skipped or not delivered. Each bound on samples takes
-this CPU's own losses into account, so a busy host makes the test weaker and not wrong. What is
-compared exactly (who ran where, tiles, sums) has no chance in it. Numbers of samples may differ by
-SIGMAS standard deviations of as many independent ones; turns have random lengths, so ticks do not
-follow them. A CPU may stand still between a record's time stamp and its place in the ring, so one
-record came too late for the order in one of some 15 runs: as many may as samples below. Some 40 such
-comparisons are made, with 20 samples and more expected in nearly all: by
-Poisson's law fewer than one run in 100,000 fails by chance.
+The CPUs are emulated on the few real ones, and a CPU that the host does not run gets no clock
+ticks: such samples are lost as late, skipped or not delivered. Each bound on samples includes the
+CPU's own losses, so a busy host makes the test weaker, not wrong. Exact comparisons (which thread
+ran where, tiles, sums) do not depend on chance. Numbers of samples may differ by SIGMAS standard
+deviations of as many independent samples; turns have random lengths, so ticks do not follow them.
+A CPU may stand still between a record's time stamp and its place in the ring, so one record was
+too late for the order in one of about 15 runs; as many late records as samples below are allowed.
+There are about 40 such comparisons, nearly all with at least 20 expected samples: by Poisson's law
+fewer than one run in 100,000 fails by chance.
 
-The long form runs machines of 8 and 32 CPUs, too, whose clocks count their instructions, so that
-a busy host keeps no tick from coming: nothing may be lost there but LATE_SHARE of what is due. A
-CPU has its turn, and so its tick, up to 0.3 ms late, and a thread that goes to sleep meanwhile has
-lost that sample: 0, 0, 1, 2 and 2 of 9,600 in five runs of 32 CPUs. Of 8 CPUs none was lost in two
-runs, and 2 in a third, for which no tick came: why is not known. With 2 expected of 32 and 0.7 of
-8, Poisson's law gives fewer than one failure in 500,000 runs.
+The long form also runs machines of 8 and 32 CPUs whose clocks count their instructions, so that a
+busy host prevents no tick: only LATE_SHARE of the due samples may be lost there. A CPU gets its
+turn, and its tick, up to 0.3 ms late, and a thread that goes to sleep before that loses the
+sample: 0, 0, 1, 2 and 2 of 9,600 in five runs of 32 CPUs. With 8 CPUs none was lost in two runs,
+and 2 in a third, without a tick, for an unknown reason. With 2 expected for 32 CPUs and 0.7 for 8,
+Poisson's law gives fewer than one failure in 500,000 runs.
 """
 import bisect
 import collections
@@ -40,27 +40,28 @@ import vm # noqa: E402
 HZ = 99
 AT_ONCE = 1 # s
 SIGMAS = 6
-RESOLUTION = 64 # ns, of the scheduler's stamps
+RESOLUTION = 64 # ns, of the scheduler's time stamps
 MIB = 1 << 20
-# Of a CPU: an event that samples, one for mappings and processes.
+# Per CPU: a sampling event, and one for mappings and processes.
 EVENTS_PER_CPU = 2
-OTHER_DESCRIPTORS = 160 # maps, programs, links, rings, helpers, files of what runs in the machine
-# Bytes: as docs/performance.md says.
-SIDEBAND = (512 + 4) << 10 # of each CPU
+OTHER_DESCRIPTORS = 160 # maps, programs, links, rings, helpers, files of the running programs
+# In bytes, as in docs/performance.md.
+SIDEBAND = (512 + 4) << 10 # per CPU
 BPF_OF_CPU = 160 << 10
 SWITCHES, SWITCHES_MOST = 8 << 20, 256 << 20
 BPF_OF_ALL = 8 << 20
-BY_THE_CLOCK = {"NOT_DELIVERED", "LATE_TICK", "SKIPPED"} # what the host may cause
+BY_THE_CLOCK = {"NOT_DELIVERED", "LATE_TICK", "SKIPPED"} # losses that the host may cause
 
-# Emulated CPUs have been seen to stand still all together, with their clocks. Whether the machine
-# lives is shown by a watchdog in it, which ends a job that hangs and makes the test fail.
-PATIENCE = 120 # s of the machine's clock for the job, which takes some 40
-LIMIT = 200 # s for all; a machine whose watchdog has not barked by then stands still
-# Of the host's clock; a machine that counts instructions takes one CPU for 200 s, and waits for it.
+# Emulated CPUs sometimes all stand still together with their clocks. A watchdog in the machine
+# shows whether it lives: the watchdog ends a job that hangs, which makes the test fail.
+PATIENCE = 120 # s of the machine's clock for the job, which takes about 40 s
+LIMIT = 200 # s in all; a machine whose watchdog has not acted by then stands still
+# s of the host's clock; a machine that counts instructions needs one CPU for 200 s, and waits for
+# it.
 COUNTED_LIMIT = 1700
-LATE_SHARE, LATE_MORE = 0.001, 5 # of the samples due, and samples
+LATE_SHARE, LATE_MORE = 0.001, 5 # of the due samples, and samples
 
-# Unwind tables are made by the first recording, and are in the cache for all that follow.
+# The first recording makes the unwind tables, which are in the cache for the others.
 TABLES = f"""
 skein record -a -F {HZ} -o /tmp/first.skein -- sh -c 'sleep 1' 2>/dev/null || status=$?
 """
@@ -95,7 +96,7 @@ Turn = collections.namedtuple("Turn", "tid cpu begin end")
 
 
 class Truth:
-    """What tests/workloads/relay.c says of itself."""
+    """The log of tests/workloads/relay.c."""
 
     def __init__(self, path):
         self.cpu_of = {} # tid -> CPU, -1 for the wanderer
@@ -112,7 +113,10 @@ class Truth:
 
 
 def maps_bytes(fdinfo, cpus):
-    """Of BPF maps, by /proc/PID/fdinfo: its own memlock is a guess before Linux 6.4."""
+    """
+    Return the bytes of BPF maps, from /proc/PID/fdinfo; its memlock is an estimate before Linux
+    6.4.
+    """
     hash_map, array, per_cpu = 1, 2, 6
     sizes = {}
     for text in re.split(r"^pos:", fdinfo, flags=re.M):
@@ -127,10 +131,10 @@ def maps_bytes(fdinfo, cpus):
 
 
 class Machine(unittest.TestCase):
-    """One boot with so many CPUs; what a recording costs there."""
+    """One boot with a number of CPUs; the cost of a recording on it."""
     cpus = 0
     limit = LIMIT
-    turns = 0 # s of the relay's turns, which is left out without
+    turns = 0 # s of the relay's turns; 0 leaves the relay out
     counted = False # whether the machine's clocks count instructions
 
     @classmethod
@@ -166,7 +170,7 @@ class Machine(unittest.TestCase):
         return (self.run_.out / f"cost-{kind}.{name}").read_text()
 
     def check_sizes(self, kind):
-        """Descriptors, bytes mapped of events and bytes of BPF maps: printed and bounded."""
+        """Print and check descriptors, mapped bytes of events, and bytes of BPF maps."""
         fds = collections.Counter(re.findall(r"-> (.*)", self.cost_text(kind, "fd")))
         events = fds["anon_inode:[perf_event]"]
         others = sum(fds.values()) - events
@@ -183,7 +187,7 @@ class Machine(unittest.TestCase):
         self.assertLessEqual(bpf, BPF_OF_ALL + self.cpus * BPF_OF_CPU + switches)
 
     def print_start(self, kind):
-        """The recorder's own memory and CPU when all is open, and the time until then."""
+        """Print the recorder's own memory and CPU when all is open, and the time until then."""
         kib = {name: int(number) for name, number in re.findall(
             r"^(VmHWM|VmRSS|RssAnon):\s+(\d+) kB", self.cost_text(kind, "status"), re.M)}
         helpers = [int(n) for n in re.findall(r"^VmRSS:\s+(\d+) kB",
@@ -246,7 +250,7 @@ class On32Cpus(Machine):
                 self.assertEqual(row["due"], row["written"] + row["filtered"] + row["idle"] +
                                  lost + row["cut_off"])
                 self.assertEqual(row["written"], stored.get(row["cpu"], 0))
-                # clocks start one after the other, which a busy host delays
+                # clocks start one after another, which a busy host delays
                 self.assertLessEqual(row["due"], most + 2)
                 self.assertGreater(row["due"], HZ * (self.turns + AT_ONCE))
 
@@ -279,18 +283,20 @@ class On32Cpus(Machine):
         moves = sum(a.cpu != b.cpu for a, b in zip(runs, runs[1:]))
         wanted = sum(a.cpu != b.cpu for a, b in zip(turns, turns[1:]))
         self.assertGreaterEqual(moves, wanted)
-        self.assertLessEqual(moves, wanted + 1) # from where it was made to its first CPU
+        self.assertLessEqual(moves, wanted + 1) # from the CPU where it was created to its first CPU
         for a, b in zip(runs, runs[1:]):
             self.assertLessEqual(a.end, b.time)
 
     def test_each_wakes_the_next(self):
-        """The turn of a thread begins after a waking by the one before it, in that one's turn."""
+        """
+        The turn of a thread starts after a waking by the previous thread, in that thread's turn.
+        """
         order = sorted((cpu, tid) for tid, cpu in self.truth.cpu_of.items() if cpu >= 0)
         lanes = [self.timeline.lane(tid) for _, tid in order]
         place = {tid: i for i, (_, tid) in enumerate(order)}
         turns = sorted((t for t in self.truth.turns if t.tid in place), key=lambda t: t.begin)
         waited, wrong = 0, []
-        # before its first turn a thread is woken by who moves it to its CPU, too
+        # before its first turn a thread is also woken by the one that moves it to its CPU
         for before, turn in list(zip(turns, turns[1:]))[self.cpus:]:
             self.assertEqual(place[turn.tid], (place[before.tid] + 1) % self.cpus)
             wakings = [w for w in self.timeline.wakings[lanes[place[turn.tid]]]
@@ -299,11 +305,11 @@ class On32Cpus(Machine):
             if wakings and wakings[-1][1] != lanes[place[before.tid]]:
                 wrong.append((before, turn, wakings))
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {waited}")
-        # but where it had not gone to sleep yet: where the host held it up
+        # except if it had not gone to sleep yet because the host delayed it
         self.assertGreater(waited, len(turns) / 4)
 
     def test_samples_hit_who_ran(self):
-        """By the scheduler's own records, of every sample on every CPU."""
+        """Every sample on every CPU is of the thread that ran by the scheduler's records."""
         threads = self.trace.table("thread")
         begins = {cpu: [r["time"] for r in rows]
                   for cpu, rows in self.timeline.cpu_slices.items()}
@@ -318,7 +324,7 @@ class On32Cpus(Machine):
         self.assertEqual(wrong[:3], [], f"{len(wrong)} samples")
 
     def check_count(self, found, lost, ns):
-        """samples found of that time, where so many were lost."""
+        """Check the number of samples found in a time (ns) in which `lost` samples were lost."""
         wanted = ns * HZ / 1e9
         scatter = SIGMAS * math.sqrt(wanted) + 1
         self.assertLessEqual(found, wanted + scatter)
@@ -336,14 +342,17 @@ class On32Cpus(Machine):
                 self.check_count(found[cpu], sum(self.losses[cpu].values()), ran)
 
     def ran(self, turn):
-        """ns of a turn for which its thread had the CPU: others take it for a while, too."""
+        """
+        Return the ns of a turn in which its thread had the CPU; other threads may take the CPU,
+        too.
+        """
         runs = self.runs_of(turn.tid)
         at = bisect.bisect_right([r.time for r in runs], turn.begin) - 1
         return sum(min(r.end, turn.end) - max(r.time, turn.begin) for r in runs[max(at, 0):]
                    if r.time < turn.end and r.end > turn.begin)
 
     def test_shares(self):
-        """Of the functions: on all CPUs together."""
+        """The shares of the functions, on all CPUs together."""
         stacks = self.trace.stacks(comm="relay")
         lost = sum(sum(losses.values()) for losses in self.losses.values())
         wanted = collections.Counter()
@@ -357,7 +366,7 @@ class On32Cpus(Machine):
             found = hits[name]
             print(f"{name}: {found} samples in {ns / 1e9:.3f} s, {ns * HZ / 1e9:.1f} due")
             with self.subTest(name, found=found, wanted=ns * HZ / 1e9):
-                # what it takes to go to sleep 500 times a second; reading the clock for the truth
+                # time for going to sleep 500 times a second, and for reading the clock for the log
                 away = 0.2 * ns if name == "burn_at_once" else 0.02 * ns
                 self.check_count(found, lost + away * HZ / 1e9, ns)
 
@@ -392,7 +401,7 @@ class With32CountedCpus(On32Cpus):
     counted = True
 
     def test_nothing_else_is_lost(self):
-        """But for ticks that come when their thread has gone to sleep."""
+        """Nothing is lost except ticks that arrive when their thread has gone to sleep."""
         lost = sum(self.losses.values(), collections.Counter())
         due = self.trace.one("SELECT sum(due) FROM account")
         print(f"{self.cpus} CPUs: {dict(lost)} lost of {due} due")
@@ -400,7 +409,8 @@ class With32CountedCpus(On32Cpus):
         self.assertLessEqual(lost.total(), due * LATE_SHARE + LATE_MORE)
         self.assertEqual(self.trace.one(
             "SELECT sum(due - written - filtered - idle - cut_off) FROM account"), lost.total())
-        least = self.cpus * HZ * AT_ONCE * 3 // 4 # all ran at once for so long, but for sleeps
+        # all ran at the same time for this long, except for sleeps
+        least = self.cpus * HZ * AT_ONCE * 3 // 4
         self.assertGreater(self.trace.one("SELECT sum(written) FROM account"), least)
 
 

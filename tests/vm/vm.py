@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boot a Debian kernel in qemu and run a script in it.
+"""
+Boot a Debian kernel in qemu and run a script in it.
 
-The machine has no disk and no network. Its root is an initramfs made of
-busybox, the programs given (with the shared libraries that they need) and
-/job, the script. Serial port 1 is the console, 2 carries what the script
-prints, 3 a tar of what it left in /out.
+The machine has no disk and no network. Its root is an initramfs with busybox, the given programs
+(with the shared libraries that they need) and /job, the script. Serial port 1 is the console, 2
+carries the output of the script, 3 a tar of the files in /out.
 """
 import collections
 import functools
@@ -50,7 +50,7 @@ poweroff -f
 """
 
 class Way(collections.namedtuple("Way", "accel cpu command options kernel_options")):
-    """How a machine is run: the emulator's command and options, what its kernel is given."""
+    """How a machine is run: the emulator's command and options, and the kernel's options."""
 
     __slots__ = ()
 
@@ -61,19 +61,19 @@ class Way(collections.namedtuple("Way", "accel cpu command options kernel_option
         return " ".join(map(str, (self.accel, "-cpu", self.cpu, *self.options)))
 
 
-# What KVM can give differs between hosts, above all where KVM itself is virtual.
+# The features of KVM differ between hosts, especially where KVM itself is virtual.
 PROBES = (
     Way("kvm", "host"),
     Way("kvm", "host,-arch-capabilities"),
     Way("kvm", "EPYC,-arch-capabilities"),
 )
-# The cmpxchg16b of qemu 7.2 takes flags for known that are not, and leaves half a pointer in
-# EFLAGS (its nested-task bit, or its direction bit): Linux 6.12 crashes while it starts.
+# The cmpxchg16b of qemu 7.2 treats some flags as known that are not, and leaves half a pointer in
+# EFLAGS (its nested-task bit, or its direction bit): Linux 6.12 crashes during its start.
 EMULATED = Way("tcg,thread=multi", "max,-cx16")
 
-# The clocks of such a machine count the instructions of all its CPUs together, 1 ns each, and stand
-# still while the host runs something else; time in which all CPUs idle is skipped. Random numbers
-# and the date are the same in every run.
+# The clocks of such a machine count the instructions of all its CPUs together, 1 ns each, and
+# stand still while the host runs other programs; time in which all CPUs idle is skipped. Random
+# numbers and the date are the same in every run.
 COUNTED_OPTIONS = ("-icount", "shift=0,sleep=off", "-seed", "1",
                    "-rtc", "base=2026-01-01,clock=vm")
 # Each of these waits, or takes instructions, once per CPU: the delay loop's calibration, the pause
@@ -81,36 +81,36 @@ COUNTED_OPTIONS = ("-icount", "shift=0,sleep=off", "-seed", "1",
 COUNTED_KERNEL = ("lpj=4000000 cpu_init_udelay=0 mitigations=off nowatchdog "
                   "rcupdate.rcu_expedited=1")
 
-# An emulated TSC is taken for unstable, and then the kernel's two clocks differ by percents;
-# on a busy host the timer's interrupts come too late for the kernel's test of their wiring.
+# The kernel would take an emulated TSC for unstable, and its two clocks would differ by percents;
+# on a busy host the timer's interrupts are too late for the kernel's test of their wiring.
 KERNEL_OPTIONS = "panic=-1 oops=panic tsc=reliable no_timer_check"
 
 
 class Failed(Exception):
-    """The machine did not do what it was asked to; says what its console said."""
+    """The machine failed; the message contains its console output."""
 
 
 class NoStart(Failed):
-    """It did not even come to the job: the emulator's fault, or the kernel's."""
+    """The machine did not reach the job, because of the emulator or the kernel."""
 
 
 class Stale(Failed):
     """
-    An emulated CPU met the breakpoint with which the kernel guards code that it patches after the
-    kernel had taken it away again: emulation on several threads can do that, a real CPU cannot.
+    An emulated CPU hit a breakpoint by which the kernel guards code while patching it, after the
+    kernel had removed the breakpoint. Multi-threaded emulation can do that, a real CPU cannot.
     """
 
 
 class NoKernel(Exception):
-    """It could not be fetched."""
+    """The kernel could not be downloaded."""
 
 
 class NoEmulator(Exception):
-    """It could not be fetched."""
+    """The emulator could not be downloaded."""
 
 
 def missing():
-    """Why there can be no machine here, or None."""
+    """Return why no machine can be run here, or None."""
     if platform.machine() != "x86_64":
         return "the virtual machine is x86-64"
     for tool in (QEMU, "busybox", "cpio", "ldd", "dpkg-deb", "apt-get"):
@@ -140,7 +140,7 @@ class Kernel:
 
 
 def libraries(program):
-    """The shared libraries of a program, and its loader; none if it is static."""
+    """Return the shared libraries of a program, and its loader; none if it is static."""
     run = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
     return re.findall(r"(/\S+) \(0x", run.stdout) if run.returncode == 0 else []
 
@@ -153,7 +153,10 @@ def install(tree, source, path):
 
 
 def make_tree(tree, job, files):
-    """files: path in the machine -> path here. Programs bring their libraries."""
+    """
+    Make the root folder. files maps a path in the machine to a local path. Programs are copied
+    with their libraries.
+    """
     for folder in ("bin", "proc", "sys", "dev", "tmp", "out", "root", "etc",
                    "var/cache"):
         (tree / folder).mkdir(parents=True)
@@ -185,7 +188,10 @@ def make_initramfs(path, job, files):
 
 
 def has_kvm():
-    """A /dev/kvm without the CPU's own support is there on some hosts, slower than TCG."""
+    """
+    Return whether KVM is usable: some hosts have a /dev/kvm without the CPU's support, which is
+    slower than TCG.
+    """
     flags = re.search(r"^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[0].split()
     return ("svm" in flags or "vmx" in flags) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
@@ -201,27 +207,27 @@ def works(way):
 
 @functools.cache
 def accelerator():
-    """The first way to run a machine that works here."""
+    """Return the first way to run a machine that works here."""
     return next((way for way in PROBES if has_kvm() and works(way)), EMULATED)
 
 
 @functools.cache
 def counted():
-    """The way to run a machine whose clocks count instructions."""
+    """Return the way to run a machine whose clocks count instructions."""
     run = subprocess.run([ROOT / "tools/emulator", BUILD / "emulators"],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         raise NoEmulator(f"no emulator that counts instructions: {run.stderr.strip()}")
     root = pathlib.Path(run.stdout.strip())
     command = [root / "usr/bin" / QEMU]
-    # its own firmware, and what is in other packages
+    # its own firmware, and files of other packages
     for folder in (root / "usr/share/qemu", "/usr/share/seabios", "/usr/share/qemu"):
         command += ["-L", folder]
     return Way("tcg,thread=single", EMULATED.cpu, tuple(command), COUNTED_OPTIONS, COUNTED_KERNEL)
 
 
 def boot(kernel, work, folder, way, cpus, limit):
-    """Run a job with its files; returns its exit status and what it printed."""
+    """Run a job with its files; return its exit status and its output."""
     make_initramfs(folder / "initrd", *work)
     ports = [folder / name for name in ("console", "printed", "out.tar")]
     command = [*way.command, "-accel", way.accel, "-cpu", way.cpu, "-machine", "q35",
@@ -250,7 +256,9 @@ def boot(kernel, work, folder, way, cpus, limit):
 
 
 class Run:
-    """One boot: .status and .printed of the job, files that it left in /out, how it ran."""
+    """
+    One boot: .status and .printed of the job, the files that it left in /out, and the way it ran.
+    """
 
     def __init__(self, kernel, job, files, cpus=2, limit=240, way=None):
         self.way = way or accelerator()
@@ -265,7 +273,10 @@ class Run:
 
     @staticmethod
     def start(*machine):
-        """The emulator's own faults were seen in one of 30 runs: thrice in a row in 27,000."""
+        """
+        Boot, up to three times: the emulator's own faults occurred in one of 30 runs, so three in
+        a row in 27,000.
+        """
         for _ in range(2):
             try:
                 return boot(*machine)
