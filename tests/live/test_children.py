@@ -40,7 +40,7 @@ LENGTHS = (1, 5, 20)  # ms
 ALL_RATES = (99, 499, 999, 1999, 4999)  # Hz
 RATES = ALL_RATES if live.LONG else (999, 4999)
 SAMPLES = 154000 if live.LONG else 20000  # per rate, all lengths together
-CONTROL = SAMPLES / 8  # samples of perf for the same rate
+CONTROL = SAMPLES / 8  # samples of perf, the control, per rate
 MOST = 0.005 if live.LONG else 0.02
 SIGMAS = 1.96 if live.LONG else 4.5
 STOLEN_UNCERTAIN = 0.05  # of the share of the stolen time
@@ -56,7 +56,7 @@ class Measured:
 
     def __init__(self):
         self.samples = self.due = self.stretches = self.stolen = self.all = 0
-        self.charged = 0  # rusage in samples
+        self.charged = 0  # rusage, converted to samples
 
     def add(self, other):
         for name, value in vars(other).items():

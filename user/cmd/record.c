@@ -257,7 +257,7 @@ struct recording {
 	struct record_options options;
 	struct launch launch;
 	const struct export_format *format; /* NULL to keep the trace */
-	char *spool; /* directory of the trace while it is exported later; NULL if there is none */
+	char *spool; /* private directory of a trace to be exported; NULL if there is none */
 	char *trace; /* path */
 	int signals; /* signalfd */
 	int stopped_by; /* signal number, 0 if none */

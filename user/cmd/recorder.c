@@ -111,8 +111,7 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size)
 
 	if (given)
 		snprintf(buf, size, "%s", given);
-	/* never use the home directory that sudo left in the environment */
-	else if (geteuid() == 0)
+	else if (geteuid() == 0) /* never use a home directory left by sudo */
 		snprintf(buf, size, "/var/cache/skein");
 	else if (cache && cache[0] == '/')
 		snprintf(buf, size, "%s/skein", cache);
