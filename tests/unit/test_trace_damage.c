@@ -115,8 +115,8 @@ START_TEST(flipped_bytes)
 END_TEST
 
 /*
- * One bit of the words "id" INTEGER in a table's declaration: SQLite then no longer takes the column
- * for the number of the row, and a search by it would find nothing.
+ * Flip one bit of the words "id" INTEGER in a table's declaration: SQLite then no longer takes the
+ * column for the number of the row, and a search by it would find nothing.
  */
 START_TEST(flipped_type_of_id)
 {
@@ -332,6 +332,26 @@ START_TEST(missing_parts)
 }
 END_TEST
 
+/* The times of a chunk's row say where to look for it; whoever reads all finds it without them. */
+START_TEST(lying_times)
+{
+	static const char *const lies[] = {
+		"UPDATE chunk SET time = -1, \"end\" = -101704809043456 WHERE id = 2",
+		"UPDATE chunk SET time = \"end\", \"end\" = time WHERE id = 2",
+		"UPDATE chunk SET time = 1 << 62, \"end\" = 1 WHERE id = 2",
+	};
+	struct tally tally;
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		fresh();
+		run_sql(lies[i]);
+		ck_assert_int_eq(read_all(&tally), 0);
+		ck_assert_uint_eq(tally.counts[KIND_SAMPLE], seconds * rate);
+		ck_assert_uint_eq(tally.lost, 0);
+	}
+}
+END_TEST
+
 /* Rows of chunks with wrong values. */
 START_TEST(lying_chunks)
 {
@@ -420,6 +440,7 @@ int main(void)
 	tcase_add_test(t, hostile_functions);
 	tcase_add_test(t, older_schema);
 	tcase_add_test(t, missing_parts);
+	tcase_add_test(t, lying_times);
 	tcase_add_test(t, lying_chunks);
 	tcase_add_test(t, hostile_journal);
 	suite_add_tcase(s, t);

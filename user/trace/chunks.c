@@ -122,6 +122,8 @@ static bool is_wanted(struct chunks *c)
 		lose(c, KIND_COUNT, 0, 0, 1);
 	if (!kind || strcmp(kind, kinds[c->kind].name))
 		return false;
+	if (!c->indexed) /* all chunks are read, also one whose times are damaged */
+		return true;
 	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->range.to &&
 	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->range.from;
 }
