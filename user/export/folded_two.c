@@ -52,7 +52,8 @@ static int make_column(struct column *c, const struct profile *p, const struct e
 	if (!out)
 		return error_errno(err, -ENOMEM, "cannot write folded stacks");
 	rc = folded_write_one(out, p, true, o, err);
-	if (fclose(out) && !rc)
+	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
+	if ((fclose(out) || !c->text) && !rc)
 		rc = error_errno(err, -ENOMEM, "cannot write folded stacks");
 	if (rc < 0)
 		return rc;

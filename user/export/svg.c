@@ -282,7 +282,8 @@ static int put_picture(struct picture *p)
 	if (!p->out)
 		return -ENOMEM;
 	put_body(p);
-	if (fclose(p->out))
+	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
+	if (fclose(p->out) || !body)
 		rc = -ENOMEM;
 	p->out = out;
 	if (!rc) {
