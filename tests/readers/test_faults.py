@@ -20,6 +20,7 @@ import traces # noqa: E402
 LONG = os.environ.get("SKEIN_LONG") == "1"
 KINDS = ("memory", "mmap", "open", "read", "write", "file", "name", "descriptor")
 MOST = 15 # sites of a kind in the short form
+FEW = 80 # calls of a kind that the short form tries one by one, too
 OLD = b"what was there before"
 
 
@@ -66,7 +67,7 @@ class Case:
             done = self.once(folder, kind, site=key)
             wrong = self.judge(done, base) + faults.left_behind(done, base, site)
             self.complain(wrong, done, f"{kind} at {faults.callers(site) if wrong else ''}")
-        for nth in range(1, base.counted + 1 if LONG else 1):
+        for nth in range(1, base.counted + 1 if LONG or base.counted <= FEW else 1):
             done = self.once(folder, kind, nth=nth)
             self.complain(self.judge(done, base), done, f"{kind}, call {nth}")
 

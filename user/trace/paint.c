@@ -645,6 +645,7 @@ static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
 static int read_late_lists(struct paint *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
+	int rc = SQLITE_DONE;
 	int result = sql_prepare(p->trace->db, &stmt,
 				 "SELECT slices FROM main.checkpoint WHERE id > ?1 AND since < ?2"
 				 " ORDER BY id",
@@ -654,8 +655,12 @@ static int read_late_lists(struct paint *p, struct error *err)
 		return result;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->stop.id);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)p->query->end);
-	while (result == 0 && !is_covered(p) && sqlite3_step(stmt) == SQLITE_ROW)
+	while (result == 0 && !is_covered(p) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		result = read_late_list(p, stmt, err);
+	if (result == 0 && sql_is_damage(rc))
+		p->trace->left_out++;
+	else if (result == 0 && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		result = sql_fail(p->trace->db, rc, err, p->trace->path);
 	sqlite3_finalize(stmt);
 	return result;
 }

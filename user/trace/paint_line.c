@@ -53,6 +53,7 @@ int paint_line_chunk(struct paint_line *l, uint64_t mask, struct error *err)
 	while (!l->end && result == -EBADMSG) {
 		rc = sqlite3_step(l->chunks);
 		l->end = rc != SQLITE_ROW;
+		l->trace->left_out += (uint64_t)sql_is_damage(rc);
 		if (rc == SQLITE_DONE || sql_is_damage(rc))
 			break;
 		if (l->end)
@@ -61,6 +62,7 @@ int paint_line_chunk(struct paint_line *l, uint64_t mask, struct error *err)
 				      (size_t)sqlite3_column_bytes(l->chunks, 1),
 				      (uint64_t)sqlite3_column_int64(l->chunks, 0),
 				      kinds[l->kind].field_count, mask, &l->columns, err);
+		l->trace->left_out += result == -EBADMSG;
 	}
 	l->next = l->count = 0;
 	if (l->end)

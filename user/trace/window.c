@@ -398,8 +398,10 @@ int trace_span(struct trace *t, uint64_t *time, uint64_t *end, struct error *err
 					 " WHERE kind IN ('slice', 'edge')",
 					 &last, err);
 	}
-	if (result == -EBADMSG)
+	if (result == -EBADMSG) {
+		t->left_out++;
 		first = last = result = 0;
+	}
 	if (result < 0)
 		return result;
 	*time = (uint64_t)first;
