@@ -104,7 +104,7 @@ fuzz: $(O)/libiberty.o ## build the fuzz targets (clang) and their replay progra
 	$(Q)$(MAKE) --no-print-directory -C tests/fuzz O=$(abspath $(O)) ROOT=$(CURDIR)
 
 format: ## format the C sources with clang-format
-	$(Q)clang-format-16 -i $$(git ls-files '*.c' '*.h' | grep -v '^vmlinux/')
+	$(Q)tools/format
 
 compile_commands.json: ## for editors and clang tools
 	$(Q)$(MAKE) --always-make --dry-run --no-print-directory V=1 all unit | \
