@@ -7,6 +7,8 @@
 #ifndef SKEIN_BPF_INTERRUPT_H
 #define SKEIN_BPF_INTERRUPT_H
 
+#include "bpf/task.h"
+
 /* include/linux/interrupt.h; user space relies on the same list */
 enum softirq { SOFTIRQ_HI, SOFTIRQ_TIMER, SOFTIRQ_NET_TX, SOFTIRQ_NET_RX, SOFTIRQ_BLOCK,
 	       SOFTIRQ_IRQ_POLL, SOFTIRQ_TASKLET, SOFTIRQ_SCHED, SOFTIRQ_HRTIMER, SOFTIRQ_RCU };
