@@ -48,7 +48,8 @@ static struct recorded recorded_of(const struct profile *p)
 }
 
 /*
- * Return whether the stack is a kernel thread's, which is whole although its root is in the kernel.
+ * Return whether the stack is that of a kernel thread. Such a stack is whole although its root is
+ * in the kernel.
  */
 static bool of_kernel_thread(const struct profile *p, uint32_t stack)
 {

@@ -27,7 +27,7 @@ struct completeness {
 	uint64_t samples;
 	uint64_t no_user[NO_USER_COUNT];
 	uint64_t due; /* samples that have a user stack or should have one */
-	uint64_t complete; /* stack complete from the begin of the thread to the innermost frame */
+	uint64_t complete; /* stack complete from the start of the thread to the innermost frame */
 	uint64_t broken[END_COUNT]; /* by enum stack_end */
 	uint64_t no_stack; /* no frame, not even one with a reason */
 };

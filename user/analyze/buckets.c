@@ -4,7 +4,10 @@
 
 #include "analyze/buckets.h"
 
-/* Merge equal sums when there are twice as many sums as after the last merge, plus this many. */
+/*
+ * Equal sums are merged when a bucket has twice as many sums as after its last merge, plus this
+ * many.
+ */
 #define SPARE 4096
 
 void buckets_init(struct buckets *b, uint64_t window)

@@ -13,7 +13,7 @@
 #define BUCKETS 21 /* one is being filled and one is being dropped; the others are the window */
 
 struct bucket {
-	uint64_t number; /* begin of its time divided by the width */
+	uint64_t number; /* start of the bucket's time, divided by the width */
 	VECTOR(struct sum) sums;
 	size_t merged; /* number of sums after the last merge */
 };
@@ -32,7 +32,7 @@ void buckets_free(struct buckets *b);
 int buckets_add(struct buckets *b, const struct sample *s);
 /* Move the window to now (ns) and drop the buckets that are too old. */
 void buckets_advance(struct buckets *b, uint64_t now);
-/* Return the begin of the window, in ns. */
+/* Return the start of the window, in ns. */
 uint64_t buckets_begin(const struct buckets *b);
 
 /*

@@ -48,7 +48,10 @@ int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
 	return tree_end(&m, rc, ret);
 }
 
-/* Add the path from the parent of a node of the function up to the root (excluded). */
+/*
+ * Add the path from the parent of a node of the function up to the root of t (excluded), as the
+ * path from the root of m down.
+ */
 static int climb(struct tree_maker *m, const struct tree *t, uint32_t from)
 {
 	const struct tree_node *n = node_at(t, from);

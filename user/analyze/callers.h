@@ -10,8 +10,9 @@
 #include "analyze/tree.h"
 
 /*
- * Make the tree of callers: the children of the root are the callers of the function. A path ends
- * (self) where a stack begins. Return 0 or -ENOMEM; free the tree with tree_free().
+ * Make the tree of callers: the children of the root are the callers of the function, their
+ * children the callers' callers, and so on. A path ends (self) at the outermost caller, where the
+ * stack begins. Return 0 or -ENOMEM; free the tree with tree_free().
  */
 int callers_of(struct tree *ret, const struct tree *t, uint32_t label);
 

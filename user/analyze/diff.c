@@ -34,7 +34,11 @@ struct comparing {
 	const struct diff_how *how;
 	uint32_t unknown; /* label of frames that are missing in a trace */
 	bool *kernel; /* by label; see struct diff_row */
-	struct run *runs; /* then, with one run on each side, their stretches, alternating */
+	/*
+	 * the runs; after these, if there is one run on each side, the stretches of both runs,
+	 * alternating
+	 */
+	struct run *runs;
 	size_t run_count, stretch_count; /* stretch_count: of both sides */
 	double scale; /* factor from a value to the unit that is shown */
 	struct diff_noise noise[2]; /* of programs, of the kernel */
@@ -88,7 +92,7 @@ static int label_group(struct comparing *c, const struct group *g, uint32_t *ret
 	return label(c, g->name, c->how->by == GROUP_PROCESS ? pid : "", ret);
 }
 
-/* Return whether a group is a kernel thread, or a program of kernel threads only. */
+/* Return whether the group of a process is a kernel thread, or a program of kernel threads only. */
 static bool is_kernel_thread(const struct comparing *c, const struct process *p)
 {
 	if (c->how->by == GROUP_CONTAINER || c->how->by == GROUP_CGROUP ||
@@ -145,7 +149,7 @@ static int make_counts(struct comparing *c, struct run *r)
 static int count_functions(struct comparing *c, struct run *r, const struct profile *p,
 			   enum part part)
 {
-	/* functions_of() only needs the names */
+	/* functions_of() uses only the names of the symbols. */
 	struct symbols symbols = {.names = c->names};
 	struct tree_view view = {.frame_labels = r->labels, .unknown_label = c->unknown};
 	struct functions found = {0};
@@ -292,8 +296,8 @@ static int measure_run(struct comparing *c, struct run *r)
 }
 
 /*
- * Return whether all counts of both sides, if they were on one side alone, would make the least
- * change.
+ * Return whether all counts of both sides, if they were on one side alone, would amount to a change
+ * of at least how->least.
  */
 static bool is_large_enough(const struct comparing *c, const struct diff_count *list, size_t count)
 {
@@ -312,7 +316,10 @@ static struct diff_count count_of(const struct run *r, uint32_t number, enum dif
 				   r->counts[IN_KERNEL][cost][number], r->kernel};
 }
 
-/* Return how the runs vary: among all things compared, and within the runs for this label. */
+/*
+ * Return how values vary from run to run: the variation found in all labels, and the variation
+ * within the two runs for this label.
+ */
 static struct diff_noise noise_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
 {
 	struct diff_noise noise = c->noise[c->kernel[number]];
@@ -395,8 +402,8 @@ static int add_rows(struct diff *d, struct comparing *c)
 }
 
 /*
- * Correct for multiple tests. All changes of programs are one family, self and total of all rows;
- * all changes of the kernel are another.
+ * Correct for multiple tests (diff_correct()). All changes of programs, self and total of all rows,
+ * are one family of tests; all changes of the kernel are another.
  */
 static int correct(struct diff *d, bool kernel)
 {

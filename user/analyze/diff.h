@@ -31,9 +31,9 @@ struct diff_run {
 	uint32_t event; /* index of the event that is compared */
 	uint64_t time; /* duration of the recording, ns; only needed for DIFF_TIME */
 	/*
-	 * Consecutive stretches of the recording, of equal length, as profiles of their own; with
-	 * one run on each side, they show how the run varies within. stretch_count is 0 if there
-	 * are none.
+	 * Consecutive stretches of the recording, of equal length, each as a profile. With one run
+	 * on each side, the stretches show how much a value varies within a run. stretch_count is 0
+	 * if there are none.
 	 */
 	const struct diff_run *stretches;
 	size_t stretch_count;
@@ -45,7 +45,11 @@ struct diff_run {
 struct diff_how {
 	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
 	enum diff_measure measure;
-	double least; /* measure's unit; rows that cannot change by this much are not tested */
+	/*
+	 * smallest change of interest, in the unit of measure; rows that cannot change by this much
+	 * are not tested
+	 */
+	double least;
 };
 
 struct diff_side {

@@ -67,7 +67,7 @@ static char *python_function(const struct function *f)
 
 /*
  * Name a frame whose function has no name. If the file was rebuilt, only its module is used,
- * because the begin of a function differs from build to build. NULL without memory.
+ * because the start address of a function differs from build to build. NULL without memory.
  */
 static char *nameless(const struct profile *p, uint32_t frame)
 {
@@ -96,7 +96,8 @@ char *diff_frame_name(const struct profile *p, uint32_t frame)
 }
 
 /*
- * The files of all profiles, by name: the first build of each, and whether there is another build.
+ * The files of all profiles, by name: the mapping of each file's first build, and whether there is
+ * another build.
  */
 struct builds {
 	struct names names;

@@ -11,8 +11,8 @@
 /*
  * Return the name of a frame without the parts that change from build to build: a compiler's
  * suffixes (.isra.0, .cold), the version of a symbol (@GLIBC_2.17), the line where a Python
- * function begins. A function without a name is named by its begin, or by its module if the file
- * was rebuilt (see diff_mark_builds()). The caller frees the name; NULL without memory.
+ * function begins. A function without a name is named by its start address, or by its module if the
+ * file was rebuilt (see diff_mark_builds()). The caller frees the name; NULL without memory.
  */
 char *diff_frame_name(const struct profile *p, uint32_t frame);
 

@@ -9,8 +9,13 @@
 #define NORMAL_95 1.959963984540054 /* standard deviations of a 95 % interval */
 #define NEGLIGIBLE 1e-17 /* relative size of terms left out of a sum */
 #define COVERED 0.95
-#define MANY 1e8 /* a count of larger variance is normal enough, and slow to add up */
-#define MANY_FREEDOM 1000 /* above this number of degrees of freedom, t is as good as normal */
+/*
+ * A count with a larger variance is treated as normally distributed; exact sums would take too
+ * long.
+ */
+#define MANY 1e8
+/* With more degrees of freedom, Student's t is treated as normally distributed. */
+#define MANY_FREEDOM 1000
 #define USUAL_FREEDOM 4 /* weight of the usual spread, in degrees of freedom */
 
 /* The sums of all runs of both sides. */
@@ -25,7 +30,7 @@ static double log_choose(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Return the probability of x of the k counts on a side, if nothing changed. */
+/* Return the probability that x of the k counts are on a side, if nothing changed. */
 static double chance_of(const struct sides *s, double x, double k, int side)
 {
 	double of = s->whole[side], others = s->whole[!side], part = of / (of + others);
@@ -47,8 +52,8 @@ static double ratio_at(const struct sides *s, double x, double k, int side)
 }
 
 /*
- * Return the two-sided p of x of k counts on a side, where x is not less than expected: twice the
- * probability of x or more, at most 1.
+ * Return the two-sided p of x of k counts on a side, where x is at least the expected count: twice
+ * the probability of x or more, at most 1.
  */
 static double two_sided(const struct sides *s, double x, double k, int side)
 {
@@ -88,7 +93,7 @@ static bool can_be_significant(const struct sides *s)
 	return false;
 }
 
-/* Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+/* Formulas: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
 double diff_student(double t, unsigned int freedom)
 {
 	double angle = atan2(fabs(t), sqrt(freedom)), c = cos(angle), term, sum;
@@ -121,7 +126,10 @@ static double value_of(const struct sides *s, int side)
 	return s->whole[side] > 0 ? s->count[side] / s->whole[side] : 0;
 }
 
-/* Return the variance of a value over a whole of 1, if only sampling makes it vary. */
+/*
+ * Return the sampling variance of a value for a whole of 1: binomial for a share, Poisson for a
+ * rate.
+ */
 static double variance_of(const struct sides *s, double value)
 {
 	return s->shares ? value * (1 - value) : value;
@@ -221,8 +229,8 @@ static double assumed_variance(const struct sides *s, const struct diff_noise *n
 }
 
 /*
- * Return the two-sided probability of that many standard deviations, of Student's t, or of a normal
- * variable if freedom is 0.
+ * Return the two-sided probability of a change of this many standard deviations or more, by
+ * Student's t distribution, or by the normal distribution if freedom is 0.
  */
 static double chance_beyond(double deviations, unsigned int freedom)
 {
@@ -230,8 +238,9 @@ static double chance_beyond(double deviations, unsigned int freedom)
 }
 
 /*
- * Return the degrees of freedom of a sum of variances of which only the measured part varies; 0 if
- * there are so many that the normal distribution can be used.
+ * Return the degrees of freedom of a sum of variances (all) of which only the measured part has
+ * been estimated, with freedom degrees; 0 if there are so many that the normal distribution can be
+ * used.
  */
 static unsigned int freedom_of(double measured, double all, unsigned int freedom)
 {

@@ -19,7 +19,7 @@
 struct diff_count {
 	uint64_t count;
 	double whole; /* for a share, all samples; for a rate, the duration in any unit; > 0 */
-	bool after; /* which side */
+	bool after; /* false: a run of the side before; true: after */
 	uint64_t kernel; /* samples in the kernel, out of count */
 	double whole_kernel; /* for a share: all samples in the kernel */
 };
@@ -34,12 +34,12 @@ struct diff_change {
 	bool tested; /* there are enough samples for a change to be significant at all */
 };
 
-/* A change with a q of at most this level is significant. */
+/* A change is significant if its q is at most this level. */
 #define DIFF_LEVEL 0.05
 
 /*
- * How values differ from run to run in addition to sampling, as far as the value's own runs do not
- * show.
+ * Variation between runs beyond that of sampling. It is assumed as far as the runs of a value are
+ * too few to show it.
  */
 struct diff_noise {
 	/*
@@ -53,8 +53,8 @@ struct diff_noise {
 	 */
 	double program, kernel;
 	/*
-	 * The spread within the two runs by diff_spread_within(), with its degrees of freedom; or
-	 * 0.
+	 * The spread within the two runs by diff_spread_within(), with its degrees of freedom; both
+	 * are 0 if not known.
 	 */
 	double within;
 	unsigned int freedom;
@@ -79,12 +79,12 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 				  const struct diff_noise *noise);
 
 /*
- * Compare the same stretches of time of two runs, given as before and after in turn: return the
- * variance of their difference relative to that of sampling, and its degrees of freedom in
- * *freedom; both are 0 with fewer than two pairs. Samples are not independent (a program's start is
- * one event, however many samples it has; phases are slow), so a difference in one stretch alone is
- * no change of the whole. Stretches are compared in pairs, so that phases that both runs have make
- * no difference.
+ * Compare the same stretches of time of two runs. pairs holds their counts, before and after in
+ * turn. Return the variance of the differences relative to that of sampling, and its degrees of
+ * freedom in *freedom; both are 0 with fewer than two pairs. Samples are not independent (a
+ * program's start is one event, however many samples it has; phases are slow), so a difference in
+ * one stretch alone is no change of the whole. Stretches are compared in pairs, so that phases that
+ * both runs have make no difference.
  */
 double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
 			  unsigned int *freedom);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A filter is implemented as a sink between a source and the sink proper. It keeps the data of
+ * A filter is implemented as a sink between a source and the receiving sink. It keeps the data of
  * every process, thread and event that it needs to decide about a sample, and passes on the records
  * that are selected.
  */
@@ -31,7 +31,10 @@
 	X(CONTAINER, container, "process in container", "--container") \
 	X(EVENT, event, "event named", "--event")
 
-/* The words of --python: at least one flag of any must be set, and no flag of none. */
+/*
+ * The words of --python. A sample matches a word if it has at least one flag of any (if any is not
+ * 0) and no flag of none.
+ */
 #define ANY_PYTHON (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD)
 static const struct python_word {
 	const char *word;
@@ -57,7 +60,7 @@ enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 typedef VECTOR(uint64_t) numbers_t; /* sorted */
 
 struct seen_process {
-	unsigned int meets; /* bits of enum condition that the process meets */
+	unsigned int meets; /* bits of the enum condition values that hold for the process */
 	bool idle;
 };
 
@@ -77,15 +80,15 @@ struct filter_source {
 	struct filter f; /* the caller owns the texts */
 	numbers_t pids, tids;
 	const struct python_word *python; /* NULL without --python */
-	unsigned int unasked; /* conditions that were not given, which everything meets */
+	unsigned int unasked; /* conditions that were not given, and so hold for everything */
 };
 
-/* One run: the sink into which the inner source runs. */
+/* One run of a filter source: the sink that receives the records of the inner source. */
 struct filter_run {
 	struct sink sink;
 	const struct filter_source *filter;
 	struct sink *to;
-	unsigned int met; /* conditions that something in the trace has met */
+	unsigned int met; /* conditions that held for something in the trace */
 	bool add_up;	  /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
 	VECTOR(struct host) host_list;			/* without texts */
@@ -158,7 +161,7 @@ static const char *text_of(const char *text)
 	return text ? text : "";
 }
 
-/* Return the given conditions that a process meets. */
+/* Return the given conditions that hold for a process. */
 static unsigned int judge_process(const struct filter_source *s, const struct process *p)
 {
 	const struct filter *f = &s->f;
@@ -205,7 +208,10 @@ static unsigned int judge_thread(const struct filter_source *s, const struct thr
 static int see_event(struct filter_run *r, const struct event *e)
 {
 	const struct filter *f = &r->filter->f;
-	/* Use the first of several hosts: it started first, and all are on one time axis. */
+	/*
+	 * Use the start of the first of several hosts: it started first, and all hosts are on one
+	 * time axis.
+	 */
 	uint64_t start = r->host_list.count ? r->host_list.items[0].start : 0;
 	struct seen_event seen = {.from = start + f->from, .to = UINT64_MAX};
 
@@ -244,8 +250,8 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
 }
 
 /*
- * Return whether a sample or sum of a thread passes. A thread or process that is missing in the
- * trace meets none of the given conditions, and is not idle. time 0 matches every time range.
+ * Return whether a sample or sum of a thread passes. For a thread or process that is missing in the
+ * trace, none of the given conditions hold, and it is not idle. time 0 matches every time range.
  */
 static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
 		   uint64_t time)
@@ -417,7 +423,7 @@ static int run_tick(struct sink *s, uint64_t time, struct error *err)
 	return sink_tick(((struct filter_run *)s)->to, time, err);
 }
 
-/* A condition that nothing in the whole trace meets is a mistake and is reported. */
+/* A condition that holds for nothing in the whole trace is a mistake and is reported. */
 static int check_met(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
@@ -455,8 +461,8 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		if (rc < 0)
 			return rc;
 		/*
-		 * The states of threads at the begin of the range follow from earlier slices and
-		 * edges.
+		 * Read earlier slices and edges too: the states of threads at the start of the
+		 * range follow from them.
 		 */
 		r.sink.wants |= WANT(LANE) | (filter->f.from ? LINES : 0);
 	}

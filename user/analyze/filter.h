@@ -28,7 +28,10 @@ struct filter {
 /* Check the conditions. Return 0, or -EINVAL (-ENOMEM) with the cause in *err. */
 int filter_check(const struct filter *f, struct error *err);
 
-/* Return the length (ns) of the part of a host's recording that passes; 0 if not known. */
+/*
+ * Return the length (ns) of the part of a host's recording that lies in the time range of the
+ * filter; 0 if not known.
+ */
 uint64_t filter_time(const struct filter *f, const struct host *h);
 
 /*
@@ -36,8 +39,8 @@ uint64_t filter_time(const struct filter *f, const struct host *h);
  * outlive the source. Entities pass unchanged; samples and sums are filtered. With a time range,
  * sums are made from samples, because the sums of a trace cover all of it. Slices and edges pass if
  * their thread is selected; they are not cut. Slices of other threads stay as RUNNING with value 0,
- * so that CPU lanes have no holes (filter_lanes.h). A condition that nothing in the whole trace
- * meets ends the run with -ENOENT. Return 0 or a negative errno.
+ * so that CPU lanes have no holes (filter_lanes.h). A condition that holds for nothing in the whole
+ * trace ends the run with -ENOENT. Return 0 or a negative errno.
  */
 int filter_source(struct source **ret, struct source *inner, const struct filter *f,
 		  struct error *err);

@@ -9,11 +9,13 @@
 #include "analyze/opens.h"
 
 struct filter_lanes {
-	uint64_t from, to;   /* ns since the start until a host has come, then stamps */
+	/* ns since the start of the recording until a host's record has come, then stamps */
+	uint64_t from, to;
 	struct index asked;  /* lane.id of selected threads */
-	struct opens *opens; /* records before the range; NULL: the range begins with the trace */
+	/* records before the range; NULL: the range begins at the start of the trace */
+	struct opens *opens;
 	bool begun;	     /* the range has begun */
-	bool started;	     /* a host with the start time has come */
+	bool started;	     /* the record of a host with a start time has come */
 };
 
 int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err)

@@ -2,7 +2,7 @@
 /*
  * Select slices and edges of some of the threads, or of a time range. CPU lanes keep all their
  * slices: slices of other threads stay as RUNNING with value 0. Slices are not cut; those wholly
- * outside the range are dropped, and the states of threads at the begin of the range are put in
+ * outside the range are dropped, and the states of threads at the start of the range are put in
  * their place.
  */
 #ifndef SKEIN_ANALYZE_FILTER_LANES_H
@@ -29,7 +29,7 @@ int filter_lanes_see(struct filter_lanes *l, enum record_kind kind, const void *
  */
 int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
 		     struct sink *to, struct error *err);
-/* There are no more slices and edges. Return 0, -ENOMEM or the error of the sink. */
+/* Call this when there are no more slices and edges. Return 0, -ENOMEM or the error of the sink. */
 int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err);
 
 #endif

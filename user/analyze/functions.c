@@ -44,9 +44,9 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
 }
 
 /*
- * The last frame of a function, or of a mapping without a function. The frames of a function
- * usually have the same kind and mapping, and then the same symbol; so have the frames of a mapping
- * of which no function is known.
+ * The kind, mapping and symbol of the last frame of one function, or of one mapping without a
+ * function. The frames of a function usually have the same kind and mapping, and then the same
+ * symbol; the same holds for frames of a mapping of which no function is known.
  */
 struct same {
 	uint64_t kind;

@@ -59,9 +59,9 @@ int functions_of(struct functions *ret, const struct tree *t, const struct symbo
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
 			const struct symbols *s);
 /*
- * Select the Python functions of all, and count the native and kernel code that they call as
- * theirs: self are the samples that ended in the function or in native or kernel functions it
- * called. Return 0 or -ENOMEM.
+ * Fill *ret with the Python functions of *all. Native and kernel code that a Python function calls
+ * counts as part of it: its self samples are those that ended in the function itself or in such
+ * code. Return 0 or -ENOMEM.
  */
 int functions_of_python(struct functions *ret, const struct functions *all,
 			const struct profile *p, uint32_t event, const struct symbols *s);

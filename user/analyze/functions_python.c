@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compute the cost of Python functions including the native ones that they call, as if
- * python_alone() had left nothing else in the stacks. Only self time differs from that of the plain
- * stacks, because the total of a function includes everything it calls in both cases.
+ * Compute the cost of Python functions including the native functions that they call, as if
+ * python_alone() had reduced the stacks to Python frames. Only self time differs from that of the
+ * complete stacks, because the total of a function includes everything it calls in both cases.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "analyze/functions.h"
 
 #define NONE PROFILE_NONE
-#define INHERITED (PROFILE_NONE - 1) /* native frames count for their caller */
+/* symbol of native frames, whose samples count for their caller */
+#define INHERITED (PROFILE_NONE - 1)
 
 /*
  * Return symbols by index of frame. The last item is for frames missing in the trace; their samples

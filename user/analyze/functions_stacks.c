@@ -4,8 +4,8 @@
  * tree merged by function. A function counts once on a path, and finding recursion takes a walk
  * from caller to callee. A trace may have millions of stacks, far more than a CPU's cache holds,
  * and such a walk would wait for memory at every step. So stacks are first put in the order of the
- * walk, by passes whose steps do not wait for each other. The walk then reads memory from begin to
- * end, and adds the cost of a stack's callees to the stack as it leaves them.
+ * walk, by passes whose steps do not wait for each other. The walk then reads memory sequentially,
+ * and adds the cost of a stack's callees to the stack as it leaves them.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -33,14 +33,20 @@ struct cost {
 struct entered {
 	uint32_t symbol; /* NONE: no function, or one that is on the path already */
 	uint32_t end; /* place at which the walk leaves the stack */
-	struct cost cost; /* of samples that ended at the stack or at callees left */
+	/* cost of the samples that ended at the stack, or at callees that the walk has left */
+	struct cost cost;
 };
 
 struct walk {
 	const struct profile *profile;
-	uint32_t *places; /* by index of stack, then the root of all; holds sizes at first */
+	/*
+	 * place in the walk by index of stack, then that of the root; measure() first stores the
+	 * number of nodes here
+	 */
+	uint32_t *places;
 	struct node *nodes; /* by place */
-	uint32_t *sums; /* by index of sum: another sum of the same stack; NONE */
+	/* by index of sum: the next sum of the same stack in a linked list; NONE ends the list */
+	uint32_t *sums;
 	struct function_cost *costs; /* by symbol */
 	bool *on_path; /* by symbol */
 	VECTOR(struct entered) path;
@@ -65,8 +71,8 @@ static void measure(struct walk *w)
 }
 
 /*
- * Return the symbol of a frame. A mark counts as a recursive call of the function above it, so that
- * its samples count for that function.
+ * Return the symbol of a frame. The mark of a stack's end (MARK) counts as a recursive call of its
+ * caller's function, so that its samples count for that function.
  */
 static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_t frame,
 			  uint32_t caller)
@@ -101,7 +107,8 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
 }
 
 /*
- * Link the sums to the places of their stacks, which takes less memory than a cost for each stack.
+ * Link the sums of an event to the nodes of their stacks; a list of sums takes less memory than a
+ * cost for each stack.
  */
 static void place_sums(struct walk *w, uint32_t event)
 {

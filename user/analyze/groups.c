@@ -20,7 +20,11 @@ struct grouping {
 	enum group_by by;
 	struct names keys;    /* of groups: number = index in list */
 	struct index members; /* (group, process) -> present */
-	uint32_t *of_thread;  /* group by index of thread, last: no thread; INDEX_NONE: unset */
+	/*
+	 * group by index of thread; the last item is for samples without a thread; INDEX_NONE: not
+	 * computed yet
+	 */
+	uint32_t *of_thread;
 	struct groups groups;
 };
 
@@ -57,7 +61,7 @@ const char *group_module(const struct profile *p, uint32_t stack)
 	return *path ? path : "[unknown]";
 }
 
-/* The data that distinguish groups; converted to bytes. */
+/* The data that distinguish groups of one kind; they are converted to bytes, which are interned. */
 struct group_key {
 	const char *name, *more;
 	uint64_t numbers[3];
@@ -249,7 +253,8 @@ void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
 			 ret->by_reason[LOSS_STOLEN]);
 	ret->cut_off = total->cut_off;
 	rest -= (int64_t)total->cut_off;
-	if (!ret->cut_off && rest >= 0 && rest <= tolerance) /* older traces only have the rest */
+	/* older traces lack cut_off; a small rest stands for it */
+	if (!ret->cut_off && rest >= 0 && rest <= tolerance)
 		ret->cut_off = (uint64_t)rest;
 	else if (rest > tolerance || rest < -tolerance)
 		ret->unexplained = rest;

@@ -22,8 +22,8 @@ enum group_by { GROUP_KINDS(GROUP_ENUM) GROUP_KIND_COUNT };
 
 struct group {
 	/*
-	 * The common properties of the members. Texts and pointers belong to the profile; NULL
-	 * where it does not apply.
+	 * The common properties of the group's processes or threads. Texts and pointers belong to
+	 * the profile, and are NULL where they do not apply.
 	 */
 	const char *name; /* name of the program, thread, container, control group or module */
 	const struct process *process; /* the first member; there may be others */
@@ -41,9 +41,9 @@ int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum 
 void groups_free(struct groups *g);
 
 /*
- * Set *ret to the number and *name to the name of the group of a thread (NULL: not known) of a
- * process. This is for callers that add up other things than samples; not for GROUP_MODULE. The
- * name belongs to the process or thread. Return 0 or -ENOMEM.
+ * Set *ret to the number of the group to which a thread (NULL: not known) of a process belongs, and
+ * *name to the name of the group. This is for callers that add up other things than samples; not
+ * for GROUP_MODULE. The name belongs to the process or thread. Return 0 or -ENOMEM.
  */
 int group_number(struct names *keys, enum group_by by, const struct process *p,
 		 const struct thread *t, const char **name, uint32_t *ret);
@@ -61,16 +61,20 @@ const char *process_name(const struct process *p);
  */
 const char *process_place(const struct process *p, char *buf, size_t size);
 
-/* The sum of the accounts of all CPUs, and the losses of the event and of no event. */
+/* The sum of the accounts of all CPUs, and the losses of the event and of no particular event. */
 struct losses {
 	struct account total; /* cpu has no meaning */
 	uint64_t by_reason[LOSS_COUNT]; /* records */
 	uint64_t unknown_reason;
 	uint64_t due; /* lost samples that were due, without the stolen ones */
-	uint64_t cut_off; /* parts of periods where intervals start and end: one per CPU */
 	/*
-	 * Due samples without an explanation, beyond the above. Negative: more were recorded than
-	 * due.
+	 * due samples of the parts of periods at which a recording or a CPU starts or ends: at most
+	 * one sample per CPU and part
+	 */
+	uint64_t cut_off;
+	/*
+	 * Due samples that none of the above explains. Negative: more samples were recorded than
+	 * were due.
 	 */
 	int64_t unexplained;
 };

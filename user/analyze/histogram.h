@@ -23,7 +23,8 @@ struct octave {
 struct histogram {
 	uint64_t count, sum, max; /* of the exact values; sum saturates at UINT64_MAX */
 	VECTOR(struct octave) octaves;
-	uint8_t at[HISTOGRAM_OCTAVES]; /* number + 1 in octaves; 0: nothing was counted */
+	/* position + 1 of each octave in octaves; 0: no value of the octave was counted */
+	uint8_t at[HISTOGRAM_OCTAVES];
 };
 
 int histogram_add(struct histogram *h, uint64_t value); /* returns 0 or -ENOMEM */

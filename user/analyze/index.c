@@ -27,7 +27,10 @@ static struct index_slot *find(const struct index *x, uint64_t key)
 	return &x->slots[at];
 }
 
-/* Move the hashed keys to a new table with that many slots, except those that are positions now. */
+/*
+ * Move the hashed keys to a new table with capacity slots, except keys that are below dense_count
+ * now: these move to dense.
+ */
 static int rehash(struct index *x, size_t capacity)
 {
 	struct index fresh = *x;
@@ -64,7 +67,10 @@ uint32_t index_get_hashed(const struct index *x, uint64_t key)
 	return x->capacity ? find(x, key)->value : INDEX_NONE;
 }
 
-/* Return whether a key may be a position: at least a quarter of the positions is then used. */
+/*
+ * Return whether a key may be a position in dense, so that at least a quarter of the positions is
+ * used.
+ */
 static bool is_dense(const struct index *x, uint64_t key)
 {
 	return key < INDEX_SMALL || key / 4 < x->dense_used;
@@ -114,7 +120,7 @@ static int put(struct index *x, uint64_t key, uint32_t value)
 	return 0;
 }
 
-/* Put the appended keys like all others. */
+/* Move the appended keys, which take no memory so far, to dense or to the slots. */
 static int spread_row(struct index *x)
 {
 	for (uint32_t i = 0; i < x->row_count; i++)
@@ -142,7 +148,10 @@ int index_append(struct index *x, uint64_t key, uint32_t value)
 	return 0;
 }
 
-/* Fill the hole with a following slot whose probe would otherwise end at the hole, and so on. */
+/*
+ * Fill the slot of the removed key with a following slot whose probe would otherwise end there,
+ * then fill that slot, and so on.
+ */
 void index_remove(struct index *x, uint64_t key)
 {
 	size_t mask = x->capacity - 1, hole, at;

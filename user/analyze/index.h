@@ -23,7 +23,10 @@ struct index_slot {
 };
 
 struct index {
-	uint64_t row_key; /* first of row_count consecutive keys with consecutive values */
+	/*
+	 * first of row_count consecutive keys with consecutive values, which take no other memory
+	 */
+	uint64_t row_key;
 	uint32_t row_value, row_count;
 	uint32_t *dense; /* values by key, for small keys */
 	size_t dense_count; /* 0 or a power of two */
@@ -34,7 +37,7 @@ struct index {
 	uint64_t seed;
 };
 
-/* Like index_get(), for a key that is no position. */
+/* Like index_get(), for a key that is not a position in dense. */
 uint32_t index_get_hashed(const struct index *x, uint64_t key);
 
 /* Return the value of a key, or INDEX_NONE. */

@@ -12,7 +12,7 @@
 
 #include "analyze/inlined.h"
 
-/* functions at one address; a recorder puts fewer */
+/* maximum number of functions at one address; a recorder puts fewer */
 #define PLACES_MAX 64
 
 static int by_frame(const void *a, const void *b)
@@ -140,7 +140,7 @@ static void expand_stacks(struct expansion *e)
 		uint32_t more = frame == PROFILE_NONE ? 0 : inlined_in(&p->frames[frame]);
 
 		s.parent = s.parent == PROFILE_NONE ? PROFILE_NONE : e->place[s.parent];
-		/* Begin with the outermost, which is the frame's own function. */
+		/* Begin with the outermost function, which is the frame's own. */
 		for (uint32_t n = 0; n <= more; n++) {
 			s.frame = n ? e->first[frame] + more - n : frame;
 			e->place[i] = e->stack_count;

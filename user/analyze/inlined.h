@@ -23,7 +23,7 @@ void inlined_attach(struct profile *p, bool functions);
 int inlined_expand(struct profile *p);
 
 /*
- * Name native frames by line: "function (file.c:line)". The texts are kept in texts. Return 0 or
+ * Name native frames by line: "function (file.c:line)". The names are stored in *texts. Return 0 or
  * -ENOMEM.
  */
 int inlined_name_lines(struct profile *p, struct names *texts);

@@ -28,9 +28,9 @@ const char *module_short_name(const char *path)
 }
 
 /*
- * Return the name of a mapping that is no file, or NULL. The name is the same in every recording,
- * so that recordings can be compared. Older traces have a pid in the paths of generated code, and
- * perf's name for the kernel.
+ * Return the name of a mapping without a file (kernel, vDSO, generated code), or NULL for a file.
+ * The name is the same in every recording, so that recordings can be compared. Older traces have a
+ * pid in the paths of generated code, and perf's name for the kernel.
  */
 static const char *place_name(const struct mapping *m)
 {
@@ -81,7 +81,8 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
 }
 
 /*
- * Name a frame without a name by the begin of its function, or by its module if that is not known.
+ * Name a frame without a name by its module and the start address of its function, or only by the
+ * module if that address is not known.
  */
 static const char *nameless(const struct profile *p, const struct profile_frame *f, char *buf,
 			    size_t size)

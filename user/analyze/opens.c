@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Follow the states of threads through records that are left out (opens.h). */
+/* Follow the states of threads through records that are not passed on (opens.h). */
 #include "analyze/opens.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct opens {
 	struct states *states;
 	VECTOR(uint64_t) cpus; /* lane.id */
 	VECTOR(struct slice) slices;
-	uint64_t time; /* of these slices */
+	uint64_t time; /* time at which these slices begin, ns */
 };
 
 static int ignore_stretch(void *context, const struct stretch *s, struct error *err)
@@ -64,9 +64,9 @@ static bool is_cpu(const struct opens *o, uint64_t lane)
 }
 
 /*
- * Add an open slice for a lane. The stretches of a lane come one after the other, and the last one
- * replaces the others: it has the last known state, unless the thread is running at that time,
- * which only the end of its slice will show.
+ * Add an open slice for a lane. states_each() reports the stretches of a lane one after the other,
+ * and the last one replaces the earlier ones: it has the last known state, unless the thread is
+ * running at that time, which only the end of its slice will show.
  */
 static int add_open(void *context, const struct stretch *s)
 {

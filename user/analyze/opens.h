@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find the state of every thread at one time, as the slices with which a recording begins. This is
- * for code that leaves out earlier records.
+ * Find the state of every thread at one time, as open slices like those with which a recording
+ * begins. This is for code that leaves out earlier records.
  */
 #ifndef SKEIN_ANALYZE_OPENS_H
 #define SKEIN_ANALYZE_OPENS_H
@@ -18,8 +18,8 @@ int opens_new(struct opens **ret, struct error *err);
 void opens_free(struct opens *o);
 
 /*
- * Process lanes and threads, and the slices and edges that are left out, in their order. Return 0
- * or -ENOMEM.
+ * Process lanes and threads, and the slices and edges that the caller leaves out, in the order of
+ * the source. Return 0 or -ENOMEM.
  */
 int opens_put(struct opens *o, enum record_kind kind, const void *record, struct error *err);
 

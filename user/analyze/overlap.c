@@ -55,7 +55,7 @@ static int add_done(struct overlap *o, uint32_t running, uint64_t ns)
 	return 0;
 }
 
-/* Add to the cells of the last border of a list, which stay in order. */
+/* Add time to the cells of the last border in the list, which stay sorted by the number running. */
 static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uint64_t ns)
 {
 	struct overlap_cell cell = {from, ns, running};
@@ -78,7 +78,10 @@ static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uin
 	return 0;
 }
 
-/* Move the cells from *at on that lie before next to spare, where they count from border on. */
+/*
+ * Move the cells between *at and the time next to spare, as cells of border; cells with the same
+ * number running are added up.
+ */
 static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < next; ++*at) {
@@ -90,7 +93,7 @@ static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 	return 0;
 }
 
-/* Count the cells before the first border as done: they can no longer change. */
+/* Add the cells before the first border to done: they can no longer change. */
 static int settle(struct overlap *o, uint64_t first, size_t *at)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < first; ++*at)
@@ -100,8 +103,8 @@ static int settle(struct overlap *o, uint64_t first, size_t *at)
 }
 
 /*
- * Join the cells between two borders, of which there may be several since borders have vanished.
- * This only limits the number of cells, so it is not done at every call.
+ * Join the cells that lie between the same two borders; there are several if borders between them
+ * have moved away. This only limits the number of cells, so it is not done at every call.
  */
 static int fold(struct overlap *o, const struct borders *b)
 {
@@ -123,8 +126,9 @@ static int fold(struct overlap *o, const struct borders *b)
 }
 
 /*
- * Raise by one the cells between a border and stop, taken from the copies in spare from *at on. The
- * rest of that time, in which nothing ran so far, becomes a cell with one running.
+ * Count one more running thread from the border at from until stop: copy the cells in spare from
+ * *at on that lie before next to o->cells, each with one more. The part of that time that has no
+ * cell, since nothing ran so far, becomes a cell with one running.
  */
 static int raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
 {
@@ -140,7 +144,7 @@ static int raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, ui
 	return rest ? add_cell(&o->cells, from, 1, rest) : 0;
 }
 
-/* Move the cells from time on to spare. */
+/* Move the cells that begin at time or later to spare. */
 static int set_aside(struct overlap *o, uint64_t time)
 {
 	size_t first = o->cells.count;
@@ -178,7 +182,7 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 		    raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
 			return -ENOMEM;
 	}
-	/* No cells are left in spare, unless there are no borders. */
+	/* Put back cells that are left in spare; there are only some if there are no borders. */
 	for (; at < o->spare.count; at++)
 		if (vector_push(&o->cells, o->spare.items[at]) < 0)
 			return -ENOMEM;

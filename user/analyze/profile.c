@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Build a profile from records. Every entity that a record refers to exists from then on, with only
- * its id until its own record comes, so that neither the order of a live source nor dangling
- * references of a killed recorder matter.
+ * Build a profile from records. An entity exists as soon as a record refers to it, with only its id
+ * until its own record comes. So neither the order of records from a live source matters, nor
+ * references to entities that a killed recorder has not written.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +17,10 @@
 #include "base/jobs.h"
 #include "base/large.h"
 
-/* Where struct profile keeps each kind. size 0: the kind is not kept in an array. */
+/*
+ * For each kind of record, where struct profile keeps its array. size 0: the kind is not kept in an
+ * array.
+ */
 static const struct array {
 	size_t items, count; /* offsets */
 	size_t size;	     /* of an item, which begins with its record or a part of it */
@@ -53,12 +56,16 @@ struct builder {
 	struct sink sink;
 	struct owned_profile *made;
 	struct index by_id[KIND_COUNT];	 /* id -> index of the item */
-	struct index absent[KIND_COUNT]; /* 1: was referred to and has not come; 0: has come */
+	/*
+	 * 1: a record referred to the entity, but its own record has not come; 0: the record has
+	 * come
+	 */
+	struct index absent[KIND_COUNT];
 	size_t capacity[KIND_COUNT];
 	/*
-	 * For a part of a profile: the kinds that are read in this part (mask of WANT(); 0: all),
-	 * and the ids of the others, which records of this part refer to by position until the
-	 * parts are joined.
+	 * For a part of a profile: mask (WANT(); 0: all) of the kinds that this part reads. A
+	 * reference to an entity of another kind is the position of the entity's id in
+	 * elsewhere[kind] until the parts are joined.
 	 */
 	uint64_t own;
 	VECTOR(uint64_t) elsewhere[KIND_COUNT];
@@ -95,7 +102,7 @@ static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
 	return vector_grow(items, &b->capacity[kind], count, 1, arrays[kind].size);
 }
 
-/* Append an item to its array; the caller writes it. */
+/* Append an item to the array of a kind; the caller fills the item. */
 static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
 {
 	char *profile = (char *)&b->made->profile;
@@ -109,7 +116,7 @@ static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret
 	return 0;
 }
 
-/* Copy a record and its texts to its item. */
+/* Copy a record to its item, and the record's texts to the profile. */
 static int adopt(struct builder *b, enum record_kind kind, void *to, const void *record)
 {
 	const struct kind *k = &kinds[kind];
@@ -210,8 +217,9 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 }
 
 /*
- * Store the id of an entity of another part. Most sums have a stack of their own, so looking for an
- * earlier position of the same stack would take longer than storing all of them.
+ * Store the id of an entity that another part reads, and set *ret to the position of the id. Most
+ * sums have a stack of their own, so looking for an earlier position of the same stack would take
+ * longer than storing all of them.
  */
 static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
@@ -238,8 +246,8 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
 }
 
 /*
- * Set *ret to the index for an entity whose record has come; an earlier record of that id is
- * replaced.
+ * Set *ret to the index of the item for an entity whose record has come; a later record with the
+ * same id replaces the earlier one.
  */
 static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
@@ -300,8 +308,8 @@ static inline int take_sum(struct builder *b, const struct sum *s)
 				 .flags = (uint32_t)s->flags};
 	uint32_t index;
 	/*
-	 * A sum without an event gets an event that never comes, because all views use the event of
-	 * a sum.
+	 * A sum without an event gets an event whose record never comes, because all views use the
+	 * event of a sum.
 	 */
 	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
 
@@ -381,7 +389,10 @@ static int builder_put(struct sink *s, enum record_kind kind, const void *record
 	return taken(take((struct builder *)s, kind, record), kind, err);
 }
 
-/* Stacks and sums are many more than all other records. */
+/*
+ * Process arrays of stacks and sums in tight loops, because there are many more of these than of
+ * all other records.
+ */
 static int builder_put_many(struct sink *s, enum record_kind kind, const void *records,
 			    size_t count, struct error *err)
 {
@@ -402,8 +413,8 @@ static int builder_put_many(struct sink *s, enum record_kind kind, const void *r
 }
 
 /*
- * Return how the user part of a path ended that begins at the root and ends with s. The mark of a
- * walk that ended regularly does not decide; the first frame below it does.
+ * Return how the user part of the path from the root to s ended. If s is the mark of a walk that
+ * ended regularly, this depends on the first frame below the mark.
  */
 static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 {
@@ -428,8 +439,8 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
 }
 
 /*
- * Return the outermost frame apart from Python frames, which may be known beyond the end of the
- * native walk.
+ * Return the outermost frame of the path to s that is no Python frame. Python frames may be known
+ * beyond the end of the native walk.
  */
 static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 {
@@ -456,8 +467,8 @@ static int find_ends(struct profile *p)
 }
 
 /*
- * Compute everything that needs all records. How a stack ended depends on all its frames, so this
- * comes first.
+ * Compute everything that needs all records. First how the stacks ended, because this depends on
+ * all their frames, some of which later steps remove.
  */
 static int complete(struct builder *b)
 {
@@ -542,7 +553,7 @@ out:
 	return error_errno(err, -ENOMEM, "cannot begin a profile");
 }
 
-/* Take the profile out of its sink. */
+/* Callback done() of profile_read(): the profile stays in the sink until take_out(). */
 static int keep(void *context, const struct profile *p, struct error *err)
 {
 	(void)err;
@@ -575,7 +586,10 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 	return rc;
 }
 
-/* Ignore records of other kinds, which sources add because they need these themselves. */
+/*
+ * Put a record, but ignore records of kinds that this part does not read: a source also puts
+ * records that it needs itself.
+ */
 static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	return ((struct builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
@@ -596,7 +610,7 @@ static const struct sink_ops part_ops = {
 };
 
 /*
- * Return the indexes of the entities to which another part refers, by position; NULL without
+ * Return the indexes of the entities of another part, by position in elsewhere[kind]; NULL without
  * memory.
  */
 static uint32_t *resolve(struct builder *b, const struct builder *part, enum record_kind kind)
@@ -618,7 +632,7 @@ static uint32_t resolved(const uint32_t *indexes, uint32_t position)
 	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
 }
 
-/* Move the stacks of part to b, which has none, with the indexes for finding them. */
+/* Move the stacks of part, and the indexes for finding them, to b, which has no stacks. */
 static int join_stacks(struct builder *b, struct builder *part)
 {
 	struct profile *to = &b->made->profile, *from = &part->made->profile;
@@ -640,7 +654,7 @@ static int join_stacks(struct builder *b, struct builder *part)
 	return 0;
 }
 
-/* Move the sums of part to b, which has none; the stacks must have been joined before. */
+/* Move the sums of part to b, which has no sums; the stacks must have been joined before. */
 static int join_sums(struct builder *b, struct builder *part)
 {
 	uint32_t *stacks = resolve(b, part, KIND_STACK), *threads = resolve(b, part, KIND_THREAD);

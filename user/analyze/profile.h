@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile holds everything that a source has about stacks and their weights in memory, with every
- * path joined to its names. Reports and formats such as folded stacks are views of a profile. Pure
- * functions, no I/O.
+ * A profile holds everything that a source has about stacks and their weights in memory, with
+ * references resolved to indexes. Reports and formats such as folded stacks are views of a profile.
+ * Pure functions, no I/O.
  *
  * A killed recorder may have left references to entities that it had not written yet. These become
  * entities with only their id, and are counted. One path may have several ids, because a recorder
- * forgets; views merge by path and name.
+ * limits its memory and may write a path again; views merge by path and name.
  */
 #ifndef SKEIN_ANALYZE_PROFILE_H
 #define SKEIN_ANALYZE_PROFILE_H
@@ -19,7 +19,7 @@
 #define PROFILE_NONE UINT32_MAX /* no index */
 
 struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
-struct profile_thread { struct thread t; uint32_t process; }; /* index, or PROFILE_NONE */
+struct profile_thread { struct thread t; uint32_t process; }; /* process: index, or PROFILE_NONE */
 struct profile_mapping {
 	struct mapping m;
 	uint32_t process;
@@ -81,9 +81,13 @@ struct profile {
 	struct profile_inlined *inlined;
 	struct profile_stack *stacks;
 	uint8_t *ends; /* by index of stack, see profile_stack_end() */
-	uint32_t *roots; /* by index of stack: outermost frame without marks and Python; or none */
+	/*
+	 * by index of stack: outermost frame that is neither a mark nor a Python frame; or
+	 * PROFILE_NONE
+	 */
+	uint32_t *roots;
 	struct index stacks_by_id; /* original indexes; see profile_stack_with() */
-	uint32_t *moved_stacks; /* by original index: the index now; NULL: none has moved */
+	uint32_t *moved_stacks; /* by original index: the current index; NULL: no stack has moved */
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
@@ -98,7 +102,11 @@ struct profile {
 struct profile_view {
 	bool native; /* keep the frames of interpreters that Python frames replace */
 	bool python; /* only Python frames, in stacks that have some; overrides native */
-	bool lines; /* name frames by line; Python frames otherwise by the line of the function */
+	/*
+	 * name native frames by line, and Python frames by the line that runs instead of the first
+	 * line of the function
+	 */
+	bool lines;
 	bool no_inlines; /* inlined functions count as the function around them */
 	bool joined; /* keep inlined functions in their frame, for formats that allow it */
 };
@@ -111,8 +119,8 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 		 struct error *err);
 /*
  * Like profile_read(), from several sources of the same records that are read at the same time: one
- * for entities, one for stacks, one for sums. All must report equal losses; if something could not
- * be read, read everything from one source instead.
+ * for entities, one for stacks, one for sums. All sources must report equal losses; if something
+ * could not be read, read everything from one source instead.
  */
 struct profile_sources { struct source *entities, *stacks, *sums; };
 int profile_read_parts(struct profile **ret, const struct profile_sources *from,
@@ -131,8 +139,9 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 uint32_t profile_stack_with(const struct profile *p, uint64_t id);
 
 /*
- * Return how the user part of a stack ended: END_WALKED if it is whole (or does not exist: kernel
- * threads), else why it is not. For PROFILE_NONE, no stack, return END_UNKNOWN_ROOT.
+ * Return how the user part of a stack ended: END_WALKED if it is whole, or if there is none (kernel
+ * threads), else the reason why it is not whole. For PROFILE_NONE (no stack), return
+ * END_UNKNOWN_ROOT.
  */
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 
@@ -146,9 +155,10 @@ char *profile_end_name(uint64_t end, char *buf);
 
 /*
  * Return the name of a frame as every output shows it: the function (for Python with its file and
- * line); "[module+0x1234]" with the begin of a function without a name; "[module]" if the begin is
- * not known; "[unknown]"; or profile_end_name() for FRAME_END. The name is raw bytes, which must be
- * escaped. buf is used when the name must be composed; size is at least PROFILE_END_SIZE.
+ * line); "[module+0x1234]" with the start address of a function without a name; "[module]" if that
+ * address is not known; "[unknown]"; or profile_end_name() for FRAME_END. The name is raw bytes,
+ * which must be escaped. buf is used when the name must be composed; size is at least
+ * PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
 
@@ -171,8 +181,8 @@ const char *profile_module_name(const struct profile *p, uint32_t mapping);
 const struct host *profile_host_of(const struct profile *p, const struct process *process);
 
 /*
- * Events with the same name and unit, of several hosts or recordings, count as one: samples,
- * accounts and losses belong to the first of them, whose index this function returns.
+ * Return the index of the first event with the name and unit of an event. Equal events of several
+ * hosts or recordings count as one: samples, accounts and losses belong to the first of them.
  */
 uint32_t profile_event_like(const struct profile *p, uint32_t event);
 

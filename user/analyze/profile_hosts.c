@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Join the different values of a text field: "web-1, web-2". A long list is cut, since people only
- * need a few.
+ * Join the different values of a text field of all hosts: "web-1, web-2". A long list is cut, since
+ * users need only a few of the values.
  */
 static int join_texts(const struct profile *p, struct names *texts, const struct field *f,
 		      struct host *all)
@@ -62,7 +62,10 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event)
 	return event;
 }
 
-/* Make the records of an event refer to the first event that is like it. */
+/*
+ * Make the records of every event refer to the first event with the same name and unit
+ * (profile_event_like()).
+ */
 void profile_join_events(struct profile *p)
 {
 	for (uint32_t i = 1; i < p->event_count; i++) {

@@ -6,10 +6,13 @@
 #include "analyze/names.h"
 #include "analyze/profile.h"
 
-/* Make p->host from p->hosts; new texts are kept in texts. Return 0 or -ENOMEM. */
+/* Make p->host from p->hosts; new texts are stored in *texts. Return 0 or -ENOMEM. */
 int profile_join_hosts(struct profile *p, struct names *texts);
 
-/* Make sums, accounts and losses refer to the first event that is like theirs. */
+/*
+ * Make sums, accounts and losses refer to the first event with the same name and unit
+ * (profile_event_like()).
+ */
 void profile_join_events(struct profile *p);
 
 #endif

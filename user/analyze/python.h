@@ -17,9 +17,9 @@
 int python_name(struct profile *p, struct names *texts, bool by_line);
 
 /*
- * Join Python frames to each other where only the interpreter is between them: evaluation loops
- * that run these frames, and functions that do nothing but call such a loop. Return 0 or -ENOMEM,
- * after which nothing is changed.
+ * Join Python frames to each other where only frames of the interpreter are between them:
+ * evaluation loops that run these frames, and functions that do nothing but call such a loop.
+ * Return 0 or -ENOMEM, after which nothing is changed.
  */
 int python_fold(struct profile *p);
 
@@ -32,15 +32,15 @@ int python_alone(struct profile *p);
 
 /* The samples of one event that belong to Python threads, and the Python frames of their stacks. */
 struct python_share {
-	uint64_t samples; /* of threads of interpreters */
-	uint64_t gil, no_gil; /* held the interpreter's lock, or did not */
-	uint64_t collecting; /* collected garbage */
-	uint64_t unread; /* frames and state could not be read yet */
+	uint64_t samples; /* samples of threads that run Python */
+	uint64_t gil, no_gil; /* samples of threads that held the interpreter's lock, or did not */
+	uint64_t collecting; /* samples of threads that collected garbage */
+	uint64_t unread; /* samples whose frames and state could not be read yet */
 	uint64_t frames, named; /* Python frames, counted once for every sample */
 	uint64_t freed; /* nameless frames whose code was freed before its name was read */
 };
 
-/* Return 0 or -ENOMEM. */
+/* Compute the share of an event. Return 0 or -ENOMEM. */
 int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event);
 
 #endif

@@ -18,8 +18,8 @@ static bool is_of_kind(const struct profile *p, uint32_t stack, enum frame_kind 
 int python_alone(struct profile *p)
 {
 	/*
-	 * by index of stack: the nearest Python frame, itself or above, else the mark of the
-	 * stack's end
+	 * by index of stack: the nearest Python frame, on the node itself or a node above; without
+	 * one, the mark of the stack's end
 	 */
 	uint32_t *nearest = malloc(((size_t)p->stack_count + 1) * sizeof(*nearest));
 

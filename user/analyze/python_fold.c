@@ -67,10 +67,11 @@ enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
 struct folding {
 	struct profile *profile;
 	uint8_t *roles; /* by index of frame */
-	uint32_t *callers; /* by index of stack, for trampolines: caller of the whole row of them */
+	/* by index of stack, for trampolines: caller of the outermost of adjacent trampolines */
+	uint32_t *callers;
 };
 
-/* Look at the names of functions once each, because there are many more frames. */
+/* Compare the name of each function once, because there are many more frames than functions. */
 static uint8_t *find_trampolines(const struct profile *p)
 {
 	uint8_t *found = calloc((size_t)p->function_count + 1, sizeof(*found));
@@ -113,8 +114,8 @@ static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
 }
 
 /*
- * Parents precede their children, so that finding the caller of a row of trampolines takes one
- * step.
+ * Store the caller of a trampoline, skipping trampolines above it. Parents precede their children,
+ * so that the caller of the parent is already known and one step is sufficient.
  */
 static void find_caller(struct folding *f, uint32_t trampoline)
 {
@@ -126,8 +127,9 @@ static void find_caller(struct folding *f, uint32_t trampoline)
 }
 
 /*
- * Return the caller of a loop above any trampolines. In a stripped interpreter, trampolines have no
- * names; but a function in the same file that calls a loop cannot be anything else.
+ * Return the caller of a loop, skipping trampolines between them. In a stripped interpreter,
+ * trampolines have no names; but a function in the same file that calls a loop cannot be anything
+ * else.
  */
 static uint32_t caller_of(const struct folding *f, uint32_t loop)
 {
@@ -138,7 +140,10 @@ static uint32_t caller_of(const struct folding *f, uint32_t loop)
 	return role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
 }
 
-/* Only Python frames get new parents, and no row of trampolines contains a Python frame. */
+/*
+ * Join each Python frame to the caller of its loop. Only Python frames get new parents, and no
+ * Python frame lies between adjacent trampolines, so the callers found before stay right.
+ */
 static void join(struct folding *f)
 {
 	struct profile_stack *stacks = f->profile->stacks;

@@ -39,7 +39,10 @@ static bool mark_frames(uint8_t *of_frame, const struct profile *p)
 	return found;
 }
 
-/* The different paths, the first without Python, and the path of each stack. */
+/*
+ * The different counts of Python frames on a path, the first for paths without Python, and which of
+ * them each stack has.
+ */
 struct paths {
 	VECTOR(struct on_path) list;
 	uint32_t *of_stack; /* by index of stack; NULL: there are no Python frames */

@@ -8,9 +8,12 @@
 #include "analyze/shelf.h"
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Samples of a thread may come at most this many ns after its end. */
+/* Samples of a thread may come up to this many ns after the thread has ended. */
 #define GRACE (10 * NSEC_PER_SEC)
-/* Samples of at most this many ns are under way when the accounts are read, and are not lost. */
+/*
+ * Samples of at most the last 300 ms (here in ns) may be under way when the accounts are read, and
+ * are not lost.
+ */
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
 
 /* The kinds of entity that are kept, parents before children, in the order of a source. X(KIND) */
@@ -31,7 +34,7 @@ struct recent {
 	uint64_t started, ticked; /* ns; 0: not yet */
 	VECTOR(struct account) accounts; /* the last one of each CPU */
 	VECTOR(struct snapshot) snapshots; /* oldest first; the first is from before the window */
-	VECTOR(struct loss) losses; /* those that reach into the window */
+	VECTOR(struct loss) losses; /* losses whose time reaches into the window */
 };
 
 static struct recent *recent_of_source(struct source *s)
@@ -39,7 +42,7 @@ static struct recent *recent_of_source(struct source *s)
 	return (struct recent *)((char *)s - offsetof(struct recent, source));
 }
 
-/* Mark the entities in use. */
+/* The functions below mark the entities in use. */
 
 static void *use(struct recent *r, enum record_kind kind, uint64_t id)
 {
@@ -108,7 +111,7 @@ static void mark(struct recent *r)
 	}
 }
 
-/* Drop unused entities. */
+/* The functions below drop unused entities. */
 
 static bool keep_unforgotten(void *context, struct shelf_item *i)
 {
@@ -153,7 +156,7 @@ static int sweep(struct recent *r)
 	return rc;
 }
 
-/* Keep accounts and losses. */
+/* The functions below keep accounts and losses. */
 
 static int take_account(struct recent *r, const struct account *a)
 {
@@ -209,7 +212,7 @@ static void drop_old(struct recent *r)
 	r->losses.count = kept;
 }
 
-/* Return the due samples that are neither known nor just under way. */
+/* Return the due samples that have neither been delivered or explained, nor are under way. */
 static uint64_t not_delivered(const struct recent_account *a)
 {
 	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;
@@ -223,8 +226,8 @@ static uint64_t not_delivered(const struct recent_account *a)
 }
 
 /*
- * Return the growth of a counter, which may be corrected downwards a little, and which restarts
- * when its CPU does.
+ * Return the growth of a counter, 0 if it decreased: a counter may be corrected downwards a little,
+ * and restarts when its CPU does.
  */
 static uint64_t since(uint64_t before, uint64_t now)
 {
@@ -253,7 +256,7 @@ static void fill_account(const struct recent *r, struct recent_account *ret)
 	ret->lost[LOSS_NOT_DELIVERED] += not_delivered(ret);
 }
 
-/* The sink. */
+/* The functions below implement the sink. */
 
 static int take(struct recent *r, enum record_kind kind, const void *record)
 {
@@ -317,7 +320,7 @@ static void recent_free(struct sink *s)
 	free(r);
 }
 
-/* The source. */
+/* The functions below implement the source, which puts the contents of the window. */
 
 static int put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
 {

@@ -15,8 +15,8 @@
 #define MOST_CPUS 8192
 
 /*
- * Limits for pairs of threads that are counted separately: for every thread that many others, and
- * some for all.
+ * Limits for pairs of threads whose wake-ups are counted separately: PAIRS_LEAST for the whole
+ * trace, and PAIRS_PER_THREAD more for every thread.
  */
 #define PAIRS_PER_THREAD 64
 #define PAIRS_LEAST 65536
@@ -60,7 +60,7 @@ static int take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
 }
 
 /*
- * Find or create the lane of an id. The lane has no kind until its record comes, because threads
+ * Find or create the lane of an id. A new lane has no kind until its record comes, because threads
  * come before lanes.
  */
 static int lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
@@ -106,7 +106,7 @@ static int process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
 	return index_put(&r->processes_by_id, id, *ret);
 }
 
-/* Link the names of one thread from its lane, oldest first. */
+/* Add a thread (one name of a thread lane) to the linked list of its lane's names, oldest first. */
 static int link_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
 {
 	struct sched_lane *lane;
@@ -152,8 +152,8 @@ static int take_thread(struct sched_run *r, const struct thread *t)
 }
 
 /*
- * Return the thread of a lane under its name at a time, which must not decrease. INDEX_NONE if it
- * is not a thread's lane.
+ * Return the index of the thread that a lane has at a time, that is, under its name at that time.
+ * The times of successive calls must not decrease. INDEX_NONE if the lane is not a thread's.
  */
 static uint32_t named(struct sched_run *r, struct sched_lane *l, uint64_t time)
 {
@@ -284,7 +284,10 @@ static int run_put(struct sink *sink, enum record_kind kind, const void *record,
 	return states_put(r->states, kind, record, err);
 }
 
-/* All records have come: end the states, and complete what was waiting for more records. */
+/*
+ * Finish after all records have come: end the states, and complete what was waiting for more
+ * records.
+ */
 static int end(struct sched_run *r, struct error *err)
 {
 	struct sched *s = r->made;

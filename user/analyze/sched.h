@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add up the scheduler's records: how long every thread ran, waited for a CPU and was blocked on
- * what; how long waits in the run queue were; which thread woke which; the states of every CPU over
- * time; how many threads ran at once. This takes one pass; memory grows with threads and CPUs, not
- * with time.
+ * Add up the scheduler's records: how long every thread ran, waited for a CPU, and was blocked by
+ * each wait class; how long waits in the run queue were; which thread woke which; the states of
+ * every CPU over time; how many threads ran at once. This takes one pass; memory grows with threads
+ * and CPUs, not with time.
  *
  * Times are cut to the requested range. A wait in the run queue and a switch count at their end.
  */
@@ -25,7 +25,10 @@ enum queued { QUEUED_WOKEN, QUEUED_PREEMPTED, QUEUED_COUNT };
 /* How a thread left its CPU: to wait for something, or although it could have continued. */
 enum sched_switch { SWITCH_VOLUNTARY, SWITCH_INVOLUNTARY, SWITCH_COUNT };
 
-/* ns of one thread or several. The sum is the part of their lives that lies in the range. */
+/*
+ * Times (ns) of one thread or of several, by state. Their sum is the part of the threads' lives
+ * that lies in the range.
+ */
 struct sched_times {
 	uint64_t running;
 	/*
@@ -33,17 +36,18 @@ struct sched_times {
 	 * slice, yielding, or being found waiting when the recording began.
 	 */
 	uint64_t queued[QUEUED_COUNT];
-	uint64_t blocked[WAIT_COUNT]; /* [0]: of no class */
+	uint64_t blocked[WAIT_COUNT]; /* by enum wait_class; [0]: no class is known */
 	uint64_t stopped; /* by a signal or a debugger */
 	uint64_t unused; /* of kernel threads with nothing to do, or parked */
-	uint64_t unknown; /* for want of records */
+	uint64_t unknown; /* not known, because records are missing */
 };
 
 struct sched_counts {
 	uint64_t switches[SWITCH_COUNT];
 	uint64_t wakeups; /* number of times the thread was woken */
 	uint64_t wakes; /* number of times it woke others */
-	uint64_t waits[QUEUED_COUNT]; /* in the run queue, until the thread ran */
+	/* number of waits in the run queue that ended because the thread ran */
+	uint64_t waits[QUEUED_COUNT];
 	uint64_t waited[QUEUED_COUNT]; /* ns in these waits */
 	uint64_t longest[QUEUED_COUNT]; /* longest of these waits, ns */
 };
@@ -53,7 +57,7 @@ struct sched_thread {
 	uint64_t id; /* thread.id */
 	uint64_t start; /* ns; since when the thread has this name */
 	uint32_t process; /* index */
-	bool asked; /* selected: counts for its process and in totals */
+	bool asked; /* the thread is selected, and counts for its process and in totals */
 	struct sched_times times;
 	struct sched_counts counts;
 };
@@ -61,13 +65,13 @@ struct sched_thread {
 struct sched_process {
 	uint64_t id; /* process.id; 0 for threads that are missing in the trace */
 	struct histogram waits[QUEUED_COUNT]; /* ns until a thread of the process ran */
-	struct overlap at_once;		      /* of its threads */
+	struct overlap at_once;		      /* how many threads of the process ran at once */
 };
 
 struct sched_cpu {
 	uint64_t number;
 	uint64_t busy, idle, unknown;	 /* ns; the rest of the range was not recorded */
-	uint64_t switches;		 /* from or to a thread */
+	uint64_t switches;		 /* number of switches from or to a thread */
 	struct histogram waits[QUEUED_COUNT]; /* of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
 };
@@ -88,9 +92,13 @@ struct sched {
 	VECTOR(struct sched_process) processes;
 	VECTOR(struct sched_cpu *) cpus;
 	VECTOR(struct sched_wakes) wakes;
-	uint64_t other_wakes; /* not counted by pair */
-	struct overlap at_once; /* of all threads on all CPUs */
-	struct series waiting_when; /* in run queues; divided by the time: number of threads */
+	uint64_t other_wakes; /* wake-ups of pairs that are not counted separately */
+	struct overlap at_once; /* how many threads ran at once on all CPUs */
+	/*
+	 * time that threads waited in run queues; divided by the length of a bucket: number of
+	 * threads
+	 */
+	struct series waiting_when;
 	struct sched_times times; /* of all threads, selected or not */
 	struct sched_counts counts;
 	uint64_t slices; /* in the whole trace; 0: the scheduler was not recorded */
@@ -100,8 +108,8 @@ struct sched {
 struct sched_query {
 	uint64_t from, to; /* ns since the recording began; to 0: until its end */
 	/*
-	 * Return whether a thread is selected (by process and thread.id); NULL: all are. CPUs count
-	 * all threads.
+	 * Return whether a thread is selected (by process and thread.id); NULL: all threads are.
+	 * CPUs count all threads.
 	 */
 	bool (*asked)(const void *context, const struct thread *t);
 	const void *context;
@@ -116,8 +124,8 @@ int sched_read(struct sched **ret, struct source *source, const struct sched_que
 void sched_free(struct sched *s);
 
 /*
- * Return the sum of all states of a thread; of the times it was blocked; of the times it waited for
- * a CPU.
+ * sched_life() returns the sum of all states of a thread, sched_blocked() the time it was blocked,
+ * and sched_queued() the time it waited for a CPU; all in ns.
  */
 uint64_t sched_life(const struct sched_times *t);
 uint64_t sched_blocked(const struct sched_times *t);

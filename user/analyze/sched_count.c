@@ -5,7 +5,7 @@
 
 #include "analyze/sched_count.h"
 
-/* Cut a stretch to the range. Return false if no part lies in the range. */
+/* Cut a stretch to the range. Return false if no part of it lies in the range. */
 static bool cut(const struct sched_run *r, const struct stretch *s, uint64_t *time, uint64_t *end)
 {
 	const struct sched *made = r->made;
@@ -81,7 +81,7 @@ static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct str
 	return rc ? rc : borders_move(&r->borders, l->cpu, end);
 }
 
-/* Return whether a wait in the run queue follows a wake-up, or the loss of the CPU. */
+/* Return whether a wait in the run queue follows a wake-up or the loss of the CPU. */
 static enum queued how_queued(const struct sched_lane *l, const struct stretch *s)
 {
 	bool followed = l->end == s->time && l->state;
@@ -99,8 +99,8 @@ static bool is_queued(enum slice_state state)
 }
 
 /*
- * Return the sum for the time of a state; for the run queue, depending on how the thread came
- * there.
+ * Return a pointer to the sum of times in a state; for the run queue, the sum depends on how the
+ * thread came there.
  */
 static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum queued queued)
 {
@@ -125,7 +125,7 @@ static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum qu
 	}
 }
 
-/* The thread has got a CPU: count the wait that ended. */
+/* Count the wait of a thread that has got a CPU and so has stopped waiting. */
 static int count_wait(struct sched_run *r, const struct sched_lane *l, const struct stretch *s,
 		      struct sched_thread *t)
 {

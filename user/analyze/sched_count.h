@@ -9,7 +9,8 @@
 struct sched_lane {
 	uint64_t kind, number;	/* of the lane; kind 0: its record has not come */
 	uint32_t cpu;		/* index, for a CPU */
-	uint32_t now, newest;	/* index of a thread under its current and its last name */
+	/* index of the lane's thread under its current name, and under its last name */
+	uint32_t now, newest;
 	uint32_t cached;	/* index of the thread of the last stretch */
 	uint64_t cached_id;
 	uint64_t end; /* ns, of the last stretch; for a CPU, cut to the range */

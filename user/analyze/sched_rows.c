@@ -71,7 +71,10 @@ struct making {
 	uint32_t *of_thread;  /* row by index of the thread */
 };
 
-/* Add the data kept by process to a row when the first thread of the process joins the row. */
+/*
+ * Add the data that are kept by process to a row; called when the first thread of the process joins
+ * the row.
+ */
 static int join_process(struct making *m, struct sched_row *row, uint32_t number, uint32_t process)
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
@@ -140,7 +143,7 @@ static int busier(const void *a, const void *b, void *context)
 	return by ? by : order(*(const uint32_t *)b, *(const uint32_t *)a);
 }
 
-/* Order the rows with selected threads that lived in the range. */
+/* Make the list of rows with selected threads that lived in the range, and sort it. */
 static int put_in_order(struct sched_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->list.count; i++) {

@@ -21,22 +21,23 @@ const struct process *sched_names_process(const struct sched_names *n, uint64_t 
 
 struct sched_row {
 	const char *name;
-	const struct process *process; /* the first of them */
+	const struct process *process; /* the row's first process */
 	const struct thread *thread; /* for GROUP_THREAD; NULL: not known */
-	uint32_t processes, threads; /* number of selected ones; a thread counts once per name */
+	/* numbers of selected processes and threads; a thread counts once per name */
+	uint32_t processes, threads;
 	struct sched_times times;
 	struct sched_counts counts;
 	struct histogram waits[QUEUED_COUNT]; /* not for GROUP_THREAD */
 	VECTOR(uint64_t) at_once; /* for GROUP_PROCESS: ns by how many threads ran; [0] stays 0 */
 	uint32_t waker; /* most frequent waker: a row, or SCHED_INTERRUPT + ... */
-	uint64_t by_waker; /* number of its wake-ups */
+	uint64_t by_waker; /* number of wake-ups by that waker */
 };
 
 /* A waker is a row, or an interrupt as in struct sched_wakes. */
 struct sched_rows {
 	enum group_by by;
 	VECTOR(struct sched_row) list; /* also rows of unselected wakers, with threads 0 */
-	VECTOR(uint32_t) order; /* of selected rows, most CPU time used or wanted first */
+	VECTOR(uint32_t) order; /* indexes of selected rows, most CPU time used or wanted first */
 	VECTOR(struct sched_wakes) wakes; /* most frequent first; to: a row */
 };
 

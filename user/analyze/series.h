@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add up a time over time, in buckets of equal length. There are at most SERIES_BUCKETS buckets;
- * when they do not suffice, every two are joined.
+ * Add up a quantity of time over the time of a recording, in buckets of equal length. There are at
+ * most SERIES_BUCKETS buckets; when they do not suffice, every two are joined.
  */
 #ifndef SKEIN_ANALYZE_SERIES_H
 #define SKEIN_ANALYZE_SERIES_H
@@ -11,7 +11,7 @@
 #define SERIES_BUCKETS 512
 
 struct series {
-	uint64_t from, width; /* ns: begin of the first bucket, and length of each bucket */
+	uint64_t from, width; /* ns: start of the first bucket, and length of each bucket */
 	uint64_t length; /* ns covered so far; the last bucket may be shorter */
 	uint64_t sums[SERIES_BUCKETS];
 };

@@ -15,7 +15,7 @@
 struct shelf_item {
 	char *texts; /* all texts of the record in one block; NULL: none */
 	uint32_t epoch; /* epoch of the last shelf_put() */
-	bool used; /* mark for the owner */
+	bool used; /* for the owner's use, such as a mark-and-sweep */
 };
 
 struct shelf {

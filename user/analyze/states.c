@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find lanes and threads by their ids, and the tracks that a record concerns. track.c derives the
- * states.
+ * Find lanes and threads by their ids, and the tracks that a record concerns. The states themselves
+ * are derived in track.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define NO_NAME UINT32_MAX
 #define NAMES_BEFORE_PRUNING 8
-#define RESOLUTION_MAX 64 /* ns */
+#define RESOLUTION_MAX 64 /* ns by which the stamps of slices are rounded down, at most */
 
 /* One thread.id of a lane. */
 struct name_of {
@@ -28,7 +28,8 @@ struct states {
 	VECTOR(struct name_of) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* highest lane id put; unknown lanes below have been forgotten */
-	uint64_t buried;    /* time (ns) up to which forgotten threads were reported, at most */
+	/* the time (ns) up to which the states of any forgotten thread were reported */
+	uint64_t buried;
 };
 
 static int no_memory(struct error *err)
@@ -69,7 +70,7 @@ static struct track *find(struct states *s, const struct index *x, uint64_t id)
 	return at == INDEX_NONE ? NULL : &s->tracks.list.items[at];
 }
 
-/* Forget the names of t in the list that begins at *link. */
+/* Forget the names of t from *link on, to the end of the list. */
 static void forget_names(struct states *s, struct track *t, uint32_t *link)
 {
 	uint32_t at = *link;
@@ -87,7 +88,7 @@ static void forget_names(struct states *s, struct track *t, uint32_t *link)
 	}
 }
 
-/* Forget a thread that is dead. Later records that refer to its entities are ignored. */
+/* Forget a dead thread. Later records that refer to its lane or its names are ignored. */
 static int forget(struct states *s, struct track *t, struct error *err)
 {
 	if (vector_push(&s->free, (uint32_t)(t - s->tracks.list.items)) < 0)
@@ -206,7 +207,10 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 	}
 	if (!t)
 		rc = add_track(s, r->id, &t, err);
-	if (!rc && again) /* A forgotten thread; its states until buried have been reported. */
+	/*
+	 * A thread that was forgotten has come again. Its states until buried have been reported.
+	 */
+	if (!rc && again)
 		t->marks[0].time = s->buried;
 	if (!rc && r->kind == LANE_CPU)
 		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
@@ -221,8 +225,8 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 }
 
 /*
- * Records of a CPU are missing in [time, end): the state of every thread that does not run on
- * another CPU is unknown.
+ * Mark the time [time, end), in which records of a CPU are missing, as a gap: the state of every
+ * thread that does not run on another CPU is unknown.
  */
 static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
 {
@@ -240,8 +244,8 @@ static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
 }
 
 /*
- * The slices of a CPU tile its time: a hole between two slices is damage, and is handled like lost
- * records.
+ * Report a hole between two slices of a CPU as UNKNOWN. Undamaged slices leave no holes, so a hole
+ * is handled like lost records.
  */
 static int fill_hole(struct states *s, struct track *t, uint64_t time, struct error *err)
 {
@@ -271,7 +275,8 @@ static int run_thread(struct states *s, const struct slice *r, uint64_t from, ui
 		return 0;
 	if (r->left && !state_is_off_cpu(r->left)) {
 		/*
-		 * A thread that keeps running has a new name from here on; its next slice follows.
+		 * A thread that keeps running at the end of its slice has got a new name; its next
+		 * slice follows at once.
 		 */
 		s->tracks.disorder += r->left != STATE_RUNNING;
 		checked.left = 0;
@@ -318,13 +323,16 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	if (!rc && x.time < x.end)
 		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
 	if (rc < 0 || r->state != STATE_UNKNOWN || r->value)
-		return rc; /* thread lanes have slices for a switch that was not reported */
+		/*
+		 * Thread lanes have slices for switches that were not reported on the CPU's lane.
+		 */
+		return rc;
 	if (s->tracks.gap < x.end)
 		s->tracks.gap = x.end;
 	return gap(s, x.time, x.end, err);
 }
 
-/* The state of the thread from r->value to r->time is not known: this is a gap of its own. */
+/* Put a gap of one thread: its state from r->value to r->time is not known. */
 static int put_uncertain(struct states *s, struct track *t, const struct slice *r,
 			 struct error *err)
 {
@@ -360,7 +368,10 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 		rc = track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
 		return rc < 0 ? rc : forget(s, t, err);
 	}
-	/* A state known from the thread's records is more reliable than one observed. */
+	/*
+	 * A state that follows from the thread's records is more reliable than one that was only
+	 * observed.
+	 */
 	if (last != STATE_NONE && last != STATE_UNKNOWN)
 		return 0;
 	return track_mark(&s->tracks, t, &m, err);
@@ -539,8 +550,8 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 }
 
 /*
- * Restore a wake-up that each_wake() reported: the early wake-up of the base if it has the time of
- * the base, else the last wake-up of a thread that may be running.
+ * Restore a wake-up that each_wake() reported. If it has the time of the base, it is the early
+ * wake-up of the base, else the last wake-up of a thread that may be running.
  */
 static void resume_wake(struct states *s, struct track *t, const struct stretch *open)
 {

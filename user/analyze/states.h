@@ -5,11 +5,12 @@
  * depends on the source of the records.
  *
  * The stretches of a CPU lane are its slices, and UNKNOWN between two slices that are not adjacent.
- * The life of a thread is divided when the thread gets a CPU, leaves it or is woken: RUNNING; the
- * state that the thread took on when it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class,
- * ...); RUNNABLE from the wake-up on. A state that a loss makes uncertain is UNKNOWN until a later
- * record makes it certain; no state is invented. A life begins at a thread's first record (or fork)
- * and ends when the thread is DEAD, which is no stretch.
+ * The life of a thread is divided into stretches where the thread gets a CPU, leaves it or is
+ * woken. While it is on a CPU, it is RUNNING; after that, it is in the state that it took on when
+ * it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); from a wake-up on, it is
+ * RUNNABLE. A state that a loss makes uncertain is UNKNOWN until a later record makes it certain;
+ * no state is invented. A life begins at a thread's first record (or fork) and ends when the thread
+ * is DEAD, which is no stretch.
  *
  * Slices come when they end, so only then is a thread known to have run: its states since it last
  * left the CPU are reported when it has left the CPU again, or by states_cut(). All stretches that
@@ -34,8 +35,8 @@ struct stretch {
 	/* lane.id of a CPU or thread */
 	uint64_t lane;
 	/*
-	 * thread.id of the thread that ran on the CPU lane (0: see slice.value), or that has the
-	 * lane
+	 * thread.id of the thread: on a CPU lane the one that ran (0: see slice.value), on a thread
+	 * lane the one that has the lane
 	 */
 	uint64_t thread;
 	enum slice_state state;
@@ -48,8 +49,8 @@ struct stretch {
 	 */
 	uint64_t cpu, waker, target;
 	/*
-	 * A record marks the begin and one the end: neither was set by the recording, a loss or
-	 * states_cut().
+	 * Records mark the start and the end of the stretch: neither was set by the start or end of
+	 * the recording, a loss or states_cut().
 	 */
 	bool whole;
 };
@@ -58,7 +59,7 @@ struct states_events {
 	/*
 	 * Called for every stretch. Return 0 or a negative errno. An error ends the call that
 	 * caused the callback, which returns the error; after that, only states_free() may be
-	 * called. The callback must not put, cut or resume.
+	 * called. The callback must not call states_put(), states_cut() or states_resume().
 	 */
 	int (*stretch)(void *context, const struct stretch *s, struct error *err);
 	void *context;
@@ -70,13 +71,13 @@ int states_new(struct states **ret, const struct states_events *events, struct e
 void states_free(struct states *s);
 
 /*
- * Process one record: lanes and threads before the records that refer to them; slices and edges in
- * the order of slice_order() and edge.time. A record that is too early for its lane is cut to the
- * remaining time and counted by states_disorder(). Other kinds are ignored. Return 0, -ENOMEM or
- * the callback's error.
+ * Process one record. Lanes and threads must come before the records that refer to them; slices and
+ * edges must come in the order of slice_order() and edge.time. A record that is too early for its
+ * lane is cut to the remaining time and counted by states_disorder(). Other kinds are ignored.
+ * Return 0, -ENOMEM or the callback's error.
  *
- * Lane ids must grow: a thread entity whose lane is below the last one, and not known any more,
- * belongs to a dead thread.
+ * Lane ids must grow: if the lane of a thread entity is below the last one, and not known any more,
+ * the thread is dead.
  */
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
 
@@ -90,9 +91,9 @@ uint64_t states_settled(const struct states *s);
  * Report the open stretches of threads up to time (ns); the stretches continue from there. This is
  * for callers that need the states of all lanes at one time: a checkpoint, the edge of a window.
  * After states_settled(), a thread that may have got a CPU since is reported as UNKNOWN, and a
- * slice that turns out to have begun before the cut is reported from the cut on; so do not cut
- * there except at the end. A thread that left the CPU with a wake-up under way (see track.c) is
- * reported as asleep until the cut. Return 0, -ENOMEM or the callback's error.
+ * slice that turns out to have begun before the cut is reported from the cut on; so do not cut at a
+ * time after states_settled() except at the end. A thread that left the CPU with a wake-up under
+ * way (see track.c) is reported as asleep until the cut. Return 0, -ENOMEM or the callback's error.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /*
@@ -107,25 +108,23 @@ int states_end(struct states *s, uint64_t time, struct error *err);
  * from which states_resume() continues as if all earlier records had been put. The open stretch of
  * a CPU lane begins at the end of its last slice.
  *
- * A thread's lane may be reported several times: first the state reported up to its time
- * (STATE_NONE if none was), then later changes, which may turn out to be void. The last one with a
- * state is the state in which the thread is believed to be; those in STATE_NONE are wake-ups. Keep
+ * A thread's lane may be reported several times: first the state that has been reported, which is
+ * open from the end of the reported time (STATE_NONE if no state was reported), then later changes,
+ * which may turn out to be void. The last stretch with a state is the state in which the thread is
+ * believed to be; stretches in STATE_NONE after the first one are wake-ups. A snapshot must keep
  * all of them, in order, with every field except end.
  */
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context);
 /*
  * Restore one stretch of states_each(). Lanes and threads must have been put before. Stretches that
- * contradict these are ignored and counted by states_disorder(). Return 0 or -ENOMEM.
+ * contradict them are ignored and counted by states_disorder(). Return 0 or -ENOMEM.
  */
 int states_resume(struct states *s, const struct stretch *open, struct error *err);
 
 /* Return the number of records so far that contradicted earlier ones. */
 uint64_t states_disorder(const struct states *s);
-/*
- * Return the memory in use, in bytes. The size grows with the number of live threads, not with
- * time.
- */
+/* Return the memory in use, in bytes. It grows with the number of live threads, not with time. */
 size_t states_bytes(const struct states *s);
 
 #endif

@@ -35,7 +35,7 @@ void track_init(struct track *t, uint64_t lane)
 	t->count = 1;
 }
 
-/* Remove a track from the list of known ones; the last of the list takes its place. */
+/* Remove a track from tracks.known; the last item of that list takes its place. */
 void track_leave_known(struct tracks *s, struct track *t)
 {
 	uint32_t at = t->known - 1, moved;
@@ -79,7 +79,9 @@ uint64_t tracks_settled(const struct tracks *s)
 	return least;
 }
 
-/* Report the stretch of a mark until end. ended: a record of that time ended the stretch. */
+/*
+ * Report the stretch from a mark until end. ended: a record says that the state ended at that time.
+ */
 static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_t end, bool ended,
 		struct error *err)
 {
@@ -93,7 +95,7 @@ static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_
 		.whole = m->exact && ended,
 	};
 
-	if (m->state == STATE_UNKNOWN) /* The CPU of the thread is not known after that, either. */
+	if (m->state == STATE_UNKNOWN) /* After a gap, the CPU of the thread is not known either. */
 		t->cpu = 0;
 	if (m->state == STATE_NONE || m->time >= end)
 		return 0;
@@ -112,7 +114,7 @@ static void drop(struct track *t, unsigned int from, unsigned int to)
 	t->count -= to - from;
 }
 
-/* Return the index of the mark that holds at a time: the last one that is not later. */
+/* Return the index of the mark whose state holds at a time: the last mark that is not later. */
 static unsigned int holds_at(const struct track *t, uint64_t time)
 {
 	unsigned int i = 0;
@@ -122,7 +124,10 @@ static unsigned int holds_at(const struct track *t, uint64_t time)
 	return i;
 }
 
-/* Make the mark that holds at time the base; the states before time have been reported. */
+/*
+ * Make the mark whose state holds at time the base; call this when the states before time have been
+ * reported.
+ */
 static void settle(struct track *t, uint64_t time)
 {
 	unsigned int held = holds_at(t, time);
@@ -138,7 +143,10 @@ static void settle(struct track *t, uint64_t time)
 	}
 }
 
-/* Report the marks until time, when another state began (exact: a record of that time says so). */
+/*
+ * Report the marks until time, when another state began. exact: a record says that it began at that
+ * time.
+ */
 static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exact,
 		      struct error *err)
 {
@@ -151,8 +159,8 @@ static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exa
 }
 
 /*
- * If no other wake-up came before the thread ran at ran, the early wake-up has made the thread
- * runnable.
+ * If the thread got a CPU at the time ran, and no other wake-up came since the base, the early
+ * wake-up has made the thread runnable.
  */
 static void heed_early(struct track *t, uint64_t ran)
 {
@@ -163,8 +171,8 @@ static void heed_early(struct track *t, uint64_t ran)
 }
 
 /*
- * Set the base after a slice: the state that the thread took on when it left the CPU. Later marks
- * stay.
+ * Set the base after a slice: the state that the thread took on when it left the CPU. Marks after
+ * the slice stay.
  */
 static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 {
@@ -183,8 +191,8 @@ static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 		base.target = t->target;
 	}
 	/*
-	 * A state observed at the moment the thread left is less reliable than the state in which
-	 * it left.
+	 * Remove marks up to the end of the slice, and at its end if the new state is known: a
+	 * state observed when the thread left is less reliable than the state in which it left.
 	 */
 	while (later < t->count &&
 	       (t->marks[later].time < slice->end || (known && t->marks[later].time == slice->end)))
@@ -301,8 +309,8 @@ int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struc
 }
 
 /*
- * Usually the gap begins now and becomes the last mark. A gap that is discovered late removes the
- * marks within it.
+ * Usually the gap begins at the present time and becomes the last mark. A gap that is discovered
+ * late removes the marks within it.
  */
 int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err)
 {
@@ -336,8 +344,8 @@ int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, st
 }
 
 /*
- * Return the time from which the thread may have been running without a slice so far; time if there
- * is none.
+ * Return the time before time from which the thread may have been running without a slice having
+ * come so far; time if there is no such time.
  */
 static uint64_t uncertain_from(const struct track *t, uint64_t time, uint64_t settled)
 {

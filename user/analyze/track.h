@@ -18,13 +18,14 @@
  */
 #define TRACK_MARKS 6
 
-/* From time on, the lane is in this state, until the next mark or until now. */
+/* A change of state: from time on, the lane is in this state, until the next mark or until now. */
 struct mark {
 	uint64_t time;
-	uint64_t waker;	 /* lane.id; for RUNNABLE, and for a base that was woken early */
+	/* lane.id; for RUNNABLE, and for a base with an early wake-up (see track.c) */
+	uint64_t waker;
 	uint32_t target; /* number of the CPU + 1 */
 	uint8_t state, wait;
-	bool exact; /* a record of this time says so */
+	bool exact; /* a record says that the state began at this time */
 };
 
 /*
@@ -46,18 +47,23 @@ struct track {
 	bool early;	/* the base is a sleep, and its wake-up came before the sleep began */
 	uint32_t known; /* position + 1 in tracks.known; 0 if not in the list */
 	/*
-	 * The thread's names, in struct states: first in the list, number, number at which to
-	 * prune.
+	 * The thread's names: index of the first in the list states.names, how many there are, and
+	 * the number at which older names are pruned.
 	 */
 	uint32_t names, name_count, prune_at;
-	uint64_t newest, dies; /* the newest thread.id and its thread.end */
+	/* the newest thread.id of the thread, and the thread.end of that entity */
+	uint64_t newest, dies;
 };
 
 struct tracks {
 	struct states_events events;
 	VECTOR(struct track) list;
 	VECTOR(uint32_t) cpus;	/* indexes in list of CPU lanes */
-	VECTOR(uint32_t) known; /* indexes in list of threads whose last mark is a certain state */
+	/*
+	 * indexes in list of threads whose last mark is a certain state, which a gap would make
+	 * unknown
+	 */
+	VECTOR(uint32_t) known;
 	uint64_t gap;		/* time until which records are missing; set when the gap begins */
 	uint64_t cut;		/* time of the last states_cut() */
 	uint64_t disorder;
@@ -70,22 +76,22 @@ bool state_is_asleep(uint64_t state);
 
 void track_init(struct track *t, uint64_t lane);
 /*
- * Update the list of known threads; call this after every change of the marks. Return 0 or -ENOMEM.
+ * Update tracks.known for a thread; call this after every change of its marks. Return 0 or -ENOMEM.
  */
 int track_note(struct tracks *s, struct track *t, struct error *err);
 void track_leave_known(struct tracks *s, struct track *t);
 
 /*
- * The thread ran on a CPU (cpu: number + 1) as the slice says, but not before from. begun: the
- * slice really begins at from.
+ * Process a slice: the thread ran on a CPU (cpu: number + 1), but not before the time from. begun:
+ * the thread really got the CPU at that time.
  */
 int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from,
 	      uint64_t cpu, bool begun, struct error *err);
-/* Another state began at m->time. A state equal to the last one is ignored. */
+/* Set another state from m->time on. A state equal to the last one is ignored. */
 int track_mark(struct tracks *s, struct track *t, const struct mark *m, struct error *err);
-/* The thread was woken at edge->time. */
+/* Process a wake-up of the thread at edge->time. */
 int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struct error *err);
-/* Records of some CPU are missing in [time, end). */
+/* Process a gap: records of some CPU are missing in [time, end). */
 int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err);
 /* Report the open states until time. settled is states_settled(). */
 int track_cut(struct tracks *s, struct track *t, uint64_t time, uint64_t settled,

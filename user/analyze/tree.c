@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Merge stacks into a tree by label. The node where the path of a stack ends is remembered, for all
- * stacks under one prefix and for some under every prefix, so that a path is not walked from its
- * root again and again, even if a forged trace makes it very deep.
+ * stacks under the last prefix and for some under every prefix, so that a path is not walked from
+ * its root again and again, even if a forged trace makes it very deep.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -67,15 +67,15 @@ static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 }
 
 /*
- * Return whether a stack is a landmark: few enough to need little memory, and enough for one to be
- * near.
+ * Return whether the node of a stack is stored under every prefix: every 16th stack, which takes
+ * little memory and leaves short paths between such landmarks.
  */
 static bool is_landmark(uint32_t stack)
 {
 	return stack % 16 == 0;
 }
 
-/* Move *node from the node of a prefix to that of a whole stack. */
+/* Move *node, which is the node of a prefix, to the node of a stack below that prefix. */
 static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t prefix = *node, known = INDEX_NONE;

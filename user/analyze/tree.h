@@ -40,7 +40,7 @@ struct tree_view {
 #define TREE_ALL_EVENTS PROFILE_NONE
 
 /*
- * Make the tree of the sums of one event, or of all. Return 0 or -ENOMEM. Free the tree with
+ * Make the tree of the sums of one event, or of all events. Return 0 or -ENOMEM. Free the tree with
  * tree_free().
  */
 int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
@@ -54,9 +54,9 @@ int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event
 		       const struct tree_view *view, tree_placed *placed, void *receiver);
 void tree_free(struct tree *t);
 
-/* A tree under construction, for paths that are not stacks. Zeroed memory has not begun. */
+/* A tree under construction, for paths that are not stacks. Pass zeroed memory to tree_begin(). */
 struct tree_maker {
-	struct tree tree; /* has only own weights until tree_end() */
+	struct tree tree; /* the nodes have only their own weights until tree_end() */
 	struct index children; /* (parent node, label) -> node */
 };
 

@@ -14,7 +14,10 @@ static bool has_unready(const struct profile *p)
 	return false;
 }
 
-/* Set for each stack whether such a frame is on it; parents precede their children. */
+/*
+ * Set for each stack whether a frame with a function whose name was not ready is on it; parents
+ * precede their children.
+ */
 static void mark(bool *stacks, const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) {

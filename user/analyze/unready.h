@@ -6,8 +6,8 @@
 #include "analyze/profile.h"
 
 /*
- * Set *ret to the number of samples of one event with such a frame on their stack. Return 0 or
- * -ENOMEM.
+ * Set *ret to the number of samples of one event whose stack has a frame of such a function. Return
+ * 0 or -ENOMEM.
  */
 int unready_of(uint64_t *ret, const struct profile *p, uint32_t event);
 
