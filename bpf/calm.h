@@ -4,7 +4,8 @@
  * programs that a busy machine starts, and finishes samples that came before it read the process's
  * mappings. Only processes with unknown files may end before user space can read them, and the
  * Python frames of a process are not walked until user space has found its interpreter. User space
- * therefore enters the executables of programs that lacked nothing in calm_programs.
+ * therefore enters a program's executable in calm_programs once a process of that program has ended
+ * whose files were all known, and which had neither Python nor generated code.
  */
 #ifndef SKEIN_BPF_CALM_H
 #define SKEIN_BPF_CALM_H

@@ -34,7 +34,7 @@ struct {
 	__type(value, struct wire_cpu);
 } switch_cpus SEC(".maps");
 
-/* include/linux/sched.h */
+/* Bits of task_struct.__state and exit_state: include/linux/sched.h. */
 #define TASK_INTERRUPTIBLE 0x1
 #define TASK_UNINTERRUPTIBLE 0x2
 #define TASK_STOPPED_OR_TRACED 0xc
@@ -43,6 +43,7 @@ struct {
 #define TASK_NOLOAD 0x400
 #define TASK_RTLOCK_WAIT 0x1000
 #define TASK_FROZEN 0x8000
+/* Bit of thread_info.status: arch/x86/include/asm/thread_info.h. */
 #define TS_COMPAT 0x2
 
 struct cfs_rq___throttle {

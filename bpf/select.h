@@ -109,7 +109,7 @@ static __always_inline bool selected_pid(struct task_struct *task)
 	return is_in(&selected_pids, task->tgid, task->group_leader->start_boottime);
 }
 
-/* Return whether a thread meets all conditions of the selection. */
+/* Return whether all conditions of the selection hold for a thread. */
 static __always_inline bool selected(struct task_struct *task)
 {
 	if (wanted.by_pid && !selected_pid(task))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Send MESSAGE_BEAT on the worker's socket. Errors are ignored: a missing beat does no harm. */
+/*
+ * Send the heartbeat MESSAGE_BEAT on the worker's socket. Errors are ignored, because a lost
+ * heartbeat does no harm.
+ */
 #include <stddef.h>
 #include <time.h>
 

@@ -29,7 +29,10 @@ struct demangle_cost {
 	uint32_t ticks; /* ticks (demangle_run.h) that this took */
 };
 
-/* Charge the following names to the file with this cost, which must outlive their demangling. */
+/*
+ * From now on, add the cost of demangling to *cost, which is the sum of one file. *cost must stay
+ * valid until the next call.
+ */
 void demangler_charge(struct demangler *d, struct demangle_cost *cost);
 
 /*

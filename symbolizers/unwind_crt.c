@@ -77,7 +77,10 @@ static const uint8_t *find_end(const struct shape *h, const uint8_t *code, size_
 	return memmem(code, size, h->end, h->end_size);
 }
 
-/* at: file offset of the function's first byte */
+/*
+ * Add the rules of the function at the file offset at, if its code has one of the shapes. room:
+ * bytes from at to the end of the segment.
+ */
 static int add_at(struct unwind_rows *rows, const struct unwind_source *s, uint64_t at,
 		  uint64_t room)
 {

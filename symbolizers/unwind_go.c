@@ -206,7 +206,7 @@ static int put_step(struct maker *m, const struct function *f, uint64_t at, uint
 		return rc;
 	rule = pointer_rule(m, delta);
 	rc = unwind_rows_put(m->rows, f->set > at ? f->set : at, &rule);
-	/* Go before 1.21 restores the frame pointer before it closes the frame. */
+	/* Go before 1.21 restores the frame pointer before it releases the stack frame. */
 	code = rc ? NULL : code_at(m, end - 8, 8);
 	close = code && end - 8 >= at ? go_code_close(m->machine->elf, code + 8, 8) : 0;
 	if (!close || end - close < f->set)

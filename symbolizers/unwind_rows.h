@@ -16,7 +16,7 @@
 #include "base/vector.h"
 #include "bpf/unwind/rule.h"
 
-/* Layers of descriptions, lowest first. */
+/* Layers of descriptions, lowest first: where functions overlap, the higher layer applies. */
 enum unwind_layer {
 	UNWIND_LAYER_LINES,  /* Go's line table, and code that linkers do not describe */
 	UNWIND_LAYER_FRAMES, /* call frame information */

@@ -176,8 +176,8 @@ static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
 }
 
 /*
- * The chain of frames is at its end. A thread's root has no frame; any other struct _PyCFrame
- * without frames is about to get one.
+ * The chain of frames has ended. Only a thread's root struct _PyCFrame stays without a frame; any
+ * other without one is about to get its first frame, so search the registers for that frame.
  */
 static __always_inline int end_of_frames(struct python_walk *w)
 {

@@ -57,7 +57,11 @@ struct python_layout {
 	/* bits of a frame's code pointer that are not part of the address; 0 before 3.14 */
 	__u8 executable_tag;
 	__u8 shim_owner; /* value of frame_owner that marks a shim; from 3.12 */
-	__u8 id_by_text; /* the id also depends on the names shown; up to 3.11 */
+	/*
+	 * the id also depends on co_name, co_qualname and co_filename, since the other words of two
+	 * code objects may be equal; up to 3.11
+	 */
+	__u8 id_by_text;
 	/* offsets in _PyRuntimeState */
 	__u32 runtime_interpreters; /* first interpreter */
 	__u32 runtime_holder; /* thread that holds the GIL, gilstate.tstate_current; up to 3.11 */
@@ -121,9 +125,9 @@ struct python_layout {
 #define PYTHON_OBJECT_TYPE 8 /* ob_type */
 
 /*
- * Mix words into a number that distinguishes a code object from another that takes its address
- * later: the words layout->code_id of it. The walker and the reader of names compute the same
- * number.
+ * Hash words into a number that distinguishes a code object from another that takes its address
+ * later. The words are those at layout->code_id in the code object. The walker and the reader of
+ * names compute the same number.
  */
 static inline __u64 python_mix(__u64 id, __u64 word)
 {
@@ -175,7 +179,10 @@ python_characters_of(const struct python_layout *l, __u64 address,
 /* The names shown of a code object: python_text_id() of each; 0: none. */
 enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
 
-/* Return the id of a code object that depends on its names. id: mixed from its words. */
+/*
+ * Return the id of a code object from python_code_id() (id) and the ids of its names (shown), for
+ * versions with id_by_text.
+ */
 static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 {
 	__u64 mixed = id;

@@ -128,8 +128,8 @@ static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 }
 
 /*
- * Check one register: first each for the struct _PyCFrame of the caller, then each for the new
- * frame.
+ * Check one register per call: first every register for the address of the caller's struct
+ * _PyCFrame, then every register for the address of the new frame.
  */
 static __always_inline int register_step(struct python_walk *w, __u64 *words)
 {

@@ -61,7 +61,11 @@ struct python_walk {
 	__u64 head; /* the first interpreter */
 	__u64 first_thread; /* the first thread of head */
 	__u64 interpreter, thread; /* position of the search */
-	__u64 cframe; /* 3.11 and 3.12: until its frame is known to be right; else 0 */
+	/*
+	 * 3.11 and 3.12: address of this state's struct _PyCFrame until the frame in it is
+	 * confirmed, then 0; other versions: 0
+	 */
+	__u64 cframe;
 	__u64 registers[UNWIND_REGISTERS]; /* of the thread at the sample */
 	__u64 frame;
 	__u64 otherwise; /* frame to continue with if no register holds one; 0: none */

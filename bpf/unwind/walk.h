@@ -357,8 +357,8 @@ static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule
 	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
 		return end_walk(w, WALK_END_BAD_ROW);
 	/*
-	 * read the saved registers first: they lie below, so the window then also holds the return
-	 * address
+	 * Read the saved registers first: they lie below the return address, so the part of the
+	 * stack that read_word() then caches also holds the return address.
 	 */
 	if (ret == WALK_LEFT)
 		ret = base_of(w, r, cfa);

@@ -205,9 +205,9 @@ void cache_clear(struct cache *c)
 
 /*
  * Return the seed of all hashes: a whole XXH3 secret, which no profiled process can guess and which
- * need not be derived from a number for every hash. The seed is the one piece of state outside
- * user/cmd that is not passed around: it is drawn once and never changes, and the keys of all
- * caches must agree. The first hash is computed before threads are started.
+ * need not be derived from a number for every hash. The seed is the only state outside user/cmd
+ * that is not passed around: it is drawn once and never changes, and the keys of all caches must
+ * agree. The first hash is computed before threads are started.
  */
 static const uint8_t *secret(void)
 {

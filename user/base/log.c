@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Write messages to stderr. Each line is written by one call, so that lines of two processes do not
- * mix.
+ * Write messages to stderr. Each line is written by one call, so that lines of two processes are
+ * not interleaved.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -424,8 +424,8 @@ const char *loss_reason_text(uint64_t reason);
 bool loss_reason_is_due(uint64_t reason);
 
 /*
- * Return the time by which slices are ordered: the end, if it is known; but the begin of a slice
- * that is open or that stands for lost records.
+ * Return the time by which slices are ordered: the end if it is known, else (for an open slice, or
+ * one that stands for lost records) the start.
  */
 static inline uint64_t slice_order(const struct slice *s)
 {

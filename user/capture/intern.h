@@ -66,7 +66,7 @@ bool intern_take_urgent(struct intern *n);
 /* Path of the first file with a name that takes too much to demangle; NULL: none has. */
 const char *intern_mangled(const struct intern *n);
 
-/* Frames whose names were still pending at the final tick. */
+/* Return how many frames still had pending names at the final tick. */
 uint64_t intern_unready(const struct intern *n);
 
 /* Handle a reply of the symbolizer. Errors of the sink are kept for intern_tick(). */

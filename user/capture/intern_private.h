@@ -83,7 +83,8 @@ struct intern {
 	struct cache *functions; /* object, start, name -> function.id */
 	struct cache *foreseen; /* object, code object -> nothing: names already prefetched */
 	struct memories memories; /* memories of processes whose records are not in order yet */
-	struct foreseen early[FORESEEN_MAX]; /* prefetches that wait for a memory to be opened */
+	/* prefetches that wait until the memory of their process is open */
+	struct foreseen early[FORESEEN_MAX];
 	unsigned int early_count;
 	struct waiting *waiting;
 	unsigned int missing; /* of waiting, how many have missing set */

@@ -7,7 +7,10 @@
 
 #include "capture/clock.h"
 
-/* ns that a memory is kept; records come in order long before, if the process is sampled at all. */
+/*
+ * How long (ns) the memory of a process is kept open for records that are not in order yet. If the
+ * process is sampled at all, its records are in order long before.
+ */
 #define KEPT (3 * NSEC_PER_SEC)
 /* With this many memories, as when many interpreters start at once, the oldest is forgotten. */
 #define MOST 1024

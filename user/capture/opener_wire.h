@@ -13,7 +13,7 @@
 
 #include "capture/opener.h"
 
-/* The kernel splits longer packets of a SOCK_SEQPACKET socket (32 KiB plus a header). */
+/* Size of the largest packet, in bytes. */
 #define OPENER_MESSAGE_MAX 32768
 #define OPENER_BUILD_ID_MAX 128
 #define OPENER_NAME_MAX 255

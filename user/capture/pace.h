@@ -25,7 +25,11 @@ struct pace {
 	bool filling; /* buffers that do not wake the recorder are filling: those of switches */
 	uint64_t next; /* time of the next read, ns */
 	uint64_t attentive; /* until then, ns, the rings are read often */
-	uint64_t lively; /* until then, ns, processes begin whose mappings the walkers need */
+	/*
+	 * until this time, ns, the rings are read at short intervals, because processes have begun
+	 * or mapped files and the walkers need the new mappings
+	 */
+	uint64_t lively;
 	uint64_t random; /* state of the random generator */
 };
 

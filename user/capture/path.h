@@ -41,7 +41,7 @@ struct path_frame {
 #define PATH_FRAMES (WIRE_MAX_KERNEL + WIRE_MAX_USER + WIRE_MAX_PYTHON)
 
 enum path_code {
-	PATH_UNMAPPED, /* not code: a walk that comes here has gone astray */
+	PATH_UNMAPPED, /* not code: a stack walk that yields such an address is wrong */
 	PATH_CODE,
 	PATH_LOOP,
 };

@@ -25,7 +25,8 @@ struct pythons {
 uint32_t pythons_layout(struct pythons *p, const struct python_layout *l);
 
 /*
- * Describe the interpreter of an object, which must have one with readable frames, mapped at start.
+ * Describe for the walkers the interpreter in object o, mapped at address start from the file
+ * offset `offset` on. o must have an interpreter whose frames can be read.
  */
 struct python_process pythons_at(const struct object *o, uint64_t start, uint64_t offset);
 

@@ -175,7 +175,7 @@ int sideband_fd(const struct sideband *s, unsigned int cpu)
 	return cpu < s->channels.count ? s->channels.items[cpu].fd : -1;
 }
 
-/* Return the record at tail, in one piece. */
+/* Return the record at tail, contiguous in memory. */
 static const struct perf_event_header *record_at(struct sideband *s, const char *ring,
 						 uint64_t tail)
 {

@@ -46,7 +46,10 @@ bool suspects_avoids(const struct suspects *s, uint64_t key, uint64_t now);
 void suspects_note(struct suspects *s, uint64_t key, uint64_t now);
 /* A suspect has made the second opener hang: avoid it, twice as long each time. */
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now);
-/* Store up to most users who are suspects now, without root, in ret; return how many. */
+/*
+ * Store the uids of the current suspects, without root, in ret: no more than most of them. Return
+ * how many.
+ */
 unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *ret,
 			    unsigned int most);
 void suspects_free(struct suspects *s);

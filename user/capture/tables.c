@@ -10,7 +10,10 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* Rows of several pages are put together up to this size: small pieces fit into more places. */
+/*
+ * Rows of several pages are put together up to this size (in words), because short runs of words
+ * fit into more places.
+ */
 #define PIECE_WORDS (1U << 14)
 /* A table used within this time is not evicted for one that is needed again. */
 #define COLD (10 * NSEC_PER_SEC)
@@ -326,8 +329,8 @@ static bool may_fit(const struct tables *t, uint32_t slot)
 }
 
 /*
- * Return an upper bound of a table's words: pages in one piece, rows in several; 0 if it has too
- * many pages.
+ * Return an upper bound of a table's words: the pages are contiguous, the rows may be in several
+ * places; 0 if the table has too many pages.
  */
 static uint64_t words_of(const struct unwind_table *table)
 {

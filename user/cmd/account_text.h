@@ -13,8 +13,8 @@ struct account_terms {
 	uint64_t stolen;
 	uint64_t lost;
 	/*
-	 * Parts of a period where a recording starts or ends, or a CPU comes or goes: at most one
-	 * sample per CPU and interval.
+	 * Parts of a period at the start or end of a recording, or where a CPU goes online or
+	 * offline: at most one sample per CPU and interval.
 	 */
 	uint64_t cut_off;
 	/* the rest; 0 unless the recorder was killed or the trace is damaged */

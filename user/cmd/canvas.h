@@ -74,8 +74,8 @@ void canvas_open(struct canvas *c, const struct screen *s);
 void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
 
 /*
- * Draw a sample of a paint for titles and legends, canvas_key_width() columns wide: 2, or 1 where
- * it is a letter.
+ * Draw a sample of an enum paint for titles and legends, canvas_key_width() columns wide: 2, or 1
+ * where the sample is a letter.
  */
 void canvas_key(const struct canvas *c, enum paint paint);
 unsigned int canvas_key_width(const struct canvas *c);

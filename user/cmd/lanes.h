@@ -94,9 +94,9 @@ struct lanes_limits {
 };
 
 /*
- * Read the cast from a source made by filter_source(), whose filter says which threads are
- * selected. l must be zeroed, and must be freed with lanes_free() also after an error. Return 0,
- * or a negative errno with the cause in *err.
+ * Read the struct lanes_cast of *l from a source made by filter_source(), whose filter says which
+ * threads are selected. l must be zeroed, and must be freed with lanes_free() also after an error.
+ * Return 0, or a negative errno with the cause in *err.
  */
 int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
 

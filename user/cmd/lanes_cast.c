@@ -15,7 +15,7 @@ struct cast_sink {
 	const struct source *filter;
 };
 
-/* Return the cast's own copy of a text, stored once; NULL if memory ran out. */
+/* Return a copy of a text that belongs to *c and is stored once; NULL if memory ran out. */
 static const char *keep(struct lanes_cast *c, const char *text)
 {
 	uint32_t number;

@@ -8,7 +8,7 @@
 
 #define ROWS 20
 #define SECTION_ROWS 10
-#define NAME_COLUMNS 21 /* least columns of a pid and a name */
+#define NAME_COLUMNS 21 /* minimum width of a pid and a name, in columns */
 #define ROUNDED 1000	/* ns */
 #define REST_COLUMNS 10 /* columns of a duration and the gap after it */
 

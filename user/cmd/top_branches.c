@@ -2,7 +2,7 @@
 /*
  * Make rows from trees: the call tree below each program, or the callers and callees of one
  * function. The children of a row are shown if the user has opened the row, if the filter matches
- * below the row, or if the row has a large share. Only rows at which paths part are indented, so
+ * below the row, or if the row has a large share. Rows are indented only where a path branches, so
  * that deep stacks stay on screen.
  */
 #include <errno.h>

@@ -55,7 +55,8 @@ const struct event *gather_event(const struct timeline *t, const struct gathered
 #define TRACK_NAME_SIZE 192
 /*
  * Write "comm (pid)" or "comm (pid): thread (tid)", prefixed with "host: " if there are several
- * hosts, into buf, of TRACK_NAME_SIZE bytes, without cleaning. Return buf.
+ * hosts, into buf, of TRACK_NAME_SIZE bytes. text_clean() is not applied: names may hold control
+ * characters. Return buf.
  */
 char *track_name(const struct profile *p, const struct track *t, char *buf);
 

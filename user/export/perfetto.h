@@ -37,7 +37,8 @@ enum { TID_LOST = 0x7ff00000, TID_OTHER = 0x7ff10000, TID_OFFLINE = 0x7ff20000,
 
 struct stream {
 	struct protobuf buf;
-	size_t packet, bundle; /* marks of the open bundle */
+	/* protobuf_begin() marks of the open packet, and of the bundle of events in it */
+	size_t packet, bundle;
 	bool open;
 	bool lossy; /* of the open bundle */
 };

@@ -142,8 +142,8 @@ static void flush(struct pprof *p)
 }
 
 /*
- * Return the id of a function; write the function if it is new. A name that was not mangled has
- * no system name: if both were equal, pprof would take the name for a mangled one and strip parts
+ * Return the id of a function; write the function if it is new. A name that was not mangled has no
+ * system name: if both were equal, pprof would take the name for a mangled one and remove parts
  * that look like parameters.
  */
 static uint64_t function(struct pprof *p, const char *name, const char *system_name,

@@ -48,7 +48,7 @@ struct timeline_ops {
 	int (*begin)(struct timeline *t); /* the entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
 	/*
-	 * Called in order for one CPU; calls for different CPUs are mixed. The same holds for
+	 * Called in order for one CPU; calls for different CPUs are interleaved. The same holds for
 	 * stretches.
 	 */
 	int (*tile)(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile);

@@ -59,7 +59,11 @@ static const struct hint contexts[] = {
 
 #define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
 
-/* The last rest by the context's word: a hash table without collision handling, for few words. */
+/*
+ * Hash table from a word of the context column to the last rest (see take()) with that word. Words
+ * with the same hash share an entry, which only makes the result longer; there are few different
+ * words.
+ */
 #define PLACE_BITS 8
 
 struct recollection {
@@ -201,7 +205,7 @@ static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t c
 	return bits / (8 << 8) * count / looked_at + tables;
 }
 
-/* Take pieces of the column, spread evenly over all of it. Return the number of words. */
+/* Take runs of the column, spread evenly over all of it. Return the number of words. */
 static uint32_t look(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
 {
 	if (c->count <= LOOKED_AT) {

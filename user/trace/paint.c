@@ -312,7 +312,7 @@ static int read_checkpoint(struct paint *p, sqlite3_int64 base, struct open_list
 	return result;
 }
 
-/* Begin at the last readable checkpoint before the range, or at the begin of the trace. */
+/* Begin at the last readable checkpoint before the range, or at the start of the trace. */
 static int begin(struct paint *p, struct error *err)
 {
 	struct open_list open = {0};

@@ -40,9 +40,13 @@ static inline unsigned int pyramid_shift(unsigned int level)
  */
 struct pyramid_piece {
 	unsigned int level;
-	uint64_t time, end; /* begin and end of the block, ns */
+	uint64_t time, end; /* start and end of the block, ns */
 	enum lane_kind kind;
-	bool dead;	     /* lanes that died early; void if the block is not stored */
+	/*
+	 * the row holds only lanes whose threads ended before the block was complete; ignore it
+	 * unless the block also has rows without dead
+	 */
+	bool dead;
 	uint64_t lane, last; /* range of lane.id, both inclusive */
 	uint64_t records;    /* slices and edges of all lanes in the block */
 	const void *data;

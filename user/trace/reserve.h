@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reserve disk space at the begin of a recording and release it at its end, so that even a disk
+ * Reserve disk space at the start of a recording and release it at its end, so that even a disk
  * that is full by then can take the rows that report so.
  */
 #ifndef SKEIN_TRACE_RESERVE_H

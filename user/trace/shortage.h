@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * End a recording that runs out of room (a full disk, a quota, RLIMIT_FSIZE), with a trace that
- * reports so: the room for the last rows is reserved at the begin, and the records lost with a
+ * reports so: the room for the last rows is reserved at the start, and the records lost with a
  * failed transaction are counted. The writer itself writes the rows.
  */
 #ifndef SKEIN_TRACE_SHORTAGE_H

@@ -71,7 +71,8 @@ struct writer {
 	struct zoom *zoom;
 	struct trace_stats stats;
 	struct keep *keep;   /* NULL: keep everything */
-	uint64_t kept_start; /* start of the committed part, ns; 0: all is kept */
+	/* start of the part that was kept at the last commit, ns; 0: nothing was deleted */
+	uint64_t kept_start;
 	struct shortage shortage;
 	uint64_t limit;	     /* bytes of the file; 0: no limit */
 	uint64_t last_stack; /* largest stack.id so far */
@@ -471,7 +472,7 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
 }
 
-/* Put the host with the begin of the kept part as its start. */
+/* Put the host, with the start of the kept part as its start. */
 static int put_kept_host(struct writer *w, const struct host *h, struct error *err)
 {
 	struct host kept = *h;
