@@ -10,8 +10,8 @@
 #include "capture/clock.h"
 
 /*
- * Freed memory rests this long: a walk takes microseconds, but a guest's CPU may be stolen within
- * one.
+ * Time (ns) after which freed memory is reused: a walk takes microseconds, but the host of a
+ * virtual machine may take the CPU away during a walk.
  */
 #define GRACE (2 * NSEC_PER_SEC)
 
@@ -31,9 +31,10 @@ struct arena {
 	void *reclaim_context;
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
-	VECTOR(struct extent) extents;	/* free; sorted by place */
-	VECTOR(struct leaving) leaving; /* given back; sorted by time */
-	size_t left;			/* items of leaving already moved to extents */
+	VECTOR(struct extent) extents;	/* free extents, sorted by place */
+	VECTOR(struct leaving) leaving; /* extents given back but not free yet, sorted by time */
+	/* number of items of leaving that have been moved to extents */
+	size_t left;
 };
 
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context)
@@ -126,7 +127,10 @@ static void settle(struct arena *a, uint64_t now)
 static int add_chunk(struct arena *a)
 {
 	uint32_t number = (uint32_t)a->chunks.count, *chunk = NULL;
-	/* Resting extents need room beside the used ones, and so does fragmentation. */
+	/*
+	 * Extents that were given back but are not free yet need room beside the used ones, and so
+	 * does fragmentation.
+	 */
 	uint64_t limit = a->most + a->most / 4 + 2 * ARENA_CHUNK_WORDS;
 	int ret;
 
@@ -163,7 +167,10 @@ static uint32_t take_first(struct arena *a, uint32_t words)
 	return 0;
 }
 
-/* Return whether that many more words may be used, reclaiming others if necessary. */
+/*
+ * Return whether that many more words may be used, after the reclaimer has given others back if
+ * necessary.
+ */
 static bool may_use(struct arena *a, uint32_t words, uint64_t now)
 {
 	if (words > a->most)

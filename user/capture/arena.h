@@ -13,8 +13,8 @@
 #include "bpf/unwind/world.h"
 
 /*
- * Make a new chunk and return its memory in *ret; the maker keeps ownership. Returns 0 or a
- * negative errno.
+ * Make chunk number `number` and return its memory in *ret; the maker keeps ownership. Returns 0 or
+ * a negative errno.
  */
 typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **ret);
 
@@ -25,13 +25,14 @@ struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context);
 void arena_free(struct arena *a);
 
 /*
- * Called when all the bytes that may be used are in use: the reclaimer gives something back and
- * returns true, or returns false when it has nothing more to give. NULL: no reclaimer. now: ns.
+ * Called when arena_most() bytes are in use: the reclaimer gives something back and returns true,
+ * or returns false when it has nothing more to give. NULL: no reclaimer. now: ns.
  */
 typedef bool (*arena_reclaimer)(void *context, uint64_t now);
 void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context);
 
-#define ARENA_UNIT 8 /* words: a mapping of world.h, and half a cache line */
+/* alignment of allocations in words: a mapping of world.h, and half a cache line */
+#define ARENA_UNIT 8
 #define ARENA_TAKE_MAX (ARENA_CHUNK_WORDS - ARENA_UNIT)
 
 /*
@@ -42,10 +43,10 @@ uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now);
 /* Give back an allocation; place 0 is ignored. now: ns. */
 void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now);
 
-/* The memory at a place. */
+/* Return the memory at a place. */
 uint32_t *arena_at(const struct arena *a, uint32_t place);
 
-/* Bytes in use, bytes of all chunks, and the limit given to arena_new(). */
+/* Return the bytes in use, the bytes of all chunks, and the limit given to arena_new(). */
 uint64_t arena_used(const struct arena *a);
 uint64_t arena_size(const struct arena *a);
 uint64_t arena_most(const struct arena *a);

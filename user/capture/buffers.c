@@ -2,16 +2,19 @@
 /* Computes the sizes of buffers from the number of CPUs. */
 #include "capture/buffers.h"
 
-/* A side-band ring of this size needs no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
+/* Bytes of a side-band ring that need no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
 #define SIDEBAND (512UL << 10)
-/* Room for 500 mappings, as many as two starting programs make. */
+/*
+ * Bytes of the smallest side-band ring: room for 500 mappings, as many as two starting programs
+ * make.
+ */
 #define SIDEBAND_LEAST (64UL << 10)
-/* Room for half a second of the fastest switching. */
+/* Bytes of a CPU's array of switches: room for half a second of the fastest switching. */
 #define SWITCHES (8UL << 20)
 #define SWITCHES_LEAST (64UL << 10)
-/* Room for 64 unfinished stacks. */
+/* Bytes of the smallest sample ring: room for 64 unfinished stacks. */
 #define SAMPLES_LEAST (1UL << 20)
-/* Bound for a ring that several CPUs share; the ring of one CPU may be larger. */
+/* Bytes of the largest sample ring that several CPUs share; the ring of one CPU may be larger. */
 #define SAMPLES_MOST (BUFFERS_SAMPLES_MOST / BUFFERS_RINGS_MOST)
 
 static uint64_t of_each(uint64_t wanted, uint64_t least, uint64_t most_of_all, unsigned int cpus)

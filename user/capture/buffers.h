@@ -16,7 +16,7 @@
 #define BUFFERS_SWITCHES_MOST (256UL << 20)
 #define BUFFERS_SAMPLES_MOST (128UL << 20)
 
-/* More sample rings than this only cost memory; they would not be faster. */
+/* Maximum number of sample rings; more rings would cost memory and would not be faster. */
 #define BUFFERS_RINGS_MOST 16
 
 /* Return the bytes of each CPU's ring of process and mapping records. */

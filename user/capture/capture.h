@@ -20,19 +20,21 @@ struct capture_progress {
 	uint64_t pending_names;
 	uint64_t pending_inlines; /* addresses whose inlined functions are being looked up */
 	uint64_t pending_tables; /* unwind tables that are being made */
-	uint64_t ticks; /* how often the sink has received a complete, consistent state */
+	/* how often all data so far have been passed to the sink in a consistent state (ticks) */
+	uint64_t ticks;
 	bool preparing; /* sampling has not started */
 	bool finishing; /* sampling has stopped, names are still being looked up */
 };
 
 struct capture_options {
-	bool sample; /* which thread is on the CPU, with which stack */
+	bool sample; /* take samples: which thread is on the CPU, with which stack */
 	bool sched; /* record every switch and wake-up */
 	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
 	uint64_t frequency; /* Hz; 0 means that period is given */
 	uint64_t period; /* in the event's unit */
 	const char *cpus; /* list such as 0,2-3; NULL means all */
-	const uint32_t *pids; /* with threads and children; NULL means every process */
+	/* processes to record, with their threads and children; NULL means every process */
+	const uint32_t *pids;
 	size_t pid_count;
 	uint32_t command; /* one of pids: a child of the recorder, recorded from its exec on */
 	const uint32_t *tids;
@@ -89,9 +91,9 @@ struct capture_summary {
 	uint64_t bad_stacks, saved_stacks; /* that ended badly; of these, how many were kept */
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
-	bool comm_matched; /* the glob matched at least one name */
+	bool comm_matched; /* the glob of capture_options.comm matched at least one name */
 	uint64_t refused; /* files left out because of a user's limits */
-	/* worst first; an empty what ends it */
+	/* refusals, the user with the most files first; an item with an empty what ends the list */
 	struct capture_refusal refusals[CAPTURE_REFUSALS_MAX];
 };
 
@@ -102,7 +104,9 @@ struct capture_summary {
  */
 int capture_source(struct source **ret, const struct capture_options *o, struct error *err);
 
-/* Call after the run, only for a source of capture_source(). */
+/*
+ * Fill *ret with the summary. Call this after the run, and only for a source of capture_source().
+ */
 void capture_get_summary(const struct source *s, struct capture_summary *ret);
 
 #endif

@@ -31,7 +31,8 @@ static const struct {
 	const char *name, *subsystem;
 } controllers[] = {
 	/*
-	 * CHOOSABLE: of these, the first one mounted is chosen; container managers use all of them.
+	 * One of the first CHOOSABLE controllers is chosen, the first that is mounted: container
+	 * managers put every process into all of these.
 	 */
 	{"memory", "memory"},
 	{"cpu", "cpu"},
@@ -55,8 +56,9 @@ static const struct {
 struct hierarchy {
 	int controller; /* v1: index of the first known controller, -1: none; v2: -1 */
 	bool unified;
-	char *mount; /* where it is mounted */
-	char *root;  /* which cgroup of the hierarchy is mounted there; "" for the root */
+	char *mount; /* path of the mount point */
+	/* path, in the hierarchy, of the cgroup that is mounted there; "" for the root */
+	char *root;
 };
 
 struct known_path {
@@ -113,7 +115,7 @@ static bool is_known(const struct cgroups *c, bool unified, int controller)
 	return false;
 }
 
-/* Parse a line of mountinfo, and keep the hierarchy mounted there if it is a new one. */
+/* Parse a line of mountinfo. Keep the hierarchy mounted there if no earlier line has it. */
 static int take_mount(struct cgroups *c, char *line)
 {
 	char *field[5], *at = line, *type, *options;
@@ -237,9 +239,11 @@ const char *cgroups_mount(const struct cgroups *c)
 	return c->chosen ? c->chosen->mount : "";
 }
 
-/* From a name to a cgroup */
+/* The functions below find a cgroup by its name. */
 
-/* The rest of path after directory: "" for directory itself, NULL if path is not below it. */
+/*
+ * Return the part of path after directory: "" for directory itself, NULL if path is not below it.
+ */
 static const char *below(const char *path, const char *directory)
 {
 	size_t n = strlen(directory);
@@ -265,7 +269,8 @@ static uint32_t level_of(const struct cgroups *c, const struct hierarchy *h, con
 	if (!c->namespaced)
 		return depth(h->root) + depth(relative);
 	/*
-	 * The root of every hierarchy has inode number 1; a process that sees it sees all levels.
+	 * The root of every hierarchy has inode number 1; a process that can see the root sees all
+	 * levels.
 	 */
 	if (stat(h->mount, &top) < 0 || top.st_ino != 1)
 		return CGROUP_LEVEL_UNKNOWN;
@@ -281,7 +286,10 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
 	       fs.f_type == (h->unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC);
 }
 
-/* Find path below the mount point of h: 0, -ENOENT if it is not a cgroup of h, or -EOPNOTSUPP. */
+/*
+ * Find path below the mount point of h. Return 0, -ENOENT if it is not a cgroup of h, or
+ * -EOPNOTSUPP.
+ */
 static int find_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
 		   struct cgroup_place *ret)
 {
@@ -300,7 +308,7 @@ static int find_at(const struct cgroups *c, const struct hierarchy *h, const cha
 	return result;
 }
 
-/* Find name as a path in h, as /proc/PID/cgroup shows it. */
+/* Find name as a path in h, in the form that /proc/PID/cgroup shows. */
 static int find_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
 		   struct cgroup_place *ret)
 {
@@ -317,8 +325,8 @@ static int find_in(const struct cgroups *c, const struct hierarchy *h, const cha
 }
 
 /*
- * Search all hierarchies: -EOPNOTSUPP (a hierarchy that BPF programs cannot see) does not end the
- * search of absolute paths while another hierarchy may have the cgroup.
+ * Search all hierarchies. An absolute path may be a cgroup of another hierarchy, so its search
+ * continues after -EOPNOTSUPP (a hierarchy that BPF programs cannot see).
  */
 static int find(const struct cgroups *c, const char *name, struct cgroup_place *ret)
 {
@@ -356,7 +364,7 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, 
 	return result;
 }
 
-/* From an id to a path */
+/* The functions below find the path of a cgroup by its id. */
 
 static void remember(struct cgroups *c, uint64_t id, char *path)
 {
@@ -367,8 +375,8 @@ static void remember(struct cgroups *c, uint64_t id, char *path)
 }
 
 /*
- * Get the path of a cgroup id in its hierarchy from the kernel (open_by_handle_at(2)): 0 or a
- * negative errno.
+ * Get the path of a cgroup id in its hierarchy from the kernel (open_by_handle_at(2)). Return 0 or
+ * a negative errno.
  */
 static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_t size)
 {
@@ -393,7 +401,10 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	path[n] = '\0';
 	path[procfs_without_deleted(path)] = '\0';
 	relative = below(path, c->chosen->mount);
-	/* The kernel shows a cgroup outside the mounted subtree from the hierarchy's root. */
+	/*
+	 * The kernel shows the path of a cgroup outside the mounted subtree from the hierarchy's
+	 * root.
+	 */
 	if (relative)
 		snprintf(buf, size, "%s%s", c->chosen->root, relative);
 	else

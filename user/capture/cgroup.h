@@ -39,11 +39,12 @@ int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err);
 void cgroups_free(struct cgroups *c);
 
 /*
- * The kernel's name of a v1 controller of the chosen hierarchy; NULL for v2 or without a hierarchy.
+ * Return the kernel's name of a v1 controller of the chosen hierarchy; NULL for v2 or without a
+ * hierarchy.
  */
 const char *cgroups_subsystem(const struct cgroups *c);
 
-/* Where the chosen hierarchy is mounted, for messages; "" if there is none. */
+/* Return the mount point of the chosen hierarchy, for messages; "" if there is none. */
 const char *cgroups_mount(const struct cgroups *c);
 
 /*
@@ -54,19 +55,21 @@ const char *cgroups_mount(const struct cgroups *c);
  */
 int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err);
 
-/* The path of a cgroup id in the chosen hierarchy, "" if unknown; valid until the next call. */
+/*
+ * Return the path of a cgroup id in the chosen hierarchy, "" if unknown; valid until the next call.
+ */
 const char *cgroups_path(struct cgroups *c, uint64_t id);
 
 /*
- * Copy the path in the chosen hierarchy from the text of /proc/PID/cgroup, "" if there is none.
- * Returns buf.
+ * Copy the path in the chosen hierarchy from text, the contents of /proc/PID/cgroup; "" if there is
+ * none. Returns buf.
  */
 char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size_t size);
 
 /*
  * Copy the container id found in a cgroup path, "" if there is none: the 64 hex digits of Docker,
- * containerd, CRI-O and Podman, or the name of LXC. Of nested containers the innermost counts. buf
- * should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
+ * containerd, CRI-O and Podman, or the name of LXC. If containers are nested, this is the id of the
+ * innermost one. buf should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
  */
 char *cgroup_container(const char *path, char *buf, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs the checks in their order, and contains those of the kernel itself. */
+/* Runs the checks in their order, and contains the checks of the kernel itself. */
 #include "capture/checkup.h"
 
 #include <bpf/btf.h>
@@ -24,7 +24,7 @@
 #include "capture/switches.h"
 #include "symbolizers/table_cache.h"
 
-/* Oldest tested Linux; an older one may lack helpers that the BPF programs call. */
+/* The oldest Linux that was tested; an older one may lack helpers that the BPF programs call. */
 #define TESTED_MAJOR 6
 #define TESTED_MINOR 1
 #define RING_BYTES (512UL << 10)
@@ -135,7 +135,10 @@ static int count_thread(void *context, const struct wire_task *t)
 	return 0;
 }
 
-/* Load and attach the programs of the plainest recording, and if wanted those of the scheduler. */
+/*
+ * Load and attach the programs of the simplest recording, and the scheduler's programs if sched is
+ * set.
+ */
 static int load(bool sched, struct error *err, bool *by_loops, size_t *threads)
 {
 	const struct program_options o = {.sample = true,
@@ -243,7 +246,7 @@ static void check_sideband(struct finding *f)
 	}
 	if (ret)
 		find_failed(f, ret, &err);
-	/* cpu-clock opens, so the ring memory is what the kernel refused */
+	/* A cpu-clock event can be opened, so the kernel refused the memory of the ring. */
 	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)

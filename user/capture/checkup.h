@@ -75,7 +75,9 @@ struct finding {
 	char found[384]; /* what was found or what failed, as cleaned text */
 };
 
-/* Texts of a check, all static: its name, how it is checked, what is lost without it. */
+/*
+ * Return a text of a check: its name, how it is checked, what is lost without it. All are static.
+ */
 const char *check_name(enum check c);
 const char *check_way(enum check c);
 const char *check_lost(enum check c);
@@ -102,7 +104,8 @@ struct runtime_found {
 	uint64_t processes;  /* processes that have it mapped */
 	const char *support; /* static text: how far skein supports it */
 	bool readable;	     /* its frames get names */
-	bool tested;	     /* and names are known to be right for this version */
+	/* its frames get names, which are known to be right for this version */
+	bool tested;
 };
 
 /*

@@ -61,7 +61,10 @@ static int open_other(uint32_t *pid)
 	return open_if_other(1);
 }
 
-/* Without a process of another user, only the capabilities show whether access is allowed. */
+/*
+ * Report the capabilities instead, when no other user has a process: only they show whether access
+ * is allowed.
+ */
 static void tell_untried(struct finding *f, uint64_t needs)
 {
 	if (needs_missing() & needs)
@@ -82,7 +85,8 @@ static void tell_refused(struct finding *f, uint64_t needs, uint32_t pid, int er
 }
 
 /*
- * Check access to another user's process; at() gets its open /proc/PID and returns 0 or an errno.
+ * Check access to another user's process. at() is called with the process's open /proc/PID, and
+ * returns 0 or a positive errno.
  */
 static void look(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
 {
@@ -136,7 +140,10 @@ void check_root(struct finding *f)
 	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), open_root);
 }
 
-/* Open the first file mapping through map_files; returns an errno if maps cannot be read. */
+/*
+ * Open the file of the first file mapping through map_files. Returns 0 or an errno, also if maps
+ * cannot be read.
+ */
 static int open_map_file(int process, uint32_t pid)
 {
 	struct procfs_lines lines;

@@ -19,7 +19,7 @@
 #define PATIENCE (5 * NSEC_PER_SEC)
 #define FILES_MAX 64 /* distinct files that are inspected */
 
-/* File names of interpreters begin with these. */
+/* Beginnings of the file names of interpreters. */
 static const struct runtime {
 	const char *begin;
 	bool python;
@@ -30,7 +30,7 @@ struct runtime_file {
 	char *path;
 	bool python;
 	uint64_t processes;
-	uint32_t last_pid; /* the last process seen that maps it */
+	uint32_t last_pid; /* the last process seen that maps the file */
 	bool inspected;
 	struct python_file facts;
 };
@@ -104,7 +104,7 @@ static void take_opened(void *context, const struct open_answer *a)
 
 	if (a->fd < 0 || symbolizer_add(s->symbolizer, a->token, OBJECT_ELF, a->fd) ||
 	    symbolizer_inspect(s->symbolizer, a->token))
-		s->answered++; /* there is nothing to inspect */
+		s->answered++; /* the worker has nothing to inspect */
 }
 
 static void take_python(void *context, uint64_t object, const struct python_file *facts)
@@ -149,7 +149,7 @@ static int look(struct search *s, struct error *err)
 	return ret ? ret : s->error;
 }
 
-/* Report a file, unless it turned out not to be an interpreter. */
+/* Report a file, unless the worker found that it is no interpreter. */
 static void tell(const struct runtime_file *f,
 		 void (*each)(void *context, const struct runtime_found *r), void *context)
 {

@@ -9,7 +9,10 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 
-/* ns that may pass between a record's timestamp and its visibility in its ring. */
+/*
+ * Time (ns) that may pass between a record's timestamp and the moment when it can be read from its
+ * ring.
+ */
 #define ORDER_MARGIN (10 * NSEC_PER_MSEC)
 static inline uint64_t clock_ns(clockid_t clock)
 {

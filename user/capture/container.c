@@ -35,7 +35,9 @@ static bool cut(struct part *p, const char *text)
 	return true;
 }
 
-/* The id in a component that also names its manager: NAME-ID.scope, NAME-ID, SLICE:NAME:ID. */
+/*
+ * Return the id in a component that also names its manager: NAME-ID.scope, NAME-ID, SLICE:NAME:ID.
+ */
 static struct part named_id(struct part p)
 {
 	static const char *const managers[] = {"docker-", "cri-containerd-", "crio-", "libpod-"};
@@ -57,7 +59,8 @@ static struct part named_id(struct part p)
 char *cgroup_container(const char *path, char *buf, size_t size)
 {
 	struct part found = {path, 0}, part, id, last = {path, 0};
-	bool managed = false; /* below a manager that names its cgroups by the bare id */
+	/* true below the cgroup of a manager that names its containers' cgroups by the id alone */
+	bool managed = false;
 
 	for (; *path; path += part.length, last = part) {
 		path += strspn(path, "/");

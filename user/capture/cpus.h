@@ -19,7 +19,10 @@ struct cpu_set {
  * cpu_set_free().
  */
 int cpu_set_parse(struct cpu_set *ret, const char *list, struct error *err);
-/* The CPUs that are online now. Returns 0 or a negative errno. Free the set with cpu_set_free(). */
+/*
+ * Fill *ret with the CPUs that are online now. Returns 0 or a negative errno. Free the set with
+ * cpu_set_free().
+ */
 int cpu_set_online(struct cpu_set *ret, struct error *err);
 bool cpu_set_has(const struct cpu_set *s, unsigned int cpu);
 void cpu_set_free(struct cpu_set *s);

@@ -25,8 +25,9 @@ static void first_line(const char *path, char *buf, size_t size)
 }
 
 /*
- * ns to add to CLOCK_BOOTTIME to get the other clock: read it between two reads of CLOCK_BOOTTIME,
- * and use the reading with the shortest interval of several.
+ * Return the ns to add to CLOCK_BOOTTIME to get the other clock. To measure this, read the other
+ * clock between two reads of CLOCK_BOOTTIME several times, and use the reading with the shortest
+ * interval.
  */
 static int64_t offset_of(clockid_t clock)
 {

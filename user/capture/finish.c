@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Builds the walker of bpf/unwind for user space, where it walks a copied part of a stack. */
+/*
+ * Builds the walker of bpf/unwind for user space, where it walks the part of a stack that was
+ * copied into a sample.
+ */
 #include "capture/finish.h"
 
 #include <errno.h>
@@ -9,10 +12,13 @@
 #include "bpf/unwind/state.h"
 #include "capture/clock.h"
 
-/* A shorter copy was not cut off: the stack ended there. */
+/* A copy that is shorter than this (bytes) is not cut off: the stack ends there. */
 #define FULL_COPY (WIRE_STACK_BYTES - 4096)
 
-/* State of the primitives; it precedes the walk in memory, where replay_of() finds it. */
+/*
+ * State that walk_read() and the other functions called by the walker need. The walk follows it in
+ * memory, so replay_of() finds it from the walk.
+ */
 struct replay {
 	const struct finish_world *world;
 	const struct unfinished *from;
@@ -39,14 +45,19 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 	uint64_t behind = address - at->stack, size = at->bytes, outer = address - at->outer;
 
 	if (r->world->read && bytes == WALK_WINDOW_BYTES)
-		return -1; /* a window holds words that the walk does not need */
+		/*
+		 * reads are being recorded, but a window also holds words that the walk does not
+		 * need
+		 */
+		return -1;
 	if (outer < at->outer_bytes && bytes <= at->outer_bytes - outer) {
 		memcpy(to, (const char *)r->from->stack + at->bytes + outer, bytes);
 		return 0;
 	}
 	if (behind > size || bytes > size - behind) {
 		/*
-		 * The walker tries a whole window first, then the word alone: only the word counts.
+		 * The walker tries to read a whole window first, then the word alone: only the
+		 * attempt to read the word shows that the walk needs it.
 		 */
 		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
 				behind < size + WALK_FRAME_MAX;

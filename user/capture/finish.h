@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finishes stacks that the kernel could not, because a mapping or a table was not there yet: the
- * same walker continues in user space, over the registers and the part of the stack that came with
- * the sample, in the mappings of the sample's time.
+ * Finishes stacks that the BPF programs could not finish because a mapping or a table was not
+ * available yet. The same walker continues in user space, over the registers and the part of the
+ * stack that came with the sample, in the mappings of the sample's time.
  */
 #ifndef SKEIN_CAPTURE_FINISH_H
 #define SKEIN_CAPTURE_FINISH_H
@@ -14,7 +14,7 @@
 #include "bpf/event.h"
 #include "bpf/unwind/world.h"
 
-/* Memory in which the walker looks things up. */
+/* Tables and mappings that the walker looks up. */
 struct finish_world {
 	struct unwind_slot *slots;
 	const struct unwind_rule *rules;
@@ -24,7 +24,7 @@ struct finish_world {
 	uint32_t mappings, mapping_count; /* of the address space: place and count in the arena */
 	/*
 	 * bitmap: one bit for each word of the copied stack, set if the walk reads the word; NULL:
-	 * not recorded
+	 * reads are not recorded
 	 */
 	uint64_t *read;
 };
@@ -34,9 +34,12 @@ struct finish_world {
 /* An interrupted walk to be continued. */
 struct unfinished {
 	struct wire_unfinished at;
-	/* at.bytes from address at.stack on, followed by at.outer_bytes from at.outer on */
+	/*
+	 * the copied stack: at.bytes from address at.stack on, followed by at.outer_bytes from
+	 * at.outer on
+	 */
 	const void *stack;
-	const uint64_t *frames; /* found so far, leaf first */
+	const uint64_t *frames; /* frames that the walk has found so far, leaf first */
 	uint32_t count; /* of frames */
 };
 
@@ -47,8 +50,7 @@ struct finished {
 	bool rooted; /* the walk ended in code where threads begin, by the unwind table */
 	uint64_t pc; /* where the walk ended */
 	/*
-	 * With -EAGAIN: the slot whose table the walk waits for, or the page of it that holds
-	 * waits_at.
+	 * With -EAGAIN: the slot whose table the walk waits for, or whose page that holds waits_at.
 	 */
 	uint32_t slot;
 	uint64_t waits_at;

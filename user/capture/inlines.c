@@ -13,20 +13,23 @@
 #include "base/vector.h"
 #include "capture/inlines.h"
 
-/* Addresses that may be pending. */
+/* Maximum number of pending addresses. */
 #define PENDING_MAX (1u << 16)
-/* Above this number of files, those whose objects are forgotten are forgotten, too. */
+/*
+ * When there are more files than this, files whose objects have been forgotten are forgotten too.
+ */
 #define FILES_MAX 1024
 /* The directory of dwz's files, within the path given by the debugging information. */
 #define COMMON_FOLDER "/.dwz/"
 
 enum stage { STAGE_LOOKING, STAGE_OPENING, STAGE_READY, STAGE_NONE };
 
-/* A search for a file beside the object's own: a debug file, or dwz's common file. */
+/* The search for another file than the object itself: a debug file, or dwz's common file. */
 struct search {
 	bool begun;
 	unsigned int count, next;
-	int fds[OPENER_DEBUG_MAX]; /* those from next on are owned here */
+	/* descriptors of candidates; the search owns those from fds[next] on */
+	int fds[OPENER_DEBUG_MAX];
 };
 
 struct file {
@@ -43,9 +46,9 @@ struct inlines {
 	struct objects *objects;
 	struct symbolizer *symbolizer;
 	struct file *files;
-	uint64_t waiting; /* addresses in all files */
+	uint64_t waiting; /* number of waiting addresses in all files */
 	struct inlines_summary summary;
-	int error; /* of the opener or the symbolizer, in a callback */
+	int error; /* first error of the opener or the symbolizer in a callback */
 };
 
 static void answer_none(struct inlines *in, struct file *f)
@@ -72,7 +75,7 @@ static void note_refusal(struct inlines *in, const struct file *f)
 	r->needed = f->facts.needed;
 }
 
-/* No replies are possible for this file: answer all of its addresses with nothing. */
+/* Reply to all waiting addresses of a file that nothing is known, because no reply is possible. */
 static void give_up(struct inlines *in, struct file *f)
 {
 	f->stage = STAGE_NONE;
@@ -130,7 +133,7 @@ static void open_beside(struct inlines *in, struct file *f, enum open_what what)
 		f->stage = STAGE_LOOKING;
 }
 
-/* Pass the next candidate to the worker. Returns false if there is none. */
+/* Pass the next candidate of a search to the worker. Returns false if there is none. */
 static bool try_next(struct inlines *in, struct file *f, struct search *s)
 {
 	bool common = s == &f->common;
@@ -282,7 +285,7 @@ static void trim(struct inlines *in)
 	}
 }
 
-/* Begin a file: the first request for it makes the worker inspect it. */
+/* Add a file. The first request for it makes the worker inspect the file. */
 static int file_new(struct inlines *in, uint64_t id, struct file **ret)
 {
 	struct file *f = calloc(1, sizeof(*f));

@@ -14,12 +14,13 @@
 
 struct inlines;
 
-/* Bit in the tokens of requests to the opener whose replies belong to inlines_opened(). */
+/* Bit in the tokens of requests to the opener, set if the reply is for inlines_opened(). */
 #define INLINES_TOKEN (1ULL << 63)
 
 struct inlines_context {
 	struct opener *opener;
-	struct symbolizer *names; /* its files' descriptors are duplicated */
+	/* the symbolizer of names; the descriptors of its files are duplicated */
+	struct symbolizer *names;
 	/*
 	 * Called with the reply to inlines_ask(), innermost place first; count 0: nothing is known.
 	 */
@@ -55,8 +56,9 @@ void inlines_free(struct inlines *in);
 void inlines_begin(struct inlines *in, const struct inlines_context *c, struct objects *objects);
 
 /*
- * Request the places at an address of a file (offset). Returns 0, -ENOBUFS if too many requests are
- * pending, or -ENOMEM.
+ * Request the functions and lines ("places") at an address of a file (offset);
+ * inlines_context.placed() gets the reply. Returns 0, -ENOBUFS if too many requests are pending, or
+ * -ENOMEM.
  */
 int inlines_ask(struct inlines *in, uint64_t object, uint64_t address);
 /* Count an address that the caller should have requested, but did not. */
@@ -64,7 +66,10 @@ void inlines_refuse(struct inlines *in);
 /* Handle a reply of the opener whose token has INLINES_TOKEN. Takes ownership of a->fd. */
 void inlines_opened(struct inlines *in, const struct open_answer *a);
 
-/* The same as symbolizer_fd(), symbolizer_poll() and symbolizer_pending(). */
+/*
+ * Like symbolizer_fd(), symbolizer_poll() and symbolizer_pending(), for the worker that reads
+ * debugging information.
+ */
 int inlines_fd(const struct inlines *in);
 int inlines_poll(struct inlines *in, uint64_t now, struct error *err);
 uint64_t inlines_pending(const struct inlines *in);

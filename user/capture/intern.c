@@ -5,14 +5,20 @@
 
 #include "capture/intern_private.h"
 
-/* Entries per generation; each cache has two generations. All caches take 14 MiB when full. */
+/*
+ * Number of entries per generation; each cache has two generations. All caches take 14 MiB when
+ * full.
+ */
 #define WORDS_ENTRIES (1 << 15)
 #define STACK_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 15)
 #define FORESEEN_ENTRIES (1 << 15)
 
-/* The key of a path starts with ROOT plus the stack's end. */
+/*
+ * The key of an empty path is ROOT plus the stack's end; the keys of longer paths are computed from
+ * it.
+ */
 #define ROOT 1
 
 int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
@@ -55,8 +61,9 @@ void intern_free(struct intern *n)
 }
 
 /*
- * Python's place distinguishes frames of one code object, and code objects at one address. before:
- * hash of the path that leads to the frame; 0 for the frame alone.
+ * Return the key of a frame. The place of a Python frame distinguishes frames of one code object,
+ * and code objects at one address. before: hash of the path that leads to the frame; 0 for the
+ * frame alone.
  */
 static struct cache_key hash_of(const struct frame_key *key, uint64_t before)
 {
@@ -95,8 +102,8 @@ static int frame_of(struct intern *n, const struct frame_key *key, struct cache_
 }
 
 /*
- * Put a new stack, which is *stack and one more frame, and store its id in *stack. path: its key in
- * the cache of stacks.
+ * Put a new stack, which is *stack and one more frame, and store its id in *stack. path: key of the
+ * new stack in the cache of stacks.
  */
 static int push_frame(struct intern *n, const struct new_frame *f, struct cache_key path,
 		      uint64_t *stack, struct error *err)
@@ -131,7 +138,7 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 	return p->jit;
 }
 
-/* Key of one native frame of user space. */
+/* Return the key of one native frame of user space. */
 static struct frame_key user_frame(struct intern *n, const struct raw_stack *raw,
 				   const struct path_frame *f)
 {
@@ -177,8 +184,8 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 }
 
 /*
- * Hash of the context that gives words their meaning: native words mean the same in all processes
- * whose space has this version, Python words only in one process.
+ * Return the hash of the context that gives words their meaning. Native words mean the same in all
+ * processes whose space has the same version, Python words only in one process.
  */
 static uint64_t context_of(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {
@@ -199,7 +206,7 @@ static bool same_frame(const struct path_frame *a, const struct path_frame *b)
 	       a->loop == b->loop;
 }
 
-/* Count the outermost frames that equal those of the previous stack in this context. */
+/* Count the outermost frames that equal those of the previous stack in the same context. */
 static unsigned int shared_frames(const struct trail *t, const struct path *p, uint64_t context)
 {
 	unsigned int i = 0;
@@ -212,8 +219,8 @@ static unsigned int shared_frames(const struct trail *t, const struct path *p, u
 }
 
 /*
- * Compute the path keys of the frames from shared on, each from the key of the frame before. This
- * needs no lookup, so all cache entries can be prefetched at once.
+ * Compute the path keys of the frames from index shared on, each from the key of the frame before.
+ * This needs no lookup, so all cache entries can be prefetched at once.
  */
 static void follow(struct intern *n, const struct raw_stack *raw, struct trail *t,
 		   unsigned int shared)
@@ -248,7 +255,7 @@ static unsigned int known_frames(const struct intern *n, struct trail *t)
 	return i;
 }
 
-/* Frames whose cache entries are prefetched together. */
+/* Number of frames whose cache entries are prefetched together. */
 #define FETCHED 16
 
 /* Push up to FETCHED frames of n->path, from index first on. */
@@ -275,8 +282,8 @@ static int push_some(struct intern *n, const struct raw_stack *raw, struct trail
 }
 
 /*
- * Samples of one program differ only in some innermost frames, so the path to the frame before
- * these is usually known.
+ * Push the path of a sample, and store its stack.id in *stack. Samples of one program differ only
+ * in some innermost frames, so the path up to the frame before these is usually known.
  */
 static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *stack,
 		     struct error *err)
@@ -299,7 +306,7 @@ static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *st
 	return ret;
 }
 
-/* Key of all words of a stack and the way it ended. */
+/* Return the key of all words of a stack and the way it ended. */
 static struct cache_key words_key(const struct intern *n, const struct raw_stack *raw)
 {
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
@@ -319,7 +326,8 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 
 	if (raw->process && raw->process->jit)
 		/*
-		 * The same addresses may hold other code by now, so have the perf map read again.
+		 * The same addresses may hold other generated code by now, so have the perf map
+		 * read again.
 		 */
 		raw->process->jit->wanted = true;
 	/*

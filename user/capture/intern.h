@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interning maps the words of a stack to a node of the calling-context tree, and addresses to
- * names. Bounded caches remember recent stacks, frames and functions; one that is evicted and seen
- * again gets a new id, and readers join equal paths.
+ * names. Bounded caches remember recent stacks, frames and functions; an item that is evicted and
+ * seen again gets a new id, and readers join equal paths.
  */
 #ifndef SKEIN_CAPTURE_INTERN_H
 #define SKEIN_CAPTURE_INTERN_H
@@ -17,7 +17,10 @@
 
 struct intern;
 
-/* objects, symbolizer and sink stay the caller's. Returns 0 or -ENOMEM. */
+/*
+ * Make an interner. The caller keeps ownership of objects, symbolizer and sink. Returns 0 or
+ * -ENOMEM.
+ */
 int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
 	       struct sink *sink, struct error *err);
 void intern_free(struct intern *n);
@@ -30,7 +33,7 @@ struct raw_stack {
 	const uint64_t *words;
 	unsigned int kernel, user; /* words of the kernel part and of the user part */
 	unsigned int python; /* words of the Python part, two for each frame; see WIRE_TAG_PYTHON */
-	enum stack_end python_end; /* END_WALKED: all Python frames are there */
+	enum stack_end python_end; /* END_WALKED: no Python frame is missing */
 	enum stack_end end;
 };
 
@@ -42,17 +45,17 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 		 struct error *err);
 
 /*
- * Prefetch the names of the Python frames of a sample whose turn in the order has not come, since
- * its process may have exited by then; intern_stack() then finds the names known. p: the last known
- * process of the pid, may be NULL. python, words: as in struct raw_stack. Returns 0 or -ENOMEM.
+ * Prefetch the names of the Python frames of a sample that is not in order yet, since its process
+ * may have exited when it is; intern_stack() then finds the names known. p: the last known process
+ * of the pid, may be NULL. python, words: as in struct raw_stack. Returns 0 or -ENOMEM.
  */
 int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
 		   const uint64_t *python, unsigned int words);
 
 /*
- * Prefetch the same for a mapping with an interpreter: have its process's memory opened. f: facts
- * of the interpreter's file; code_type: address of PyCode_Type in the process; time: ns. Returns 0
- * or -ENOMEM.
+ * Prepare the prefetch of names for a mapping with an interpreter: have the memory of its process
+ * opened. f: facts of the interpreter's file; code_type: address of PyCode_Type in the process;
+ * time: ns. Returns 0 or -ENOMEM.
  */
 int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_file *f,
 			  uint64_t code_type, uint64_t time);
@@ -63,7 +66,10 @@ int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_fi
  */
 bool intern_take_urgent(struct intern *n);
 
-/* Path of the first file with a name that takes too much to demangle; NULL: none has. */
+/*
+ * Return the path of the first file with a name that takes too much to demangle; NULL if there is
+ * none.
+ */
 const char *intern_mangled(const struct intern *n);
 
 /* Return how many frames still had pending names at the final tick. */
@@ -73,8 +79,8 @@ uint64_t intern_unready(const struct intern *n);
 void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
 
 /*
- * An object was opened, or could not be opened: request the names of the frames that waited for it.
- * changed: frames seen before are not valid for later stacks; that is so when the interpreter in
+ * Request the names of the frames that waited for an object, which was opened or could not be
+ * opened. changed: frames seen before are not valid for later stacks, because the interpreter in
  * the object has become known.
  */
 void intern_renewed(struct intern *n, struct object *o, bool changed);
@@ -83,9 +89,9 @@ void intern_renewed(struct intern *n, struct object *o, bool changed);
 void intern_forget(struct intern *n);
 
 /*
- * intern_use_inlines() has lines and inlined functions requested as well; call inlines_begin()
- * first. intern_placed() handles a reply, innermost first; count 0: nothing is known. Errors of the
- * sink are kept for intern_tick().
+ * intern_use_inlines() makes the interner request lines and inlined functions as well; call
+ * inlines_begin() first. intern_placed() handles a reply, innermost function first; count 0:
+ * nothing is known. Errors of the sink are kept for intern_tick().
  */
 struct inlines;
 void intern_use_inlines(struct intern *n, struct inlines *inlines);

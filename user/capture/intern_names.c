@@ -7,7 +7,7 @@
 #include "capture/clock.h"
 #include "capture/intern_private.h"
 
-/* Frames that may wait for a later perf map, or for kallsyms to be read again. */
+/* Maximum number of frames that wait for a later perf map, or for kallsyms to be read again. */
 #define MOST_MISSING (1 << 16)
 
 static void forget_waiting(struct intern *n, struct waiting *w)
@@ -53,7 +53,10 @@ static int put_unnamed(struct intern *n, const struct waiting *w, struct error *
 	return put_named(n, w, &none, err);
 }
 
-/* Mark generated and Python code as urgent: its addresses are soon reused, or its process exits. */
+/*
+ * Request a name. Names of generated and Python code are urgent, because their addresses are soon
+ * reused, or their process may exit.
+ */
 static int ask(struct intern *n, struct waiting *w)
 {
 	w->asked = true;
@@ -73,7 +76,10 @@ static void note_missing(struct intern *n, struct waiting *w)
 	w->asked = false;
 }
 
-/* A perf map may be written later: put the frame without its name, and wait within a bound. */
+/*
+ * Put a frame without its name, and keep it waiting (within a bound), because a perf map may be
+ * written later.
+ */
 static int keep_for_later(struct intern *n, struct waiting *w, struct error *err)
 {
 	int ret = w->emitted ? 0 : put_unnamed(n, w, err);
@@ -146,8 +152,8 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 }
 
 /*
- * A function is identified by name, start, first line and file, since several Python functions may
- * be at one address in turn.
+ * Return the key of a function. Name, start, first line and file identify it, since several Python
+ * functions may be at one address in turn.
  */
 static struct cache_key function_key(uint64_t object, const struct symbol *s)
 {
@@ -260,7 +266,10 @@ void intern_named(struct intern *n, uint64_t object, uint64_t address, const str
 		name(n, w, s);
 }
 
-/* The object is open, or cannot be opened: request the name, or give it up. */
+/*
+ * Request the name of a frame whose object is open, or give the name up if the object cannot be
+ * opened.
+ */
 static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
 {
 	int ret;
@@ -294,8 +303,8 @@ void intern_renewed(struct intern *n, struct object *o, bool changed)
 }
 
 /*
- * Return whether no name can come any more: the file is forgotten, or the process of the generated
- * code has exited.
+ * Return whether a waiting frame can no longer get a name: its file is forgotten, or the process of
+ * its generated code has exited.
  */
 static bool is_hopeless(const struct intern *n, const struct waiting *w)
 {

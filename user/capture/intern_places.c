@@ -12,18 +12,18 @@
 #include "capture/intern_private.h"
 
 #define PLACED_ENTRIES (1 << 15)
-/* Bytes that frames waiting for a reply may take, most of it names. */
+/* Bytes that frames waiting for a reply of inlines.c may take, most of them for names. */
 #define PLACING_BYTES_MAX (16u << 20)
 
-/* A frame as it was put, followed by its names. */
+/* A frame as it was put, with its names after the struct. */
 struct placing {
 	struct {
 		uint64_t object, address;
 	} key;
 	struct placing *same; /* next frame of the same address */
 	struct frame frame;
-	const char *name, *system_name; /* of the frame's function */
-	uint64_t start; /* of the frame's function */
+	const char *name, *system_name; /* names of the frame's function */
+	uint64_t start; /* start of the frame's function */
 	size_t bytes;
 	UT_hash_handle hh;
 	char texts[];
@@ -113,7 +113,8 @@ void intern_ask_places(struct intern *n, const struct frame *f, const struct sym
 }
 
 /*
- * Put where a frame's function is defined; intern a function that only debugging information names.
+ * Put the file and line in which a frame's function is defined. If only debugging information names
+ * the function, intern it.
  */
 static int place_function(struct intern *n, struct placing *p, const struct source_place *own)
 {

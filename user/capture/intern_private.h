@@ -16,9 +16,9 @@
 
 /* One frame without its id. */
 struct frame_key {
-	struct object *object; /* NULL: the address lies in nothing known */
+	struct object *object; /* NULL: the address lies in no known object */
 	uint64_t address;
-	uint64_t place; /* of a Python frame */
+	uint64_t place; /* PYTHON_PLACE() of a Python frame */
 	enum frame_kind kind;
 	bool loop;
 };
@@ -27,7 +27,10 @@ struct frame_key {
 struct waiting {
 	struct {
 		uint64_t object, address;
-		/* of a Python frame; else whether the frame is known to be a loop */
+		/*
+		 * PYTHON_PLACE() of a Python frame; of another frame, whether it is known to be a
+		 * loop
+		 */
 		uint64_t place;
 	} key;
 	uint64_t frame; /* frame.id */
@@ -54,9 +57,9 @@ struct trail_node {
 };
 
 /*
- * The path of the last stack in a context. Successive samples of one program differ only in some
- * innermost frames. The frames before these need no search among mappings, no hashing, and no
- * lookup in a cache that is larger than the CPU's own.
+ * The path of the last stack in a context (see context_of()). Successive samples of one program
+ * differ only in some innermost frames. The frames before these need no search among mappings, no
+ * hashing, and no lookup in a cache that is larger than the CPU's own.
  */
 struct trail {
 	/* hash of what gives the addresses their meaning, see context_of(); 0: empty */
@@ -67,7 +70,7 @@ struct trail {
 	struct trail_node nodes[PATH_FRAMES]; /* outermost first */
 };
 
-/* Trails of this many contexts are kept, since samples of several CPUs alternate. */
+/* Number of contexts whose trails are kept, since samples of several CPUs alternate. */
 #define TRAILS 16
 
 struct placing;
@@ -82,12 +85,13 @@ struct intern {
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
 	struct cache *foreseen; /* object, code object -> nothing: names already prefetched */
-	struct memories memories; /* memories of processes whose records are not in order yet */
+	/* process memories that were opened before their processes' records are in order */
+	struct memories memories;
 	/* prefetches that wait until the memory of their process is open */
 	struct foreseen early[FORESEEN_MAX];
 	unsigned int early_count;
 	struct waiting *waiting;
-	unsigned int missing; /* of waiting, how many have missing set */
+	unsigned int missing; /* number of waiting frames that have missing set */
 	uint64_t unready; /* frames whose names were pending when the recording ended */
 	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
 	struct cache *placed; /* function.id -> nothing: functions put with file and line */
@@ -96,10 +100,10 @@ struct intern {
 	uint64_t last_stack, last_frame, last_function;
 	char *mangled; /* path of the first file with a name that takes too much to demangle */
 	bool urgent; /* a name that cannot wait was requested */
-	uint64_t epoch; /* counts renewed objects */
-	int error; /* of the sink, while names are resolved */
+	uint64_t epoch; /* number of times that objects were renewed (intern_renewed()) */
+	int error; /* first error of the sink while names were resolved */
 	struct error why;
-	/* of the current stack */
+	/* path of the current stack */
 	struct path path;
 	struct trail trails[TRAILS]; /* indexed by context */
 };
@@ -125,12 +129,17 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
 void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *name);
 void intern_free_places(struct intern *n);
 
-/* intern_python.c: the memory of a process that runs Python in that space; NULL: there is none. */
+/*
+ * intern_python.c: return the memory of a process that runs Python in a space; NULL: there is none.
+ */
 struct object *intern_python_of(struct intern *n, struct process_entry *p,
 				const struct space *space);
-/* The memory is open, or cannot be opened: send or drop the prefetches that wait for it. */
+/*
+ * Send the prefetches that wait for a process memory, if it is open; drop them if it cannot be
+ * opened.
+ */
 void intern_ask_foreseen(struct intern *n, const struct object *o);
-/* Properties of a space that path_make() needs. */
+/* Return the properties of a space that path_make() needs. */
 struct path_space intern_path_space(const struct space *space);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interns Python's frames: finds the memory that has their names, and prefetches the names. */
+/*
+ * Interns Python's frames: finds the process memory that has their names, and prefetches the names.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ static enum path_code code_of(const void *context, uint64_t address)
 	const struct python_file *f = m && m->object ? m->object->python : NULL;
 	uint64_t offset;
 
-	/* If nothing is known of the process, trust the walk. */
+	/* If no mapping of the process is known, trust the walk. */
 	if (!m)
 		return space->mappings.count ? PATH_UNMAPPED : PATH_CODE;
 	offset = address - m->start + m->offset;
@@ -23,7 +25,10 @@ static enum path_code code_of(const void *context, uint64_t address)
 	return PATH_CODE;
 }
 
-/* Return whether code belongs to greenlet's single extension module; gevent and eventlet use it. */
+/*
+ * Return whether an address lies in greenlet's extension module, whose code switches stacks; gevent
+ * and eventlet use greenlet.
+ */
 static bool switches(const void *context, uint64_t address)
 {
 	const struct space_mapping *m = space_find(context, address);
@@ -71,8 +76,8 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
 }
 
 /*
- * Keep a prefetch until the memory is open. If there is no room, the name is requested later, with
- * the frame itself.
+ * Keep a prefetch until the process memory is open. If there is no room, the name is requested
+ * later, with the frame itself.
  */
 static void keep_early(struct intern *n, const struct foreseen *f)
 {
@@ -98,7 +103,7 @@ void intern_ask_foreseen(struct intern *n, const struct object *o)
 		if (f->object != o->id)
 			n->early[left++] = *f;
 		else if (o->state == OBJECT_KNOWN)
-			ask(n, f); /* if this fails, the frame itself requests it again */
+			ask(n, f); /* If this fails, the name is requested again with the frame. */
 	}
 	n->early_count = left;
 }
@@ -155,5 +160,6 @@ int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
 		if (has_frame(python[i]))
 			ret = foresee(n, o, &f);
 	}
-	return ret == -ENOMEM ? ret : 0; /* otherwise the frame itself requests it again */
+	/* after other errors, the name is requested again with the frame */
+	return ret == -ENOMEM ? ret : 0;
 }

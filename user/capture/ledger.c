@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keeps due = written + filtered + idle + cut off + losses by reason, for every CPU. */
+/*
+ * Keeps the account of samples, due = written + filtered + idle + cut off + losses by reason, for
+ * every CPU.
+ */
 #include "capture/ledger.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct page { /* of one CPU */
-	uint64_t written, filtered, late; /* passed to the sink, which may not have stored all */
+struct page { /* the account of one CPU */
+	/* samples passed to the sink or filtered; the sink may not have stored all written ones */
+	uint64_t written, filtered, late;
 	uint64_t lost[LOSS_COUNT]; /* samples, as reported to the sink */
 	uint64_t cut_off;
 	uint64_t gone, back; /* ns when the CPU went offline and came back; 0: it did not */
@@ -17,7 +21,7 @@ struct ledger {
 	const struct sampler *sampler;
 	unsigned int cpus;
 	struct page *pages; /* indexed by CPU */
-	uint64_t lost[LOSS_COUNT]; /* records of no particular CPU */
+	uint64_t lost[LOSS_COUNT]; /* lost records that belong to no particular CPU */
 	uint64_t lost_told[LOSS_COUNT];
 	uint64_t host, event, period;
 	uint64_t last_loss; /* id */
@@ -94,7 +98,7 @@ void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
 	l->lost[reason] += count;
 }
 
-/* cpu -1: the records belong to no CPU and were not samples. */
+/* Put a loss. cpu -1: the records belong to no CPU and were not samples. */
 static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reason reason,
 		    uint64_t count, uint64_t now, struct error *err)
 {
@@ -117,8 +121,8 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
 }
 
 /*
- * No sample is due while a CPU is offline: this loss counts absences, and its end grows as long as
- * the absence lasts.
+ * Put the loss that reports the absence of an offline CPU. No sample is due during the absence: the
+ * loss counts absences, and its end grows as long as the CPU is offline.
  */
 static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		     struct error *err)
@@ -179,7 +183,10 @@ static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
 	return ret;
 }
 
-/* It is unknown which of the late samples are not stored: report no more late than written ones. */
+/*
+ * Return how many late samples to report: at most as many as were written and stored, since it is
+ * not known which of the late samples were not stored.
+ */
 static uint64_t late_of(const struct page *p, uint64_t not_stored)
 {
 	uint64_t written = p->written - not_stored;

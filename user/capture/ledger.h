@@ -27,12 +27,15 @@ void ledger_written(struct ledger *l, unsigned int cpu, bool late);
 void ledger_filtered(struct ledger *l, unsigned int cpu);
 /* Count lost records that are not samples of a CPU. */
 void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
-/* The last loss.id, which others that put losses increment; valid as long as the ledger. */
+/*
+ * Return a pointer to the last loss.id, which other parts that put losses increment; valid as long
+ * as the ledger.
+ */
 uint64_t *ledger_last_loss(struct ledger *l);
 
 /*
- * ledger_gone(): the CPU is offline, and not sampled since that time (ns). ledger_back(): it is
- * online again.
+ * ledger_gone(): report that the CPU is offline, and not sampled since that time (ns).
+ * ledger_back(): report that it is online again.
  */
 void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since);
 void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
@@ -44,7 +47,7 @@ void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
 int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		struct error *err);
 
-/* Numbers for the line of progress; cheap enough for every round of the capture loop. */
+/* Get the numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
 
 /* Fill the account and the losses of *ret, summed over all CPUs. */

@@ -20,22 +20,30 @@
 
 #define TICK (NSEC_PER_SEC)
 /*
- * Names of files are requested when this many are wanted, or after this many ns: waking the worker
+ * Names of files are requested when this many are waiting, or after this many ns: waking the worker
  * costs more than a name, and the worker may have to read a large file again each time. The
  * interval is half a tick because names requested at a tick come too late for that tick's commit,
  * and a killed recorder should leave names with its samples.
  */
 #define ASK_BATCH 256
 #define ASK_INTERVAL (TICK / 2)
-/* ns that the recorder lets replies gather, since each reply would wake it. */
+/*
+ * Time (ns) that the recorder waits for further replies after one, since each reply would wake it.
+ */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
-/* ns before sampling in which the tables of running programs may be looked up in the cache. */
+/* Limit (ns) for looking up the tables of running programs in the cache before sampling starts. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
-/* ns after the lookup for making tables; for the rest, pages are made on request. */
+/*
+ * Limit (ns), after that lookup, for making tables; of tables that are not made by then, pages are
+ * made on request.
+ */
 #define MAKING_LIMIT (50 * NSEC_PER_MSEC)
-/* ns between returns of free memory to the system, each of which takes about a millisecond. */
+/*
+ * Interval (ns) between returns of free memory to the system, each of which takes about a
+ * millisecond.
+ */
 #define TIDY_INTERVAL (30 * NSEC_PER_SEC)
-/* ns that the scan of /proc at the start may take. */
+/* Limit (ns) for the scan of /proc at the start. */
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 
 /*
@@ -59,7 +67,8 @@ static bool may_ask(const struct live *l, uint64_t now)
 }
 
 /*
- * all: request names of files, too, which otherwise wait until they are many, or for half a tick.
+ * Exchange data with the helper processes. all: also request names of files, which otherwise wait
+ * until there are many of them, or for half a tick.
  */
 static int poll_helpers(struct live *l, bool all, struct error *err)
 {
@@ -93,8 +102,8 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
 }
 
 /*
- * Pass changed mappings to the BPF walkers. If this fails, the stacks are finished in user space,
- * at a higher cost.
+ * Pass changed mappings to the BPF walkers, and retry parked stacks if l->retry is set. If mappings
+ * cannot be passed, stacks are finished in user space, at a higher cost.
  */
 static int tell_walkers(struct live *l, uint64_t now, struct error *err)
 {
@@ -113,7 +122,7 @@ static int found(void *context, const struct wire_task *t)
 	return order_push(l->order, l->task_ring, t->time, t, sizeof(*t));
 }
 
-/* Record every thread's state, as records that get their place in the order. */
+/* Push a record with the state of every thread into the order. */
 static int take_snapshot(struct live *l, struct error *err)
 {
 	int ret = switches_snapshot(l->switches, found, l);
@@ -121,7 +130,9 @@ static int take_snapshot(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
 }
 
-/* Release the records that are in order: switches, and between them those of the other rings. */
+/*
+ * Release the records that are in order: switches, and between them the records of the other rings.
+ */
 static int release(struct live *l, struct error *err)
 {
 	uint64_t mark = UINT64_MAX;
@@ -171,7 +182,7 @@ static int drain(struct live *l, struct error *err)
 	return ret ? ret : tell_walkers(l, now, err);
 }
 
-/* Report lost side-band records. After a loss only a scan of /proc gives the present state. */
+/* Report lost side-band records. After a loss, scan /proc, which alone gives the present state. */
 static void note_side_band_losses(struct live *l)
 {
 	uint64_t lost = sideband_take_lost(l->sideband);
@@ -196,7 +207,10 @@ static void note_switch_losses(struct live *l)
 	l->counted = now;
 }
 
-/* Forget twice in the kept time, so that stacks are kept for at most one and a half times of it. */
+/*
+ * Forget twice in the time options.keep, so that stacks are kept for at most one and a half times
+ * that time.
+ */
 static int forget(struct live *l, uint64_t now, struct error *err)
 {
 	if (!l->options.keep || now < l->last_forget + l->options.keep / 2)
@@ -276,7 +290,7 @@ static bool keep_going(struct live *l)
 	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
 }
 
-/* How long to sleep, ns: until the next drain, or the end of the recording. */
+/* Return how long to sleep, ns: until the next drain, or the end of the recording. */
 static uint64_t pause_of(const struct live *l, uint64_t now)
 {
 	uint64_t until = l->pace.next, end = l->started + l->options.duration;
@@ -323,8 +337,9 @@ static unsigned int wait_for_work(struct live *l)
 }
 
 /*
- * Let the names of more replies gather, unless tables are pending, which stacks and walkers wait
- * for, or the last drain was urgent, so that the next reply may be one that cannot wait.
+ * Wait until more replies with names have gathered. Do not wait if tables are pending, which stacks
+ * and walkers wait for, or if the last drain was urgent, so that the next reply may be one that
+ * cannot wait.
  */
 static void gather_names(struct live *l)
 {
@@ -368,7 +383,10 @@ static int watch(struct live *l, int fd, uint32_t events, enum wake what)
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-/* Watch the rings edge-triggered, because they are hardly ever empty. */
+/*
+ * Add all descriptors to epoll. Rings are watched edge-triggered, because they are hardly ever
+ * empty.
+ */
 static int watch_all(struct live *l, struct error *err)
 {
 	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_NAMES);
@@ -408,8 +426,8 @@ static int scan_machine(struct live *l, struct error *err)
 }
 
 /*
- * Get the tables of running programs, most of them from the cache: a stack without them would come
- * with 64 KiB and more of memory, and may be longer than that.
+ * Get the tables of running programs, most of them from the cache: without its table, a stack would
+ * come with 64 KiB and more of memory, and may be longer than the copied part.
  */
 static int prepare_tables(struct live *l, struct error *err)
 {
@@ -467,8 +485,8 @@ static int release_command(struct live *l, struct error *err)
 }
 
 /*
- * With the usual timer slack of 50 µs a timer fires together with any interrupt in that time, and
- * so with the sampling clock's more often than by chance.
+ * Set the timer slack to its minimum. With the usual slack of 50 µs, a timer fires together with
+ * any interrupt in that time, and so coincides with the sampling clock more often than by chance.
  */
 static void wake_in_time(void)
 {
@@ -482,7 +500,7 @@ static int begin(struct live *l, struct error *err)
 	wake_in_time();
 	if (!ret)
 		ret = watch_all(l, err);
-	/* The hooks come first: processes that fork from here on are followed. */
+	/* Attach the hooks first: processes that fork from here on are followed. */
 	if (!ret)
 		ret = program_attach(l->program, err);
 	if (!ret && l->switches)
@@ -511,7 +529,10 @@ static int begin(struct live *l, struct error *err)
 	return ret ? ret : release_command(l, err);
 }
 
-/* Return whether the time for the last tables and names, which they share, is not over. */
+/*
+ * Return whether the recorder may wait longer for the last tables and names, which share one time
+ * limit.
+ */
 static bool may_wait(const struct live *l)
 {
 	return boot_now() < l->ended + l->options.wait_names;
@@ -548,7 +569,7 @@ static int last_names(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Finish the parked stacks, as far as possible. */
+/* Finish the parked stacks as far as tables arrive in time. */
 static int last_tables(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -691,7 +712,7 @@ int live_run(struct source *source, struct sink *sink, struct error *err)
 	ret = begin(l, err);
 	if (!ret)
 		ret = rounds(l, err);
-	/* Report what was recorded, whatever ended the recording. */
+	/* Report what was recorded, however the recording ended. */
 	if (l->started) {
 		ended = end(l, ret ? NULL : err);
 		ret = ret ? ret : ended;

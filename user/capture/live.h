@@ -33,7 +33,7 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 
 struct parked;
 
-/* A mapping whose record is not in order yet, of a file that may turn out to be an interpreter. */
+/* A mapping of a file that may turn out to be an interpreter; its record is not in order yet. */
 struct foreseen {
 	uint64_t object; /* object.id */
 	uint32_t pid;
@@ -72,21 +72,25 @@ struct live {
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
 	int epoll;
-	uint64_t started, ended; /* sampling, ns */
+	uint64_t started, ended; /* time at which sampling started and ended, ns */
 	struct pace pace;
 	uint64_t last_tick, last_forget, last_tidy;
-	uint64_t last_asked; /* ns, when names of files were last requested */
-	struct schedule_counts counted; /* as reported as losses */
-	uint64_t unselected; /* children that BPF programs could not select, as reported */
+	uint64_t last_asked; /* time at which names of files were last requested, ns */
+	/* the part of the schedule's counts that has been reported as losses */
+	struct schedule_counts counted;
+	/* children that the BPF programs could not select, as far as reported as losses */
+	uint64_t unselected;
 	bool over; /* every selected process has exited */
 	bool scheduled; /* the schedule knows the CPUs */
 	bool scanned; /* the first scan of /proc is over */
 	bool remapped; /* the BPF walkers need new mappings before the next drain */
-	bool retry; /* retry the parked stacks: something they may wait for has come */
+	/* retry the parked stacks, because a table, page or scan that they may wait for has come */
+	bool retry;
 	bool unknown; /* the last drain saw mappings of unknown files or of Python */
-	VECTOR(struct parked *) parked; /* waiting samples, oldest first */
+	VECTOR(struct parked *) parked; /* parked samples, oldest first */
 	size_t parked_bytes;
-	size_t parked_most; /* bytes; above this the oldest are put as they are */
+	/* limit of parked_bytes, above which the oldest samples are put with incomplete stacks */
+	size_t parked_most;
 	struct finished finished; /* too large for the C stack */
 	int error; /* first error of a callback that cannot return it */
 	struct error why;
@@ -118,7 +122,7 @@ void live_keep_error(struct live *l, int ret);
 void live_renewed(void *context, struct object *o, bool changed);
 
 /*
- * Handle one record in its order, as the callback of order_release(). The error's text is in
+ * Handle one record that is in order, as the callback of order_release(). The error's text is in
  * l->why.
  */
 int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
@@ -148,20 +152,20 @@ int live_run(struct source *source, struct sink *sink, struct error *err);
 int live_follow_cpus(struct live *l, struct error *err);
 
 /*
- * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it
- * until its stack can be finished. The error's text is in l->why.
+ * live_stacks.c: handle a sample whose stack the BPF programs could not finish: finish and put it,
+ * or park it until its stack can be finished. The error's text is in l->why.
  */
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
 			const struct wire_unfinished *at, struct sample *r);
-/* Retry the parked stacks. last: put all of them, as they are if they cannot be finished. */
+/* Retry the parked stacks. last: put all of them, incomplete if they cannot be finished. */
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
-/* A walk waits at pc for a table: have the pages made that the walk may need. */
+/* Request the pages of tables that a walk may need, which waits at pc for a table. */
 void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
 		     const struct wire_unfinished *at, const void *stack);
 /*
- * Save a stack that ended badly, if such stacks are kept. begin: where its walk began; stack: the
- * copied part of the stack.
+ * Save a stack that ended badly, if such stacks are kept. begin: the state in which the walk began;
+ * stack: the copied part of the stack.
  */
 int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack);

@@ -12,14 +12,14 @@
 #include "capture/live.h"
 #include "capture/select.h"
 
-/* Bytes for unwind tables, unless --unwind-memory is given. */
+/* Default size of unwind tables in bytes (--unwind-memory). */
 #define UNWIND_MEMORY (128UL << 20)
 /*
- * Parked samples may take this fraction of the same number of bytes, in the recorder's own memory.
+ * Parked samples may take one eighth as many bytes as unwind tables, in the recorder's own memory.
  */
 #define PARKED_SHARE 8
 
-/* The CPU is offline, or was offline since the last look: its events deliver nothing any more. */
+/* Close the events of a CPU that is or was offline: they deliver nothing any more. */
 static void close_cpu(struct live *l, unsigned int cpu)
 {
 	if (sampler_runs_on(l->sampler, cpu))
@@ -76,7 +76,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Every CPU of the list must exist, and at least one must be online. */
+/* Check that every CPU of the list exists, and that at least one is online. */
 static int check_cpus(struct live *l, struct error *err)
 {
 	const char *list = l->options.cpus;
@@ -129,7 +129,10 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 
-/* Bytes of copied stack that a sample ring is sized for; compilers have deeper stacks, but few. */
+/*
+ * Bytes of copied stack for which a sample ring is sized; only few programs, such as compilers,
+ * have deeper stacks.
+ */
 #define DEEP_STACK 65536
 
 /* Bytes of a sample ring, unless --buffer is given. */
@@ -144,7 +147,7 @@ static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 			       with_memory ? DEEP_STACK + 2048 : 2048);
 }
 
-/* Return whether SKEIN_DEBUG_WALK, the switches for work on the walkers, contains a word. */
+/* Return whether SKEIN_DEBUG_WALK, a list of words for debugging the walkers, contains a word. */
 static bool debug_word(const char *word)
 {
 	const char *words = getenv("SKEIN_DEBUG_WALK");
@@ -221,7 +224,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 	return objects_new(&l->objects, &objects, err);
 }
 
-/* Everything that can fail for lack of a privilege fails here, before any file is written. */
+/* Make everything that can fail for lack of a privilege, before any file is written. */
 static int prepare(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prefetches: begins work as soon as a record is drained, before the record's turn in the order. At
- * its turn the process may have exited, and its Python frames would be missing until then.
+ * Prefetches: begins work as soon as a record is drained, before it is in order. When it is in
+ * order, its process may have exited, and its Python frames would be missing until then.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "capture/live.h"
 
 /*
- * Request the pages of a walk that waits for a table. The process's present mappings are used,
- * although records before this one may still be pending.
+ * Request the pages of tables for a walk that waits for a table. The process's present mappings are
+ * used, although records from before the sample may still be pending.
  */
 static void foresee_pages(struct live *l, const struct process_entry *p,
 			  const struct wire_sample *s, const uint64_t *words)
@@ -21,8 +21,8 @@ static void foresee_pages(struct live *l, const struct process_entry *p,
 }
 
 /*
- * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Whatever is
- * not known now is requested when the sample has its turn.
+ * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Everything
+ * that is not known now is requested when the sample is in order.
  */
 void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 {
@@ -44,15 +44,18 @@ static void tell_python(struct live *l, const struct object *o, const struct for
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 
-	/* If the walkers cannot be updated now, they are with the process's other mappings. */
+	/*
+	 * If this fails, the walkers get the interpreter together with the process's other
+	 * mappings.
+	 */
 	if (!program_set_python(l->program, f->pid, &python, f->time))
 		live_keep_error(l, intern_foresee_memory(l->intern, f->pid, o->python,
 							 python.code_type, f->time));
 }
 
 /*
- * Return whether a mapping makes a drain urgent: a file that is not known yet may soon be gone, and
- * so may the names of an interpreter's code. Other files are known from earlier processes.
+ * Return whether a mapping makes a drain urgent: if its file is not known yet, the file may soon be
+ * gone; if it has an interpreter, the names of Python code may soon be gone.
  */
 static bool lacks_attention(const struct object *o, const struct mapped *m)
 {
@@ -90,8 +93,8 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 }
 
 /*
- * Return whether the mapping's record has had its turn; then the walkers get the mapping together
- * with the process's others.
+ * Return whether the record of the mapping is in order; then the walkers get the mapping together
+ * with the process's other mappings.
  */
 static bool is_in_order(const struct live *l, const struct foreseen *f)
 {

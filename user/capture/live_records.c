@@ -192,7 +192,10 @@ static enum stack_end stack_end_of(const struct wire_sample *s)
 	return s->user_frames ? (enum stack_end)s->user_end : END_UNREADABLE;
 }
 
-/* Set the flags of the GIL and the garbage collector only for threads of an interpreter. */
+/*
+ * Return the Python flags of a sample. The flags of the GIL and the garbage collector are set only
+ * for threads of an interpreter.
+ */
 static uint64_t python_flags_of(const struct wire_sample *s)
 {
 	if (!(s->python & WIRE_PYTHON_THREAD))
@@ -208,7 +211,10 @@ static uint64_t flags_of(const struct wire_sample *s, bool late)
 	       python_flags_of(s);
 }
 
-/* Select by name here, not in the kernel. Until it executes, the command is still skein. */
+/*
+ * Return whether a sample passes the selection by name, which the BPF programs do not make. The
+ * command of `skein record` is skein itself until its exec, and is not selected before that.
+ */
 static bool wanted(const struct live *l, const struct process_entry *p,
 		   const struct thread_entry *t)
 {
@@ -253,7 +259,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
 	if (ret)
 		return ret;
-	/* The scan also gives the name by which the process may be selected. */
+	/* The requested scan also gives the name by which the process may be selected. */
 	if (unknown && opener_scan(l->opener, s->pid) < 0)
 		process_table_scan_over(l->table, s->pid);
 	if (!wanted(l, p, t)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Handles samples with unfinished stacks: they are finished at once if everything is there;
- * otherwise they are parked, with everything that they need, until the pending tables are made.
+ * Handles samples with unfinished stacks. They are finished at once if all tables and mappings are
+ * available; otherwise they are parked, with all data that they need, until the pending tables are
+ * made.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 #include "capture/clock.h"
 #include "capture/live.h"
 
-/* The sample waits for a scan of its process, which is not fully known. */
+/*
+ * Value of parked.slot for a sample that waits for a scan of its process, because the process is
+ * not fully known.
+ */
 #define SLOT_SCAN UINT32_MAX
 
 /* A parked sample, followed by the words of its frames and the copied part of its stack. */
@@ -21,11 +25,15 @@ struct parked {
 	size_t bytes; /* of memory, including its space */
 	uint64_t process; /* process.id */
 	uint32_t pid;
-	uint32_t slot; /* table or page that holds waits_at; SLOT_SCAN: a scan */
+	/*
+	 * slot of the table or page that the walk waits for at address waits_at; SLOT_SCAN: it
+	 * waits for a scan
+	 */
+	uint32_t slot;
 	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
-	bool begun; /* at is where the walk began: walk all frames again */
+	bool begun; /* at is the state in which the walk began: walk all frames again */
 	uint64_t words[];
 };
 
@@ -118,7 +126,10 @@ int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *r
 	return saver_see(l->saver, &world, &e, &l->why);
 }
 
-/* words: frames of all parts, of which the user part is replaced. stack: the copied part. */
+/*
+ * Put a parked sample with a finished user part. words: frames of all parts, of which the user part
+ * is replaced. stack: the copied part of the stack.
+ */
 static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
 			const struct finished *f)
 {
@@ -149,15 +160,15 @@ static uint64_t tag_of(const struct parked *p)
 	return p->at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 }
 
-/* Put the frames found so far, with the reason why there are no more. */
+/* Put a parked sample with the frames found so far, and with the reason why there are no more. */
 static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 {
 	f->count = p->user;
 	f->end = END_NOT_READY;
 	memcpy(f->frames, p->words + p->kernel, p->user * sizeof(uint64_t));
 	/*
-	 * The walk's pc is a frame, too: where the thread stood, or a caller whose table is not
-	 * ready.
+	 * The walk's pc is a frame too: the point where the thread was interrupted, or a caller
+	 * whose table is not ready.
 	 */
 	if (!f->count || (!p->begun && !p->at.unmapped))
 		f->frames[f->count++] = p->at.pc | tag_of(p);
@@ -171,7 +182,10 @@ static void let_go(struct live *l, struct parked *p)
 	free(p);
 }
 
-/* Switch to the space that a scan has made; nothing was known of the one before. */
+/*
+ * Use the space that a scan has made instead of the parked sample's earlier space, of which nothing
+ * was known.
+ */
 static void take_new_space(struct live *l, struct parked *p)
 {
 	const struct process_entry *now = process_table_find(l->table, p->pid, p->process);
@@ -211,7 +225,9 @@ void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
 		pager_want(l->pager, &walk);
 }
 
-/* Retry a parked sample. Returns 0 if it was put, 1 if it must wait on, or a negative errno. */
+/*
+ * Retry a parked sample. Returns 0 if it was put, 1 if it still has to wait, or a negative errno.
+ */
 static int retry(struct live *l, struct parked *p, bool last)
 {
 	const struct unfinished u = {
@@ -242,7 +258,10 @@ static int retry(struct live *l, struct parked *p, bool last)
 
 int live_retry_stacks(struct live *l, bool last)
 {
-	/* Make some room at once, so that not every new stack causes a retry of all others. */
+	/*
+	 * Free an eighth of the room at once, so that not every new stack causes a retry of all
+	 * others.
+	 */
 	size_t most = l->parked_bytes > l->parked_most ? l->parked_most / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
@@ -266,7 +285,7 @@ int live_retry_stacks(struct live *l, bool last)
 	return ret;
 }
 
-/* Park a sample. frames and stack: data that follow the head. */
+/* Park a sample. frames and stack: the data that follow *head in the copy. */
 static int park(struct live *l, const struct parked *head, const uint64_t *frames,
 		const void *stack)
 {
@@ -287,8 +306,8 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 }
 
 /*
- * Note that the kernel's walkers lack the present mappings, or that the pc lies in no mapping
- * although all mappings are known.
+ * Use the result of a walk: record that the BPF walkers lack the present mappings of a process, or
+ * that the pc lies in no mapping although all mappings are known.
  */
 static void learn(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
 		  const struct finished *f)

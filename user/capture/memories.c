@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keeps memories that were opened early, by pid. */
+/*
+ * Keeps process memories that were opened before the records of their processes are in order, by
+ * pid.
+ */
 #include "capture/memories.h"
 
 #include <errno.h>
@@ -12,7 +15,10 @@
  * process is sampled at all, its records are in order long before.
  */
 #define KEPT (3 * NSEC_PER_SEC)
-/* With this many memories, as when many interpreters start at once, the oldest is forgotten. */
+/*
+ * Maximum number of process memories; the oldest is forgotten when there are more, as when many
+ * interpreters start at once.
+ */
 #define MOST 1024
 
 static struct early_memory *find(const struct memories *m, uint32_t pid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens memories of processes with an interpreter before the records of these processes are in
- * order, because an interpreter frees the code of its first milliseconds, and the code's names, as
- * soon as that code has run.
+ * Opens the memory of processes with an interpreter before the records of these processes are in
+ * order. An interpreter frees the code of its first milliseconds, and the names of that code, as
+ * soon as the code has run.
  */
 #ifndef SKEIN_CAPTURE_MEMORIES_H
 #define SKEIN_CAPTURE_MEMORIES_H
@@ -15,29 +15,30 @@
 struct early_memory {
 	uint32_t pid;
 	struct object *memory; /* holds a reference (objects_use()) */
-	uint64_t since; /* ns, time of the mapping */
-	UT_hash_handle hh; /* the hash keeps the order of time */
+	uint64_t since; /* time at which the interpreter was mapped, ns */
+	UT_hash_handle hh; /* entries are in the order of their time */
 };
 
-/* A zeroed struct is empty. */
+/* The open process memories. A zeroed struct is empty. */
 struct memories {
 	struct early_memory *early;
 };
 
 /*
- * Have the memory of a process opened that mapped an interpreter at that time (ns). Replaces an
- * earlier memory of the pid, unless its code_type is the same. Returns 0 or -ENOMEM.
+ * Have the memory of a process opened that mapped an interpreter at time (ns). Replaces an earlier
+ * memory of the pid, unless its code_type is the same. Returns 0 or -ENOMEM.
  */
 int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
 		     const struct python_file *f, uint64_t code_type, uint64_t time);
-/* The memory opened early for a pid; NULL: none. */
+/* Return the memory that was opened early for a pid; NULL if there is none. */
 struct object *memories_find(const struct memories *m, uint32_t pid);
 /*
- * Take the memory of a process whose PyCode_Type is at code_type; the caller then owns a reference
- * (objects_use()). NULL: there is none, or it belongs to another program.
+ * Remove the memory of a process whose PyCode_Type is at code_type, and return it; the caller then
+ * owns a reference (objects_use()). NULL: there is none, or it belongs to another program of that
+ * pid.
  */
 struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type);
-/* Forget memories that were not taken for some seconds. now: ns. */
+/* Forget process memories that were not taken for some seconds. now: ns. */
 void memories_tick(struct memories *m, uint64_t now);
 void memories_free(struct memories *m);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Contains the table of needs, and writes the lines that fix them. */
+/* Contains the table of needs, and writes the commands and lines that fulfil them. */
 #include "capture/needs.h"
 
 #include <linux/capability.h>
@@ -49,7 +49,10 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 		t->used = t->size - 1;
 }
 
-/* Add the names of needs, each from its character number skip on, joined by between and last. */
+/*
+ * Add the names of needs without their first skip characters; between separates two names, last the
+ * last two.
+ */
 static void add_names(struct text *t, uint64_t needs, size_t skip, const char *between,
 		      const char *last)
 {
@@ -71,8 +74,9 @@ const char *need_names(uint64_t needs, char *buf, size_t size)
 }
 
 /*
- * setcap(8) replaces the capabilities of a file, so name the whole set, whichever is missing.
- * Without the inheritable set, commands that skein starts get none of them.
+ * Add a setcap command with the whole set of capabilities, since setcap(8) replaces the
+ * capabilities of a file. Without the inheritable set, commands that skein starts would get none of
+ * them.
  */
 static void add_setcap(struct text *t)
 {

@@ -34,9 +34,9 @@
 	  "on an overloaded machine more samples are lost, which is counted")
 
 /*
- * X(NAME, "name", "for what", "what is lost without it", "what an error reports", and the line that
- * fixes it: as root, as another user, in a systemd unit, for a container engine, in a Kubernetes
- * manifest)
+ * X(NAME, "name", "for what", "what is lost without it", "text of an error", and for each setting
+ * the line that fixes it: as root, as another user, in a systemd unit, for a container engine, in a
+ * Kubernetes manifest)
  */
 #define NEED_FEATURES(X) \
 	X(KERNEL, "Linux 6.1 or newer", "what the programs ask of the kernel", "no recording", \
@@ -141,13 +141,17 @@ struct need_entry {
 	int capability; /* its number; -1: not a capability */
 	const char *what, *lost;
 	const char *lacking; /* text of an error; NULL for a capability */
-	const char *mends[SETTING_COUNT]; /* by setting; NULL: made from the capability */
+	/* the line that fixes the need, by setting; NULL: made from the capability */
+	const char *mends[SETTING_COUNT];
 };
 
 extern const struct need_entry need_table[NEED_COUNT];
 
 #define NEED_BIT(need) (1ULL << (need))
-/* The capabilities without which nothing is recorded, and all capabilities of the table. */
+/*
+ * Masks of the capabilities without which nothing is recorded, and of all capabilities of the
+ * table.
+ */
 #define NEEDS_REQUIRED (NEED_BIT(NEED_CAP_BPF) | NEED_BIT(NEED_CAP_PERFMON))
 #define NEEDS_CAPABILITIES (NEED_BIT(NEED_KERNEL) - 1)
 
@@ -163,35 +167,38 @@ const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size);
 /* Write the names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
 const char *need_names(uint64_t needs, char *buf, size_t size);
 
-/* needs_here.c: the setting in which this process runs. */
+/* needs_here.c: return the setting in which this process runs. */
 enum setting setting_here(void);
 /*
- * The capabilities of the table that are not effective in this process, as NEED_BIT()s. A
+ * Return the capabilities of the table that are not effective in this process, as NEED_BIT()s. A
  * capability that a greater one includes (CAP_SYS_ADMIN, CAP_DAC_OVERRIDE) is not missing.
  */
 uint64_t needs_missing(void);
 
 /*
- * The needs that explain why the kernel refused to load programs or open events with that error
- * code (negative errno), as NEED_BIT()s; 0: no known reason.
+ * Return the needs that explain why the kernel refused to load programs or open events with that
+ * error code (negative errno), as NEED_BIT()s; 0: no known reason.
  */
 uint64_t needs_refused(int code);
 
-/* Restrictions of this process; each is true only if it is certain. */
+/* Return whether a restriction applies to this process; true only if that is certain. */
 bool here_in_user_namespace(void);
 bool here_in_pid_namespace(void);
 bool here_locked_down(void); /* lockdown=confidentiality */
 bool here_filtered(void); /* by seccomp */
 bool here_apparmor(char *profile, size_t size); /* by an AppArmor profile, named in profile */
 bool here_kernel_hidden(void); /* kallsyms has no addresses for this process */
-/* A numeric setting below /proc/sys, such as kernel/kptr_restrict; -1: unknown. */
+/*
+ * Return the value of a numeric setting below /proc/sys, such as kernel/kptr_restrict; -1: unknown.
+ */
 long here_sysctl(const char *name);
 
 /*
- * Set *err for an act that failed with code (negative errno): a line with the missing need, one
- * with the line that fixes it, and one that refers to the doctor. need: the need, or NEED_COUNT for
- * the likeliest that is missing here for an act that the kernel refused. Without a known need the
- * first line is "ACT: strerror". Returns code, or -EOPNOTSUPP for -EINVAL.
+ * Set *err after an operation (act) that failed with code (negative errno). The first line names
+ * the missing need, the second has the line that fixes it, the third refers to `skein doctor`.
+ * need: the need; or NEED_COUNT to choose the likeliest need that is missing here if the kernel
+ * refused the operation. Without a known need the first line is "ACT: strerror". Returns code, or
+ * -EOPNOTSUPP for -EINVAL.
  */
 int need_failed(struct error *err, int code, enum need need, const char *act);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds out which capabilities this process has, where it runs, and why the kernel refused it
- * something.
+ * Determines which capabilities this process has, in which setting it runs, and why the kernel
+ * refused an operation.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -116,7 +116,8 @@ bool here_kernel_hidden(void)
 	char line[1024];
 
 	/*
-	 * Look at several symbols: symbols that count from 0 on each CPU have no address anywhere.
+	 * Look at several symbols: per-CPU symbols, whose addresses count from 0 on each CPU, have
+	 * the address 0 for everybody.
 	 */
 	for (int i = 0; i < SYMBOLS_TRIED && f && !address && fgets(line, sizeof(line), f); i++)
 		(void)sscanf(line, "%llx", &address);
@@ -145,7 +146,8 @@ static bool in_kubernetes(void)
 }
 
 /*
- * The marks of containers alone do not count, since virtual machines are made of their images, too.
+ * Return whether this process runs in a container. Marks of container images alone do not count,
+ * since virtual machines are made of such images, too.
  */
 static bool in_container(void)
 {
@@ -206,7 +208,7 @@ uint64_t needs_refused(int code)
 	return 0;
 }
 
-/* Text of the lack of needs: "CAP_BPF is missing", or the error text of another need. */
+/* Return a text for the lack of needs: "CAP_BPF is missing", or the error text of another need. */
 static const char *lacking(uint64_t needs, char *buf, size_t size)
 {
 	char names[128];

@@ -15,13 +15,16 @@
 #include "capture/owners.h"
 #include "symbolizers/python_file.h"
 
-/* A file may be overwritten in place: its size and times are compared again after this time. */
+/*
+ * Interval (ns) after which the size and times of a file are compared again, because a file may be
+ * overwritten in place.
+ */
 #define CHECK_INTERVAL NSEC_PER_SEC
-/* Reading kallsyms takes tens of milliseconds. */
+/* Interval (ns) between reads of kallsyms, each of which takes tens of milliseconds. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
 /*
- * Unmapped files and memories that are remembered. Each holds a file open that may have been
- * deleted.
+ * Maximum number of unmapped files and process memories that are remembered. Each of them holds a
+ * file open that may have been deleted.
  */
 #define MOST_UNUSED 1024
 /* Ids of info rows about interpreters; they follow the ids of describe.c and shares.c. */
@@ -34,10 +37,11 @@ struct objects {
 	struct object *by_file; /* newest object of each file */
 	struct object *by_id;
 	struct object *kernel, *vdso, *vdso32;
-	struct object *refused; /* one object for each user with more files than are remembered */
+	/* objects made by refused_files(): one for each user with more files than its share */
+	struct object *refused;
 	uint64_t vdso_size;
 	uint64_t last_id;
-	struct shares shares; /* how much the recorder may look at for each user */
+	struct shares shares; /* how many files the recorder may look at for each user */
 };
 
 static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
@@ -68,7 +72,7 @@ static void set_mapped(struct object *object, const struct mapped *m)
 	object->seen = m->seen;
 }
 
-/* The user on whose behalf the file or memory is looked at. */
+/* Return the user on whose behalf the file or process memory is looked at. */
 static uint32_t owner_of(struct objects *o, const struct mapped *m)
 {
 	return o->context.opener ? opener_owner(o->context.opener, m->pid, m->parent) : 0;
@@ -103,8 +107,8 @@ static void forget_python(struct object *object)
 }
 
 /*
- * Check whether a file has an interpreter in it. If the request fails, only native frames are
- * shown.
+ * Request from the worker whether a file has an interpreter in it. If the request fails, only
+ * native frames are shown.
  */
 static void inspect(struct objects *o, struct object *object)
 {
@@ -113,7 +117,10 @@ static void inspect(struct objects *o, struct object *object)
 		(void)symbolizer_inspect(o->context.symbolizer, object->id);
 }
 
-/* Give the object to the symbolizer. The symbols of a file are read once a sample needs them. */
+/*
+ * Pass the open file of an object to the symbolizer. The symbols of a file are read once a sample
+ * needs them.
+ */
 static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	struct symbolizer *s = o->context.symbolizer;
@@ -125,8 +132,8 @@ static int give(struct objects *o, struct object *object, enum object_kind kind,
 		symbolizer_set_owner(s, object->id, object->owner);
 	if (!rc && kind == OBJECT_ELF) {
 		/*
-		 * Inspect first: a native stack without its table is finished later, a Python stack
-		 * is not.
+		 * Inspect the file first: a native stack without its table is finished later, but a
+		 * Python stack cannot be.
 		 */
 		inspect(o, object);
 		ask_for_table(o, object);
@@ -165,7 +172,10 @@ static int only_for_reading(int fd)
 	return again;
 }
 
-/* The image of the vDSO is the same in every 64-bit process: the recorder's own serves for all. */
+/*
+ * Pass the recorder's own vDSO image to the symbolizer: the image is the same in every 64-bit
+ * process.
+ */
 static int give_vdso(struct objects *o)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -177,7 +187,7 @@ static int give_vdso(struct objects *o)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The first page always exists; after the last one, write() stops short. */
+	/* The first page of the image always exists; after the last one, write() stops short. */
 	for (size_t at = 0; at < size; at += page)
 		if (write(fd, image + at, page) != (ssize_t)page)
 			break;
@@ -207,7 +217,10 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 	o->vdso32->table = new_table(o);
 	o->vdso32->state = OBJECT_UNREADABLE;
 	no_table(o, o->vdso32);
-	/* Without these, kernel and vDSO frames have no names; that is no reason to fail. */
+	/*
+	 * Without kallsyms and the vDSO image, kernel and vDSO frames have no names; that is no
+	 * reason to fail.
+	 */
 	if (give_kernel(o) < 0)
 		o->kernel->state = OBJECT_UNREADABLE;
 	if (give_vdso(o) < 0) {
@@ -234,7 +247,7 @@ static void drop(struct objects *o, struct object *object)
 	HASH_FIND(by_file, o->by_file, &object->key, sizeof(object->key), newest);
 	if (newest == object)
 		HASH_DELETE(by_file, o->by_file, object);
-	if (HASH_HAS(by_id, object)) /* false if there was no memory when its id changed */
+	if (HASH_HAS(by_id, object)) /* false if memory ran out when the object's id changed */
 		HASH_DELETE(by_id, o->by_id, object);
 	if (object->kind == MAPPING_FILE && !object->refused)
 		shares_of(&o->shares, object->owner)->files--;
@@ -264,7 +277,7 @@ struct object *objects_kernel(struct objects *o)
 
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end)
 {
-	/* A 32-bit process has another image, which may have the same size. */
+	/* A 32-bit process has another vDSO image, which may have the same size. */
 	if (end <= 1ULL << 32)
 		return o->vdso32;
 	return !o->vdso_size || end - start == o->vdso_size ? o->vdso : NULL;
@@ -345,7 +358,10 @@ void objects_need(struct objects *o, struct object *object)
 		(void)read_symbols(o, object);
 }
 
-/* Side-band records have the generation, /proc does not: 0 matches every generation. */
+/*
+ * Return whether an object can be the file with this identity. Side-band records have the
+ * generation of the inode, /proc does not: generation 0 matches every generation.
+ */
 static bool same_file(struct object *object, const struct file_id *id)
 {
 	if (object->generation && id->generation && object->generation != id->generation)
@@ -369,7 +385,7 @@ static struct object *find_file(struct objects *o, const struct file_id *id)
 	return object;
 }
 
-/* Return the object that stands for all files of a user beyond those that are remembered. */
+/* Return the object that stands for all files of a user beyond its share of remembered files. */
 static struct object *refused_files(struct objects *o, uint32_t owner)
 {
 	struct object *object;
@@ -386,7 +402,7 @@ static struct object *refused_files(struct objects *o, uint32_t owner)
 	object->state = OBJECT_UNREADABLE;
 	object->refused = true;
 	object->table = UNWIND_SLOT_NONE;
-	object->users = 1; /* never removed */
+	object->users = 1; /* in use for ever, so that it is never removed */
 	object->next_refused = o->refused;
 	o->refused = object;
 	return object;
@@ -443,7 +459,7 @@ const struct object *objects_foresee(struct objects *o, const struct mapped *m)
 
 /*
  * When a second user waits for an object that another user mapped first, request the object again
- * for both of them: its turn must not depend on who mapped it first.
+ * on behalf of both users: the object's turn must not depend on who mapped it first.
  */
 static void share_with(struct objects *o, struct object *object, const struct mapped *m)
 {
@@ -466,8 +482,9 @@ static void share_with(struct objects *o, struct object *object, const struct ma
 }
 
 /*
- * The file may have been overwritten in place. Checking the descriptor that is held open suffices,
- * since it is the inode that the process maps, and it needs no request to the opener.
+ * Open the file again if it was overwritten in place. Checking the descriptor that is held open is
+ * sufficient, since it refers to the inode that the process maps; this needs no request to the
+ * opener.
  */
 static void check_again(struct objects *o, struct object *object)
 {
@@ -605,7 +622,7 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	o->context.renewed(o->context.context, object, true);
 }
 
-/* Process the opened memory of a process with an interpreter. */
+/* Process the reply of the opener for the memory of a process with an interpreter. */
 static void memory_opened(struct objects *o, struct object *object, const struct open_answer *a)
 {
 	int ret = -ENOMEM;
@@ -633,7 +650,10 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 	o->context.renewed(o->context.context, object, false);
 }
 
-/* Give the worker the next candidate. When the search ends, frames without a name may have one. */
+/*
+ * Pass the next candidate for a debug file to the worker. If there is none, end the search: frames
+ * without a name may then get one.
+ */
 static void search_debug(struct objects *o, struct object *object)
 {
 	struct debug_search *d = &object->debug;
@@ -651,7 +671,10 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 {
 	struct debug_search *d = &object->debug;
 
-	/* The first worker must not hang on a debug file of a file system that may not respond. */
+	/*
+	 * The first worker must not hang: do not give it a debug file of a file system that may not
+	 * respond.
+	 */
 	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX ||
 			   (a->suspicious && !object->suspicious)))
 		close(a->fd);
@@ -663,7 +686,7 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 	search_debug(o, object);
 }
 
-/* The worker has read its current candidate. */
+/* Process the worker's reply for its current candidate. */
 static void debug_read(struct objects *o, struct object *object, bool refused)
 {
 	object->debug.reading = false;
@@ -754,7 +777,7 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 	*object->python = *f;
 	object->python_layout = layout;
 	object->emitted = false;
-	object->pass++; /* frames of the evaluation loop differ from now on */
+	object->pass++; /* New frames of the evaluation loop must differ from those seen before. */
 	return object;
 }
 
@@ -771,7 +794,7 @@ void objects_want_table(struct objects *o, uint32_t slot)
 	tables_set(o->context.tables, slot, UNWIND_TABLE_NONE, boot_now());
 }
 
-/* Names may be missing because a module was loaded after kallsyms was read. */
+/* Read kallsyms again: names may be missing because a module was loaded after it was read. */
 bool objects_reread_kernel(struct objects *o, uint64_t now)
 {
 	struct object *kernel = o->kernel;
@@ -807,7 +830,10 @@ void objects_refresh(struct objects *o, uint64_t now)
 	}
 }
 
-/* Return whether nobody maps the object, and nothing that is still needed from it is pending. */
+/*
+ * Return whether no address space maps the object, and nothing that is still needed from the object
+ * is pending.
+ */
 static bool is_unused(const struct object *object)
 {
 	return !object->users && object->state != OBJECT_OPENING && !object->debug.awaited &&
@@ -815,8 +841,8 @@ static bool is_unused(const struct object *object)
 }
 
 /*
- * Forget the least recently mapped objects first: the hash keeps them in that order. owner: NULL
- * for any.
+ * Forget unused objects while there are too many, the least recently mapped ones first (the hash
+ * keeps them in that order). owner: only objects of this share; NULL: of any.
  */
 static void trim(struct objects *o, size_t *unused, const struct share *owner)
 {
@@ -846,7 +872,7 @@ void objects_trim(struct objects *o)
 	trim(o, &unused, NULL);
 }
 
-/* Emit which interpreter a file has, and whether its frames can be read. */
+/* Emit an info record with the interpreter that a file has, and whether its frames can be read. */
 static int tell_python(const struct object *object, uint64_t host, struct sink *sink,
 		       struct error *err)
 {
@@ -874,7 +900,7 @@ const struct shares *objects_shares(const struct objects *o)
 	return &o->shares;
 }
 
-/* Files without a reply by now were not looked at, and are counted so. */
+/* Count the files without a reply by now as refused, since they were not looked at. */
 void objects_end(struct objects *o)
 {
 	struct object *object;

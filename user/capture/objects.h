@@ -35,8 +35,8 @@ struct file_key {
  * after it has refused the one before.
  */
 struct debug_search {
-	bool asked; /* the search has begun */
-	bool awaited; /* a debug file, and with it names, may still come */
+	bool asked; /* the search has been requested */
+	bool awaited; /* a debug file may still come, and with it names */
 	bool opening; /* the opener may find more candidates */
 	bool reading; /* the worker reads a candidate */
 	unsigned int count, next; /* number of candidates; index of the next one */
@@ -54,13 +54,16 @@ struct object {
 	char build_id[2 * 64 + 1];
 	char debuglink[256];
 	uint64_t size;
-	uint64_t process; /* process.id, MAPPING_JIT */
+	uint64_t process; /* MAPPING_JIT, MAPPING_PYTHON: process.id */
 	uint32_t pid; /* a process that maps or has mapped the object */
 	uint32_t parent; /* parent of pid; usually has the same root */
 	uint64_t born; /* start time of pid, ns */
 	uint64_t start, end; /* address range in pid */
 	uint64_t seen; /* when pid mapped the object, ns */
-	uint64_t size_then; /* st_size when the file was opened; used to detect a change */
+	/*
+	 * st_size when the file was opened; a different size later shows that the file has changed
+	 */
+	uint64_t size_then;
 	int64_t mtime_then;
 	uint64_t checked; /* when the file was last opened or tried, ns */
 	bool failed; /* an earlier attempt to open the file failed */
@@ -71,22 +74,33 @@ struct object {
 	 */
 	uint32_t owner;
 	uint64_t settled; /* when the table arrived or turned out not to exist, ns; 0: not yet */
-	/* programs from this file lacked nothing: their start no longer wakes the consumer */
+	/*
+	 * program_calm() was called for this file: starts of programs from it no longer wake the
+	 * consumer
+	 */
 	bool calm;
-	bool refused; /* stands for all files of its owner beyond the owner's share */
+	bool refused; /* the object stands for all files of its owner beyond the owner's share */
 	struct object *next_refused; /* the next such object, of another user */
 	struct debug_search debug;
-	bool generated; /* a file in memory that is not ELF: code of a JIT, named by its perf map */
+	/*
+	 * an unlinked file in memory that is not ELF: generated code of a JIT, named by its perf
+	 * map
+	 */
+	bool generated;
 	uint32_t table; /* slot among the unwind tables */
 	bool read; /* the symbols have been requested */
 	bool met; /* a sample has a frame in this object */
-	bool emitted; /* the trace has a mapping entity of the current state */
+	bool emitted; /* the trace has a mapping entity with the current state of the object */
 	uint32_t users; /* address spaces that map the object */
 	struct python_file *python; /* the interpreter in this file; NULL: none, or not known yet */
 	/* number of the interpreter's layout, plus 1; 0: frames cannot be read */
 	uint32_t python_layout;
 	uint64_t code_type; /* MAPPING_PYTHON: address of PyCode_Type in the process */
-	bool wanted; /* a sample needs the object; JIT: since its perf map was last read */
+	/*
+	 * a sample needs the object; for MAPPING_JIT: a new frame was seen since the perf map was
+	 * last read
+	 */
+	bool wanted;
 	bool missed; /* kernel: a frame without a name was seen since kallsyms was last read */
 	uint32_t pass; /* counts changes: frames of different passes are different frames */
 	UT_hash_handle by_file, by_id;
@@ -98,7 +112,7 @@ struct objects_context {
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	struct tables *tables;
-	bool unwind; /* request the tables of all files */
+	bool unwind; /* also request the unwind tables of files */
 	/*
 	 * Called after an object was opened or could not be opened. changed: the object was known
 	 * as something else before (a perf map that grew, a file that was overwritten or found
@@ -115,7 +129,7 @@ struct object *objects_kernel(struct objects *o);
 /* Return the vDSO object of a mapping, or NULL if none is known. */
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end);
 
-/* Where and when a file or region is mapped, and by which process. */
+/* The place and time of a mapping, and the process that mapped it. */
 struct mapped {
 	uint64_t seen; /* ns */
 	uint32_t pid, parent;
@@ -126,8 +140,8 @@ struct mapped {
 };
 
 /*
- * Return whether the mapping is a file. All other mappings are memory whose code only the process
- * knows.
+ * Return whether the mapping is that of a file. All other mappings are memory whose code only the
+ * process knows.
  */
 bool mapped_is_file(const struct mapped *m);
 /*
@@ -150,13 +164,19 @@ struct object *objects_python(struct objects *o, const struct mapped *m, uint64_
 const struct object *objects_foresee(struct objects *o, const struct mapped *m);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
-/* A sample has a frame in the object: open it if necessary, and request its symbols. */
+/* Open the object if necessary and request its symbols, because a sample has a frame in it. */
 void objects_need(struct objects *o, struct object *object);
-/* Count the address spaces that map the object: one more, one less. */
+/*
+ * Count the address spaces that map the object: objects_use() adds one, objects_unuse() removes
+ * one.
+ */
 void objects_use(struct object *object);
 void objects_unuse(struct object *object);
 
-/* Process a reply of the opener; process facts from the symbolizer. now: ns. */
+/*
+ * objects_opened() processes a reply of the opener, objects_facts() a reply of the symbolizer. now:
+ * ns.
+ */
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
 /* Process the reply to a request for an unwind table (symbolizer_unwind()). */
@@ -170,24 +190,24 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 				 uint32_t layout);
 
 /*
- * Read again the perf maps of objects with new frames, and kallsyms if a name is missing there, the
- * latter every 10 s at most. now: ns.
+ * Read again the perf maps of objects with new frames, and kallsyms if a name is missing there;
+ * kallsyms every 10 s at most. now: ns.
  */
 void objects_refresh(struct objects *o, uint64_t now);
 /* Read kallsyms again if a name was missing in it; return whether the read was started. */
 bool objects_reread_kernel(struct objects *o, uint64_t now);
 /* Request the table of a slot again. */
 void objects_want_table(struct objects *o, uint32_t slot);
-/* Forget files and process memories that nobody maps, once there are many. */
+/* Forget files and process memories that no address space maps, once there are many. */
 void objects_trim(struct objects *o);
 
-/* End of the recording: count the files that are still not open as refused. */
+/* Call this at the end of the recording: it counts the files that are still not open as refused. */
 void objects_end(struct objects *o);
 const struct shares *objects_shares(const struct objects *o);
 
 /* Emit a mapping entity for each object that has a sample and is new or has changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);
-/* Start again: objects that are seen in samples from now on are emitted again. */
+/* Have all objects emitted again that are seen in samples from now on. */
 void objects_forget(struct objects *o);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The recorder's side of the opener: a queue of requests that is fair among users, of which some
- * are sent, and a child that can be replaced at any time. Every request is kept until its reply
- * arrives, so that a process that hangs or kills the child costs other requests only time.
+ * have been sent, and a child that can be replaced at any time. Every request is kept until its
+ * reply arrives, so that a process that hangs or kills the child only delays other requests.
  *
  * There are two children. A request that is likely to hang goes to the second opener (aside), so
- * that it does not even cost the others time. These are files of file systems that a program or
- * another machine serves, and all files of a user whose request has made a child hang.
+ * that it does not even delay the other requests. Such requests are for files of file systems that
+ * a program or another machine serves, and for all files of a user whose request has made a child
+ * hang.
  */
 #include "capture/opener.h"
 
@@ -25,12 +26,15 @@
 #include "capture/suspects.h"
 
 #define NS_PER_S 1000000000ULL
-#define AVOID_FOR (30 * NS_PER_S) /* for a process that made the child hang */
+/* time for which requests for a process that made the child hang are failed */
+#define AVOID_FOR (30 * NS_PER_S)
 #define AVOID_MAX 64
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
-#define SENT_MAX 16 /* requests sent to a child; those after one that hangs wait with it */
+/* maximum number of requests sent to a child; if one hangs, those sent after it wait with it */
+#define SENT_MAX 16
 #define PACKETS_PER_POLL 64
-#define ATTEMPTS_MAX 8 /* children in a row that may die without having done anything */
+/* maximum number of children in a row that may die without having done anything */
+#define ATTEMPTS_MAX 8
 /* Once the second opener has been silent for this long, its requests no longer count as pending. */
 #define HOPE (NS_PER_S / 2)
 
@@ -60,14 +64,14 @@ struct scan {
 	unsigned int wanted; /* scans requested, including the current one */
 	bool sent;
 	uint32_t at; /* pid of the process that the scan started or ended last */
-	bool inside; /* the scan is inside that process, */
-	bool told;   /* and has reported the process */
+	bool inside; /* the scan has started on the process at, */
+	bool told;   /* and has reported that process */
 };
 
 struct opener {
 	struct opener_events events;
 	struct clerk plain, aside;
-	struct scan scan; /* runs in plain */
+	struct scan scan; /* the scan of all processes, which the child of plain does */
 	uint64_t cut_short;
 	/* descriptors from this number on are reserved for the recorder itself */
 	uint64_t descriptors;
@@ -99,7 +103,10 @@ static bool has_scan(const struct opener *o, const struct clerk *c)
 	return c == &o->plain && o->scan.wanted;
 }
 
-/* Have the caller woken when there is a reply to read, or room to send a queued request. */
+/*
+ * Set the events for which the child's socket is polled: a reply to read, and room to send if a
+ * queued request waits for it.
+ */
 static void watch(struct opener *o, struct clerk *c)
 {
 	bool waits = c->sent.count < SENT_MAX && fair_next(&c->unsent);
@@ -110,7 +117,7 @@ static void watch(struct opener *o, struct clerk *c)
 		      waits || (has_scan(o, c) && !o->scan.sent));
 }
 
-/* Fail a request without the child. */
+/* Reply to a request with an error, without the child. */
 static void fail(struct opener *o, struct ask *a, int cause)
 {
 	if (a->message.kind == ASK_OPEN) {
@@ -144,7 +151,10 @@ static void unsend(struct opener *o, struct clerk *c)
 		o->scan.sent = false;
 }
 
-/* The child hung over a request of this user, or while it scanned a process of this user. */
+/*
+ * Suspect a user because the child hung over a request of this user (a), or while it scanned a
+ * process of this user (a is NULL).
+ */
 static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint32_t owner)
 {
 	uint64_t device = a ? suspect_device(&a->message.open.id) : 0, now = c->helper.now;
@@ -157,14 +167,14 @@ static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint
 		return;
 	fair_hold(&c->unsent, owner);
 	/*
-	 * A device that is not a suspect responds by itself: another file system on the path hung
-	 * the child.
+	 * The device of the file is blamed only if it is already a suspect. Otherwise it responds
+	 * by itself, and another file system on the path has made the child hang.
 	 */
 	if (suspects_has(&o->suspects, device, now))
 		suspects_strike(&o->suspects, device, now);
 }
 
-/* Leave out the current process of the scan of all. */
+/* Leave out the current process from the scan of all processes. */
 static void blame_scan(struct opener *o, int cause)
 {
 	o->scan.inside = false;
@@ -196,8 +206,8 @@ static bool blame(struct opener *o, struct clerk *c, int cause)
 }
 
 /*
- * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A death may have come from outside: a
- * request is blamed only for the second one in a row.
+ * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A child may also have been killed from
+ * outside, so a request is blamed only for the second death in a row.
  */
 static void lose(struct opener *o, struct clerk *c, int cause)
 {
@@ -208,7 +218,7 @@ static void lose(struct opener *o, struct clerk *c, int cause)
 	unsend(o, c);
 }
 
-/* No child can be started for now: fail all requests queued so far. */
+/* Fail all requests queued so far, because no child can be started for now. */
 static void refuse_all(struct opener *o, struct clerk *c)
 {
 	struct fair all = c->unsent;
@@ -225,7 +235,7 @@ static void refuse_all(struct opener *o, struct clerk *c)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* The second opener */
+/* The functions below start the second opener. */
 
 static _Noreturn void run(void *context, int socket, pid_t parent)
 {
@@ -277,7 +287,7 @@ static void move_aside(struct opener *o, struct ask *a)
 		watch(o, &o->aside);
 }
 
-/* Sending */
+/* The functions below send requests. */
 
 static bool is_avoided(const struct opener *o, const struct clerk *c, const struct ask *a)
 {
@@ -299,15 +309,18 @@ static bool is_suspect(const struct opener *o, const struct clerk *c, const stru
 }
 
 /*
- * Return true if the message was sent; false to try again later. A dead child is noticed by
- * receive_all().
+ * Send a message. Return true if it was sent; false if sending must be tried again later. A dead
+ * child is noticed by receive_all().
  */
 static bool send_ask(struct clerk *c, const struct opener_ask *ask, size_t size)
 {
 	return send(c->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-/* The scan leaves out the mappings of users who have made a child hang. */
+/*
+ * Send the request for the scan of all processes. The scan leaves out the mappings of users who
+ * have made a child hang.
+ */
 static void send_scan(struct opener *o, struct clerk *c)
 {
 	struct opener_ask scan = {.kind = ASK_SCAN_ALL, .pid = o->scan.at};
@@ -317,7 +330,7 @@ static void send_scan(struct opener *o, struct clerk *c)
 		o->scan.sent = send_ask(c, &scan, sizeof(scan));
 }
 
-/* Return false if the request has to be tried again later. */
+/* Send the next request of a user. Return false if that has to be tried again later. */
 static bool send_one(struct opener *o, struct clerk *c, struct fair_owner *w)
 {
 	struct ask *a = (struct ask *)fair_first(w);
@@ -350,9 +363,9 @@ static void send_queued(struct opener *o, struct clerk *c)
 	while (w && send_one(o, c, w));
 }
 
-/* Receiving */
+/* The functions below receive replies. */
 
-/* Take the request that the child has replied to. */
+/* Remove the request that the child has replied to from the queue, and return it. */
 static struct ask *answered(struct clerk *c)
 {
 	struct ask *a = take_ask(&c->sent);
@@ -380,7 +393,7 @@ static void take_opened(struct opener *o, struct clerk *c, const struct opener_t
 		close(fd);
 		fd = -1;
 	}
-	/* Without a free descriptor the kernel drops the one that came. */
+	/* Without a free descriptor, the kernel drops the descriptor that came with the packet. */
 	if (answer.fd == 0)
 		answer.fd = fd >= 0 ? fd : -EMFILE;
 	o->refused += answer.fd == -EMFILE;
@@ -412,7 +425,7 @@ static void take_done(struct opener *o)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* Take one record; its texts follow it, up to end. */
+/* Process one record of a reply; its texts follow it, up to end. */
 static void take(struct opener *o, struct clerk *c, struct opener_tell *t, const char *end, int fd)
 {
 	const char *at = t->texts, *texts[3];
@@ -468,8 +481,8 @@ static void take_packet(struct opener *o, struct clerk *c, size_t size, int fd)
 }
 
 /*
- * Read a packet. Return its size, 0 at the end, or -EAGAIN if there is none; *fd is -1 without a
- * descriptor.
+ * Read a packet. Return its size, 0 if the child has closed the socket, or -EAGAIN if there is no
+ * packet; *fd is -1 without a descriptor.
  */
 static int receive(struct opener *o, const struct clerk *c, int *fd)
 {
@@ -494,8 +507,8 @@ static int receive(struct opener *o, const struct clerk *c, int *fd)
 }
 
 /*
- * Take all replies that have arrived. Return 0, -EAGAIN if there are no more, -EIO if the child is
- * dead.
+ * Process the replies that have arrived. Return 0, -EAGAIN if there are no more, -EIO if the child
+ * is dead.
  */
 static int receive_all(struct opener *o, struct clerk *c)
 {
@@ -545,7 +558,7 @@ int opener_poll(struct opener *o, uint64_t now, struct error *err)
 	return result ? result : poll_clerk(o, &o->aside, now, err);
 }
 
-/* Requests */
+/* The functions below queue requests. */
 
 static size_t add_text(char *to, size_t at, const char *text)
 {
@@ -562,8 +575,8 @@ static const char *or_empty(const char *text)
 }
 
 /*
- * Make room for this many bytes at the cost of the user with the most queued. Return false if there
- * is none.
+ * Make room for this many bytes by dropping requests of the user with the most bytes queued. Return
+ * false if there is no room.
  */
 static bool make_room(struct opener *o, uint32_t owner, size_t bytes)
 {
@@ -632,13 +645,16 @@ int opener_scan(struct opener *o, uint32_t pid)
 
 	if (pid)
 		return queue(o, &ask);
-	/* A scan that has not begun yet sees all that a further one would. */
+	/*
+	 * A requested scan that has not begun yet will also see everything that a further one
+	 * would.
+	 */
 	o->scan.wanted = o->scan.sent || o->scan.at ? 2 : 1;
 	watch(o, &o->plain);
 	return 0;
 }
 
-/* Requests that the second opener is still expected to reply to. */
+/* Return the number of requests to which the second opener is still expected to reply. */
 static uint64_t hoped_for(const struct clerk *c)
 {
 	if (!c->helper.kind.run || c->helper.silence >= HOPE)

@@ -25,7 +25,7 @@ struct file_id {
 };
 
 enum open_what {
-	/* the file mapped at [start, end) of a process, identified by path and id */
+	/* the file that a process has mapped at [start, end), identified by path and id */
 	OPEN_MAPPED_FILE,
 	OPEN_PERF_MAP,	  /* /tmp/perf-NSPID.map of a process, through its root */
 	OPEN_DEBUG,	  /* a separate debug file, by build-id or debuglink */
@@ -38,7 +38,7 @@ enum open_what {
 };
 
 #define OPENER_PATH_MAX 4096
-#define OPENER_DEBUG_MAX 4 /* candidates for a debug file */
+#define OPENER_DEBUG_MAX 4 /* maximum number of candidates for a debug file */
 
 struct open_request {
 	uint64_t token; /* chosen by the caller, returned in the reply */
@@ -51,16 +51,16 @@ struct open_request {
 	uint64_t born;
 	/* Processes through which to try the same path, such as the parent; 0 ends the list. */
 	uint32_t fallback_pids[4];
-	uint64_t start, end; /* mapping */
-	struct file_id id; /* inode 0: not known, taken from the process's maps */
+	uint64_t start, end; /* address range of the mapping */
+	struct file_id id; /* the mapped file; inode 0: not known, taken from the process's maps */
 	/*
-	 * When the mapping existed: ns of CLOCK_BOOTTIME; 0: at the time of the call. A file made
-	 * later is a different one with a reused inode number.
+	 * Time at which the mapping existed: ns of CLOCK_BOOTTIME; 0: at the time of the call. A
+	 * file made after that time is a different one with a reused inode number.
 	 */
 	uint64_t seen;
 	const char *path; /* path of the mapping as its process sees it */
 	const char *build_id; /* OPEN_DEBUG, OPEN_COMMON: lowercase hex */
-	const char *debuglink; /* likewise: file name */
+	const char *debuglink; /* OPEN_DEBUG, OPEN_COMMON: file name */
 };
 
 struct open_answer {
@@ -97,13 +97,17 @@ struct scanned_mapping {
 /* No member may be NULL. The callbacks may send more requests, but must not free the opener. */
 struct opener_events {
 	void (*opened)(void *context, const struct open_answer *a);
-	/* for each process: process(), then its threads and executable mappings, then scanned() */
+	/*
+	 * For each process, process() is called, then thread() and mapping() for its threads and
+	 * executable mappings, then scanned().
+	 */
 	void (*process)(void *context, const struct scanned_process *p);
 	void (*thread)(void *context, const struct scanned_thread *t);
 	void (*mapping)(void *context, const struct scanned_mapping *m);
 	/*
-	 * End of a process, also if opener_scan(pid) found none; pid 0: the scan of all is done.
-	 * opener_cut_short() counts processes that were reported in part.
+	 * Called at the end of the scan of a process, also if opener_scan(pid) found no process;
+	 * pid 0: the scan of all processes is done. opener_cut_short() counts processes that were
+	 * reported in part.
 	 */
 	void (*scanned)(void *context, uint32_t pid);
 	void *context;
@@ -113,8 +117,8 @@ struct helper_cost;
 struct opener;
 
 /*
- * Return whether the opener can work as a user of its own (base/own_user.h). It then does;
- * otherwise it keeps the caller's user. It keeps few capabilities in both cases.
+ * Return whether the opener can run as a user of its own (base/own_user.h), which it then does;
+ * otherwise it keeps the caller's user. It keeps only few capabilities in both cases.
  */
 bool opener_may_change_user(void);
 
@@ -143,8 +147,8 @@ int opener_fd(const struct opener *o);
  */
 int opener_open(struct opener *o, const struct open_request *r);
 /*
- * Scan one process, or all (pid 0). While a requested scan of all has not begun, a further request
- * for one is the same scan.
+ * Scan one process, or all processes (pid 0). While a requested scan of all processes has not
+ * begun, a further request for one has no effect.
  */
 int opener_scan(struct opener *o, uint32_t pid);
 
@@ -155,7 +159,7 @@ int opener_scan(struct opener *o, uint32_t pid);
 uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent);
 
 /*
- * Send queued requests and take the replies that have arrived. Never blocks. An opener without a
+ * Send queued requests and process the replies that have arrived. Never blocks. An opener without a
  * sign of life for 2 s is killed, its current request (or process of a scan) gets -ETIMEDOUT, and
  * the other requests go to a new opener. So call this at least once a second while something is
  * pending. now: ns of a steady clock. An error means that no opener can be started now.
@@ -163,13 +167,19 @@ uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent);
 int opener_poll(struct opener *o, uint64_t now, struct error *err);
 uint64_t opener_pending(const struct opener *o);
 uint64_t opener_restarts(const struct opener *o);
-/* Files that were closed (-EMFILE) because RLIMIT_NOFILE leaves no descriptors for them. */
+/*
+ * Return the number of files that were closed (-EMFILE) because RLIMIT_NOFILE leaves no descriptors
+ * for them.
+ */
 uint64_t opener_refused(const struct opener *o);
-/* Processes that a scan reported in part only, or not at all because they hung it. */
+/*
+ * Return the number of processes that a scan reported in part only, or not at all because they hung
+ * it.
+ */
 uint64_t opener_cut_short(const struct opener *o);
-/* Add the cost so far to *ret, including children that were killed. */
+/* Add the cost of the openers so far to *ret, including children that were killed. */
 void opener_add_cost(struct opener *o, struct helper_cost *ret);
-/* pid of the child, for tests; -1 without one. */
+/* Return the pid of the child, for tests; -1 without a child. */
 int opener_pid(const struct opener *o);
 
 #endif

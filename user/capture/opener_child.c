@@ -28,7 +28,8 @@
 
 struct child {
 	int socket;
-	DIR *all;	/* the current scan of all processes, if any */
+	/* the open /proc of the current scan of all processes; NULL: there is none */
+	DIR *all;
 	uint32_t after; /* the scan leaves out pids up to this one */
 	size_t used;	/* bytes of packet in use */
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
@@ -93,7 +94,7 @@ static void tell(struct child *c, struct opener_tell t, const char *const *texts
 	c->used += size;
 }
 
-/* local: the file system is known to respond by itself. */
+/* Send the reply to an open request. local: the file system is known to respond by itself. */
 static void tell_opened(struct child *c, const struct open_request *r, int fd, bool more,
 			bool local)
 {
@@ -200,8 +201,8 @@ static void scan_threads(struct child *c, int process, uint32_t pid)
 }
 
 /*
- * Return the path as its process sees it: maps shows the path from the opener's root, above a
- * chroot.
+ * Return the path as the process sees it. In a chroot, maps shows the path from the opener's root,
+ * which begins with the process's root.
  */
 static const char *below_root(const char *path, const char *root)
 {
@@ -216,7 +217,10 @@ static bool is_gone(int error)
 	return error == ESRCH || error == ENOENT;
 }
 
-/* Return false if mappings are missing from the report; a process that is gone has none. */
+/*
+ * Report the mappings of a process. Return false if some are missing from the report; a process
+ * that is gone has none.
+ */
 static bool scan_mappings(struct child *c, int process, uint32_t pid)
 {
 	struct opener_tell t = {.kind = TELL_MAPPING, .mapping = {.pid = pid}};
@@ -290,7 +294,10 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 	bool complete = true;
 	int process;
 
-	/* The ids are the main thread's; files and mappings are read through a living thread. */
+	/*
+	 * The ids are those of the main thread; files and mappings are read through a living
+	 * thread.
+	 */
 	process = procfs_open_main(pid, 0);
 	if (process < 0)
 		return true;
@@ -320,7 +327,10 @@ static void tell_of(struct child *c, uint32_t pid, bool all)
 	struct opener_tell t = {.kind = TELL_BEGIN, .all = all, .pid = pid};
 
 	if (all) {
-		/* Send this at once, so that the recorder knows which process hung the child. */
+		/*
+		 * Send this record at once, so that the recorder knows which process hung the
+		 * child.
+		 */
 		tell(c, t, NULL);
 		flush(c, -1);
 	}
@@ -330,7 +340,7 @@ static void tell_of(struct child *c, uint32_t pid, bool all)
 	flush(c, -1);
 }
 
-/* Scan one more process of the scan of all. /proc lists processes by rising pid. */
+/* Scan one more process of the scan of all processes. /proc lists processes by rising pid. */
 static void go_on(struct child *c)
 {
 	struct dirent *entry;

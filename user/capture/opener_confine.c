@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The opener gives up privileges here. It needs some of the recorder's capabilities to look at
- * files that hostile processes may have prepared, but it only ever reads: its filter lists the
- * system calls that it makes, with those of their arguments that a filter can check.
+ * Makes the opener give up privileges. The opener needs some of the recorder's capabilities to look
+ * at files that hostile processes may have prepared, but it only ever reads: its system call filter
+ * lists the calls that it makes, with those of their arguments that a filter can check.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "symbolizers/confine.h"
 
 /*
- * The capabilities that the opener needs, each with the greater one that replaces it where it is
- * missing. CAP_PERFMON: newer kernels show mappings to its holder.
+ * The capabilities that the opener needs. If the wanted one is missing, the greater one, which
+ * includes it, is kept instead. CAP_PERFMON: newer kernels show mappings to its holder.
  */
 static const struct {
 	int wanted, greater;
@@ -64,7 +64,7 @@ static int allow_files(scmp_filter_ctx filter)
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~OPEN_FLAGS, O_RDONLY));
 
-	/* fstat() of some versions of glibc; calls made by fdopendir() */
+	/* needed by fstat() of some versions of glibc, and by fdopendir() */
 	if (!rc)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
@@ -131,8 +131,8 @@ static int wanted_or_greater(size_t i)
 }
 
 /*
- * Without the first two capabilities, another user would see less than the recorder's own user
- * does.
+ * Without the first two capabilities of needed[], an opener with another user would see less than
+ * the recorder's own user does.
  */
 bool opener_may_change_user(void)
 {
@@ -157,7 +157,7 @@ int opener_confine(int socket, pid_t parent)
 
 	if (!rc)
 		rc = change_user();
-	/* This comes after the change of user, which resets the first two settings. */
+	/* Do this after the change of user, which resets the first two settings. */
 	if (!rc && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
 		rc = -errno;

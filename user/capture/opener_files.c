@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Opens files of profiled processes, which choose every name on the path. Paths are resolved inside
- * the process's own root; the target is checked through O_PATH, which has no effect on a device or
- * FIFO, before it is opened; and a file found by name is taken only if it is the mapped file
- * itself.
+ * the process's own root. The target is checked through O_PATH, which has no effect on a device or
+ * FIFO, before it is opened. A file found by name is only used if it is the mapped file itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +64,8 @@ static int open_root(int process)
 }
 
 /*
- * Find the mapping that holds address in a maps file. Return its file in *ret, and its path if buf
- * is set.
+ * Find the mapping that holds address in a maps file. Store the identity of its file in *ret, and
+ * its path in buf if buf is not NULL.
  */
 static int find_mapping(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
 {
@@ -140,9 +139,10 @@ static bool is_younger(int fd, uint64_t seen)
 }
 
 /*
- * Return whether the file is another one with a reused inode number. An inode number is free for
- * another file once its file is unlinked and no longer mapped. The generation distinguishes the two
- * files; where it is not known or the file system does not report one, the time does.
+ * Return whether the file is not the requested one but another one with a reused inode number. An
+ * inode number is free for another file once its file is unlinked and no longer mapped. The
+ * generation distinguishes the two files; if it is not known or the file system does not report
+ * one, the time of the file's birth is used.
  */
 static bool is_successor(int fd, const struct open_request *r, bool by_name)
 {
@@ -200,7 +200,9 @@ static int open_by_path(int process, const struct open_request *r)
 		return root;
 	fd = take_identical(open_below(root, r->path, true), r, true);
 	if (fd < 0 && r->path[length]) {
-		/* The file is unlinked here, but may exist under another mount or link. */
+		/*
+		 * The file is unlinked under this name, but may exist under another mount or link.
+		 */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
 		fd = take_identical(open_below(root, path, true), r, true);
 	}
@@ -208,7 +210,10 @@ static int open_by_path(int process, const struct open_request *r)
 	return fd;
 }
 
-/* Return the outcome of one more attempt; of two errors, the more informative one. */
+/*
+ * Return the result of two attempts to open a file: a descriptor, else the more informative one of
+ * two errors.
+ */
 static int outcome(int before, int now)
 {
 	if (now >= 0 || now == -ESTALE)
@@ -216,7 +221,10 @@ static int outcome(int before, int now)
 	return before == -ENOENT ? now : before;
 }
 
-/* Return whether theirs, the path as the process sees it, is the end of ours. */
+/*
+ * Return whether theirs, the path as the process sees it, is the end of ours, the path as the
+ * opener sees it.
+ */
 static bool same_path(const char *ours, const char *theirs)
 {
 	size_t a = procfs_without_deleted(ours), b = procfs_without_deleted(theirs);
@@ -278,8 +286,8 @@ out:
 }
 
 /*
- * In a mount namespace of its own any user can put any file at any path; so a file that the process
- * could not read itself is not read for it.
+ * Return whether a user could read a file. In a mount namespace of its own, any user can put any
+ * file at any path; so a file that the process could not read itself is not read for it.
  */
 static bool may_read(const struct stat *st, uint32_t uid)
 {
@@ -344,7 +352,7 @@ int opener_open_memory(const struct open_request *r)
 	return fd;
 }
 
-/* The candidates found so far, each a different file. */
+/* The candidates for a debug file found so far, each a different file. */
 struct candidates {
 	const struct open_request *request;
 	uint32_t uid; /* fsuid of the process: only files that this user may read are taken */
@@ -414,7 +422,10 @@ static void try_debuglink(struct candidates *c)
 	}
 }
 
-/* The name may contain directories; it cannot lead out of the roots. */
+/*
+ * Try the path of dwz's common file. The name may contain directories, but cannot lead out of the
+ * roots.
+ */
 static void try_common(struct candidates *c)
 {
 	char path[OPENER_NAME_MAX + 64];

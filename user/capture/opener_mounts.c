@@ -17,11 +17,15 @@
 #include "capture/opener_wire.h"
 #include "capture/procfs.h"
 
-/* lines read of a table of mounts; a device after them is taken as not local */
+/*
+ * maximum number of lines read of a table of mounts; a device that is only in later lines counts as
+ * not local
+ */
 #define LINES_MAX 4096
-#define KNOWN_FOR 10   /* s: device numbers are reused */
+/* time (s) for which the result for a device is cached; device numbers are reused */
+#define KNOWN_FOR 10
 
-/* File systems of this kernel on its own devices or memory. */
+/* Types of file systems that this kernel keeps on its own devices or in memory. */
 static const char *const local[] = {
 	"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "rootfs", "overlay", "erofs",
 	"squashfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "udf", "iso9660",
@@ -47,7 +51,10 @@ static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[
 	       sscanf(rest, " - %31s", type) == 1;
 }
 
-/* Return 1: local, 0: not local, -1: the device is not in the table. */
+/*
+ * Look up a device in a table of mounts. Return 1 if its file system is local, 0 if it is not
+ * local, -1 if the device is not in the table.
+ */
 static int look_up(const char *path, uint32_t major, uint32_t minor)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), found = -1;
@@ -78,8 +85,9 @@ void opener_mounts_begin(struct opener_mounts *m)
 }
 
 /*
- * A disk that is in neither table is mounted elsewhere; a device without a disk (major 0) may be
- * anything.
+ * Return whether the file system of a device is local. A disk that is neither in the process's
+ * table of mounts nor in the opener's is mounted elsewhere, and counts as local; a device without a
+ * disk (major 0) may be anything, and does not.
  */
 static bool find_out(uint32_t pid, uint32_t major, uint32_t minor)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Resolves a path inside the root of another process, step by step. openat2(RESOLVE_IN_ROOT) would
- * do it in one call, but its flags are in memory, which a system call filter cannot see: a process
- * that may call it may open any file for writing.
+ * do it in one call, but its flags are in memory, which a system call filter cannot see: an opener
+ * that is allowed to call it could open any file for writing.
  *
  * The owner of the directories can rename them and replace links during the walk. So every step is
  * one call that opens one name without following it, the text of a link is read from the very link
@@ -20,7 +20,10 @@
 
 #include "capture/opener_wire.h"
 
-/* As many links as the kernel follows; more directories and steps than a path of a program has. */
+/*
+ * Limits: as many links as the kernel follows, and more directories and steps than any path of a
+ * program has.
+ */
 #define LINKS_MAX 40
 #define FOLDERS_MAX 256
 #define STEPS_MAX 1024
@@ -45,7 +48,7 @@ static void leave(struct walk *w, unsigned int depth)
 		close(w->folders[--w->depth]);
 }
 
-/* Put the text of a link before the rest of the path. Closes link. */
+/* Insert the text of a link before the part of the path that is not resolved yet. Closes link. */
 static int follow(struct walk *w, int link)
 {
 	char text[OPENER_PATH_MAX];
@@ -84,7 +87,7 @@ static int enter(struct walk *w, int folder)
 	return 0;
 }
 
-/* Walk through one name that is not the last one. Return 0 or a negative errno. */
+/* Take the step through one name that is not the last one. Return 0 or a negative errno. */
 static int pass(struct walk *w, const char *name, bool links)
 {
 	struct stat st;
@@ -110,8 +113,8 @@ static int pass(struct walk *w, const char *name, bool links)
 }
 
 /*
- * Open the last name. Return a descriptor, -EAGAIN if it was a link whose text is now the rest of
- * the path, or another negative errno.
+ * Open the last name. Return a descriptor, -EAGAIN if the name is a link whose text is now in
+ * w->rest, or another negative errno.
  */
 static int arrive(struct walk *w, const char *name, bool links)
 {
@@ -133,9 +136,7 @@ static int arrive(struct walk *w, const char *name, bool links)
 	return result ? result : -EAGAIN;
 }
 
-/*
- * Take the next name out of the rest of the path. Return false if there is none, or it is too long.
- */
+/* Remove the next name from w->rest. Return false if there is none, or if it is too long. */
 static bool next_name(struct walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
 {
 	size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");

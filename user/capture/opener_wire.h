@@ -35,23 +35,24 @@ struct opener_ask {
 };
 
 enum opener_tell_kind {
-	TELL_OPENED = 1, /* alone in its packet, with the descriptor if there is one */
-	TELL_BEGIN,	 /* the scan of all begins with this process */
+	/* the only record in its packet, which also carries the descriptor if there is one */
+	TELL_OPENED = 1,
+	TELL_BEGIN,	 /* the scan of all processes begins with process pid */
 	TELL_PROCESS,	 /* texts: comm, exe, cgroup */
 	TELL_THREAD,	 /* text: comm */
 	TELL_MAPPING,	 /* text: path */
-	TELL_END,	 /* end of a process */
-	TELL_DONE,	 /* end of the scan of all */
+	TELL_END,	 /* the scan of a process has ended */
+	TELL_DONE,	 /* the scan of all processes has ended */
 };
 
 /* A packet holds any number of these records, one after the other. */
 struct opener_tell {
 	uint32_t size; /* bytes including the texts, a multiple of 8 */
 	uint8_t kind;
-	bool all;      /* part of the scan of all */
+	bool all;      /* the record is part of the scan of all processes */
 	bool complete; /* TELL_END: the process was reported completely */
 	union {
-		/* fd: 0 if a descriptor comes along, or a negative errno */
+		/* opened.fd: 0 if a descriptor comes with the packet, or a negative errno */
 		struct open_answer opened;
 		struct scanned_process process;
 		struct scanned_thread thread;
@@ -77,10 +78,10 @@ static inline const char *opener_text(const char **at, const char *end)
 _Noreturn void opener_child(int socket, pid_t parent);
 
 /*
- * opener_confine.c: give up what only the recorder needs: its user, the memory shared with it, most
- * capabilities, and every system call that is not on a list. parent: the process that started this
- * one; this process dies with it. Only socket may be used to communicate. Return 0 or a negative
- * errno.
+ * opener_confine.c: give up what only the recorder needs: the recorder's user, the memory shared
+ * with it, most capabilities, and every system call that is not on a list. parent: the process that
+ * started this one; this process dies with it. Only socket may be used to communicate. Return 0 or
+ * a negative errno.
  */
 int opener_confine(int socket, pid_t parent);
 
@@ -104,7 +105,7 @@ struct opener_mount {
 };
 
 struct opener_mounts {
-	uint64_t shared_memory; /* device of shared memory, which is mounted nowhere */
+	uint64_t shared_memory; /* device of anonymous shared memory, which is mounted nowhere */
 	struct opener_mount known[OPENER_MOUNTS_KNOWN];
 };
 
@@ -116,8 +117,8 @@ int opener_open_mapped(const struct open_request *r);
 int opener_open_perf_map(const struct open_request *r);
 int opener_open_memory(const struct open_request *r);
 /*
- * Open the candidates for the debug file, most likely first. Return how many descriptors fds
- * received.
+ * Open the candidates for a debug file, most likely first, and store their descriptors in fds.
+ * Return their number.
  */
 unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX]);
 

@@ -12,7 +12,7 @@
 #include "base/by_time.h"
 #include "base/vector.h"
 
-/* Bytes that a queue may always keep. */
+/* Bytes of memory that a queue may keep at any time (order_tidy()). */
 #define LARGE (256U << 10)
 
 struct entry {
@@ -34,11 +34,14 @@ struct queue {
 struct order {
 	VECTOR(struct queue) queues;
 	size_t held; /* records in all queues */
-	/* records that every ring had passed when gather() ran; the source is a ring */
+	/*
+	 * records that every ring had passed when gather() ran, by time; the source of each is its
+	 * ring
+	 */
 	struct by_time due;
 	size_t next; /* index into due: records before it are released */
 	uint64_t rest; /* time of the oldest record held that is not in due, ns; UINT64_MAX: none */
-	bool gathered; /* since gather() no record was pushed and no ring passed a time */
+	bool gathered; /* true if no record was pushed and no ring passed a time since gather() */
 	uint64_t released; /* time of the youngest record released */
 	uint64_t mark; /* time that every ring has passed, valid if mark_known */
 	bool mark_known;
@@ -84,7 +87,10 @@ void order_reopen_ring(struct order *o, int ring)
 	o->mark_known = o->gathered = false;
 }
 
-/* Records of a ring are nearly sorted: the new one moves past a few at most. */
+/*
+ * Move the last record of a queue to its place. Records of a ring are nearly sorted, so the record
+ * moves past a few others at most.
+ */
 static void sort_last(struct queue *q)
 {
 	struct entry *e = q->entries.items;
@@ -151,8 +157,9 @@ uint64_t order_mark(struct order *o)
 }
 
 /*
- * Reuse the memory of released records. The rest is moved to the start only when it is smaller than
- * the released part, since order_release() may be called for every record.
+ * Reuse the memory of released records. The records that are still held are moved to the start only
+ * when they take less memory than the released ones, since order_release() may be called for every
+ * record.
  */
 static void compact(struct queue *q)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Brings the records of many rings into one order by time. A record is released when every ring has
- * passed its time: a ring passes the time of the last record read from it or, when it was found
- * empty, that moment less a margin for records that are stamped but not yet visible. So a sample is
- * always processed with the processes and mappings of its moment.
+ * passed its time. A ring passes the time of each record read from it; when a ring is found empty,
+ * it passes the present time less a margin for records that are stamped but not yet visible. So a
+ * sample is always processed with the processes and mappings that existed at its time.
  */
 #ifndef SKEIN_CAPTURE_ORDER_H
 #define SKEIN_CAPTURE_ORDER_H
@@ -18,11 +18,17 @@ struct order;
 struct order *order_new(void);
 void order_free(struct order *o);
 
-/* Add a ring; it holds nothing back until it has been read once. Return its number, or -ENOMEM. */
+/*
+ * Add a ring. Until it has been read once, it does not hold back records of other rings. Return its
+ * number, or -ENOMEM.
+ */
 int order_add_ring(struct order *o);
-/* The ring is gone: it no longer holds records back; those already pushed are still released. */
+/*
+ * Drop a ring that is gone: it no longer holds back records of other rings; its own records are
+ * still released.
+ */
 void order_drop_ring(struct order *o, int ring);
-/* A dropped ring is back, under its old number. */
+/* Use a dropped ring again, under its old number. */
 void order_reopen_ring(struct order *o, int ring);
 
 /*
@@ -30,13 +36,15 @@ void order_reopen_ring(struct order *o, int ring);
  * -ENOMEM.
  */
 int order_push(struct order *o, int ring, uint64_t time, const void *data, uint32_t size);
-/* No record older than time, ns, is expected from the ring any more. */
+/*
+ * Set the time that a ring has passed: no record older than time, ns, is expected from it any more.
+ */
 void order_passed(struct order *o, int ring, uint64_t time);
 
 /*
  * Call handle for every record that may be released, in order of time, until one call returns
  * non-zero, and return that value. late: the record was pushed after younger ones had been
- * released. limit: release no record younger than this time, ns (UINT64_MAX: no limit).
+ * released. limit: records younger than this time, ns, are not released (UINT64_MAX: no limit).
  */
 typedef int (*order_handler)(void *context, int ring, uint64_t time, const void *data,
 			     uint32_t size, bool late);
@@ -45,7 +53,7 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 /* Free the memory that has not been needed since the last call. */
 void order_tidy(struct order *o);
 
-/* Return the time of the oldest record held, ns; UINT64_MAX: none. */
+/* Return the time of the oldest record that is held, ns; UINT64_MAX if there is none. */
 uint64_t order_next(struct order *o);
 
 /* Return the time, ns, that every ring has passed: no older records are expected from any ring. */

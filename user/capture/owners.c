@@ -9,12 +9,15 @@
 #include "capture/procfs.h"
 
 /*
- * How long an owner is cached, ns: reading /proc/PID/status takes 20 µs, and a process maps many
- * files at once.
+ * Time (ns) for which an owner is cached: reading /proc/PID/status takes 20 µs, and a process maps
+ * many files at once.
  */
 #define KNOWN_FOR 1000000000ULL
 
-/* The kernel writes /proc/PID/status without waiting for the process or for a file system. */
+/*
+ * Return the real uid of a process; OWNER_UNKNOWN if it is gone. This may run in the recorder,
+ * since the kernel writes /proc/PID/status without waiting for the process or for a file system.
+ */
 static uint32_t read_owner(uint32_t pid)
 {
 	struct procfs_status status;

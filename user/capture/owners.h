@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The owner of a process: the user on whose behalf it is looked at. This is its real uid, which a
- * setuid program does not change, and which a process cannot choose.
+ * The owner of a process is the user on whose behalf the process is looked at: its real uid, which
+ * a setuid program does not change, and which a process cannot choose.
  */
 #ifndef SKEIN_CAPTURE_OWNERS_H
 #define SKEIN_CAPTURE_OWNERS_H
 
 #include <stdint.h>
 
-/* the process is gone; all such processes take turns as one user */
+/* owner of processes that are gone, which all take turns as one user */
 #define OWNER_UNKNOWN UINT32_MAX
-#define OWNER_SHARED (UINT32_MAX - 1) /* several users, who take turns as one further user */
+/* owner of objects of several users, which take turns as one further user */
+#define OWNER_SHARED (UINT32_MAX - 1)
 #define OWNERS_KNOWN 256
 
 struct known_owner {
@@ -24,8 +25,8 @@ struct owners {
 };
 
 /*
- * Return the uid that started pid, or else its parent; OWNER_UNKNOWN if both are gone. now: ns of a
- * steady clock.
+ * Return the real uid of a process, else that of its parent; OWNER_UNKNOWN if both are gone. now:
+ * ns of a steady clock.
  */
 uint32_t owners_of(struct owners *o, uint32_t pid, uint32_t parent, uint64_t now);
 

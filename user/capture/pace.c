@@ -5,20 +5,24 @@
 #include "capture/clock.h"
 
 /*
- * Bounds of the mean interval while a program that has just begun lacks its tables, or code its
- * name: the memory that holds the name may be gone by the next sample. Within them it is two
- * periods.
+ * Bounds (ns) of the mean interval while data are missing that may soon be gone: tables of a
+ * program that has just begun, or names of Python code, whose memory may be reused before the next
+ * sample. Within these bounds, the interval is two periods of the sampling clock.
  */
 #define ATTENTIVE_MIN (2 * NSEC_PER_MSEC)
 #define ATTENTIVE_MAX (10 * NSEC_PER_MSEC)
 /*
- * Mean interval while processes begin: ten periods, up to LIFE_INTERVAL. Samples of a process that
- * the walkers do not know yet carry a copy of the stack, so they must not accumulate.
+ * Mean interval while processes begin: ten periods of the sampling clock, up to LIFE_INTERVAL (ns).
+ * Samples of a process that the walkers do not know yet carry a copy of the stack, so they must not
+ * accumulate.
  */
 #define LIFE_PERIODS 10
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
-/* For a slower clock a random part of this is as good. */
+/*
+ * Longest pause (ns) after a wake-up by a sample: if the period of the sampling clock is longer, a
+ * random part of this is sufficient.
+ */
 #define PAUSE_MAX (100 * NSEC_PER_MSEC)
 
 /* Marsaglia's xorshift (Journal of Statistical Software 8(14), 2003); the state is never 0. */
@@ -39,7 +43,8 @@ static uint64_t attentive_interval(const struct pace *p)
 {
 	uint64_t mean = 2 * p->period;
 
-	if (!mean || mean > ATTENTIVE_MAX) /* no samples that could lack names, or few */
+	/* there are no samples whose names could be missing, or only few */
+	if (!mean || mean > ATTENTIVE_MAX)
 		return ATTENTIVE_MAX;
 	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
 }

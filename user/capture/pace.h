@@ -22,9 +22,14 @@ enum pace_finding {
 
 struct pace {
 	uint64_t period; /* of the sampling clock, ns; 0: no clock samples */
-	bool filling; /* buffers that do not wake the recorder are filling: those of switches */
+	/* buffers are filling that do not wake the recorder: the arrays of switches */
+	bool filling;
 	uint64_t next; /* time of the next read, ns */
-	uint64_t attentive; /* until then, ns, the rings are read often */
+	/*
+	 * until this time, ns, the rings are read at the shortest intervals, because something that
+	 * may soon be gone is missing
+	 */
+	uint64_t attentive;
 	/*
 	 * until this time, ns, the rings are read at short intervals, because processes have begun
 	 * or mapped files and the walkers need the new mappings
@@ -39,11 +44,12 @@ struct pace {
  */
 void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uint64_t seed);
 
-/* The rings have been read: choose the time of the next read. */
+/* Choose the time of the next read, after the rings have been read. */
 void pace_looked(struct pace *p, uint64_t now, enum pace_finding found);
 
 /*
- * Return how long the recorder sleeps, for the BPF programs, which wake it if something is missing.
+ * Return how long the recorder sleeps, for program_wants_waking(): the BPF programs wake the
+ * recorder if something is missing.
  */
 enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now);
 

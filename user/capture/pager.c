@@ -9,17 +9,20 @@
 #include "base/hash.h"
 #include "capture/clock.h"
 
-/* Pages of a file that can be requested: 4 GiB of code. */
+/* Maximum number of pages of a file that can be requested: 4 GiB of code. */
 #define PAGES_MAX 65536
 /*
- * Pages of a file in one request. A small number makes the first pages of a stack arrive before the
- * last are made, and a page at which a walk stands is made before the next request, some
- * milliseconds later.
+ * Maximum number of pages of a file in one request. A small number makes the first pages of a stack
+ * arrive before the last are made. A page at which a walk stands is made before the next request,
+ * which may take some milliseconds.
  */
 #define BATCH 4
-/* Pages requested for one stack: a hostile stack has thousands of words in code. */
+/*
+ * Maximum number of pages requested for one stack: a hostile stack has thousands of words that are
+ * addresses of code.
+ */
 #define STACK_PAGES_MAX 64
-/* Pending requests of all files. */
+/* Maximum number of pending requests of all files. */
 #define PENDING_MAX 64
 
 struct paged_file {
@@ -29,7 +32,11 @@ struct paged_file {
 	size_t batched;
 	uint64_t pending; /* requests without a reply */
 	size_t words; /* number of words of each bitmap */
-	uint64_t *asked, *urged; /* a bit for each page; urged: a walk stood there */
+	/*
+	 * one bit for each page: it was requested; a walk stood there, and it was requested with
+	 * urgency
+	 */
+	uint64_t *asked, *urged;
 	UT_hash_handle hh;
 };
 
@@ -82,7 +89,7 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	if (!o || status)
 		return;
 	g->made += count_made(t);
-	/* Pages without room come with the whole table, or never. */
+	/* If there is no room for the pages, they come with the whole table, or never. */
 	(void)tables_put_pages(g->context.tables, o->table, t, boot_now());
 	g->context.made(g->context.context);
 }
@@ -121,7 +128,7 @@ void pager_begin(struct pager *g, const struct pager_context *c)
 	g->context = *c;
 }
 
-/* Give the maker's worker a descriptor of the file. */
+/* Give the worker that makes pages a descriptor of the file. */
 static int introduce(struct pager *g, uint64_t id)
 {
 	int fd = symbolizer_dup(g->context.names, id);
@@ -174,7 +181,7 @@ static void ask(struct pager *g, struct paged_file *f, bool urgent)
 
 /*
  * Request the page of an address if a walk would wait for it and it was not requested before;
- * return whether a request was made. A page that was requested because it may be needed is
+ * return whether a request was made. A page that was requested only because it may be needed is
  * requested again with urgency when a walk stands there, since its turn may be far off.
  */
 static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
@@ -201,8 +208,8 @@ static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bo
 }
 
 /*
- * Request the pages of all return addresses on the stack. Skip words below and above all mappings
- * at once, since most words are not addresses of code.
+ * Request the pages of all return addresses on the stack. Words below or above all mappings are
+ * skipped without a search among the mappings, since most words are not addresses of code.
  */
 static void scan(struct pager *g, const struct pager_walk *w)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pager requests pages of unwind tables before the whole table exists: the table of a large
- * file takes seconds where the CPUs are busy, and walks wait for it. A second symbolizer with a
- * worker of its own makes the pages, so that they never wait for whole tables. Every page is
- * requested once. The whole table replaces its pages when it arrives.
+ * The pager requests pages of unwind tables before the whole table exists, because the table of a
+ * large file takes seconds to make when the CPUs are busy, and walks wait for it. A second
+ * symbolizer with a worker of its own makes the pages, so that they never wait for whole tables.
+ * Every page is requested once. The whole table replaces its pages when it arrives.
  */
 #ifndef SKEIN_CAPTURE_PAGER_H
 #define SKEIN_CAPTURE_PAGER_H
@@ -17,7 +17,7 @@ struct pager_context {
 	struct symbolizer *names; /* the symbolizer that has the files open */
 	struct tables *tables;
 	struct objects *objects;
-	/* called when pages were put: waiting walks may continue */
+	/* called when pages were put into the tables: walks that wait for them may continue */
 	void (*made)(void *context);
 	void *context;
 };
@@ -28,7 +28,7 @@ void pager_free(struct pager *g);
 /* Set the context; call this before all other functions. */
 void pager_begin(struct pager *g, const struct pager_context *c);
 
-/* A walk that waits: its pc, and the stack that was copied from there on. */
+/* A walk that waits for a table: its pc, and the copied stack from there on. */
 struct pager_walk {
 	const struct space *space;
 	uint64_t pc;
@@ -37,17 +37,20 @@ struct pager_walk {
 };
 
 /*
- * Request the page that the walk waits for, if that was not done before, and the pages that it may
- * need next: every word of the stack that lies in code may be a return address.
+ * Request the page that a walk waits for, unless it was requested before, and the pages that the
+ * walk may need next: every word of the stack that lies in code may be a return address.
  */
 void pager_want(struct pager *g, const struct pager_walk *w);
 
-/* The table of an object has arrived, or there will be none: forget the file. */
+/* Forget the file of an object whose table has arrived or will never arrive. */
 void pager_done(struct pager *g, uint64_t object);
 /* Forget files that are no longer objects. */
 void pager_tidy(struct pager *g);
 
-/* Like the functions of the symbolizer. */
+/*
+ * Like symbolizer_fd(), symbolizer_poll() and symbolizer_add_cost(), for the worker that makes
+ * pages.
+ */
 int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
 void pager_add_cost(struct pager *g, struct helper_cost *ret);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes paths: native frames and Python frames in one order. */
+/* Makes paths: puts native frames and Python frames into one order. */
 #include "capture/path.h"
 
-/* Return the address in a word of the user part; clear *caller if it is not a return address. */
+/*
+ * Return the address in a word of the user part; clear *caller if the word is not a return address.
+ */
 static uint64_t pc_of(uint64_t word, bool *caller)
 {
 	*caller &= word >> WIRE_TAG_SHIFT != WIRE_TAG_EXACT;
@@ -76,11 +78,12 @@ static void take_python(struct path *p, const struct raw_stack *raw)
 	for (unsigned int i = 0; i < pairs; i++)
 		take_pair(p, words[2 * i], words[2 * i + 1]);
 	if (p->python_count > p->segments[p->segment_count])
-		end_segment(p); /* a segment whose outer end the walk did not reach */
+		/* the last segment ends where the walk stopped, before its outer end */
+		end_segment(p);
 }
 
 /*
- * Return how many loops belong to the running stack, 0 if no greenlet switches stacks. A walk
+ * If greenlet switches stacks, return how many loops belong to the running greenlet, else 0. A walk
  * continues from the first frame of a greenlet into the stack on which the greenlet was started,
  * whose frames may no longer exist. The Python frames are those of the greenlet only.
  */
@@ -97,8 +100,8 @@ static unsigned int own_loops(const struct path *p, const struct path_space *spa
 }
 
 /*
- * Return the number of loops to match with the segments; where one list is cut, the number of
- * segments.
+ * Return the number of loops to match with the segments. If either list lacks its outer end, this
+ * is the number of segments.
  */
 static unsigned int loops_of(const struct path *p, const struct path_space *space)
 {
@@ -114,7 +117,10 @@ static unsigned int loops_of(const struct path *p, const struct path_space *spac
 	return p->native_whole ? loops : segments;
 }
 
-/* Functions that a loop calls before it links its frame, or after it unlinks it. */
+/*
+ * Maximum number of functions called by a loop that has not linked its frame yet, or has just
+ * unlinked it.
+ */
 #define CALLED_BY_IDLE 2
 
 /* Return whether the innermost loop may have just been called, or be about to return. */
@@ -127,8 +133,9 @@ static bool may_be_idle(const struct path *p)
 }
 
 /*
- * Return how many of the innermost loops run no segment, 0 or 1. For any other difference the
- * frames are incomplete or not those of this thread: leave them out.
+ * Return how many of the innermost loops run no segment, 0 or 1. With any other difference between
+ * loops and segments, the Python frames are incomplete or not those of this thread, and are
+ * removed.
  */
 static int idle_loops(struct path *p, const struct path_space *space)
 {
@@ -144,7 +151,7 @@ static int idle_loops(struct path *p, const struct path_space *space)
 	}
 	if (loops == segments + 1 && may_be_idle(p))
 		return 1;
-	if (greenlet) /* its outer loops no longer have frames */
+	if (greenlet) /* the outer loops of a greenlet no longer have Python frames */
 		return 0;
 	p->python_count = p->segment_count = 0;
 	p->python_whole = false;
@@ -156,7 +163,10 @@ static void put(struct path *p, const struct path_frame *f)
 	p->frames[p->count++] = *f;
 }
 
-/* Put segments [from, to), the outermost first; numbers out of range are ignored. */
+/*
+ * Put the Python frames of segments [from, to), the outermost first; numbers out of range are
+ * ignored.
+ */
 static void put_segments(struct path *p, int from, int to)
 {
 	int first = from < 0 ? 0 : from;

@@ -5,18 +5,18 @@
  * caller passes the functions that look up an address.
  *
  * A native call of Python's evaluation loop ("loop" below) runs one segment of Python frames, which
- * follow it towards the leaf. The sample does not contain which loop runs which segment; their
- * counts decide:
+ * follow it towards the leaf. The sample does not contain which loop runs which segment; this is
+ * inferred from the numbers of loops and segments:
  *
- *   equal counts      each loop runs one segment
+ *   equal numbers     each loop runs one segment
  *   one loop more     the innermost loop has not linked its frame yet, or has just unlinked it;
  *                     this is so for a few instructions at the start and end of every call, in
  *                     which it calls hardly anything
- *   more loops yet    the outer loops belong to a greenlet that does not run
+ *   several more      the outer loops belong to a greenlet that does not run
  *   otherwise         frames are missing (of a second interpreter that is mapped), or belong to
- *                     another thread: up to 3.11 an interpreter that one thread has made and
- *                     another one runs has the number of the former. No Python frame is put, and
- *                     the stack ends in END_PYTHON
+ *                     another thread: up to 3.11, if one thread has made an interpreter and another
+ *                     thread runs it, the interpreter has the number of the former. No Python frame
+ *                     is put, and the stack ends in END_PYTHON
  *
  * If either list lacks its outer end, they are matched from the innermost outwards.
  */
@@ -30,7 +30,8 @@ enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON };
 
 struct path_frame {
 	/*
-	 * an address within the call that left the frame; PATH_PYTHON: address of the code object
+	 * native frame: an address within the call that left the frame; PATH_PYTHON: address of the
+	 * code object
 	 */
 	uint64_t address;
 	uint64_t place; /* PATH_PYTHON: PYTHON_PLACE() */
@@ -54,7 +55,7 @@ struct path_space {
 	const void *context;
 };
 
-/* Too large for a thread's stack. */
+/* A path, and the work area of path_make(). Too large for a thread's stack. */
 struct path {
 	enum stack_end end;
 	bool loops; /* the user part has evaluation loops, with Python frames or not */

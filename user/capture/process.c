@@ -11,9 +11,12 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* Ended processes and threads are kept this long for late samples. */
+/* Time (ns) for which ended processes and threads are kept, for late samples. */
 #define GRACE (2 * NSEC_PER_SEC)
-/* /proc counts births in ticks of 10 ms; a fork record comes slightly after the birth. */
+/*
+ * Difference (ns) up to which two births count as equal: /proc counts births in ticks of 10 ms, and
+ * a fork record comes slightly after the birth.
+ */
 #define BORN_SLACK (100 * NSEC_PER_MSEC)
 #define NOBODY UINT32_MAX /* pid of a thread whose process is not known */
 
@@ -64,8 +67,8 @@ static void free_thread(struct process_table *t, struct thread_entry *thread)
 }
 
 /*
- * Detach threads of a freed process that were not seen to exit: they may belong to another process
- * by now.
+ * Detach the threads of a freed process of which no exit was recorded: they may belong to another
+ * process by now.
  */
 static void disown_threads(struct process_table *t, const struct process_entry *p)
 {
@@ -118,7 +121,10 @@ void process_table_untold(struct process_table *t, struct process_entry *p)
 {
 	if (p->untold || p->outside || !t->spaces.arena)
 		return;
-	/* Without memory, stacks are finished in user space, and this is tried again. */
+	/*
+	 * If memory runs out, stacks are finished in user space, and the next change tries this
+	 * again.
+	 */
 	p->untold = vector_push(&t->untold, p->pid) == 0;
 }
 
@@ -145,9 +151,9 @@ void process_table_settled(struct process_table *t, struct process_entry *p)
 }
 
 /*
- * The BPF programs forget a process by themselves when it is freed, which happens after its end. A
- * process that was sent to them only after its end may have been freed before that, and must be
- * removed from here.
+ * Remove an ended process from the BPF programs, if necessary. The BPF programs forget a process by
+ * themselves when the kernel frees it, which happens after its end. A process that was sent to them
+ * only after its end may have been freed before, and so must be removed here.
  */
 static int tell_end(struct process_entry *p, process_teller tell, void *context)
 {
@@ -212,7 +218,10 @@ static bool is_outside(const struct process_table *t, uint32_t pid)
 	return pid && t->context.selected && !t->context.selected(t->context.context, pid);
 }
 
-/* Where programs are short-lived, snprintf() would take a fortieth of the recorder's CPU time. */
+/*
+ * Copy a name. snprintf() would take a fortieth of the recorder's CPU time where programs are
+ * short-lived.
+ */
 static void copy_comm(char to[COMM_SIZE], const char *comm)
 {
 	size_t length = strnlen(comm, COMM_SIZE - 1);
@@ -332,7 +341,9 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 	return put_thread(t->context.sink, &r, err);
 }
 
-/* End the thread's current name; its next sample starts another entity. */
+/*
+ * End the thread's current name; the thread gets another entity when it is next seen in a sample.
+ */
 static int end_thread_name(struct process_table *t, struct thread_entry *thread, uint64_t time,
 			   struct error *err)
 {
@@ -349,7 +360,10 @@ static int end_thread_name(struct process_table *t, struct thread_entry *thread,
 	return ret;
 }
 
-/* End the process's current program. */
+/*
+ * End the program that the process runs; the process gets another entity when it is next seen in a
+ * sample.
+ */
 static int end_program(struct process_table *t, struct process_entry *p, uint64_t time,
 		       struct error *err)
 {
@@ -394,8 +408,8 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
 
 /*
  * Return whether the BPF programs already have the child's mappings because they copied those of
- * its parent. Sending them again would also be wrong: if the child has executed another program by
- * then, that program would get the mappings of the one before.
+ * its parent. Sending the mappings again would also be wrong: if the child has executed another
+ * program by then, the walkers would use the old program's mappings for the new program.
  */
 static bool is_told(const struct process_entry *parent, uint64_t forked)
 {
@@ -451,8 +465,8 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 }
 
 /*
- * Once the table of a file is this old, its other facts are known too, above all whether it has an
- * interpreter.
+ * Age (ns) from which a file's table is old enough for all other facts of the file to be known too,
+ * above all whether the file has an interpreter.
  */
 #define CALM_AGE (2 * NSEC_PER_SEC)
 
@@ -463,8 +477,8 @@ static bool is_calm_mapping(const struct object *o, uint64_t now)
 }
 
 /*
- * If all files of a program were known, its next start is no reason for the recorder to wake up
- * early.
+ * Report the program of an ended process (context.calm) if all its files were known: its next start
+ * is no reason for the recorder to wake up early.
  */
 static void note_calm(const struct process_table *t, const struct process_entry *p, uint64_t now)
 {
@@ -497,7 +511,7 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 		if (thread->id && p && p->id)
 			ret = process_put_thread(t, thread, p->id, err);
 	}
-	/* Other threads may outlive the main one: the last to exit ends the process. */
+	/* Other threads may outlive the main one: the exit of the last thread ends the process. */
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
 		note_calm(t, p, time);
@@ -565,7 +579,7 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 	if (!p || !thread)
 		return error_errno(err, -ENOMEM, "process table");
 	process_join(t, thread, p);
-	/* The thread's old name belongs to the old program: end the name first. */
+	/* The thread's old name belongs to the old program: end that name first. */
 	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
 		ret = end_thread_name(t, thread, time, err);
 	if (!ret && l->exec)
@@ -604,7 +618,9 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 	return space_map(&p->space, &s);
 }
 
-/* Return the birth if it is precise enough to be compared with that in /proc, else 0. */
+/*
+ * Return the birth of a process if it is precise enough to be compared with that in /proc, else 0.
+ */
 static uint64_t known_birth(const struct process_entry *p)
 {
 	return p->birth >= BIRTH_SCANNED ? p->born : 0;
@@ -665,8 +681,8 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 
 	if (p && p->born && !p->ended && !process_same_birth(p->born, s->born)) {
 		/*
-		 * Its exit and the next fork were lost. Ignore errors: a sink that fails will fail
-		 * again.
+		 * The exit of the old process and the fork of this one were lost. Ignore errors: a
+		 * sink that fails will fail again.
 		 */
 		(void)process_replace(t, s->pid, s->born, NULL);
 		p = NULL;
@@ -699,7 +715,8 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
 	if (thread->comm[0] || !s->comm[0])
 		return 0;
-	name_thread(t, thread, s->comm); /* it was seen in a sample before its name was known */
+	/* the thread was seen in a sample before its name was known */
+	name_thread(t, thread, s->comm);
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 

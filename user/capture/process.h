@@ -32,27 +32,31 @@ struct process_entry {
 	uint64_t born; /* ns; birth is its precision */
 	enum birth birth;
 	uint64_t id; /* process.id of the current program; 0 until first seen in a sample */
-	uint64_t start; /* when that program began, ns */
+	uint64_t start; /* time at which that program began, ns */
 	uint64_t ended; /* exit time, ns; the entry is kept for a while for late samples */
 	char comm[COMM_SIZE];
 	char *exe; /* NULL until known */
 	uint64_t cgroup; /* id; 0 until a sample reports it */
-	uint32_t threads; /* known to be alive */
+	uint32_t threads; /* number of threads that are known to be alive */
 	bool executed; /* an exec was recorded */
 	bool kernel; /* kernel thread */
-	bool changed; /* the entity must be emitted again */
+	bool changed; /* the entity has changed and must be emitted again */
 	bool comm_selected;
 	bool outside; /* not selected: its mappings are not followed */
 	bool scanned; /* a scan of its mappings was requested */
 	bool scanning; /* that scan is still running: mappings may be missing */
 	bool untold; /* its mappings or its end must still be sent to the walkers */
-	uint64_t told, told_at; /* version that the walkers have; when they got it, ns; 0: none */
-	/* version of the space for which unmapped addresses are known not to be code */
+	/* version of the space that the walkers have; time (ns) at which they got it; 0: none */
+	uint64_t told, told_at;
+	/* version of the space that is known to be complete: unmapped addresses are not code */
 	uint64_t settled;
 	struct space *space;
-	struct object *program; /* the file of exe while it is mapped; NULL: not known */
-	struct object *jit; /* its generated code; NULL until a frame is in it */
-	/* its memory, with the names of Python code; NULL until a Python frame is seen */
+	struct object *program; /* the object of exe while exe is mapped; NULL: not known */
+	struct object *jit; /* the generated code of the process; NULL until a frame is in it */
+	/*
+	 * the memory of the process, with the names of Python code; NULL until a Python frame is
+	 * seen
+	 */
 	struct object *python;
 	UT_hash_handle hh;
 };
@@ -61,11 +65,11 @@ struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
 	uint64_t id; /* thread.id under its current name; 0 until first seen in a sample */
-	uint64_t process; /* process.id to which this id belongs */
-	/* lane.id, the same under all its names; 0: none yet, or no lanes are wanted */
+	uint64_t process; /* process.id of the process entity to which this thread entity belongs */
+	/* lane.id, the same under all names of the thread; 0: none yet, or no lanes are wanted */
 	uint64_t lane;
 	uint64_t seen; /* epoch of the schedule in which a record last gave the thread's state */
-	uint64_t start; /* when it got its current name, ns */
+	uint64_t start; /* time at which the thread got its current name, ns */
 	uint64_t ended;
 	char comm[COMM_SIZE];
 	bool comm_selected;
@@ -83,7 +87,7 @@ struct process_context {
 	const char *comm_glob; /* selects names; NULL: all */
 	/* returns whether a process with an unknown parent may be sampled; NULL: all may */
 	bool (*selected)(void *context, uint32_t pid);
-	/* called once for each program file, when a program ended whose files were all known */
+	/* called once for each program file, when a process ends whose files were all known */
 	void (*calm)(void *context, const struct object *program);
 	/* returns the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
@@ -123,22 +127,24 @@ struct sampled_task {
 };
 
 /*
- * Find or add the process and thread of a sample, and emit them if they are new. unknown: a scan of
- * the process is needed, because the table did not know it or its mappings; mappings may be missing
- * until process_table_scan_over().
+ * Find or add the process and thread of a sample, and emit them if they are new. *unknown: a scan
+ * of the process is needed, because the table did not know the process or its mappings; mappings
+ * may be missing until process_table_scan_over().
  */
 int process_table_meet(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err);
 
 /*
- * The same for a thread of which only the tid is known; time: ns. unknown: a scan of the tid is
- * needed, because the table did not know it.
+ * Like process_table_meet(), for a thread of which only the tid is known; time: ns. *unknown: a
+ * scan of the tid is needed, because the table did not know it.
  */
 int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 			 struct process_entry **process, struct thread_entry **thread,
 			 bool *unknown, struct error *err);
-/* Return a number that changes whenever a thread may have got another id. */
+/*
+ * Return a number that changes whenever the thread entity or process of some tid may have changed.
+ */
 uint64_t process_table_generation(const struct process_table *t);
 
 /*
@@ -151,14 +157,17 @@ typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_p
 int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);
 
 /*
- * process_table_untold(): send the mappings of a process to the walkers again, which did not have
- * the current ones. process_table_settled(): the walkers have all mappings that user space knows,
- * so an unmapped address is not code.
+ * process_table_untold(): have the mappings of a process sent to the walkers again, because they
+ * did not have the current ones. process_table_settled(): record that the walkers have all mappings
+ * that user space knows, so that an unmapped address is not code.
  */
 void process_table_untold(struct process_table *t, struct process_entry *p);
 void process_table_settled(struct process_table *t, struct process_entry *p);
 
-/* An object has changed in a way that concerns the walkers of all processes that map it. */
+/*
+ * Have the mappings of all processes that map an object sent to the walkers again, because the
+ * object has changed in a way that concerns the walkers.
+ */
 void process_table_remapped(struct process_table *t, const struct object *o);
 
 /*

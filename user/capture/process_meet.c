@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Processes and threads become entities when they are first seen in a sample or switch. */
+/* Makes processes and threads entities when they are first seen in a sample or switch. */
 #include "capture/process_private.h"
 
 #include <errno.h>
 
 /*
- * The record of the process's fork, or of its parent's, was lost: one scan must find its mappings.
+ * Return whether a process must be scanned once to find its mappings, because the record of its
+ * fork, or of its parent's, was lost.
  */
 static bool lacks_scan(const struct process_entry *p)
 {
@@ -13,8 +14,8 @@ static bool lacks_scan(const struct process_entry *p)
 }
 
 /*
- * Return the entry of a sample's process. A birth that does not match means that a fork record was
- * lost.
+ * Return the entry of a sample's process. If the birth does not match that of the entry, a fork
+ * record was lost, and the pid belongs to a new process.
  */
 static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
 					bool *unknown)
@@ -50,7 +51,10 @@ static int put_met_process(struct process_table *t, struct process_entry *p, str
 static int meet_process(struct process_table *t, struct process_entry *p,
 			const struct sampled_task *s, struct error *err)
 {
-	/* Threads may be in other cgroups than their process. */
+	/*
+	 * Use the cgroup of the main thread, since other threads may be in other cgroups than their
+	 * process.
+	 */
 	if (p->cgroup != s->cgroup && (!p->cgroup || s->pid == s->tid)) {
 		p->cgroup = s->cgroup;
 		p->changed = true;
@@ -133,7 +137,7 @@ int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 	int ret;
 
 	*unknown = !p;
-	if (!p) /* take it for the main thread of a process, until a scan corrects that */
+	if (!p) /* treat the tid as the main thread of a process, until a scan corrects that */
 		p = process_find(t, tid);
 	if (!p)
 		p = process_add(t, tid, time);

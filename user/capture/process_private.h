@@ -27,12 +27,12 @@ struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, u
 					uint64_t start, const char *comm);
 
 /*
- * Make the thread belong to the process, whatever was known of it: a record of its exit or start
+ * Move a thread to a process, whatever the table knew of the thread: a record of its exit or start
  * was lost.
  */
 void process_join(const struct process_table *t, struct thread_entry *thread,
 		  struct process_entry *p);
-/* A pid is used again: end and free its old process, if any. time: ns. */
+/* End and free the old process of a pid that is used again, if there is one. time: ns. */
 int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct error *err);
 
 /* Emit an entity, which must have an id. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parsing of /proc texts. Layouts: proc(5) and fs/proc/array.c, task_mmu.c of Linux. */
+/* Parses the texts of /proc. Layouts: proc(5) and fs/proc/array.c, task_mmu.c of Linux. */
 #include "capture/procfs.h"
 
 #include <dirent.h>
@@ -122,7 +122,7 @@ static void unescape_newlines(char *text)
 	*to = '\0';
 }
 
-/* Read a number and the byte after it. */
+/* Read a number and the byte after it, which must be behind. */
 static bool take_number(char **at, int base, char behind, uint64_t *ret)
 {
 	char *end;
@@ -329,8 +329,8 @@ static void fill(struct procfs_lines *l)
 }
 
 /*
- * Take the rest of the buffer up to newline: a line, the beginning of one, or NULL for the rest of
- * a cut one.
+ * Take the bytes of the buffer up to newline (NULL: all of them), and return them: a line, the
+ * beginning of a line that is cut, or NULL if they only belong to a line that was cut before.
  */
 static char *take_line(struct procfs_lines *l, char *newline)
 {

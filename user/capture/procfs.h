@@ -66,21 +66,21 @@ int procfs_stat_of(int dir, struct procfs_stat *ret);
 int procfs_status_of(int dir, struct procfs_status *ret);
 
 /*
- * Open /proc/PID of the process born at that time (ns; 0: any), or return -ESRCH. The descriptor
- * belongs to the process, not to the pid: once the process is gone nothing can be opened through
- * it, even if the pid is reused.
+ * Open /proc/PID of the process that was born at that time (ns; 0: any), or return -ESRCH. The
+ * descriptor refers to the process, not to the pid: once the process is gone, nothing can be opened
+ * through it, even if the pid is reused.
  */
 int procfs_open_main(uint32_t pid, uint64_t born);
 /*
- * Return the directory of a living thread if the main thread has exited, since it then has neither
- * mappings nor a root; else return process. Takes process, and closes it unless it is the result;
- * -ESRCH on failure.
+ * Return the directory of a living thread if the main thread has exited, since the main thread then
+ * has neither mappings nor a root; else return process. Takes ownership of process, and closes it
+ * unless it is the result; -ESRCH on failure.
  */
 int procfs_living(int process, const struct procfs_stat *stat);
 /* Call procfs_open_main() and procfs_living(). */
 int procfs_open(uint32_t pid, uint64_t born);
 
-/* Lines of a file of any length; lines beyond PROCFS_LINE_MAX are cut. */
+/* Reads a file line by line; lines may have any length, those beyond PROCFS_LINE_MAX are cut. */
 struct procfs_lines {
 	int fd;
 	bool ended, cut; /* cut: the rest of a cut line must be skipped */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The BPF programs: configure, load, attach and drain. */
+/* Configures, loads and attaches the BPF programs, and drains their rings. */
 #include "capture/program.h"
 
 #include <bpf/bpf.h>
@@ -23,7 +23,7 @@
 
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
-/* Records and bytes taken from one ring before the others have their turn. */
+/* Maximum records and bytes taken from one ring before the other rings have their turn. */
 #define BATCH 8192
 #define BATCH_BYTES (4U << 20)
 
@@ -41,7 +41,7 @@ SAME_END(PYTHON);
 SAME_END(CODE_32_BIT);
 
 /*
- * Upper bound, ns, of the time from the mapping of a new program to the record of its exec. No
+ * Upper bound (ns) of the time from the mapping of a new program to the record of its exec. No
  * interpreter starts and executes another program in this time.
  */
 #define EXEC_TAKES (2 * NSEC_PER_MSEC)
@@ -74,7 +74,10 @@ struct program {
 	bool more, urgent; /* results of the last drain */
 };
 
-/* libbpf prints to stderr by default; its messages about a failure are those of the verifier. */
+/*
+ * Print callback of libbpf, which prints to stderr by default. Its messages about a failure are
+ * those of the verifier.
+ */
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
@@ -178,7 +181,10 @@ static uint64_t ring_size(uint64_t bytes)
 	return size;
 }
 
-/* bpf_loop() came with Linux 5.17, and was backported to some older kernels. */
+/*
+ * Return whether the kernel has bpf_loop(), which came with Linux 5.17 and was backported to some
+ * older kernels.
+ */
 static bool has_loops(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
@@ -309,8 +315,8 @@ static int chain(struct program *p, struct error *err)
 }
 
 /*
- * Explain why the kernel refused a program; errors other than a missing need use the kernel's
- * message.
+ * Set an error for a load that the kernel refused; if no missing need explains it, the error has
+ * the kernel's message.
  */
 static int explain_load(int ret, struct error *err)
 {
@@ -329,7 +335,9 @@ static int open_skeleton(struct program *p, struct error *err)
 	p->skeleton = sample_bpf__open();
 	if (p->skeleton)
 		return 0;
-	/* libbpf has error numbers of its own for failures without an errno. */
+	/*
+	 * Use -ENOEXEC for libbpf's own error numbers, which stand for failures without an errno.
+	 */
 	return error_errno(err, errno < __LIBBPF_ERRNO__START ? -errno : -ENOEXEC, "BPF programs");
 }
 
@@ -339,7 +347,10 @@ static int load_skeleton(struct program *p, struct error *err)
 
 	if (result)
 		return explain_load(result, err);
-	/* libbpf takes any failure of its mmap test for a kernel without mappable maps. */
+	/*
+	 * If libbpf's test of mmap fails for any reason, libbpf assumes a kernel without mappable
+	 * maps, and bss is NULL.
+	 */
 	if (!p->skeleton->bss)
 		return error_errno(err, -ENOMEM, "memory shared with the kernel");
 	return p->by_tail_calls ? chain(p, err) : 0;
@@ -396,7 +407,7 @@ void program_free(struct program *p)
 
 int program_attach(struct program *p, struct error *err)
 {
-	/* Attaches all loaded programs; the perf_event program has no attach point of its own. */
+	/* Attach all loaded programs; the perf_event program has no attach point of its own. */
 	int ret = sample_bpf__attach(p->skeleton);
 
 	return ret ? need_failed(err, ret, NEED_COUNT, "attaching to the kernel's tracepoints") : 0;
@@ -476,7 +487,8 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 	if (p->no_python)
 		return 0;
 	if (bpf_map_lookup_elem(fd, &pid, &known))
-		return -errno; /* an entry for a process that is gone would never be removed */
+		/* do not add an entry for a process that is gone: nothing would remove it */
+		return -errno;
 	if (known.executed > time + EXEC_TAKES)
 		return -EAGAIN;
 	known.python = *python;

@@ -13,7 +13,8 @@
 #include "capture/order.h"
 
 struct program_options {
-	bool sample; /* false: only the hooks that follow a selection */
+	/* also load the sampling program; false: only the hooks that follow a selection */
+	bool sample;
 	bool kernel_stack, user_stack, idle;
 	bool clocked; /* the event is a clock: count the samples due while idle */
 	bool select_pids, select_tids;
@@ -24,8 +25,9 @@ struct program_options {
 	const char *cgroup_subsys; /* v1 controller of the cgroup in samples; NULL: unified */
 	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
 	bool save_all; /* send registers and stack with every sample that has a user stack */
-	bool stop_sampled; /* SIGSTOP to every thread whose walk is finished in the kernel */
-	bool tail_calls; /* walk as before Linux 5.17, even if not necessary */
+	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
+	bool stop_sampled;
+	bool tail_calls; /* walk by tail calls, as before Linux 5.17, even if bpf_loop() exists */
 	bool no_python; /* hide interpreters from the walkers */
 };
 
@@ -51,8 +53,8 @@ int program_select_pid(struct program *p, uint32_t pid);
 bool program_selects_pid(const struct program *p, uint32_t pid);
 int program_select_tid(struct program *p, uint32_t tid);
 /*
- * Return the selection of threads, and the map of selected processes or threads; other programs
- * share them.
+ * Return the selection of threads, and the descriptor of the map of selected processes or threads,
+ * which other BPF programs share.
  */
 const struct wire_selection *program_selection(const struct program *p);
 int program_selected_fd(const struct program *p, bool threads);
@@ -76,7 +78,10 @@ unsigned int program_cpus(const struct program *p);
 int program_drain(struct program *p, uint64_t now);
 /* Return whether a ring of the order belongs to this program. */
 bool program_owns(const struct program *p, int ring);
-/* Sample rings, and their descriptors, which poll readable when a ring fills up. */
+/*
+ * Return the number of sample rings; program_ring_fd() returns the descriptor of one, which polls
+ * readable when the ring fills up.
+ */
 size_t program_ring_count(const struct program *p);
 /* Return the bytes of all rings as mapped: each ring twice in a row, so that no record is split. */
 uint64_t program_ring_bytes(const struct program *p);
@@ -85,8 +90,8 @@ int program_ring_fd(const struct program *p, size_t ring);
 bool program_has_more(const struct program *p);
 
 /*
- * The tables for the walkers (bpf/unwind/world.h), shared with the kernel: UNWIND_SLOTS_MAX slots,
- * UNWIND_RULES_MAX rules.
+ * Return the tables for the walkers (bpf/unwind/world.h), shared with the kernel: UNWIND_SLOTS_MAX
+ * slots, UNWIND_RULES_MAX rules.
  */
 struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
@@ -100,7 +105,7 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 			uint64_t time);
 /*
  * Set the interpreter that a process mapped at time (ns), before its mappings are set. Return 0;
- * -ENOENT: the walkers do not know the process; -EAGAIN as above.
+ * -ENOENT: the walkers do not know the process; -EAGAIN as for program_set_process().
  */
 int program_set_python(struct program *p, uint32_t pid, const struct python_process *python,
 		       uint64_t time);
@@ -111,24 +116,25 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
  * Set a callback for samples with Python code that the BPF programs had not seen before. It is
- * called when such a sample is drained, before it is in order, since the names of the code may soon
- * be gone.
+ * called when such a sample is drained, before the sample is in order, since the names of the code
+ * may soon be gone.
  */
 typedef void (*program_foresight)(void *context, const struct wire_sample *s, uint32_t size);
 void program_foresee(struct program *p, program_foresight foresee, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /*
  * Return whether the last drain took stacks that the walkers could not finish, or new Python code.
- * The data that these lack may exist for a short time only.
+ * The data that such samples need may exist for a short time only.
  */
 bool program_saw_urgent(const struct program *p);
 /*
- * Set how long the caller is going to sleep. A sample that lacks data, or a program that starts,
- * wakes the caller once, through the first sample ring; the BPF programs then take it to be awake.
- * In a brief sleep, samples that lack only their process's mappings do not wake it.
+ * Announce how long the caller is going to sleep. A sample that lacks data, or a program that
+ * starts, wakes the caller once, through the first sample ring; after that, the BPF programs assume
+ * that the caller is awake. In a brief sleep, samples that lack only their process's mappings do
+ * not wake it.
  */
 void program_wants_waking(struct program *p, enum wire_sleep sleep);
-/* Starts of programs from this file no longer wake the caller, as far as the map has room. */
+/* Have starts of programs from a file no longer wake the caller, as far as the map has room. */
 void program_calm(struct program *p, const struct wire_file *file);
 
 /* Return how many children could not be selected so far. */

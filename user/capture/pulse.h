@@ -22,7 +22,7 @@ struct event_reading {
 	uint64_t enabled; /* ns */
 };
 
-/* State at the last check; zeroed when the event is opened. */
+/* Enabled time and time of day of the last check, ns; zeroed when the event is opened. */
 struct pulse {
 	uint64_t enabled, time;
 };
@@ -38,8 +38,8 @@ static inline struct event_reading event_read(int fd)
 }
 
 /*
- * Return whether the event has stopped. now: ns of CLOCK_BOOTTIME. An event runs if it was enabled
- * for half the elapsed time, since the clocks differ a little.
+ * Return whether the event has stopped. now: ns of CLOCK_BOOTTIME. An event counts as running if it
+ * was enabled for half the time since the last check, since the clocks differ a little.
  */
 static inline bool pulse_stopped(struct pulse *p, int fd, uint64_t now)
 {

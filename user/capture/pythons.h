@@ -10,7 +10,7 @@
 #include "symbolizers/python_file.h"
 
 /*
- * The layouts that the walkers know: all interpreters of one version share a layout. Start with
+ * The layouts that the walkers know; all interpreters of one version share a layout. Start with
  * zeroed memory.
  */
 struct pythons {
@@ -35,7 +35,10 @@ struct python_process pythons_at(const struct object *o, uint64_t start, uint64_
  * frames. Of several interpreters, the first mapped one is used.
  */
 struct python_process pythons_of(const struct space *s);
-/* Return the file facts of the same interpreter; NULL: none. */
+/*
+ * Return the facts of the file of the interpreter that pythons_of() describes; NULL if there is
+ * none.
+ */
 const struct python_file *pythons_file_of(const struct space *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Perf events that sample, one per CPU: opens, accounts and closes them. */
+/* Opens, accounts and closes the perf events that sample, one per CPU. */
 #include "capture/sampler.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ struct clock_event {
 	int fd; /* -1: not open */
 	uint64_t due; /* due samples of finished intervals */
 	uint64_t intervals;
-	uint64_t busy_before, idle_before; /* values of the account when this interval began */
+	/* the account's busy periods and idle time when the current interval began */
+	uint64_t busy_before, idle_before;
 };
 
 struct sampler {
@@ -42,14 +43,14 @@ static const struct sampled_event known_events[] = {
 };
 
 /*
- * Nominal cycles per second, which turn a requested frequency of the counter into a fixed period:
- * every sample has the same weight, and the real rate follows the CPU's clock.
+ * Nominal cycles per second. They turn a requested frequency of the cycle counter into a fixed
+ * period: every sample has the same weight, and the real rate follows the CPU's clock.
  */
 #define NOMINAL_CYCLES 4000000000ULL
 
 #define EVENT_COUNT (sizeof(known_events) / sizeof(known_events[0]))
 
-/* The kernel's own limit for any event, Hz. */
+/* Return the kernel's own limit for the rate of any event, Hz. */
 static uint64_t highest_rate(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
@@ -180,15 +181,15 @@ int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct e
 	return ret ? explain_open(e, 0, ret, err) : 0;
 }
 
-/* Return how many periods ended while the CPU was not idle, whatever their outcome. */
+/* Return how many periods ended while the CPU was not idle, whatever became of their samples. */
 static uint64_t busy_periods(const struct wire_account *a)
 {
 	return a->runs + a->stolen + a->delayed + a->skipped;
 }
 
 /*
- * The grid of the clock begins when the event is enabled; the first sample corrects it
- * (bpf/account.h).
+ * Prepare the account of an interval in which the event runs. The periods of the clock are counted
+ * from the time when the event is enabled; the first sample corrects this (bpf/account.h).
  */
 static void begin_account(const struct sampler *s, struct clock_event *e, unsigned int cpu)
 {
@@ -230,9 +231,10 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 }
 
 /*
- * The kernel stops a clock that fired for long without a scheduler tick, as on an idle CPU, until
- * the next tick, since it takes the clock for one that fires too often. The event's count stands
- * still meanwhile, but its enabled time does not, so the latter is used for clocks.
+ * Return how many samples were due, from the enabled time for clocks and from the count for
+ * counters. The kernel stops a clock that fired for long without a scheduler tick, as on an idle
+ * CPU, until the next tick, since it takes the clock for one that fires too often. The clock's
+ * count stands still meanwhile, but its enabled time does not.
  */
 static uint64_t due_of(const struct sampler *s, int fd)
 {

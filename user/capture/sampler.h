@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampling clocks: one perf event per CPU that runs the sampling program. Also computes how
- * many samples were due: for a clock its enabled time over its period, for a counter its count over
- * its period.
+ * The sampling events ("clocks"): one perf event per CPU that runs the sampling program. Also
+ * computes how many samples were due: for a clock its enabled time divided by its period, for a
+ * counter its count divided by its period.
  */
 #ifndef SKEIN_CAPTURE_SAMPLER_H
 #define SKEIN_CAPTURE_SAMPLER_H
@@ -31,7 +31,10 @@ int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t fre
 
 struct sampler;
 
-/* Check whether an event can be opened on any of the CPUs. Return 0 or the error. */
+/*
+ * Check whether an event can be opened on any of the CPUs. Return 0 or the negative errno of the
+ * failure.
+ */
 int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err);
 
 int sampler_new(struct sampler **ret, const struct sampled_event *event, struct program *program,
@@ -57,8 +60,9 @@ struct cpu_account {
 };
 
 /*
- * Exact after sampler_stop(), slightly out of date before. Interrupts the CPU of a running event to
- * read its time, so do not call this in every round of the loop.
+ * Fill *ret with the account of a CPU, which is exact after sampler_stop() and slightly out of date
+ * before. This interrupts the CPU of a running event to read its time, so do not call it in every
+ * round of the loop.
  */
 void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
 

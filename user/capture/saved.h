@@ -59,20 +59,20 @@ extern const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1];
 struct ended_stack {
 	const char *program;
 	const struct space *space; /* world->mappings is the view of this space */
-	struct unfinished begin;   /* without frames */
+	struct unfinished begin;   /* the state in which the walk began, without frames */
 	const uint64_t *frames; /* the frames found by the walk, in the kernel or in user space */
 	uint32_t count;
 	enum stack_end end;
 };
 
 /*
- * Write a stack. again: the result of finish_stack() for it; world->read: a bit for each word that
- * finish_stack() read. Return 0 or -ENOMEM.
+ * Write a stack. again: the result of finish_stack() for this stack; world->read: a bit for each
+ * word that finish_stack() read. Return 0 or -ENOMEM.
  */
 int saved_write(FILE *out, const struct finish_world *world, const struct ended_stack *e,
 		const struct finished *again);
 
-/* A file that was read: a world for finish_stack(), and the expected result. */
+/* A saved stack that was read from a file: a world for finish_stack(), and the expected result. */
 struct saved_stack {
 	char program[SAVED_NAME_MAX];
 	struct finish_world world;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a saved stack into a world of its own. Rows and rules are not validated, since tests look
- * for walkers that bad rows can lead astray.
+ * Reads a saved stack into a finish_world of its own. Rows and rules are not validated, since tests
+ * look for walkers that fail on bad rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,10 @@
 #include "base/vector.h"
 #include "capture/saved.h"
 
-/* Place 0 means "none"; mappings must be aligned to this. */
+/*
+ * Place of the first allocation. Place 0 means "none", and mappings must be aligned to this number
+ * of words.
+ */
 #define FIRST_PLACE UNWIND_MAPPING_WORDS
 
 struct row {
@@ -22,8 +25,8 @@ struct row {
 
 struct reading {
 	struct saved_stack *to;
-	char *at;      /* the rest of the line */
-	uint32_t used; /* words of the chunk in use */
+	char *at;      /* the part of the line that is not parsed yet */
+	uint32_t used; /* number of words of the chunk in use */
 	uint32_t rules;
 	uint32_t table; /* table of the following rows; UINT32_MAX: none */
 	VECTOR(struct unwind_mapping) mappings;
@@ -74,7 +77,7 @@ static int take_choice(struct reading *r, const char *const *words, size_t count
 	return -EBADMSG;
 }
 
-/* Take words of the chunk, aligned. Return their place, or 0 if there is no room. */
+/* Allocate words of the chunk, aligned. Return their place, or 0 if there is no room. */
 static uint32_t take_room(struct reading *r, uint64_t words, uint32_t alignment)
 {
 	uint32_t place = (r->used + alignment - 1) / alignment * alignment;
@@ -233,7 +236,7 @@ static int read_table(struct reading *r)
 		ret = take_choice(r, saved_state_words, UNWIND_TABLE_GENERATED + 1, &state);
 	if (ret)
 		return ret;
-	/* A table that comes twice would have rows in two places. */
+	/* A table that occurs twice would have rows in two places. */
 	if (r->to->slots[table].page_count)
 		return -EBADMSG;
 	r->table = (uint32_t)table;

@@ -23,7 +23,7 @@ const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1] = {SAVED_STATES(
 #define COUNT_ONE(N, text) +1
 _Static_assert(SAVED_KINDS(COUNT_ONE) == UNWIND_KIND_COUNT, "a word for every kind of rule");
 
-/* A row of a table that the walk used, or a neighbour of one. */
+/* A row of a table that the walk used, or the row before or after such a row. */
 struct met_row {
 	uint32_t table;
 	uint64_t offset; /* file offset */
@@ -73,7 +73,10 @@ static int64_t mapping_of(const struct writing *w, uint64_t address)
 	return before && address < w->mappings[before - 1].end ? (int64_t)before - 1 : -1;
 }
 
-/* Return the address that the walker looked up for a frame: within the call, unless exact. */
+/*
+ * Return the address that the walker looked up for a frame: an address within the call, or the
+ * exact one in the innermost frame.
+ */
 static uint64_t looked_up(const struct writing *w, uint32_t frame)
 {
 	uint64_t word = w->again->frames[frame];
@@ -122,7 +125,7 @@ static uint64_t as_it_is(const struct writing *w, uint64_t value)
 	return value;
 }
 
-/* Leave out possible secrets, unless the walk then has another result. */
+/* Remove possible secrets from the words and registers, unless the walk then has another result. */
 static int leave_out(struct writing *w)
 {
 	struct finish_world world = *w->world;
@@ -161,7 +164,7 @@ static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
 	return (int64_t)before - 1;
 }
 
-/* Add the row that applies at an address, the one before and the one after it. */
+/* Add the row of a table that applies at an address, the row before it and the row after it. */
 static int meet_rows(struct writing *w, const struct unwind_mapping *m, uint64_t pc)
 {
 	uint64_t offset = pc - m->start + m->offset;
@@ -195,8 +198,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Collect the mappings and rows that the walk used, and the mappings on both sides of an address at
- * which it got lost.
+ * Collect the mappings and rows that the walk used. If the walk ended at an address without a
+ * mapping, add the mappings on both sides of that address.
  */
 static int meet(struct writing *w)
 {
@@ -296,7 +299,7 @@ static void write_table(const struct writing *w, uint32_t table)
 	}
 }
 
-/* Write the mappings, then the table of each, once. */
+/* Write the mappings, and the table of each mapping's file once. */
 static void write_mappings(const struct writing *w)
 {
 	uint32_t count = w->met ? w->world->mapping_count : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chooses the stacks to keep, by how they ended and in which module. */
+/* Chooses the stacks to keep, by the way in which they ended and the module in which they ended. */
 #include "capture/saver.h"
 
 #include <ctype.h>
@@ -14,13 +14,16 @@
 #include "base/outfile.h"
 #include "base/vector.h"
 
-/* Bounds, so that one broken module leaves room for others, and all of them room on the disk. */
+/*
+ * Limits on kept stacks of one kind and on all files, so that one broken module leaves room for
+ * others, and all files together do not fill the disk.
+ */
 #define MOST_ALIKE 20
 #define MOST_FILES 1000
 /* Numbers tried for a file name; names taken by an earlier recording are skipped. */
 #define MOST_NAMES 1000000
 
-/* Stacks of one kind: the way in which they ended, and the module. */
+/* Stacks of one kind: those that ended in the same way and in the same module. */
 struct group {
 	enum stack_end end;
 	bool whole;
@@ -77,8 +80,8 @@ void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
 }
 
 /*
- * The module at fault is that of the last frame; complete stacks are grouped by that of the first
- * frame.
+ * Return the module by which a stack is grouped: that of the outermost frame, which is at fault if
+ * the stack is broken; for a complete stack, that of the innermost frame.
  */
 static uint64_t module_of(const struct ended_stack *e, bool whole)
 {
@@ -108,8 +111,8 @@ static struct group *group_of(struct saver *s, const struct ended_stack *e, bool
 }
 
 /*
- * Return whether a thread begins where the walk ended. A walk in the kernel may go beyond the
- * copied stack: its root is then unknown, and counts as good.
+ * Return whether a stack is complete: its walk ended where a thread begins. A walk by the BPF
+ * programs may go beyond the copied stack: its root is then unknown here, and counts as complete.
  */
 static bool is_whole(const struct saver *s, const struct ended_stack *e)
 {
@@ -180,7 +183,7 @@ int saver_see(struct saver *s, const struct finish_world *world, const struct en
 
 	memset(s->read, 0, sizeof(s->read));
 	watched.read = s->read;
-	/* Without a table, the stack cannot be walked again. */
+	/* If a table is missing, the stack cannot be walked again, and is not kept. */
 	if (!e->count || finish_stack(&s->again, &watched, &e->begin))
 		return 0;
 	whole = is_whole(s, e);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A CPU's slice is emitted when it ends, a wake-up when it happens. The record of a switch
- * determines the slice that ends, since it has both the thread that leaves and the one that comes.
+ * Turns records of switches and wake-ups into slices and edges. A CPU's slice is emitted when it
+ * ends, a wake-up when it happens. The record of a switch determines the slice that ends, since it
+ * has both the thread that leaves the CPU and the one that gets it.
  */
 #include "capture/schedule.h"
 
@@ -14,12 +15,14 @@
 #include "capture/switch_order.h"
 #include "capture/waits.h"
 
-/* A slice longer than this is emitted in parts. */
+/* Duration (ns) after which a slice is emitted in parts. */
 #define LONG_SLICE NSEC_PER_SEC
-/* Size of the cache of threads. */
+/* Number of entries in the cache of threads. */
 #define KNOWN (1U << 12)
 
-/* The thread of a tid, valid while the process table's generation is the same. */
+/*
+ * An entry of the cache of threads by tid, valid while the process table's generation is the same.
+ */
 struct known {
 	uint64_t generation; /* generation + 1; 0: free */
 	struct thread_entry *thread;
@@ -45,9 +48,10 @@ struct schedule {
 	struct switch_order *order;
 	unsigned int cpu_count;
 	struct cpu *cpus;
-	uint64_t mark; /* time of the last release, ns */
-	uint64_t other; /* time of the next record of other rings, ns */
-	uint64_t epoch; /* grows with every loss, which makes the known states of threads invalid */
+	uint64_t mark; /* time up to which records were released last, ns */
+	uint64_t other; /* time of the oldest record of other rings that is pending, ns */
+	/* number that grows with every loss, which makes the known states of threads invalid */
+	uint64_t epoch;
 	bool wish;
 	struct schedule_counts counts;
 	struct known known[KNOWN];
@@ -103,7 +107,10 @@ static int find_known(struct schedule *s, struct known *k, uint32_t tid, uint64_
 	return 0;
 }
 
-/* Find the thread of a tid at a time. Return 0 and *ret, which is valid until the next call. */
+/*
+ * Find the entry of a tid at a time, and record that the thread's state is known. *ret is valid
+ * until the next call. Return 0 or a negative errno.
+ */
 static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const struct known **ret,
 		     struct error *err)
 {
@@ -163,8 +170,8 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 }
 
 /*
- * Return the state of a CPU without a thread: offline from its last record on if it was found
- * offline.
+ * Return the state of a CPU without a thread: OFFLINE after its last record if the CPU was found
+ * offline, else IDLE.
  */
 static enum slice_state empty_state(struct cpu *c, uint64_t time)
 {
@@ -215,8 +222,8 @@ static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other,
 }
 
 /*
- * Emit the state of a thread from time on. since: start of the time in which its state is not
- * certain, ns; 0: none.
+ * Emit the state of a thread from time on. since: start of the time before, in which the thread's
+ * state is not certain, ns; 0: there is none.
  */
 static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
 		    enum wait_class wait, uint64_t since, struct error *err)
@@ -237,9 +244,10 @@ static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_
 }
 
 /*
- * A thread leaves that was not recorded as coming: the kernel did not report a switch. The CPU and
- * both threads were in an unknown state for a while: the previous thread left at some time, the
- * other one came at some time, and slept or waited before.
+ * Process a switch in which another thread leaves the CPU than the one that got it last: the kernel
+ * did not report a switch in between. The CPU and both threads were in an unknown state since the
+ * last record: the earlier thread left at some time, and the other thread got the CPU at some time,
+ * after it had slept or waited.
  */
 static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
@@ -287,8 +295,8 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
 	}
 	/*
-	 * Use the thread of the record where the running one is not known: at the beginning, and
-	 * where unselected threads are not recorded.
+	 * Use the leaving thread of the record if the running one is not known: at the start of the
+	 * recording, and where switches of unselected threads are not recorded.
 	 */
 	if (!c->certain || c->other || c->tid != previous)
 		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
@@ -347,7 +355,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-/* A migration without a wake-up: load balancing between CPUs. */
+/* Process a migration without a wake-up, which is load balancing between CPUs. */
 static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_t time,
 			struct error *err)
 {
@@ -379,7 +387,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 {
 	struct cpu *c = &s->cpus[cpu];
 	uint64_t begin = c->last > c->since ? c->last : c->since;
-	/* The next switch determines again which thread has the CPU. */
+	/* The next switch record shows again which thread has the CPU. */
 	uint64_t end = switch_order_next_switch(s->order, cpu);
 	struct slice hole = {
 		.time = rounded(begin),
@@ -416,7 +424,10 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 	return ret;
 }
 
-/* Stamps of one CPU never decrease unless the clock jumps; correct one that does. */
+/*
+ * Return a stamp that is not below the CPU's last one. Stamps of one CPU never decrease unless the
+ * clock jumps.
+ */
 static uint64_t forwards(struct schedule *s, struct cpu *c, uint64_t time)
 {
 	if (time >= c->last) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns the BPF programs' records of switches and wake-ups into slices and edges: one order of the
- * records of all CPUs, in step with the life of processes.
+ * Turns the BPF programs' records of switches and wake-ups into slices and edges: the records of
+ * all CPUs are processed in one order, together with the records of the life of processes.
  */
 #ifndef SKEIN_CAPTURE_SCHEDULE_H
 #define SKEIN_CAPTURE_SCHEDULE_H
@@ -14,8 +14,9 @@
 #include "capture/switches.h"
 
 /*
- * Stamps of slices and edges are rounded down to multiples of this, ns, which is less than the
- * duration of the hook that takes them (86 ns, docs/design.md). It halves the size of files.
+ * Stamps of slices and edges are rounded down to multiples of this many ns, which is less than the
+ * duration of the hook that takes the stamps (86 ns, docs/design.md). Rounding halves the size of
+ * files.
  */
 #define SCHEDULE_RESOLUTION 64
 
@@ -34,7 +35,7 @@ struct schedule_context {
 	uint64_t (*next)(void *context);
 	/* returns whether the thread is selected; NULL: all are */
 	bool (*wanted)(void *context, const struct process_entry *p, const struct thread_entry *t);
-	/* the table does not know the tid: a scan of it is needed */
+	/* called if the process table does not know a tid: the thread must be scanned */
 	void (*unknown)(void *context, uint32_t tid);
 	void *context;
 };
@@ -42,12 +43,12 @@ struct schedule_context {
 int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err);
 void schedule_free(struct schedule *s);
 
-/* Record a CPU from time on (ns); a CPU that is not online, as soon as it is. */
+/* Record a CPU from time on (ns); if the CPU is not online, as soon as it is. */
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
 			struct error *err);
 /*
- * The CPU was found offline at time, ns. It counts as offline from its last record before to its
- * next one.
+ * Report that a CPU was found offline at time, ns. It counts as offline from the last record before
+ * that time to its next record.
  */
 void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time);
 
@@ -57,18 +58,21 @@ int schedule_take(struct schedule *s);
 uint64_t schedule_mark(const struct schedule *s);
 /* Return whether any CPU had more records than one batch. */
 bool schedule_has_more(const struct schedule *s);
-/* Emit the records up to mark (ns), calling before() in between. */
+/*
+ * Emit the records up to mark (ns), in order, calling before() for the records of other rings in
+ * between.
+ */
 int schedule_release(struct schedule *s, uint64_t mark, struct error *err);
 
 /*
- * Process a thread found by a snapshot, at its place in the order: emit its state unless a record
- * has given it since the last loss.
+ * Process a thread that a snapshot has found, when its record is in order: emit its state unless a
+ * record has given the state since the last loss.
  */
 int schedule_found(struct schedule *s, const struct wire_task *task, struct error *err);
 /* Return whether records were lost since the last call, so that a snapshot is due. */
 bool schedule_take_wish(struct schedule *s);
 
-/* A thread has a new name from time on (ns): divide its slice. */
+/* Divide the slice of a thread that has a new name from time on (ns). */
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err);
 
 /* Emit the finished part of long slices, so that a killed recording has it. */

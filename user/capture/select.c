@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Selects processes with their children, and threads. */
+/* Selects processes with their children, and single threads. */
 #include "capture/select.h"
 
 #include <ctype.h>
@@ -22,7 +22,8 @@ struct kin {
 typedef VECTOR(struct kin) kin_list;
 
 /*
- * Return the process of a thread, 0 if there is none. /proc/TID exists, although it is not listed.
+ * Return the process of a thread, 0 if there is none. /proc/TID exists, although /proc does not
+ * list it.
  */
 static uint32_t process_of(uint32_t tid)
 {
@@ -63,8 +64,8 @@ int select_check(const struct capture_options *o, struct error *err)
 }
 
 /*
- * Return field 4 of /proc/PID/stat. The name before it may have any character, so search from its
- * end.
+ * Return the parent of a process, which is field 4 of /proc/PID/stat. The name, which is field 2,
+ * may have any character, so search from its end.
  */
 static uint32_t parent_of(uint32_t pid)
 {
@@ -144,7 +145,8 @@ static bool is_asked_for(const struct capture_options *o, uint32_t pid)
 }
 
 /*
- * Select the processes now in /proc; return how many were not selected before, or a negative errno.
+ * Select the processes that are in /proc now; return how many were not selected before, or a
+ * negative errno.
  */
 static int select_living(struct program *p, const struct capture_options *o)
 {
@@ -169,8 +171,8 @@ out:
 }
 
 /*
- * Children born after /proc was read, of parents that were not selected yet, are found by reading
- * it again until no process is new.
+ * Select the requested processes and their children. Children that were born after /proc was read,
+ * of parents that were not selected yet, are found by reading /proc again until no process is new.
  */
 static int select_pids(struct program *p, const struct capture_options *o, struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counts the files of each user, and the files that were refused. */
+/* Counts the files that the recorder looks at for each user, and the files that were refused. */
 #include "capture/shares.h"
 
 #include <inttypes.h>
@@ -13,16 +13,16 @@
 #include "capture/owners.h"
 
 /*
- * Files that may be opened at once. A desktop has mapped a thousand files when the recording
- * begins; most of their tables come from the cache.
+ * Maximum number of files of a user that may be opened at once. A desktop has mapped a thousand
+ * files when the recording begins; most of their tables come from the cache.
  */
 #define AT_ONCE 1024
 #define PER_SECOND 32
-/* Files that are remembered at a time, in use or not. */
+/* Maximum number of files of a user that are remembered at a time, in use or not. */
 #define FILES_MOST 4096
 #define USERS_MOST 400
 #define COUNTED_BITS (8u << 20)
-/* Ids of info rows: above those of describe.c, below those of interpreters. */
+/* First id of info rows about shares; above the ids of describe.c, below those of interpreters. */
 #define FIRST_INFO 500
 
 static const char *const reasons[REFUSAL_COUNT] = {
@@ -69,7 +69,10 @@ static void earn(struct share *share, uint64_t now)
 	if (!share->since || now < share->since) {
 		share->since = now;
 	} else if (earned) {
-		share->since += earned * (NSEC_PER_SEC / PER_SECOND); /* the rest counts on */
+		/*
+		 * advance only by the time of whole files, so that the remaining time counts later
+		 */
+		share->since += earned * (NSEC_PER_SEC / PER_SECOND);
 		share->left = share->left + earned < AT_ONCE ? share->left + earned : AT_ONCE;
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Side-band events: opens, drains and decodes them. Layouts: perf_event_open(2). */
+/* Opens, drains and decodes side-band events. Layouts: perf_event_open(2). */
 #include "capture/sideband.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "capture/needs.h"
 #include "capture/pulse.h"
 
-/* The end of every record, because of sample_id_all. */
+/* The end of every record; records have it because of sample_id_all. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -37,7 +37,7 @@ struct channel {
 };
 
 struct sideband {
-	VECTOR(struct channel) channels; /* by CPU; fd -1: none */
+	VECTOR(struct channel) channels; /* by CPU; fd -1: the CPU has no channel */
 	struct order *order;
 	uint64_t bytes; /* bytes of a ring, without its first page */
 	uint64_t lost, malformed;
@@ -85,8 +85,8 @@ void sideband_free(struct sideband *s)
 }
 
 /*
- * Mappings have device and inode instead of build-ids, since anybody who links a file chooses its
- * build-id.
+ * Open the event of a CPU. Mapping records identify files by device and inode instead of build-id,
+ * since anybody who links a file chooses its build-id.
  */
 static int open_event(const struct sideband *s, unsigned int cpu)
 {
@@ -124,7 +124,8 @@ static int grow_to(struct sideband *s, unsigned int cpu)
 }
 
 /*
- * -EPERM: other rings of this user have used up the memory that may be locked without CAP_IPC_LOCK.
+ * Set an error for a ring that could not be mapped. -EPERM: other rings of this user have used up
+ * the memory that may be locked without CAP_IPC_LOCK.
  */
 static int explain_ring(int ret, unsigned int cpu, struct error *err)
 {
@@ -157,7 +158,8 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	}
 	c->page = page;
 	c->pulse = (struct pulse){0};
-	if (c->ring >= 0) { /* earlier records may still wait under this number */
+	/* earlier records of the channel may still be pending under this number */
+	if (c->ring >= 0) {
 		order_reopen_ring(s->order, c->ring);
 		return 0;
 	}
@@ -227,7 +229,10 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 {
 	uint64_t time;
 
-	/* A record from the future would wait forever, and hold its ring's memory. */
+	/*
+	 * A record with a time in the future would stay pending for ever, and keep its ring's
+	 * memory in use.
+	 */
 	if (life_time(&time, h) < 0 || (time > now && time > boot_now())) {
 		s->malformed++;
 		return 0;
@@ -264,7 +269,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 		tail += h->size;
 	}
 	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
-	/* All records written before now have been read. */
+	/* All records that became visible before now have been read. */
 	order_passed(s->order, c->ring, now - ORDER_MARGIN);
 	return ret;
 }

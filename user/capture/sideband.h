@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The source for the life of processes: a dummy perf event per CPU that reports mappings, names,
- * forks, exits and kernel symbols.
+ * The source of records about the life of processes: a dummy perf event per CPU that reports
+ * mappings, names, forks, exits and kernel symbols.
  */
 #ifndef SKEIN_CAPTURE_SIDEBAND_H
 #define SKEIN_CAPTURE_SIDEBAND_H
@@ -20,14 +20,17 @@ struct sideband;
 int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err);
 void sideband_free(struct sideband *s);
 
-/* Open the event of a CPU. Return 0, also if it is open already; -ENODEV if the CPU is offline. */
+/*
+ * Open the event of a CPU. Return 0, also if the event is already open; -ENODEV if the CPU is
+ * offline.
+ */
 int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err);
 /*
- * Return whether the CPU went offline since the last call, even if only for a while: its event is
- * dead. now: ns of CLOCK_BOOTTIME.
+ * Return whether the CPU went offline since the last call, even if only for a while: its event has
+ * then stopped for good. now: ns of CLOCK_BOOTTIME.
  */
 bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now);
-/* The CPU went offline: read the rest of its ring and close it. */
+/* Read the records that are left in the ring of a CPU that went offline, and close its event. */
 void sideband_close_cpu(struct sideband *s, unsigned int cpu);
 
 /* Return the descriptor of a CPU's event for epoll, -1 if there is none. */
@@ -39,16 +42,16 @@ int sideband_drain(struct sideband *s, uint64_t now);
 bool sideband_is_quiet(const struct sideband *s);
 
 /*
- * Set a callback for mappings, called when they are drained, before they are in order. It gets the
- * decoded record, whose text is only valid during the call, and its time in ns.
+ * Set a callback for mapping records. It is called when they are drained, before they are in order.
+ * It gets the decoded record, whose text is only valid during the call, and its time in ns.
  */
 struct life;
 typedef void (*sideband_foresight)(void *context, const struct life *mapping, uint64_t time);
 void sideband_foresee(struct sideband *s, sideband_foresight foresee, void *context);
 
 /*
- * Return the number of records since the last call that the kernel could not deliver, or that were
- * malformed.
+ * Return the number of records since the last call that the kernel could not deliver;
+ * sideband_take_malformed() returns the number of malformed ones.
  */
 uint64_t sideband_take_lost(struct sideband *s);
 uint64_t sideband_take_malformed(struct sideband *s);
@@ -68,9 +71,9 @@ struct life {
 };
 
 /*
- * Return when a record was written, in ns of the event's clock. 0 or -EBADMSG. The time is at the
- * record's end, except in records of kernel symbols: for these, Linux adds the size of the trailer
- * again for each event that gets the record, and old ring contents follow it.
+ * Get the time when a record was written, in ns of the event's clock. Return 0 or -EBADMSG. The
+ * time is at the record's end, except in records of kernel symbols: for these, Linux adds the size
+ * of the trailer again for each event that gets the record, and old ring contents follow the time.
  */
 int life_time(uint64_t *ret, const struct perf_event_header *h);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Address spaces: a sorted array of mappings, copied when a shared one changes. */
+/*
+ * Keeps the mappings of an address space as a sorted array, which is copied when a shared space
+ * changes.
+ */
 #include "capture/space.h"
 
 #include <errno.h>
@@ -11,8 +14,9 @@
 #include "capture/clock.h"
 
 /*
- * Mappings of a space. Unmapping is not reported, so a process that maps code at ever new addresses
- * would fill the recorder's memory. Real processes have some thousands at most.
+ * Maximum number of mappings of a space. Unmapping is not reported, so a process that maps code at
+ * ever new addresses would fill the recorder's memory. Real processes have some thousands of
+ * mappings at most.
  */
 #define MOST_MAPPINGS (1 << 14)
 
@@ -42,7 +46,10 @@ static void forget_all(struct space *s)
 	s->mappings.count = 0;
 }
 
-/* Free the view; the arena delays its reuse until walks in it have ended. */
+/*
+ * Free the walkers' view of a space; the arena delays the reuse of its memory until walks in it
+ * have ended.
+ */
 static void hide(struct space *s, uint64_t now)
 {
 	s->all->shown -= s->view_count * sizeof(struct unwind_mapping);
@@ -114,7 +121,10 @@ static void remove_at(struct space *s, size_t i)
 		(s->mappings.count - i) * sizeof(s->mappings.items[0]));
 }
 
-/* Clear [start, end): cut mappings that reach into it, remove those inside it. */
+/*
+ * Remove all mappings in [start, end): cut mappings that reach into this range, remove those inside
+ * it.
+ */
 static void clear(struct space *s, uint64_t start, uint64_t end)
 {
 	size_t i = first_behind(s, start);
@@ -143,7 +153,10 @@ static void clear(struct space *s, uint64_t start, uint64_t end)
 	}
 }
 
-/* Ignore a repeated mapping: JITs often make the same pages writable and executable again. */
+/*
+ * Return whether a mapping is a repeated one, which is ignored: JITs often make the same pages
+ * writable and executable again.
+ */
 static bool is_mapped(const struct space *s, const struct space_mapping *m)
 {
 	const struct space_mapping *old = space_find(s, m->start);
@@ -191,8 +204,8 @@ static uint32_t table_of(const struct space_mapping *m)
 }
 
 /*
- * Count the user mappings. The vsyscall page is among the kernel's addresses, where walkers do not
- * go.
+ * Return the number of user mappings. The vsyscall page is among the kernel's addresses, where
+ * walkers do not go.
  */
 static uint32_t count_user(const struct space *s)
 {
@@ -220,8 +233,8 @@ static void write_view(const struct space *s, uint32_t place, uint32_t count)
 }
 
 /*
- * Take room for a view, at the cost of tables if necessary. Views take at most half of the arena,
- * since processes can make any number of mappings.
+ * Allocate room for a view, for which the arena may evict tables. Views take at most half of the
+ * arena, since processes can make any number of mappings.
  */
 static uint32_t take_room(struct spaces *all, uint32_t count, uint64_t now)
 {

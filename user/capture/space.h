@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address spaces: the executable mappings of a process. A process and the children it forks share a
- * space until one of them changes it. A version is never used for two different states of spaces,
- * so that results found for a stack stay valid wherever the version is the same.
+ * Address spaces hold the executable mappings of a process. A process and the children it forks
+ * share a space until one of them changes it. A version is never used for two different states of
+ * spaces, so that results found for a stack stay valid wherever the version is the same.
  */
 #ifndef SKEIN_CAPTURE_SPACE_H
 #define SKEIN_CAPTURE_SPACE_H
@@ -34,9 +34,12 @@ struct space {
 		struct space_mapping *items;
 		size_t count, capacity;
 	} mappings; /* sorted by start, without overlaps */
-	/* the walkers' view of the space, in the arena: struct unwind_mapping */
+	/*
+	 * place and number of the struct unwind_mapping in the arena that are the walkers' view of
+	 * the space
+	 */
 	uint32_t view, view_count;
-	uint64_t view_version; /* version of the view; 0: there is none */
+	uint64_t view_version; /* version of the space that the view shows; 0: there is no view */
 };
 
 /* Return an empty space with one user, or NULL without memory. */
@@ -53,8 +56,8 @@ void space_drop(struct space *s);
 int space_map(struct space **s, const struct space_mapping *m);
 
 /*
- * Write the walkers' view of the current version: view, view_count. Return 0, or -ENOSPC if the
- * arena is full, or half of it is views. now: ns.
+ * Write the walkers' view of the current version, and set view and view_count. Return 0, or -ENOSPC
+ * if the arena is full, or half of it is views. now: ns.
  */
 int space_show(struct space *s, uint64_t now);
 

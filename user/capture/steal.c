@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Locates the stolen time with the kernel's type information about its per-CPU variables. */
+/*
+ * Locates the record of stolen time with the kernel's type information about its per-CPU variables.
+ */
 #include "capture/steal.h"
 
 #include <bpf/btf.h>
@@ -8,15 +10,15 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Linux Documentation/virt/kvm/x86/cpuid.rst */
+/* CPUID leaves and bits: Linux Documentation/virt/kvm/x86/cpuid.rst. */
 #define KVM_LEAF 0x40000000
 #define KVM_FEATURES 0x40000001
 #define KVM_STEAL_TIME (1U << 5)
 #define HYPERVISOR (1U << 31) /* ecx of leaf 1 */
 
 /*
- * Return whether the host reports stolen time. Reading the kernel's types takes 10 ms, so that is
- * done only if it does.
+ * Return whether the host reports stolen time. This is checked before the kernel's types are read,
+ * which takes 10 ms.
  */
 static int host_writes_it(void)
 {
@@ -39,7 +41,7 @@ static int host_writes_it(void)
 
 static const struct btf_type *section_of_variables(const struct btf *btf)
 {
-	/* The section is one of the last types. */
+	/* Search from the end, since the section is one of the last types. */
 	for (uint32_t id = btf__type_cnt(btf); --id;) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
 

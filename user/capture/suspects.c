@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table of suspects by device or user, from the oldest to the newest. */
+/* A table of suspects by device or user, sorted from the oldest to the newest. */
 #include "capture/suspects.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #define SECOND 1000000000ULL
 #define SUSPECTED_FOR (600 * SECOND)
 #define AVOIDED_FIRST (4 * SECOND)
-#define DOUBLINGS 8 /* longest time without requests: 17 minutes */
-#define MOST 1024   /* suspects; beyond that the oldest is forgotten */
+#define DOUBLINGS 8 /* The first time without requests doubles at most this often, to 17 minutes. */
+#define MOST 1024   /* maximum number of suspects; when there are more, the oldest is forgotten */
 
 static struct suspect *find(const struct suspects *s, uint64_t key)
 {

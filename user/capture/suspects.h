@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Suspects: the file systems and users whose files the second opener opens. These are file systems
- * that a program or another machine serves, and users whose requests have made an opener hang. A
- * suspect that also hangs the second opener is left alone for a while, and for twice as long after
- * the next hang.
+ * Suspects are the file systems and users whose files the second opener opens: file systems that a
+ * program or another machine serves, and users whose requests have made an opener hang. A suspect
+ * that also hangs the second opener is avoided for a while, and for twice as long after the next
+ * hang.
  */
 #ifndef SKEIN_CAPTURE_SUSPECTS_H
 #define SKEIN_CAPTURE_SUSPECTS_H
@@ -16,8 +16,8 @@
 
 struct suspect {
 	uint64_t key;	/* suspect_device() or suspect_user() */
-	uint64_t until; /* ns: suspected until then */
-	uint64_t avoided; /* ns: no requests until then */
+	uint64_t until; /* suspected until this time, ns */
+	uint64_t avoided; /* no requests are sent until this time, ns */
 	unsigned int strikes;
 	UT_hash_handle hh; /* oldest first */
 };
@@ -40,11 +40,11 @@ static inline uint64_t suspect_user(uint32_t uid)
 bool suspects_has(const struct suspects *s, uint64_t key, uint64_t now);
 bool suspects_avoids(const struct suspects *s, uint64_t key, uint64_t now);
 /*
- * Remember a suspect for 10 minutes: it is suspicious by its nature, or has made an opener hang.
- * Does nothing without memory.
+ * Remember a suspect for 10 minutes, because it is suspicious by its nature or has made an opener
+ * hang. Does nothing without memory.
  */
 void suspects_note(struct suspects *s, uint64_t key, uint64_t now);
-/* A suspect has made the second opener hang: avoid it, twice as long each time. */
+/* Avoid a suspect that has made the second opener hang, each time for twice as long. */
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now);
 /*
  * Store the uids of the current suspects, without root, in ret: no more than most of them. Return

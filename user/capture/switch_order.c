@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keeps a queue of records per CPU, and merges the queues by time. */
+/* Keeps a queue of switch records per CPU, and merges the queues by time. */
 #include "capture/switch_order.h"
 
 #include <errno.h>
@@ -10,13 +10,16 @@
 #include "base/vector.h"
 #include "capture/clock.h"
 
-/* Records copied at once, of all CPUs and of each. */
+/*
+ * Maximum number of records copied at once: for all CPUs together, but at least BATCH_LEAST for
+ * each CPU.
+ */
 #define BATCH_ALL (1U << 18)
 #define BATCH_LEAST 4096
 /*
- * Records that are sorted at a time: with the memory for sorting them, 200 KiB, they fit into a
- * core's own cache. All records that 256 CPUs have at one read do not, and cost up to twice as much
- * each.
+ * Number of records that are sorted at a time: together with the memory for sorting them, 200 KiB,
+ * they fit into a core's own cache. All records that 256 CPUs have at one read do not fit, and cost
+ * up to twice as much each.
  */
 #define WINDOW 4096
 
@@ -24,11 +27,14 @@
 
 struct queue {
 	VECTOR(struct wire_switch) records;
-	size_t head; /* records before it are done */
-	size_t added; /* records before it are done, or in the window */
+	size_t head; /* number of records that are done */
+	size_t added; /* number of records that are done or in the window */
 	uint64_t latest; /* time of the last record added to the window, ns */
-	uint64_t last; /* head of the last record that was done */
-	/* all older records have been copied, ns; 0: only those before its last record */
+	uint64_t last; /* wire_switch.head of the last record that was done */
+	/*
+	 * all records older than this time (ns) have been copied; 0: only those before the last
+	 * record copied
+	 */
 	uint64_t passed;
 };
 
@@ -37,11 +43,15 @@ struct switch_order {
 	unsigned int count, batch;
 	struct queue *queues; /* by CPU */
 	struct by_time window; /* the oldest records of all queues: CPU, and index in its queue */
-	size_t next; /* next record of the window */
+	size_t next; /* index of the next record in the window */
 	/* time of the first record of the next window, ns; UINT64_MAX: none is left */
 	uint64_t begin;
 	uint64_t width; /* length of a window, ns */
-	uint64_t now; /* time after the last copying, ns; the 48-bit stamps count back from it */
+	/*
+	 * time after the records were last copied, ns; the 48-bit stamps of records are relative to
+	 * it
+	 */
+	uint64_t now;
 	bool more;
 };
 
@@ -91,7 +101,7 @@ static void drop_done(struct queue *q)
 	q->head = 0;
 }
 
-/* Return the head of the youngest record copied of a CPU. */
+/* Return wire_switch.head of the youngest record copied of a CPU. */
 static uint64_t youngest(const struct queue *q)
 {
 	return q->records.count ? q->records.items[q->records.count - 1].head : q->last;
@@ -108,7 +118,7 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 	drop_done(q);
 	if (vector_reserve(&q->records, o->batch + 1) < 0)
 		return -ENOMEM;
-	/* Keep one place for a gap record. */
+	/* Keep one free item for a gap record. */
 	end = q->records.items + q->records.count;
 	count = switches_take(o->switches, cpu, end, o->batch, &lost, &more);
 	if (lost) {
@@ -138,7 +148,10 @@ static uint64_t next_time(const struct switch_order *o, const struct queue *q)
 	return time > q->latest ? time : q->latest;
 }
 
-/* Add a CPU's records before the window's end. Return the time of its next record. */
+/*
+ * Add the records of a CPU that are older than the window's end. Return the time of the CPU's next
+ * record.
+ */
 static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t end)
 {
 	struct queue *q = &o->queues[cpu];
@@ -153,8 +166,8 @@ static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t
 }
 
 /*
- * Fill and sort the next window; begin_windows() has reserved the memory. Return false if none is
- * left.
+ * Fill and sort the next window; begin_windows() has reserved the memory. Return false if no
+ * records are left.
  */
 static bool next_window(struct switch_order *o)
 {
@@ -173,8 +186,8 @@ static bool next_window(struct switch_order *o)
 }
 
 /*
- * Reserve a window for all records, since they may have the same time, and compute the windows'
- * width.
+ * Reserve memory for a window with all records, since all may have the same time, and compute the
+ * windows' width.
  */
 static int begin_windows(struct switch_order *o)
 {
@@ -227,7 +240,8 @@ uint64_t switch_order_mark(const struct switch_order *o)
 }
 
 /*
- * If the record after a wake-up moves the thread to another CPU, take it too, and return that CPU.
+ * If the record after a wake-up moves the woken thread to another CPU, take this record too, and
+ * store that CPU in *cpu. Return whether there is such a record.
  */
 static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned int *cpu)
 {

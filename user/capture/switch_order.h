@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of all CPUs as one sequence: copied from the arrays in bounded batches, merged by
- * time, with a mark where records were overwritten.
+ * Reads the switch records of all CPUs as one sequence: copies them from the arrays in bounded
+ * batches, merges them by time, and puts a gap record where records were overwritten.
  */
 #ifndef SKEIN_CAPTURE_SWITCH_ORDER_H
 #define SKEIN_CAPTURE_SWITCH_ORDER_H
@@ -11,7 +11,7 @@
 
 #include "capture/switches.h"
 
-/* Kind of the record in place of overwritten ones; its body is their number. */
+/* Kind of the gap record in the place of overwritten records; its body is their number. */
 #define SWITCH_GAP 15
 
 struct switch_record {
@@ -38,11 +38,12 @@ uint64_t switch_order_mark(const struct switch_order *o);
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret);
 
 /*
- * Return the time of a CPU's next copied switch, ns; the time of the last copying if there is none.
+ * Return the time of a CPU's next copied switch, ns; if there is none, the time when records were
+ * last copied.
  */
 uint64_t switch_order_next_switch(const struct switch_order *o, unsigned int cpu);
 
-/* Fields of a record: see bpf/event.h. */
+/* The functions below return fields of a record; see bpf/event.h. */
 static inline unsigned int switch_kind(const struct wire_switch *r)
 {
 	return r->head >> WIRE_TIME_BITS & 15;

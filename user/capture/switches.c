@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scheduler hooks: configures, loads and attaches them, and reads their arrays. */
+/* Configures, loads and attaches the scheduler hooks, and reads their arrays. */
 #include "capture/switches.h"
 
 #include <bpf/bpf.h>
@@ -16,7 +16,7 @@
 #include "capture/needs.h"
 
 #define LEAST_SLOTS 64
-#define MOST_SLOTS (1UL << 26) /* the index of a record among those of all CPUs has 32 bits */
+#define MOST_SLOTS (1UL << 26) /* maximum number of records of all CPUs, whose index has 32 bits */
 
 struct switches {
 	struct sched_bpf *skeleton;
@@ -38,8 +38,8 @@ static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
 }
 
 /*
- * Return how many parameters a tracepoint has, without its context; -1 if the kernel does not have
- * it.
+ * Return how many parameters a tracepoint has, without the context that all tracepoints get; -1 if
+ * the kernel does not have the tracepoint.
  */
 static int tracepoint_parameters(const struct btf *btf, const char *name)
 {
@@ -56,7 +56,7 @@ static int tracepoint_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-/* Load only the hooks that this kernel has; without the others less is known. */
+/* Disable the hooks that this kernel does not have; without them less is known of the threads. */
 static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 {
 	struct bpf_program *p;
@@ -172,7 +172,7 @@ int switches_attach(struct switches *s, struct error *err)
 {
 	struct bpf_program *p;
 
-	/* Do not attach the snapshot, which is opened on demand. */
+	/* Do not attach the program snapshot, which is opened on demand. */
 	bpf_object__for_each_program(p, s->skeleton->obj)
 		if (p != s->skeleton->progs.snapshot)
 			bpf_program__set_autoattach(p, bpf_program__autoload(p));
@@ -198,8 +198,8 @@ static uint64_t written(const struct switches *s, unsigned int cpu)
 }
 
 /*
- * Return the index of the oldest complete record: the one being written overwrites the record
- * before it.
+ * Return the index of the oldest complete record: the record that is being written overwrites the
+ * one before it.
  */
 static uint64_t oldest(const struct switches *s, uint64_t head)
 {

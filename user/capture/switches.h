@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loaded scheduler hooks, and the arrays into which they write: one per CPU, in memory shared
- * with the kernel. switches.c is the only file of user space that knows that skeleton.
+ * Loads the scheduler hooks, and reads the arrays into which they write: one per CPU, in memory
+ * shared with the kernel. switches.c is the only file of user space that knows the skeleton of
+ * these hooks.
  */
 #ifndef SKEIN_CAPTURE_SWITCHES_H
 #define SKEIN_CAPTURE_SWITCHES_H
@@ -17,7 +18,7 @@
 struct switches;
 
 /*
- * Load and verify the hooks; they share the program's selection. bytes: size of each CPU's array,
+ * Load and verify the hooks; they share the selection of program. bytes: size of each CPU's array,
  * rounded up to a power of two of records; 0: depends on the number of CPUs.
  */
 int switches_load(struct switches **ret, const struct program *program, uint64_t bytes,
@@ -33,8 +34,9 @@ uint64_t switches_bytes(const struct switches *s);
 void switches_want(struct switches *s, unsigned int cpu, bool wanted);
 
 /*
- * Copy up to most records of a CPU that follow those copied last, oldest first. Return how many;
- * *lost: how many before them were overwritten; *more: whether further records are there.
+ * Copy the records of a CPU that follow those copied last, oldest first, no more than `most` of
+ * them. Return how many; *lost: how many before them were overwritten; *more: whether there are
+ * further records.
  */
 size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
 		     uint64_t *lost, bool *more);

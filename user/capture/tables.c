@@ -15,7 +15,7 @@
  * fit into more places.
  */
 #define PIECE_WORDS (1U << 14)
-/* A table used within this time is not evicted for one that is needed again. */
+/* Time (ns) without use after which a table may be evicted for another one that is needed again. */
 #define COLD (10 * NSEC_PER_SEC)
 
 struct piece {
@@ -24,8 +24,8 @@ struct piece {
 
 struct table_info {
 	uint32_t rows, refused;
-	uint64_t words;	  /* that the table takes, or would take */
-	uint64_t evicted; /* when, in ns; 0: the table is not evicted */
+	uint64_t words;	  /* number of words that the table takes, or would take */
+	uint64_t evicted; /* time at which the table was evicted, ns; 0: the table is not evicted */
 	uint32_t owner;	  /* uid of the user on whose behalf the table is there */
 	bool partial;	  /* some pages may be unmade; the first piece holds the pages */
 	VECTOR(struct piece) pieces;
@@ -38,9 +38,10 @@ struct table_info {
 struct tables {
 	struct tables_memory memory;
 	struct table_info *infos; /* by slot */
-	uint32_t slots;		  /* slots ever taken; those from here on are free */
+	uint32_t slots;		  /* number of slots ever taken; later slots are free */
 	VECTOR(uint32_t) free_slots;
-	uint16_t *numbers; /* numbers of the rules, by hash; 0 (a fixed rule): empty place */
+	/* hash table: numbers of the rules; 0 (a fixed rule) marks an empty place */
+	uint16_t *numbers;
 	uint32_t rule_count;
 	uint16_t bad_number; /* number of bad_rule */
 	/* the slot whose table is being put, which must not be evicted; 0: none */
@@ -52,8 +53,8 @@ static const struct unwind_rule fixed_rules[UNWIND_RULES_FIXED]; /* all UNWIND_G
 static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
 
 /*
- * Return the place of a rule's number, filled or not. Rules come from files, so the hash has a
- * seed.
+ * Return the place of a rule in the hash table, filled or empty. Rules come from files, so the hash
+ * has a seed.
  */
 static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rule)
 {
@@ -103,9 +104,9 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].refused = 0;	/* may be that of an earlier file */
+	t->infos[slot].refused = 0;	/* may be the count of an earlier file */
 	t->infos[slot].owner = 0;
-	t->memory.slots[slot].used = 0; /* never used by a walk: evicted first */
+	t->memory.slots[slot].used = 0; /* no walk has used the table: it is evicted first */
 	set_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
 }
@@ -138,7 +139,8 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
 	tables_set(t, slot, UNWIND_TABLE_NONE, now);
-	(void)vector_push(&t->free_slots, slot); /* without memory the slot is not used again */
+	/* if memory runs out, the slot is not used again */
+	(void)vector_push(&t->free_slots, slot);
 }
 
 enum unwind_state tables_state(const struct tables *t, uint32_t slot)
@@ -249,8 +251,8 @@ const struct tables_memory *tables_memory(const struct tables *t)
 }
 
 /*
- * Take room in the arena for a slot; evicts other tables if the budget is used up. 0: there is
- * none.
+ * Allocate room in the arena for a slot; other tables are evicted if the budget is used up. Return
+ * its place, 0 if there is no room.
  */
 static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
 {
@@ -264,7 +266,9 @@ static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t n
 	return piece.place;
 }
 
-/* Return how many pages, from first on, make one piece; *rows: the sum of their rows. */
+/*
+ * Return how many pages, from first on, have their rows in one piece; *rows: the sum of their rows.
+ */
 static uint32_t pages_of_piece(const struct unwind_table *table, uint32_t first, uint32_t *rows)
 {
 	uint32_t page = first;
@@ -340,7 +344,10 @@ static uint64_t words_of(const struct unwind_table *table)
 	return pages > ARENA_TAKE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
 }
 
-/* Publish a page whose rows are in place: walkers see the page with its rows, or unmade. */
+/*
+ * Publish a page whose rows are in place. The page is written at once, so walkers see either the
+ * page with its rows or an unmade page.
+ */
 static void show_page(struct unwind_page *page, uint32_t first, uint32_t count)
 {
 	typedef uint64_t __attribute__((may_alias)) page_word;
@@ -353,7 +360,10 @@ static struct unwind_page *pages_of(const struct tables *t, uint32_t slot)
 	return (struct unwind_page *)arena_at(t->memory.arena, t->memory.slots[slot].pages);
 }
 
-/* Take room for the pages of a table, which no walker sees yet; they are the first piece. */
+/*
+ * Allocate room for the pages of a table, which walkers cannot see yet. The pages are the first
+ * piece of the table.
+ */
 static int take_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
@@ -419,7 +429,7 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 	if (!pages)
 		return ret;
 	ret = -ENOSPC;
-	if (!may_fit(t, slot)) /* all other tables would be evicted in vain */
+	if (!may_fit(t, slot)) /* eviction of all other tables would not make enough room */
 		goto out;
 	number_rules(t, table, numbers);
 	ret = t->infos[slot].partial ? 0 : take_pages(t, slot, table->header, now);
@@ -438,8 +448,8 @@ out:
 }
 
 /*
- * Return whether the whole table can continue the pages that were put before: its pages must be
- * among them.
+ * Return whether the whole table can replace the pages that were put before: its range of pages
+ * must lie within theirs.
  */
 static bool goes_on(const struct tables *t, uint32_t slot, const struct unwind_header *h)
 {
@@ -567,8 +577,8 @@ bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
 }
 
 /*
- * Return the slot of the needed table that was evicted longest ago. One that did not fit is evicted
- * again, and so waits again.
+ * Return the slot of the needed table that was evicted longest ago; 0 if there is none. A table
+ * that did not fit counts as evicted again, so its turn comes after the others.
  */
 static uint32_t most_wanted(const struct tables *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unwind tables of files, where the BPF walkers find them: a slot per file, rules shared by all
- * files, rows in the arena. They are kept within a budget: the least recently used table of the
- * user with the most is evicted first.
+ * Keeps the unwind tables of files in memory where the BPF walkers find them: a slot per file,
+ * rules shared by all files, rows in the arena. The tables stay within a budget: the least recently
+ * used table of the user whose tables take the most memory is evicted first.
  */
 #ifndef SKEIN_CAPTURE_TABLES_H
 #define SKEIN_CAPTURE_TABLES_H
@@ -21,7 +21,10 @@ struct tables;
 struct tables_memory {
 	struct unwind_slot *slots;
 	struct unwind_rule *rules;
-	/* until tables_free(), tables are evicted for any allocation that needs room there */
+	/*
+	 * the arena; until tables_free(), tables are evicted for any allocation that needs room in
+	 * it
+	 */
 	struct arena *arena;
 };
 
@@ -33,8 +36,8 @@ const struct tables_memory *tables_memory(const struct tables *t);
 /* Return a slot for a file whose table is pending; UNWIND_SLOT_NONE if all are in use. */
 uint32_t tables_add(struct tables *t);
 /*
- * Set the owner of a table; root owns it until then. Tables of the user with the most are evicted
- * first.
+ * Set the owner of a table; until then root owns it. Tables of the user whose tables take the most
+ * memory are evicted first.
  */
 void tables_own(struct tables *t, uint32_t slot, uint32_t uid);
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
@@ -54,15 +57,15 @@ int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table 
 /* Return whether a walk through a page of a file (offset >> UNWIND_PAGE_SHIFT) has to wait. */
 bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page);
 /*
- * Set the state of a slot without a table: there is none, the code is generated, or a table is
- * pending.
+ * Set the state of a slot without a table: the file has no table, its code is generated, or its
+ * table is pending.
  */
 void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now);
 enum unwind_state tables_state(const struct tables *t, uint32_t slot);
 
 /*
- * Return a slot whose evicted table a walk needed, if the table may come back, i.e. if there is
- * room for it or another table has not been used for long; 0 if there is none. Sets the slot to
+ * Return a slot whose evicted table a walk needed, if the table may be put again, that is, if there
+ * is room for it or another table has not been used for long; 0 if there is none. Sets the slot to
  * pending.
  */
 uint32_t tables_wanted(struct tables *t, uint64_t now);
@@ -70,9 +73,12 @@ uint32_t tables_wanted(struct tables *t, uint64_t now);
 struct tables_summary {
 	uint64_t files; /* files with a table */
 	uint64_t rows, rules;
-	uint64_t bytes;		   /* in use, including mappings of processes */
+	uint64_t bytes;		   /* bytes in use, including the mappings of processes */
 	uint64_t memory;	   /* bytes of the arena */
-	/* evictions; function descriptions that made no sense, once per file */
+	/*
+	 * number of evictions; number of function descriptions that are invalid, counted once per
+	 * file
+	 */
 	uint64_t evicted, refused;
 };
 

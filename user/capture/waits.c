@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Determines what a thread waits for, by the system call in which it sleeps. A sleep that no signal
- * ends is for a disk in every call that does not wait for a child; a sleep outside a system call is
- * for a page.
+ * can end is a wait for a disk, in all calls except those that wait for a child; such a sleep
+ * outside a system call is a wait for a page.
  */
 #include "capture/waits.h"
 
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* Calls that wait, by what they wait for: those that every architecture has. */
+/* System calls that wait, by what they wait for: those that every architecture has. */
 #define LOCK_CALLS(X) X(futex) X(semop) X(semtimedop) X(flock)
 #define SLEEP_CALLS(X) X(nanosleep) X(clock_nanosleep)
 #define POLL_CALLS(X) X(ppoll) X(pselect6) X(epoll_pwait)

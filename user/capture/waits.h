@@ -15,8 +15,8 @@
 enum slice_state waits_state(unsigned int state, unsigned int flags);
 
 /*
- * Return what the thread waits for. call: its system call's number + 1 on this machine, 0 if it is
- * in none.
+ * Return what the thread waits for. call: number + 1 of its system call on this machine, 0 if the
+ * thread is in none.
  */
 enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call);
 
