@@ -11,13 +11,15 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 
 #define UNWIND_REG_RESULT 0 /* x0 */
 #define WALK_RED_ZONE 0
-/* Pointer authentication signs the upper bits of return addresses. */
+/* Mask of the address in a return address: pointer authentication signs the upper bits. */
 #define WALK_PC_MASK ((1ULL << 48) - 1)
 /* The word of struct user_pt_regs that holds pstate: its bit 4 is set while AArch32 code runs. */
 #define WALK_MODE_WORD 33
 #define walk_is_32_bit(mode) ((mode) >> 4 & 1)
 
-/* struct user_pt_regs and pt_regs both begin with x0 to x30, sp, pc. */
+/*
+ * Copy the registers from r, a struct user_pt_regs or pt_regs; both begin with x0 to x30, sp, pc.
+ */
 #define walk_take_registers(w, r) \
 	do { \
 		for (int i = 0; i < 31; i++) \
@@ -51,8 +53,9 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 
 #define UNWIND_REG_RESULT 0 /* rax */
 /*
- * Bytes below the stack pointer that belong to the thread: hand-written code keeps its caller's
- * stack pointer there, and CFI may still place registers there after they were popped.
+ * Bytes below the stack pointer that belong to the thread (the ABI's red zone): hand-written code
+ * keeps its caller's stack pointer there, and CFI may still place registers there after they were
+ * popped.
  */
 #define WALK_RED_ZONE 128
 #define WALK_PC_MASK (~0ULL)
@@ -64,7 +67,10 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 #define WALK_MODE_WORD 17
 #define walk_is_32_bit(mode) (((mode)&0xffff) != 0x33 && ((mode)&0xffff) != 0xe033)
 
-/* r is a struct pt_regs, whose members have different names in the kernel and in user space. */
+/*
+ * Copy the registers from r, a struct pt_regs, whose members have different names in the kernel and
+ * in user space.
+ */
 #define walk_take_registers(w, r) \
 	do { \
 		__u64 *to = (w)->registers; \
@@ -80,7 +86,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 
 /*
  * Take all registers from the struct sigcontext_64 at context: r8 to r15, di, si, bp, bx, dx, ax,
- * cx, sp, ip. The window holds the whole of it and is used as buffer.
+ * cx, sp, ip. w->window has room for all of them and is used as the buffer.
  */
 static __always_inline int leave_signal(struct walk *w, __u64 context)
 {

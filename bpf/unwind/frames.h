@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The frame loop of a walk, which stores a stack as words (event.h). The caller passes the memory
- * to work in.
+ * The frame loop of a walk, which stores a stack as words (event.h). The caller provides the memory
+ * for the walk (struct user_walk).
  */
 #ifndef SKEIN_BPF_UNWIND_FRAMES_H
 #define SKEIN_BPF_UNWIND_FRAMES_H
@@ -21,14 +21,15 @@ struct user_walk {
 	struct walk walk;
 	__u32 at; /* words written, including the kernel's frames */
 	__u32 first; /* index of the first user frame */
-	__u32 most; /* most user frames to write */
+	__u32 most; /* maximum number of user frames to write */
 	__u32 state; /* enum walk_obstacle */
-	struct python_process python; /* the interpreter whose frames are walked afterwards */
+	/* the interpreter whose Python frames are walked after the native ones */
+	struct python_process python;
 	struct wire_sample sample; /* the record sent begins here */
 	__u64 words[WALK_WORDS];
 };
 
-/* Write the current frame, then leave it. Return 0 if there are more. */
+/* Write the current frame, then leave it. Return 0 if there are more frames. */
 static __always_inline int walk_frame(struct user_walk *u)
 {
 	struct walk *w = &u->walk;

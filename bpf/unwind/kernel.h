@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Data of the walkers in the kernel: maps that user space fills through shared memory (world.h),
- * and the primitives of walk.h that read them.
+ * Data of the walkers in the BPF programs: maps that user space fills through shared memory
+ * (world.h), and the primitives of walk.h that read them.
  */
 #ifndef SKEIN_BPF_UNWIND_KERNEL_H
 #define SKEIN_BPF_UNWIND_KERNEL_H
@@ -17,7 +17,10 @@ struct arena_map {
 	__uint(value_size, sizeof(struct arena_chunk));
 };
 
-/* A chunk is one large value: one lookup, then searches in it are plain memory accesses. */
+/*
+ * The chunks of the arena. A chunk is one large value: it takes one lookup, and the searches in it
+ * are plain memory accesses.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, ARENA_CHUNKS_MAX);

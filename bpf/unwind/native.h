@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Walks the user stack of a sampled thread: the initial state of the walk, and the memory sent with
- * a sample when the walk cannot be finished in the kernel.
+ * Walks the user stack of a sampled thread: sets the initial state of the walk, and copies the
+ * memory that is sent with a sample when the BPF programs cannot finish the walk.
  */
 #ifndef SKEIN_BPF_UNWIND_NATIVE_H
 #define SKEIN_BPF_UNWIND_NATIVE_H
@@ -16,7 +16,7 @@
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
 #define WALKS_PER_AFRESH 64
-/* The longest stack; a larger distance means that the address belongs to another stack. */
+/* The length of the longest stack; an address at a larger distance belongs to another stack. */
 #define STACK_MAX (1UL << 30)
 
 static long walk_one(__u32 i, void *context)
@@ -25,8 +25,9 @@ static long walk_one(__u32 i, void *context)
 }
 
 /*
- * Return bytes, read back from the memory of a map, where the verifier does not track values: it
- * would otherwise check the program to its end for every value that a loop can leave.
+ * Return bytes after writing it to the memory of a map and reading it back: the verifier does not
+ * track values there. Otherwise it would check the program to its end for every value that a loop
+ * can leave.
  */
 static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
 {
@@ -37,7 +38,7 @@ static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
 /*
  * Copy the stack page by page: a read that crosses the end of the stack fails as a whole. The first
  * pages may not be present yet, because a function reserves its frame before it touches it; *from
- * is moved past them. copied: scratch word in the memory of a map. Return the number of bytes
+ * is moved past such pages. copied: scratch word in the memory of a map. Return the number of bytes
  * copied.
  */
 static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
@@ -69,9 +70,9 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 }
 
 /*
- * Return an upper bound of the end of the thread's stack: the C libraries keep the data that the
+ * Return an upper bound of the end of the thread's stack. The C libraries keep the data that the
  * thread pointer refers to above the stack, and the kernel knows where the first thread's stack
- * begins. 0: neither is near sp.
+ * begins. 0: neither of these addresses is near sp.
  */
 static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
 {
@@ -83,8 +84,8 @@ static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
 }
 
 /*
- * Return how many bytes below the stack's end are present, at most WIRE_OUTER_BYTES and not below
- * least. A page that was never touched holds no frame and ends the search.
+ * Return how many bytes below the stack's end are present, at most WIRE_OUTER_BYTES, and only down
+ * to the address least. A page that was never touched holds no frame and ends the search.
  */
 static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
 {
@@ -102,8 +103,8 @@ static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
 }
 
 /*
- * Copy the outer end of a stack that is longer than the first copy: a walk gets there across large
- * frames of which it needs only the outer ends. Return words.
+ * Copy the outer end of a stack that is longer than the first copy: a walk reaches it across large
+ * frames, of which it needs only the outer ends. Return the number of words copied.
  */
 static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
 					struct task_struct *task)
@@ -128,7 +129,7 @@ static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinis
 
 /*
  * Store the state from which user space continues the walk; outer: also copy the outer end of the
- * stack. Return words.
+ * stack. Return the number of words stored.
  */
 static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *task, bool outer)
 {
@@ -137,7 +138,7 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 	__u64 at = u->at, stack;
 	__u32 words;
 
-	keep_in_register(at); /* the checked value must be the used one */
+	keep_in_register(at); /* the verifier must see the same value that is used below */
 	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS - OUTER_WORDS)
 		return 0;
 	to = (struct wire_unfinished *)&u->words[at];
@@ -191,7 +192,7 @@ static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
 	return walk_is_32_bit(mode);
 }
 
-/* Record the pc of 32-bit code as the only user frame, and the reason. */
+/* Record the pc of 32-bit code as the only user frame, and the reason why the walk ends there. */
 static __always_inline void end_at_32_bit(struct user_walk *u)
 {
 	__u32 at = u->at;
@@ -204,8 +205,8 @@ static __always_inline void end_at_32_bit(struct user_walk *u)
 }
 
 /*
- * Begin the walk at now (ns). Return 0 if the thread has a user stack to walk; otherwise
- * u->walk.end is set if there is a reason.
+ * Begin the walk at the time now (ns). Return 0 if the thread has a user stack to walk; otherwise
+ * u->walk.end is the reason why it has none, if there is a reason.
  */
 static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event_data *ctx,
 				      struct task_struct *task, bool in_kernel, __u64 now)

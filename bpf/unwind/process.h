@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The mappings of processes, kept correct from fork to exit. User space enters them a little after
- * they are made; copies by a fork and removal by an exec or the end of a process are done here at
- * once.
+ * The mappings of processes, kept correct from fork to exit. User space enters mappings a little
+ * after they are made. The BPF programs copy them at once for a fork, and remove them at once at an
+ * exec or the end of a process.
  */
 #ifndef SKEIN_BPF_UNWIND_PROCESS_H
 #define SKEIN_BPF_UNWIND_PROCESS_H
 
 #include "bpf/unwind/kernel.h"
 
-/* Copy the parent's mappings to a new process; a new thread shares them anyway. */
+/* Copy the parent's mappings to a new process; a new thread uses the entry of its process. */
 static __always_inline void process_forked(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 pid = parent->tgid, new = child->tgid;
@@ -18,7 +18,7 @@ static __always_inline void process_forked(struct task_struct *parent, struct ta
 	if (pid == new)
 		return;
 	known = bpf_map_lookup_elem(&unwind_processes, &pid);
-	if (!known) { /* the entry of an earlier process with this pid, if any */
+	if (!known) { /* there may be an entry of an earlier process with this pid */
 		bpf_map_delete_elem(&unwind_processes, &new);
 		return;
 	}
@@ -27,7 +27,7 @@ static __always_inline void process_forked(struct task_struct *parent, struct ta
 	bpf_map_update_elem(&unwind_processes, &new, &copy, BPF_ANY);
 }
 
-/* Remove the mappings of a process after an exec, and record its time. */
+/* Remove the mappings of a process after an exec, and record the time of the exec. */
 static __always_inline void process_executed(__u32 pid)
 {
 	struct unwind_process p = {.executed = bpf_ktime_get_boot_ns()};
@@ -42,8 +42,8 @@ static __always_inline void process_gone(__u32 pid)
 }
 
 /*
- * Give the walk the mappings of the thread's process; without mappings it cannot leave its first
- * frame. Return the process, NULL if nothing is known of it.
+ * Set the mappings of the thread's process in *w; without mappings, the walk cannot leave its first
+ * frame. Return the process, NULL if the process is not known.
  */
 static __always_inline struct unwind_process *walk_in_process(struct walk *w,
 							      struct task_struct *task)

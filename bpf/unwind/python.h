@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The walker of Python frames: given a process with a known interpreter and a thread of it, finds
- * the thread's frames, innermost first, and writes each as a pair of words (event.h). It reads the
- * interpreter's own structures and needs neither the interpreter's lock nor a thread-local
- * variable: the thread is the entry of the interpreter's list that has its pthread_self(). One step
- * reads one interpreter, thread or frame, so that every build can bound the number of steps in its
- * own way.
+ * The walker of Python frames. For a process with a known interpreter and a thread of it, this
+ * finds the thread's frames, innermost first, and writes each as a pair of words (event.h). It
+ * reads the interpreter's own structures and needs neither the interpreter's lock nor a
+ * thread-local variable: the thread is the entry of the interpreter's list whose ident is the
+ * thread's pthread_self(). One step reads one interpreter, thread or frame, so that every build can
+ * bound the number of steps in its own way.
  *
  * The memory of the process is not trusted: an object whose type is not PyCode_Type is not a code
  * object, and ends the walk with a reason.
  *
- * The file that includes this one has defined these primitives:
+ * The file that includes this one must define these primitives before:
  *
  *   int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the process's memory; 0 on success
  *   int python_new(const struct python_walk *w, __u64 code, __u32 id)
- *                                   whether this code object is new to the walker
+ *                                   return whether this code object is new to the walker
  *   struct python_thread *python_recall(const struct python_walk *w)
- *                                   the cache entry of the thread; NULL: there is no cache
+ *                                   return the cache entry of the thread; NULL: there is no cache
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_H
 #define SKEIN_BPF_UNWIND_PYTHON_H
@@ -58,7 +58,10 @@ static __always_inline __u64 text_id(struct python_walk *w, __u64 address)
 	return size ? python_text_id(size, w->characters) : 0;
 }
 
-/* Return the id of the code's file name. Most frames have the same file as the one before. */
+/*
+ * Return the id of the file name of the code in w. Most frames have the same file as the frame
+ * before, whose id is kept.
+ */
 static __always_inline __u64 file_id(struct python_walk *w)
 {
 	__u64 file = code_word(w, w->layout.code_file);
@@ -115,9 +118,9 @@ static __always_inline __u64 tag_of_frame(const struct python_walk *w)
 }
 
 /*
- * Return whether the frame is the interpreter's own one between __init__() and the code that makes
- * the object, from 3.13 on (_Py_InitCleanup): its name equals its file name, and its first line is
- * 0. Tracebacks omit it as well.
+ * Return whether the frame is _Py_InitCleanup, the interpreter's own frame between __init__() and
+ * the code that makes the object, from 3.13 on: its name equals its file name, and its first line
+ * is 0. Tracebacks omit this frame as well.
  */
 static __always_inline int is_internal(const struct python_walk *w)
 {
@@ -129,9 +132,10 @@ static __always_inline int is_internal(const struct python_walk *w)
 }
 
 /*
- * Check the end of the loop's first native call (3.11): the next frame must also be the one in the
- * previous struct _PyCFrame (none, at a thread's root). Otherwise the call has just begun, and the
- * frames found are left over from an earlier call in the same place of the stack.
+ * Check the end of the frames of the innermost native call (3.11): the next frame must also be the
+ * one in the previous struct _PyCFrame (there is none at a thread's root). Otherwise the call has
+ * just begun, and the frames found are left over from an earlier call in the same place of the
+ * stack.
  */
 static __always_inline int end_of_first_call(struct python_walk *w)
 {
@@ -186,7 +190,10 @@ static __always_inline int end_of_frames(struct python_walk *w)
 	if (w->first && w->cframe && (read_at(w, &previous, w->cframe, w->layout.cframe_previous) ||
 				      previous))
 		return try_registers(w);
-	/* the frame of a generator that is not linked to its caller's frame */
+	/*
+	 * the innermost frames found are those of a generator that is not linked to its caller's
+	 * frame
+	 */
 	if (w->at != w->begun && !w->bounded)
 		return end_python(w, WALK_END_PYTHON);
 	w->phase = PYTHON_BEGIN;
@@ -194,8 +201,9 @@ static __always_inline int end_of_frames(struct python_walk *w)
 }
 
 /*
- * A shim that is the innermost frame belongs to a call that is over, or to an earlier one in the
- * same place of the stack, where the new frame is not linked yet.
+ * Leave a shim. A shim that is the innermost frame belongs to a call that is over, or to an earlier
+ * call in the same place of the stack, in which the new frame is not linked yet; so search the
+ * registers for the new frame.
  */
 static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
 {
@@ -206,7 +214,8 @@ static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
 	if (in_doubt) {
 		try_registers(w);
 		w->otherwise = previous;
-		w->whole = !previous; /* the thread is at its end */
+		/* without a previous frame, all frames of the thread have been walked */
+		w->whole = !previous;
 		return 0;
 	}
 	w->cframe = 0;
@@ -227,7 +236,7 @@ static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
 	return leave_shim(w, words);
 }
 
-/* Make one step; words has room for PYTHON_WORDS. Return 0 if there are more. */
+/* Make one step; words has room for PYTHON_WORDS. Return 0 if there are more steps to make. */
 static __always_inline int python_step(struct python_walk *w, __u64 *words)
 {
 	switch (w->phase) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Data of the walker of Python frames in the kernel: layouts, which user space fills, the walker's
- * caches, and the primitives of python.h.
+ * Data of the walker of Python frames in the BPF programs: layouts, which user space fills, the
+ * walker's caches, and the primitives of python.h.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
 #define SKEIN_BPF_UNWIND_PYTHON_KERNEL_H
@@ -24,7 +24,10 @@ struct {
 	__type(value, struct python_walk);
 } python_scratch SEC(".maps");
 
-/* Indexed by the low bits of the thread id; two threads that share an entry search every time. */
+/*
+ * Number of entries in the cache of threads, which is indexed by the low bits of the thread id; two
+ * threads that share an entry are searched every time.
+ */
 #define PYTHON_THREADS 4096
 
 struct {
@@ -34,7 +37,10 @@ struct {
 	__type(value, struct python_thread);
 } python_threads SEC(".maps");
 
-/* Hashes of the code objects that were read, one word per entry, without locks like rule_cache. */
+/*
+ * The cache of code objects that were seen: their hashes, one word per entry, written without locks
+ * like rule_cache.
+ */
 #define PYTHON_SEEN_BITS 15
 
 struct {
@@ -93,8 +99,8 @@ static __always_inline struct python_walk *begin_python(struct user_walk *u,
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
 	/*
-	 * after a signal's frame these are other registers, which the checks of python_register.h
-	 * reject
+	 * After the frame of a signal handler, these are not the registers of the sample; the
+	 * checks of python_register.h then reject them.
 	 */
 	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
 	return python_begin(w, u->at) ? NULL : w;

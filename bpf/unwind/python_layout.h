@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The offsets of one CPython version that the walker and the reader of names need. This header has
- * only layouts, so that programs that make or check one may include it. BPF programs include
+ * only layouts, so that programs that make or check a layout may include it. BPF programs include
  * vmlinux.h before it.
  *
  * Names are CPython's own (Include/internal): _PyRuntimeState has a list of interpreters
@@ -19,7 +19,7 @@
 
 #define PYTHON_VERSION(major, minor) ((major) << 8 | (minor))
 
-/* How frames show which of them one native call of the evaluation loop runs. */
+/* How frames show which of them belong to one native call of the evaluation loop. */
 enum python_frames {
 	PYTHON_FRAME_EACH = 1, /* 3.8 to 3.10: every frame has a native call of its own */
 	PYTHON_FRAME_ENTRY, /* 3.11: the frame with which a native call began is marked */
@@ -92,9 +92,9 @@ struct python_layout {
 	__u32 code_bytes; /* size to read for id and code_units, at most PYTHON_CODE_BYTES */
 	__u32 code_units; /* co_code_adaptive, the base of PYTHON_INSTRUCTION_POINTER */
 	/*
-	 * 64-bit words of a code object at 8-byte aligned offsets below code_bytes, which never
-	 * change during its life and distinguish it from others: see python_code_id(). From 3.12 on
-	 * one of them is a number that no other code object of the interpreter has.
+	 * Offsets (8-byte aligned, below code_bytes) of 64-bit words of a code object that never
+	 * change during its life and distinguish it from others: see python_code_id(). From 3.12
+	 * on, one of these words is a number that no other code object of the interpreter has.
 	 */
 	__u32 code_id[PYTHON_ID_WORDS];
 	/* offsets in PyCodeObject for the reader of names */
@@ -104,9 +104,9 @@ struct python_layout {
 	__u32 code_lines; /* bytes: co_lnotab or co_linetable */
 	/* offsets in str (PyASCIIObject, PyCompactUnicodeObject) and bytes */
 	__u32 text_length, text_state; /* Py_ssize_t; the bit field */
-	__u32 text_ascii, text_compact; /* where the characters begin */
+	__u32 text_ascii, text_compact; /* offset of the characters in ASCII and in other strings */
 	__u32 bytes_size, bytes_data;
-	/* number of bits of text_state below those with the width of a character */
+	/* number of bits of text_state below the bits with the width of a character */
 	__u32 text_shift;
 };
 
@@ -135,7 +135,9 @@ static inline __u64 python_mix(__u64 id, __u64 word)
 	return id ^ id >> 32;
 }
 
-/* Return the id of a code object. words: its layout->code_id, in order. */
+/*
+ * Return the id of a code object. words: the words at layout->code_id in the code object, in order.
+ */
 static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 {
 	__u64 id = 0;
@@ -146,9 +148,10 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 }
 
 /*
- * Up to 3.11 a code object that takes another's place may have the same words. There the names
- * shown of it (co_name, co_qualname, co_filename) are part of its id: all of their characters, or,
- * of longer ones, the size and half of these bytes from either end.
+ * Up to 3.11, a code object that takes another's place may have the same words. In these versions,
+ * the names that are shown for a code object (co_name, co_qualname, co_filename) are part of its
+ * id: all characters of a name, or, of a longer name, its size and half of this many bytes from
+ * either end.
  */
 #define PYTHON_CHARACTERS_MAX 128 /* bytes */
 #define PYTHON_CHARACTERS_WORDS (PYTHON_CHARACTERS_MAX / 8)
@@ -160,7 +163,9 @@ struct python_characters {
 	__u64 size; /* bytes; 0: no characters directly after the head */
 };
 
-/* Find the characters of the str at address. head: its first words, read from there. */
+/*
+ * Find the characters of the str at address. head: the first words of the str, read from address.
+ */
 static inline struct python_characters
 python_characters_of(const struct python_layout *l, __u64 address,
 		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
@@ -176,7 +181,10 @@ python_characters_of(const struct python_layout *l, __u64 address,
 	return c;
 }
 
-/* The names shown of a code object: python_text_id() of each; 0: none. */
+/*
+ * The names that are shown for a code object; arrays indexed by this hold python_text_id() of each,
+ * 0: none.
+ */
 enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
 
 /*
@@ -193,7 +201,7 @@ static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
 }
 
 /*
- * Return the id of a text. characters: those that are part of the id, followed by zeros; size:
+ * Return the id of a text. characters: the bytes that are part of the id, followed by zeros; size:
  * bytes of all characters.
  */
 static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHARACTERS_WORDS])
@@ -214,7 +222,7 @@ static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHA
 #define PYTHON_PLACE_ID(place) ((__u32)((place) >> 32))
 #define PYTHON_PLACE_UNIT(place) ((__u32)(place))
 
-/* The interpreter that a process has mapped, as walkers use it. Zeroed: none. */
+/* The interpreter that a process has mapped, as walkers use it. Zeroed: the process has none. */
 struct python_process {
 	__u64 runtime; /* address of _PyRuntime */
 	__u64 code_type; /* address of PyCode_Type: the type of all code objects */

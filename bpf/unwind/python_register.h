@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Reads Python frames and code objects, and finds the innermost frame in the thread's registers
- * where the interpreter has not linked it yet.
+ * Reads Python frames and code objects, and finds the innermost frame in the thread's registers if
+ * the interpreter has not linked it yet.
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_REGISTER_H
 #define SKEIN_BPF_UNWIND_PYTHON_REGISTER_H
@@ -37,7 +37,7 @@ static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 f
 	return 0;
 }
 
-/* Read the head of the code object at an address. Return 0 if it is one. */
+/* Read the head of the code object at an address. Return 0 if there is a code object. */
 static __always_inline int read_code(struct python_walk *w, __u64 code)
 {
 	__u32 bytes = w->layout.code_bytes;
@@ -50,8 +50,8 @@ static __always_inline int read_code(struct python_walk *w, __u64 code)
 
 /*
  * Begin to search the registers. In 3.11 and 3.12, when the evaluation loop has just been called,
- * its struct _PyCFrame is linked, but the new frame and the previous struct _PyCFrame are not
- * stored in it yet. They are about to be stored, so registers hold them.
+ * its struct _PyCFrame is linked, but the addresses of the new frame and of the previous struct
+ * _PyCFrame are not stored in it yet. They are about to be stored, so registers hold them.
  */
 static __always_inline int try_registers(struct python_walk *w)
 {
@@ -78,8 +78,8 @@ static __always_inline int is_frame(struct python_walk *w, __u64 frame)
 }
 
 /*
- * Return whether address is a struct _PyCFrame farther up the C stack that has a valid frame;
- * w->frame becomes that frame, the caller's.
+ * Return whether address is a struct _PyCFrame farther up the C stack that has a valid frame, which
+ * is the caller's. If so, w->frame becomes that frame.
  */
 static __always_inline int is_cframe(struct python_walk *w, __u64 address)
 {
@@ -93,7 +93,7 @@ static __always_inline int is_cframe(struct python_walk *w, __u64 address)
 
 /*
  * Return whether address is the new frame: its shim is on the C stack, and the shim is linked to
- * the caller's frame, if there is one (3.12). w->frame becomes the new frame.
+ * the caller's frame, if there is one (3.12). If so, w->frame becomes the new frame.
  */
 static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
 {
@@ -116,7 +116,7 @@ static __always_inline int put_shim(struct python_walk *w, __u64 *words)
 	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }
 
-/* No register holds a frame: continue with w->otherwise, or end the walk. */
+/* Continue with w->otherwise, or end the walk, because no register holds a frame. */
 static __always_inline int end_registers(struct python_walk *w, __u64 *words)
 {
 	if (!w->otherwise && !w->whole)
@@ -142,7 +142,7 @@ static __always_inline int register_step(struct python_walk *w, __u64 *words)
 	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
 				       !is_new_frame(w, w->registers[number]))
 		return 0;
-	w->at = w->begun; /* frames found before belong to a call that is over */
+	w->at = w->begun; /* the frames found before belong to a call that is over */
 	w->cframe = 0;
 	w->phase = PYTHON_WALK;
 	return 0;

@@ -7,41 +7,44 @@
 #include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/state.h"
 
-/* Room for words, for every index of a walk's first word. */
+/* Number of words of a sample's frames; the bound for every index of a word. */
 #define PYTHON_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON)
-/* Most steps of a search, for any list of threads, and of a walk as a whole. */
+/* Maximum number of steps of a search, for any list of threads, and of a walk as a whole. */
 #define PYTHON_SEARCH_MAX 4096
 #define PYTHON_STEPS_MAX 8192
-/* Most thread states of nested interpreters that one native thread may run. */
+/* Maximum number of thread states of nested interpreters that one native thread may run. */
 #define PYTHON_NESTED_MAX 4
 /*
- * Back-off, ns: a thread that was not found is not searched again for this time, unless there is a
- * new thread. The pause doubles each time, since most such threads are native threads of a library,
- * but some have just begun.
+ * Bounds of the back-off, ns: after a search without result, a thread is not searched again for
+ * this time, unless there is a new thread. The pause doubles each time, since most such threads are
+ * native threads of a library, but some have just begun.
  */
 #define PYTHON_PAUSE_LEAST 1000000
 #define PYTHON_PAUSE_MOST 100000000
 
 enum python_phase {
 	PYTHON_SEARCH, /* search the thread in the lists of all interpreters */
-	PYTHON_BEGIN, /* begin one of the thread's states */
+	PYTHON_BEGIN, /* begin to walk the frames of one of the thread's states */
 	PYTHON_WALK, /* walk one frame */
 	PYTHON_REGISTER, /* check one register for a frame that is not linked yet */
 };
 
 /*
- * Cached states of a thread. Other CPUs may write an entry at the same time: readers check all of
- * it.
+ * Cached states of a thread. Other CPUs may write an entry at the same time, so readers check every
+ * value that they use.
  */
 struct python_thread {
-	__u64 runtime, born; /* of the thread's process */
+	__u64 runtime, born; /* of the thread's process: address of _PyRuntime, and start time */
 	__u32 tid;
 	__u32 count; /* number of states */
 	__u64 searched; /* time of the last search, ns */
 	__u64 pause; /* until the next search, ns */
-	/* the first interpreter, and its first thread, at that search: new ones come first */
+	/*
+	 * the first interpreter, and its first thread, when the thread was searched last: new ones
+	 * come first
+	 */
 	__u64 head, first;
-	/* there was one interpreter only; otherwise the states are searched every time */
+	/* there was only one interpreter; otherwise the states are searched every time */
 	__u32 alone;
 	__u32 unused;
 	__u64 states[PYTHON_NESTED_MAX];
@@ -54,13 +57,13 @@ struct python_walk {
 	__u64 now; /* ns */
 	__u64 self; /* the thread pointer */
 	__u32 tid;
-	__u32 from, at; /* index of the first word, and of the next */
-	__u32 count, next; /* number of states found, and index of the next */
+	__u32 from, at; /* index of the walk's first word, and of its next word */
+	__u32 count, next; /* number of states found, and index of the next state to walk */
 	__u64 states[PYTHON_NESTED_MAX]; /* innermost interpreter first */
-	__u64 idle; /* a state without frames; 0: none */
-	__u64 head; /* the first interpreter */
+	__u64 idle; /* address of a state without frames; 0: none was found */
+	__u64 head; /* address of the first interpreter */
 	__u64 first_thread; /* the first thread of head */
-	__u64 interpreter, thread; /* position of the search */
+	__u64 interpreter, thread; /* position of the search: the current interpreter and thread */
 	/*
 	 * 3.11 and 3.12: address of this state's struct _PyCFrame until the frame in it is
 	 * confirmed, then 0; other versions: 0
@@ -69,22 +72,24 @@ struct python_walk {
 	__u64 registers[UNWIND_REGISTERS]; /* of the thread at the sample */
 	__u64 frame;
 	__u64 otherwise; /* frame to continue with if no register holds one; 0: none */
-	__u32 searched; /* steps of the search */
+	__u32 searched; /* number of steps of the search so far */
 	__u32 alone; /* there is one interpreter only */
-	__u32 tried; /* registers checked */
-	__u32 begun; /* index of this state's first word */
+	__u32 tried; /* number of registers checked */
+	__u32 begun; /* index of the first word of the current state's frames */
 	__u8 phase; /* enum python_phase */
 	__u8 recalled; /* the states come from the cache */
 	__u8 first; /* no frame of this state has been read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
 	__u8 missed; /* the search has found no state with frames */
-	__u8 whole; /* if no register holds a frame, no shim is missing before otherwise */
-	__u8 bounded; /* the last word marks the beginning of a native call */
+	/* if no register holds a frame, continue with otherwise without writing a shim */
+	__u8 whole;
+	__u8 bounded; /* the last word written marks the start of a native call */
 	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
 	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
-	__u64 file, file_id; /* of the frame before: address, python_text_id(); 0: none */
+	/* of the frame before: address and python_text_id() of its file name; 0: none */
+	__u64 file, file_id;
 	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];
 };
 

@@ -9,9 +9,9 @@
 #include "bpf/unwind/python_state.h"
 
 /*
- * Return whether a thread state's ident belongs to the thread with this thread pointer.
- * pthread_self() is the same number, or, on arm64, where the C library's thread data precede the
- * thread pointer, a little less.
+ * Return whether a thread state's ident belongs to the thread with this thread pointer (self).
+ * ident is pthread_self(), which is the same number, or, on arm64, where the C library's thread
+ * data precede the thread pointer, a little less.
  */
 static __always_inline int python_is_self(__u64 ident, __u64 self)
 {
@@ -38,7 +38,7 @@ static __always_inline int end_python(struct python_walk *w, enum walk_end end)
 	return 1;
 }
 
-/* Take the cached states. Return 0 if all of them still belong to this thread. */
+/* Copy the cached states to w. Return 0 if all of them still belong to this thread. */
 static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
 {
 	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
@@ -68,11 +68,14 @@ static __always_inline void recall_states(struct python_walk *w)
 	if (!w->count &&
 	    (t->first != w->first_thread || w->now - t->searched > t->pause))
 		return;
-	w->recalled = 1; /* also if the cache says that there are none */
+	w->recalled = 1; /* set even if the cache entry says that the thread has no states */
 	w->phase = PYTHON_BEGIN;
 }
 
-/* Return the back-off (ns) after a search; it grows if again no state with frames was found. */
+/*
+ * Return the back-off (ns) after a search; it grows if this search, like the one before, has found
+ * no state with frames.
+ */
 static __always_inline __u64 pause_of(const struct python_walk *w, const struct python_thread *t)
 {
 	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
@@ -115,7 +118,7 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	w->phase = PYTHON_SEARCH;
 	w->recalled = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->end = WALK_END_PYTHON; /* the result if the steps are used up */
+	w->end = WALK_END_PYTHON; /* the result if the steps are used up before the walk ends */
 	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters) || !w->head ||
 	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
 		return 1; /* the interpreter has not begun yet, or is over */
@@ -126,7 +129,7 @@ static __always_inline int python_begin(struct python_walk *w, __u32 at)
 	return 0;
 }
 
-/* End the search, after all lists or at its limit. */
+/* End the search, after all lists have been searched or at its limit of steps. */
 static __always_inline int end_search(struct python_walk *w)
 {
 	w->missed = !w->count;
@@ -150,7 +153,10 @@ static __always_inline int has_frames(struct python_walk *w, __u64 thread)
 		return 0;
 	if (l->cframe_frame == PYTHON_ABSENT)
 		return 1;
-	/* an entry may not be linked yet; the root has neither a frame nor an entry before it */
+	/*
+	 * a struct _PyCFrame may have no frame linked yet; only the root has neither a frame nor a
+	 * previous one
+	 */
 	cframe = frame;
 	return (!read_at(w, &frame, cframe, l->cframe_previous) && frame) ||
 	       (!read_at(w, &frame, cframe, l->cframe_frame) && frame);
@@ -171,9 +177,9 @@ static __always_inline int search_interpreter(struct python_walk *w)
 
 /*
  * Check the first thread of one interpreter, or one more thread, for the sampled thread. A thread
- * has one state in each interpreter that it uses; but up to 3.11 a thread that is about to begin
- * has its parent's ident. Neither has frames unless it runs. Other threads change the lists at the
- * same time.
+ * has one state in each interpreter that it uses; but up to 3.11, a thread that is about to begin
+ * also has its parent's ident. Only the state that the thread runs has frames. Other threads change
+ * the lists at the same time.
  */
 static __always_inline int search_step(struct python_walk *w)
 {
@@ -216,7 +222,7 @@ static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64
 	       !read_int(w, &locked, gil, l->gil_locked) && locked;
 }
 
-/* Set the flags for the interpreter's lock and collector, if this thread holds the lock. */
+/* Set the flags for the interpreter's lock and garbage collector, if this thread holds the lock. */
 static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
@@ -246,8 +252,9 @@ static __always_inline int search_again(struct python_walk *w)
 }
 
 /*
- * End the states. If cached states have no frames, the thread may have got another state since;
- * search at once if there is a new first thread, because a freed state may still contain the ident.
+ * End the walk after the last state. If cached states have no frames, the thread may have got
+ * another state since; search at once if there is a new first thread, because a freed state may
+ * still contain the ident.
  */
 static __always_inline int end_states(struct python_walk *w)
 {
@@ -270,7 +277,7 @@ static __always_inline int end_unreadable(struct python_walk *w)
 	return end_python(w, WALK_END_PYTHON);
 }
 
-/* Begin with the innermost frame of the next state. */
+/* Begin to walk the next state, at its innermost frame. */
 static __always_inline int begin_step(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;

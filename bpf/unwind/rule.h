@@ -25,9 +25,10 @@
 #define UNWIND_ROW_RULE(row) ((row) & 0xffff)
 
 /*
- * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. Registers
- * other than the stack, frame and base pointer are known where the thread was sampled or
- * interrupted by a signal, and as long as all frames from there on hold only their return address.
+ * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. The stack,
+ * frame and base pointer are known in all frames. Other registers are known in the frame in which
+ * the thread was sampled or interrupted by a signal, and in its callers as long as all frames in
+ * between hold only their return address.
  */
 enum unwind_kind {
 	UNWIND_GAP, /* no description of this code: the walker tries the frame pointer */
@@ -38,7 +39,7 @@ enum unwind_kind {
 	UNWIND_INDEXED, /* *(reg + 8 * index + cfa_offset) + second */
 	UNWIND_PLT, /* sp + cfa_offset + ((pc & 15) >= second ? 8 : 0) */
 	UNWIND_SIGNAL, /* all registers are in a struct sigcontext at sp + cfa_offset */
-	UNWIND_FRAME, /* the code keeps a frame pointer, even if a description differs */
+	UNWIND_FRAME, /* the code keeps a frame pointer, even if its description says otherwise */
 	/*
 	 * In clone(), after the system call: the parent returns here (its CFA is sp + cfa_offset),
 	 * the child (whose result is 0) begins here.
@@ -64,8 +65,9 @@ enum unwind_ra {
 };
 
 /*
- * The walker follows one more register, rbx, from which _dl_runtime_resolve() and other code that
- * aligns its stack computes its CFA. It is saved at CFA + base_offset.
+ * How to find the caller's base register. This is one more register that the walker follows, rbx,
+ * from which _dl_runtime_resolve() and other code that aligns its stack computes its CFA. It is
+ * saved at CFA + base_offset.
  */
 enum unwind_base {
 	UNWIND_BASE_SAME = 0, /* instead of an offset: still in its register */
@@ -76,10 +78,14 @@ struct unwind_rule {
 	__s32 cfa_offset;
 	__s32 second; /* depends on kind */
 	__s16 fp_offset; /* depends on UNWIND_SAVED_FP(saved) */
-	__s16 base_offset; /* or enum unwind_base */
+	__s16 base_offset; /* offset of the saved base register from the CFA, or enum unwind_base */
 	__u8 kind; /* enum unwind_kind */
 	__u8 reg; /* DWARF number of the register in the CFA */
-	__u8 index; /* second register: for UNWIND_INDEXED, or with the return address */
+	/*
+	 * number of the second register: of the index for UNWIND_INDEXED, or of the return address
+	 * for UNWIND_RA_IN_REGISTER
+	 */
+	__u8 index;
 	__u8 saved; /* enum unwind_fp | enum unwind_ra << 4 */
 };
 
@@ -102,8 +108,8 @@ struct unwind_rule {
 #endif
 
 /*
- * The version is also increased when tables are made in another way, so that cached tables of older
- * versions are not used.
+ * Magic number and version of a table. The version is also increased when tables are made in
+ * another way, so that cached tables of older versions are not used.
  */
 #define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
 #define UNWIND_TABLE_VERSION 4
@@ -123,22 +129,25 @@ struct unwind_header {
 };
 
 /*
- * Magic of a table with only some of its pages: the requested ones. It is not cached on disk. The
- * other pages have this count; they may be requested later, or come with the whole table.
+ * Magic number of a table that has only the requested ones of its pages. Such a table is not cached
+ * on disk. All other pages have the count UNWIND_PAGE_UNMADE; they may be requested later, or come
+ * with the whole table.
  */
 #define UNWIND_PAGES_MAGIC 0x67706e75 /* "unpg" */
 #define UNWIND_PAGE_UNMADE 0xffffffff
 
 /*
- * Walkers read a page as one word (UNWIND_PAGE_WORD), and its maker writes it as one word, after
- * the rows: a walker never takes an unmade page for one without code.
+ * A page. Walkers read it as one word (UNWIND_PAGE_WORD), and its maker writes it as one word,
+ * after the rows, so that a walker never takes an unmade page for a page without code.
  */
 struct unwind_page {
 	__u32 first; /* index of the first row */
 	__u32 count; /* number of rows */
 };
 
-/* Both supported architectures are little-endian. */
+/*
+ * This word has the layout of struct unwind_page: both supported architectures are little-endian.
+ */
 #define UNWIND_PAGE_WORD(first, count) ((__u64)(count) << 32 | (first))
 
 #endif

@@ -40,7 +40,7 @@ enum walk_obstacle {
 #define WALK_WINDOW_WORDS 32
 #define WALK_WINDOW_BYTES (WALK_WINDOW_WORDS * 8)
 #define WALK_NO_WINDOW 1 /* misaligned: no valid address lies in this window */
-/* Largest frame without description, bytes; a larger one is not taken for a frame. */
+/* Largest frame without a description, in bytes; a larger distance is not taken for a frame. */
 #define WALK_FRAME_MAX (1 << 20)
 
 struct walk {
@@ -49,11 +49,14 @@ struct walk {
 	__u64 version; /* of the address space */
 	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 mapping_count;
-	__u8 exact; /* pc was interrupted; otherwise it is a return address */
-	__u8 known; /* all registers are known; otherwise pc, sp, fp and base only */
+	__u8 exact; /* pc is where the thread was interrupted; otherwise it is a return address */
+	__u8 known; /* all registers are known; otherwise only pc, sp, fp and base */
 	__u8 settled; /* addresses outside of the mappings are not code */
 	__u8 end; /* enum walk_end */
-	/* look in the tables, not in the cache, so that their times of use are updated */
+	/*
+	 * look up rules in the tables instead of the cache, so that the tables' times of use are
+	 * updated
+	 */
 	__u8 afresh;
 	__u8 unused[3];
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */

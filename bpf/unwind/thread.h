@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Bounds of the current task's stack: the start of its process's first stack, and its thread
- * pointer.
+ * Finds addresses near the end of the current task's stack: the start of its process's first stack,
+ * and its thread pointer.
  */
 #ifndef SKEIN_BPF_UNWIND_THREAD_H
 #define SKEIN_BPF_UNWIND_THREAD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The walker of native stacks; one step leaves one frame. The same code runs in the kernel at
+ * The walker of native stacks; one step leaves one frame. The same code runs in the BPF programs at
  * sampling time, in user space for stacks that could not be finished there, and in tests on
- * captured stacks. The file that includes this one has defined these primitives:
+ * captured stacks. The file that includes this one must define these primitives before:
  *
  *   int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the thread's memory; 0 on success
@@ -11,7 +11,7 @@
  *   const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
  *                                   each returns NULL if there is none
  *   __u64 walk_now(void)
- *                                   CLOCK_BOOTTIME, ns
+ *                                   return CLOCK_BOOTTIME, ns
  *   int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
  *   void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
  *                                   the pc -> rule cache, if there is one
@@ -23,13 +23,16 @@
 #include "bpf/unwind/state.h"
 #include "bpf/unwind/world.h"
 
-/* First steps of the binary searches: at most 2^14 mappings, 2^16 rows in a page. */
+/*
+ * Sizes of the first step of the binary searches: there are at most 2^14 mappings, and 2^16 rows in
+ * a page.
+ */
 #define MAPPING_STEP (1U << 14)
 #define ROW_STEP (1U << 16)
 
 /*
- * Return all ones if a is less than b, else 0; both are less than 2^63. The searches have no
- * branches, because the verifier would follow both sides of each.
+ * Return all ones if a is less than b, else 0; both are less than 2^63. The binary searches use
+ * this instead of branches, because the verifier would follow both sides of each branch.
  */
 static __always_inline __u32 less(__u64 a, __u64 b)
 {
@@ -44,7 +47,7 @@ static __always_inline __u32 less(__u64 a, __u64 b)
 static __always_inline const struct unwind_mapping *
 mapping_at(const struct arena_chunk *chunk, __u32 place)
 {
-	/* the writer aligned it; the mask makes that known to the verifier */
+	/* User space has aligned the place; the mask shows this to the verifier. */
 	__u32 at = place & (ARENA_CHUNK_WORDS - 1) & ~(UNWIND_MAPPING_WORDS - 1);
 
 	return (const struct unwind_mapping *)&chunk->words[at];
@@ -55,7 +58,7 @@ static __always_inline const struct unwind_mapping *find_mapping(const struct wa
 {
 	const struct arena_chunk *chunk = walk_chunk(w, w->mappings >> ARENA_CHUNK_SHIFT);
 	const struct unwind_mapping *m;
-	__u32 before = 0; /* mappings that begin at or before pc */
+	__u32 before = 0; /* number of mappings that begin at or before pc */
 
 	if (!chunk)
 		return NULL;
@@ -100,8 +103,8 @@ static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 c
 typedef __u64 __attribute__((may_alias)) page_word;
 
 /*
- * Return the page that contains an offset in the file, as a word; 0, a page without rows, outside
- * of the table.
+ * Return the page that contains an offset in the file, as a word (UNWIND_PAGE_WORD); outside of the
+ * table 0, which is a page without rows.
  */
 static __always_inline __u64 find_page(const struct walk *w, const struct unwind_slot *slot,
 				       __u64 offset)
@@ -117,8 +120,8 @@ static __always_inline __u64 find_page(const struct walk *w, const struct unwind
 }
 
 /*
- * Find the rule at an offset in the file. A page that is not made yet is no gap: return
- * WALK_PENDING, so that the walk waits for the page as for the table.
+ * Find the rule at an offset in the file. A page that is not made yet does not count as a gap:
+ * return WALK_PENDING, so that the walk waits for the page as for the table.
  */
 static __always_inline int search_table(const struct walk *w, const struct unwind_slot *slot,
 					__u64 offset, __u32 *rule)
@@ -168,14 +171,16 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 }
 
 /*
- * Read one word of the stack through the window: frames are small and adjacent, and every read of
- * user memory costs more than all other work of a frame. Return 0 on success.
+ * Read one word of the stack through the window, a copy of the memory around it: frames are small
+ * and adjacent, and every read of user memory costs more than all other work of a frame. Return 0
+ * on success.
  */
 static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
 {
 	__u64 behind = address - w->window_at, index;
 
-	if (address & 7) /* crafted, or not a stack: windows hold aligned words only */
+	/* a misaligned address is forged, or not on a stack; windows hold aligned words only */
+	if (address & 7)
 		return walk_read(w, ret, sizeof(*ret), address);
 	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
 		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
@@ -212,7 +217,7 @@ static __always_inline int end_walk(struct walk *w, enum walk_end end)
 	return WALK_OVER;
 }
 
-/* Return why code without a rule and without a frame pointer ends a walk. */
+/* Return the reason why a walk ends in code that has neither a rule nor a frame pointer. */
 static __always_inline enum walk_end end_without(__u32 rule)
 {
 	if (rule == UNWIND_RULE_GENERATED)
@@ -221,8 +226,9 @@ static __always_inline enum walk_end end_without(__u32 rule)
 }
 
 /*
- * Leave code without a rule by its frame pointer, if the value can be one. By the ABI it is 0 in
- * the outermost frame; whether a thread really begins there is decided later by the address.
+ * Leave code without a rule by its frame pointer, if its value can be a frame pointer. By the ABI
+ * it is 0 in the outermost frame; whether a thread really begins there is decided later by the
+ * address.
  */
 static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
 {
@@ -324,8 +330,8 @@ static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_
 }
 
 /*
- * Find the caller's base register. A lost one becomes 0: a CFA computed from 0 lies below the stack
- * pointer and ends the walk.
+ * Find the caller's base register. If it is lost, it becomes 0: a CFA computed from 0 lies below
+ * the stack pointer and ends the walk.
  */
 static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
 {
@@ -339,8 +345,9 @@ static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, 
 }
 
 /*
- * Return whether a frame holds only its return address: it has saved no register, so all are still
- * the caller's. libcrypto's AES-GCM finds its frame by rax, which its helpers do not change.
+ * Return whether a frame holds only its return address. Such a frame has saved no register, so all
+ * registers still have the caller's values. libcrypto's AES-GCM finds its frame by rax, which its
+ * helpers do not change.
  */
 static __always_inline int is_bare(const struct unwind_rule *r)
 {
@@ -353,7 +360,10 @@ static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule
 	__u64 cfa = 0, pc = 0;
 	int ret = cfa_of(w, r, &cfa);
 
-	/* stacks grow down; a stack that does not get shorter would never end */
+	/*
+	 * Stacks grow down: a caller's frame lies above. A walk that does not move up would never
+	 * end.
+	 */
 	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
 		return end_walk(w, WALK_END_BAD_ROW);
 	/*
@@ -417,7 +427,7 @@ static __always_inline int walk_step(struct walk *w)
 	ret = leave_by_rule(w, rule, exact);
 	if (ret != WALK_LEFT)
 		return ret;
-	if (w->exact) /* after a signal's frame all registers are known */
+	if (w->exact) /* after the frame of a signal handler, all registers are known */
 		w->known = 1;
 	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
 }

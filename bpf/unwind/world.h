@@ -23,24 +23,28 @@ struct arena_chunk {
 /* One executable mapping of an address space. The mappings of a space lie sorted in the arena. */
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 offset; /* in the file, of the mapping's start */
+	__u64 offset; /* file offset of the mapping's start */
 	__u32 table; /* number of a struct unwind_slot */
 	__u32 unused;
 };
 
 #define UNWIND_MAPPING_WORDS (sizeof(struct unwind_mapping) / sizeof(__u32))
 
-/* The mappings of a process. The key is its pid; the entry is void if born differs. */
+/*
+ * The mappings of a process. The key is its pid; the entry is not valid for a process with another
+ * start time than born.
+ */
 struct unwind_process {
 	__u64 born; /* start_boottime of its main thread, ns; 0: not known */
-	__u64 version; /* of the address space; unique for every state of every space */
+	__u64 version; /* version of the address space, unique for every state of every space */
 	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 count; /* of mappings */
 	__u32 settled; /* user space knows all mappings: other addresses are not code */
 	__u32 unused;
 	/*
-	 * Time of the last exec, ns; 0: none since user space wrote the entry. User space is a
-	 * little late, and must not enter the mappings of the program before the exec.
+	 * Time of the last exec, ns; 0: there was none since user space wrote the entry. User space
+	 * processes an exec a little late, and must not enter the mappings of the program before
+	 * the exec.
 	 */
 	__u64 executed;
 	struct python_process python;
@@ -49,7 +53,8 @@ struct unwind_process {
 #define UNWIND_PROCESSES_MAX 65536
 
 enum unwind_state {
-	UNWIND_TABLE_PENDING, /* being made; user space continues the walks that need it */
+	/* the table is being made; user space continues the walks that need it */
+	UNWIND_TABLE_PENDING,
 	UNWIND_TABLE_READY,
 	UNWIND_TABLE_NONE, /* the file has no table */
 	UNWIND_TABLE_EVICTED,
@@ -59,7 +64,7 @@ enum unwind_state {
 /* The table of one file. */
 struct unwind_slot {
 	__u32 state; /* enum unwind_state; written last */
-	__u32 pages; /* place in the arena, of struct unwind_page */
+	__u32 pages; /* place of the array of struct unwind_page in the arena */
 	__u64 first_page; /* number of the first page: file offset >> UNWIND_PAGE_SHIFT */
 	__u32 page_count;
 	__u32 unused;
@@ -67,11 +72,11 @@ struct unwind_slot {
 };
 
 #define UNWIND_SLOTS_MAX 16384
-#define UNWIND_SLOT_GENERATED 0 /* of all generated code */
-#define UNWIND_SLOT_NONE 1 /* of all code that certainly has no table */
+#define UNWIND_SLOT_GENERATED 0 /* number of the slot of all generated code */
+#define UNWIND_SLOT_NONE 1 /* number of the slot of all code that certainly has no table */
 #define UNWIND_SLOTS_FIXED 2
 
-/* All tables share the rules. These numbers stand for code without a rule. */
+/* Numbers of rules that stand for code without a rule. All tables share the rules. */
 enum unwind_fixed_rule {
 	UNWIND_RULE_GAP, /* a hole in a table */
 	UNWIND_RULE_GENERATED,
