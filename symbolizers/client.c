@@ -18,10 +18,12 @@
 #include "symbolizers/client_private.h"
 #include "symbolizers/worker.h"
 
-/* The most addresses that may be pending; each takes 16 bytes. */
+/* Maximum number of pending addresses; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
 #define FILES_MAX 4096
-/* A worker of sources gets this share of the files (one in four), and this nice value. */
+/*
+ * A worker of sources gets a quarter of the files (FILES_MAX divided by this), and this nice value.
+ */
 #define SOURCES_FILES 4
 #define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
@@ -65,7 +67,7 @@ int request_put(struct symbolizer *s, struct object *o, enum message_type type)
 
 	if (!r)
 		return -ENOMEM;
-	o->asking = NULL; /* lookups from now on come after this request */
+	o->asking = NULL; /* lookups from now on are sent after this request */
 	if (request_wait(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
@@ -87,7 +89,7 @@ static bool may_close(const struct object *o, bool read)
 {
 	if (o->fd < 0)
 		return false;
-	/* the memory of a process is read for every request */
+	/* the memory of a process must stay open, since it is read for every request */
 	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
 }
 
@@ -99,8 +101,8 @@ static void close_files(struct symbolizer *s, struct object *o)
 }
 
 /*
- * Close the files of the least recently used objects: first of objects whose symbols were read,
- * then of idle ones.
+ * Close the files of the least recently used objects while there are too many: first those of
+ * objects whose symbols were read, then those of idle objects.
  */
 static void keep_files(struct symbolizer *s, const struct object *current)
 {
@@ -143,7 +145,7 @@ static __attribute__((noreturn)) void run(void *context, int socket, pid_t paren
 {
 	const struct symbolizer *s = context;
 
-	/* pages have a worker of their own, without other requests */
+	/* pages have a worker of their own, which gets no other requests */
 	worker_main(socket, parent, s->files_max, s->memory,
 		    s->memory ? "skein-lines" : s->events.pages ? "skein-pages" : "skein-names");
 }
@@ -258,7 +260,7 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 {
 	if (kind != OBJECT_PYTHON)
 		return object_add(s, object, kind, fd, NULL);
-	/* OBJECT_PYTHON needs a layout: symbolizer_add_python() */
+	/* OBJECT_PYTHON also needs a layout, which only symbolizer_add_python() has */
 	if (fd >= 0)
 		close(fd);
 	return -EINVAL;
@@ -360,8 +362,8 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
 }
 
 /*
- * Add one more file to an object and have the object read again. to, sent: the members for that
- * file.
+ * Add another file (a debug file or dwz's common file) to an object and have the object read again.
+ * to, sent: the members of the object for that file.
  */
 static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, bool *sent)
 {
@@ -448,7 +450,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object)
 		return;
 	(void)symbolizer_flush(s);
 	o->forgotten = true;
-	/* Without memory for the request, the object is kept until the end. */
+	/* If memory runs out for the request, the object is kept until the end. */
 	(void)request_put(s, o, MESSAGE_FORGET);
 }
 
@@ -487,8 +489,8 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
 }
 
 /*
- * Merge lookups into a request for the same object that still waits for its turn. A worker whose
- * memory does not hold the symbols of two large files may have to read a file again for each
+ * Move the lookups of r to a request for the same object that still waits for its turn. A worker
+ * whose memory does not hold the symbols of two large files may have to read a file again for each
  * request.
  */
 static bool join(struct request *to, struct request *r)
@@ -505,7 +507,7 @@ static bool join(struct request *to, struct request *r)
 	return true;
 }
 
-/* Queue gathered lookups. Without memory for that, their replies report a bad object. */
+/* Queue gathered lookups. If memory runs out, their replies report a bad object. */
 static void send_off(struct symbolizer *s, struct request *r)
 {
 	struct object *o = r->object;

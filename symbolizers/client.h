@@ -32,7 +32,8 @@ enum object_kind {
 
 enum symbol_flag {
 	SYMBOL_FOUND = 1,      /* start is set, and name if the file has a name for the function */
-	SYMBOL_START = 2,      /* threads begin there (see elf.h); may be set without FOUND */
+	/* threads begin in the function at start (see elf.h); may be set without FOUND */
+	SYMBOL_START = 2,
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
 	SYMBOL_FREED = 16,     /* Python: the address now holds another code object, or none */
 	SYMBOL_MANGLED = 8,    /* name is not demangled, since demangling takes too much time */
@@ -42,7 +43,7 @@ enum symbol_flag {
 struct symbol {
 	const char *name;	 /* demangled; "" if there is none */
 	const char *system_name; /* as linkers know it; "" if the same as name */
-	uint64_t start;		 /* of the function, in the address space of the request */
+	uint64_t start;		 /* start of the function, in the address space of the request */
 	uint64_t size;		 /* bytes; 0 unknown */
 	unsigned int flags;	 /* enum symbol_flag */
 	/* The members below are for OBJECT_PYTHON; else they are 0 and "". */
@@ -64,7 +65,7 @@ struct object_facts {
 	uint64_t bad_lines; /* perf map lines that could not be parsed */
 };
 
-/* The most functions at one address: inlined ones and the function that contains them. */
+/* Maximum number of functions at one address: inlined ones and the function that contains them. */
 #define SOURCE_PLACES_MAX 64
 
 /*
@@ -96,11 +97,14 @@ struct source_facts {
 struct symbolizer_events {
 	/* The reply for one address of symbolizer_ask(). */
 	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
-	/* The object was read (again). May be called more than once for one object. */
+	/*
+	 * Called when an object was read, with its facts. May be called more than once for one
+	 * object.
+	 */
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
 	/* The reply to symbolizer_unwind(), with its status. May be NULL. */
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
-	/* The reply to symbolizer_pages(), likewise. */
+	/* The reply to symbolizer_pages(), with its status. May be NULL. */
 	void (*pages)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/*
 	 * The reply to symbolizer_inspect(). f is never NULL; its support is NONE after a failure.
@@ -108,14 +112,14 @@ struct symbolizer_events {
 	 */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/*
-	 * The reply to symbolizer_sources(). Also called, with the status, when places can no
-	 * longer be found because a file takes too much memory or has killed workers. May be NULL,
-	 * like the next one.
+	 * The reply to symbolizer_sources(). Also called, with a status other than 0, when places
+	 * can no longer be found because a file takes too much memory or has killed workers. May be
+	 * NULL.
 	 */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
 	/*
-	 * The reply for one address of symbolizer_ask() from a symbolizer of sources: innermost
-	 * place first.
+	 * The reply for one address of symbolizer_ask() from a symbolizer of sources, innermost
+	 * place first. May be NULL.
 	 */
 	void (*places)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
@@ -125,7 +129,7 @@ struct symbolizer_events {
 struct symbolizer_stats {
 	uint64_t asked; /* addresses requested */
 	uint64_t answered;
-	uint64_t restarts; /* of the worker */
+	uint64_t restarts; /* number of times that the worker was replaced */
 	uint64_t bad_objects;
 	uint64_t mangled; /* names not demangled, since that takes too much time */
 	uint64_t tables_made;	/* replies with a table that the worker made */
@@ -145,32 +149,34 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *even
 void symbolizer_free(struct symbolizer *s);
 
 /*
- * The same for lines and inlined functions of ELF files only ("a symbolizer of sources"). It has a
- * worker of its own, since debugging information is the largest thing that is read, and the most
- * likely to kill its reader. memory: bytes that the worker may use. The worker runs at a lower CPU
- * priority than all others.
+ * Like symbolizer_new(), for a symbolizer that only finds lines and inlined functions of ELF files
+ * ("a symbolizer of sources"). It has a worker of its own, since debugging information is the
+ * largest thing that is read, and the most likely to kill its reader. memory: bytes that the worker
+ * may use. The worker runs at a lower CPU priority than all others.
  */
 int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_events *events,
 			   uint64_t memory, struct error *err);
 
-/* A descriptor that polls readable when symbolizer_poll() has something to do. */
+/* Return a descriptor that polls readable when symbolizer_poll() has something to do. */
 int symbolizer_fd(const struct symbolizer *s);
 
 /*
  * Add an object. The symbolizer owns fd from now on, also on failure. It keeps fd to pass it to
- * later workers, within a bounded number of open descriptors: beyond the bound the least recently
- * used ones are closed, those of objects whose symbols were read first. After a restart, objects
- * without an open descriptor are bad; an object whose symbols were not read may become bad before.
- * Return 0, -EBADF, -EEXIST, -EINVAL (OBJECT_PYTHON), -ENOMEM or another negative errno.
+ * later workers, but it limits the number of open descriptors: above the limit, those of the least
+ * recently used objects are closed, first those of objects whose symbols were read. After a
+ * restart, objects without an open descriptor are bad; an object whose symbols were not read may
+ * become bad earlier. Return 0, -EBADF, -EEXIST, -EINVAL (OBJECT_PYTHON), -ENOMEM or another
+ * negative errno.
  */
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
 /*
- * The same for a file whose reader may hang, since its file system depends on a program or another
- * machine. Such files are read by a second worker, which is started for the first of them.
+ * Like symbolizer_add(), for a file whose reader may hang, since its file system depends on a
+ * program or another machine. Such files are read by a second worker, which is started for the
+ * first of them.
  */
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
-/* Whether an object was added by symbolizer_add_suspicious(). */
+/* Return whether an object was added by symbolizer_add_suspicious(). */
 bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object);
 
 /*
@@ -182,8 +188,8 @@ void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid);
 
 /*
  * Add the memory of a process that runs an interpreter with this layout, whose PyCode_Type is at
- * address code_type. Otherwise as symbolizer_add(). The worker remembers what it has read of a code
- * object, also after the process has ended.
+ * address code_type; see symbolizer_add() for fd and errors. The worker remembers what it has read
+ * of a code object, also after the process has ended.
  */
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type);
@@ -203,13 +209,14 @@ int symbolizer_read(struct symbolizer *s, uint64_t object);
 
 /*
  * Add a separate debug file for an ELF object. The worker checks by build-id or CRC that the debug
- * file belongs to the object and ignores it otherwise. The symbolizer owns fd, as above.
+ * file belongs to the object and ignores it otherwise. The symbolizer owns fd from now on, also on
+ * failure.
  */
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd);
 
 /*
- * For a symbolizer of sources: add the file into which dwz moved common information of the
- * object's, or its debug file's, debugging information.
+ * For a symbolizer of sources: add the file into which dwz moved common debugging information of
+ * the object or of its debug file.
  */
 int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
 
@@ -227,13 +234,14 @@ int symbolizer_sources(struct symbolizer *s, uint64_t object);
 int symbolizer_dup(const struct symbolizer *s, uint64_t object);
 
 /*
- * Whether an object's file is open and still has the size and the time of change that it had when
- * it was added. Not for suspicious files, whose file system may block.
+ * Return whether an object's file is open and still has the size and the time of change that it had
+ * when it was added. Do not call this for suspicious files, whose file system may block.
  */
 bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object);
 
 /*
- * Read a perf map or the kernel again after it has grown. fd as above, or -1 to reuse the old one.
+ * Read a perf map or the kernel's symbols again after they have grown. fd: a descriptor, which the
+ * symbolizer owns from now on, or -1 to reuse the old one.
  */
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd);
 
@@ -254,17 +262,18 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
  */
 int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
 /*
- * The same for a code object: place is PYTHON_PLACE() of python_layout.h, repeated in the reply.
- * Takes precedence over all other requests, since the process may end.
+ * Like symbolizer_ask(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated in
+ * the reply. The request takes precedence over all other requests, since the process may end.
  */
 int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
- * The same only for names that may vanish with their process: those of Python's and a JIT's code.
+ * Like symbolizer_flush(), only for names that may vanish with their process: those of Python's and
+ * a JIT's code.
  */
 int symbolizer_flush_brief(struct symbolizer *s);
-/* Count the addresses that wait for symbolizer_flush(). */
+/* Return the number of addresses that wait for symbolizer_flush(). */
 uint64_t symbolizer_gathered(const struct symbolizer *s);
 
 /*
@@ -310,24 +319,25 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
  */
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 
-/* Count the addresses whose replies are pending. */
+/* Return the number of addresses whose replies are pending. */
 uint64_t symbolizer_pending(const struct symbolizer *s);
 /*
- * Drop the unwind tables that wait for their turn, without a reply. Used when nothing will be
- * unwound any more, since names wait until after the tables.
+ * Drop the pending unwind tables that were not sent to the worker yet, without a reply. This is for
+ * the end of a recording, when nothing will be unwound any more, since names wait until after the
+ * tables.
  */
 void symbolizer_drop_tables(struct symbolizer *s);
-/* Count the unwind tables whose replies are pending. */
+/* Return the number of unwind tables whose replies are pending. */
 uint64_t symbolizer_tables_pending(const struct symbolizer *s);
-/* Count those of them for which the cache has not been searched yet. */
+/* Return the number of pending unwind tables for which the cache has not been searched yet. */
 uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 
-/* Totals so far, owned by the symbolizer. */
+/* Return the totals so far, which belong to the symbolizer. */
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
-/* Add the cost of the workers so far, the killed ones included, to *ret. */
+/* Add the cost of the workers so far to *ret, including workers that were killed. */
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret);
-/* pid of the worker, for tests; 0 while there is none. */
+/* Return the pid of the worker, for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
 
 #endif

@@ -12,12 +12,14 @@
 #include "symbolizers/client_private.h"
 
 /*
- * Workers that may die over an object before it is marked bad: something else may have killed them.
+ * Number of workers that may die over an object before it is marked bad: something else may have
+ * killed them.
  */
 #define STRIKES_MAX 3
-#define SENT_MAX 16	/* requests sent at a time */
-#define BUSY_MAX 20000000 /* ns of expected work sent at a time: another owner waits this long */
-#define RECEIVE_MAX 256 /* messages received in one call of symbolizer_poll() */
+#define SENT_MAX 16	/* maximum number of requests sent at a time */
+/* ns of expected work sent at a time, since a new request of another owner waits this long */
+#define BUSY_MAX 20000000
+#define RECEIVE_MAX 256 /* maximum number of messages received in one call of symbolizer_poll() */
 
 static void mark_bad(struct symbolizer *s, struct object *o)
 {
@@ -51,7 +53,10 @@ bool is_word(const char *text, size_t size, const char *allowed)
 	return length < size && strspn(text, allowed) == length;
 }
 
-/* Texts become parts of paths that a privileged process opens. */
+/*
+ * Remove invalid texts from the facts, since the texts become parts of paths that a privileged
+ * process opens.
+ */
 static void check_facts(struct object_facts *f)
 {
 	if (!is_word(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
@@ -62,7 +67,10 @@ static void check_facts(struct object_facts *f)
 		f->debuglink[0] = '\0';
 }
 
-/* Check bools as bytes: any value but 0 and 1 in a bool would be undefined. */
+/*
+ * Copy the facts from a message. Check bools as bytes: any value but 0 and 1 in a bool would be
+ * undefined.
+ */
 static int read_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
 {
 	const char *p = s->payload;
@@ -113,7 +121,7 @@ void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *a
 	s->events.symbol(s->events.context, r->object->id, q->address, &symbol);
 }
 
-/* Handle one record at *at in the payload, and advance *at. */
+/* Process one record of a reply at *at in the payload, and advance *at. */
 static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size_t size)
 {
 	char name[ANSWER_NAME_MAX + 1], system_name[ANSWER_NAME_MAX + 1];
@@ -180,7 +188,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 	return table_take(s, m, size);
 }
 
-/* Return 0, or a negative errno when the worker is lost. */
+/* Receive a message and process it. Return 0, or a negative errno when the worker is lost. */
 static int receive(struct symbolizer *s)
 {
 	struct message m;
@@ -287,7 +295,7 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 	return 0;
 }
 
-/* Whether no worker can reply to the request, or nobody wants the reply. */
+/* Return whether no worker can reply to the request, or no caller needs the reply. */
 static bool is_vain(const struct symbolizer *s, const struct request *r)
 {
 	const struct object *o = r->object;
@@ -334,15 +342,15 @@ static int send_first(struct symbolizer *s, struct fair_owner *w, struct request
 }
 
 /*
- * Whether a request has to wait: a FORGET for all other requests of its object, others for room in
- * the queue of sent requests.
+ * Return whether a request has to wait: a FORGET for all other requests of its object, others for
+ * room in the queue of sent requests.
  */
 static bool must_wait(const struct symbolizer *s, const struct request *r)
 {
 	return r->type == MESSAGE_FORGET ? r->object->requests > 1 : s->sent.count >= SENT_MAX;
 }
 
-/* Whether the expected time for all sent requests reaches BUSY_MAX. */
+/* Return whether the expected time for all sent requests reaches BUSY_MAX. */
 static bool is_busy(const struct symbolizer *s)
 {
 	const struct request *r;
@@ -356,7 +364,7 @@ static bool is_busy(const struct symbolizer *s)
 	return ns >= BUSY_MAX;
 }
 
-/* Return 0, or a negative errno when the worker is lost. */
+/* Send requests as far as possible. Return 0, or a negative errno when the worker is lost. */
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
@@ -370,7 +378,7 @@ static int send_waiting(struct symbolizer *s)
 		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
-	/* With too many descriptors in flight, send again later. */
+	/* If too many descriptors are in flight, send again later. */
 	return rc == -EAGAIN || rc == -ETOOMANYREFS ? 0 : rc;
 }
 
@@ -411,7 +419,7 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 	}
 }
 
-/* Return 0, or a negative errno when the worker is lost. */
+/* Receive replies and send requests. Return 0, or a negative errno when the worker is lost. */
 static int exchange(struct symbolizer *s)
 {
 	int rc = receive(s);
@@ -419,7 +427,7 @@ static int exchange(struct symbolizer *s)
 	return rc ? rc : send_waiting(s);
 }
 
-/* Move the statistics of the symbolizer for suspicious files to those of s. */
+/* Add the statistics of the symbolizer for suspicious files to those of s, and clear them there. */
 static void take_stats(struct symbolizer *s)
 {
 	struct symbolizer_stats *to = &s->stats, *from = &s->aside->stats;

@@ -6,7 +6,7 @@
 
 #include "symbolizers/client_private.h"
 
-/* Largest errno. */
+/* The largest errno value. */
 #define ERRNO_MAX 4095
 
 int symbolizer_sources(struct symbolizer *s, uint64_t object)
@@ -33,7 +33,10 @@ static bool is_text(const char *text, size_t size)
 	return strnlen(text, size) < size;
 }
 
-/* Texts become parts of paths that a privileged process opens; that process checks them again. */
+/*
+ * Return whether the facts are valid. Their texts become parts of paths that a privileged process
+ * opens; that process checks them again.
+ */
 static bool is_sound(const struct source_facts *f)
 {
 	return f->status <= 0 && f->status >= -ERRNO_MAX &&
@@ -43,7 +46,10 @@ static bool is_sound(const struct source_facts *f)
 	       is_text(f->debuglink, sizeof(f->debuglink)) && !strchr(f->debuglink, '/');
 }
 
-/* Check bools as bytes: any value but 0 and 1 in a bool would be undefined. */
+/*
+ * Process a MESSAGE_SOURCE_FACTS. Check bools as bytes: any value but 0 and 1 in a bool would be
+ * undefined.
+ */
 int sources_take(struct symbolizer *s, size_t size)
 {
 	enum message_type type = first_request(&s->sent)->type;
@@ -77,7 +83,10 @@ static const char *take_text(char **to, const char **from, uint16_t size)
 	return text;
 }
 
-/* Decode the next gathered record. Texts go to *room, which has one extra byte for each. */
+/*
+ * Decode the gathered record at at, and return the position of the next one. Texts are stored at
+ * *room, which has one extra byte for each.
+ */
 static const char *read_place(struct source_place *ret, const char *at, char **room)
 {
 	struct message_place m;
@@ -92,7 +101,7 @@ static const char *read_place(struct source_place *ret, const char *at, char **r
 	return at;
 }
 
-/* Pass the places of the next question to the event, now that all have arrived. */
+/* Pass the places of the next question to the event, when all of them have arrived. */
 static int tell(struct symbolizer *s, struct request *r, bool known)
 {
 	uint64_t address = r->questions.items[r->answered].address;

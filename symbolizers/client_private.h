@@ -28,22 +28,22 @@ struct kernel_symbol {
 struct object {
 	uint64_t id;
 	enum object_kind kind;
-	uint32_t owner; /* uid of the user on whose behalf it is read */
+	uint32_t owner; /* uid of the user on whose behalf the object is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
 	struct stamp stamp;		      /* of fd, when the object was added */
 	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation;		      /* of the worker that has the object; 0: none */
-	bool debug_sent, common_sent;	      /* whether they were sent to that worker */
+	bool debug_sent, common_sent;	      /* whether these files were sent to that worker */
 	size_t symbols_sent;		      /* how many of symbols were sent to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
 	struct request *gathering;	      /* lookups until symbolizer_flush(); NULL: none */
 	struct request *asking;		      /* lookups that wait for their turn; NULL: none */
-	unsigned int strikes; /* workers that died over it since its last reply */
-	size_t requests;      /* pending ones */
+	unsigned int strikes; /* number of workers that died over the object since its last reply */
+	size_t requests;      /* number of pending requests about the object */
 	bool read, bad, forgotten;
-	bool struck;	 /* bad because workers died over it */
-	bool unwinding;	 /* a request for its table is pending */
-	bool inspecting; /* a request to inspect it is pending */
+	bool struck;	 /* the object is bad because workers died over it */
+	bool unwinding;	 /* a request for the object's unwind table is pending */
+	bool inspecting; /* a request to inspect the object is pending */
 	struct object_facts facts;
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
 };
@@ -55,11 +55,13 @@ struct request {
 				 * FORGET */
 	uint64_t sequence;	/* sequence number with which it was sent */
 	VECTOR(struct message_question) questions; /* of ASK: addresses; of PAGES: page numbers */
-	size_t answered;			   /* how many have replies; in order */
-	bool wants_key, keyed;			   /* of TABLE: key is wanted, has arrived */
+	/* number of questions that have replies; replies come in order */
+	size_t answered;
+	/* of TABLE: the key is requested; the key has arrived */
+	bool wants_key, keyed;
 	bool urgent;				   /* of PAGES */
 	struct unwind_key key;			   /* key for the cache, if keyed */
-	char *table; /* the bytes received so far; NULL with a size: there was no memory */
+	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;
 	VECTOR(char) places; /* records received so far for the next question */
 	unsigned int place_count;
@@ -74,7 +76,8 @@ struct symbolizer {
 	struct symbolizer *aside; /* second symbolizer, for suspicious files; or NULL */
 	bool is_aside;
 	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
-	uint64_t memory;	   /* of a worker of sources, bytes; 0: no sources */
+	/* bytes that a worker of sources may use; 0: not a symbolizer of sources */
+	uint64_t memory;
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files, files_max;
 
@@ -104,12 +107,12 @@ struct request *request_new(struct object *o, enum message_type type);
 int request_put(struct symbolizer *s, struct object *o, enum message_type type);
 void request_free(struct request *r);
 /*
- * Add an object, as symbolizer_add(). python, only for OBJECT_PYTHON, is owned by the object from
- * now on, also on failure.
+ * Add an object, like symbolizer_add(). The object owns python, which is only for OBJECT_PYTHON,
+ * from now on, also on failure.
  */
 int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	       struct message_python *python);
-/* Add a lookup, as symbolizer_ask(). o may be NULL: -ENOENT. */
+/* Add a lookup, like symbolizer_ask(). o may be NULL: -ENOENT. */
 int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q);
 /* Find an object that is not forgotten, or NULL. */
 struct object *object_lookup(const struct symbolizer *s, uint64_t id);
@@ -118,62 +121,64 @@ void object_touch(struct symbolizer *s, struct object *o);
 void object_free(struct symbolizer *s, struct object *o);
 
 /*
- * client_io.c: take the first sent request, which has its full reply, from the queue. The caller
- * owns the request.
+ * client_io.c: remove the first sent request, whose reply is complete, from the queue, and return
+ * it. The caller then owns the request.
  */
 struct request *request_take(struct symbolizer *s);
-/* Whether text ends within size bytes and has only characters of allowed. */
+/* Return whether text ends within size bytes and has only characters of allowed. */
 bool is_word(const char *text, size_t size, const char *allowed);
 /*
- * Pass the reply to the next question of a request to the event. NULL texts in *answer become "".
+ * Pass the reply to the next question of a request to the event symbol. NULL texts in *answer
+ * become "".
  */
 void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer);
 
-/* client_tables.c: whether the request is about an unwind table. */
+/* client_tables.c: return whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
 {
 	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE || r->type == MESSAGE_PAGES;
 }
 /*
- * Handle a message of the worker about the first sent request. Return 0, or -EBADMSG if the
+ * Process a message of the worker about the first sent request. Return 0, or -EBADMSG if the
  * message is invalid.
  */
 int table_take(struct symbolizer *s, const struct message *m, size_t size);
-/* Report the end of a request, which is in no queue any more, and free it. */
+/* Report the status of a request that is in no queue any more, and free the request. */
 void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
-/* Reset a request after the worker was lost: the next worker sends the table from its start. */
+/* Reset a request after its worker was lost: the next worker sends the table from its start. */
 void table_restart(struct request *r);
 
-/* client_python.c: handle the next record of a MESSAGE_CODE_ANSWERS, at *at, and advance *at. */
+/* client_python.c: process the next record of a MESSAGE_CODE_ANSWERS, at *at, and advance *at. */
 int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
- * Handle the MESSAGE_PYTHON that replies to the first sent request. Return 0, or -EBADMSG if it is
+ * Process the MESSAGE_PYTHON that replies to the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
 int inspect_take(struct symbolizer *s, size_t size);
-/* Report the end of a request, which is in no queue any more, and free it. */
+/* Report the facts of a request that is in no queue any more, and free the request. */
 void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
 
-/* client_places.c: handle the next record of a MESSAGE_PLACES, at *at, and advance *at. */
+/* client_places.c: process the next record of a MESSAGE_PLACES, at *at, and advance *at. */
 int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
- * Handle a MESSAGE_SOURCE_FACTS about the first sent request. Return 0, or -EBADMSG if it is
+ * Process a MESSAGE_SOURCE_FACTS about the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
 int sources_take(struct symbolizer *s, size_t size);
-/* Report the end of a request, which is in no queue any more, and free it. */
+/* Report the facts of a request that is in no queue any more, and free the request. */
 void sources_end(struct symbolizer *s, struct request *r, const struct source_facts *f);
 
-/* Whether the request is about a file, and not about its symbols. */
+/* Return whether the request is about a file, and not about its symbols. */
 static inline bool request_is_of_file(const struct request *r)
 {
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
 }
 
 /*
- * The rank of a request among those of its owner; lower ranks are sent first. Code objects vanish
- * with their processes while files stay, and walks wait for urgent pages: rank 0. A key takes
- * little time, and may spare a table: rank 1. Tables and names take equally long, and take turns.
+ * Return the rank of a request among those of its owner; lower ranks are sent first. Rank 0: code
+ * objects, which vanish with their processes while files stay, and urgent pages, for which walks
+ * wait. Rank 1: a key, which takes little time and may make a table unnecessary. Tables and names
+ * take equally long, and take turns.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
@@ -182,13 +187,13 @@ static inline unsigned int request_rank(const struct request *r)
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
-/* The symbolizer that reads an object: s itself, or s->aside. */
+/* Return the symbolizer that reads an object: s itself, or s->aside. */
 static inline struct symbolizer *reader_of(struct symbolizer *s, uint64_t id)
 {
 	return s->aside && !object_lookup(s, id) && object_lookup(s->aside, id) ? s->aside : s;
 }
 
-/* Queue a request until the turn of its owner. Return 0 or -ENOMEM. */
+/* Queue a request, which is sent in the turn of its owner. Return 0 or -ENOMEM. */
 static inline int request_wait(struct symbolizer *s, struct request *r)
 {
 	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));

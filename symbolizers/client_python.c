@@ -100,7 +100,9 @@ static bool is_read(const struct python_file *f)
 	return f->support == PYTHON_READABLE;
 }
 
-/* Check the facts about a readable interpreter, since the BPF programs rely on them. */
+/*
+ * Return whether the facts about a readable interpreter are valid; the BPF programs rely on them.
+ */
 static bool is_sound(const struct python_file *f)
 {
 	if (f->loops > PYTHON_LOOPS_MAX || !python_layout_check(&f->layout))

@@ -60,7 +60,9 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
 	if (!r)
 		return -ENOMEM;
 	r->urgent = urgent;
-	/* pages without memory for their numbers are not requested, and so not made */
+	/*
+	 * a page whose number cannot be stored for lack of memory is not requested, and so not made
+	 */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->questions,
 				 ((struct message_question){.address = q->pages[i]}));
@@ -150,7 +152,10 @@ static int read_key(const struct symbolizer *s, const struct object *o, size_t s
 	return 0;
 }
 
-/* Pass on the table that the cache has for the key, else request the table. */
+/*
+ * Pass the table that the cache has for the key to the event table, else request the table from the
+ * worker.
+ */
 static void look_up(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t;
@@ -162,7 +167,7 @@ static void look_up(struct symbolizer *s, struct request *r)
 		free(bytes);
 		return;
 	}
-	if (r->object->forgotten) { /* its FORGET already waits and would be sent first */
+	if (r->object->forgotten) { /* its FORGET is already queued and would be sent first */
 		table_end(s, r, -ECANCELED, NULL);
 		return;
 	}
@@ -203,7 +208,7 @@ static void finish_pages(struct symbolizer *s, struct request *r)
 	free(bytes);
 }
 
-/* Check, pass on and cache a table of which all bytes have arrived. */
+/* Check a table of which all bytes have arrived, pass it to the event table, and cache it. */
 static void finish_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_key key = r->key;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Confine a process in steps. Their order matters: some steps forbid what earlier steps do. */
+/*
+ * Confine a process in steps. The order of the steps matters: some steps forbid system calls that
+ * earlier steps make.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -89,7 +92,9 @@ static int set_limits(uint64_t memory, unsigned int files)
 		{RLIMIT_NPROC, 0},
 		{RLIMIT_MEMLOCK, 0},
 		{RLIMIT_NOFILE, files},
-		/* AddressSanitizer reserves terabytes. */
+		/*
+		 * Do not limit the address space with AddressSanitizer, which reserves terabytes.
+		 */
 		{RLIMIT_AS, SANITIZED ? RLIM_INFINITY : memory},
 	};
 

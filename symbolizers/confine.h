@@ -15,8 +15,8 @@
 /* The limits of a worker. */
 struct confines {
 	const char *name; /* name of the process */
-	unsigned int files; /* descriptors that it may hold */
-	uint64_t memory; /* bytes on top of what it inherited */
+	unsigned int files; /* maximum number of descriptors */
+	uint64_t memory; /* bytes of memory on top of the inherited memory */
 	/*
 	 * Let readlink() fail with ENOENT instead of killing the process: libdw looks up its file's
 	 * name.
@@ -31,13 +31,13 @@ struct confines {
  * with its parent. Return 0 or a negative errno; a process that could not be confined must exit.
  */
 int confine_within(int socket, int parent, const struct confines *c);
-/* The same with the limits of the worker of names, and this number of descriptors. */
+/* Like confine_within(), with the limits of the worker of names, and this number of descriptors. */
 int confine(int socket, int parent, unsigned int files);
 
 /*
- * Allow system calls in a filter of libseccomp, with any arguments; or those that AddressSanitizer
- * makes while it runs and to write its report, in a build with AddressSanitizer. Return 0 or a
- * negative errno.
+ * confine_allow() allows system calls in a filter of libseccomp, with any arguments. In a build
+ * with AddressSanitizer, confine_allow_sanitizer() allows the calls that AddressSanitizer makes
+ * while it runs and to write its report. Return 0 or a negative errno.
  */
 int confine_allow(void *filter, const int *calls, size_t count);
 int confine_allow_sanitizer(void *filter);

@@ -12,12 +12,13 @@
 #include "symbolizers/protocol.h"
 
 #define SLOTS 4096     /* a power of two */
-#define CACHED_MAX 512 /* bytes of name and result; longer ones are not kept, to bound memory */
+/* bytes of a name and its result; longer ones are not cached, which bounds the memory */
+#define CACHED_MAX 512
 #define RUST_HASH_BYTES 19
 
 /*
- * The time for the names of one file: 100 ms (25 ticks), plus 100 us for each name. The names of
- * libclang-cpp take 1.6 us each, the slowest 0.1 ms.
+ * The time that demangling the names of one file may take: 100 ms (25 ticks), plus 100 us for each
+ * name. The names of libclang-cpp take 1.6 us each, the slowest 0.1 ms.
  */
 #define DEMANGLE_TICKS_FREE 25
 #define DEMANGLE_NAMES_PER_TICK 40
@@ -29,17 +30,23 @@ struct slot {
 
 struct demangler {
 	struct demangle_run *run; /* NULL: there is no timer */
-	struct demangle_cost *cost; /* of the file that is charged, or of no file: */
+	struct demangle_cost *cost; /* sum to which the cost is added: that of a file, or own */
 	struct demangle_cost own;
 	bool refused; /* whether the last name was refused */
 	struct slot slots[SLOTS];
 	char mangled[MANGLED_MAX];
-	/* The result with the hash that may be dropped; a longer result exceeds every reply. */
+	/*
+	 * The result, with room for the hash that may be removed; a longer result exceeds every
+	 * reply.
+	 */
 	char text[ANSWER_NAME_MAX + 1 + RUST_HASH_BYTES];
 	char buffer[ANSWER_NAME_MAX + 1];
 };
 
-/* Drop "::h" and 16 hexadecimal digits, which distinguish functions of one name in the source. */
+/*
+ * Remove "::h" and 16 hexadecimal digits, which distinguish functions with the same name in the
+ * source, from the end of the text.
+ */
 static void drop_rust_hash(char *text)
 {
 	size_t length = strlen(text);
@@ -63,7 +70,7 @@ size_t copy_cut(const char *text, char *buf, size_t size)
 		memcpy(buf, text, length + 1);
 		return length;
 	}
-	if (size < sizeof(ellipsis)) { /* preceding text has used up the room */
+	if (size < sizeof(ellipsis)) { /* the text before has used up the room */
 		if (size)
 			*buf = '\0';
 		return 0;
@@ -81,13 +88,16 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* Whether the file has used up its time; checked before a name is demangled. */
+/* Return whether the file has used up its time; checked before a name is demangled. */
 static bool is_spent(const struct demangle_cost *cost)
 {
 	return cost->ticks > DEMANGLE_TICKS_FREE + cost->names / DEMANGLE_NAMES_PER_TICK;
 }
 
-/* Demangle into d->text. A suffix " [module]" is not part of the name. */
+/*
+ * Demangle name into d->text, without its suffix " [module]", which is not part of the mangled
+ * name.
+ */
 static enum demangle_end run(struct demangler *d, const char *name)
 {
 	size_t length = strcspn(name, " ");
@@ -126,7 +136,7 @@ struct demangler *demangler_new(void)
 	struct demangler *d = calloc(1, sizeof(struct demangler));
 
 	/*
-	 * Without a timer no call could be interrupted: then every name stays unchanged, and is
+	 * Without a timer, a call could not be interrupted: every name then stays unchanged, and is
 	 * counted.
 	 */
 	if (d && demangle_run_new(&d->run) < 0)
@@ -156,7 +166,7 @@ void demangler_free(struct demangler *d)
 	free(d);
 }
 
-/* FNV-1a. Source: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* FNV-1a hash. Source: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint32_t hash(const char *text)
 {
 	uint32_t h = 2166136261u;

@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 /*
- * Bytes; longer mangled names are not demangled. (libiberty itself refuses C++ names of more than
- * 1,024 bytes.)
+ * Longest mangled name that is demangled, in bytes. (libiberty itself refuses C++ names of more
+ * than 1,024 bytes.)
  */
 #define MANGLED_MAX (64u << 10)
 
 /*
- * Demangle names within bounds (demangle_run.h) and keep results, one for each hash of a name, of
- * which the newest stays. At most one demangler per process, used by the thread that made it.
+ * Demangles names within bounds on time and memory (demangle_run.h), and caches results in a table
+ * by hash of the name; a newer result replaces an older one with the same hash. There is at most
+ * one demangler per process, used by the thread that made it.
  */
 struct demangler;
 
@@ -47,12 +48,13 @@ int demangle(struct demangler *d, const char *name, char *buf, size_t size);
 size_t copy_cut(const char *text, char *buf, size_t size);
 
 /*
- * The demangled name, or NULL if name stays unchanged. Valid until the next call. Longer results
- * are cut as above.
+ * Return the demangled name, or NULL if name stays unchanged; valid until the next call. Longer
+ * results are cut like those of demangle().
  */
 const char *demangler_get(struct demangler *d, const char *name);
 /*
- * Whether the last name was not demangled because it, or its file, takes too much time or memory.
+ * Return whether the last name was not demangled because it, or its file, takes too much time or
+ * memory.
  */
 bool demangler_refused(const struct demangler *d);
 

@@ -18,27 +18,30 @@ struct demangle_run {
 	timer_t timer;
 	struct sigaction before; /* previous action of SIGVTALRM */
 	sigjmp_buf leave;
-	volatile sig_atomic_t running; /* between sigsetjmp() and the end of the call */
-	volatile sig_atomic_t ticks; /* during this call */
+	volatile sig_atomic_t running; /* true between sigsetjmp() and the end of the call */
+	volatile sig_atomic_t ticks; /* number of ticks during this call */
 	char *buf;
 	size_t size, used;
 	bool exhausted; /* whether the arena is exhausted */
-	size_t taken; /* bytes used of the arena */
+	size_t taken; /* number of bytes of the arena in use */
 	_Alignas(ALIGNMENT) char arena[DEMANGLE_ARENA_BYTES];
 };
 
-/* Global, since neither a signal handler nor malloc() takes a context. */
+/*
+ * The run of the current call. It is global, since neither a signal handler nor malloc() takes a
+ * context.
+ */
 static struct demangle_run *current;
 
 /*
- * Libiberty's objects call these instead of malloc(), realloc() and free(): the Makefile renames
- * the symbols.
+ * Replacements for malloc(), realloc() and free() in libiberty's objects, whose symbols the
+ * Makefile renames.
  */
 void *demangle_malloc(size_t size);
 void *demangle_realloc(void *old, size_t size);
 void demangle_free(void *block);
 
-/* Allocate from the arena. A block begins with its size. */
+/* Allocate from the arena. A block begins with a word that holds its size. */
 void *demangle_malloc(size_t size)
 {
 	struct demangle_run *r = current;
@@ -71,8 +74,8 @@ void *demangle_realloc(void *old, size_t size)
 }
 
 /*
- * Free the last block; others stay until the end of the call. Identifiers are decoded one after the
- * other, so most freed blocks are the last one.
+ * Free the last block; other blocks stay until the end of the call. Identifiers are decoded one
+ * after the other, so most freed blocks are the last one.
  */
 void demangle_free(void *block)
 {
@@ -87,7 +90,10 @@ void demangle_free(void *block)
 		r->taken -= size + ALIGNMENT;
 }
 
-/* SIGVTALRM stays unblocked in the handler (SA_NODEFER), so leaving need not restore a mask. */
+/*
+ * Signal handler: count a tick, and leave the call at its time limit. SIGVTALRM stays unblocked in
+ * the handler (SA_NODEFER), so leaving need not restore a mask.
+ */
 static void tick(int signal)
 {
 	struct demangle_run *r = current;

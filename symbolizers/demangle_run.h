@@ -16,12 +16,12 @@
 
 /*
  * CPU time of the calling thread is counted in ticks of this many ns (or of the kernel's clock, if
- * coarser); a call is left at its second tick, so after 4 to 8 ms.
+ * that is coarser). A call is left at its second tick, that is, after 4 to 8 ms.
  */
 #define DEMANGLE_TICK_NS 4000000
 #define DEMANGLE_TICKS 2
 /*
- * Bytes of heap for one call: decoding an identifier of punycode takes 8 bytes for each of its
+ * Bytes of heap for one call: decoding an identifier in punycode takes 8 bytes for each of its
  * bytes.
  */
 #define DEMANGLE_ARENA_BYTES (16u << 10)
@@ -36,15 +36,15 @@ enum demangle_end {
 struct demangle_run;
 
 /*
- * At most one per process: it uses SIGVTALRM and a timer of the calling thread, which must be the
- * thread that demangles. Return 0, -EBUSY, -ENOMEM or an error of timer_create(2).
+ * Make a run, at most one per process: it uses SIGVTALRM and a timer of the calling thread, which
+ * must be the thread that demangles. Return 0, -EBUSY, -ENOMEM or an error of timer_create(2).
  */
 int demangle_run_new(struct demangle_run **ret);
 void demangle_run_free(struct demangle_run *r);
 
 /*
- * Demangle name into buf of size bytes, with a NUL. Adds the ticks that this took to *ticks. The
- * calling thread makes no system call for it.
+ * Demangle name into buf of size bytes, with a NUL, and add the ticks that this took to *ticks.
+ * This makes no system call.
  */
 enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *buf, size_t size,
 			       uint32_t *ticks);

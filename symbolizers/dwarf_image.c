@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the sections by name, add up their sizes, and copy or unpack them into a new ELF image
- * with section headers that point to them.
+ * Find the sections for lines and inlined functions by name, add up their sizes, and copy or unpack
+ * them into a new ELF image with section headers that point to them.
  */
 #include <endian.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define SECTION_NAME(name) name,
 static const char *const names[] = {SECTIONS(SECTION_NAME)};
 #define SECTION_COUNT (sizeof(names) / sizeof(*names))
-/* The same names as a string table, after the empty name. */
+/* The names of these sections as a string table, after the empty name. */
 #define SECTION_TEXT(name) name "\0"
 static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
 
@@ -64,7 +64,10 @@ static int read_packed(const struct elf_image *image, struct part *p)
 	return 0;
 }
 
-/* If several sections have one name, the first is used. */
+/*
+ * Find the sections in an image and add up their sizes. If several sections have the same name, the
+ * first is used.
+ */
 static int find_parts(struct parts *parts, const struct elf_image *image, uint64_t *needed)
 {
 	int rc = 0;
@@ -162,7 +165,7 @@ static int next_piece(struct packed *in, size_t *ret)
 	return rc;
 }
 
-/* The room for output, as zlib counts it: in 32 bits. */
+/* Return the room left for output, as zlib counts it: in 32 bits. */
 static unsigned int room(const z_stream *z, char *to, uint64_t size)
 {
 	uint64_t left = size - (uint64_t)((char *)z->next_out - to);
@@ -238,7 +241,10 @@ static int read_part(char *to, const struct part *p, const struct elf_image *ima
 	return rc;
 }
 
-/* Whether the file has 64 bits and this byte order: other code hardly ever runs here. */
+/*
+ * Return whether the file has 64 bits and this machine's byte order: other code hardly ever runs
+ * here.
+ */
 static bool is_ours(const struct elf_image *image)
 {
 	const unsigned char *ident = image->header.e_ident;
@@ -247,7 +253,10 @@ static bool is_ours(const struct elf_image *image)
 	       ident[EI_DATA] == (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* Exit if there is no memory. Without this handler libdw prints a message and exits. */
+/*
+ * Handler for libdw when memory runs out: exit. Without this handler, libdw prints a message and
+ * exits.
+ */
 static void __attribute__((noreturn)) give_up(void)
 {
 	_exit(1);

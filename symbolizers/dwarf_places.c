@@ -7,15 +7,15 @@
 
 #include "symbolizers/dwarf_places.h"
 
-/* The deepest nesting of scopes, and the most entries examined for one address. */
+/* Limits of the nesting of scopes, and of the entries examined for one address. */
 #define DEPTH_MAX 512
 #define STEPS_MAX (1u << 20)
 /* The name that libdw returns for an unknown file number. */
 #define NO_FILE "???"
 
 /*
- * Open the common information, if dwz has moved some to another file: fd, if it is that file. Else
- * set facts->wants_common.
+ * If dwz has moved common information of an image (of) to another file, open that file if fd is it;
+ * otherwise set facts->wants_common.
  */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
 		       struct source_facts *facts, struct beat *b)
@@ -59,7 +59,7 @@ static int open_image(struct dwarf_places *p, const struct elf_image *image, int
 	if (!rc)
 		rc = dwarf_units_read(&p->units, p->image.dwarf, b);
 	facts->split = p->units.split;
-	/* if all information is in other files, there is none here */
+	/* if all units are in other files, this file has no information */
 	return !rc && !p->units.ranges.count ? -ENOENT : rc;
 }
 
@@ -138,8 +138,8 @@ static bool is_scope(Dwarf_Die *die)
 }
 
 /*
- * Find the scope directly in *die that covers the address, and set *die to it. Return false if
- * there is none.
+ * Find the scope that covers the address among the children of *die, and set *die to it. Return
+ * false if there is none.
  */
 static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 {
@@ -161,7 +161,10 @@ static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 	return true;
 }
 
-/* List the function and those inlined into it, outermost first. Return how many. */
+/*
+ * List a function and the functions inlined into it at the address, outermost first. Return how
+ * many.
+ */
 static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
 			     Dwarf_Die chain[SOURCE_PLACES_MAX])
 {
@@ -184,7 +187,10 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* Return false if there is no such attribute, or its number makes no sense. */
+/*
+ * Get the number in an attribute. Return false if there is no such attribute, or if its number is
+ * invalid.
+ */
 static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
 {
 	Dwarf_Word value;
@@ -239,7 +245,7 @@ static const char *name_of(Dwarf_Die *die)
 	return text(name ? name : dwarf_diename(die));
 }
 
-/* Set file and line of the call to an inlined function, in the function around it. */
+/* Set the file and line of the call to an inlined function, which are in the function around it. */
 static void call_of(Dwarf_Die *inlined, struct dwarf_place *to)
 {
 	to->line = line_number_of(inlined, DW_AT_call_line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read units and their functions. Every walk only goes to larger offsets of entries, so that no
- * forged reference leads into a cycle.
+ * Read units and their functions. The search of entries only goes to entries with larger offsets,
+ * so that forged references cannot lead into a cycle.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,13 +11,18 @@
 
 #include "symbolizers/dwarf_units.h"
 
-/* The most ranges of units, or of functions of a unit; a file with more is bad. */
+/* Maximum number of ranges of units, or of functions of a unit; a file with more is bad. */
 #define RANGES_MAX (4u << 20)
-/* The most ranges of functions that are kept; beyond this, those of all units are dropped. */
+/*
+ * Maximum number of ranges of functions that are kept; above this, those of all units are dropped.
+ */
 #define FUNCTIONS_MAX (1u << 20)
-/* The deepest nesting of scopes in which functions are searched for. */
+/* Maximum nesting of scopes in which functions are searched for. */
 #define DEPTH_MAX 64
-/* Ranges to examine before an address: real ones do not overlap. */
+/*
+ * Maximum number of ranges that are examined before an address; ranges of valid files do not
+ * overlap.
+ */
 #define OVERLAP_MAX 32
 
 /* The name of DW_AT_dwo_name in the extensions of DWARF 4. */
@@ -42,7 +47,10 @@ static void sort(dwarf_ranges_t *ranges)
 		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
 }
 
-/* The last range that begins at or before the address and contains it; NULL: none. */
+/*
+ * Return the last range that begins at or before the address and contains it; NULL if there is
+ * none.
+ */
 static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
@@ -62,7 +70,10 @@ static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t add
 	return NULL;
 }
 
-/* Add all ranges of an entry. Ranges that the linker has dropped begin at 0. */
+/*
+ * Add all ranges of an entry, except those that begin at 0: these are of code that the linker has
+ * dropped.
+ */
 static int add_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
 {
 	struct dwarf_range r = {.die = dwarf_dieoffset(die)};
@@ -96,7 +107,7 @@ int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b)
 		beat(b);
 	}
 	sort(&u->ranges);
-	/* keep the units before the one that makes no sense */
+	/* keep the units before an invalid one */
 	return rc ? rc : more < 0 && !u->ranges.count ? -EBADMSG : 0;
 }
 
@@ -119,8 +130,8 @@ void dwarf_units_free(struct dwarf_units *u)
 }
 
 /*
- * Whether functions may be in this entry: in a namespace, a type or, in some languages, another
- * function.
+ * Return whether functions may be children of an entry: of a namespace, a type or, in some
+ * languages, another function.
  */
 static bool may_hold_functions(Dwarf_Die *die)
 {

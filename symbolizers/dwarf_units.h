@@ -16,7 +16,7 @@
 
 struct dwarf_range {
 	uint64_t start, end; /* end is exclusive */
-	Dwarf_Off die; /* of the unit or the function */
+	Dwarf_Off die; /* offset of the entry of the unit or the function */
 };
 
 typedef VECTOR(struct dwarf_range) dwarf_ranges_t; /* sorted by start, once complete */
@@ -42,12 +42,12 @@ void dwarf_units_free(struct dwarf_units *u);
 
 /*
  * Find the unit and the function at an address. Return 1: there is a unit, and a function if
- * *in_function is set; 0: no unit covers the address; or an error as above.
+ * *in_function is set; 0: no unit covers the address; or an error of dwarf_units_read().
  */
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
 		     bool *in_function);
 
-/* Whether this part of a function covers the address; false without ranges. */
+/* Return whether the ranges of an entry cover the address; false without ranges. */
 bool dwarf_covers(Dwarf_Die *die, uint64_t address);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "symbolizers/elf.h"
 
-/* The most entries of a symbol table, functions or not; a file with more is bad. */
+/* Maximum number of entries of a symbol table, functions or not; a file with more is bad. */
 #define ENTRIES_MAX (16u << 20)
 #define CHUNK 2048 /* entries read at a time */
 #define SEGMENTS_MAX 4096
@@ -18,7 +18,7 @@
  */
 enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
 
-/* Lower ranks are for functions without a symbol, see elf_frames.c. */
+/* Lower ranks are those of functions without a symbol, see elf_frames.c. */
 #define RANK_SYMBOLS 1
 
 struct reader {
@@ -39,7 +39,7 @@ static unsigned int quality(const GElf_Sym *s)
 	       (type == STT_NOTYPE ? 0 : QUALITY_TYPED) | (s->st_size ? QUALITY_SIZED : 0);
 }
 
-/* Whether a symbol is a function, or a label of assembler code in an executable section. */
+/* Return whether a symbol is a function, or a label of assembler code in an executable section. */
 static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
@@ -48,7 +48,10 @@ static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
 		return false;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return s->st_shndx != SHN_ABS;
-	/* $x, $d and the like mark code and data on arm64; .L are the compiler's own labels. */
+	/*
+	 * On arm64, names such as $x and $d mark code and data; .L begins the names of the
+	 * compiler's own labels.
+	 */
 	return type == STT_NOTYPE && name[0] != '$' && strncmp(name, ".L", 2) != 0 &&
 	       s->st_shndx < r->sections.count &&
 	       (r->sections.items[s->st_shndx].sh_flags & SHF_EXECINSTR);
@@ -81,7 +84,7 @@ static int add_symbol(struct reader *r, const GElf_Sym *s)
 	return symtab_add(r->symbols, &range);
 }
 
-/* One entry of a symbol table, in this machine's byte order, of either ELF class. */
+/* Return one entry of a symbol table, in this machine's byte order, for either ELF class. */
 static GElf_Sym entry(const struct elf_image *image, const Elf_Data *data, size_t i)
 {
 	const Elf32_Sym *s;
@@ -149,7 +152,7 @@ static int add_strings(struct reader *r, const GElf_Shdr *strings)
 	return 0;
 }
 
-/* Return -ENOENT if the image has no such table. */
+/* Add the symbols of a table by its type. Return -ENOENT if the image has no such table. */
 static int add_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
 {
 	struct reader r = {.symbols = symbols, .image = image};
@@ -184,7 +187,10 @@ static size_t underscores(const char *name)
 	return n;
 }
 
-/* Sort by address, then worse symbols first: by size, type, binding, underscores, length, text. */
+/*
+ * Sort by address, and worse symbols before better ones: by size, type, binding, underscores,
+ * length, text.
+ */
 static int by_preference(const void *a, const void *b, void *context)
 {
 	const struct symbol_range *x = a, *y = b;
@@ -207,8 +213,9 @@ static int by_preference(const void *a, const void *b, void *context)
 }
 
 /*
- * Let the innermost symbol win: ranks grow with the address, and all symbols with a size rank above
- * all without one. Symbols without a size end where the next one begins.
+ * Set the ranks so that the innermost symbol wins: ranks grow with the address, and all symbols
+ * with a size rank above all symbols without one. Symbols without a size end where the next one
+ * begins.
  */
 static void rank_symbols(struct symtab *t)
 {
@@ -266,7 +273,8 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 }
 
 /*
- * Use the best source of symbols that can be read. Return an error only if no source can be read.
+ * Add the symbols of the best source that can be read. Return an error only if no source can be
+ * read.
  */
 static int add_best(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 		    struct object_facts *facts)
@@ -364,7 +372,7 @@ void elf_free(struct elf *e)
 	vector_free(&e->starts);
 }
 
-/* A page may be mapped by two segments; code is in the executable one. */
+/* Two segments may map the same page of the file: use the executable one, since it has the code. */
 bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 {
 	bool found = false;

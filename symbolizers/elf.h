@@ -55,14 +55,14 @@ void elf_free(struct elf *e);
  */
 bool elf_find(const struct elf *e, uint64_t offset, struct found *ret);
 
-/* Bytes of memory in use. */
+/* Return the bytes of memory in use. */
 size_t elf_bytes(const struct elf *e);
 
 /* Read only the segments, for elf_address(). Return 0, -EBADMSG or -ENOMEM. */
 int elf_read_segments(struct elf *e, const struct elf_image *image);
 /* Convert a file offset to an address; false if no segment has the offset. */
 bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret);
-/* Whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
+/* Return whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
 bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts);
 
 /* elf_start.c: add the function at the entry point to e->starts, by a lookup in e. */
@@ -72,15 +72,21 @@ int elf_add_entry(struct elf *e, const struct elf_image *image);
  * or -ENOMEM.
  */
 int elf_add_start(struct elf *e, uint64_t start, uint64_t end);
-/* Whether the name is that of a function in which threads begin, or which ends a stack for good. */
+/*
+ * Return whether the name is that of a function in which threads begin, or which ends a stack for
+ * good.
+ */
 bool elf_name_is_start(const char *name);
-/* Whether the entry point is real: that of a program or of the dynamic linker. */
+/*
+ * Return whether the entry point is that of a program or of the dynamic linker; libraries may have
+ * an entry point without a meaning.
+ */
 bool elf_has_entry(const struct elf_image *image);
 
 /*
  * elf_frames.c: add the functions that .eh_frame describes to e->symbols, without names and ranked
- * below all symbols, and those in which threads begin to e->starts. Descriptions that make no sense
- * are left out. Return 0 or -ENOMEM.
+ * below all symbols, and those in which threads begin to e->starts. Invalid descriptions are left
+ * out. Return 0 or -ENOMEM.
  */
 int elf_add_frames(struct elf *e, const struct elf_image *image);
 

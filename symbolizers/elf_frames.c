@@ -12,14 +12,14 @@
 #include "symbolizers/unwind_frame.h"
 
 #define SECTION_MAX (64u << 20)
-/* The largest files have 300,000 functions. Functions beyond the limit are not found. */
+/* Maximum number of functions that are found in a file; the largest files have 300,000. */
 #define FUNCTIONS_MAX (1u << 20)
 /*
- * Largest CIE, in bytes. Those of compilers have at most about 40; the bound limits the work of a
- * hostile file, whose CIE could be read once per FDE.
+ * Largest CIE, in bytes. The CIEs of compilers have at most about 40; the bound limits the work of
+ * a hostile file, whose CIE could be read once per FDE.
  */
 #define CIE_MAX 1024
-#define KNOWN 64 /* CIEs kept; programs have only a few */
+#define KNOWN 64 /* number of CIEs that are kept; programs have only a few */
 
 struct known {
 	uint64_t offset;
@@ -34,7 +34,7 @@ struct frames {
 	const struct elf_image *image;
 	Elf_Data data;
 	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
-	uint32_t no_name; /* an empty string among the names of symbols */
+	uint32_t no_name; /* offset of an empty string among the names of symbols */
 	uint32_t functions;
 	struct known known[KNOWN];
 };
@@ -58,8 +58,8 @@ static bool read_common(struct frames *f, struct known *ret)
 }
 
 /*
- * Find or read a CIE; NULL if it makes no sense. CIEs are kept since several FDEs in a row refer to
- * the same one.
+ * Find or read a CIE; NULL if it is invalid. CIEs are kept since several FDEs in a row refer to the
+ * same one.
  */
 static const struct known *find_common(struct frames *f, uint64_t offset)
 {
@@ -73,7 +73,10 @@ static const struct known *find_common(struct frames *f, uint64_t offset)
 	return k->good ? k : NULL;
 }
 
-/* Whether the function has no caller: its first instruction makes the return address undefined. */
+/*
+ * Return whether the function has no caller: its first instruction makes the return address
+ * undefined.
+ */
 static bool begins_thread(const struct known *k, struct reader instructions)
 {
 	return read_byte(&instructions) == DW_CFA_undefined &&

@@ -8,7 +8,7 @@
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 
-/* Above all symbol tables: Go's table describes the same functions, with their exact ends. */
+/* Rank above all symbol tables: Go's table describes the same functions, with their exact ends. */
 #define RANK (UINT32_MAX - 1)
 
 /* Add all names at once, unchanged, so that functions which share a name do not copy it. */

@@ -100,7 +100,10 @@ bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
 	       (ret->sh_offset <= image->size && ret->sh_size <= image->size - ret->sh_offset);
 }
 
-/* Names beyond the kept bytes (only in files with many) are read one by one. */
+/*
+ * Return whether a section has this name. Names beyond the kept bytes (only in files with many
+ * sections) are read one by one.
+ */
 static bool section_is(const struct elf_image *image, const GElf_Shdr *section, const char *name)
 {
 	char buf[32];
@@ -272,7 +275,7 @@ static void find_build_id(const struct elf_image *image, const GElf_Shdr *sectio
 }
 
 /*
- * The section holds a file name, padded with NULs to four bytes, and the CRC in the file's byte
+ * Read .gnu_debuglink: a file name, padded with NULs to four bytes, and the CRC in the file's byte
  * order.
  */
 static void find_debuglink(const struct elf_image *image, struct object_facts *facts)

@@ -15,7 +15,7 @@
 #include "symbolizers/client.h"
 #include "symbolizers/elf_snapshot.h"
 
-/* Bytes of section names; most files have 300. */
+/* Bytes of section names that are kept; most files have 300. */
 #define SECTION_NAMES_KEPT 1024
 
 struct elf_image {
@@ -40,29 +40,31 @@ int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
 void elf_image_close(struct elf_image *image);
 
 /*
- * Keep all bytes read from now on, so that everything made from the image is made from the same
- * bytes even if the file changes meanwhile. libelf keeps the bytes that it has read as well.
+ * Keep all bytes read from now on, so that all results from this image are made from the same bytes
+ * even if the file changes meanwhile. libelf also keeps the bytes that it has read.
  */
 void elf_image_keep(struct elf_image *image);
-/* Whether all bytes read have been kept. */
+/* Return whether all bytes read have been kept. */
 bool elf_image_kept(const struct elf_image *image);
 
 /* Read exactly size bytes. Return 0, -EBADMSG beyond the end, or a negative errno. */
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);
 
 /*
- * A section's header by number or by name; false if there is none or it lies outside of the file.
+ * Get a section's header by number or by name; false if there is no such section or it lies outside
+ * of the file.
  */
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret);
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret);
 
-/* The value of the dynamic segment's first entry with this tag; false if there is none. */
+/* Get the value of the first entry with this tag in the dynamic segment; false if there is none. */
 bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret);
-/* The first section of this type, such as SHT_SYMTAB. */
+/* Get the header of the first section of this type, such as SHT_SYMTAB. */
 bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret);
 
 /*
- * A section's bytes, malloc()ed; NULL if it is empty, larger than limit, compressed or unreadable.
+ * Return the bytes of a section in malloc()ed memory; NULL if the section is empty, larger than
+ * limit, compressed or unreadable.
  */
 char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit);
 
@@ -76,7 +78,7 @@ int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from
 /* Set the build-id and the debuglink of facts, where the file has them. */
 void elf_image_identity(const struct elf_image *image, struct object_facts *facts);
 
-/* The CRC-32 of the whole file, as in .gnu_debuglink. Return 0 or a negative errno. */
+/* Compute the CRC-32 of the whole file, as in .gnu_debuglink. Return 0 or a negative errno. */
 int elf_image_crc(const struct elf_image *image, uint32_t *ret);
 
 #endif

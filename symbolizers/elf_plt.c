@@ -37,7 +37,10 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Only 64-bit files in this machine's byte order get here, see elf_add_plt(). */
+/*
+ * Add the slots of all relocations. Only 64-bit files in this machine's byte order get here, see
+ * elf_add_plt().
+ */
 static int add_slots(struct plt *plt, const struct elf_image *image)
 {
 	int rc = 0;
@@ -113,7 +116,7 @@ static int add_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size,
 	return symtab_add(&e->symbols, &r);
 }
 
-/* x86-64: the slot of "jmp *disp32(%rip)" (ff 25) in a stub; 0 if there is none. */
+/* x86-64: return the slot of "jmp *disp32(%rip)" (ff 25) in a stub; 0 if there is none. */
 static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 {
 	int32_t displacement;
@@ -127,7 +130,10 @@ static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 	return 0;
 }
 
-/* arm64: the slot of "adrp x16, page; ldr x17, [x16, #offset]" in a stub; 0 if there is none. */
+/*
+ * arm64: return the slot of "adrp x16, page; ldr x17, [x16, #offset]" in a stub; 0 if there is
+ * none.
+ */
 static uint64_t slot_arm64(const uint8_t *stub, size_t size, uint64_t address)
 {
 	uint32_t op[2];
@@ -165,7 +171,10 @@ static int add_section(struct elf *e, struct plt *plt, const struct elf_image *i
 	return rc;
 }
 
-/* .plt.got has stubs of 8 bytes, or of 16 with IBT, by sh_entsize. */
+/*
+ * Add the stubs of all PLT sections. .plt.got has stubs of 8 bytes, or of 16 with IBT, as
+ * sh_entsize shows.
+ */
 static int add_sections(struct elf *e, struct plt *plt, const struct elf_image *image)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};

@@ -8,9 +8,9 @@
 #include "symbolizers/elf_snapshot.h"
 
 #define BLOCK_SIZE (64u << 10)
-/* 2^20 blocks; the pointers to them take 8 MiB. */
+/* Largest file, in bytes: 2^20 blocks; the pointers to them take 8 MiB. */
 #define FILE_MAX ((uint64_t)BLOCK_SIZE << 20)
-/* Bytes; a file of 500 MB has about 50 MB of call frame information. */
+/* Maximum number of bytes kept; a file of 500 MB has about 50 MB of call frame information. */
 #define KEPT_MAX (128u << 20)
 
 struct elf_snapshot {
@@ -64,7 +64,10 @@ void elf_snapshot_free(struct elf_snapshot *s)
 	free(s);
 }
 
-/* Read and keep a block, unless there is no room for it (then set lost). 0 or a negative errno. */
+/*
+ * Read and keep a block. If there is no room for it, set lost instead. Return 0 or a negative
+ * errno.
+ */
 static int keep_block(struct elf_snapshot *s, size_t number)
 {
 	uint64_t at = (uint64_t)number * BLOCK_SIZE;

@@ -16,17 +16,21 @@
 struct elf_snapshot;
 
 /*
- * Begin a snapshot of size bytes of the file open as fd; the caller keeps fd. NULL if there is no
- * memory or the file is empty or too large.
+ * Begin a snapshot of size bytes of the file open as fd; the caller keeps fd. NULL if memory runs
+ * out or the file is empty or too large.
  */
 struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct beat *b);
 void elf_snapshot_free(struct elf_snapshot *s);
 
-/* Read within the size. Return 0, -EBADMSG if the file has become shorter, or a negative errno. */
+/*
+ * Read bytes within the size. Return 0, -EBADMSG if the file has become shorter, or a negative
+ * errno.
+ */
 int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t size);
 
 /*
- * Whether all bytes read were kept. If not, the budget was exceeded and some bytes were read anew.
+ * Return whether all bytes read were kept. If not, the limit on kept bytes was exceeded and some
+ * bytes may have been read twice.
  */
 bool elf_snapshot_whole(const struct elf_snapshot *s);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the functions in which threads begin. A stack whose outermost frame is in one is complete.
+ * Find the functions in which threads begin. A stack is complete if its outermost frame is in such
+ * a function.
  */
 #include <string.h>
 
 #include "symbolizers/elf.h"
 
-/* Bytes of the function at an entry point without a symbol: crt1's _start has 34 to 56. */
+/*
+ * Assumed size of the function at an entry point without a symbol, in bytes: crt1's _start has 34
+ * to 56.
+ */
 #define ENTRY_SIZE 64
 #define STARTS_MAX 64
 
@@ -34,7 +38,10 @@ static bool is_go_start(const char *name)
 		    memcmp(name, go_start_names[i], length) == 0)
 			return true;
 	}
-	/* Entry points have names per system; those of libraries have callers in C. */
+	/*
+	 * Entry points have a name for each system; the entry points of libraries have callers in
+	 * C.
+	 */
 	return strncmp(name, "_rt0_", 5) == 0 && !memmem(name, length, "_lib", 4);
 }
 
@@ -69,8 +76,9 @@ static bool is_linker_name(const struct elf_image *image, uint64_t strings, uint
 }
 
 /*
- * Older linkers gave shared libraries an entry point too, at the start of .text. An entry point is
- * real only in a static position-independent program and in the dynamic linker.
+ * Return whether the entry point of a shared object is one at which execution begins. Older linkers
+ * gave shared libraries an entry point too, at the start of .text. The entry point is real only in
+ * a static position-independent program and in the dynamic linker.
  */
 static bool library_runs(const struct elf_image *image)
 {

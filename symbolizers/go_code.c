@@ -16,8 +16,8 @@
 #define RET 0xd65f03c0U
 
 /*
- * The length of an x86-64 instruction with this opcode, %rbp and disp(%rsp), as mov (0x89, 0x8b)
- * and lea (0x8d) have them; 0 if it is another instruction.
+ * Return the length of an x86-64 instruction with this opcode, %rbp and disp(%rsp), as mov (0x89,
+ * 0x8b) and lea (0x8d) have them; 0 if it is another instruction.
  */
 static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
 {
@@ -34,7 +34,8 @@ static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
 }
 
 /*
- * Before Go 1.21: sub $delta; mov %rbp, delta-8(%rsp); lea. Since then: push %rbp; mov %rsp, %rbp.
+ * Find the instructions that save and set the frame pointer on x86-64. Before Go 1.21: sub $delta;
+ * mov %rbp, delta-8(%rsp); lea. Since then: push %rbp; mov %rsp, %rbp.
  */
 static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
 {
@@ -53,7 +54,10 @@ static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
 	return true;
 }
 
-/* Frames too large for one instruction save both registers before the stack pointer moves. */
+/*
+ * Find the instructions that save and set the frame pointer on arm64. Frames too large for one
+ * instruction save both registers before the stack pointer moves.
+ */
 static bool frame_arm64(const uint8_t *code, struct go_frame *ret)
 {
 	uint32_t op[2];
@@ -90,7 +94,8 @@ int go_code_popped(uint16_t machine, const uint8_t *code)
 }
 
 /*
- * The length of the first instruction of and $n, %rsp, or of sub $n, %rsp followed by it; else 0.
+ * Return the length of an instruction that aligns the stack pointer: of and $n, %rsp, or of sub $n,
+ * %rsp followed by such an and; else 0.
  */
 static size_t align_rsp(const uint8_t *code, size_t size)
 {
@@ -102,7 +107,7 @@ static size_t align_rsp(const uint8_t *code, size_t size)
 		       : 0;
 }
 
-/* The length of a mov to %rsp, from a register or memory; else 0. */
+/* Return the length of a mov to %rsp, from a register or memory; else 0. */
 static size_t set_rsp(const uint8_t *code, size_t size)
 {
 	uint8_t mode, base;
@@ -126,7 +131,7 @@ static uint32_t op_at(const uint8_t *code)
 	return op;
 }
 
-/* The offset after the first instruction op of arm64; or GO_CODE_NONE. */
+/* Return the offset after the first arm64 instruction op; or GO_CODE_NONE. */
 static size_t behind(const uint8_t *code, size_t size, uint32_t op)
 {
 	for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -148,7 +153,10 @@ static struct go_switch switch_x86(const uint8_t *code, size_t size)
 	return (struct go_switch){.at = GO_CODE_NONE};
 }
 
-/* Before Go 1.21 systemstack loads the frame pointer of the new stack; asmcgocall still does. */
+/*
+ * Find the first stack switch on arm64. Before Go 1.21, systemstack loads the frame pointer of the
+ * new stack; asmcgocall still does.
+ */
 static struct go_switch switch_arm64(const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -169,7 +177,8 @@ struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t si
 }
 
 /*
- * On x86-64 the child sets its stack pointer first; on arm64 the parent's part ends with a return.
+ * On x86-64, the code of the child starts with setting the stack pointer; on arm64, it follows the
+ * return of the parent.
  */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child)
 {

@@ -2,7 +2,8 @@
 /*
  * Recognize in Go's machine code what its table of functions does not contain: where the caller's
  * frame pointer is saved, and where the stack is switched. Only the few instructions that Go's
- * assembler and compiler use there are known; anything else counts as absent.
+ * assembler and compiler use for this are known; other code counts as code without a frame pointer
+ * or a switch.
  */
 #ifndef SKEIN_SYMBOLIZERS_GO_CODE_H
 #define SKEIN_SYMBOLIZERS_GO_CODE_H
@@ -11,29 +12,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of code that go_code_frame() examines, before and after the given place. */
+/* Bytes of code that go_code_frame() examines before and after the place that is passed to it. */
 #define GO_CODE_BEFORE 2
 #define GO_CODE_FRAME 16
 
 /* Offsets from a place in the code, in bytes. */
 struct go_frame {
-	uint32_t saved; /* from here on the caller's frame pointer is in memory */
-	uint32_t set;	/* from here on the frame pointer points to it; UINT32_MAX: never */
+	uint32_t saved; /* from this offset on, the caller's frame pointer is in memory */
+	/* from this offset on, the frame pointer points to the saved one; UINT32_MAX: never */
+	uint32_t set;
 };
 
 /*
- * Whether the code after the instruction that opened a frame of delta bytes keeps a frame pointer.
- * code: GO_CODE_FRAME bytes, preceded by GO_CODE_BEFORE more. machine: e_machine.
+ * Return whether the code after the instruction that made a stack frame of delta bytes keeps a
+ * frame pointer. code: GO_CODE_FRAME bytes, preceded by GO_CODE_BEFORE more. machine: e_machine.
  */
 bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *ret);
 
 /*
- * The size of the instruction right before end that closes a frame, or 0. size: bytes before end.
+ * Return the size of the instruction right before end if it releases a stack frame, else 0. size:
+ * number of bytes before end that may be read.
  */
 size_t go_code_close(uint16_t machine, const uint8_t *end, size_t size);
 
 /*
- * The DWARF number of the register into which the instruction before code popped the return
+ * Return the DWARF number of the register into which the instruction before code popped the return
  * address; or -1.
  */
 int go_code_popped(uint16_t machine, const uint8_t *code);
@@ -41,7 +44,8 @@ int go_code_popped(uint16_t machine, const uint8_t *code);
 /* Offsets in the code of a function that leaves its stack, in bytes. */
 #define GO_CODE_NONE SIZE_MAX
 struct go_switch {
-	size_t at;   /* after the first instruction that sets the stack pointer; or GO_CODE_NONE */
+	/* offset after the first instruction that sets the stack pointer; or GO_CODE_NONE */
+	size_t at;
 	bool aligns; /* the stack pointer is only aligned downwards */
 	bool keeps_frame; /* the frame pointer is not changed */
 };
@@ -50,8 +54,8 @@ struct go_switch {
 struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t size);
 
 /*
- * In clone(): *both is the end of the system call, *child the start of the code after it that only
- * the child runs. Return false if the code has another form.
+ * Find two offsets in the code of clone(): *both is the end of the system call, *child the start of
+ * the code after it that only the child runs. Return false if the code has another form.
  */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child);
 

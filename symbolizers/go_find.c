@@ -50,7 +50,10 @@ static bool begin_chunks(struct chunks *c, const struct elf_image *image, uint64
 	return true;
 }
 
-/* Whether the table begins here: magic number, two zeros, quantum of code, size of a pointer. */
+/*
+ * Return whether the table begins here: magic number, two zeros, quantum of code, size of a
+ * pointer.
+ */
 static bool is_magic(uint64_t word)
 {
 	uint32_t magic = (uint32_t)word;
@@ -94,8 +97,8 @@ static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t 
 }
 
 /*
- * Find the table by its section. GNU ld, called by Go before 1.26, puts the table among other data
- * in position-independent programs.
+ * Find the table by its section. GNU ld, which Go before 1.26 uses for linking with C, puts the
+ * table among other data in position-independent programs.
  */
 static int find_in_section(struct go_table *t)
 {
@@ -136,7 +139,7 @@ int go_find_table(struct go_table *t)
 	return t->image->sections > 1 ? find_in_section(t) : find_in_segments(t);
 }
 
-/* Whether words are the moduledata of t; if so, set t->text from them. */
+/* Return whether words are the moduledata of t; if so, set t->text from them. */
 static bool take_text(struct go_table *t, const uint64_t *words)
 {
 	uint32_t first;
@@ -150,7 +153,8 @@ static bool take_text(struct go_table *t, const uint64_t *words)
 }
 
 /*
- * Search the data of programs that are not relocated, or whose relocations leave values in place.
+ * Search the data for moduledata, in programs that are not relocated, or whose relocations leave
+ * the values in place.
  */
 static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 {
@@ -174,7 +178,10 @@ static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 	return -EBADMSG;
 }
 
-/* Whether a relocation adds the program's address; its place and value are the other words. */
+/*
+ * Return whether a relocation adds the program's load address; the other two words of the
+ * relocation are its place and value.
+ */
 static bool is_relative(const struct elf_image *image, uint64_t info)
 {
 	return ELF64_R_TYPE(info) ==
@@ -182,8 +189,8 @@ static bool is_relative(const struct elf_image *image, uint64_t info)
 }
 
 /*
- * Without words: set *place to the place of the first relocation with the table's address as value.
- * With words: collect the values of the relocations from *place on.
+ * If words is NULL, set *place to the place of the first relocation that has the table's address as
+ * value; else collect the values of the relocations from *place on in words.
  */
 static bool search(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
 		   uint64_t *words)

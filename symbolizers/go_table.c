@@ -28,9 +28,9 @@ static uint64_t u64_at(const struct go_table *t, uint64_t at)
 }
 
 /*
- * The header: magic, two zeros, quantum and size of a pointer (one byte each), then words: number
- * of functions, of files, address of the text (not in 1.16, and 0 since 1.26), and offsets of
- * names, units, files, values by pc, functions.
+ * Read the header: magic, two zeros, quantum and size of a pointer (one byte each), then words:
+ * number of functions, of files, address of the text (not in 1.16, and 0 since 1.26), and offsets
+ * of names, units, files, values by pc, functions.
  */
 static int read_header(struct go_table *t)
 {
@@ -94,8 +94,8 @@ static uint64_t entry_description(const struct go_table *t, uint64_t i)
 }
 
 /*
- * A description: the address again, then words of four bytes: name, arguments, deferreturn, stack
- * pointer deltas, files, lines, number of values, unit, (1.20) line; then bytes: kind, flags.
+ * Read a description: the address again, then words of four bytes: name, arguments, deferreturn,
+ * stack pointer deltas, files, lines, number of values, unit, (1.20) line; then bytes: kind, flags.
  */
 int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret)
 {
@@ -162,8 +162,8 @@ static bool read_varint(struct go_steps *s, uint32_t *ret)
 }
 
 /*
- * A table is pairs: change of the value (zigzag; 0 ends the table unless first), bytes of code /
- * quantum.
+ * Read the next pair of a table of values by pc: change of the value (zigzag; 0 ends the table
+ * unless it is the first), and bytes of code divided by the quantum.
  */
 int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value)
 {

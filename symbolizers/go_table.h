@@ -17,7 +17,7 @@ struct go_table {
 	uint64_t size;
 	uint64_t address;   /* of the table */
 	uint64_t text;	    /* the address to which addresses in the table are relative */
-	uint64_t functions; /* how many */
+	uint64_t functions; /* number of functions */
 	uint64_t index;	    /* offset of the list of addresses and descriptions */
 	uint64_t names, names_end;
 	uint64_t deltas;	   /* offset of the tables of values by pc */
@@ -35,26 +35,26 @@ enum go_flag {
 struct go_function {
 	uint64_t start, end; /* addresses */
 	uint64_t name;	     /* offset in names */
-	uint64_t deltas;     /* offset of its first step in the table; 0: none */
+	uint64_t deltas;     /* offset of the function's first step in the table; 0: none */
 	unsigned int flags;  /* enum go_flag */
 };
 
 /*
  * Read the table of an image, which must outlive t. Return 0; -ENOENT: no Go program; -EBADMSG: a
- * Go program whose table makes no sense or is of an unknown kind; -ENOMEM or another negative
- * errno. Call go_table_close() also after failure.
+ * Go program whose table is invalid or of an unknown kind; -ENOMEM or another negative errno. Call
+ * go_table_close() also after failure.
  */
 int go_table_open(struct go_table *t, const struct elf_image *image);
 void go_table_close(struct go_table *t);
 
 /*
  * Read function number i, less than t->functions; call this in ascending order. Return 0; -ENOENT:
- * the function is empty; -EBADMSG: it makes no sense, or begins before the end of the functions
- * read so far.
+ * the function is empty; -EBADMSG: its description is invalid, or it begins before the end of the
+ * functions read so far.
  */
 int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret);
 
-/* The name of a function: a text in the table, with a NUL. */
+/* Return the name of a function, which is a text in the table, with a NUL. */
 const char *go_table_name(const struct go_table *t, const struct go_function *f);
 
 /* The state of stepping through a function's stack pointer deltas. */
@@ -70,8 +70,8 @@ struct go_steps go_steps_begin(const struct go_table *t, const struct go_functio
 
 /*
  * Read the next step: from *start on, the stack pointer is *value bytes lower than at the
- * function's call. Return 1; 0: no more steps; -EBADMSG: the table makes no sense. Every step
- * covers at least one byte of code, which bounds their number.
+ * function's call. Return 1; 0: there are no more steps; -EBADMSG: the table is invalid. Every step
+ * covers at least one byte of code, which bounds the number of steps.
  */
 int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value);
 

@@ -9,7 +9,8 @@
 #include "symbolizers/lines.h"
 
 /*
- * Bytes; no function is longer. After the last function of a module there is no symbol to end it.
+ * Largest size of a function, in bytes; it ends the last function of a module, which no other
+ * symbol follows.
  */
 #define FUNCTION_MAX (1u << 20)
 #define KALLSYMS_MAX (256u << 20)
@@ -70,7 +71,10 @@ static int add(struct symtab *t, const struct entry *e)
 	return symtab_add(t, &r);
 }
 
-/* At one address a function ranks above data, and the first line above the others. */
+/*
+ * Order ranges by address; at one address, a function ranks above data, and the first line above
+ * later ones.
+ */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol_range *x = a, *y = b;
@@ -110,8 +114,8 @@ static int read_lines(struct symtab *t, struct lines *lines, struct object_facts
 			continue;
 		}
 		/*
-		 * per-CPU symbols are small numbers: only large ones prove that addresses are not
-		 * hidden
+		 * Per-CPU symbols are small numbers: only large addresses prove that the kernel
+		 * does not hide them.
 		 */
 		shown |= e.address > UINT32_MAX;
 		facts->symbols++;

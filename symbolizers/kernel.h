@@ -28,7 +28,7 @@ int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *na
 
 /* Find the function at an address; false if there is none. Its name belongs to k. */
 bool kernel_find(struct kernel *k, uint64_t address, struct found *ret);
-/* Bytes of memory in use. */
+/* Return the bytes of memory in use. */
 size_t kernel_bytes(const struct kernel *k);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "symbolizers/lines.h"
 
-/* Return 1, 0 at the end of the file, or a negative errno. */
+/* Read more bytes into the buffer. Return 1, 0 at the end of the file, or a negative errno. */
 static int fill(struct lines *l)
 {
 	size_t held = l->end - l->first, room = sizeof(l->buffer) - held;

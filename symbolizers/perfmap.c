@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Read perf maps. A bad line is counted and skipped. */
+/* Read perf maps. An invalid line is counted and skipped. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,10 @@
 
 #define NAME_MAX_BYTES 4096
 
-/* Return 0 (also for a bad line, which is counted) or a negative errno. */
+/*
+ * Add the function of a line. Return 0 (also for an invalid line, which is counted) or a negative
+ * errno.
+ */
 static int add_line(struct perfmap *m, const struct line *line)
 {
 	const char *p = line->text, *end = p + line->length;
@@ -47,7 +50,10 @@ static int read_lines(struct perfmap *m, struct lines *lines)
 			break;
 		m->offset = lines->offset;
 	}
-	/* bytes in the buffer are an incomplete last line, which the limit may have cut */
+	/*
+	 * Bytes left in the buffer are an incomplete last line, which may have been cut at the
+	 * limit.
+	 */
 	if (rc != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
 		return rc;
 	m->full = true;

@@ -12,7 +12,7 @@
 #include "symbolizers/client.h"
 #include "symbolizers/symtab.h"
 
-/* Bytes of a map that are read; the bytes beyond count as one bad line. */
+/* Maximum bytes of a map that are read; all bytes after them count as one bad line. */
 #define PERFMAP_BYTES_MAX (256u << 20)
 
 struct perfmap {
@@ -21,8 +21,8 @@ struct perfmap {
 	ino_t inode;
 	uint64_t offset; /* end of the last complete line that was read */
 	uint64_t lines, bad_lines;
-	bool full;  /* a bound was reached */
-	bool dirty; /* ranges were added since the pieces were built */
+	bool full;  /* the maximum of bytes or symbols was reached */
+	bool dirty; /* ranges were added since the table for lookups was built */
 };
 
 /*
@@ -34,7 +34,7 @@ int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct b
 void perfmap_free(struct perfmap *m);
 /* Find the function at an address; false if there is none. Its name belongs to m. */
 bool perfmap_find(struct perfmap *m, uint64_t address, struct found *ret);
-/* Bytes of memory in use. */
+/* Return the bytes of memory in use. */
 size_t perfmap_bytes(const struct perfmap *m);
 
 #endif

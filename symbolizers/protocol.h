@@ -14,10 +14,12 @@
 #include "bpf/unwind/python_layout.h"
 
 enum message_type {
-	/* To the worker. It replies to requests about an unknown object as for a bad one. */
 	/*
-	 * fd, and struct stamp, or struct message_python for OBJECT_PYTHON; count is the kind.
-	 * Replaces an object of the same number.
+	 * Messages to the worker. It replies to requests about an unknown object as for a bad one.
+	 */
+	/*
+	 * An object: fd, and struct stamp, or struct message_python for OBJECT_PYTHON; count is the
+	 * kind. Replaces an object with the same number.
 	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG,	/* fd of a separate debug file */
@@ -43,12 +45,13 @@ enum message_type {
 	 */
 	MESSAGE_PAGES,
 	/*
-	 * A worker of sources handles ASK, with reply PLACES, and these two, but no other requests.
+	 * A worker of sources handles ASK (reply: PLACES), COMMON and SOURCES, but no other
+	 * requests.
 	 */
 	MESSAGE_COMMON,	 /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
-	/* From the worker. */
-	MESSAGE_BEAT,	      /* still working on that request */
+	/* Messages from the worker. */
+	MESSAGE_BEAT,	      /* the worker is still working on that request */
 	MESSAGE_FACTS,	      /* struct object_facts */
 	MESSAGE_ANSWERS,      /* count times struct message_answer and its texts */
 	MESSAGE_CODE_ANSWERS, /* count times struct message_code_answer and its texts */
@@ -75,7 +78,7 @@ struct message_symbol {
 	uint64_t address, size;
 };
 
-/* An interpreter in the process whose memory is the object. */
+/* The payload of MESSAGE_OBJECT for a process: its interpreter. */
 struct message_python {
 	struct python_layout layout;
 	uint64_t code_type;
@@ -89,7 +92,7 @@ struct message_question {
 struct message_answer {
 	uint64_t address, start, size;
 	uint32_t flags; /* enum symbol_flag */
-	uint16_t name;	/* bytes of the two texts that follow, without NUL */
+	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
 	uint16_t system_name;
 };
 
@@ -97,7 +100,7 @@ struct message_code_answer {
 	struct message_question question;
 	uint32_t first_line, line;
 	uint32_t flags; /* enum symbol_flag */
-	uint16_t name;	/* bytes of the two texts that follow, without NUL */
+	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
 	uint16_t file;
 };
 
@@ -112,7 +115,7 @@ struct message_place {
 	uint64_t address;
 	uint32_t line, declared_line;
 	uint32_t flags; /* enum place_flag */
-	/* bytes of the four texts that follow, without NUL */
+	/* bytes of the four texts that follow the struct, without NUL */
 	uint16_t name, system_name, declared, file;
 	uint32_t reserved; /* 0 */
 };

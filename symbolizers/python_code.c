@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read one code object while its process is running. The result counts only if the object was the
- * same before and after.
+ * Read one code object while its process is running. The result is only used if the object was the
+ * same before and after reading.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "symbolizers/python_code.h"
 
-/* All members that are read end within these bytes, which are read at once. */
+/* All members of a code object that are read end within these bytes, which are read at once. */
 #define HEAD_BYTES 512
 #define OBJECT_REFERENCES 0 /* ob_refcnt, at the same place in every object */
 
@@ -40,7 +40,10 @@ static bool has_qualified_name(const struct python_layout *l)
 	return l->code_qualified_name != PYTHON_ABSENT;
 }
 
-/* Bytes to read, up to the last member in use; more than HEAD_BYTES makes no sense. */
+/*
+ * Return how many bytes of a code object to read, up to the last member in use; a layout with more
+ * than HEAD_BYTES is invalid.
+ */
 static size_t head_size(const struct python_layout *l)
 {
 	size_t size = most(l->code_bytes, PYTHON_OBJECT_TYPE + sizeof(uint64_t));
@@ -56,21 +59,21 @@ static size_t head_size(const struct python_layout *l)
 }
 
 /*
- * Whether the object is allocated. A freed object keeps its members until its memory is used again,
- * but the names that they point to may have been replaced already. Python's allocator puts a
+ * Return whether the object is allocated. A freed object keeps its members until its memory is used
+ * again, but the names that they point to may have been replaced already. Python's allocator puts a
  * pointer, or 0, in the place of the reference count; malloc() overwrites the type too.
  */
 static bool is_alive(const struct head *h, const struct python_layout *l)
 {
 	uint64_t references = word_at(h, OBJECT_REFERENCES);
 
-	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper half has flags */
+	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper half holds flags */
 		return (uint32_t)references;
 	return references && references <= UINT32_MAX;
 }
 
 /*
- * The id of a text, as the BPF walker computes it (bpf/unwind/python.h); 0: there are no
+ * Return the id of a text, as the BPF walker computes it (bpf/unwind/python.h); 0: there are no
  * characters.
  */
 static uint64_t text_id(const struct python_memory *memory, const struct python_layout *layout,
@@ -95,8 +98,9 @@ static uint64_t text_id(const struct python_memory *memory, const struct python_
 }
 
 /*
- * Whether the code object has this id. The walker cannot read a text in a page that the process has
- * not touched (static objects in a file) and leaves the text out of the id, so try all subsets.
+ * Return whether the code object has this id. The walker cannot read a text in a page that the
+ * process has not touched (static objects in a file), and leaves such a text out of the id; so try
+ * all subsets of texts.
  */
 static bool has_id(const struct head *h, const struct python_memory *memory,
 		   const struct python_layout *layout, uint32_t id)
@@ -124,7 +128,7 @@ static bool has_id(const struct head *h, const struct python_memory *memory,
 	return false;
 }
 
-/* Read the head, and check that it belongs to the requested code object. */
+/* Read the head of a code object, and check that it belongs to the requested one. */
 static int read_head(struct head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
@@ -152,7 +156,7 @@ static int read_text(char **ret, size_t room, const struct python_memory *memory
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Whether the last part of a qualified name ("Shop.work") is the name ("work"). */
+/* Return whether the last part of a qualified name ("Shop.work") is the name ("work"). */
 static bool ends_with_name(const char *qualified, const char *name)
 {
 	size_t whole = strlen(qualified), size = strlen(name);
@@ -163,10 +167,10 @@ static bool ends_with_name(const char *qualified, const char *name)
 }
 
 /*
- * Read the name to show: the qualified one, unless the program has renamed the code. A program that
- * makes many functions from one (numpy's "public_api") sets co_name alone, while co_qualname still
- * names the place where the code was written. Keep the qualified name also if co_name is empty or
- * unreadable, or if the qualified name was cut.
+ * Read the name to show: the qualified name, unless the program has renamed the code. A program
+ * that makes many functions from one (numpy's "public_api") sets co_name alone, while co_qualname
+ * still names the place where the code was written. The qualified name is also used if co_name is
+ * empty or unreadable, or if the qualified name was cut.
  */
 static int read_name(char **ret, const struct head *h, const struct python_memory *memory,
 		     const struct python_layout *layout)
@@ -244,7 +248,7 @@ int python_code_read(struct python_code *ret, const struct python_memory *memory
 	if (rc)
 		return rc;
 	rc = read_parts(&c, &before, memory, layout);
-	/* names that made no sense may have belonged to another object */
+	/* names that seem invalid may have belonged to another object */
 	late = read_head(&after, memory, layout, code_type, address, id);
 	if (late)
 		rc = late;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Judge which Python an ELF file contains, and whether all facts that reading its frames takes are
- * known.
+ * Determine which Python an ELF file contains, and whether all facts that are needed to read its
+ * frames are known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p
 }
 
 /*
- * Search for _PyRuntime by its cookie (from 3.13 on) where no symbol or section gives its address.
+ * Search for _PyRuntime by its cookie (from 3.13 on); used if no symbol or section gives its
+ * address.
  */
 static uint64_t search_runtime(const struct elf_image *image)
 {
@@ -69,7 +70,9 @@ static uint64_t find_runtime(const struct elf_image *image, const struct python_
 	return symbols->section ? symbols->section_address : search_runtime(image);
 }
 
-/* Find text_shift, which the offsets do not give, by the str objects in the same _PyRuntime. */
+/*
+ * Find text_shift, which the offsets do not give, by the str objects in the _PyRuntime of the file.
+ */
 static bool find_text_shift(struct python_layout *l, const struct elf_image *image,
 			    uint64_t runtime, uint64_t size)
 {
@@ -83,8 +86,8 @@ static bool find_text_shift(struct python_layout *l, const struct elf_image *ima
 }
 
 /*
- * Make the layout from the interpreter's own offsets, if it has any. The last bytes that are read
- * may belong to other members.
+ * Make the layout from the interpreter's own offsets, if it has them. The last bytes that are read
+ * may belong to other data.
  */
 static enum python_support describe(struct python_file *f, const struct elf_image *image)
 {
@@ -117,7 +120,7 @@ static enum python_support lay_out(struct python_file *f, const struct elf_image
 	return PYTHON_READABLE;
 }
 
-/* Whether all members that are read lie within the size of the symbol _PyRuntime. */
+/* Return whether all members that are read lie within the size of the symbol _PyRuntime. */
 static bool runtime_holds(const struct python_file *f, const struct python_symbols *symbols)
 {
 	const struct python_extent *at = &symbols->at[PYTHON_NAME_RUNTIME];
@@ -131,7 +134,10 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 	       (l->runtime_collecting == PYTHON_ABSENT || l->runtime_collecting + 4 <= size);
 }
 
-/* Find the version and judge by it alone. Return true if nothing rules out support so far. */
+/*
+ * Find the version and set f->support if the version alone rules out support. Return true if
+ * nothing rules it out so far.
+ */
 static bool judge_version(struct python_file *f, const struct elf_image *image,
 			  const struct python_symbols *symbols, struct python_version *version)
 {
@@ -151,7 +157,7 @@ static bool judge_version(struct python_file *f, const struct elf_image *image,
 	return false;
 }
 
-/* Return 0 with f->support set, or an error that does not come from the file's contents. */
+/* Determine f->support. Return 0, or an error that does not come from the file's contents. */
 static int judge(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
 {

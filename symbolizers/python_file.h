@@ -29,7 +29,7 @@ enum python_support { PYTHON_SUPPORTS(PYTHON_SUPPORT_ENUM) PYTHON_SUPPORT_COUNT 
 
 struct python_file {
 	uint32_t support; /* enum python_support; unless READABLE, only the version is set */
-	uint8_t major, minor, micro; /* set for unsupported versions, too, if known */
+	uint8_t major, minor, micro; /* also set for unsupported versions, if known */
 	uint8_t loops; /* number of loop[] in use */
 	/*
 	 * File offsets of the code of the evaluation loop, with the parts that the compiler split
@@ -54,14 +54,17 @@ struct python_file {
  */
 int python_file_read(struct python_file *ret, int fd, struct beat *b);
 
-/* The meaning of an enum python_support, static; "?" for another value. */
+/* Return the meaning of an enum python_support, static; "?" for another value. */
 const char *python_support_text(uint32_t support);
 
-/* python_layout.c: the layout of a version with known structs, static; NULL: unknown. */
+/*
+ * python_layout.c: return the layout of a version with known structs, static; NULL: the version is
+ * not known.
+ */
 const struct python_layout *python_layout_of(uint8_t major, uint8_t minor);
 
 /*
- * python_layout.c: whether a layout makes sense: every offset is within bounds, and the members
+ * python_layout.c: return whether a layout is valid: every offset is within bounds, and the members
  * that the BPF walker reads are within the bytes that it reads at once. Check every layout from a
  * file or another process.
  */
@@ -76,8 +79,8 @@ bool python_layout_check(const struct python_layout *l);
 int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size);
 
 /*
- * The size of _PyRuntime in bytes, from the same first bytes. python_layout_from_offsets() must
- * have accepted them.
+ * Return the size of _PyRuntime in bytes, from its first bytes, which python_layout_from_offsets()
+ * must have accepted.
  */
 uint64_t python_runtime_size(const void *bytes);
 

@@ -17,7 +17,7 @@ enum python_name {
 	PYTHON_NAMES
 };
 
-/* Addresses are those of the file's symbols. */
+/* The address range of a symbol, in the addresses of the file's symbols. */
 struct python_extent {
 	uint64_t start, end; /* equal if the symbol has no size */
 };
@@ -38,7 +38,7 @@ struct python_symbols {
  */
 int python_symbols_read(struct python_symbols *ret, const struct elf_image *image);
 
-/* Whether there is an interpreter of any version. */
+/* Return whether there is an interpreter of any version. */
 bool python_symbols_any(const struct python_symbols *s);
 
 /* Read exactly size bytes at an address of the file; false if not all are in the file. */

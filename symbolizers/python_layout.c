@@ -7,15 +7,15 @@
  * The words of code_id are those that the constructor of code objects sets for good: not reference
  * counts, caches, warm-up counters or instrumentation. From 3.12 on they contain a number
  * (co_version) that no other code object of the interpreter has: pointers alone may be equal again
- * in a code object that reuses the address, also if names differ. Up to 3.11 the shown texts are
- * part of the id.
+ * in a code object that reuses the address, also if names differ. Up to 3.11, the names that are
+ * shown for a code object are part of the id.
  */
 #include "symbolizers/python_file.h"
 
 #define STATE_MAX (1u << 20) /* largest offset in _PyRuntime and interpreters: 3.12's have 460 kB */
 #define OBJECT_MAX 4096	     /* largest offset in all other structs */
 
-/* The members in which 3.8 to 3.10 agree. */
+/* The members that are the same in 3.8 to 3.10. */
 #define LAYOUT_OF_OBJECTS \
 	.frames = PYTHON_FRAME_EACH, .id_by_text = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
 	.interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, .gil_holder = 8, \
@@ -147,7 +147,10 @@ const struct python_layout *python_layout_of(uint8_t major, uint8_t minor)
 	return NULL;
 }
 
-/* Whether a member of size bytes, a power of two, at offset is aligned and ends within limit. */
+/*
+ * Return whether a member of size bytes, a power of two, at offset is aligned and ends within
+ * limit.
+ */
 static bool member(uint32_t offset, uint32_t size, uint32_t limit)
 {
 	return offset < limit && size <= limit - offset && offset % size == 0;
@@ -158,7 +161,10 @@ static bool member_if(bool present, uint32_t offset, uint32_t size, uint32_t lim
 	return present ? member(offset, size, limit) : offset == PYTHON_ABSENT;
 }
 
-/* The GIL and gc.collecting are each in one of two places. */
+/*
+ * Check the offsets for threads and interpreters. The GIL and gc.collecting are each in one of two
+ * places.
+ */
 static bool check_states(const struct python_layout *l)
 {
 	bool gil = l->runtime_holder == PYTHON_ABSENT;
@@ -203,7 +209,7 @@ static bool check_code(const struct python_layout *l)
 	    !member_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2, OBJECT_MAX))
 		return false;
 	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
-		/* not the reference count or the type */
+		/* the word must not hold the reference count or the type */
 		if (!member(l->code_id[i], 8, l->code_bytes) || l->code_id[i] <= PYTHON_OBJECT_TYPE)
 			return false;
 	}

@@ -11,13 +11,19 @@
 #define UNIT_BYTES 2
 #define NO_UNIT 0xffffffffu
 
-/* Lines are C ints in the interpreter; a table that leaves their range is invalid. */
+/*
+ * Return a line; 0 if it is invalid. Lines are C ints in the interpreter; a table that leaves their
+ * range is invalid.
+ */
 static uint32_t line_checked(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Pairs of increments: bytes of code, lines (signed). Several pairs for the same code add up. */
+/*
+ * Read co_lnotab: pairs of increments, of bytes of code and of lines (signed). Several pairs for
+ * the same code add up.
+ */
 static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
 	uint64_t at = 0;
@@ -32,8 +38,8 @@ static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint
 }
 
 /*
- * Pairs: bytes of code, and the difference of their line to the previous line; -128: they have no
- * line.
+ * Read co_linetable of 3.10: pairs of bytes of code and the difference of their line to the
+ * previous line; -128: these bytes have no line.
  */
 static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
@@ -52,7 +58,7 @@ static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint6
 }
 
 /*
- * The first byte of a location entry: a bit that is clear in all other bytes, the kind, and the
+ * The first byte of a location entry has: a bit that is clear in all other bytes, the kind, and the
  * number of code units less one.
  */
 #define ENTRY_BEGIN 0x80
@@ -68,7 +74,10 @@ enum entry_kind { /* smaller kinds are short forms: same line, columns in few bi
 		  ENTRY_NONE = 15,
 };
 
-/* A number with 6 bits in each byte, lowest first; the lowest bit of the number is its sign. */
+/*
+ * Decode a number with 6 bits in each byte, lowest bits first; the lowest bit of the number is its
+ * sign.
+ */
 static int64_t signed_varint(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t value = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Find the evaluation loop: _PyEval_EvalFrameDefault, and the parts that the compiler split off
- * because they seldom run. Parts without a symbol are found by the loop's jumps: a part is code
- * that call frame information describes as a function of its own, but with the same frame as the
- * loop at the jump.
+ * because they seldom run. Parts without a symbol are found by the loop's jumps: such a part is
+ * code that call frame information describes as a function of its own, but with the same frame as
+ * the loop has at the jump.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Convert addresses of code to file offsets; all of the code must be in one segment. */
+/* Add code as file offsets; all of the code must be in one segment. */
 static int add_code(struct python_file *f, const struct unwind_source *s,
 		    const struct python_extent *code)
 {
@@ -43,7 +43,9 @@ static int add_code(struct python_file *f, const struct unwind_source *s,
 	return add_loop(f, offset, offset + (code->end - code->start));
 }
 
-/* The state of following the loop's jumps. Positions are file offsets. */
+/*
+ * The state of the search for split-off parts through the loop's jumps. Positions are file offsets.
+ */
 struct search {
 	struct python_file *file;
 	const struct unwind_source *source;
@@ -52,7 +54,7 @@ struct search {
 	uint8_t *code;
 };
 
-/* The number of the rule at offset, which must lie within e. */
+/* Return the number of the rule at offset, which must lie within e. */
 static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_extent *e,
 			uint64_t offset)
 {
@@ -73,8 +75,8 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 }
 
 /*
- * The target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or if
- * it stays within the code.
+ * Get the target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or
+ * if it stays within the code.
  */
 static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
 {
@@ -90,8 +92,8 @@ static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
 }
 
 /*
- * Add the target of a jump to the loop if it has the same frame. Targets of bytes that are not
- * really a jump have another frame, or none.
+ * Add the code at the target of a jump to the loop if it has the same frame. Bytes that only look
+ * like a jump have a target with another frame, or with none.
  */
 static int follow_jump(struct search *s, uint64_t from, uint64_t target)
 {
@@ -162,7 +164,10 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 	return rc;
 }
 
-/* jmp *%reg, also of r8 to r15, which have a prefix; jmp *table(,%reg,8). */
+/*
+ * Return whether the code has a jump to a computed address: jmp *%reg, also of r8 to r15, which
+ * have a prefix; jmp *table(,%reg,8).
+ */
 static bool has_jump_x86_64(const uint8_t *code, uint64_t size)
 {
 	for (uint64_t i = 0; i + 2 < size; i++) {
@@ -173,7 +178,7 @@ static bool has_jump_x86_64(const uint8_t *code, uint64_t size)
 	return false;
 }
 
-/* br xN */
+/* Return whether the code has a jump to a computed address: br xN. */
 static bool has_jump_arm64(const uint8_t *code, uint64_t size)
 {
 	uint32_t word;
@@ -223,7 +228,9 @@ static int find_loops(struct python_file *f, const struct unwind_source *source,
 		rc = add_code(f, source, loop);
 	for (uint32_t i = 0; !rc && i < symbols->parts_count; i++)
 		rc = add_code(f, source, &symbols->parts[i]);
-	/* .symtab is complete or absent: if it names parts, it names all */
+	/*
+	 * .symtab is complete or absent: if it has the name of one part, it has those of all parts
+	 */
 	if (!rc && !symbols->parts_count)
 		rc = search_frames(f, source, loop);
 	return rc ? rc : find_dispatch(f, source->image);

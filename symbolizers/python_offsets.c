@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read the description of its own structs that _PyRuntime begins with from 3.13 on, for debuggers
- * and profilers: words of 64 bits, a few about the interpreter, then sizes and offsets. The order
- * of words depends on the minor version. Source: CPython, Include/internal/pycore_debug_offsets.h
- * (in 3.13 pycore_runtime.h).
+ * Read the description of its own structs with which _PyRuntime begins from 3.13 on. It is made for
+ * debuggers and profilers: words of 64 bits, a few about the interpreter, then sizes and offsets.
+ * The order of words depends on the minor version. Source: CPython,
+ * Include/internal/pycore_debug_offsets.h (in 3.13 pycore_runtime.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static const char cookie[8] = "xdebugpy";
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_RUNTIME_SIZE };
 
 /*
- * Word numbers: for each part the first word, which is a size; also words that differ within a part
- * between versions.
+ * Word numbers: for each struct that is described the first word, which is the struct's size; also
+ * words whose position in a description differs between versions.
  */
 struct words {
 	uint16_t version;
@@ -67,7 +67,8 @@ struct offsets {
 };
 
 /*
- * Word number index, which must be an offset less than the size in word number part; else set bad.
+ * Return the word number index, which must be an offset less than the size in word number part;
+ * else set bad.
  */
 static uint32_t member_of(struct offsets *o, unsigned int part, unsigned int index)
 {
@@ -93,7 +94,7 @@ static void read_states(struct offsets *o, struct python_layout *l)
 	l->interpreter_next = within(o, w->interpreter, 2);
 	l->interpreter_threads = within(o, w->interpreter, 3);
 	l->interpreter_gil = member_of(o, w->interpreter, w->interpreter_gil);
-	/* each offset is checked on its own, so that the sum cannot overflow */
+	/* The two offsets are checked separately, so that their sum cannot overflow. */
 	l->interpreter_collecting =
 		member_of(o, w->interpreter, w->interpreter_gc) + within(o, w->gc, 1);
 	l->gil_locked = member_of(o, w->interpreter, w->interpreter_gil + 3) - gil;
@@ -118,7 +119,7 @@ static void read_threads(struct offsets *o, struct python_layout *l)
 	l->frame_owner = within(o, w->frame, 5);
 }
 
-/* Set the members of a code object. The id uses members that the constructor sets for good. */
+/* Set the members for code objects. The id uses members that the constructor sets for good. */
 static void read_code(struct offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
@@ -161,7 +162,10 @@ static void read_text(struct offsets *o, struct python_layout *l)
 		o->bad = true;
 }
 
-/* Find the words of a version. Only releases and candidates: earlier versions had other words. */
+/*
+ * Find the words of a version. Only releases and candidates are supported: earlier versions had
+ * other words.
+ */
 static const struct words *words_of(uint64_t version)
 {
 	unsigned int level = version >> 4 & 15;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find where the width bits begin in the state of a str. From 3.13 on some lower bits hold the
+ * Find the position of the width bits in the state of a str. From 3.13 on some lower bits hold the
  * kind of interning, and their number depends on the release (the first 3.14 had 16, later ones
  * have 2). The interpreter's own names are static str objects in its _PyRuntime: their characters
  * and length are known, and so is their state, except for the position of its bits.
@@ -16,8 +16,8 @@ static const char *const known[] = {"__init__", "__module__", "__name__"};
 #define STATE (1u | PYTHON_TEXT_COMPACT | PYTHON_TEXT_ASCII | PYTHON_TEXT_STATIC)
 
 /*
- * The number of bits below STATE in the state of a str that is not interned yet; 0 if the state is
- * another.
+ * Return the number of bits below STATE in the state of a str that is not interned yet; 0 if the
+ * state does not contain STATE.
  */
 static uint32_t shift_of(uint32_t state)
 {
@@ -26,7 +26,7 @@ static uint32_t shift_of(uint32_t state)
 	return state >> shift == STATE && shift <= PYTHON_TEXT_SHIFT_MAX ? shift : 0;
 }
 
-/* Whether a str with these characters begins at bytes; sets *state to its state. */
+/* Return whether a str with these characters begins at bytes; sets *state to its state. */
 static bool is_text(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		    uint32_t *state)
 {
@@ -39,8 +39,8 @@ static bool is_text(const struct python_layout *l, const uint8_t *bytes, const c
 }
 
 /*
- * Check bytes for a str with this name. Return false if there is one that disagrees with *shift,
- * which is 0 until the first is found.
+ * Look at bytes for a str with this name. Return false if there is one whose state contradicts
+ * *shift, which is 0 until the first str is found.
  */
 static bool agrees(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		   uint32_t *shift)

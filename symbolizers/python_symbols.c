@@ -104,7 +104,10 @@ static void take(struct python_symbols *ret, int name, const Elf64_Sym *s)
 	ret->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
 }
 
-/* .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes that end with an odd one. */
+/*
+ * The section .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes, each of which
+ * ends with an odd one.
+ */
 struct hash_table {
 	uint32_t buckets, first_symbol, filter_words, filter_shift;
 	uint64_t filter, bucket, chain, end; /* file offsets */
@@ -172,7 +175,10 @@ static void look_up(struct python_symbols *ret, int name, const struct table *t,
 	}
 }
 
-/* The number of a name, or -1. *part: whether the text names a part split off the loop. */
+/*
+ * Return the number of a name that is searched for, or -1. *part: whether the text names a part
+ * split off the loop.
+ */
 static int name_of(const char *text, bool *part)
 {
 	*part = strncmp(text, LOOP ".", sizeof(LOOP)) == 0;
@@ -227,7 +233,7 @@ static int scan_entries(struct python_symbols *ret, const struct table *t, const
 	return 0;
 }
 
-/* Read all entries, unless the string table shows that none is of interest. */
+/* Read all entries of a symbol table, unless its string table shows that none is of interest. */
 static int scan_table(struct python_symbols *ret, const struct table *t)
 {
 	uint64_t size = t->strings.sh_size;
@@ -289,7 +295,7 @@ static int read_dynamic(struct python_symbols *ret, const struct elf_image *imag
 		return scan_table(ret, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
 		look_up(ret, i, &t, &hash);
-		/* without the oldest name there is no interpreter */
+		/* without PyEval_EvalFrameEx, which all versions have, there is no interpreter */
 		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(ret))
 			break;
 	}

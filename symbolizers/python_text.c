@@ -10,7 +10,8 @@
 #include "symbolizers/python_code.h"
 
 #define PART_BYTES 1024 /* bytes of characters that are read at once */
-#define HEAD_BYTES 64	/* bytes from the first of length and state to the end of both */
+/* bytes from the start of the first of the members length and state to the end of the other */
+#define HEAD_BYTES 64
 #define REPLACEMENT 0xfffd
 #define NAME_UNITS_MAX 4
 
@@ -25,9 +26,9 @@ struct text {
 
 struct out {
 	char *to;
-	size_t room; /* without the NUL */
+	size_t room; /* bytes of room without the NUL */
 	size_t used;
-	size_t cut; /* bytes after which an ellipsis still fits */
+	size_t cut; /* number of bytes after which an ellipsis still fits */
 };
 
 static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
@@ -79,7 +80,7 @@ static uint32_t character(const unsigned char *bytes, unsigned int width)
 	uint32_t c = 0;
 
 	memcpy(&c, bytes, width);
-	/* replace NUL as well, since it would end the text */
+	/* Replace NUL as well as invalid characters, since it would end the text. */
 	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? REPLACEMENT : c;
 }
 
@@ -119,8 +120,8 @@ static int copy(struct out *o, const struct python_memory *memory, struct text *
 
 	while (t->left) {
 		/*
-		 * a character takes at least one byte; read one more, to notice that it does not
-		 * fit
+		 * A character takes at least one byte. Read one character more than fits, to notice
+		 * that the text must be cut.
 		 */
 		uint64_t most = o->room - o->used + 1, count = t->left < most ? t->left : most;
 
@@ -142,7 +143,10 @@ bool python_text_is_cut(const char *text, size_t room)
 {
 	size_t size = strlen(text);
 
-	/* the character that did not fit left fewer free bytes than its own size */
+	/*
+	 * A text is cut before a character that does not fit, so fewer bytes are free than the
+	 * largest character takes.
+	 */
 	return size + NAME_UNITS_MAX >= room && size >= ELLIPSIS_BYTES &&
 	       !strcmp(text + size - ELLIPSIS_BYTES, ellipsis);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the version of Python in a file. Struct layouts depend on the version, and a wrong layout
- * would not be noticed in the process; so two places in the file must agree on the version.
+ * Find the version of Python in a file. Struct layouts depend on the version, and reading with a
+ * wrong layout would not fail visibly; so two places in the file must agree on the version.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizers/python_file_private.h"
 
-#define FUNCTION_MAX 256 /* bytes of Py_GetVersion(), which has less than 100 */
+#define FUNCTION_MAX 256 /* maximum bytes of Py_GetVersion(), which has less than 100 */
 #define TEXT_MAX 32
 #define SEARCH_MAX (256u << 20)
 #define SEARCH_CHUNK (64u << 10)
@@ -41,7 +41,7 @@ static void vote_hex(struct votes *v, uint64_t hex)
 	vote(v, hex >> 24 & 255, hex >> 16 & 255, hex >> 8 & 255);
 }
 
-/* From 3.11: const unsigned long Py_Version = PY_VERSION_HEX. */
+/* Read the variable of 3.11 and later: const unsigned long Py_Version = PY_VERSION_HEX. */
 static void ask_variable(struct votes *v, const struct elf_image *image,
 			 const struct python_symbols *symbols)
 {
@@ -53,7 +53,7 @@ static void ask_variable(struct votes *v, const struct elf_image *image,
 		vote_hex(v, hex);
 }
 
-/* From 3.13: the first words of _PyRuntime, see python_offsets.c. */
+/* Read the first words of _PyRuntime, from 3.13 on; see python_offsets.c. */
 static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t runtime)
 {
 	uint64_t words[2];
@@ -63,7 +63,10 @@ static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t
 		vote_hex(v, words[1]);
 }
 
-/* Parse at most three digits; NULL: there are none. */
+/*
+ * Parse a number of at most three digits; returns the text after it, or NULL if there are no
+ * digits.
+ */
 static const char *number(const char *text, unsigned int *ret)
 {
 	const char *p = text;
@@ -73,7 +76,7 @@ static const char *number(const char *text, unsigned int *ret)
 	return p == text ? NULL : p;
 }
 
-/* Parse "3.8"; returns the rest of the text, or NULL. */
+/* Parse "3.8"; returns the text after it, or NULL. */
 static const char *major_minor(const char *text, unsigned int *major, unsigned int *minor)
 {
 	const char *p = number(text, major);
@@ -81,7 +84,10 @@ static const char *major_minor(const char *text, unsigned int *major, unsigned i
 	return p && *p == '.' && *major >= 2 && *major <= 3 ? number(p + 1, minor) : NULL;
 }
 
-/* DT_SONAME: libpython3.8.so.1.0; with m before 3.8, with d (debug) or t (free-threaded) since. */
+/*
+ * Read DT_SONAME: libpython3.8.so.1.0; with m before 3.8, with d (debug) or t (free-threaded)
+ * since.
+ */
 static void ask_soname(struct votes *v, const struct elf_image *image)
 {
 	static const char prefix[] = "libpython";
@@ -137,8 +143,8 @@ static void text_at(const struct elf_image *image, uint64_t address, char text[T
 }
 
 /*
- * The address that an x86-64 instruction computes: lea disp(%rip),%reg, or mov $imm32,%reg in code
- * that is not position-independent. 0: the instruction is neither.
+ * Return the address that an x86-64 instruction computes: lea disp(%rip),%reg, or mov $imm32,%reg
+ * in code that is not position-independent. 0: the instruction is neither.
  */
 static uint64_t address_made(const uint8_t *code, uint64_t at)
 {
@@ -155,7 +161,10 @@ static uint64_t address_made(const uint8_t *code, uint64_t at)
 	return 0;
 }
 
-/* Py_GetVersion() formats its text from PY_VERSION and others. */
+/*
+ * Search the code of Py_GetVersion() for the address of its text, which it makes from PY_VERSION
+ * and other texts.
+ */
 static void ask_function(struct votes *v, const struct elf_image *image,
 			 const struct python_symbols *symbols)
 {
@@ -184,8 +193,8 @@ static void ask_function(struct votes *v, const struct elf_image *image,
 }
 
 /*
- * The version in "lib/python3.8" or "python3.9", which getpath.c contains: more than one version is
- * not accepted.
+ * The version in "lib/python3.8" or "python3.9", texts that getpath.c contains. A file with more
+ * than one version is not accepted.
  */
 struct search {
 	unsigned int major, minor, found;
@@ -211,8 +220,8 @@ static void search_chunk(struct search *s, const char *bytes, size_t size)
 }
 
 /*
- * Chunks overlap, so that no text is cut. A NUL after the last chunk ends its text; a "?" after the
- * others keeps a cut text from looking complete.
+ * Search the texts of the file, read in chunks that overlap, so that no text is cut. The last chunk
+ * ends with a NUL; the others end with a "?", so that a cut text does not look complete.
  */
 static void ask_texts(struct votes *v, const struct elf_image *image)
 {

@@ -50,7 +50,10 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Ranges of the kernel and of most files are already sorted, since they were ranked. */
+/*
+ * Sort the ranges by start, unless they are already sorted, as those of the kernel and of most
+ * files are.
+ */
 static void sort_ranges(struct symtab *t)
 {
 	const struct symbol_range *r = t->ranges.items;
@@ -62,7 +65,7 @@ static void sort_ranges(struct symtab *t)
 		qsort(t->ranges.items, t->ranges.count, sizeof(*r), by_start);
 }
 
-/* Indices of open ranges; the parent of i is (i - 1) / 2. */
+/* A heap of the indices of open ranges; the parent of item i is item (i - 1) / 2. */
 struct heap {
 	const struct symbol_range *ranges;
 	uint32_t *items;
@@ -119,7 +122,7 @@ static int paint(struct symtab *t, const struct symbol_range *r, uint64_t start,
 
 	if (!r->name)
 		return 0;
-	/* Extend the last piece if a lower range began inside of this one. */
+	/* Extend the last piece if it is of the same range and a lower range began inside of it. */
 	if (last && last->start + last->length == start && last->name == r->name &&
 	    last->start - last->back == r->start && last->size == piece.size) {
 		last->length += piece.length;

@@ -21,7 +21,7 @@
 
 struct symbol_range {
 	uint64_t start, end; /* end is exclusive */
-	uint32_t name;	     /* offset in names; 0: a hole, which hides lower ranks */
+	uint32_t name;	     /* offset in names; 0: a hole, which hides ranges of lower rank */
 	uint32_t rank;
 };
 
@@ -57,7 +57,7 @@ int64_t symtab_add_name(struct symtab *t, const char *name, size_t length);
  */
 int symtab_add(struct symtab *t, const struct symbol_range *r);
 
-/* Make the pieces from the ranges, which are sorted by start. Return 0 or -ENOMEM. */
+/* Make the table for lookups from the ranges, which are sorted by start. Return 0 or -ENOMEM. */
 int symtab_build(struct symtab *t);
 
 /* Free the ranges of a table to which nothing will be added. */
@@ -66,7 +66,7 @@ void symtab_seal(struct symtab *t);
 /* Find the function that covers address; false if none does. Sets flags to SYMBOL_FOUND. */
 bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret);
 
-/* Bytes of memory in use. */
+/* Return the bytes of memory in use. */
 size_t symtab_bytes(const struct symtab *t);
 
 #endif

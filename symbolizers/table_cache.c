@@ -27,9 +27,9 @@
 #define NEW_PREFIX ".new-"
 /* Seconds after which an unfinished file counts as left by a recorder that died. */
 #define NEW_AGE_MAX 3600
-/* Bytes: build-id, size and hash in hex, hyphens, suffix with NUL. */
+/* Bytes of a file's name: build-id, size and hash in hex, hyphens, suffix with NUL. */
 #define NAME_SIZE (2 * 64 + 16 + 32 + 2 + sizeof(SUFFIX))
-/* Bytes; an empty file costs an inode, too. */
+/* Minimum size with which a file is counted, in bytes; an empty file also takes an inode. */
 #define FILE_COST_MIN 4096
 
 struct file_header {
@@ -70,7 +70,7 @@ int table_cache_open(struct table_cache **ret, const char *directory, uint64_t b
 	if (!c)
 		return rc;
 	c->budget = c->written = budget;
-	/* if this fails, open() fails as well */
+	/* if this fails and there is no directory, open() fails as well */
 	(void)mkdir(directory, 0700);
 	c->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	rc = c->directory < 0 ? -errno : check_directory(c->directory);
@@ -148,7 +148,10 @@ static int write_all(int fd, const void *buffer, size_t size)
 	return 0;
 }
 
-/* Check that this cache could have written the file, and get its size in bytes. */
+/*
+ * Check that the file has the size, owner and mode of a file of this cache, and get its size in
+ * bytes.
+ */
 static int check_file(int fd, uint64_t *ret_size)
 {
 	struct stat st;
@@ -210,11 +213,11 @@ int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **
 	int fd, rc;
 
 	name_of(key, name);
-	/* O_NONBLOCK: opening must not block, whatever kind of file it is */
+	/* O_NONBLOCK: opening must not block, whatever kind of file has this name */
 	fd = openat(c->directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	rc = fd < 0 ? -errno : read_table(fd, name, ret_bytes, ret);
 	if (!rc)
-		(void)futimens(fd, now); /* on failure the table is only removed too early */
+		(void)futimens(fd, now); /* if this fails, the table is only removed too early */
 	if (rc == -EBADMSG || rc == -ELOOP)
 		(void)unlinkat(c->directory, name, 0);
 	if (fd >= 0)
@@ -229,7 +232,7 @@ static int used_later(const void *a, const void *b)
 	return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* Whether the cache could have given this name; all other files are left alone. */
+/* Return whether the cache could have given this name to a file; all other files are left alone. */
 static bool is_ours(const char *name)
 {
 	return strlen(name) < NAME_SIZE &&
@@ -260,7 +263,7 @@ static int add_entry(const struct table_cache *c, const char *name, entries_t *e
 
 static int list_files(const struct table_cache *c, entries_t *ret)
 {
-	/* open the directory anew, since a shared file position would stay at its end */
+	/* Open the directory again, since a shared file position would stay at its end. */
 	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;

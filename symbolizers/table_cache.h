@@ -2,11 +2,11 @@
 /*
  * A cache of unwind tables on disk, so that a file is read only when it is new. Each table is one
  * file, in a directory that no other user can write to, with a name made from struct unwind_key and
- * a checksum over the whole. Damaged files are removed and count as absent. Several recorders may
- * use one directory at the same time.
+ * a checksum over the whole file. Damaged files are removed and count as absent. Several recorders
+ * may use one directory at the same time.
  *
  * Keys and tables both come from the worker. A worker that a hostile file has taken over could put
- * a wrong table under the key of any file. The table read here is still valid
+ * a wrong table under the key of any file. A table read from the cache is still valid
  * (unwind_table_check()): stacks through that file would be wrong until the table is removed,
  * without further harm.
  */
@@ -17,7 +17,7 @@
 
 #include "symbolizers/unwind_table.h"
 
-/* Bytes on disk. */
+/* Bytes on disk that the cache may take. */
 #define TABLE_CACHE_BUDGET (256ull << 20)
 
 struct table_cache;

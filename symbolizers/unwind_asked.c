@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Make some pages of a table before the whole table exists; .eh_frame_hdr finds the functions in
- * them. For each page the function before it and the one after it are added, too, since the code
+ * Make some pages of a table before the whole table exists; .eh_frame_hdr shows which functions are
+ * in them. For each page the function before it and the one after it are added, too, since the code
  * between functions depends on both neighbors. So a page equals that of the whole table, unless
  * .eh_frame_hdr leaves functions out; the whole table corrects this when it arrives.
  */
@@ -15,7 +15,10 @@
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
-/* With fewer functions the table may come from .debug_frame: see unwind_cfi_read(). */
+/*
+ * Minimum number of functions: with fewer, the table may come from .debug_frame, see
+ * unwind_cfi_read().
+ */
 #define FUNCTIONS_FEW 64
 /* Code is searched at most this far before and after a page, in bytes; a clone() has 64 bytes. */
 #define MARGIN UNWIND_PAGE_SIZE
@@ -28,7 +31,8 @@ struct asked {
 	struct unwind_index index;
 	uint64_t *pages; /* sorted and distinct */
 	size_t count;
-	uint64_t first, end; /* pages of the whole table */
+	/* numbers of the first page of the whole table, and of the page after its last one */
+	uint64_t first, end;
 };
 
 static int by_number(const void *a, const void *b)
@@ -38,7 +42,10 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Set first and end to the pages of all code: the same for all requests for one file. */
+/*
+ * Set first and end to the range of pages of all code, which is the same for all requests for one
+ * file.
+ */
 static void find_span(struct asked *a)
 {
 	a->first = UINT64_MAX;
@@ -71,7 +78,10 @@ static int take_pages(struct asked *a, const uint64_t *pages, size_t count)
 	return a->count ? 0 : -ENOENT;
 }
 
-/* Go's functions are in its line table, not in .eh_frame: leave them to the whole table. */
+/*
+ * Refuse Go programs: their functions are in Go's line table, not in .eh_frame, and only the whole
+ * table has them.
+ */
 static int refuse_go(const struct asked *a)
 {
 	struct go_table table;
@@ -106,7 +116,8 @@ static int add_functions(struct asked *a, uint64_t address, uint64_t end)
 	for (i -= !rc && i; !rc && i < a->index.count; i++) {
 		rc = unwind_index_get(&a->index, i, &entry);
 		if (!rc && entry.function < last)
-			rc = -EBADMSG; /* unsorted: a binary search finds nothing in it */
+			/* the entries are not sorted, so a binary search is not possible */
+			rc = -EBADMSG;
 		if (!rc)
 			rc = unwind_cfi_add(a->cfi, entry.function, entry.description);
 		last = entry.function;

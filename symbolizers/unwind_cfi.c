@@ -12,14 +12,14 @@
 
 #define SECTION_MAX (256u << 20)
 /*
- * Largest CIE, in bytes. Those of compilers have at most about 40; the bound limits the work of a
- * hostile file, whose CIE could be read once per FDE.
+ * Largest CIE, in bytes. The CIEs of compilers have at most about 40; the bound limits the work of
+ * a hostile file, whose CIE could be read once per FDE.
  */
 #define CIE_MAX 1024
-#define KNOWN 64 /* CIEs kept; programs have only a few */
+#define KNOWN 64 /* number of CIEs that are kept; programs have only a few */
 /*
- * Start-up code and the PLT are described even if nothing else is: with fewer functions than this,
- * .eh_frame counts as empty.
+ * Minimum number of functions; .eh_frame with fewer counts as empty: start-up code and the PLT are
+ * described even if no other function is.
  */
 #define FUNCTIONS_FEW 8
 #define BEAT_ENTRIES 1024
@@ -40,8 +40,8 @@ struct unwind_cfi {
 	struct unwind_cfi_section section;
 	Elf_Data data;
 	/*
-	 * one byte per block of the section, set if the block has been read; NULL: all has been
-	 * read
+	 * one byte per block of the section, set if the block has been read; NULL: the whole
+	 * section has been read
 	 */
 	uint8_t *there;
 	struct known known[KNOWN];
@@ -141,8 +141,8 @@ static bool read_common(struct unwind_cfi *c, uint64_t offset, struct unwind_com
 }
 
 /*
- * Find or read a CIE; NULL if it makes no sense. CIEs are kept since several FDEs in a row refer to
- * the same one.
+ * Find or read a CIE; NULL if it is invalid. CIEs are kept since several FDEs in a row refer to the
+ * same one.
  */
 static const struct unwind_common *find_common(struct unwind_cfi *c, uint64_t offset)
 {
@@ -156,7 +156,7 @@ static const struct unwind_common *find_common(struct unwind_cfi *c, uint64_t of
 	return k->good ? &k->common : NULL;
 }
 
-/* Add the rows of one function. -EBADMSG: the description makes no sense. */
+/* Add the rows of one function. -EBADMSG: the description is invalid. */
 static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 {
 	const struct unwind_common *common = find_common(c, fde->CIE_pointer);
@@ -188,8 +188,9 @@ static int read_function(struct unwind_cfi *c, const Dwarf_FDE *fde)
 }
 
 /*
- * Step over a terminator within the section: the dynamic linker finds functions by .eh_frame_hdr
- * and does not see the terminator.
+ * Return whether an entry at at is a terminator before the end of the section, and set *next to the
+ * entry after it: the dynamic linker finds functions by .eh_frame_hdr and does not see the
+ * terminator.
  */
 static bool skip_terminator(const struct unwind_cfi *c, uint64_t at, uint64_t *next)
 {
@@ -303,8 +304,8 @@ const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c)
 }
 
 /*
- * Whether an entry may describe the function at address. Nobody can know that for an entry that
- * makes no sense, so such an entry passes here.
+ * Return whether an entry may describe the function at address. An entry that is invalid may
+ * describe any function, so it also passes.
  */
 static bool may_describe(struct unwind_cfi *c, const Dwarf_FDE *fde, uint64_t address)
 {
@@ -338,7 +339,7 @@ int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_addres
 	return 0;
 }
 
-/* Find where the byte at address lies in the file, and how many bytes follow it in its segment. */
+/* Find the file offset of the byte at address, and how many bytes follow it in its segment. */
 static bool find_loaded(const struct elf_image *image, uint64_t address,
 			struct unwind_cfi_section *ret)
 {
@@ -365,7 +366,10 @@ static bool find_loaded(const struct elf_image *image, uint64_t address,
 	return false;
 }
 
-/* LSB core specification, section 10.6.2: version, three encodings, address of .eh_frame. */
+/*
+ * Find .eh_frame by .eh_frame_hdr: version, three encodings, address of .eh_frame (LSB core
+ * specification, section 10.6.2).
+ */
 static bool find_by_header(const struct elf_image *image, struct unwind_cfi_section *ret)
 {
 	uint8_t header[12];

@@ -13,7 +13,7 @@ struct code {
 	const uint8_t *begin, *end;
 };
 
-/* Whether these bytes are at p, which may lie outside of the code. */
+/* Return whether these bytes are at p, which may lie outside of the code. */
 static bool is_at(const struct code *c, const uint8_t *p, const void *bytes, size_t size)
 {
 	return p >= c->begin && p <= c->end && size <= (size_t)(c->end - p) &&
@@ -23,7 +23,7 @@ static bool is_at(const struct code *c, const uint8_t *p, const void *bytes, siz
 #define IS_AT(c, p, ...) \
 	is_at(c, p, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* Pattern: mov $15,%rax or %eax; syscall */
+/* Find code to which signal handlers return, by the pattern mov $15,%rax or %eax; syscall. */
 static bool x86_restorer(const struct code *c, const uint8_t *call, struct unwind_found *ret)
 {
 	size_t size = 0;
@@ -40,7 +40,10 @@ static bool x86_restorer(const struct code *c, const uint8_t *call, struct unwin
 	return size > 0;
 }
 
-/* Pattern: xor %eax,%eax; mov $56,%al ... syscall; test; jnz 1f; xor %ebp,%ebp ... 1: ret */
+/*
+ * Find musl's __clone by the pattern xor %eax,%eax; mov $56,%al ... syscall; test; jnz 1f; xor
+ * %ebp,%ebp ... 1: ret.
+ */
 static bool x86_clone(const struct code *c, const uint8_t *call, struct unwind_found *ret)
 {
 	const uint8_t *behind = call + sizeof(x86_syscall), *p = behind, *start, *child, *parent;
@@ -100,7 +103,10 @@ static uint32_t instruction(const uint8_t *p)
 	return word;
 }
 
-/* Patterns: mov x8, #139; svc #0, or, in musl's __clone, svc #0; cbz x0, 1f; ret; 1: */
+/*
+ * Search for both patterns on arm64: mov x8, #139; svc #0, or, in musl's __clone, svc #0; cbz x0,
+ * 1f; ret; 1:.
+ */
 static size_t arm64_search(const struct code *c, struct unwind_found *ret, size_t max)
 {
 	size_t found = 0;
@@ -114,7 +120,7 @@ static size_t arm64_search(const struct code *c, struct unwind_found *ret, size_
 				.what = UNWIND_FOUND_RESTORER,
 				.child = 8,
 			};
-		/* 0xb4000040 is cbz x0, two instructions on. */
+		/* 0xb4000040 is cbz x0 with the target two instructions later. */
 		if (instruction(p) == ARM64_SVC && instruction(p + 4) == 0xb4000040 &&
 		    instruction(p + 8) == ARM64_RET && found < max)
 			ret[found++] = (struct unwind_found){
@@ -165,7 +171,10 @@ bool unwind_code_begins_stack(const struct unwind_machine *m, const uint8_t *cod
 	return instruction(code) == ARM64_MOV_FP_0;
 }
 
-/* Padding on x86-64: nopw, nopl, xchg %ax,%ax, or at least two of nop or of int3. */
+/*
+ * Return whether padding on x86-64 begins at p: nopw, nopl, xchg %ax,%ax, or at least two of nop or
+ * of int3.
+ */
 static bool x86_pads(const struct code *c, const uint8_t *p)
 {
 	return IS_AT(c, p, 0x66, 0x2e, 0x0f, 0x1f) || IS_AT(c, p, 0x66, 0x0f, 0x1f) ||

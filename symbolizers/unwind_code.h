@@ -12,11 +12,11 @@
 #define UNWIND_CODE_LONGEST 64
 
 enum unwind_what {
-	UNWIND_FOUND_RESTORER, /* signal handlers return to this code; child: its size */
+	UNWIND_FOUND_RESTORER, /* code to which signal handlers return; child: its size */
 	UNWIND_FOUND_CLONE,
 };
 
-/* All members but at are byte offsets from at, or sizes. */
+/* A special function that was found. All members except at are byte offsets from at, or sizes. */
 struct unwind_found {
 	uint64_t at; /* in the code that was searched */
 	enum unwind_what what;
@@ -25,20 +25,26 @@ struct unwind_found {
 	uint32_t tail;	     /* bytes from end on that only the parent runs */
 };
 
-/* Search code for both kinds. Return how many were found, at most max. */
+/*
+ * Search code for special functions of all kinds of enum unwind_what. Return how many were found,
+ * at most max.
+ */
 size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
 			  struct unwind_found *ret, size_t max);
 
-/* Whether the code contains a system call instruction. */
+/* Return whether the code contains a system call instruction. */
 bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size);
-/* Whether these four bytes begin the code to which signal handlers return. */
+/* Return whether these four bytes begin the code to which signal handlers return. */
 bool unwind_code_restores(const struct unwind_machine *m, const uint8_t *code);
 /*
- * Whether these four bytes first clear the frame pointer, as the ABI requires where a stack begins
+ * Return whether these four bytes clear the frame pointer, as the ABI requires where a stack begins
  * (System V ABI, AMD64 supplement, section 3.4.1).
  */
 bool unwind_code_begins_stack(const struct unwind_machine *m, const uint8_t *code);
-/* The number of bytes before the padding that assemblers put between functions, else size. */
+/*
+ * Return the number of bytes before the padding that assemblers put between functions; size if
+ * there is no padding.
+ */
 size_t unwind_code_until_padding(const struct unwind_machine *m, const uint8_t *code, size_t size);
 
 #endif

@@ -18,10 +18,14 @@
 
 #include "symbolizers/unwind_crt.h"
 
-/* bytes; _init() and _fini() have 9 to 30, and more where old libraries are linked in */
+/*
+ * Maximum bytes of _init() and _fini(), which have 9 to 30, and more where old libraries are linked
+ * in.
+ */
 #define FUNCTION_MAX 256
 /*
- * Sizes in crtbegin.o, in bytes: the first two functions, an upper bound of the third, the fourth.
+ * Sizes in crtbegin.o, in bytes: of the first two functions together, an upper bound of the third,
+ * and of the fourth.
  */
 #define CLONES_SIZE 0x70
 #define DTORS_MAX 128
@@ -30,7 +34,8 @@
 #define JNE 0x75
 
 struct shape {
-	const uint8_t *begin, *end; /* end: with the ret instruction */
+	/* bytes at the start and at the end of a function; end includes the ret instruction */
+	const uint8_t *begin, *end;
 	uint64_t begin_size, end_size;
 };
 
@@ -56,7 +61,10 @@ static struct unwind_rule rule_of(const struct unwind_machine *m, int32_t cfa_of
 	};
 }
 
-/* Rules for the code before the stack is moved, while it is moved, and at the return. */
+/*
+ * Add the rules of a function: before the stack pointer is moved, while it is moved, and at the
+ * return.
+ */
 static int add_function(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start,
 			uint64_t moved, uint64_t end)
 {
@@ -138,7 +146,7 @@ static bool file_offset(const struct elf_image *image, uint64_t address, uint64_
 	return false;
 }
 
-/* The file offset of the first function in an array that the dynamic segment refers to. */
+/* Find the file offset of the first function in an array that the dynamic segment refers to. */
 static bool find_first(const struct unwind_source *s, int64_t tag, uint64_t *ret)
 {
 	uint64_t array, at, function;
@@ -149,8 +157,8 @@ static bool find_first(const struct unwind_source *s, int64_t tag, uint64_t *ret
 }
 
 /*
- * begin: of all four functions; pushed, popped: the ends of the push and the pop instruction in
- * __do_global_dtors_aux. All are file offsets.
+ * Add the rules of the four functions of crtbegin.o. begin, end: of all four; pushed, popped: the
+ * ends of the push and the pop instruction in __do_global_dtors_aux. All are file offsets.
  */
 static int add_four(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t begin,
 		    uint64_t pushed, uint64_t popped, uint64_t end)

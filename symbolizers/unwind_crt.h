@@ -6,7 +6,10 @@
 #include "symbolizers/unwind_rows.h"
 #include "symbolizers/unwind_source.h"
 
-/* Return 0, also if there is no such code or it has an unknown form; -ENOMEM or -E2BIG. */
+/*
+ * Add the rules. Return 0, also if there is no such code or it has an unknown form; -ENOMEM or
+ * -E2BIG.
+ */
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s);
 
 #endif

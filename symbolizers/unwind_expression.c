@@ -79,7 +79,7 @@ static void add(struct evaluation *e)
 	push(e, a);
 }
 
-/* Multiplication is supported only by eight, for an index into an array of pointers. */
+/* Multiply by a constant. Only eight is supported, for an index into an array of pointers. */
 static void multiply(struct evaluation *e, int64_t by)
 {
 	struct term b = pop(e), a = pop(e);
@@ -136,7 +136,7 @@ static void step(struct evaluation *e, struct reader *r)
 	}
 }
 
-/* Return false if the expression is not of a supported form. */
+/* Evaluate an expression. Return false if it is not of a supported form. */
 static bool evaluate(struct reader r, struct term *ret)
 {
 	struct evaluation e = {.depth = 0};
@@ -150,8 +150,8 @@ static bool evaluate(struct reader r, struct term *ret)
 }
 
 /*
- * The expression that linkers write for the PLT: sp + 8, and 8 more from the byte of the 16-byte
- * stub (in lit) at which the stub has pushed its number.
+ * Return whether the expression is the one that linkers write for the PLT: sp + 8, and 8 more from
+ * the byte of the 16-byte stub (in lit) on at which the stub has pushed its number.
  */
 static bool is_plt(const struct reader *r, struct unwind_cfa *ret)
 {

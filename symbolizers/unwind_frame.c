@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Run the instructions of call frame information (DWARF 5, section 6.4.2) once over each function.
- * Only the registers that rules can name are followed.
+ * Only the registers that rules can name are tracked.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -60,7 +60,10 @@ static void say_base(struct unwind_rule *rule, const struct unwind_frame *f)
 		rule->base_offset = UNWIND_BASE_LOST;
 }
 
-/* Return false if rules cannot express where the return address is. */
+/*
+ * Set the return address of a rule. Return false if rules cannot express where the return address
+ * is.
+ */
 static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 		   const struct unwind_frame *f, enum unwind_ra *ret)
 {
@@ -73,7 +76,7 @@ static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 		rule->second = f->ra.offset;
 		return true;
 	}
-	/* "Same" is valid where a call leaves the return address in a register. */
+	/* WHERE_SAME is valid if a call leaves the return address in a register. */
 	if ((f->ra.where != WHERE_SAME && f->ra.where != WHERE_REGISTER) || reg >= m->registers ||
 	    rule->kind != UNWIND_CFA)
 		return false;
@@ -83,8 +86,8 @@ static bool say_ra(struct unwind_rule *rule, const struct unwind_machine *m,
 }
 
 /*
- * Whether the frame is a signal frame. On x86-64 glibc defines the CFA as the sp in the sigcontext,
- * at offset 120, which gives the position of the sigcontext. arm64 has only one layout.
+ * Return whether the frame is a signal frame. On x86-64 glibc defines the CFA as the sp in the
+ * sigcontext, at offset 120, which gives the position of the sigcontext. arm64 has only one layout.
  */
 static bool is_signal(const struct unwind_common *c, const struct unwind_cfa *cfa, int32_t *offset)
 {
@@ -194,7 +197,7 @@ static void advance(struct run *r, uint64_t factored)
 		r->bad = true;
 }
 
-/* Set the location, which must not go backwards. */
+/* Set the location to an address, which must not be lower than the current one. */
 static void set_location(struct run *r)
 {
 	uint64_t to = unwind_read_pointer(&r->in, r->common->encoding, r->common->bias);
@@ -366,7 +369,7 @@ bool unwind_frame_begin(struct unwind_common *c, struct reader instructions)
 {
 	struct run r = {.common = c, .in = instructions};
 
-	/* At a call, all registers still hold the caller's values. */
+	/* The registers at the start of a function: all still hold the caller's values. */
 	c->initial = (struct unwind_frame){.cfa.kind = UNWIND_BAD};
 	r.now = c->initial;
 	while (r.in.at < r.in.end && !r.bad && !r.in.bad)

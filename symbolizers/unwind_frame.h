@@ -28,7 +28,10 @@ struct unwind_place {
 	int32_t offset;
 };
 
-/* kind: UNWIND_CFA, UNWIND_DEREF, UNWIND_INDEXED, UNWIND_PLT, or UNWIND_BAD. */
+/*
+ * How to compute the CFA. kind: UNWIND_CFA, UNWIND_DEREF, UNWIND_INDEXED, UNWIND_PLT, or
+ * UNWIND_BAD.
+ */
 struct unwind_cfa {
 	enum unwind_kind kind;
 	uint32_t reg, index;
@@ -55,13 +58,13 @@ struct unwind_common {
 /* Convert a frame to a rule; UNWIND_BAD if rules cannot express the frame. */
 struct unwind_rule unwind_frame_rule(const struct unwind_common *c, const struct unwind_frame *f);
 
-/* Run a CIE's initial instructions, which set c->initial. Return false if they make no sense. */
+/* Run a CIE's initial instructions, which set c->initial. Return false if they are invalid. */
 bool unwind_frame_begin(struct unwind_common *c, struct reader instructions);
 
 /*
  * Run the instructions of the function that is open in rows, whose code is at address, as far as
- * they concern its first size bytes. Return 0; -EBADMSG: the instructions make no sense; or an
- * error of unwind_rows_put().
+ * they concern its first size bytes. Return 0; -EBADMSG: the instructions are invalid; or an error
+ * of unwind_rows_put().
  */
 int unwind_frame_run(const struct unwind_common *c, struct reader instructions, uint64_t address,
 		     uint64_t size, struct unwind_rows *rows);
@@ -75,7 +78,7 @@ uint64_t unwind_read_pointer(struct reader *r, uint8_t encoding, uint64_t bias);
 
 /*
  * unwind_cfi.c: decode the augmentation of a CIE into c->sized, encoding and signal. Return false
- * if it makes no sense.
+ * if it is invalid.
  */
 bool unwind_read_augmentation(struct unwind_common *c, const Dwarf_CIE *cie);
 

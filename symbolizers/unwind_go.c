@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Make rows from Go's stack pointer deltas. In compiled functions the delta gives the frame. A few
- * assembler functions switch stacks and need special rules:
+ * Make rows from Go's stack pointer deltas. In compiled functions, the delta gives the size of the
+ * stack frame. A few assembler functions switch stacks and need special rules:
  *
  *  - Where a frame pointer was set up before the switch, it finds the frame: it is kept across
  *    the switch, and leads back to the goroutine (systemstack, asmcgocall), to the C code that
@@ -74,9 +74,11 @@ struct maker {
 struct function {
 	struct go_function go;
 	uint64_t start, end;
-	uint64_t saved; /* from here on the caller's frame pointer is in memory; or NEVER */
-	uint64_t set;	/* from here on, the frame pointer finds a frame (delta not 0); or NEVER */
-	uint64_t stop;	/* from here on, last applies, whatever the table says; or NEVER */
+	uint64_t saved; /* from this offset on, the caller's frame pointer is in memory; or NEVER */
+	/* from this offset on, the frame pointer finds a frame (delta not 0); or NEVER */
+	uint64_t set;
+	/* from this offset on, the rule last applies, whatever the table has; or NEVER */
+	uint64_t stop;
 	struct unwind_rule last;
 	enum role role;
 };
@@ -109,7 +111,9 @@ static enum role role_of(const char *name)
 		if (strcmp(name, roles[i].name) == 0)
 			return roles[i].role;
 	}
-	/* Entry points have names per system; those of libraries (..._lib) have callers in C. */
+	/*
+	 * Entry points have a name for each system; those of libraries (..._lib) have callers in C.
+	 */
 	if (strncmp(name, "_rt0_", 5) == 0 &&
 	    !memmem(name, strnlen(name, ROLE_NAME_MAX), "_lib", 4))
 		return GO_ROOT;
@@ -117,8 +121,8 @@ static enum role role_of(const char *name)
 }
 
 /*
- * The rule of a frame that is delta bytes deep. x86-64: the return address and the saved frame
- * pointer are on top of the frame. arm64: the link register is at its bottom, the saved frame
+ * Return the rule of a stack frame of delta bytes. x86-64: the return address and the saved frame
+ * pointer are at the top of the frame. arm64: the link register is at its bottom, the saved frame
  * pointer below; without a frame, the return address is still in the link register. Go's functions
  * keep no other register for their callers.
  */
@@ -150,8 +154,9 @@ static struct unwind_rule frame_rule(const struct maker *m, int32_t delta, bool 
 }
 
 /*
- * The rule of the same frame, found by the frame pointer, which points to the saved frame pointer
- * of the caller. On arm64 the return address is next to it, but this is not the end of the frame.
+ * Return a rule for the same stack frame as frame_rule() that uses the frame pointer, which points
+ * to the saved frame pointer of the caller. On arm64, the return address is next to the saved frame
+ * pointer, but that is not the end of the frame.
  */
 static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 {
@@ -164,7 +169,10 @@ static struct unwind_rule pointer_rule(const struct maker *m, int32_t delta)
 	return r;
 }
 
-/* vfork() keeps its return address in a register, since the child will overwrite the stack. */
+/*
+ * Return the rule after the return address was popped into a register, as vfork() does, since the
+ * child will overwrite the stack.
+ */
 static struct unwind_rule popped_rule(struct maker *m, uint64_t at)
 {
 	const uint8_t *code = code_at(m, at - GO_CODE_BEFORE, GO_CODE_BEFORE);
@@ -188,7 +196,9 @@ static struct unwind_rule step_rule(struct maker *m, uint64_t at, int32_t delta,
 	return frame_rule(m, delta, saved && delta);
 }
 
-/* Put one step of the table: up to three rows, as the frame pointer is saved and then set. */
+/*
+ * Put the rows of one step of the table: up to three, as the frame pointer is saved and then set.
+ */
 static int put_step(struct maker *m, const struct function *f, uint64_t at, uint64_t end,
 		    int32_t delta)
 {
@@ -235,7 +245,10 @@ static int put_steps(struct maker *m, const struct function *f)
 	return rc < 0 ? rc : 0;
 }
 
-/* Use the first frame of the function to find out whether it keeps a frame pointer. */
+/*
+ * Examine the code after the first stack frame of the function was made, to determine whether it
+ * keeps a frame pointer.
+ */
 static void find_frame(struct maker *m, struct function *f)
 {
 	struct go_steps steps = go_steps_begin(&m->table, &f->go);
@@ -259,7 +272,7 @@ static void find_frame(struct maker *m, struct function *f)
 		f->set = address + frame.set;
 }
 
-/* Find the stack switch of the function, if any, and the rule after it. */
+/* Find the stack switch of the function, if it has one, and the rule after it. */
 static void find_switch(struct maker *m, struct function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX;
@@ -282,8 +295,8 @@ static void find_switch(struct maker *m, struct function *f)
 }
 
 /*
- * Put the rows of a function without a frame that leaves its stack and comes back. On the other
- * stack, the frame pointer is still the caller's.
+ * Put the rows of a function without a stack frame that switches to another stack and comes back.
+ * On the other stack, the frame pointer is still the caller's.
  */
 static int put_switches(struct maker *m, const struct function *f)
 {
@@ -306,7 +319,10 @@ static int put_switches(struct maker *m, const struct function *f)
 	return rc;
 }
 
-/* After the system call there are two threads; the child's stack is empty. */
+/*
+ * Put the rows of clone(): after the system call there are two threads, and the child's stack is
+ * empty.
+ */
 static int put_clone(struct maker *m, const struct function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX, both, child;

@@ -11,7 +11,7 @@
 
 /*
  * Add the functions of a file if it is a Go program. Return 0, also if it is none or if its table
- * makes no sense, which is counted in b->refused; -ENOMEM, -E2BIG or a negative errno of reading.
+ * is invalid, which is counted in b->refused; -ENOMEM, -E2BIG or a negative errno of reading.
  */
 int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s);
 

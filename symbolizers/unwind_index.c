@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find functions in .eh_frame_hdr. Entries are read one by one, since a binary search reads about
- * twenty of a hundred thousand.
+ * Find functions in .eh_frame_hdr. Entries are read one by one, since a binary search among a
+ * hundred thousand entries reads only about twenty.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "symbolizers/unwind_index.h"
 
 #define ENTRY_SIZE 8
-/* version, three encodings, address of .eh_frame, number of entries */
+/* Bytes of the header: version, three encodings, address of .eh_frame, number of entries. */
 #define HEADER_SIZE 12
 #define ENTRIES_MAX (16u << 20)
 
@@ -22,7 +22,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) == HEADER_SIZE, "read as it lies in the file");
 
-/* All linkers write this form. */
+/* Return whether the header has the form that all linkers write. */
 static bool is_usual(const struct header *h)
 {
 	return h->version == 1 && h->frames_encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .eh_frame_hdr: the linker's table of all functions that .eh_frame describes, in order of address.
- * A program finds the description of a function in it when it throws an exception. Source: LSB core
- * specification, section 10.6.2.
+ * .eh_frame_hdr is the linker's table of all functions that .eh_frame describes, in order of
+ * address. A program uses it to find the description of a function when it throws an exception.
+ * Source: LSB core specification, section 10.6.2.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_INDEX_H
 #define SKEIN_SYMBOLIZERS_UNWIND_INDEX_H
@@ -12,13 +12,13 @@
 struct unwind_index {
 	const struct unwind_source *source;
 	uint64_t address; /* of .eh_frame_hdr; addresses in its table are relative to this */
-	uint64_t offset;  /* of the table after the header, in the file */
-	uint64_t count;	  /* of entries */
+	uint64_t offset;  /* file offset of the table after the header */
+	uint64_t count;	  /* number of entries */
 };
 
 /*
  * Open the .eh_frame_hdr that belongs to the section frames. Return 0; -ENOENT: there is none, or
- * one in another form than linkers write.
+ * it has another form than linkers write.
  */
 int unwind_index_open(struct unwind_index *ret, const struct unwind_source *s,
 		      const struct unwind_cfi_section *frames);

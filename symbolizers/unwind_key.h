@@ -6,7 +6,7 @@
 #include "symbolizers/elf_image.h"
 #include "symbolizers/unwind_table.h"
 
-/* The same as unwind_key_read(), without the check of the stamp. */
+/* Like unwind_key_read(), without the check of the stamp. */
 int unwind_key_of(struct unwind_key *ret, struct elf_image *image);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "symbolizers/unwind_rows.h"
 
-/* Files with code beyond 4 GiB are refused. */
+/* Maximum number of pages; files with code beyond 4 GiB are refused. */
 #define PAGES_MAX 65536
 /*
- * Compilers align functions to 16 bytes; a gap of at most this many bytes is padding, which never
- * runs.
+ * Largest gap between functions that counts as padding, in bytes; padding never runs, and compilers
+ * align functions to 16 bytes.
  */
 #define PADDING_MAX 15
 
@@ -23,7 +23,7 @@ struct pages {
 	uint64_t at;		    /* number of the page being built */
 	uint64_t end;		    /* number of the page after the last */
 	uint32_t pages_at, rows_at; /* indices in out */
-	uint32_t rule;		    /* number of the rule in force after the last row */
+	uint32_t rule;		    /* number of the rule that applies after the last row */
 };
 
 static struct unwind_page *page_now(struct pages *p)
@@ -33,7 +33,7 @@ static struct unwind_page *page_now(struct pages *p)
 	return &all[p->at - p->first];
 }
 
-/* Whether page at is wanted; at never decreases. */
+/* Return whether page at is wanted; at never decreases. */
 static bool is_wanted(struct pages *p)
 {
 	if (!p->wanted)
@@ -55,7 +55,10 @@ static int push_row(struct pages *p, uint32_t low, uint32_t rule)
 	return vector_push(&p->out, UNWIND_ROW(low, rule));
 }
 
-/* Begin every page before offset at with the rule that applies there. */
+/*
+ * Move p->at forward to the page of offset at, and begin every page in between with the rule that
+ * applies there.
+ */
 static int reach(struct pages *p, uint64_t at)
 {
 	int rc = 0;
@@ -68,7 +71,7 @@ static int reach(struct pages *p, uint64_t at)
 	return rc;
 }
 
-/* Apply rule from file offset at on. */
+/* Add a row: rule applies from file offset at on. */
 static int put(struct pages *p, uint64_t at, uint32_t rule)
 {
 	uint32_t low = (uint32_t)(at & (UNWIND_PAGE_SIZE - 1));
@@ -87,8 +90,8 @@ static int put(struct pages *p, uint64_t at, uint32_t rule)
 }
 
 /*
- * Put the rows of e from start to end. Then cut e at end, so that a later call for the rest does
- * not read these rows again.
+ * Put the rows of e from start to end. Then cut e at end, so that a later call for its remaining
+ * part does not read these rows again.
  */
 static int put_function(struct pages *p, uint64_t start, uint64_t end, struct unwind_extent *e)
 {
@@ -128,7 +131,7 @@ static int put_piece(void *context, uint64_t start, uint64_t end, enum unwind_la
 	return end - start > PADDING_MAX ? put(p, start, UNWIND_RULE_GAP) : 0;
 }
 
-/* Set the pages from the first function to the end of the last. */
+/* Set the range of pages, from that of the first function to that of the end of the last. */
 static int find_span(struct pages *p)
 {
 	uint64_t start = UINT64_MAX, end = 0;
@@ -180,7 +183,7 @@ static void finish_header(struct pages *p)
 	};
 }
 
-/* Mark all pages unmade but the wanted ones, which have no rows yet. */
+/* Mark all pages as unmade, except the wanted ones, which have no rows yet. */
 static void leave_unmade(struct pages *p)
 {
 	struct unwind_page *page = (struct unwind_page *)&p->out.items[p->pages_at];

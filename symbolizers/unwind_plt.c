@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Add rules for procedure linkage tables (PLT). GNU ld describes the PLT of dynamic x86-64
- * programs. These are not described:
+ * programs. The following PLTs have no description:
  *
  *  - The PLT of lld (Rust, Chromium, Android), which has the same code: a head that pushes
  *    and jumps, then stubs of 16 bytes: jmp; push $number; jmp to the head.
@@ -16,13 +16,13 @@
 #include "symbolizers/unwind_plt.h"
 
 #define X86_HEAD 16
-#define X86_PUSHED 11 /* bytes into a stub: after jmp and push */
+#define X86_PUSHED 11 /* offset in a stub, in bytes, after the jmp and the push */
 #define ARM64_HEAD 32
 #define ARM64_STP_X16_X30 0xa9bf7bf0 /* stp x16, x30, [sp, #-16]! */
 
 static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
 
-/* The rule for code where the stack has grown by this many bytes since the call. */
+/* Return the rule for code where the stack has grown by this many bytes since the call. */
 static struct unwind_rule grown(const struct unwind_machine *m, int32_t by)
 {
 	struct unwind_rule rule = {.kind = UNWIND_CFA, .reg = m->sp, .cfa_offset = by};

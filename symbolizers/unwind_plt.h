@@ -7,8 +7,8 @@
 #include "symbolizers/unwind_source.h"
 
 /*
- * Return 0, also if there are no such stubs or their code has an unknown form; or a negative
- * errno.
+ * Add the rows. Return 0, also if there are no such stubs or their code has an unknown form; or a
+ * negative errno.
  */
 int unwind_plt_add(struct unwind_rows *rows, const struct unwind_source *s);
 

@@ -77,7 +77,7 @@ static inline int64_t read_sleb(struct reader *r)
 	return (int64_t)read_leb(r, true);
 }
 
-/* Take the next size bytes as a reader of their own. */
+/* Return a reader of the next size bytes, and skip them. */
 static inline struct reader read_block(struct reader *r, uint64_t size)
 {
 	struct reader block = {r->at, r->at, false};

@@ -12,7 +12,7 @@
 #define ROWS_MAX (48u << 20)
 #define FUNCTIONS_MAX (16u << 20)
 
-/* The slot of a rule in the hash table, or the empty slot where the rule belongs. */
+/* Return the slot of a rule in the hash table, or the empty slot where the rule belongs. */
 static uint32_t *slot_of(const struct unwind_rows *b, const struct unwind_rule *rule)
 {
 	uint32_t i = (uint32_t)XXH3_64bits(rule, sizeof(*rule));
@@ -39,10 +39,7 @@ static int grow_slots(struct unwind_rows *b, uint32_t count)
 	return 0;
 }
 
-/*
- * The number of a rule. When the numbers (16 bits) run out, a rule counts as one that is not
- * understood.
- */
+/* Return the number of a rule. When the numbers (16 bits) run out, return UNWIND_RULE_BAD. */
 static uint32_t number_of(struct unwind_rows *b, const struct unwind_rule *rule)
 {
 	uint32_t *slot = slot_of(b, rule);
@@ -150,7 +147,10 @@ int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t sta
 	return rc ? rc : unwind_rows_put(b, start, rule);
 }
 
-/* Rows are added in order, so that their indices show which of two functions was added first. */
+/*
+ * Order functions by start, then in the order in which they were added, which the indices of their
+ * rows show.
+ */
 static int by_start(const void *a, const void *b)
 {
 	const struct unwind_extent *x = a, *y = b;
@@ -205,7 +205,10 @@ struct walk {
 	void *context;
 };
 
-/* Where a layer has no function, use the layer below. */
+/*
+ * Walk from start to end through the functions of a layer; between them, walk through the layer
+ * below.
+ */
 static int walk_layer(struct walk *w, int layer, uint64_t start, uint64_t end)
 {
 	int rc = 0;

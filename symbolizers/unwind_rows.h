@@ -3,9 +3,9 @@
  * The rows of an unwind table while it is built from the descriptions of functions (call frame
  * information, Go's line table, special cases).
  *
- * Functions may come in any order. Where functions overlap, the higher layer hides the lower;
- * within a layer a function ends where the next one begins, and of several that begin together the
- * one added first stays. So the result is deterministic, also for a hostile file.
+ * Functions may be added in any order. Where functions overlap, the higher layer hides the lower;
+ * within a layer a function ends where the next one begins, and of several that begin at the same
+ * offset the one added first stays. So the result is deterministic, also for a hostile file.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_ROWS_H
 #define SKEIN_SYMBOLIZERS_UNWIND_ROWS_H
@@ -30,7 +30,7 @@ enum { UNWIND_RULE_GAP, UNWIND_RULE_BAD };
 /* The rows of one function: a range of unwind_rows.rows, split at pages like those of the table. */
 struct unwind_extent {
 	uint64_t start, end;   /* file offsets */
-	uint32_t first, count; /* rows */
+	uint32_t first, count; /* index of the first row, and number of rows */
 };
 
 struct unwind_rows {
@@ -40,19 +40,19 @@ struct unwind_rows {
 	VECTOR(uint32_t) rows;
 	VECTOR(struct unwind_extent) layers[UNWIND_LAYERS];
 	uint64_t at;		    /* file offset of the last row of the open function */
-	struct unwind_extent *open; /* the function that was begun last */
+	struct unwind_extent *open; /* the function that was begun last; rows are put into it */
 	bool unsettled[UNWIND_LAYERS];
 	uint32_t refused; /* refused functions; becomes unwind_header.refused */
 };
 
-/* Return 0 or -ENOMEM. Call unwind_rows_free() also after failure. */
+/* Initialize the rows. Return 0 or -ENOMEM. Call unwind_rows_free() also after failure. */
 int unwind_rows_init(struct unwind_rows *b);
 void unwind_rows_free(struct unwind_rows *b);
 
 /*
  * Begin a function at file offsets start to end (excluded). Until the first unwind_rows_put() the
- * function is a gap. Return 0; -EINVAL: empty or absurd, which the caller counts as refused;
- * -ENOMEM; -E2BIG: the file has too many functions or rows.
+ * function is a gap. Return 0; -EINVAL: the function is empty or impossibly large, which the caller
+ * counts as refused; -ENOMEM; -E2BIG: the file has too many functions or rows.
  */
 int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end);
 
@@ -63,20 +63,21 @@ int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t s
  */
 int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule *rule);
 
-/* Mark the open function as nonsense: all of it becomes BAD, and it counts as refused. */
+/* Mark the open function as invalid: all of it becomes BAD, and it counts as refused. */
 void unwind_rows_spoil(struct unwind_rows *b);
 
-/* Add a function that has one rule: begin and put. */
+/* Add a function that has one rule, by unwind_rows_begin() and unwind_rows_put(). */
 int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end,
 		    const struct unwind_rule *rule);
 
 /*
  * Sort each layer, and cut functions where the next one of their layer begins. Do not call this
- * while a function is open. The functions below that walk or finish the rows call it themselves.
+ * while a function is open. unwind_rows_walk() and the functions that finish the rows call this
+ * themselves.
  */
 void unwind_rows_settle(struct unwind_rows *b);
 
-/* The function of one layer that holds a file offset, or NULL. The rows must be settled. */
+/* Return the function of one layer that holds a file offset, or NULL. The rows must be settled. */
 const struct unwind_extent *unwind_rows_find(const struct unwind_rows *b, enum unwind_layer layer,
 					     uint64_t offset);
 
@@ -104,8 +105,8 @@ struct unwind_wanted {
 };
 
 /*
- * The same for some pages: all others are marked unmade. The caller must have put rows only into
- * the wanted pages.
+ * Like unwind_rows_finish(), for some pages: all other pages are marked unmade. The caller must
+ * have put rows only into the wanted pages.
  */
 int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted *w, void **ret,
 			     size_t *ret_size);

@@ -43,7 +43,10 @@ const struct unwind_machine *unwind_machine_of(const struct unwind_source *s)
 	return NULL;
 }
 
-/* Add the part of a segment that is in the file. -EBADMSG: no kernel would load such a segment. */
+/*
+ * Add the part of a segment that is in the file. -EBADMSG: the segment is invalid, so that no
+ * kernel would load it.
+ */
 static int add_segment(struct unwind_source *s, const GElf_Phdr *p)
 {
 	uint64_t behind = 0, end;

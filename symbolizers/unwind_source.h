@@ -13,7 +13,7 @@ struct unwind_segment {
 	uint64_t address, offset, size; /* size in the file */
 };
 
-/* File offsets. */
+/* A range of file offsets. */
 struct unwind_span {
 	uint64_t start, end;
 };
@@ -21,12 +21,12 @@ struct unwind_span {
 struct unwind_source {
 	struct elf_image *image;
 	VECTOR(struct unwind_segment) segments;
-	/* Where to search for undescribed code, in order; empty: in all code. */
+	/* ranges in which undescribed code is searched, in order; empty: all code is searched */
 	VECTOR(struct unwind_span) parts;
 	/*
-	 * Set only while a key is made; the key hashes all that is read. Call frame instructions
-	 * are then run only up to the first row of each function, since searches for undescribed
-	 * code use only that.
+	 * Set only while a key is made: the hash of all bytes that are read. Call frame
+	 * instructions are then run only up to the first row of each function, since searches for
+	 * undescribed code use only that row.
 	 */
 	XXH3_state_t *hash;
 };
@@ -50,13 +50,13 @@ struct unwind_machine {
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
 void unwind_source_free(struct unwind_source *s);
 
-/* Add to the hash of a key further facts that the table depends on. */
+/* Add further facts on which the table depends to the hash of a key. */
 void unwind_source_note(const struct unwind_source *s, const uint64_t *facts, size_t count);
 
 /* Read exactly size bytes that the table depends on. Errors as for elf_image_read(). */
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);
 
-/* The machine of the file; NULL if it is not supported. */
+/* Return the machine of the file; NULL if it is not supported. */
 const struct unwind_machine *unwind_machine_of(const struct unwind_source *s);
 
 /*

@@ -22,15 +22,19 @@
 #include "symbolizers/unwind_code.h"
 #include "symbolizers/unwind_starts.h"
 
-/* Bytes of the entry point's function where nothing describes it: crt1's _start has 34 to 61. */
+/*
+ * Assumed size of the entry point's function in bytes, if nothing describes it: crt1's _start has
+ * 34 to 61.
+ */
 #define ENTRY_MAX 64
 #define CLONE_GAP_MAX 64
-#define CLONES_MAX 64 /* in one file; the same bound for signal frames */
-/* Undescribed code of fewer bytes is padding. */
+/* maximum number of clone functions in one file; the same limit applies to signal frames */
+#define CLONES_MAX 64
+/* Minimum size of undescribed code in bytes; shorter code is padding. */
 #define HOLE_MIN 16
 /*
- * Bytes of undescribed code to search in one file: musl has 0.4 MiB, programs linked with it some
- * more.
+ * Maximum bytes of undescribed code that are searched in one file: musl has 0.4 MiB, programs
+ * linked with it some more.
  */
 #define HOLES_SIZE_MAX (64u << 20)
 
@@ -42,8 +46,8 @@ static struct unwind_rule signal_rule(const struct unwind_machine *m)
 }
 
 /*
- * The rule in a function that has not touched the stack: the return address is on top of the stack
- * (x86-64) or in its register (arm64).
+ * Return the rule for a function that has not touched the stack: the return address is on top of
+ * the stack (x86-64) or in its register (arm64).
  */
 static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_kind kind)
 {
@@ -60,7 +64,7 @@ static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_
 	return rule;
 }
 
-/* Add a rule. A range that makes no sense is not an error: nothing is added. */
+/* Add a rule. An invalid range is not an error: nothing is added. */
 static int add(struct unwind_rows *rows, uint64_t start, uint64_t end,
 	       const struct unwind_rule *rule)
 {
@@ -81,8 +85,9 @@ static int first_function(void *context, uint64_t start, uint64_t end, enum unwi
 }
 
 /*
- * musl's dynamic linker is a shared library like others; its code shows that its entry point is
- * one. The entry point that linkers invent for other libraries is an arbitrary function.
+ * Find the entry point of a program or dynamic linker. musl's dynamic linker is a shared library
+ * like others, but the code at its entry point shows that a stack begins there. The entry point
+ * that linkers set for other libraries is an arbitrary function.
  */
 static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *ret_size)
 {
@@ -96,7 +101,8 @@ static bool find_entry(const struct unwind_source *s, uint64_t *ret, uint64_t *r
 }
 
 /*
- * Whether descriptions at offset are known: for code outside of the parts, they have not been read.
+ * Return whether the descriptions at offset are known: outside of s->parts, they have not been
+ * read.
  */
 static bool is_in_parts(const struct unwind_source *s, uint64_t offset)
 {
@@ -150,9 +156,10 @@ static int add_clone(struct unwind_rows *rows, const struct unwind_source *s, ui
 }
 
 /*
- * Return addresses are looked up one byte earlier. The code to which a handler returns was not
- * called, so that the byte before it would belong to another function, unless the description
- * begins one byte before the code, as glibc's does.
+ * Extend the function to which a signal handler returns by the byte before it, since return
+ * addresses are looked up one byte earlier. This code was not called, so that the byte before it
+ * belongs to another function, unless the description begins one byte before the code, as glibc's
+ * does.
  */
 static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *s,
 			  const struct unwind_extent *e)
@@ -167,7 +174,7 @@ static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *
 	return add(rows, start - 1, start, &rule);
 }
 
-/* Add what follows from existing descriptions. */
+/* Add the rules that follow from existing descriptions. */
 static int add_described(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	size_t count = rows->layers[UNWIND_LAYER_FRAMES].count, found = 0;
@@ -242,7 +249,7 @@ static int add_found(struct unwind_rows *rows, const struct unwind_machine *m,
 	return rc;
 }
 
-/* Add functions that only their code reveals. */
+/* Add functions without a description, which are recognized by their code. */
 static int add_undescribed(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};

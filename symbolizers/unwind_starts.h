@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for functions whose frames call frame information cannot express. */
+/* Add rules for functions whose frames cannot be expressed by call frame information. */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 #define SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 

@@ -10,7 +10,7 @@
 #include "symbolizers/unwind_starts.h"
 #include "symbolizers/unwind_table.h"
 
-/* The most rules that a row can number, and the most registers of any supported machine. */
+/* Maximum number of rules, which rows can number, and of registers of any supported machine. */
 #define RULES_MAX 65536
 #define REGISTERS_MAX 32
 
@@ -39,7 +39,7 @@ static int make(struct elf_image *image, void **ret, size_t *ret_size)
 	return rc;
 }
 
-/* ret_key may be NULL. */
+/* Make the table of a file, and its key if ret_key is not NULL. */
 static int make_file(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
 		     const struct stamp *stamp, struct beat *b)
 {
@@ -83,7 +83,10 @@ int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret
 	return make_file(ret, ret_size, ret_key, fd, stamp, b);
 }
 
-/* The parts follow one another without a gap; none of these products overflows 64 bits. */
+/*
+ * Find the parts of a table in its bytes. The parts follow one another without a gap; none of these
+ * products overflows 64 bits.
+ */
 static int lay_out(struct unwind_table *t, const uint8_t *bytes, size_t size, uint32_t magic)
 {
 	const struct unwind_header *h = (const struct unwind_header *)bytes;
@@ -115,7 +118,10 @@ static bool rule_is_good(const struct unwind_rule *r)
 	       UNWIND_SAVED_RA(r->saved) < UNWIND_RA_COUNT;
 }
 
-/* Rows compare as numbers: they must be in order, with no two for one offset. */
+/*
+ * Return whether the rows of a page are valid: they must be in order, with at most one row for each
+ * offset. Rows compare as numbers.
+ */
 static bool page_is_good(const struct unwind_table *t, const struct unwind_page *page)
 {
 	const uint32_t *rows;

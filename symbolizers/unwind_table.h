@@ -45,21 +45,21 @@ int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, s
 
 /*
  * Make the table of the file open as fd. *ret is malloc()ed memory of *ret_size bytes that the
- * caller frees; it satisfies unwind_table_check(). Errors as above, and -ENOMEM, -E2BIG.
- * Descriptions that make no sense are left out and counted (header.refused).
+ * caller frees; it satisfies unwind_table_check(). Errors as for unwind_key_read(), and -ENOMEM,
+ * -E2BIG. Invalid descriptions are left out and counted (header.refused).
  */
 int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
 		      struct beat *b);
 
 /*
- * The same as unwind_table_make(), and the key computed from the very bytes that the table was made
- * from, under which the table may be cached. (The owner of the file could change it between two
- * readings.) A key of size 0 means that the file has too many bytes to keep for that.
+ * Like unwind_table_make(), and compute the key from the very bytes that the table was made from;
+ * the table may be cached under this key. (The owner of the file could change it between two
+ * readings.) A key of size 0 means that the file has too many bytes to keep for this.
  */
 int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
 			    const struct stamp *stamp, struct beat *b);
 
-/* Page numbers: file offset >> UNWIND_PAGE_SHIFT. */
+/* The requested pages, by number: file offset >> UNWIND_PAGE_SHIFT. */
 struct unwind_question {
 	const uint64_t *pages;
 	size_t count;
@@ -79,10 +79,13 @@ int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *
  * and registers. Nothing else in the table needs checking later. Return 0 or -EBADMSG.
  */
 int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size);
-/* The same for some pages; pages whose count is UNWIND_PAGE_UNMADE are not used. */
+/*
+ * Like unwind_table_check(), for a table with some pages; pages whose count is UNWIND_PAGE_UNMADE
+ * are not used.
+ */
 int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size);
 
-/* The rule at a file offset; NULL where the table has none. */
+/* Return the rule at a file offset; NULL if the table has none there. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset);
 
 #endif

@@ -22,13 +22,13 @@
 #include "symbolizers/worker_tables.h"
 
 /*
- * Bytes of symbol tables; beyond this the least recently used are dropped, and read again on
- * request.
+ * Maximum bytes of symbol tables; above this, the least recently used ones are dropped, and read
+ * again on request.
  */
 #define TABLES_MAX (64u << 20)
 /*
- * After this many times that a file alone exceeds the memory of a worker of sources, it is not
- * opened again.
+ * Number of times that a file alone may exceed the memory of a worker of sources; after that, it is
+ * not opened again.
  */
 #define OVERFLOWS_MAX 4
 
@@ -36,10 +36,10 @@ struct object {
 	uint64_t id;
 	enum object_kind kind;
 	int fd, debug_fd, common_fd; /* -1: none */
-	struct stamp stamp; /* of fd, when the object was added */
+	struct stamp stamp; /* stamp of fd, when the object was added */
 	bool read;	    /* the table holds the symbols */
 	bool bad;
-	struct object_facts facts; /* of the last time it was read */
+	struct object_facts facts; /* facts from the last time when the object was read */
 	union {
 		struct elf elf;
 		struct kernel kernel;
@@ -47,7 +47,7 @@ struct object {
 		struct code_process python;
 	} table;
 	size_t bytes;	   /* of the table */
-	struct demangle_cost cost; /* of demangling its names */
+	struct demangle_cost cost; /* cost of demangling the object's names */
 	struct place_file places; /* used by a worker of sources */
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
 };
@@ -55,14 +55,14 @@ struct object {
 struct worker {
 	int socket;
 	unsigned int files, files_max;
-	uint64_t memory; /* of a worker of sources, else 0 */
+	uint64_t memory; /* bytes that a worker of sources may use; 0: the worker is not one */
 	size_t bytes;
 	struct object *objects;
-	struct codes codes; /* not counted in bytes */
+	struct codes codes; /* code objects; their memory is not counted in bytes */
 	struct demangler *demangler;
 	struct beat beat;
 	struct demangle_cost unknown_cost; /* of demangling names without an object */
-	size_t used; /* bytes of answers */
+	size_t used; /* bytes of answers that are used */
 	uint32_t count;
 	char answers[PAYLOAD_MAX];
 	char payload[PAYLOAD_MAX];
@@ -131,8 +131,9 @@ static void touch(struct worker *w, struct object *o)
 }
 
 /*
- * Drop tables beyond the budget. The kernel's table stays, since its added symbols are in no file.
- * Code objects have a budget of their own, since they may not be readable again.
+ * Drop the least recently used tables above the limit TABLES_MAX. The kernel's table stays, since
+ * its added symbols are in no file. Code objects have a limit of their own, since they may not be
+ * readable again.
  */
 static void keep_budget(struct worker *w, const struct object *current)
 {
@@ -156,7 +157,7 @@ static void account(struct worker *w, struct object *o)
 	w->bytes += o->bytes;
 }
 
-/* Read the object, or the part that was added to it since. */
+/* Read the symbols of an object, or those that were added to its file since the last read. */
 static void read_object(struct worker *w, struct object *o)
 {
 	struct object_facts facts = {0};
@@ -175,7 +176,7 @@ static void read_object(struct worker *w, struct object *o)
 		case OBJECT_PERFMAP:
 			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
 			break;
-		case OBJECT_PYTHON: /* memory is read for each request */
+		case OBJECT_PYTHON: /* the memory of a process is read for each request */
 			rc = 0;
 			break;
 		}
@@ -213,8 +214,8 @@ static void send_answers(struct worker *w, const struct message *request, enum m
 }
 
 /*
- * Append a reply. The system name follows the demangled name; it is left out if no demangling was
- * needed or done.
+ * Append a reply. The system name follows the demangled name; it is left out if the name was not
+ * demangled.
  */
 static void put_answer(struct worker *w, uint64_t address, const struct found *f)
 {
@@ -280,7 +281,7 @@ static void answer(struct worker *w, const struct message *m, struct object *o)
 		put_answer(w, address, &f);
 		beat(&w->beat);
 	}
-	if (o) /* a lookup may have built the table */
+	if (o) /* a lookup may have built the table for lookups */
 		account(w, o);
 	send_answers(w, m, MESSAGE_ANSWERS);
 }
@@ -304,8 +305,8 @@ static void tell_source_facts(struct worker *w, const struct message *request,
 }
 
 /*
- * Count that the object alone takes too much memory; the last time, report that its places can no
- * longer be found.
+ * Count a file that alone takes too much memory. When this has happened too often, report that its
+ * places can no longer be found.
  */
 static void overflow(struct worker *w, const struct message *m, struct object *o)
 {
@@ -315,7 +316,10 @@ static void overflow(struct worker *w, const struct message *m, struct object *o
 	tell_source_facts(w, m, &o->places.facts);
 }
 
-/* Close the files of the least recently used objects, and the current one last. */
+/*
+ * Close the files of the least recently used objects, and that of the current object last, while
+ * too much memory is in use.
+ */
 static void keep_memory(struct worker *w, const struct message *m, struct object *current)
 {
 	struct object *o, *next;
@@ -386,8 +390,8 @@ static void send_facts(struct worker *w, const struct message *request, const st
 }
 
 /*
- * Close descriptors of objects whose symbols were read first (such an object becomes bad when its
- * table is dropped), then of the others.
+ * Close descriptors while there are too many: first those of objects whose symbols were read (such
+ * an object becomes bad when its table is dropped), then those of the other objects.
  */
 static void keep_files(struct worker *w, const struct object *current)
 {
@@ -462,7 +466,7 @@ static void answer_file(struct worker *w, const struct message *m, const struct 
 		_exit(1);
 }
 
-/* Handle one message. A handler that keeps *fd sets it to -1. */
+/* Process one message. A handler that keeps *fd sets it to -1. */
 static void handle(struct worker *w, const struct message *m, size_t size, int *fd)
 {
 	struct object *o = lookup(w, m->object);
@@ -520,8 +524,8 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 }
 
 /*
- * Ignore signals from a terminal or a service manager: the recorder handles them, and still needs
- * its worker then.
+ * Ignore signals from a terminal or a service manager: the recorder handles them, and needs its
+ * worker after that.
  */
 static void reset_signals(void)
 {
@@ -567,7 +571,7 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory, co
 	reset_signals();
 	if (!w)
 		_exit(1);
-	/* Its timer can only be made before the process is confined. */
+	/* The demangler's timer can only be made before the process is confined. */
 	w->demangler = demangler_new();
 	if (!w->demangler || enter_confines(socket, parent, files, memory, name) < 0)
 		_exit(1);

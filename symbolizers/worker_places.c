@@ -11,8 +11,8 @@
 #include "symbolizers/worker_places.h"
 
 /*
- * Shares of the worker's memory: for what is read of one file, and the fill level at which files
- * are closed.
+ * Shares of the worker's memory: for the information that is read of one file, and the level above
+ * which files are closed.
  */
 #define OF_ONE(memory) ((memory) / 2)
 #define FULL(memory) ((memory) / 8 * 7)
@@ -51,8 +51,8 @@ bool worker_places_full(uint64_t memory)
 	struct mallinfo2 used = {0};
 
 	/*
-	 * AddressSanitizer has its own heap, and mallinfo2() would start glibc's, by forbidden
-	 * system calls.
+	 * Do not ask the allocator with AddressSanitizer, which has its own heap: mallinfo2() would
+	 * start glibc's, by forbidden system calls.
 	 */
 #ifndef __SANITIZE_ADDRESS__
 	used = mallinfo2();
@@ -60,7 +60,7 @@ bool worker_places_full(uint64_t memory)
 	return used.uordblks + used.hblkhd > FULL(memory);
 }
 
-/* The position for the next text. */
+/* The position at which the next text is written. */
 struct texts {
 	char *at;
 };

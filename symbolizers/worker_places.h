@@ -14,10 +14,11 @@
 
 /* One file. Zeroed memory is a file that has not been examined. */
 struct place_file {
-	struct dwarf_places *open; /* NULL: not open now */
+	struct dwarf_places *open; /* NULL: the file is not open now */
 	struct source_facts facts;
-	bool looked; /* facts are set */
-	unsigned int overflows; /* how often it was closed because it alone took too much memory */
+	bool looked; /* the file has been examined, and facts are set */
+	/* number of times that the file was closed because it alone took too much memory */
+	unsigned int overflows;
 };
 
 /*
@@ -29,12 +30,12 @@ void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
 /* Close the file. The facts stay, and the next request opens the file again. */
 void worker_places_close(struct place_file *f);
 
-/* Whether so much memory is in use that files have to be closed. */
+/* Return whether so much memory is in use that files have to be closed. */
 bool worker_places_full(uint64_t memory);
 
 /*
- * Write one place of an address, or with p NULL an empty record. last: this is the last place of
- * the address. Return the size of the record.
+ * Write a record for one place of an address, or an empty record if p is NULL. last: this is the
+ * last place of the address. Return the size of the record.
  */
 size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const struct dwarf_place *p,
 			  bool last, struct demangler *d);

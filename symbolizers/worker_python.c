@@ -33,7 +33,7 @@ struct code {
 	bool is_shared; /* this object is in codes.shared */
 	struct code_process *process;
 	struct python_code code;
-	size_t bytes; /* total */
+	size_t bytes; /* bytes of all code objects */
 	UT_hash_handle hh, shared;
 	TAILQ_ENTRY(code) use;
 };
@@ -77,7 +77,7 @@ static bool read_memory(void *context, void *to, size_t size, uint64_t address)
 	char *p = to;
 	ssize_t got;
 
-	/* if one page cannot be read, the bytes before it are returned alone */
+	/* If one page cannot be read, the read ends before it. */
 	for (; size; size -= (size_t)got, p += got, address += (uint64_t)got) {
 		got = pread(*fd, p, size, (off_t)address);
 		if (got <= 0)
@@ -86,7 +86,7 @@ static bool read_memory(void *context, void *to, size_t size, uint64_t address)
 	return true;
 }
 
-/* Approximate bytes on the heap. */
+/* Return the approximate bytes on the heap. */
 static size_t bytes_of(const struct code *c)
 {
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
@@ -110,7 +110,7 @@ static void share(struct code_process *p, struct codes *all, struct code *c)
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
-/* Read a code object. NULL on failure; *freed: the object is not there any more. */
+/* Read a code object. NULL on failure; *freed: the code object no longer exists. */
 static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 			      const struct code_key *key, bool *freed)
 {
@@ -142,7 +142,11 @@ static struct code *find(struct code_process *p, struct codes *all, int fd,
 	struct code *c;
 
 	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
-	if (!c) /* a child that has executed another program does not have this memory any more */
+	/*
+	 * a child that has executed another program no longer has the memory with the shared code
+	 * objects
+	 */
+	if (!c)
 		c = find_shared(p, all, key);
 	if (!c)
 		return fd >= 0 ? read_code(p, all, fd, key, freed) : NULL;

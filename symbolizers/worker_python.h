@@ -10,7 +10,10 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/worker_tables.h"
 
-/* Bytes of code objects kept, of all processes; the least recently used are dropped first. */
+/*
+ * Maximum bytes of code objects kept, of all processes; the least recently used ones are dropped
+ * first.
+ */
 #define CODES_BYTES_MAX (32u << 20)
 
 /* The longest reply that worker_python_answer() writes. */
@@ -31,14 +34,14 @@ struct code_process {
 	struct code *codes;
 };
 
-/* Read the payload of a MESSAGE_OBJECT. Return false if it makes no sense. */
+/* Read the payload of a MESSAGE_OBJECT. Return false if it is invalid. */
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
 /* Drop the code objects of a process. */
 void worker_python_end(struct code_process *p, struct codes *all);
 
 /*
- * Write the reply to a question about a process whose memory is open as fd (-1: not any more).
- * Return the size of the reply.
+ * Write the reply to a question about a process whose memory is open as fd (-1: it is no longer
+ * open). Return the size of the reply.
  */
 size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
 			    int fd, const struct message_question *q);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Send unwind tables as they are in memory; the worker keeps none. */
+/* Send unwind tables to the client in the form that they have in memory; the worker keeps none. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

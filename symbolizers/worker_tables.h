@@ -8,14 +8,14 @@
 #include "symbolizers/stamp.h"
 
 struct table_source {
-	int fd; /* of an ELF file; -1: there is none (any more) */
+	int fd; /* descriptor of an ELF file; -1: the file is not, or no longer, open */
 	struct stamp stamp;
 	struct beat *beat;
 };
 
 /*
- * Reply to MESSAGE_PAGES, which has these questions. Return 0, or a negative errno when no reply
- * can be sent any more.
+ * Reply to a MESSAGE_PAGES with these questions. Return 0, or a negative errno when no reply can be
+ * sent any more.
  */
 int worker_answer_pages(int socket, const struct message *request,
 			const struct message_question *questions,
