@@ -60,8 +60,9 @@ static bool of_kernel_thread(const struct profile *p, uint32_t stack)
 }
 
 /*
- * A user thread's stack is never empty: if it could not be walked, it contains a frame with the
- * reason. So without kernel stacks in the recording, an empty stack is that of a kernel thread.
+ * Return the verdict on a stack. A user thread's stack is never empty: if it could not be walked,
+ * it contains a frame with the reason. So without kernel stacks in the recording, an empty stack is
+ * that of a kernel thread.
  */
 static struct verdict judge(const struct profile *p, struct recorded recorded, uint32_t stack)
 {

@@ -24,7 +24,7 @@ struct buckets {
 	struct bucket ring[BUCKETS];
 };
 
-/* Initialise; window is in ns. */
+/* Initialize the buckets; window is in ns. */
 void buckets_init(struct buckets *b, uint64_t window);
 void buckets_free(struct buckets *b);
 

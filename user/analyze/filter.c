@@ -423,7 +423,7 @@ static int run_tick(struct sink *s, uint64_t time, struct error *err)
 	return sink_tick(((struct filter_run *)s)->to, time, err);
 }
 
-/* A condition that holds for nothing in the whole trace is a mistake and is reported. */
+/* Report a condition that holds for nothing in the whole trace, which is a mistake. */
 static int check_met(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;

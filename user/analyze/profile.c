@@ -89,9 +89,9 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
 }
 
 /*
- * Stacks, which are read in random order, use large pages. The other arrays are as fast in small
- * pages. A virtual machine that gives free memory back to its host has small pages at hand, while
- * large ones must be fetched from the host first.
+ * Reserve room for items. Stacks, which are read in random order, use large pages. The other arrays
+ * are as fast in small pages. A virtual machine that gives free memory back to its host has small
+ * pages at hand, while large ones must be fetched from the host first.
  */
 static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
 {
@@ -281,7 +281,8 @@ static int take_entity(struct builder *b, enum record_kind kind, const void *rec
 }
 
 /*
- * A parent always has a lower index than its children, so even a damaged trace contains no cycles.
+ * Store a stack. A parent always has a lower index than its children, so even a damaged trace
+ * contains no cycles.
  */
 static inline int take_stack(struct builder *b, const struct stack *s)
 {
@@ -324,7 +325,7 @@ static inline int take_sum(struct builder *b, const struct sum *s)
 	return rc;
 }
 
-/* An account has no id; its event and CPU identify it. */
+/* Store an account. It has no id; its event and CPU identify it. */
 static int take_account(struct builder *b, const struct account *a)
 {
 	uint32_t index;
@@ -335,7 +336,7 @@ static int take_account(struct builder *b, const struct account *a)
 	return rc;
 }
 
-/* An inlined function has no id; its frame and depth identify it. */
+/* Store an inlined function. It has no id; its frame and depth identify it. */
 static int take_inlined(struct builder *b, const struct inlined *i)
 {
 	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;

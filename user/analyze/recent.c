@@ -133,7 +133,10 @@ static bool keep_process(void *context, struct shelf_item *i)
 	return i->used || may_come(r, p->end);
 }
 
-/* A thread whose exit was lost has no end, but its process has one. */
+/*
+ * Return whether to keep a thread. A thread whose exit was lost has no end, but its process has
+ * one.
+ */
 static bool keep_thread(void *context, struct shelf_item *i)
 {
 	const struct recent *r = context;
@@ -168,7 +171,7 @@ static int take_account(struct recent *r, const struct account *a)
 	return vector_push(&r->accounts, *a);
 }
 
-/* A loss that continues comes again under its id, with larger numbers. */
+/* Store a loss. A loss that continues is put again under its id, with larger numbers. */
 static int take_loss(struct recent *r, const struct loss *l)
 {
 	for (size_t i = 0; i < r->losses.count; i++)

@@ -21,7 +21,9 @@
 #define PAIRS_PER_THREAD 64
 #define PAIRS_LEAST 65536
 
-/* The first of several hosts started first; the range ends with the last of them. */
+/*
+ * Process a host. The first of several hosts started first; the range ends with the last of them.
+ */
 static void take_host(struct sched_run *r, const struct host *h)
 {
 	struct sched *s = r->made;

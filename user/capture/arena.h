@@ -20,7 +20,7 @@ typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **ret)
 
 struct arena;
 
-/* most: bytes that may be in use at a time. Returns NULL when out of memory. */
+/* Make an arena. most: maximum bytes in use at a time. Returns NULL when out of memory. */
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context);
 void arena_free(struct arena *a);
 

@@ -40,8 +40,8 @@ unsigned int buffers_cpus_per_ring(unsigned int cpus)
 }
 
 /*
- * A ring holds at least half a second of one CPU's samples, and half a second of the samples of
- * every CPU that shares it as far as SAMPLES_MOST allows.
+ * Return the bytes of a sample ring: at least half a second of one CPU's samples, and half a second
+ * of the samples of every CPU that shares the ring as far as SAMPLES_MOST allows.
  */
 uint64_t buffers_samples(unsigned int cpus, uint64_t rate, uint64_t sample)
 {

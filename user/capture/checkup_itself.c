@@ -90,7 +90,10 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* The child works in libc, which has symbols even if skein itself is stripped. */
+/*
+ * Use CPU time in the child until its parent ends it. The child works in libc, which has symbols
+ * even if skein itself is stripped.
+ */
 static _Noreturn void spin(pid_t parent)
 {
 	int numbers[256];

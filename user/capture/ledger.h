@@ -15,8 +15,8 @@
 struct ledger;
 
 /*
- * host and event: ids of their entities. period: weight of a sample, in the event's unit. Returns 0
- * or -ENOMEM.
+ * Make a ledger. host and event: ids of their entities. period: weight of a sample, in the event's
+ * unit. Returns 0 or -ENOMEM.
  */
 int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
 	       uint64_t host, uint64_t event, uint64_t period, struct error *err);

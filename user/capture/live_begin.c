@@ -135,7 +135,7 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
  */
 #define DEEP_STACK 65536
 
-/* Bytes of a sample ring, unless --buffer is given. */
+/* Return the bytes of a sample ring, unless --buffer is given. */
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;

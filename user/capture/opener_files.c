@@ -97,9 +97,9 @@ static bool same_file(const struct file_id *a, const struct file_id *b)
 }
 
 /*
- * overlayfs and btrfs report other numbers in fstat() than the kernel does in maps and mmap events.
- * To get the kernel's numbers, map a page of the file, which is never touched, and read its line in
- * maps.
+ * Get the identity of an open file as the kernel shows it in maps and mmap events, since overlayfs
+ * and btrfs report other numbers in fstat(). To get the kernel's numbers, map a page of the file,
+ * which is never touched, and read its line in maps.
  */
 static int kernel_identity(int fd, struct file_id *ret)
 {
