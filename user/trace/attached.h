@@ -6,9 +6,9 @@
 #include <sqlite3.h>
 
 /*
- * Find the trace attached as name ("main", or the name given to ATTACH), or the only attached trace
- * if name is NULL: with several, a table without a trace name is ambiguous. Return SQLITE_OK and
- * *ret, which is valid until that database is detached; or SQLITE_ERROR and a *message for
+ * Find the trace attached as name ("main", or the name given to ATTACH); if name is NULL, find the
+ * only attached trace: with several, a table without a trace name is ambiguous. Return SQLITE_OK
+ * and *ret, which is valid until that database is detached; or SQLITE_ERROR and a *message for
  * sqlite3_free().
  */
 int attached_trace(sqlite3 *db, const char *name, const char **ret, char **message);

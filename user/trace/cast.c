@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CPUs and threads of a trace by lane. */
+/* Read the CPUs and threads of a trace, by lane. */
 #include "trace/cast.h"
 
 #include <errno.h>

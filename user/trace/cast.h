@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs and threads of a trace by lane, read once for all windows. */
+/* The CPUs and threads of a trace, by lane. They are read once and used for all windows. */
 #ifndef SKEIN_TRACE_CAST_H
 #define SKEIN_TRACE_CAST_H
 
@@ -32,7 +32,7 @@ struct cast {
  * belongs to the trace.
  */
 int cast_of(struct trace *t, const struct cast **ret, struct error *err);
-/* Accepts NULL. */
+/* Free the CPUs and threads; c may be NULL. */
 void cast_free(struct cast *c);
 
 /* Return the *count threads of a lane, one per name; NULL and 0 if it has none. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The blobs of checkpoints: tables of numbers, stored column by column, each number as its
- * difference to the one above it.
+ * Encodes the blobs of checkpoints: tables of numbers, stored column by column, each number as its
+ * difference to the number above it in its column.
  */
 #include "trace/checkpoint.h"
 
@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define CHECKPOINT_VERSION 1
-#define RAW_MAX (64u << 20) /* bytes; skein refuses larger rows of SQLite */
+#define RAW_MAX (64u << 20) /* maximum bytes of a blob; skein refuses larger rows of SQLite */
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
 #define COLUMNS_MAX 9u	  /* known columns */
-#define COLUMNS_LATER 64u /* most columns that a newer skein may write */
+#define COLUMNS_LATER 64u /* maximum number of columns that a newer skein may write */
 
 static void put_head(struct bytes *b, size_t rows, size_t columns)
 {
@@ -66,7 +66,10 @@ int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct
 	return pack_bytes(p, scratch, ret, err);
 }
 
-/* The rows of a table. Further columns come from a newer skein and are skipped. */
+/*
+ * The table of a blob that is being decoded. Columns after the known ones were written by a newer
+ * skein and are skipped.
+ */
 struct table {
 	struct input columns[COLUMNS_MAX];
 	uint64_t last[COLUMNS_MAX];
@@ -125,7 +128,7 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
 			words[c] = next_word(&t, c);
 		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
-			continue; /* from a newer skein, or hostile */
+			continue; /* a newer skein, or an attacker, has written this column */
 		ret->items[ret->count++] = (struct stretch){
 			.lane = words[0], .time = words[1], .thread = words[2],
 			.state = (enum slice_state)words[3], .wait = (enum wait_class)words[4],
@@ -204,7 +207,7 @@ int open_list_sort(struct open_list *list)
 	return 0;
 }
 
-/* Return how many consecutive stretches belong to the lane at that place. */
+/* Return how many consecutive stretches from index at on belong to the same lane. */
 static size_t row_of(const struct open_list *list, size_t at)
 {
 	size_t count = 0;

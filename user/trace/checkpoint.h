@@ -22,25 +22,28 @@ struct slice_list {
 	size_t count, capacity;
 };
 
-/* Sort by lane, stably: stretches of one lane keep their order. 0 or -ENOMEM. */
+/* Sort by lane, stably: stretches of one lane keep their order. Return 0 or -ENOMEM. */
 int open_list_sort(struct open_list *list);
 
 /*
  * Append to ret the changes from base to now, both sorted: the stretches of each lane that is new
- * or differs, and for each lane that is gone one DEAD stretch. 0 or -ENOMEM.
+ * or differs, and for each lane that is gone one DEAD stretch. Return 0 or -ENOMEM.
  */
 int open_list_difference(const struct open_list *base, const struct open_list *now,
 			 struct open_list *ret);
-/* Apply such changes to base, which becomes the list that was now. 0 or -ENOMEM. */
+/*
+ * Apply changes made by open_list_difference() to base, which becomes equal to now. Return 0 or
+ * -ENOMEM.
+ */
 int open_list_apply(struct open_list *base, const struct open_list *difference);
 
-/* Both functions append a blob to ret. scratch is working memory. */
+/* Encode open stretches or slices: append a blob to ret. scratch is working memory. */
 int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
 			 struct bytes *ret, struct error *err);
 int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
 			   struct bytes *ret, struct error *err);
 
-/* Both functions decode a blob that may be hostile and append to ret: 0, -EBADMSG or -ENOMEM. */
+/* Decode a blob that may be hostile, and append its items to ret. Return 0, -EBADMSG or -ENOMEM. */
 int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *ret);
 int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
 			     struct slice_list *ret);

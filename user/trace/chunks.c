@@ -19,7 +19,10 @@ static void lose(struct chunks *c, enum record_kind kind, uint64_t time, uint64_
 		c->losses.lost(c->losses.context, kind, time, end, records);
 }
 
-/* Check every column, because the column names in the file may be damaged, too. */
+/*
+ * Return whether the table has all columns. Every column is checked, because the column names in
+ * the file may be damaged, too.
+ */
 static bool has_chunks(const struct trace *t)
 {
 	for (const struct chunk_column *c = chunk_columns; c->name; c++)
@@ -122,13 +125,14 @@ static bool is_wanted(struct chunks *c)
 		lose(c, KIND_COUNT, 0, 0, 1);
 	if (!kind || strcmp(kind, kinds[c->kind].name))
 		return false;
-	if (!c->indexed) /* all chunks are read, also one whose times are damaged */
+	/* without the index all chunks are taken, also one whose times are damaged */
+	if (!c->indexed)
 		return true;
 	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->range.to &&
 	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->range.from;
 }
 
-/* Decode the current chunk: 0, -EBADMSG if it is damaged, or another error. */
+/* Decode the current chunk. Return 0, -EBADMSG if it is damaged, or another error. */
 static int load(struct chunks *c, struct error *err)
 {
 	int rc, result;
@@ -156,7 +160,7 @@ static void lose_chunk(struct chunks *c)
 	     records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
 
-/* The index cannot be read: continue in the table itself. */
+/* Continue in the table itself, because the index cannot be read. */
 static int leave_index(struct chunks *c, struct error *err)
 {
 	if (c->id > c->range.after)
@@ -167,7 +171,8 @@ static int leave_index(struct chunks *c, struct error *err)
 }
 
 /*
- * Like scan_next(). Rows that are missing in the index are not lost: the table may still have them.
+ * Move to the next row, like scan_next(). Rows that are missing in the index do not count as lost:
+ * the table may still have them.
  */
 static int next_row(struct chunks *c, struct error *err)
 {

@@ -10,7 +10,7 @@
 #include "trace/scan.h"
 
 /*
- * The key in info for the last chunk.id up to which chunks may have been deleted on purpose
+ * The key in info of the last chunk.id up to which chunks may have been deleted on purpose
  * (--keep).
  */
 #define CHUNKS_DROPPED "trace.dropped"
@@ -24,14 +24,15 @@ struct chunk_range {
 #define CHUNKS_ALL ((struct chunk_range){.to = UINT64_MAX})
 
 /*
- * Called for records that cannot be read, with the time range in which they may have been, ns; both
- * ends are 0 if unknown. kind is KIND_COUNT when their stream is unknown.
+ * lost() is called for records that cannot be read, with the time range in which they may have
+ * been, ns; both ends are 0 if unknown. kind is KIND_COUNT when their stream is unknown.
  */
 struct chunk_losses {
 	void (*lost)(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 		     uint64_t records);
 	void *context;
-	bool told; /* another reader of these chunks reports losses of unknown streams */
+	/* do not report losses of unknown streams, because another reader of these chunks does */
+	bool told;
 };
 
 struct chunks {
@@ -42,10 +43,14 @@ struct chunks {
 	struct scan scan;
 	sqlite3_stmt *data;
 	struct codec codec;
-	uint64_t wanted; /* mask of columns to decode; all of them unless changed after opening */
+	/*
+	 * mask of the columns to decode; chunks_open() sets all of them, and the caller may change
+	 * it
+	 */
+	uint64_t wanted;
 	struct columns columns; /* the decoded columns of the current chunk */
 	uint64_t id;		/* chunk.id of the current chunk */
-	bool indexed; /* chunks come from the index on times, until it proves unreadable */
+	bool indexed; /* chunks come from the index on times, until it turns out to be unreadable */
 };
 
 /* Open the chunks without reading any. c is initialized also on failure: call chunks_close(). */
@@ -54,7 +59,7 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		struct error *err);
 /* Return 1 with the next chunk in columns, 0 at the end, or a negative errno. */
 int chunks_next(struct chunks *c, struct error *err);
-/* Accepts zeroed memory. */
+/* Close the chunks; c may be zeroed memory. */
 void chunks_close(struct chunks *c);
 
 #endif

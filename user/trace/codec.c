@@ -15,7 +15,7 @@
 
 #define CODEC_VERSION 2 /* version 1 has only FORM_OLD; readers accept it */
 #define ZSTD_LEVEL 1	/* higher levels gain little once columns are in their forms */
-#define OWN_BLOCK 1024	/* bytes: smallest group with a block of its own */
+#define OWN_BLOCK 1024	/* size of the smallest group that gets a zstd block of its own, in bytes */
 
 void codec_free(struct codec *c)
 {
@@ -50,10 +50,13 @@ static int reserve(struct codec_buffer *b, size_t size)
 	return 0;
 }
 
-/* Most bytes of a column besides its words: form, scale, reference, context, length. */
+/* Maximum bytes of a column in addition to its words: form, scale, reference, context, length. */
 #define COLUMN_HEADER (4 + VARINT_MAX)
 
-/* The length stands before the words but is known only after them, so it always takes 4 bytes. */
+/*
+ * Bytes of a column's length. The length stands before the words but is known only after they are
+ * written, so it always takes 4 bytes.
+ */
 #define LENGTH_BYTES 4
 
 static void put_length(uint8_t *p, size_t length)
@@ -76,7 +79,7 @@ static void cut(struct cuts *cuts, size_t at)
 		cuts->at[cuts->count++] = at;
 }
 
-/* Cut before and after each large group. */
+/* Add a cut before and after each large group. */
 static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *from,
 		       const struct form_groups *groups)
 {
@@ -185,7 +188,7 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 	return 0;
 }
 
-/* The unread part of a hostile buffer. */
+/* The part of a hostile buffer that is not read yet. */
 struct input {
 	const uint8_t *at, *end;
 };
@@ -216,7 +219,7 @@ static bool get_varint(struct input *in, uint64_t *ret)
 
 /* The layout of a blob, read from the headers of its columns. */
 struct layout {
-	unsigned int width; /* columns that the blob has and the caller wants */
+	unsigned int width; /* number of columns that both the blob has and the caller wants */
 	struct form forms[CODEC_COLUMNS_MAX];
 	const uint8_t *words[CODEC_COLUMNS_MAX];
 	size_t bytes[CODEC_COLUMNS_MAX];
@@ -257,7 +260,7 @@ static bool read_layout(struct input in, uint32_t records, unsigned int width, s
 	return in.at == in.end && forms_are_good(ret->forms, ret->width);
 }
 
-/* Add to mask all columns that its columns refer to. */
+/* Return mask and all columns to which its columns refer, directly or indirectly. */
 static uint64_t needed(const struct layout *l, uint64_t mask)
 {
 	uint64_t before;
@@ -275,7 +278,7 @@ static uint64_t needed(const struct layout *l, uint64_t mask)
 	return mask;
 }
 
-/* Decode the columns of c->raw: 0, -ENOMEM or -EBADMSG. */
+/* Decode the columns of c->raw. Return 0, -ENOMEM or -EBADMSG. */
 static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
 		      struct columns *ret)
 {
@@ -301,9 +304,9 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 }
 
 /*
- * Decompress into c->raw; *ret is the size. A frame whose declared size exceeds what any writer
- * could make of that many records is refused; the bound leaves room for the columns of newer
- * writers.
+ * Decompress into c->raw; *ret is the size. A frame is refused if its declared size exceeds the
+ * size that any writer could make of that many records; the limit leaves room for the columns of
+ * newer writers.
  */
 static int unpack(struct codec *c, const void *data, size_t size, uint64_t records, size_t *ret)
 {

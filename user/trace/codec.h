@@ -24,23 +24,25 @@ struct codec {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
 	struct codec_buffer raw, packed;
-	struct codec_buffer rest; /* rest words of one column */
+	/* words of one column after the prediction was subtracted (forms.h) */
+	struct codec_buffer rest;
 };
 
 void codec_free(struct codec *c);
 
 /*
- * Encode the records of in. kind determines which columns follow which; KIND_COUNT: none does.
- * *data belongs to the codec and is valid until its next use. *raw_size is the size before zstd,
- * bytes.
+ * Encode the records of in. kind determines which columns follow which others; KIND_COUNT: none
+ * does. *data belongs to the codec and is valid until its next use. *raw_size is the size before
+ * compression by zstd, bytes.
  */
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
 		 const void **data, size_t *size, size_t *raw_size, struct error *err);
 
 /*
- * Decode a blob that may be hostile: -EBADMSG if it is not a valid chunk of exactly that many
- * records. Only the columns in mask are decoded (the others have undefined contents); a column that
- * the blob lacks is filled with 0, and columns of the blob beyond width are ignored.
+ * Decode a blob that may be hostile. Return 0; -EBADMSG if it is not a valid chunk of exactly that
+ * many records; or another negative errno. Only the columns in mask are decoded (the other columns
+ * have undefined contents); a column that the blob lacks is filled with 0, and columns of the blob
+ * beyond width are ignored.
  */
 int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
 		 unsigned int width, uint64_t mask, struct columns *ret, struct error *err);

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODEC_RECORDS_MAX 65536u /* in a chunk; readers refuse more */
-#define CODEC_COLUMNS_MAX 16u	 /* in a stream kind */
+#define CODEC_RECORDS_MAX 65536u /* maximum records in a chunk; readers refuse more */
+#define CODEC_COLUMNS_MAX 16u	 /* maximum columns of a stream kind */
 
-/* Zeroed memory is a valid empty table of columns. */
+/* A table of records. Zeroed memory is a valid empty one. */
 struct columns {
 	uint64_t *words;    /* column after column, each of capacity words */
 	uint32_t count;	    /* records in use */
@@ -18,7 +18,7 @@ struct columns {
 };
 
 /*
- * Make room for so many records of width columns; the old contents are lost. Return 0 or -ENOMEM.
+ * Make room for this many records of width columns; the old contents are lost. Return 0 or -ENOMEM.
  */
 int columns_reserve(struct columns *c, unsigned int width, uint32_t records);
 void columns_free(struct columns *c);
@@ -29,7 +29,8 @@ static inline uint64_t *columns_at(const struct columns *c, unsigned int column)
 }
 
 /*
- * Append a record. The struct of a stream kind is its fields as consecutive words (see columns.c).
+ * Append a record, whose struct consists of the fields of its kind as consecutive words (see
+ * columns.c).
  */
 static inline void columns_push(struct columns *c, const void *record)
 {

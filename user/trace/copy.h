@@ -9,8 +9,8 @@
 #include "base/error.h"
 
 /*
- * Copy all that db has committed to a trace of its own that ended at now (ns). The file must not
- * exist; it gets mode 0600 and belongs to the invoking user. On failure no file is left.
+ * Copy everything that db has committed to a separate trace that ended at now (ns). The file must
+ * not exist; it gets mode 0600 and belongs to the invoking user. On failure no file is left.
  */
 int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err);
 

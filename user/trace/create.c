@@ -17,11 +17,11 @@
 
 #include "base/outfile.h"
 
-/* Where SQLite keeps its locks: https://sqlite.org/src/file/src/os.h, PENDING_BYTE. */
+/* Position of SQLite's locks in a file: https://sqlite.org/src/file/src/os.h, PENDING_BYTE. */
 #define LOCKS_START 0x40000000
 #define LOCKS_SIZE 512
 
-/* Fail with -EBUSY if a recorder holds its write lock, which it holds until it ends. */
+/* Fail with -EBUSY if a recorder holds the write lock of the file, which it holds until it ends. */
 static int check_not_recording(const char *real, const char *path, struct error *err)
 {
 	struct flock lock = {.l_type = F_RDLCK,
@@ -75,7 +75,7 @@ static int move_trace(const char *real, const char *from, const char *to)
 	return rename_with_suffix(real, from, to);
 }
 
-/* Check whether a trace may get that name; *there: it would replace a file. */
+/* Check whether a trace may get this name; *there: there is a file that it would replace. */
 static int check_name(const char *real, const char *path, bool *there, struct error *err)
 {
 	struct stat st;

@@ -22,8 +22,8 @@ int create_trace_file(struct new_file *ret, const char *path, struct error *err)
 int check_trace_name(const char *path, struct error *err);
 
 /*
- * Rename a complete trace, which nobody writes any more, to its final name; an existing file of
- * that name becomes NAME.old.
+ * Rename a complete trace, to which no process writes any more, to its final name; an existing file
+ * of that name becomes NAME.old.
  */
 int publish_trace_file(const char *made, const char *path, struct error *err);
 

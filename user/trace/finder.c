@@ -17,10 +17,12 @@
 struct piece {
 	sqlite3_int64 chunk, first, last; /* ids */
 	struct columns columns;		  /* capacity 0: not decoded */
-	bool asked;			  /* used since the clock hand passed (see make_room()) */
+	/* used since the last pass of the clock algorithm (see make_room()) */
+	bool asked;
 	bool bad;			  /* the chunk cannot be decoded */
 	sqlite3_int64 records;		  /* records that a bad chunk claims to have */
-	uint64_t told;			  /* the last query for which the damage was counted */
+	/* the last query for which the damaged chunk was counted */
+	uint64_t told;
 };
 
 struct finder {
@@ -65,7 +67,7 @@ void finder_free(struct finder *f)
 	free(f);
 }
 
-/* format has one %w, for the name of the database. */
+/* Prepare a statement. format has one %w, for the name of the database. */
 static int prepare_for(struct finder *f, const char *format, sqlite3_stmt **ret)
 {
 	char *sql = sqlite3_mprintf(format, f->database);
@@ -111,7 +113,7 @@ static size_t decoded_bytes(const struct piece *p)
 	return sizeof(*p->columns.words) * p->columns.width * p->columns.capacity;
 }
 
-/* Evict decoded chunks by the clock algorithm: those not used since the hand last passed. */
+/* Evict decoded chunks by the clock algorithm: chunks that were not used since its last pass. */
 static void make_room(struct finder *f)
 {
 	while (f->bytes > DECODED_BYTES_MAX) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find the record of a stream by its first field, where that is an id: first the chunk, then the
- * row. Decoded chunks are cached in bounded memory, because a caller that walks stacks looks up
- * neighbours again and again.
+ * Find the record of a stream by its first field, for streams whose first field is an id: first
+ * find the chunk, then the row. Decoded chunks are cached in bounded memory, because a caller that
+ * walks stacks looks up neighbours again and again.
  */
 #ifndef SKEIN_TRACE_FINDER_H
 #define SKEIN_TRACE_FINDER_H

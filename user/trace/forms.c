@@ -2,9 +2,10 @@
 /*
  * Choose, write and read the forms of columns. A column of a trace repeats its values (state,
  * flags, weight), grows slowly (time), follows another column (end) or jumps among few values
- * (thread, stack). So each word is reduced by what it shares with its neighbour or another column,
- * and by bits that are never set; the rest is written as runs, or as varints whose bytes are
- * grouped by their position: the first bytes of all varints are alike, and unlike the second bytes.
+ * (thread, stack). So a prediction from the neighbouring word or another column is subtracted from
+ * each word, and bits that are never set are left out. The result, the "rest" of the word, is
+ * written in runs, or as a varint; the bytes of varints are grouped by their position: the first
+ * bytes of all varints are alike, and unlike the second bytes.
  *
  * The best form is found by estimating the entropy of the bytes of some of the words, because the
  * output of zstd comes close to the entropy.
@@ -15,17 +16,18 @@
 
 #include "trace/input.h"
 
-/* Words examined closely: PIECES runs of PIECE words. */
+/* Number of words of a column that are examined closely: PIECES runs of PIECE words. */
 #define PIECES 8u
 #define PIECE 128u
 #define LOOKED_AT (PIECES * PIECE)
 
-#define GROUPS_COUNTED 3u /* bytes of a varint; later bytes count as noise */
+/* bytes of a varint whose entropy is estimated; later bytes count as incompressible */
+#define GROUPS_COUNTED 3u
 #define TABLE_BYTES 64u	  /* overhead of zstd for a group of its own */
 #define RUN_BYTES 2u	  /* about the size of an encoded run with a small value */
-#define RUN_LEAST 2u	  /* average words per run from which runs are chosen */
+#define RUN_LEAST 2u	  /* minimum average of words per run for which runs are chosen */
 
-/* Columns that follow another column. */
+/* Columns that are predicted from another column. */
 #define FOLLOWS(KIND, kind, column, how, other) \
 	{ \
 		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_##how, \
@@ -37,13 +39,14 @@ static const struct hint {
 	unsigned int column;
 	uint8_t bits, reference;
 } hints[] = {
-	FOLLOWS(SLICE, slice, time, ROW_BEFORE, end), /* slices of a CPU tile its time */
+	/* a slice of a CPU begins where its previous slice ends */
+	FOLLOWS(SLICE, slice, time, ROW_BEFORE, end),
 	FOLLOWS(SLICE, slice, end, SAME_ROW, time),
 	FOLLOWS(EDGE, edge, end, SAME_ROW, time),
 	FOLLOWS(SPAN, span, end, SAME_ROW, time),
 };
 
-/* Columns whose value mostly repeats when the context column has the same word as before. */
+/* Columns whose rest mostly repeats when the context column has the same word as before. */
 #define DEPENDS(KIND, kind, column, other) \
 	{ \
 		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_AS_LAST, \
@@ -86,7 +89,10 @@ static inline uint64_t unzigzag(uint64_t v)
 	return (v >> 1) ^ (0 - (v & 1));
 }
 
-/* Subtract from count words, beginning at first, the words that the form compares them with. */
+/*
+ * Store in rest the differences between count words, beginning at first, and the words from which
+ * the form predicts them.
+ */
 static void take(const struct columns *c, unsigned int column, struct form f, uint32_t first,
 		 uint32_t count, uint64_t *rest)
 {
@@ -105,7 +111,10 @@ static void take(const struct columns *c, unsigned int column, struct form f, ui
 	}
 }
 
-/* Find which lowest bits are never set, and whether negative differences are rare. */
+/*
+ * Set scale to the number of lowest bits that are never set, and FORM_POSITIVE if negative
+ * differences are rare.
+ */
 static void fit(struct form *f, const uint64_t *rest, uint32_t count)
 {
 	uint64_t any = 0;
@@ -128,7 +137,7 @@ static bool is_signed(struct form f)
 	return f.bits & FORM_AS_LAST || (f.bits & FORM_DIFFERENCES && !(f.bits & FORM_POSITIVE));
 }
 
-/* Subtract from each rest the last rest in the same context. */
+/* Subtract from each rest the last rest for which the context column had the same word. */
 static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
 {
 	struct recollection r = {{0}};
@@ -141,7 +150,10 @@ static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
 	}
 }
 
-/* Turn rest into the words to write. Return the number of runs of equal words. */
+/*
+ * Convert rest to the words that are written: scaled, and in zigzag if signed. Return the number of
+ * runs of equal words.
+ */
 static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
 {
 	uint64_t before = 0;
@@ -157,7 +169,7 @@ static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
 	return runs;
 }
 
-/* log2(n) in 256ths, linear between powers of two. */
+/* Return log2(n) in 256ths, linear between powers of two. */
 static uint32_t log2_of(uint32_t n)
 {
 	uint32_t whole = 31u - (uint32_t)__builtin_clz(n | 1);
@@ -166,7 +178,8 @@ static uint32_t log2_of(uint32_t n)
 }
 
 /*
- * Entropy of a group of total bytes, in 256ths of a bit; counts holds how often each byte occurs.
+ * Return the entropy of a group of total bytes, in 256ths of a bit; counts holds how often each
+ * byte value occurs.
  */
 static uint64_t entropy(const uint16_t *counts, uint32_t total)
 {
@@ -180,7 +193,9 @@ static uint64_t entropy(const uint16_t *counts, uint32_t total)
 
 _Static_assert(LOOKED_AT <= UINT16_MAX, "counts");
 
-/* Estimate how many bytes count words like these take, split into groups. */
+/*
+ * Estimate how many bytes count words take when split into groups, from looked_at of them (rest).
+ */
 static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t count)
 {
 	uint16_t counts[GROUPS_COUNTED][256];
@@ -239,7 +254,7 @@ static bool is_constant(const struct columns *c, unsigned int column)
 	return !memcmp(words, words + 1, (c->count - 1) * sizeof(*words));
 }
 
-/* Choose the differences to take, if any; *bytes is their estimated size. */
+/* Choose from which words differences are taken, if from any; *bytes is their estimated size. */
 static struct form choose_differences(const struct columns *c, unsigned int column,
 				      enum record_kind kind, uint64_t *bytes)
 {
@@ -378,8 +393,8 @@ bool form_is_good(struct form f, unsigned int column, unsigned int width)
 }
 
 /*
- * A context must be complete before the columns that depend on it: a context is neither linked nor
- * dependent on a later column.
+ * Return whether the forms fit together. A context must be complete before the columns that depend
+ * on it, so a context is neither linked nor dependent on a later column.
  */
 bool forms_are_good(const struct form *forms, unsigned int width)
 {
@@ -416,7 +431,10 @@ static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
 	return true;
 }
 
-/* later receives the numbers of the words that have more bytes, in their order. */
+/*
+ * Read words whose bytes are grouped by position. later is memory for the numbers of the words that
+ * have more bytes, in their order.
+ */
 static bool get_split(struct input *in, uint64_t *words, uint32_t count, uint32_t *later)
 {
 	uint32_t left = count, longer = 0;
@@ -493,7 +511,7 @@ bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, 
 	return true;
 }
 
-/* Columns may refer to each other, so complete them record by record. */
+/* Columns may refer to each other, so they are completed record by record. */
 void form_link(struct columns *c, const struct form *forms, uint64_t mask, uint32_t count)
 {
 	struct {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The forms in which a chunk stores a column: the prediction that is subtracted from each word, and
- * the encoding of the rest. Layout: docs/trace-format.md, "The blob of a chunk".
+ * The forms in which a chunk stores a column: how each word is predicted (the prediction is
+ * subtracted from it), and how the rest of the word is encoded. Layout: docs/trace-format.md, "The
+ * blob of a chunk".
  */
 #ifndef SKEIN_TRACE_FORMS_H
 #define SKEIN_TRACE_FORMS_H
@@ -22,12 +23,16 @@
 enum {
 	FORM_DELTA = 1, /* differences to the previous word */
 	FORM_RUNS = 2,	/* a run of equal words as the word and its count */
-	FORM_SPLIT = 4, /* first bytes of all words, then second bytes of those with a second... */
-	FORM_SCALED = 8,      /* without the lowest bits, which are 0 in all of them */
+	/*
+	 * the first bytes of all words, then the second bytes of the words that have one, and so on
+	 */
+	FORM_SPLIT = 4,
+	FORM_SCALED = 8,      /* without the lowest bits, which are 0 in all words */
 	FORM_SAME_ROW = 16,   /* differences to another column's word of the same record */
 	FORM_ROW_BEFORE = 32, /* differences to another column's word of the previous record */
 	FORM_POSITIVE = 64,   /* differences without zigzag: hardly any is negative */
-	FORM_AS_LAST = 128,   /* less the last rest that had the same word in the context column */
+	/* less the last rest for which the context column had the same word */
+	FORM_AS_LAST = 128,
 	FORM_OLD = FORM_DELTA | FORM_RUNS, /* the forms of version 1 */
 	FORM_DIFFERENCES = FORM_DELTA | FORM_SAME_ROW | FORM_ROW_BEFORE,
 	FORM_LINKED = FORM_SAME_ROW | FORM_ROW_BEFORE,
@@ -35,8 +40,9 @@ enum {
 
 struct form {
 	uint8_t bits;
-	uint8_t scale;	   /* bits left out */
-	uint8_t reference; /* the other column; lower than its own with SAME_ROW */
+	uint8_t scale;	   /* number of lowest bits left out */
+	/* number of the other column; with SAME_ROW lower than the column's own number */
+	uint8_t reference;
 	uint8_t context;   /* with AS_LAST, the column that must have the same word */
 };
 
@@ -60,13 +66,17 @@ struct form_groups {
 uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count,
 		  struct form_groups *groups);
 
-/* Check a form read from a file, for one column of width; and the forms of all columns together. */
+/*
+ * Check a form read from a file: form_is_good() for one column out of width, forms_are_good()
+ * whether the forms of all columns fit together.
+ */
 bool form_is_good(struct form f, unsigned int column, unsigned int width);
 bool forms_are_good(const struct form *forms, unsigned int width);
 
 /*
- * Read count words, which must take exactly size bytes; false if they do not. Words of a linked or
- * AS_LAST form still lack what form_link() or form_recall() adds. later: memory for count numbers.
+ * Read count words, which must take exactly size bytes; false if they do not. To words of a linked
+ * or AS_LAST form, form_link() or form_recall() must still add the prediction. later: memory for
+ * count numbers.
  */
 bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
 	      uint32_t *later);

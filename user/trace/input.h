@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read from a hostile buffer: every call checks the bounds; after a failure the caller must stop.
+ * Functions that read from a hostile buffer: every call checks the bounds; after a failure the
+ * caller must stop.
  */
 #ifndef SKEIN_TRACE_INPUT_H
 #define SKEIN_TRACE_INPUT_H
@@ -8,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The unread part of the buffer. */
+/* The part of the buffer that is not read yet. */
 struct input {
 	const uint8_t *at, *end;
 };
 
-/* Inline, because columns are read word by word. */
+/* Read a varint; false at the end of the buffer. Inline, because columns are read word by word. */
 static inline bool input_varint(struct input *in, uint64_t *ret)
 {
 	uint64_t v = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Delete what is older than the time to keep. Stacks, frames and functions are referred to again
- * and again, so they are deleted by epochs: after the source has announced (sink_forget()) that
- * later records do not refer to earlier ones, those of an epoch are deleted with the last sample
- * that refers to them.
+ * Delete records that are older than the time to keep. Stacks, frames and functions are referred to
+ * again and again, so they are deleted by epochs: when the source has announced (sink_forget())
+ * that later records do not refer to earlier ones, those of the finished epoch are deleted with the
+ * last sample that refers to them.
  */
 #include "trace/keep.h"
 
@@ -34,13 +34,13 @@ struct keep {
 	sqlite3 *db;
 	struct keep_events events;
 	uint64_t time;	    /* time to keep, ns */
-	uint64_t start;	    /* begin of the kept part, ns; 0: all is kept */
+	uint64_t start;	    /* start of the kept part, ns; 0: nothing was deleted */
 	uint64_t dropped;   /* chunks up to this id were deleted, except stacks */
 	struct batch batch; /* the current batch */
 	struct epoch last;  /* largest ids put so far */
 	VECTOR(struct batch) batches;
 	VECTOR(struct epoch) epochs;
-	struct opens *opens; /* open states at the end of what was deleted */
+	struct opens *opens; /* open states of threads at the end of the deleted part */
 	struct old_rows *rows;
 	struct columns slices;
 };
@@ -189,8 +189,9 @@ int keep_commit(struct keep *k, struct error *err)
 }
 
 /*
- * Count the batches that are too old. A batch with a record that reaches far into the future, such
- * as a gap, is kept longer, but at most for twice the time, because a wrong clock may give any end.
+ * Return how many batches are too old to be kept. A batch with a record that reaches far into the
+ * future, such as a gap, is kept longer, but at most for twice the time, because a wrong clock may
+ * set any end.
  */
 static size_t count_old(const struct keep *k, uint64_t now)
 {
@@ -215,7 +216,8 @@ static int delete_chunks(struct keep *k, uint64_t until, struct error *err)
 }
 
 /*
- * Set *id to the greatest unused chunk.id below it: chunks of stacks keep their ids. 0 or -errno.
+ * Set *id to the greatest unused chunk.id below *id, since chunks of stacks keep their ids. Return
+ * 0 or a negative errno.
  */
 static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
 {
@@ -258,7 +260,9 @@ static int write_opens(struct keep *k, const struct slice *opens, size_t count, 
 	return result;
 }
 
-/* Read the slices and edges that will be deleted, to learn the states that they lead to. */
+/*
+ * Read the slices and edges that will be deleted, to determine the states of threads at their end.
+ */
 static int pass_slices(struct keep *k, uint64_t until, struct error *err)
 {
 	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};

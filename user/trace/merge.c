@@ -2,7 +2,7 @@
 /*
  * Merge several traces. Tables are read kind by kind, each of all traces; so are stacks, so that
  * every entity has a new id before a record refers to it. Streams are merged by time: each trace
- * has one current record, and the earliest of them is passed on.
+ * has one current record, and the earliest of these records is passed on.
  */
 #include "trace/merge.h"
 
@@ -16,18 +16,19 @@
 #include "trace/merge_line.h"
 
 #define PROGRESS_RECORDS 65536
-#define ORIGIN_HOSTS 4 /* hosts of one part that are named */
+#define ORIGIN_HOSTS 4 /* maximum number of hosts of one part that are named */
 #define CPUS_MAX 8192 /* more than any Linux has */
 
 struct part {
 	struct trace *trace;
 	const char *name;
-	struct source *source; /* for the kinds that are not merged streams */
+	/* source of the part, for the kinds that are not merged as streams */
+	struct source *source;
 	struct told_hosts hosts;
 	struct merge_map map;
 	struct merge_line line; /* of the current stream */
 	uint64_t cpus; /* highest CPU number + 1 */
-	uint64_t unreadable; /* records */
+	uint64_t unreadable; /* number of records that cannot be read */
 };
 
 struct merge_source {
@@ -35,15 +36,15 @@ struct merge_source {
 	struct part *parts;
 	size_t count;
 	struct merge_progress progress;
-	uint64_t done, all; /* stream records, for progress */
+	uint64_t done, all; /* numbers of stream records read and to read, for progress */
 	struct merge_hosts hosts;
 	struct merge_ids ids;
 	struct names info_keys, info_words; /* (host, key), and (host, key, value) */
 	VECTOR(uint32_t) info_turns; /* number of different values, by number of key */
 	struct names inlined_keys; /* (frame, depth) */
-	VECTOR(struct loss) losses; /* for the parts that could not be read */
+	VECTOR(struct loss) losses; /* losses for the parts of the traces that could not be read */
 	struct sink *to; /* the sink of the current run */
-	bool refused; /* the sink refused a record: the error is not a part's */
+	bool refused; /* the sink refused a record, so the current error is not that of a part */
 };
 
 /* The sink into which a part is read, kind by kind. */
@@ -74,7 +75,7 @@ static int failed(const struct merge_source *m, const struct part *p, int rc, st
 	return rc < 0 && !m->refused ? error_wrap(err, rc, "%s", p->name) : rc;
 }
 
-/* Note a loss of the part's first host for what could not be read. */
+/* Add a loss for records of a part that could not be read, under the part's first host. */
 static int lose(struct merge_source *m, struct part *p, struct loss l)
 {
 	p->unreadable += l.count;
@@ -85,7 +86,7 @@ static int lose(struct merge_source *m, struct part *p, struct loss l)
 	return vector_push(&m->losses, l);
 }
 
-/* Look up the number of a text; *first: it is new. 0 or -ENOMEM. */
+/* Look up the number of a text; *first: it is new. Return 0 or -ENOMEM. */
 static int is_first(struct names *seen, const char *text, bool *first, uint32_t *number)
 {
 	uint32_t known = (uint32_t)seen->texts.count;
@@ -176,8 +177,8 @@ static int put_entity(struct intake *in, union merge_record *r, struct error *er
 }
 
 /*
- * Take a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made by
- * the reader of the file, not by the recorder.
+ * Process a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made
+ * by the reader of the file, not by the recorder.
  */
 static int intake_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
@@ -381,7 +382,10 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 	}
 }
 
-/* Read all kinds, whatever the sink wants: the new ids depend on everything read before. */
+/*
+ * Read all kinds, also those that the sink does not want: the new ids depend on everything read
+ * before.
+ */
 static int merge_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct merge_source *m = (struct merge_source *)s;
@@ -430,7 +434,10 @@ static int count_records(struct merge_source *m, struct part *p, struct error *e
 	return rc;
 }
 
-/* Collect what must be known of a part before it is read: its hosts and its number of CPUs. */
+/*
+ * Collect the facts that must be known of a part before it is read: its hosts and its number of
+ * CPUs.
+ */
 static int plan_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct intake *in = (struct intake *)s;
@@ -462,7 +469,9 @@ static int plan_part(struct merge_source *m, struct part *p, struct error *err)
 	return p->source->ops->run(p->source, &in.sink, err);
 }
 
-/* Unify the hosts, and number the CPUs: those of a part come after those of the earlier parts. */
+/*
+ * Unify the hosts, and number the CPUs: the CPUs of a part come after those of the earlier parts.
+ */
 static int unify(struct merge_source *m)
 {
 	uint64_t cpus = 0;

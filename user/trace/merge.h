@@ -4,28 +4,31 @@
  *
  * All stamps are converted to one clock, that of the machine that booted first (whose clock 0 is
  * the earliest in UTC). Stamps of other machines are shifted by the difference of their clocks in
- * UTC; recordings of one boot share a clock and are shifted alike. Hosts come in the order in which
- * their recordings began.
+ * UTC; recordings of one boot share a clock and are shifted by the same amount. Hosts come in the
+ * order in which their recordings began.
  *
  * Hosts of one machine and boot become one host. Entities that are equal in every field become one
- * entity, except CPUs and lanes: each trace keeps its own, so that nothing is claimed for the time
- * between two recordings, and its CPU numbers come after those of the traces before. All ids are
- * new.
+ * entity, except CPUs and lanes: each trace keeps its own, so that the merged trace claims nothing
+ * about the time between two recordings, and its CPU numbers come after those of the traces before.
+ * All ids are new.
  */
 #ifndef SKEIN_TRACE_MERGE_H
 #define SKEIN_TRACE_MERGE_H
 
 #include "trace/trace.h"
 
-/* Prefix of the info keys that name the merged traces, for people. */
+/* Prefix of the info keys with the names of the merged traces, which are shown to people. */
 #define MERGED_INFO "merged."
 
 struct merge_part {
-	struct trace *trace; /* the caller's; must outlive the source */
-	const char *name; /* of the file, also used in messages; the caller's */
+	struct trace *trace; /* the trace, which the caller owns; must outlive the source */
+	const char *name; /* name of the file, which the caller owns; also used in messages */
 };
 
-/* Called now and then with context, and the numbers of stream records read and to read. */
+/*
+ * tell() is called now and then with context, and with the numbers of stream records read and to
+ * read.
+ */
 struct merge_progress {
 	void (*tell)(void *context, uint64_t done, uint64_t all);
 	void *context;
@@ -42,7 +45,7 @@ int merge_source(struct source **ret, const struct merge_part *parts, size_t cou
 
 /* Return whether two of the parts cover the same boot of a machine at the same time. */
 bool merge_overlaps(const struct source *s, size_t a, size_t b);
-/* Return the records of a part that could not be read; valid after the source has run. */
+/* Return how many records of a part could not be read; valid after the source has run. */
 uint64_t merge_unreadable(const struct source *s, size_t part);
 
 #endif

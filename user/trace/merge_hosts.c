@@ -34,8 +34,8 @@ static bool same_boot(const struct host *a, const struct host *b)
 
 /*
  * Return the ns to add to the stamps of a trace to get UTC. Recordings of one boot share one clock,
- * so the offset of the first is used although each measured it anew; the stamps of a (merged) trace
- * of several hosts are not those of one machine's clock.
+ * so the offset of the first of them is used although each has measured it anew. The stamps of a
+ * merged trace of several hosts are not those of one machine's clock.
  */
 static int64_t utc_offset(struct told_hosts *const *told, size_t which)
 {
@@ -155,7 +155,10 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
 	return rc;
 }
 
-/* Return the end of a recording; a killed recording has none and counts as a moment. */
+/*
+ * Return the end of a recording; the recording of a killed recorder has none, and its start is
+ * returned.
+ */
 static uint64_t end_of(const struct host *h)
 {
 	return h->end > h->start ? h->end : h->start;

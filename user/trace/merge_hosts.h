@@ -21,12 +21,12 @@ struct merge_hosts {
 	VECTOR(struct host) list;
 };
 
-/* Add a host of a trace, and copy its texts. 0 or -ENOMEM. */
+/* Add a host of a trace, and copy its texts. Return 0 or -ENOMEM. */
 int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const struct host *h);
 
 /*
- * Call after all hosts of all traces were added: compute the shift of each trace's stamps and the
- * new ids of hosts, and set them in maps. 0 or -ENOMEM.
+ * Compute the shift of each trace's stamps and the new ids of hosts, and set them in maps. Call
+ * this after all hosts of all traces were added. Return 0 or -ENOMEM.
  */
 int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
 		      struct merge_map *const *maps, size_t count);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * X(KIND, kind, field, KIND of its target). References that depend on other fields are handled
- * below.
+ * The fields that refer to other entities: X(KIND, kind, field, KIND of its target). References
+ * that depend on other fields are handled below.
  */
 #define REFERENCES(X) \
 	X(INFO, info, host, HOST) \
@@ -29,7 +29,7 @@
 	X(ACCOUNT, account, event, EVENT) \
 	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
 
-/* The stamps; 0 means none and is not shifted. */
+/* The fields with stamps; a stamp of 0 means none and is not shifted. */
 #define STAMPS(X) \
 	X(PROCESS, process, born) X(PROCESS, process, start) X(PROCESS, process, end) \
 	X(THREAD, thread, start) X(THREAD, thread, end) \
@@ -89,7 +89,7 @@ static int give_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
 	return 0;
 }
 
-/* Replace an id by its new id, also for an entity that has not come yet. */
+/* Replace an id by its new id, also for an entity whose record has not come yet. */
 static int refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
 {
 	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
@@ -213,7 +213,7 @@ static int make_key(struct merge_ids *ids, enum record_kind kind, const union me
 	return 0;
 }
 
-/* Find or assign the id of an entity that may have an equal one. */
+/* Find or assign the id of an entity that may be equal to one of another trace. */
 static int share(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
 		 uint32_t *ret, bool *known)
 {
@@ -253,7 +253,9 @@ int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind
 	int rc = 0;
 
 	*known = false;
-	/* Ids of stacks must grow, so an id that an earlier reference was given is not used. */
+	/*
+	 * Ids of stacks must grow, so an id that was assigned for an earlier reference is not used.
+	 */
 	if (kind == KIND_STACK)
 		rc = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)

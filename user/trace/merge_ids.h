@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assign new ids to the entities of several traces: one id for all that are equal. */
+/* Assign new ids to the entities of several traces: equal entities get the same id. */
 #ifndef SKEIN_TRACE_MERGE_IDS_H
 #define SKEIN_TRACE_MERGE_IDS_H
 
@@ -18,13 +18,13 @@ struct merge_map {
 	struct index ids[KIND_COUNT];
 	struct index lane_kinds; /* the trace's lane.id -> enum lane_kind */
 	uint64_t shift; /* ns to add to the trace's stamps */
-	/* To add to the trace's CPU numbers, which come after those of the earlier traces. */
+	/* number to add to the trace's CPU numbers, which come after those of the earlier traces */
 	uint64_t cpus;
 };
 
 /* The new ids of all traces. */
 struct merge_ids {
-	uint32_t last[KIND_COUNT]; /* last new id given out */
+	uint32_t last[KIND_COUNT]; /* the last new id that was assigned */
 	struct names shared[KIND_COUNT]; /* entities without their ids, as bytes */
 	VECTOR(uint32_t) shared_ids[KIND_COUNT]; /* new ids, by number in shared */
 	struct index stacks; /* (parent, frame) -> new id */
@@ -34,7 +34,7 @@ struct merge_ids {
 void merge_map_free(struct merge_map *m);
 void merge_ids_free(struct merge_ids *ids);
 
-/* Set the new id of a host. 0 or -ENOMEM, like the functions below. */
+/* Set the new id of a host. Return 0 or -ENOMEM, like the functions below. */
 int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint32_t fresh);
 
 /*
@@ -45,7 +45,7 @@ int merge_refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kin
 		union merge_record *record);
 /*
  * Convert the id of an entity after merge_refer(). *known: an equal entity was put before, so this
- * one must not be put.
+ * entity must not be put.
  */
 int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 	       union merge_record *record, bool *known);

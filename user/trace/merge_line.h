@@ -6,7 +6,7 @@
 #include "trace/merge_ids.h"
 #include "trace/timeline.h"
 
-/* One stream, or slices and edges together. Zeroed memory has none. */
+/* One stream, or slices and edges together. Zeroed memory reads no stream. */
 struct merge_line {
 	struct chunks chunks;
 	struct timeline *timeline; /* for slices and edges */
@@ -15,17 +15,19 @@ struct merge_line {
 	bool end;
 	/* The current record, unless end is set. */
 	enum record_kind kind;
-	uint64_t order; /* its time by slice_order(), edge.time or time, in the trace's own clock */
+	/* time of the record by slice_order(), edge.time or time, in the trace's own clock */
+	uint64_t order;
 	union merge_record record;
 };
 
 /*
  * Open the line and load its first record. kinds: WANT() of one stream except stacks, or of slices
- * and edges. l is initialized also on failure: call merge_line_close(). 0 or a negative errno.
+ * and edges. l is initialized also on failure: call merge_line_close(). Return 0 or a negative
+ * errno.
  */
 int merge_line_open(struct merge_line *l, struct trace *t, uint64_t kinds,
 		    const struct chunk_losses *losses, struct error *err);
-/* Load the next record. 0 or a negative errno. */
+/* Load the next record. Return 0 or a negative errno. */
 int merge_line_next(struct merge_line *l, struct error *err);
 void merge_line_close(struct merge_line *l);
 

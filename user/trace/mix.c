@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 8u /* threads in a linearly searched list */
+#define LIST_MAX 8u /* maximum number of threads in a linear list; more are in a hash table */
 
 uint16_t mix_key(uint64_t state, uint64_t wait)
 {
@@ -32,7 +32,7 @@ static inline uint64_t ns_at(const struct mix *m, uint32_t i)
 	return i < MIX_STATES_FIRST ? m->ns[i] : m->more->ns[i - MIX_STATES_FIRST];
 }
 
-/* Add to a state that has no place in struct mix itself. */
+/* Add time to a state that has no place in struct mix itself. */
 static int add_rare_state(struct mix *m, uint16_t key, uint64_t ns)
 {
 	uint32_t i;
@@ -205,7 +205,10 @@ static uint64_t ns_of_state(const struct mix *m, uint8_t state)
 	return ns;
 }
 
-/* Return the state that lasted longest, all its waits together; of equally long ones the lower. */
+/*
+ * Return the state that lasted longest, adding up all its wait classes; of equally long ones the
+ * lower.
+ */
 static uint8_t longest_state(const struct mix *m)
 {
 	uint64_t most = 0, ns;
@@ -242,8 +245,8 @@ static uint8_t longest_wait(const struct mix *m, uint8_t state)
 }
 
 /*
- * Return the thread that ran longest, or 0 if that is not certain: a thread among the others, or
- * the next one with all time of the others added, may have run longer.
+ * Return the thread that ran longest, or 0 if that is not certain: a thread without a sum of its
+ * own, or the second longest one together with all time of such threads, may have run longer.
  */
 static uint64_t longest_thread(const struct mix_more *m)
 {

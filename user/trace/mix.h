@@ -12,11 +12,14 @@
 
 #include "trace/window.h"
 
-/* Most threads in one cell that have sums of their own; the rest share one sum. */
+/*
+ * Maximum number of threads in one cell that have sums of their own; all other threads share one
+ * sum.
+ */
 #define MIX_THREADS_MAX 4096u
 /*
- * Most pairs of state and wait in one cell. Only a hostile file has more: the rest counts as
- * UNKNOWN.
+ * Maximum number of pairs of state and wait in one cell. Only a hostile file has more: further
+ * pairs count as UNKNOWN.
  */
 #define MIX_STATES_MAX 128u
 #define MIX_STATES_FIRST 4u /* pairs that fit in struct mix itself */
@@ -26,7 +29,7 @@ struct mix_thread {
 	uint64_t ns;
 };
 
-/* The extra memory that few cells need. */
+/* The additional memory that only few cells need. */
 struct mix_more {
 	uint64_t ns[MIX_STATES_MAX - MIX_STATES_FIRST];
 	uint16_t keys[MIX_STATES_MAX - MIX_STATES_FIRST];
@@ -35,12 +38,12 @@ struct mix_more {
 	uint32_t thread_count, thread_capacity;
 };
 
-/* Zeroed memory is a valid empty sum. */
+/* The sums of one cell. Zeroed memory is a valid empty sum. */
 struct mix {
 	uint64_t told; /* ns added so far */
 	uint64_t ns[MIX_STATES_FIRST];
 	uint16_t keys[MIX_STATES_FIRST]; /* state << 8 | wait */
-	uint32_t states;		 /* pairs in use, with those in more */
+	uint32_t states;		 /* number of pairs in use, including those in more */
 	struct mix_more *more;		 /* NULL until it is needed */
 };
 
@@ -51,10 +54,11 @@ struct mix {
 uint16_t mix_key(uint64_t state, uint64_t wait);
 
 /*
- * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. 0 or -ENOMEM.
+ * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. Return 0 or
+ * -ENOMEM.
  */
 int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns);
-/* Add the sums of another cell. 0 or -ENOMEM. */
+/* Add the sums of another cell. Return 0 or -ENOMEM. */
 int mix_merge(struct mix *m, const struct mix *from);
 /* Clear the sums, but keep the memory. */
 void mix_clear(struct mix *m);
@@ -62,7 +66,7 @@ void mix_free(struct mix *m);
 
 /* Round the sums to a cell of 1 << shift ns; empty sums give a cell of zeros. */
 struct cell mix_cell(const struct mix *m, unsigned int shift);
-/* Return a cell that is in one state throughout. */
+/* Return a cell whose lane is in one state throughout. */
 struct cell mix_whole(uint16_t key, uint64_t thread);
 
 static inline bool cell_equal(const struct cell *a, const struct cell *b)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finding rows that nothing refers to means scanning whole tables. So a scan waits until enough
- * entities have ended: 1,024 and half the number of threads that remained after the last scan.
+ * Delete rows to which no record refers. Finding them means scanning whole tables, so a scan waits
+ * until enough entities have ended: 1,024 and half the number of threads that remained after the
+ * last scan.
  */
 #include "trace/old_rows.h"
 
@@ -15,7 +16,8 @@
 
 struct old_rows {
 	sqlite3 *db;
-	uint64_t ended;	 /* ended processes and threads, and losses, since the last scan */
+	/* number of ended processes and threads, and of losses, since the last scan */
+	uint64_t ended;
 	uint64_t wanted; /* value of ended that starts the next scan */
 	bool inlined;	 /* there are rows of KIND_INLINED */
 };
@@ -23,9 +25,9 @@ struct old_rows {
 #define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
 
 /*
- * ?1 is the time. The lane of a thread is deleted with the last of the thread's names; the first
- * name stays as long as the lane, which refers to it. Losses are merged into one row per host,
- * event, CPU and reason, so that counts stay true.
+ * Statements that delete rows; ?1 is the time. The lane of a thread is deleted with the last of the
+ * thread's names; the first name stays as long as the lane, which refers to it. Losses are merged
+ * into one row per host, event, CPU and reason, so that counts stay true.
  */
 static const char *const deletes[] = {
 	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
@@ -111,7 +113,7 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 
 	if (result == 0)
 		result = run(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
-	/* A checkpoint before deleted chunks would lead to records that are gone. */
+	/* Reading from a checkpoint before the deleted chunks would need deleted records. */
 	if (result == 0)
 		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (result == 0)

@@ -17,9 +17,12 @@
 #include "trace/cast.h"
 #include "trace/schema.h"
 
-/* Layout: https://sqlite.org/fileformat2.html, sections 1.3 (header) and 3 (journal). */
+/*
+ * Source of the layouts: https://sqlite.org/fileformat2.html, sections 1.3 (header) and 3
+ * (journal).
+ */
 #define HEADER_SIZE 100
-#define HEADER_MAGIC "SQLite format 3" /* and its NUL */
+#define HEADER_MAGIC "SQLite format 3" /* the text with its NUL */
 #define JOURNAL_MAGIC "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 #define JOURNAL_MAGIC_SIZE 8
 
@@ -108,9 +111,9 @@ static bool owned_by_user(const struct stat *st)
 }
 
 /*
- * Play a journal back only if it is trustworthy: owned by the user, as the trace is, and without
- * the name of a "super-journal" at its end, which SQLite would read and delete. skein never writes
- * a super-journal.
+ * Check that a journal may be played back: it must be owned by the user, like the trace, and must
+ * not have the name of a "super-journal" at its end, which SQLite would read and delete. skein
+ * never writes a super-journal.
  */
 static int check_journal(int fd, int journal, const char *path, struct error *err)
 {
@@ -156,7 +159,7 @@ static int explain_open(sqlite3 *db, int rc, const char *path, struct error *err
 	}
 }
 
-/* Read the schema, which takes the lock and rolls back the transaction of a killed recorder. */
+/* Read the schema; this takes the lock and rolls back the transaction of a killed recorder. */
 static int touch(sqlite3 *db, const char *path, struct error *err)
 {
 	int rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
@@ -177,8 +180,8 @@ static int play_back(const char *real, const char *path, struct error *err)
 	result = rc == SQLITE_OK ? touch(db, path, err) : explain_open(db, rc, path, err);
 	sqlite3_close(db);
 	/*
-	 * -EBADMSG means that the schema is damaged, but the file has been rolled back all the
-	 * same.
+	 * -EBADMSG means that the schema is damaged, but the file has been rolled back
+	 * nevertheless.
 	 */
 	return result == -EBADMSG ? 0 : result;
 }
@@ -207,8 +210,8 @@ static int roll_back(int fd, const char *real, const char *path, struct error *e
 }
 
 /*
- * Allow SQL to read only. SQLite also calls this for the parts of a hostile schema (views) that
- * skein's own statements use.
+ * Authorizer: allow SQL to read only. SQLite also calls this for the parts of a hostile schema
+ * (views) that skein's own statements use.
  */
 static int authorize(void *context, int action, const char *first, const char *second,
 		     const char *database, const char *trigger)
@@ -252,9 +255,9 @@ static void restrict_connection(struct trace *t)
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	/*
-	 * SQLite refuses a file that is shorter than its header says, unless its schema is declared
-	 * writable, which the defensive mode forbids. Nothing can be written through a read-only
-	 * connection either way.
+	 * SQLite refuses a file that is shorter than its header states, unless its schema is
+	 * declared writable, which the defensive mode forbids. Nothing can be written through a
+	 * read-only connection either way.
 	 */
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_DEFENSIVE, !t->truncated, NULL);
 	sqlite3_db_config(t->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, t->truncated, NULL);
@@ -283,8 +286,8 @@ static bool is_ours(const char *name, enum storage *storage)
 }
 
 /*
- * The names of stored kinds must belong to plain tables and those of derived kinds to views; the
- * file must have nothing under the names of streams.
+ * Check the schema: the names of stored kinds must belong to plain tables and those of derived
+ * kinds to views, and no table or view may have the name of a stream.
  */
 static int check_schema(struct trace *t, struct error *err)
 {
@@ -359,7 +362,7 @@ static int check_tables(struct trace *t, struct error *err)
 
 /*
  * Prepare a statement on each stream before the authorizer is set: a virtual table is declared when
- * it is first used, which the authorizer would not allow.
+ * it is first used, and the authorizer does not allow this.
  */
 static int connect_streams(struct trace *t, struct error *err)
 {
@@ -380,7 +383,10 @@ static int connect_streams(struct trace *t, struct error *err)
 	return result;
 }
 
-/* Called every STEPS_EACH steps of a statement; returning 1 ends the statement. */
+/*
+ * Limits on the steps of statements. The progress handler is called every STEPS_EACH steps; when it
+ * returns 1, the statement ends.
+ */
 #define STEPS_EACH 1000
 #define STEPS_LEAST 10000000ULL
 #define STEPS_PER_BYTE 100
@@ -401,7 +407,7 @@ void trace_allow(struct trace *t, bool bounded)
 	t->steps = bounded && t->size ? STEPS_LEAST + STEPS_PER_BYTE * t->size : 0;
 }
 
-/* The smallest cell of an SQLite table: its length, its key, and a header of one byte. */
+/* Bytes of the smallest row of an SQLite table: its length, its key, and a header of one byte. */
 #define ROW_BYTES 4
 
 uint64_t trace_rows_max(const struct trace *t)
@@ -486,8 +492,9 @@ out:
 }
 
 /*
- * Rows are found by "id" only where SQLite takes it for the number of the row, which it does for
- * columns declared INTEGER and no others: one flipped bit there, and every id reads as NULL.
+ * Return whether the file has a table, or a column of the table. Rows can be found by "id" only if
+ * SQLite takes this column for the number of the row, which it does for columns declared INTEGER
+ * and no others: after one flipped bit in the declaration, every id would read as NULL.
  */
 bool trace_has(const struct trace *t, const char *table, const char *column)
 {

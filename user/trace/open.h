@@ -12,30 +12,31 @@
 struct trace {
 	sqlite3 *db;		     /* read-only */
 	char *path;		     /* as given */
-	struct stream_damage damage; /* found by queries */
+	struct stream_damage damage; /* damage that queries have found */
 	bool truncated;		     /* the file is shorter than its header says */
-	uint64_t dense;		     /* above this id every missing chunk is a loss */
+	uint64_t dense;		     /* chunk.id above which every missing chunk is a loss */
 	struct cast *cast;	     /* cache of cast_of(); NULL until first used */
 	uint64_t left_out;	     /* records that sources of this trace could not read */
-	/* Bytes of the file, which bound what is read; 0: no bound (the writer's own trace). */
+	/* Bytes of the file, which limit how much is read; 0: no limit (the writer's own trace). */
 	uint64_t size;
-	/* Remaining steps of SQLite, see trace_allow(); 0: no limit. */
+	/* Remaining steps of SQLite's statements, see trace_allow(); 0: no limit. */
 	uint64_t steps;
 };
 
 /*
- * Bounds on what may be read from the file, so that a hostile file cannot exhaust memory: the
- * number of rows (a row takes some bytes), the bytes of text (a text stands in an honest file
- * once), and the number of stacks (they compress well, so the bound is more than any recording
- * had).
+ * Return limits on how much may be read from the file, so that a hostile file cannot exhaust
+ * memory: the number of rows (a row takes some bytes), the bytes of text (a valid file contains
+ * each text once), and the number of stacks (they compress well, so the limit is higher than the
+ * number in any recording).
  */
 uint64_t trace_rows_max(const struct trace *t);
 uint64_t trace_text_max(const struct trace *t);
 uint64_t trace_stacks_max(const struct trace *t);
 
 /*
- * Limit the steps of the statements run from now on to what reading the whole trace several times
- * takes; beyond the limit, they fail like statements that find damage. false: no limit.
+ * Limit the steps of the statements run from now on to the number that reading the whole trace
+ * several times takes; above the limit, they fail like statements that find damage. false: no
+ * limit.
  */
 void trace_allow(struct trace *t, bool bounded);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Blobs of varints, compressed by zstd. */
+/* Write and read blobs of varints, compressed by zstd. */
 #include "trace/pack.h"
 
 #include <errno.h>
@@ -119,7 +119,7 @@ int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, st
 	if (!data)
 		return -EBADMSG;
 	declared = ZSTD_getFrameContentSize(data, size);
-	/* An unknown size, and an error, are the largest values. */
+	/* An unknown size and an error are the largest values of declared. */
 	if (!declared || declared > max)
 		return -EBADMSG;
 	if (!p->unpack)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blobs of numbers: a growing buffer of varints, compressed and checksummed by zstd, and reading of
- * such blobs, which may be hostile.
+ * Blobs of numbers: a growing buffer of varints, which is compressed and checksummed by zstd. Blobs
+ * that are read may be hostile.
  */
 #ifndef SKEIN_TRACE_PACK_H
 #define SKEIN_TRACE_PACK_H
@@ -27,7 +27,7 @@ void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
 
-/* See also input_varint(). */
+/* Read a signed difference in zigzag; see also input_varint(). */
 bool input_zigzag(struct input *in, uint64_t *ret);
 /* Set *ret to the next size bytes and skip them. */
 bool input_part(struct input *in, uint64_t size, struct input *ret);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Render cells from records. A CPU lane's cells follow from its slices. For threads, the records
- * that concern them are put into states.h, in order; of other threads states.h needs to know only
- * until when each CPU has records, so a CPU's time between is put as one slice without a thread.
+ * that concern them are put into states.h, in order. Of other threads, states.h only needs to know
+ * until when each CPU has records, so a CPU's time between the wanted threads is put as one slice
+ * without a thread.
  */
 #include "trace/paint.h"
 
@@ -23,9 +24,7 @@
 #define CPU_MASK \
 	(BIT(SLICE_COLUMN(time)) | BIT(SLICE_COLUMN(end)) | BIT(SLICE_COLUMN(lane)) | \
 	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
-/*
- * Columns of edges that cells need: the woken lane. The waker and the CPU do not appear in cells.
- */
+/* Columns of edges that cells need. The waker and the CPU do not appear in cells. */
 #define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
 /* A lane that is being rendered. */
@@ -69,7 +68,8 @@ struct paint {
 	struct cpu *cpus;
 	size_t cpu_count;
 	struct states *states; /* NULL: no thread is wanted */
-	bool gaps; /* records are missing somewhere: all of them then matter to all threads */
+	/* records are missing somewhere; then the records of all threads matter to every thread */
+	bool gaps;
 	struct place start, stop;
 	struct paint_line slices, edges;
 	/*
@@ -80,7 +80,11 @@ struct paint {
 	struct {
 		struct late *items;
 		size_t count, capacity;
-	} late; /* slices that were put after the stop and began before it */
+	/*
+	 * slices that were put after the checkpoint at which reading stops, and that began before
+	 * it
+	 */
+	} late;
 	struct packer packer;
 };
 
@@ -104,7 +108,7 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Add the part of a stretch that lies in the range. */
+/* Render the part of a stretch that lies in the range into the lane's cells. */
 static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end,
 			uint16_t key, uint64_t thread, struct error *err)
 {
@@ -172,7 +176,7 @@ static int add_thread(struct paint *p, uint64_t lane, struct error *err)
 	return result;
 }
 
-/* Lanes are put in the order of their ids, CPUs among them, as a recorder puts them. */
+/* Order lanes by id, CPUs among them, as a recorder puts them. */
 static int compare_ids(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -258,7 +262,7 @@ static int prepare(struct paint *p, struct error *err)
 }
 
 /*
- * Resume a lane from a checkpoint. A gap is put when it begins, so it may reach beyond the
+ * Resume a lane from a checkpoint. A gap is put when it begins, so it may extend past the
  * checkpoint.
  */
 static int resume(struct paint *p, const struct stretch *open, struct error *err)
@@ -280,7 +284,7 @@ static int resume(struct paint *p, const struct stretch *open, struct error *err
 	return p->states ? states_resume(p->states, open, err) : 0;
 }
 
-/* Read the lanes of a checkpoint: 0, -EBADMSG if they cannot be read, or another error. */
+/* Read the lanes of a checkpoint. Return 0, -EBADMSG if they cannot be read, or another error. */
 static int read_lanes(struct paint *p, sqlite3_int64 id, struct open_list *ret)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -324,7 +328,8 @@ static int begin(struct paint *p, struct error *err)
 			"SELECT id, time, chunk, base FROM main.checkpoint WHERE time <= ?1"
 			" ORDER BY time DESC, id DESC",
 			err) < 0)
-		return 0; /* no checkpoints, or a foreign table of that name */
+		/* there are no checkpoints, or a table of that name was not made by skein */
+		return 0;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
 	while (result == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
 		vector_free(&open);
@@ -348,7 +353,10 @@ static int begin(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Find the first checkpoint after the range: records beyond it need not be read. */
+/*
+ * Find the first checkpoint after the range: records after it need not be read, apart from the late
+ * ones.
+ */
 static int find_stop(struct paint *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -401,7 +409,7 @@ static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct sl
 	return result;
 }
 
-/* Return whether nothing in the range depends on a slice that begins at time. */
+/* Return whether nothing in the range depends on a slice of the CPU that begins at time. */
 static inline bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
 {
 	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
@@ -413,7 +421,7 @@ static inline bool concerns(const struct paint *p, uint64_t thread)
 	       index_get(&p->threads, thread) != INDEX_NONE;
 }
 
-/* Whether to take a row: never, only when records are missing, or always. */
+/* Whether to put a row into states: never, only when records are missing, or always. */
 enum { PASS_OVER, AFTER_GAPS, TAKE };
 
 static inline int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
@@ -459,7 +467,7 @@ static int look_at_slices(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Take the rows that matter to states. When records are missing, every row may matter. */
+/* Select the rows of slices to put into states. When records are missing, every row may matter. */
 static void take_slices(struct paint *p)
 {
 	struct paint_line *l = &p->slices;
@@ -490,7 +498,7 @@ static void take_edges(struct paint *p)
 	sort_rows(&l->sorter, l->count);
 }
 
-/* Load chunks until there is a next row or the end. */
+/* Load chunks of slices until there is a next row or the stream ends. */
 static int fill_slices(struct paint *p, struct error *err)
 {
 	int result = 1;
@@ -517,7 +525,7 @@ static int fill_edges(struct paint *p, struct error *err)
 	return result < 0 ? result : 0;
 }
 
-/* Put the CPU's time until then as one idle slice: it concerns no wanted thread. */
+/* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
 static int feed_time(struct paint *p, struct cpu *c, uint64_t until, struct error *err)
 {
 	struct slice s = {.time = c->begun ? c->fed : until,
@@ -571,7 +579,10 @@ static int feed_next(struct paint *p, struct error *err)
 	return states_put(p->states, KIND_EDGE, &r.edge, err);
 }
 
-/* Put all records from the start to the stop, or to the last one that can matter. */
+/*
+ * Put all records from the checkpoint start to the checkpoint stop, or up to the last record that
+ * can matter.
+ */
 static int feed_all(struct paint *p, struct error *err)
 {
 	const struct paint_range range = {p->start.chunk,
@@ -594,7 +605,7 @@ static int feed_all(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Return whether every CPU that matters has slices up to the end of the range. */
+/* Return whether every CPU that is needed has slices up to the end of the range. */
 static bool is_covered(const struct paint *p)
 {
 	for (size_t i = 0; i < p->cpu_count; i++) {
@@ -606,7 +617,7 @@ static bool is_covered(const struct paint *p)
 	return true;
 }
 
-/* Read a slice that was put after the stop, if it began before. */
+/* Process a slice that was put after the checkpoint stop, if it began before that. */
 static int read_late(struct paint *p, const struct slice *s, struct error *err)
 {
 	struct cpu *c = find_cpu(p, s->lane);
@@ -639,7 +650,7 @@ static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
 }
 
 /*
- * Read the slices that cross checkpoints: each checkpoint holds those that began before the
+ * Read the slices that cross later checkpoints: each checkpoint holds those that began before the
  * previous one.
  */
 static int read_late_lists(struct paint *p, struct error *err)
@@ -665,7 +676,10 @@ static int read_late_lists(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Read the records after the last checkpoint, where no further checkpoint lists crossing slices. */
+/*
+ * Read the records after the last checkpoint of the trace, because no checkpoint lists the slices
+ * there that cross.
+ */
 static int read_late_rest(struct paint *p, struct error *err)
 {
 	struct paint_range range = {.last = UINT64_MAX, .end = p->query->end};
@@ -711,7 +725,7 @@ static int feed_late(struct paint *p, struct error *err)
 	return result;
 }
 
-/* Render the open stretches up to the end of the range, or of the known records. */
+/* Render the stretches that are still open, up to the end of the range or of the known records. */
 static int finish(struct paint *p, struct error *err)
 {
 	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;

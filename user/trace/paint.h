@@ -11,8 +11,9 @@
 
 struct paint_lane {
 	uint64_t id;
-	struct cell *cells; /* cells of the query's range; those of unknown time stay unchanged */
-	bool cpu;	    /* a CPU lane; otherwise a thread lane */
+	/* cells of the query's range, to be filled; cells whose time is unknown stay unchanged */
+	struct cell *cells;
+	bool cpu;	    /* true for a CPU lane, false for a thread lane */
 };
 
 struct paint_query {

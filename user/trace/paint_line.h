@@ -7,7 +7,7 @@
 #include "trace/open.h"
 #include "trace/sort.h"
 
-/* Chunks with after < chunk.id <= last that have records before the time end. */
+/* The chunks to read: those with after < chunk.id <= last that have records before the time end. */
 struct paint_range {
 	uint64_t after, last;
 	uint64_t end; /* ns */
@@ -19,18 +19,18 @@ struct paint_line {
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns; /* of the current chunk */
-	struct sorter sorter;	/* rows to take from it, by their order */
+	struct sorter sorter;	/* the rows to take from the chunk, sorted by their order */
 	uint32_t next, count;	/* next row and number of rows in sorter */
 	bool end;
 };
 
 /*
- * Prepare to read the chunks of a range; may be called again for another range. 0 or a negative
- * errno.
+ * Prepare to read the chunks of a range; may be called again for another range. Return 0 or a
+ * negative errno.
  */
 int paint_line_open(struct paint_line *l, struct trace *t, enum record_kind kind,
 		    const struct paint_range *range, struct error *err);
-/* Accepts zeroed memory. */
+/* Close the stream; l may be zeroed memory. */
 void paint_line_close(struct paint_line *l);
 
 /*

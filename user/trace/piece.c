@@ -17,7 +17,7 @@
 enum { COLUMN_ACTIVITY, COLUMN_STATE, COLUMN_THREAD, COLUMN_COUNT };
 enum { FORM_EACH, FORM_RUNS };
 
-/* More bytes than any writer could make of the lanes of a row. */
+/* Bytes of an unpacked row: more than any writer could make of its lanes. */
 #define RAW_MAX ((size_t)PIECE_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
 
 /* The distinct values of one column of a row, sorted. */
@@ -114,7 +114,10 @@ static void make_runs(struct column_runs *c, const struct piece_lane *lane,
 	add_run(c, 0, BLOCK_CELLS - at);
 }
 
-/* Write runs (about two bytes each) or single cells (about one byte each), whichever is smaller. */
+/*
+ * Write a column as runs (about two bytes each) or as single cells (about one byte each), whichever
+ * is smaller.
+ */
 static void put_column(struct bytes *b, const struct column_runs *c)
 {
 	bool runs = c->count * 2 < BLOCK_CELLS;
@@ -188,11 +191,11 @@ int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lan
 	return pack_bytes(p, scratch, ret, err);
 }
 
-/* The state of decoding a row: its lanes that have columns, and where their cells go. */
+/* The state of decoding a row: the lanes that have columns, and where their cells are stored. */
 struct reading {
 	struct cell *cells[PIECE_LANES_MAX]; /* NULL: not wanted */
 	unsigned int count;
-	unsigned int first, end; /* wanted cells */
+	unsigned int first, end; /* range of the wanted cells in the block */
 	struct values values[COLUMN_COUNT];
 };
 
@@ -234,7 +237,7 @@ static int get_values(struct values *v, struct input *in)
 	return 0;
 }
 
-/* Set cells [from, to) of the block, as far as they are wanted. */
+/* Set those of the cells [from, to) of the block that are wanted. */
 static void set_cells(const struct reading *r, struct cell *cells, unsigned int from,
 		      unsigned int to, unsigned int column, uint64_t value)
 {
@@ -261,7 +264,7 @@ static void set_cells(const struct reading *r, struct cell *cells, unsigned int 
 		}
 }
 
-/* Read the next number, and look up the value that it stands for. */
+/* Read the next number, and get the value for which it stands. */
 static bool get_number(const struct reading *r, struct input *in, unsigned int column,
 		       uint64_t *ret)
 {

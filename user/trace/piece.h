@@ -11,8 +11,8 @@
 
 #define BLOCK_SHIFT 10
 #define BLOCK_CELLS (1u << BLOCK_SHIFT) /* cells of a lane in a block */
-#define PIECE_LANES 16u			/* lanes that a writer puts in a row */
-#define PIECE_LANES_MAX 64u		/* readers refuse more */
+#define PIECE_LANES 16u			/* maximum number of lanes that a writer puts in a row */
+#define PIECE_LANES_MAX 64u		/* maximum number of lanes of a row; readers refuse more */
 
 /* A lane of a row to be written. */
 struct piece_lane {
@@ -30,16 +30,16 @@ int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lan
 
 struct piece_reader {
 	/*
-	 * Return where to store the cells of a lane, which must be zeros, beginning with cell
-	 * number first of the block; NULL if the lane is not wanted. untold: nothing will be
-	 * stored. The cells may be partly filled when the row turns out to be damaged.
+	 * Return the memory for the cells of a lane, from cell number first of the block on, which
+	 * must contain zeros; NULL if the lane is not wanted. untold: the row has no cells for the
+	 * lane. The cells may be partly filled when the row turns out to be damaged.
 	 */
 	struct cell *(*lane)(void *context, uint64_t id, bool untold);
 	void *context;
 	unsigned int first, end; /* numbers of the wanted cells */
 };
 
-/* Decode a blob that may be hostile. 0, -EBADMSG if it is damaged, or -ENOMEM. */
+/* Decode a blob that may be hostile. Return 0, -EBADMSG if it is damaged, or -ENOMEM. */
 int piece_decode(struct packer *p, const void *data, size_t size, const struct piece_reader *to);
 
 #endif

@@ -10,24 +10,28 @@
 #include "trace/pyramid_block.h"
 
 /*
- * A CPU without a slice for so long (it idles, one thread runs on it, or it is gone) is not waited
- * for any longer. With the softlockup detector, every CPU switches every 4 s.
+ * Time (ns) without a slice after which a CPU is not waited for any longer: it idles, one thread
+ * runs on it, or it is gone. With the softlockup detector, every CPU switches every 4 s.
  */
 #define PATIENCE_NS 10000000000ULL
-/* Most runs kept in memory while waiting for CPUs; then the finest levels are given up. */
+/*
+ * Maximum number of runs kept in memory while waiting for CPUs; with more, the finest levels are
+ * not rendered any longer.
+ */
 #define RUNS_MAX (2u << 20)
 
-/* The finest levels, which are rendered only while there are enough records to store them. */
+/* Number of finest levels that are rendered only while there are enough records to store them. */
 #define SWITCHED_LEVELS 3u
-/* Levels up to this one pause after blocks that took too many bytes; the pause has a maximum. */
+/* Highest level that pauses after blocks that took too many bytes; the pause has a maximum. */
 #define SUSPENDED_LEVELS 5u
-#define REFUSED_MAX 10u /* pause of 1 << REFUSED_MAX = 1,024 blocks */
+#define REFUSED_MAX 10u /* the longest pause is 1 << REFUSED_MAX = 1,024 blocks */
 #define FIRST_SLOTS 4u	/* blocks of level 0 before the rate of records is known */
-#define DEAD_MAX 512u	/* lanes of dead threads in memory */
+#define DEAD_MAX 512u	/* maximum number of lanes of dead threads in memory */
 #define RECENT (1u << TOWER_STEP)
 /*
- * A level at which the whole recording is narrower than NARROW_CELLS is rarely viewed. It is stored
- * only if rendering would take long: from NARROW_TIMES as many records on.
+ * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. It is
+ * stored only if rendering would take long: if the block has NARROW_TIMES as many records as other
+ * blocks need.
  */
 #define NARROW_CELLS 64u
 #define NARROW_TIMES 16u
@@ -97,8 +101,8 @@ static int need_strip(struct pyramid_lane *l, unsigned int level)
 }
 
 /*
- * Keep the complete cells of a level for as long as the level is kept; other cells serve only to
- * compute those of the level above.
+ * Keep the complete cells of a level in the blocks that are kept; other cells serve only to compute
+ * those of the level above.
  */
 static int keep_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
 		      const struct cell *cell)
@@ -163,7 +167,9 @@ int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
 	return 0;
 }
 
-/* Return the finest level that is kept at some time of the range. The highest level always is. */
+/*
+ * Return the finest level that is kept at some time of the range. The highest level is always kept.
+ */
 static unsigned int finest(const struct kept *kept, uint64_t time, uint64_t end)
 {
 	unsigned int level = 0;
@@ -268,8 +274,8 @@ static int forget_dead(struct pyramid *p, struct error *err)
 }
 
 /*
- * Store the cells of dead lanes before their blocks are complete, so that threads that come and go
- * do not accumulate in memory.
+ * Store the cells of lanes of dead threads before their blocks are complete, so that short-lived
+ * threads do not accumulate in memory.
  */
 static int bury_dead(struct pyramid *p, struct error *err)
 {
@@ -321,7 +327,7 @@ static int sweep(struct pyramid *p, const struct states *s, struct error *err)
 	return result;
 }
 
-/* Return where the next block of a level begins in which nothing was rendered yet, ns. */
+/* Return the start (ns) of the first block of a level in which nothing was rendered yet. */
 static uint64_t next_start(const struct pyramid *p, unsigned int level)
 {
 	uint64_t time = p->order > p->painted ? p->order : p->painted;
@@ -337,7 +343,7 @@ static void switch_off(struct pyramid *p, struct kept *k, unsigned int level)
 	k->end = next_start(p, level);
 }
 
-/* Keep a level again, but not before all blocks kept earlier are done. */
+/* Keep the cells of a level again, but not before all blocks kept earlier are done. */
 static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
 {
 	if (k->on || block_at(level, p->order) < k->resume ||
@@ -349,7 +355,9 @@ static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
 	k->end = UINT64_MAX;
 }
 
-/* Switch levels on or off: a level whose blocks will not be stored need not be rendered. */
+/*
+ * Switch levels on or off: cells of a level whose blocks will not be stored need not be rendered.
+ */
 static void choose_levels(struct pyramid *p)
 {
 	uint64_t expected = 0;
@@ -373,8 +381,8 @@ static void choose_levels(struct pyramid *p)
 }
 
 /*
- * Pause a level whose block took too many bytes: twice as long each time. Coarse levels never
- * pause, because their blocks spare a reader the most records.
+ * Pause a level whose block took too many bytes, each time for twice as many blocks. Coarse levels
+ * never pause, because their blocks save a reader the most records.
  */
 static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool stored)
 {
@@ -388,7 +396,7 @@ static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool
 	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
 }
 
-/* Return the number of records from which a block is worth storing. */
+/* Return the minimum number of records for which a block is stored. */
 static uint64_t wanted(const struct pyramid *p, const struct block *b)
 {
 	uint64_t start = (p->first_slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
@@ -443,7 +451,7 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 	return left;
 }
 
-/* Store the first block of a level if it is complete (*ready), and remove it. */
+/* Store the first block of a level if it is complete, set *ready, and remove the block. */
 static int next_block(struct pyramid *p, const struct states *s, unsigned int level,
 		      uint64_t settled, bool *ready, struct error *err)
 {
@@ -486,8 +494,8 @@ static int make_blocks(struct pyramid *p, const struct states *s, uint64_t settl
 }
 
 /*
- * Too many cells wait for a CPU without slices: give up the finest levels, which readers can render
- * from the records.
+ * Stop rendering the finest levels, which readers can render from the records, when too many cells
+ * wait for a CPU without slices.
  */
 static void limit_runs(struct pyramid *p)
 {

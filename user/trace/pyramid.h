@@ -17,9 +17,9 @@
 struct pyramid_options {
 	uint64_t records; /* blocks with fewer records are not stored but rendered on request */
 	/*
-	 * The rows of a block are stored if they take no more than one byte per so many records.
-	 * Those of CPU lanes, which are few and always shown, and those of coarse levels, which
-	 * spare a reader many records, may take PYRAMID_DEAR times as much. 0: always stored.
+	 * The rows of a block are stored if they take no more than one byte per this many records.
+	 * Rows of CPU lanes, which are few and always shown, and rows of coarse levels, which save
+	 * a reader many records, may take PYRAMID_DEAR times as much. 0: rows are always stored.
 	 */
 	uint64_t records_per_byte;
 };
@@ -35,8 +35,9 @@ static inline unsigned int pyramid_shift(unsigned int level)
 
 /*
  * A row of the table pyramid: some lanes of one kind in one block. The ranges of the rows of a
- * block cover all ids: a lane that lies in a row's range but not in the row did not exist then, or
- * had died before the block was complete and is in a row with dead set.
+ * block cover all ids. A lane whose id lies in a row's range but which is not in the row did not
+ * exist in that time, or its thread had ended before the block was complete and the lane is in a
+ * row with dead set.
  */
 struct pyramid_piece {
 	unsigned int level;
@@ -54,11 +55,11 @@ struct pyramid_piece {
 };
 
 struct pyramid_events {
-	/* Store a row; piece->data is valid during the call only. 0 or a negative errno. */
+	/* Store a row; piece->data is valid during the call only. Return 0 or a negative errno. */
 	int (*piece)(void *context, const struct pyramid_piece *piece, struct error *err);
 	/*
-	 * The block at that time is not stored: delete its rows of dead lanes that were stored
-	 * before.
+	 * Called when the block at a time is not stored: delete its rows of dead lanes that were
+	 * stored before.
 	 */
 	int (*drop)(void *context, unsigned int level, uint64_t time, struct error *err);
 	void *context;
@@ -67,13 +68,13 @@ struct pyramid_events {
 struct pyramid;
 
 /*
- * Make an empty pyramid; events and options are copied. 0 or -ENOMEM, like the functions below,
- * which also return errors of the callbacks.
+ * Make an empty pyramid; events and options are copied. Return 0 or -ENOMEM, like the functions
+ * below, which also return errors of the callbacks.
  */
 int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 		const struct pyramid_options *options, struct error *err);
 void pyramid_free(struct pyramid *p);
-/* Change the options. Call before the first record. */
+/* Change the options. Call this before the first record. */
 void pyramid_set(struct pyramid *p, const struct pyramid_options *options);
 
 /* Add a CPU lane: a block is incomplete until all CPU lanes have slices up to its end. */
@@ -82,12 +83,12 @@ int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err);
 int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err);
 
 /*
- * Call before each record is put into the states, with its time by slice_order() or edge.time:
- * counts the record and stores the blocks that are complete by now.
+ * Count a record and store the blocks that are complete by now. Call this before each record is put
+ * into the states, with its time by slice_order() or edge.time.
  */
 int pyramid_record(struct pyramid *p, const struct states *s, uint64_t time, struct error *err);
 
-/* Call after the last stretch: stores the remaining blocks. */
+/* Store the remaining blocks. Call this after the last stretch. */
 int pyramid_finish(struct pyramid *p, struct error *err);
 
 #endif

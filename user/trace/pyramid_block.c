@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Make the rows of a block: the cells of all lanes of one kind. Open stretches are rendered for
- * this block only, not into the lane's own levels: the complete stretch comes later.
+ * Make the rows of a block: the cells of all lanes of one kind. Open stretches are rendered into
+ * the cells of this block only, not into the lane's own levels, because the complete stretch comes
+ * later.
  */
 #include <errno.h>
 #include <string.h>
@@ -112,8 +113,8 @@ static bool may_run(uint64_t state)
 }
 
 /*
- * Return whether the lane's state is uncertain, because a CPU that was not waited for may have run
- * the thread.
+ * Return whether the lane's state is uncertain, because the thread may have run on a CPU that was
+ * not waited for.
  */
 static bool is_untold(const struct block *b, const struct pyramid_lane *l,
 		      const struct stretch *open, size_t count)
@@ -171,7 +172,10 @@ static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_la
 	return m->count == m->limit ? close_piece(m, err) : 0;
 }
 
-/* Make all lanes in order of their ids: those with cells, with open stretches, or both. */
+/*
+ * Make the cells of all lanes in order of their ids: of lanes with cells, with open stretches, or
+ * with both.
+ */
 static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
 {
 	size_t at = 0, i = 0;

@@ -9,8 +9,8 @@
 #include "trace/tower.h"
 
 /*
- * Whether cells of a level are kept for the lanes of one kind: from one time to another, or without
- * an end so far.
+ * The time for which cells of a level are kept for the lanes of one kind: from one time to another,
+ * or without an end so far.
  */
 struct kept {
 	uint64_t first, end; /* ns: range of the blocks that are kept */
@@ -23,11 +23,12 @@ struct pyramid_lane {
 	struct tower tower; /* must be first: callbacks cast the tower to the lane */
 	uint64_t id;
 	const struct kept *kept;
-	struct strip *strips; /* one per level, up to the highest with cells */
+	struct strip *strips; /* runs of cells, one strip per level, up to the highest with cells */
 	uint8_t strip_count;
 	bool cpu;
-	bool dead;   /* the thread is dead: no more stretches */
-	bool buried; /* its cells are written early; then the lane is freed */
+	bool dead;   /* the thread is dead: no more stretches follow */
+	/* the lane's cells are stored before their blocks are complete; then the lane is freed */
+	bool buried;
 };
 
 /* The number of records in an incomplete block. */
@@ -67,14 +68,18 @@ struct pyramid {
 	struct index index; /* lane.id -> lanes */
 	bool sorted;
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
-	bool swept;	       /* open is up to date */
+	bool swept;	       /* open has the states at the present time */
 	bool finished;	       /* no stretch is open, and blocks end with the recording */
 	struct kept kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
 	struct {
 		struct block_count *items;
 		size_t count, capacity;
 	} counts[PYRAMID_LEVELS];
-	uint64_t slot, first_slot, slot_records; /* blocks of level 0, number + 1; 0: none yet */
+	/*
+	 * block of level 0 of the last record, and of the first: number + 1, 0: none yet; records
+	 * in the last
+	 */
+	uint64_t slot, first_slot, slot_records;
 	uint64_t recent[1 << TOWER_STEP];	 /* records of the last blocks of level 0 */
 	uint64_t order;				 /* time of the last record, ns */
 	uint64_t painted;			 /* largest end of a stretch, ns */
@@ -85,16 +90,16 @@ struct block {
 	unsigned int level;
 	uint64_t number, records;
 	uint64_t time, end; /* ns */
-	uint64_t settled;   /* all before is certain, ns; may be below end */
+	uint64_t settled;   /* time before which everything is certain, ns; may be below end */
 };
 
 /*
- * Store the rows of the lanes of one kind, if they are worth it (*stored). p->lanes must be sorted,
- * and p->open be up to date.
+ * Store the rows of the lanes of one kind, if they are small enough (*stored). p->lanes must be
+ * sorted, and p->open be up to date.
  */
 int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
 	       struct error *err);
-/* Store rows of the lanes with buried set. *told: there were any. */
+/* Store rows of the lanes with buried set. *told: there were such rows. */
 int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err);
 void block_maker_free(struct block_maker *m);
 

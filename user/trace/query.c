@@ -6,7 +6,7 @@
 #include "trace/open.h"
 #include "trace/rows.h"
 
-/* Report where in the statement the mistake is, if SQLite knows. */
+/* Report the place of a mistake in the statement, if SQLite knows it. */
 static int explain_sql(struct trace *t, int rc, const char *sql, struct error *err)
 {
 	int offset = sqlite3_error_offset(t->db), result = sql_errno(t->db, rc);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Read a trace as a source: every table and stream in order, row by row. Where the file is damaged,
- * the reader searches the next readable id and continues there; the ids between are put as a loss.
+ * the reader searches the next readable id and continues there; the ids in between are put as a
+ * loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 #include "trace/sums.h"
 #include "trace/timeline.h"
 
-#define ROWS 256 /* records put at once: they fit the CPU's first-level cache */
-#define AHEAD 8 /* samples to prefetch: about as many loads as the CPU has in flight */
-#define LOSSES_MAX 64 /* separate losses; further ones are added to the last */
+#define ROWS 256 /* number of records put at once, which fit the CPU's first-level cache */
+#define AHEAD 8 /* number of samples prefetched: about as many loads as a CPU has in flight */
+#define LOSSES_MAX 64 /* maximum number of separate losses; further ones are added to the last */
 
 #define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
 union any_record {
@@ -201,7 +202,8 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 	if (!trace_has(f->trace, kinds[k].name, kinds[k].fields[0].name)) {
 		if (schema_is_optional(k))
 			return 0;
-		add_loss(f, 0, 0, 1); /* all schema versions have all these tables */
+		/* all schema versions have this table, so the file is damaged */
+		add_loss(f, 0, 0, 1);
 		return 0;
 	}
 	result = prepare_table(&s, f->trace, k, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The reserve is an unnamed file: the file system frees its blocks when the file is closed, also
- * when the recorder is killed, and the trace itself never contains them.
+ * Keep the reserve as an unnamed file: the file system frees its blocks when the file is closed,
+ * also when the recorder is killed, and the trace itself never contains them.
  */
 #include "trace/reserve.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Space for the last rows and for the copies of their pages in the journal: the rows of host, info
+ * Bytes for the last rows and for the copies of their pages in the journal: the rows of host, info
  * and event, and for each CPU one row of account and some of loss, of less than 64 bytes each.
  */
 #define RESERVE_BYTES (32 << 10)

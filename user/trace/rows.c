@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Print the rows of an SQL statement as a table, as CSV or as JSON. A table takes its column widths
- * from the first rows, which are held back; later rows are printed as they come, so memory does not
- * grow with the result.
+ * Print the rows of an SQL statement as a table, as CSV or as JSON. The column widths of a table
+ * depend on its first rows, which are held back; later rows are printed as they come, so memory
+ * does not grow with the result.
  */
 #include "trace/rows.h"
 
@@ -19,13 +19,13 @@
 
 #define MEASURED_ROWS 1000
 #define MEASURED_BYTES (1 << 20)
-#define CELL_BYTES 4096 /* most bytes of a table cell; longer texts are cut and marked */
+#define CELL_BYTES 4096 /* maximum bytes of a table cell; longer texts are cut and marked */
 
 struct table {
 	unsigned int columns;
 	unsigned int *widths;
 	bool *numeric;	      /* the column has only numbers so far */
-	VECTOR(char *) cells; /* cells of the rows held back */
+	VECTOR(char *) cells; /* cells of the first rows, until they are printed */
 	size_t bytes;
 };
 
@@ -70,7 +70,7 @@ static void put_rule(FILE *out, const struct table *t)
 	}
 }
 
-/* Print the heading, then the rows held back. */
+/* Print the heading, then the first rows. */
 static void release(struct table *t, sqlite3_stmt *stmt, FILE *out)
 {
 	char buf[CELL_BYTES];

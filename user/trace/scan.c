@@ -2,7 +2,8 @@
 /* Read the rows of a table in the order of their ids, and skip damaged parts. */
 #include "trace/scan.h"
 
-#define SKIPS_MAX 4096 /* damaged places in one table, after which the rest is given up */
+/* maximum number of damaged places in one table; after these, the scan ends */
+#define SKIPS_MAX 4096
 
 void scan_open(struct scan *s, struct trace *t, sqlite3_stmt *rows, sqlite3_stmt *probe,
 	       uint64_t dense)
@@ -28,7 +29,7 @@ int scan_probe(sqlite3 *db, sqlite3_stmt **ret, const char *table, struct error 
 	return result;
 }
 
-/* Find the first id >= from: SQLITE_ROW and *ret, or SQLITE_DONE, or a code for damage. */
+/* Find the first id >= from. Return SQLITE_ROW with *ret set, SQLITE_DONE, or a code for damage. */
 static int probe(struct scan *s, uint64_t from, uint64_t *ret)
 {
 	int rc;
@@ -42,8 +43,8 @@ static int probe(struct scan *s, uint64_t from, uint64_t *ret)
 }
 
 /*
- * From an unreadable id, take doubling steps until an id can be read, then bisect the last step to
- * find the edge of the damage. Return true and the id in *ret.
+ * Find the end of the damage at an unreadable id: take doubling steps until an id can be read, then
+ * bisect the last step. Return true and the first readable id in *ret, or false.
  */
 static bool skip_damage(struct scan *s, uint64_t *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Read the rows of one table of a trace that may be damaged, in the order of their ids. Where rows
- * cannot be read, the scan searches the next readable id and counts the ids between as lost.
+ * cannot be read, the scan searches the next readable id and counts the ids in between as lost.
  */
 #ifndef SKEIN_TRACE_SCAN_H
 #define SKEIN_TRACE_SCAN_H
@@ -13,10 +13,11 @@
 
 struct scan {
 	struct trace *trace;
-	sqlite3_stmt *rows;  /* rows with ids above ?1, ordered, the id first; or all rows */
-	sqlite3_stmt *probe; /* the first id >= ?1; NULL: this table has no ids */
+	/* statement for the rows with ids above ?1, ordered, the id first; or for all rows */
+	sqlite3_stmt *rows;
+	sqlite3_stmt *probe; /* statement for the first id >= ?1; NULL: this table has no ids */
 	uint64_t after;	     /* the last id delivered or skipped */
-	uint64_t dense; /* above this id the writer leaves no gaps; UINT64_MAX: gaps are normal */
+	uint64_t dense; /* id above which the writer leaves no gaps; UINT64_MAX: gaps are normal */
 	unsigned int skips;
 	uint64_t met; /* rows read so far */
 	bool stepping;

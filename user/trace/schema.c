@@ -94,7 +94,7 @@ const struct blob_table blob_tables[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
-/* SAMPLE_FLAGS_OF_RUNTIME as a number that SQL reads. */
+/* SAMPLE_FLAGS_OF_RUNTIME as a number for use in SQL. */
 #define RUNTIME_FLAGS 120
 #define NUMBER_TEXT(number) #number
 #define NUMBER_SQL(number) NUMBER_TEXT(number)
@@ -161,7 +161,10 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" AND (SELECT kind FROM frame WHERE id = part.id) =" \
 	" (SELECT id FROM frame_kind WHERE word = 'native')), "
 
-/* innermost is empty, or INNERMOST_SQL in traces that have the table of inlined functions. */
+/*
+ * SQL for the samples by function of the innermost frame. innermost is empty, or INNERMOST_SQL in
+ * traces that have the table of inlined functions.
+ */
 #define HOTTEST_SQL(innermost) \
 	"SELECT event.name AS event, coalesce(" innermost "frame_name.name, '[no stack]')" \
 	" AS function, coalesce(frame_name.path, '') AS path, " SHARE_SQL \
@@ -183,8 +186,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" AND kind = " LANE_KIND_SQL("thread") "))"
 
 /*
- * The stream is the outer table of the join: as an inner table it would be scanned once for each
- * row of the outer table.
+ * SQL for the threads running at each time. The stream is the outer table of the join: as an inner
+ * table it would be scanned once for each row of the outer table.
  */
 #define RUNNING_SQL \
 	"SELECT slice.time AS time, slice.\"end\" AS \"end\", lane.number AS cpu," \
@@ -292,7 +295,7 @@ static void append_table(sqlite3_str *s, enum record_kind k)
 	} else {
 		sqlite3_str_appendall(s, ");");
 	}
-	if (k == KIND_THREAD) /* for the lookup of a lane's thread at a time */
+	if (k == KIND_THREAD) /* index for finding the thread of a lane at a time */
 		sqlite3_str_appendall(s, "CREATE INDEX thread_lane ON thread(lane, start);");
 }
 

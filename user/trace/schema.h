@@ -33,7 +33,7 @@ struct word_table {
 	const struct word *words; /* ends with a NULL word */
 };
 
-/* Ends with a NULL name. */
+/* All enumerations; the list ends with a NULL name. */
 extern const struct word_table word_tables[];
 
 struct view {
@@ -55,13 +55,16 @@ struct blob_table {
 	const char *name;
 	const char *doc;
 	const struct chunk_column *columns; /* ends with a NULL name */
-	const char *index;		    /* indexed columns, besides the id */
+	const char *index;		    /* columns with an index, in addition to the id */
 };
 
-/* Ends with a NULL name. */
+/* All tables with a BLOB column; the list ends with a NULL name. */
 extern const struct blob_table blob_tables[];
 
-/* Return how many leading fields form the primary key of a table: 1 (id), or 2 for two kinds. */
+/*
+ * Return how many leading fields form the primary key of a table: 1 (the id), or 2 for two of the
+ * kinds.
+ */
 unsigned int schema_key_fields(enum record_kind kind);
 
 /* Return whether only traces that have rows of this kind have its table. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* End a recording that runs out of room, see shortage.h. */
+/* End a recording that runs out of room; see shortage.h. */
 #include "trace/shortage.h"
 
 #include <errno.h>
@@ -94,7 +94,7 @@ bool shortage_takes(struct shortage *s, int code)
 	return true;
 }
 
-/* Return when the stored part of the recording ends, ns. */
+/* Return the time until which the recording is stored, ns. */
 static uint64_t stored_until(const struct shortage *s, uint64_t start)
 {
 	return s->stored > start ? s->stored : start;
@@ -113,7 +113,7 @@ static const char *what_lacks(int code)
 }
 
 /*
- * Correct the times of a row that could not be written when it came: only the writer knows where
+ * Correct the times of a row that could not be written when it was put: only the writer knows where
  * the stored part begins and ends.
  */
 static void correct_row(const struct shortage *s, uint64_t start, const struct unstored_row *row)

@@ -15,41 +15,45 @@
 
 struct shortage {
 	bool armed;		/* the reserve was taken; otherwise all functions here do nothing */
-	int code;		/* errno of the shortage, such as -ENOSPC; 0: none */
+	/* negative errno of the shortage, such as -ENOSPC; 0: there is none */
+	int code;
 	struct reserve reserve;
 	uint64_t file_limit;	/* RLIMIT_FSIZE, bytes of a file; 0: no limit */
 	struct unstored unstored;
-	uint64_t time, stored;	/* ns: time of the last record put; of the last committed */
+	/* time of the last record put, and of the last record committed, ns */
+	uint64_t time, stored;
 	struct host host;	/* only its times and its id; no texts */
 };
 
-/* Take the reserve for the trace at path, and note RLIMIT_FSIZE. 0 or a negative errno. */
+/* Take the reserve for the trace at path, and note RLIMIT_FSIZE. Return 0 or a negative errno. */
 int shortage_arm(struct shortage *s, const char *path, struct error *err);
 void shortage_free(struct shortage *s);
 
-/* Note every record that the writer gets. 0 or -ENOMEM. */
+/* Note every record that the writer gets. Return 0 or -ENOMEM. */
 int shortage_put(struct shortage *s, enum record_kind kind, const void *record);
 /* Note that all records up to that time (ns) have been put. */
 void shortage_tick(struct shortage *s, uint64_t time);
-/* Call after a commit: all records put so far are stored. */
+/* Call this after a commit: all records put so far are stored. */
 void shortage_committed(struct shortage *s);
 
-/* Return whether a trace of so many bytes leaves room for its end below RLIMIT_FSIZE. */
+/* Return whether a trace of that many bytes leaves room for its last rows below RLIMIT_FSIZE. */
 bool shortage_fits(const struct shortage *s, uint64_t bytes);
 /*
- * Call when a write failed. Return true if there was no room; from then on only the end is stored.
+ * Call this when a write failed. Return true if there was no room; from then on only the rows that
+ * describe the end are stored.
  */
 bool shortage_takes(struct shortage *s, int code);
 
 /*
  * Release the reserve, and put the rows that describe how the recording ended: those lost with the
- * failed transaction, and those put later. start: begin of the kept part, ns; 0: all is kept.
+ * failed transaction, and those put later. start: start of the kept part, ns; 0: nothing was
+ * deleted.
  */
 int shortage_rows(struct shortage *s, uint64_t start,
 		  int (*put)(void *context, enum record_kind kind, const void *record,
 			     struct error *err),
 		  void *context, struct error *err);
-/* Set err to what is lacking and how much of the recording is in the trace. Return s->code. */
+/* Set err to what ran out and how much of the recording is in the trace. Return s->code. */
 int shortage_say(const struct shortage *s, const char *path, struct error *err);
 
 #endif

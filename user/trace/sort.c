@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A radix sort, which suits keys that span few bits: the times of one second span 30 bits. */
+/*
+ * Sort rows by a radix sort, which suits keys that span few bits: the times of one second span 30
+ * bits.
+ */
 #include "trace/sort.h"
 
 #include <errno.h>
@@ -35,7 +38,8 @@ void sorter_free(struct sorter *s)
 }
 
 /*
- * Find the least key and the span to the greatest key. Return true if the rows are already sorted.
+ * Find the least key, and the span from it to the greatest key. Return true if the rows are already
+ * sorted.
  */
 static bool survey(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
 {

@@ -7,10 +7,10 @@
 
 #include "trace/columns.h"
 
-/* Working memory, owned by the caller. Zeroed memory is a valid empty sorter. */
+/* Working memory for sorting, owned by the caller. Zeroed memory is a valid empty sorter. */
 struct sorter {
-	uint64_t *keys; /* keys by row number, filled by the caller */
-	uint32_t *rows; /* row numbers, filled by the caller, sorted by sort_rows() */
+	uint64_t *keys; /* keys by row number; the caller fills them in */
+	uint32_t *rows; /* row numbers; the caller fills them in, and sort_rows() sorts them */
 	uint32_t *spare;
 	uint32_t capacity;
 };

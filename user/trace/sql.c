@@ -13,7 +13,8 @@ int sql_is_damage(int rc)
 	case SQLITE_FORMAT:
 	case SQLITE_TOOBIG:
 	/*
-	 * The progress handler of a trace ends a statement that takes more steps than it can need.
+	 * The progress handler of a trace ends a statement that takes more steps than a valid file
+	 * can need.
 	 */
 	case SQLITE_INTERRUPT:
 		return 1;
@@ -39,8 +40,8 @@ static int file_errno(sqlite3 *db)
 }
 
 /*
- * Prefer the errno of the file: the connection's errno is that of its very last call, and a
- * rollback has made further calls since the failure.
+ * Return the errno of an I/O error. The errno of the file is preferred: the connection's errno is
+ * that of its very last call, and a rollback has made further calls since the failure.
  */
 static int io_errno(sqlite3 *db, int rc)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Run-length coded cells. A run has activity, state and wait in 15 bits, and its count in the other
- * 17: a number and a power of 4 to multiply it by. So a hole of years, as damaged traces have,
- * takes a few runs and not millions.
+ * 17 bits, as a number and a power of 4 by which it is multiplied. So a hole of years, as damaged
+ * traces have, takes a few runs and not millions.
  */
 #include "trace/strip.h"
 
@@ -17,7 +17,7 @@
 #define STATE_BITS 4u
 #define WAIT_BITS 4u
 #define RUNS_MIN 8u
-#define RUNS_IDLE_MAX 64u /* runs of room that an empty strip may keep */
+#define RUNS_IDLE_MAX 64u /* maximum number of runs for which an empty strip may keep memory */
 
 _Static_assert(STATE_COUNT <= 1 << STATE_BITS, "a state takes four bits");
 _Static_assert(WAIT_COUNT <= 1 << WAIT_BITS, "a wait takes four bits");

@@ -10,15 +10,19 @@
 #include <string.h>
 
 /*
- * The table is large enough that the keys of a recording make few parts. The slots that are
- * searched take 1 MiB and stay in the CPU's cache; the sums, 4.5 MiB, are written sequentially.
+ * Size of the hash table, which is large enough that the keys of a recording rarely fill it. The
+ * slots that are searched take 1 MiB and stay in the CPU's cache; the sums, 4.5 MiB, are written
+ * sequentially.
  */
 #define SLOT_BITS 17
 #define SLOTS (1u << SLOT_BITS)
-#define SUMS_MAX (SLOTS / 4 * 3) /* bounds the load factor, so that probes stay short */
+/* maximum number of sums, which bounds the load factor, so that probes stay short */
+#define SUMS_MAX (SLOTS / 4 * 3)
 
 struct sums_slot {
-	/* Part of the key's hash: most other keys differ without a look at their sum. */
+	/*
+	 * part of the key's hash, which distinguishes most keys without a comparison of their sums
+	 */
 	uint32_t tag;
 	uint32_t sum; /* index in items + 1; 0: free */
 };
@@ -44,7 +48,10 @@ void sums_clear(struct sums *s)
 	s->count = 0;
 }
 
-/* skein assigns ids in order, so a multiplication spreads them well enough. */
+/*
+ * Return the hash of a sample's key. skein assigns ids in order, so a multiplication distributes
+ * them well enough.
+ */
 static inline uint64_t hash_of(const struct sample *r, uint64_t flags)
 {
 	uint64_t h = r->stack * 0x9e3779b97f4a7c15ULL;

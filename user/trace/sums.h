@@ -19,7 +19,7 @@ struct sums {
 	uint32_t count;
 };
 
-int sums_init(struct sums *s); /* 0 or -ENOMEM */
+int sums_init(struct sums *s); /* returns 0 or -ENOMEM */
 void sums_free(struct sums *s);
 void sums_clear(struct sums *s);
 

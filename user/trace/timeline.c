@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merge the two streams. Of each stream, the current chunk is decoded, and its rows within the
- * query are sorted by time.
+ * Merge the streams of slices and edges. Of each stream, the current chunk is decoded, and its rows
+ * within the query are sorted by time.
  */
 #include "trace/timeline.h"
 
@@ -10,7 +10,7 @@
 
 #include "trace/sort.h"
 
-/* The two streams; slices come first, because they precede edges of the same time. */
+/* The two streams. Slices come first, because they precede edges of the same time. */
 static const enum record_kind line_kinds[] = {KIND_SLICE, KIND_EDGE};
 #define LINES (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
@@ -23,7 +23,7 @@ union line_record {
 struct line {
 	struct chunks chunks;
 	struct sorter sorter;
-	uint32_t next, count; /* next row and number of the sorted rows */
+	uint32_t next, count; /* next row, and number of rows, in sorted order */
 	bool end;
 };
 
@@ -40,7 +40,7 @@ static uint64_t order_of(enum record_kind kind, const union line_record *r)
 
 static bool is_in_range(const struct timeline_query *q, const union line_record *r)
 {
-	/* Both kinds begin with time and end. */
+	/* Records of both kinds begin with time and end. */
 	uint64_t time = r->words[0], end = r->words[1];
 
 	return time <= q->to && (end > time ? end : time) >= q->from;

@@ -2,8 +2,8 @@
 /*
  * Read slices and edges of a trace as one sequence: in the order of slice_order() and edge.time,
  * slices before edges at equal times, whatever the order within the chunks. A record that was put
- * so late that it is in a later chunk than its neighbours comes where its chunk begins; the order
- * is the same on every reading.
+ * so late that it is in a later chunk than its neighbours is returned where its chunk begins; the
+ * order is the same on every reading.
  */
 #ifndef SKEIN_TRACE_TIMELINE_H
 #define SKEIN_TRACE_TIMELINE_H
@@ -32,7 +32,7 @@ int timeline_open(struct timeline **ret, struct trace *t, const struct timeline_
 /* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
 int timeline_next(struct timeline *l, enum record_kind *kind, const void **record,
 		  struct error *err);
-/* Accepts NULL. */
+/* Close the timeline; l may be NULL. */
 void timeline_close(struct timeline *l);
 
 #endif

@@ -22,7 +22,7 @@ static struct level *need_level(struct tower *t, unsigned int level)
 
 static int close_cell(struct tower *t, unsigned int level);
 
-/* Make number the open cell of a level, and close another one first. */
+/* Make number the open cell of a level; close another open cell first. */
 static int open_cell(struct tower *t, unsigned int level, uint64_t number, struct level **ret)
 {
 	struct level *l = need_level(t, level);
@@ -66,8 +66,8 @@ static int paint_part(struct tower *t, unsigned int level, uint64_t time, uint64
 }
 
 /*
- * Add a stretch: the part of a cell at each end is added to this level's open cell, and the whole
- * cells between are passed on and up as they are.
+ * Add a stretch. The parts of a cell at both ends of the stretch are added to this level's open
+ * cell; the whole cells in between are passed to cells(), and to the level above, as one stretch.
  */
 static int paint(struct tower *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
 		 uint64_t thread)

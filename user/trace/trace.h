@@ -21,30 +21,32 @@ struct trace_stats {
 	uint64_t file_bytes;
 	uint64_t chunk_bytes; /* of all streams, compressed */
 	uint64_t records;     /* of all streams */
-	bool full;	      /* one more transaction may exceed trace_writer_limit() */
+	/* one more transaction may exceed the limit of trace_writer_limit() */
+	bool full;
 };
 
 /*
  * For a sink of trace_writer() only, before any record is put. trace_writer_keep(): at each tick,
- * delete records older than time ns. trace_writer_limit(): set trace_stats.full once the file comes
- * near so many bytes.
+ * delete records older than time ns. trace_writer_limit(): set trace_stats.full when the size of
+ * the file comes close to that many bytes.
  */
 int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
 
 /*
  * For a recorder, before any record is put: reserve disk space (also within RLIMIT_FSIZE) for the
- * end of the trace, so that a trace that runs out of space still records that it did. After running
- * out, put() and tick() succeed and store nothing, the records are counted (sink_ops.unstored), and
- * finish() writes how the recording ended (host, accounts, losses, TRACE_ENDED) and fails with the
- * cause: -ENOSPC, -EDQUOT or -EFBIG. host.end is then the end of the stored part.
+ * end of the trace, so that a trace that runs out of space still records that it did. When the
+ * space has run out, put() and tick() succeed and store nothing, the records are counted
+ * (sink_ops.unstored), and finish() writes how the recording ended (host, accounts, losses,
+ * TRACE_ENDED) and fails with the cause: -ENOSPC, -EDQUOT or -EFBIG. host.end is then the end of
+ * the stored part.
  */
 int trace_writer_reserve(struct sink *s, struct error *err);
 /* Return whether the writer has run out of space: no record put from now on is stored. */
 bool trace_writer_is_short(const struct sink *s);
 
 /*
- * Keys of info rows in a recording that ended for want of space: the reason, and the time when
+ * Keys of info rows in a recording that ended because space ran out: the reason, and the time when
  * sampling ended, ns.
  */
 #define TRACE_ENDED "trace.ended"

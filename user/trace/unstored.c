@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Account for the records of a transaction that may fail, see unstored.h. */
+/* Account for the records of a transaction that may fail; see unstored.h. */
 #include "trace/unstored.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 65536 /* per transaction; a machine of 4,096 CPUs has fewer per second */
+/* maximum number of rows per transaction; a machine of 4,096 CPUs has fewer per second */
+#define ROWS_MAX 65536
 
 /*
  * Return whether rows of the kind are needed to read the stored part, or to know what is missing.

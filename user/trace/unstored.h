@@ -32,15 +32,15 @@ struct unstored {
 	VECTOR(struct unstored_row) rows; /* rows put since the last commit */
 };
 
-/* Count any record that is put. 0 or -ENOMEM. */
+/* Count any record that is put. Return 0 or -ENOMEM. */
 int unstored_put(struct unstored *u, enum record_kind kind, const void *record);
-/* Call after a commit: the records put so far are safe. */
+/* Call this after a commit: the records put so far are stored. */
 void unstored_committed(struct unstored *u);
-/* Call when the transaction was given up: its records are lost, its rows are kept. */
+/* Call this when the transaction was given up: its records are lost, its rows are kept. */
 void unstored_given_up(struct unstored *u);
 /*
- * Return how many records are lost: of samples those of one CPU, of other streams (which ignore
- * cpu) all.
+ * Return how many records are lost: for samples those of one CPU, for other streams (which ignore
+ * cpu) all of them.
  */
 uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu);
 void unstored_free(struct unstored *u);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Eponymous virtual tables over the chunks of a stream. Bounds on the first column (time, or the id
- * of stacks) select chunks through their index; only the columns that a query uses are decoded. The
- * id of a stack leads directly to its row. SQLite checks every condition again, so bounds may be
- * too wide. A hidden last column names the trace, for connections with several traces.
+ * of stacks) select chunks through their index; only the columns that a query uses are decoded. A
+ * condition on the id of a stack leads directly to its row. SQLite checks every condition again, so
+ * bounds may be too wide. A hidden last column names the trace, for connections with several
+ * traces.
  */
 #include "trace/vtab.h"
 
@@ -21,7 +22,8 @@
  */
 enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, LOOK_UP = 16 };
 
-#define ROWS_UNKNOWN 1e7 /* rows of a stream; only "many" matters */
+/* estimated rows of a stream; SQLite only needs to know that there are many */
+#define ROWS_UNKNOWN 1e7
 #define LOOK_UP_COST 10
 
 struct stream_module {
@@ -33,7 +35,7 @@ struct stream_module {
 /* A trace of the connection that this table has used. */
 struct met_trace {
 	struct met_trace *next;
-	struct finder *finder; /* NULL until needed */
+	struct finder *finder; /* finder of the trace's stacks; NULL until needed */
 	char name[];
 };
 
@@ -41,7 +43,7 @@ struct stream_table {
 	sqlite3_vtab base;
 	const struct stream_module *module;
 	struct met_trace *met;
-	size_t cursors; /* open cursors */
+	size_t cursors; /* number of open cursors */
 };
 
 struct stream_cursor {
@@ -50,11 +52,11 @@ struct stream_cursor {
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns;
-	uint64_t mask; /* columns in use */
+	uint64_t mask; /* mask of the columns in use */
 	sqlite3_int64 chunk;
 	uint32_t row;
 	uint32_t row_base; /* row of columns' first record within the chunk */
-	bool single;	   /* the cursor delivers one row only (look-up by id) */
+	bool single;	   /* the cursor returns only one row (look-up by id) */
 	bool end;
 };
 
@@ -134,7 +136,10 @@ static int bound_of(unsigned char op)
 	}
 }
 
-/* argv is in the order of the bits, so search the constraints bit by bit. */
+/*
+ * Pass the constraint for a bound to the query, if there is one. argv must be in the order of the
+ * bits, so constraints are searched bit by bit.
+ */
 static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -150,7 +155,10 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	}
 }
 
-/* Return false if the trace's name is not known yet in this plan, which rules the plan out. */
+/*
+ * Pass the constraint for the trace's name to the query. Return false if the name is not known yet
+ * in this plan, which rules the plan out.
+ */
 static bool take_trace(sqlite3_index_info *info, int column, int *argv)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -271,7 +279,7 @@ static int meet_trace(struct stream_table *t, const char *name, struct met_trace
 	return SQLITE_OK;
 }
 
-/* name is NULL if the query names no trace. */
+/* Find the trace that the query reads. name is NULL if the query names no trace. */
 static int choose_trace(struct stream_cursor *c, sqlite3_value *name, struct met_trace **ret)
 {
 	struct stream_table *t = table_of(c);
@@ -324,8 +332,8 @@ static int next_chunk(struct stream_cursor *c)
 }
 
 /*
- * Bind a bound. A bound that is not an integer is rounded so that it selects more rows, or left
- * out: SQLite checks the rows again.
+ * Bind a value to a bound. A value that is not an integer is rounded so that the bound selects more
+ * rows, or left out: SQLite checks the rows again.
  */
 static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int round)
 {
@@ -345,7 +353,7 @@ static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int 
 	}
 }
 
-/* Return false if no record can have that id. */
+/* Convert a value to an id. Return false if no record can have that id. */
 static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
 {
 	double real;

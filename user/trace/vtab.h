@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Show the streams as SQL tables, decoded from the chunks of a trace as they are read. Depends on
- * nothing but the codec, so it also serves as a loadable extension (user/extension.c). Where
- * several traces are attached, the table is a table-valued function of their names: sample('main').
+ * Show the streams as SQL tables, decoded from the chunks of a trace as they are read. This file
+ * depends on nothing but the codec, so it also serves as a loadable extension (user/extension.c).
+ * Where several traces are attached, the table is a table-valued function of their names:
+ * sample('main').
  */
 #ifndef SKEIN_TRACE_VTAB_H
 #define SKEIN_TRACE_VTAB_H
@@ -12,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Damage that a query has found: the records of chunks that cannot be decoded are missing in its
- * rows.
+ * Damage that a query has found: records of chunks that cannot be decoded, which are missing in the
+ * rows of the query.
  */
 struct stream_damage {
 	bool refuse;	/* end a query at such a chunk instead of leaving the chunk out */
@@ -21,7 +22,7 @@ struct stream_damage {
 	uint64_t chunks, records;
 };
 
-/* Count one more damaged chunk, with as many records as it claims. */
+/* Count one more damaged chunk, and the number of records that it claims to have. */
 void stream_damage_add(struct stream_damage *d, sqlite3_int64 records);
 
 /*

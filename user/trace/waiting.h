@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/record.h"
 
-/* The most entities of one kind that are held, which take about 1 MiB. */
+/* Maximum number of entities of one kind that are held; they take about 1 MiB. */
 #define WAITING_MAX 4096
 
 struct waiting_rows {
@@ -32,15 +32,15 @@ void waiting_free(struct waiting_rows *w);
 bool waiting_takes(enum record_kind kind);
 
 /*
- * Copy the record. Return 1 if no more may be held (call waiting_write()), else 0 or a negative
- * errno.
+ * Hold a copy of the record. Return 1 if no more may be held (call waiting_write()), else 0 or a
+ * negative errno.
  */
 int waiting_put(struct waiting_rows *w, enum record_kind kind, const void *record,
 		struct error *err);
 
 /*
- * Pass every record to row(), kind by kind in the order in which their ids were first put, and hold
- * none any more, even if row() fails; its error is returned.
+ * Pass every record to row(), kind by kind in the order in which their ids were first put. No
+ * record is held after that, even if row() fails; its error is returned.
  */
 int waiting_write(struct waiting_rows *w, waiting_row row, void *context, struct error *err);
 

@@ -14,7 +14,7 @@
 #include "trace/pyramid.h"
 
 #define FINEST_SHIFT 10u /* the finest cell, 1.024 us */
-#define CELLS_MAX (64u << 20) /* of all lanes of a window: 1 GiB */
+#define CELLS_MAX (64u << 20) /* maximum number of cells of all lanes of a window: 1 GiB */
 
 /* A lane of the query that exists in the trace. */
 struct asked {
@@ -34,11 +34,12 @@ struct view {
 	bool stored;	    /* the pyramid has a level with such cells */
 	unsigned int level;
 	/*
-	 * The blocks that overlap the window; one for everything if the pyramid has no such level.
+	 * The blocks that overlap the window; one block for the whole window if the pyramid has no
+	 * such level.
 	 */
 	uint64_t first_block;
 	size_t blocks;
-	uint8_t *missing; /* [lane * blocks + block]: to be rendered from records */
+	uint8_t *missing; /* [lane * blocks + block]: the cells must be rendered from records */
 	uint64_t block;	  /* number of the current block */
 	struct packer packer;
 };
@@ -57,8 +58,8 @@ void window_free(struct window *w)
 }
 
 /*
- * Return the shift of the largest cell of at most ns: that of a level of the pyramid, unless all
- * levels are coarser.
+ * Return the shift of the largest cell of at most ns: the cell of a level of the pyramid, unless
+ * all levels are coarser.
  */
 static unsigned int choose_shift(uint64_t ns)
 {
@@ -135,7 +136,7 @@ static int ask(struct view *v, const struct window_query *q, struct error *err)
 	return 0;
 }
 
-/* Copy the cells of lanes that the query names more than once. */
+/* Copy cells for lanes that the query names more than once. */
 static void repeat(struct view *v, const struct window_query *q)
 {
 	for (size_t i = 0; i < q->lane_count; i++) {
@@ -249,7 +250,8 @@ static int read_pieces(struct view *v, bool cpu, struct error *err)
 			err) < 0 ||
 	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1",
 			err) < 0)
-		goto out; /* a foreign file may have another table of that name */
+		/* a file that was not made by skein may have another table of that name */
+		goto out;
 	sqlite3_bind_int64(rows, 1, v->level);
 	sqlite3_bind_int64(rows, 2, cpu ? LANE_CPU : LANE_THREAD);
 	sqlite3_bind_int64(rows, 3, (sqlite3_int64)start);
@@ -297,10 +299,7 @@ static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
-/*
- * Render all lanes that lack cells in consecutive blocks; cells that they do not lack stay the
- * same.
- */
+/* Render all lanes that lack cells in consecutive blocks; their other cells stay the same. */
 static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
 			struct error *err)
 {

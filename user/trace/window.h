@@ -15,9 +15,10 @@
 #define CELL_FULL 127
 
 /*
- * activity: 0 only if the lane did not run at all in the cell, CELL_FULL only if it ran all through
- * it, else the share in 127ths, rounded, but at least 1 and at most 126. A CPU lane runs when it is
- * not idle. Time before or after the life of a lane, and time in an unknown state, is not run time.
+ * One cell of a lane. activity: 0 only if the lane did not run at all in the cell, CELL_FULL only
+ * if it ran all the time, else the share in 127ths, rounded, but at least 1 and at most 126. A CPU
+ * lane runs when it is not idle. Time before or after the life of a lane, and time in an unknown
+ * state, is not run time.
  */
 struct cell {
 	uint8_t activity;
@@ -41,17 +42,17 @@ struct window {
 
 struct window_query {
 	uint64_t time, end; /* ns */
-	unsigned int width; /* least number of cells, if the finest cell (1 us) allows it */
+	unsigned int width; /* minimum number of cells, if the finest cell (1 us) allows it */
 	const uint64_t *lanes; /* lane.id */
 	size_t lane_count;
 };
 
 /*
  * Render the window. Cells are at most (end - time) / width long, and at most four times shorter
- * than that, so up to 4 * width + 2 cells are returned per lane, and the first and last may reach
- * beyond the range. Lanes that are not in the trace have cells of zeros. A killed recording, one
- * without a pyramid and one with damaged parts is rendered from its slices and edges as far as they
- * go. *ret is the caller's: window_free() it.
+ * than that, so up to 4 * width + 2 cells are returned per lane, and the first and last may extend
+ * beyond the range. Lanes that are not in the trace have cells of zeros. A trace of a killed
+ * recorder, without a pyramid or with damaged parts is rendered from its slices and edges as far as
+ * they can be read. The caller frees *ret with window_free().
  */
 int trace_window(struct trace *t, const struct window_query *q, struct window **ret,
 		 struct error *err);

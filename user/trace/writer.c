@@ -23,17 +23,17 @@
 #include "trace/zoom.h"
 
 /*
- * Uncommitted pages stay in memory (cache_spill is off), so a transaction ends early when they take
- * more than this, in bytes. Checked after rows are written.
+ * Maximum bytes of uncommitted pages. These stay in memory (cache_spill is off), so a transaction
+ * ends early when they take more. Checked after rows are written.
  */
 #define DIRTY_BYTES_MAX (8 << 20)
 
 /*
- * locking_mode=EXCLUSIVE: nobody can read an unfinished recording, and no reader's lock can block
- * the recorder. synchronous=OFF: the death of the process loses nothing, and a profile need not
- * survive a crash of the machine. page_size: each table and index takes at least one page, and most
- * have few rows; a commit writes every page that it changes twice, once into the journal. Writing
- * and reading take no longer than with pages of 4 KiB.
+ * locking_mode=EXCLUSIVE: no process can read an unfinished recording, and no reader's lock can
+ * block the recorder. synchronous=OFF: the death of the process loses nothing, and a profile need
+ * not survive a crash of the machine. page_size: each table and index takes at least one page, and
+ * most have few rows; a commit writes every page that it changes twice, once into the journal.
+ * Writing and reading take no longer than with pages of 4 KiB.
  */
 #define PAGE_BYTES 1024
 #define TEXT_OF(number) #number
@@ -54,7 +54,7 @@ static const char pragmas[] = "PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
 
 struct stream {
 	struct columns columns;
-	uint64_t first, last; /* the smallest time or id; the largest time, end or id */
+	uint64_t first, last; /* smallest time or id of the records; largest time, end or id */
 };
 
 struct writer {
@@ -79,9 +79,9 @@ struct writer {
 	uint64_t last_chunk; /* largest chunk.id so far */
 	uint64_t committed;  /* bytes of the file at the last commit */
 	bool in_transaction;
-	bool used; /* something besides the empty schema was committed */
+	bool used; /* something other than the empty schema was committed */
 	bool finished;
-	int failed; /* sticky: errno after which nothing is written any more */
+	int failed; /* errno after which nothing is written any more; it is never reset */
 	struct error failure;
 };
 
@@ -119,8 +119,8 @@ static void give_up_transaction(struct writer *w)
 }
 
 /*
- * Keep the committed part and refuse further records; or, where a recorder has reserved room for
- * the end of the trace, count further records as not stored and return 0.
+ * Keep the committed part and refuse further records. If the recorder has reserved room for the end
+ * of the trace, count further records as not stored instead and return 0.
  */
 static int fail(struct writer *w, int code, struct error *err)
 {
@@ -238,7 +238,7 @@ static int prepare_put(struct writer *w, enum record_kind k, struct error *err)
 	return result;
 }
 
-/* Make an optional table when its first row comes. */
+/* Make an optional table when its first row is put. */
 static int add_table(struct writer *w, enum record_kind k, struct error *err)
 {
 	int result = schema_add(w->db, k, err);
@@ -332,7 +332,8 @@ static int check_room(struct writer *w, struct error *err)
 
 /*
  * Write everything put so far, so that samples are committed together with the entities that they
- * refer to. now: also delete what is older than the kept part at that time, ns; 0: delete nothing.
+ * refer to. now: time, ns, for which records older than the time to keep are also deleted; 0:
+ * delete nothing.
  */
 static int commit(struct writer *w, uint64_t now, struct error *err)
 {
@@ -369,7 +370,7 @@ static int limit_dirty(struct writer *w, struct error *err)
 	return bytes > DIRTY_BYTES_MAX ? commit(w, 0, err) : 0;
 }
 
-/* Check for an id. info and loss need none: 0 becomes the next free id. */
+/* Check that a record has an id. info and loss need none: 0 becomes the next free id. */
 static int check_id(enum record_kind k, const void *record, struct error *err)
 {
 	if (schema_key_fields(k) > 1 || k == KIND_INFO || k == KIND_LOSS ||
@@ -379,7 +380,7 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
 }
 
 /*
- * Write the waiting rows, and commit if too many pages are dirty, which bounds memory between
+ * Write the waiting rows, and commit if too many pages are dirty. This bounds the memory between
  * ticks.
  */
 static int make_room(struct writer *w, struct error *err)
@@ -403,7 +404,7 @@ static int put_entity(struct writer *w, enum record_kind k, const void *record, 
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
-/* Return the end of a record: the second word in all kinds that have an end. */
+/* Return the end of a record, which is the second word in all kinds that have an end. */
 static uint64_t record_end(enum record_kind kind, const void *record)
 {
 	const uint64_t *words = record;
@@ -550,7 +551,10 @@ static void close_database(struct writer *w)
 	sqlite3_finalize(w->begin);
 	sqlite3_finalize(w->commit);
 	w->put_chunk = w->begin = w->commit = NULL;
-	/* Leave the exclusive mode, which removes the journal: it stays (empty) between commits. */
+	/*
+	 * Leave the exclusive mode, in which the journal stays (empty) between commits; this
+	 * removes the journal.
+	 */
 	if (w->db) {
 		sqlite3_exec(w->db, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
 		sqlite3_exec(w->db, "SELECT 1 FROM chunk", NULL, NULL, NULL);
@@ -566,7 +570,7 @@ static int end_zoom(struct writer *w, struct error *err)
 	return result < 0 ? fail(w, result, err) : 0;
 }
 
-/* Write to the trace that the recording ran out of room, and set err to say so. */
+/* Write to the trace that the recording ran out of room, and set err to report this. */
 static int end_short(struct writer *w, struct error *err)
 {
 	int result = shortage_rows(&w->shortage, w->kept_start, put_any_row, w, err);

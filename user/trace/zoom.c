@@ -8,13 +8,14 @@
 #include "trace/checkpoint.h"
 
 /*
- * A checkpoint holds every lane: with many lanes, checkpoints are further apart, so that they take
- * at most one byte for so many records.
+ * Minimum number of records per byte of checkpoints: a checkpoint holds every lane, so with many
+ * lanes checkpoints are further apart.
  */
 #define RECORDS_PER_BYTE 16u
-/* A checkpoint holds only changes while they take at most a third of a full checkpoint. */
+/* A checkpoint holds only changes as long as they take at most a third of a full checkpoint. */
 #define WHOLE_SHARE 3u
-#define FOLLOWERS_MAX 16u /* most checkpoints that refer to one, which --keep may delete */
+/* maximum number of checkpoints that refer to one, which --keep may delete */
+#define FOLLOWERS_MAX 16u
 
 #define PIECE_SQL \
 	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data,dead)" \
@@ -30,21 +31,21 @@ struct zoom {
 	struct pyramid_options options;
 	struct pyramid *pyramid;
 	struct states *states;
-	uint64_t order; /* largest order of a slice or edge, ns */
-	uint64_t end;	/* largest time or end of all, ns */
+	uint64_t order; /* largest slice_order() or edge.time so far, ns */
+	uint64_t end;	/* largest time or end of all records, ns */
 	/*
-	 * Since the last checkpoint: the records, and the slices that began before the last
-	 * checkpoint.
+	 * Number of records since the last checkpoint, and the number at which the next one is due.
 	 */
 	uint64_t records, wanted;
 	uint64_t checkpoint; /* time of the last checkpoint, ns */
+	/* The slices put since the last checkpoint that began before it. */
 	struct slice_list crossing;
 	struct open_list open, changed;
-	/* The last checkpoint that holds all lanes, and its size. */
+	/* The last checkpoint with all lanes, and its size. */
 	struct open_list whole;
 	size_t whole_bytes;
 	sqlite3_int64 base;	/* checkpoint.id of whole; 0: none */
-	unsigned int followers; /* checkpoints that refer to whole */
+	unsigned int followers; /* number of checkpoints that refer to whole */
 	struct packer packer;
 	struct bytes scratch, blobs;
 };
@@ -232,7 +233,10 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
 	return step(z, stmt, err);
 }
 
-/* Pack the open stretches of all lanes, as changes to the last full checkpoint if they are few. */
+/*
+ * Pack the open stretches of all lanes: as changes to the last full checkpoint if there are only
+ * few, else completely.
+ */
 static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 {
 	int result = 0;

@@ -21,10 +21,11 @@ struct zoom_events {
 };
 
 /*
- * Prepare to write to db, which must outlive *ret. 0 or a negative errno, like all functions below.
+ * Prepare to write to db, which must outlive *ret. Return 0 or a negative errno, like all functions
+ * below.
  */
 int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err);
-/* Accepts NULL. Call before db is closed. */
+/* Free the zoom; z may be NULL. Call this before db is closed. */
 void zoom_free(struct zoom *z);
 
 /* Return the zoom of a sink of trace_writer(). */
@@ -33,7 +34,7 @@ struct zoom *trace_writer_zoom(struct sink *s);
 /* For tests, before the first record is put: make blocks smaller and checkpoints more frequent. */
 void zoom_set(struct zoom *z, const struct pyramid_options *options);
 
-/* Take any record that the writer gets. */
+/* Process any record that the writer gets. */
 int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err);
 
 /*
@@ -44,10 +45,13 @@ bool zoom_is_due(const struct zoom *z);
 /* Write a checkpoint. All slices and edges so far are in chunks with ids up to chunk. */
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err);
 
-/* Checkpoints may have been deleted: the next one holds every lane and refers to no earlier one. */
+/*
+ * Call this when checkpoints may have been deleted: the next one holds every lane and refers to no
+ * earlier one.
+ */
 void zoom_lean_on_none(struct zoom *z);
 
-/* End the recording: there will be no more records. */
+/* End the recording: no more records follow. */
 int zoom_finish(struct zoom *z, struct error *err);
 
 #endif
