@@ -303,9 +303,9 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object);
 /*
  * Request some pages of the unwind table of an ELF object, at most 512. One reply by the event
  * pages follows, unless the object is forgotten before; the pages are not cached on disk. The
- * status is as above, -ENOENT or -EBADMSG also where only the whole table can be made
- * (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent. Return 0;
- * -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
+ * status is that of symbolizer_unwind(), with -ENOENT or -EBADMSG also if only the whole table can
+ * be made (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent.
+ * Return 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
  */
 int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
 		     bool urgent);

@@ -342,8 +342,8 @@ static int send_first(struct symbolizer *s, struct fair_owner *w, struct request
 }
 
 /*
- * Return whether a request has to wait: a FORGET for all other requests of its object, others for
- * room in the queue of sent requests.
+ * Return whether a request has to wait: a FORGET waits for all other requests of its object, all
+ * other types wait for room in the queue of sent requests.
  */
 static bool must_wait(const struct symbolizer *s, const struct request *r)
 {

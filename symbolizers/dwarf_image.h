@@ -31,8 +31,8 @@ void dwarf_image_close(struct dwarf_image *d);
 
 /*
  * Find the file with the image's common information (.gnu_debugaltlink, made by dwz): its path,
- * with a NUL, and its build-id as lowercase hex. Return false if there is none, or it makes no
- * sense.
+ * with a NUL, and its build-id as lowercase hex. Return false if there is none, or if the section
+ * is invalid.
  */
 bool dwarf_image_alternate(const struct elf_image *image, char *path, size_t path_size, char *id,
 			   size_t id_size);

@@ -217,7 +217,10 @@ static int read_entries(struct unwind_cfi *c)
 			c->rows->refused++;
 			rc = 0;
 		}
-		/* The start of the next entry is unknown: the rest of the section is lost. */
+		/*
+		 * The start of the next entry is unknown, so the following part of the section is
+		 * lost.
+		 */
 		if (next <= at)
 			break;
 		at = next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Count how many user stacks of one event are complete, and why and in which module the others
- * broke. Samples that cannot have a user stack are counted separately, so that many of them do not
- * make the share of complete stacks look better than it is.
+ * Count how many user stacks of one event are complete, and for what reason and in which module the
+ * other stacks broke. Samples that cannot have a user stack are counted separately, so that many of
+ * them do not make the share of complete stacks look better than it is.
  */
 #ifndef SKEIN_ANALYZE_BROKEN_H
 #define SKEIN_ANALYZE_BROKEN_H

@@ -10,7 +10,8 @@
 #include "base/record.h"
 #include "base/vector.h"
 
-#define BUCKETS 21 /* one is being filled and one is being dropped; the others are the window */
+/* one bucket is being filled and one is being dropped; the other buckets are the window */
+#define BUCKETS 21
 
 struct bucket {
 	uint64_t number; /* start of the bucket's time, divided by the width */

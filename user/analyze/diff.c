@@ -441,9 +441,9 @@ static int larger(double x, double y)
 }
 
 /*
- * Order: first rows whose self changed, by amount; then rows whose total changed, by amount; then
- * the others. Equal rows are ordered by name, so that the order does not depend on which side is
- * before.
+ * Order of rows: first rows whose self changed, by amount; then rows whose total changed, by
+ * amount; then all other rows. Equal rows are ordered by name, so that the order does not depend on
+ * which side is before.
  */
 static int more_changed(const void *a, const void *b)
 {

@@ -80,10 +80,11 @@ struct diff_row {
 
 struct diff {
 	struct names names;
-	/* first rows whose self changed, then rows whose callees changed, then the others */
+	/* first rows whose self changed, then rows whose callees changed, then all other rows */
 	VECTOR(struct diff_row) rows;
 	size_t tested[2]; /* rows with enough samples to be tested: of programs, of the kernel */
-	bool costs[DIFF_COSTS]; /* the costs that exist: functions have both, others DIFF_TOTAL */
+	/* the costs that exist: rows of functions have both, other rows only DIFF_TOTAL */
+	bool costs[DIFF_COSTS];
 };
 
 /*

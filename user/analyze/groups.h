@@ -26,7 +26,7 @@ struct group {
 	 * the profile, and are NULL where they do not apply.
 	 */
 	const char *name; /* name of the program, thread, container, control group or module */
-	const struct process *process; /* the first member; there may be others */
+	const struct process *process; /* the first process of the group, which may have more */
 	const struct thread *thread; /* for GROUP_THREAD */
 	uint32_t processes; /* number of different processes */
 	uint64_t count, weight;

@@ -45,7 +45,7 @@ struct sched_times {
 struct sched_counts {
 	uint64_t switches[SWITCH_COUNT];
 	uint64_t wakeups; /* number of times the thread was woken */
-	uint64_t wakes; /* number of times it woke others */
+	uint64_t wakes; /* number of times the thread woke another one */
 	/* number of waits in the run queue that ended because the thread ran */
 	uint64_t waits[QUEUED_COUNT];
 	uint64_t waited[QUEUED_COUNT]; /* ns in these waits */
@@ -70,7 +70,7 @@ struct sched_process {
 
 struct sched_cpu {
 	uint64_t number;
-	uint64_t busy, idle, unknown;	 /* ns; the rest of the range was not recorded */
+	uint64_t busy, idle, unknown;	 /* ns; the remaining part of the range was not recorded */
 	uint64_t switches;		 /* number of switches from or to a thread */
 	struct histogram waits[QUEUED_COUNT]; /* of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
@@ -102,7 +102,7 @@ struct sched {
 	struct sched_times times; /* of all threads, selected or not */
 	struct sched_counts counts;
 	uint64_t slices; /* in the whole trace; 0: the scheduler was not recorded */
-	uint64_t disorder; /* records that contradicted others */
+	uint64_t disorder; /* number of records that contradicted earlier ones */
 };
 
 struct sched_query {

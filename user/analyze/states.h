@@ -35,8 +35,8 @@ struct stretch {
 	/* lane.id of a CPU or thread */
 	uint64_t lane;
 	/*
-	 * thread.id of the thread: on a CPU lane the one that ran (0: see slice.value), on a thread
-	 * lane the one that has the lane
+	 * thread.id: on a CPU lane of the thread that ran (0: see slice.value), on a thread lane of
+	 * the thread that has the lane
 	 */
 	uint64_t thread;
 	enum slice_state state;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each file goes through stages: the worker inspects the file itself; if it has no debugging
- * information, the debug files that the opener finds, one by one; then the common part that dwz
- * moved out of these. Addresses wait meanwhile.
+ * Get lines and inlined functions from debugging information. The file of an object goes through
+ * stages: the worker inspects the file itself; if the file has no debugging information, the debug
+ * files that the opener finds, one by one; then the common part that dwz moved out of the file or
+ * its debug file. Requested addresses wait until the last stage.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@
 #include "base/vector.h"
 
 /*
- * Limits on kept stacks of one kind and on all files, so that one broken module leaves room for
- * others, and all files together do not fill the disk.
+ * Limits on kept stacks of one kind and on all files, so that one broken module leaves room for the
+ * stacks of other modules, and all files together do not fill the disk.
  */
 #define MOST_ALIKE 20
 #define MOST_FILES 1000

@@ -50,8 +50,8 @@ void space_drop(struct space *s);
 
 /*
  * Map [start, end), replacing earlier mappings there. *s is replaced by a copy first if it has
- * other users. Return 0, 1 if there were too many mappings and all others have been forgotten, or
- * -ENOMEM.
+ * other users. Return 0, 1 if there were too many mappings and all earlier ones have been
+ * forgotten, or -ENOMEM.
  */
 int space_map(struct space **s, const struct space_mapping *m);
 

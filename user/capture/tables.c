@@ -153,7 +153,10 @@ static bool is_ready(const struct tables *t, uint32_t slot)
 	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
 }
 
-/* Return whether a table may be evicted; the one that is being put may not. */
+/*
+ * Return whether a table may be evicted: it must be ready, and must not be the table that is being
+ * put.
+ */
 static bool may_go(const struct tables *t, uint32_t slot)
 {
 	return is_ready(t, slot) && slot != t->filling;
@@ -578,7 +581,7 @@ bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
 
 /*
  * Return the slot of the needed table that was evicted longest ago; 0 if there is none. A table
- * that did not fit counts as evicted again, so its turn comes after the others.
+ * that did not fit counts as evicted again, so other tables have their turn before it.
  */
 static uint32_t most_wanted(const struct tables *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Write the zoom pyramid: downsample all lanes at all levels to cells, block by block. Blocks worth
- * storing are passed to pyramid_events.piece; a reader renders the others from the records at
- * little cost. docs/design.md, section 5.
+ * storing are passed to pyramid_events.piece; a reader renders all other blocks from the records at
+ * little cost. See docs/design.md, section 5.
  */
 #ifndef SKEIN_TRACE_PYRAMID_H
 #define SKEIN_TRACE_PYRAMID_H

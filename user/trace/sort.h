@@ -15,7 +15,7 @@ struct sorter {
 	uint32_t capacity;
 };
 
-/* Make room for so many rows, whose numbers must be below that count. Return 0 or -ENOMEM. */
+/* Make room for this many rows, whose numbers must be less than rows. Return 0 or -ENOMEM. */
 int sorter_reserve(struct sorter *s, uint32_t rows);
 void sorter_free(struct sorter *s);
 
