@@ -8,7 +8,7 @@
 struct beat {
 	int socket;
 	uint64_t last;		   /* ns of CLOCK_MONOTONIC */
-	uint64_t object, sequence; /* of the current request */
+	uint64_t object, sequence; /* object and sequence number of the current request */
 };
 
 /* Send a MESSAGE_BEAT to the client, at most five per second. b may be NULL (no client: tests). */

@@ -61,7 +61,7 @@ struct object_facts {
 	bool wants_debug;   /* there is no .symtab: a separate debug file would help */
 	bool bad;	    /* unreadable, hostile, too large, or killed the worker */
 	bool hidden;	    /* the kernel hides its addresses from the opener; also bad */
-	uint64_t symbols;   /* how many there are */
+	uint64_t symbols;   /* number of symbols */
 	uint64_t bad_lines; /* perf map lines that could not be parsed */
 };
 

@@ -30,11 +30,13 @@ struct object {
 	enum object_kind kind;
 	uint32_t owner; /* uid of the user on whose behalf the object is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
-	struct stamp stamp;		      /* of fd, when the object was added */
-	struct message_python *python;	      /* of OBJECT_PYTHON; else NULL */
-	uint64_t generation;		      /* of the worker that has the object; 0: none */
+	struct stamp stamp;		      /* stamp of fd, when the object was added */
+	struct message_python *python;	      /* payload for OBJECT_PYTHON; else NULL */
+	/* generation of the worker that has the object; 0: none has it */
+	uint64_t generation;
 	bool debug_sent, common_sent;	      /* whether these files were sent to that worker */
-	size_t symbols_sent;		      /* how many of symbols were sent to that worker */
+	/* number of items of symbols that were sent to that worker */
+	size_t symbols_sent;
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
 	struct request *gathering;	      /* lookups until symbolizer_flush(); NULL: none */
 	struct request *asking;		      /* lookups that wait for their turn; NULL: none */
@@ -54,12 +56,12 @@ struct request {
 	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, PAGES, INSPECT, SOURCES or
 				 * FORGET */
 	uint64_t sequence;	/* sequence number with which it was sent */
-	VECTOR(struct message_question) questions; /* of ASK: addresses; of PAGES: page numbers */
+	VECTOR(struct message_question) questions; /* for ASK: addresses; for PAGES: page numbers */
 	/* number of questions that have replies; replies come in order */
 	size_t answered;
 	/* of TABLE: the key is requested; the key has arrived */
 	bool wants_key, keyed;
-	bool urgent;				   /* of PAGES */
+	bool urgent;				   /* for PAGES: see symbolizer_pages() */
 	struct unwind_key key;			   /* key for the cache, if keyed */
 	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;

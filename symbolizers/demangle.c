@@ -24,7 +24,7 @@
 #define DEMANGLE_NAMES_PER_TICK 40
 
 struct slot {
-	char *name;	    /* as in the symbol table; the result follows its NUL */
+	char *name;	    /* name as in the symbol table; the result follows its NUL */
 	const char *result; /* NULL: the name stays unchanged */
 };
 

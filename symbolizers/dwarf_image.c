@@ -33,7 +33,7 @@ static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
 struct part {
 	GElf_Shdr from;
 	GElf_Chdr packed; /* ch_type 0: not compressed */
-	uint64_t at, size; /* in the new image */
+	uint64_t at, size; /* place and size of the section in the new image */
 };
 
 struct parts {

@@ -17,7 +17,7 @@
 #include "symbolizers/symtab.h"
 
 struct elf_segment {
-	uint64_t offset, size; /* in the file */
+	uint64_t offset, size; /* place and size in the file */
 	uint64_t address;
 	bool executable;
 };

@@ -22,7 +22,7 @@ struct elf_image {
 	Elf *elf;
 	int fd;			       /* not owned; -1 when in memory */
 	char *memory;		       /* owned */
-	uint64_t size;		       /* of the file or the memory */
+	uint64_t size;		       /* bytes of the file or the memory */
 	struct elf_snapshot *snapshot; /* NULL: none */
 	GElf_Ehdr header;
 	size_t sections;

@@ -15,7 +15,7 @@ struct go_table {
 	const struct elf_image *image;
 	char *bytes; /* owned: the table, with the data after it if no section bounds it */
 	uint64_t size;
-	uint64_t address;   /* of the table */
+	uint64_t address;   /* address of the table */
 	uint64_t text;	    /* the address to which addresses in the table are relative */
 	uint64_t functions; /* number of functions */
 	uint64_t index;	    /* offset of the list of addresses and descriptions */

@@ -17,7 +17,7 @@
 
 struct perfmap {
 	struct symtab symbols;
-	dev_t device; /* of the file that was read up to offset */
+	dev_t device; /* device and inode of the file that was read up to offset */
 	ino_t inode;
 	uint64_t offset; /* end of the last complete line that was read */
 	uint64_t lines, bad_lines;

@@ -71,7 +71,8 @@ struct message {
 	uint32_t type; /* enum message_type */
 	uint32_t count;
 	uint64_t object;
-	uint64_t sequence; /* of the request, repeated in each message of the reply */
+	/* sequence number of the request, repeated in each message of the reply */
+	uint64_t sequence;
 };
 
 struct message_symbol {

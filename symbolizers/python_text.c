@@ -19,7 +19,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 #define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
 
 struct text {
-	uint64_t address; /* of the next characters */
+	uint64_t address; /* address of the next characters */
 	uint64_t left;	  /* characters left */
 	unsigned int width;
 };

@@ -41,7 +41,7 @@ struct symtab {
 };
 
 struct found {
-	const char *name; /* as in the file, with a NUL; belongs to the table */
+	const char *name; /* name as in the file, with a NUL; belongs to the table */
 	uint64_t start, size;
 	unsigned int flags; /* enum symbol_flag */
 };

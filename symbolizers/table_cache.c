@@ -34,7 +34,7 @@
 
 struct file_header {
 	uint64_t magic;
-	uint64_t size;	      /* of the table, bytes */
+	uint64_t size;	      /* bytes of the table */
 	uint64_t checksum[2]; /* XXH3, 128 bits, of the file's name, magic, size and table */
 };
 

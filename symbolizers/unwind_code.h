@@ -18,7 +18,7 @@ enum unwind_what {
 
 /* A special function that was found. All members except at are byte offsets from at, or sizes. */
 struct unwind_found {
-	uint64_t at; /* in the code that was searched */
+	uint64_t at; /* offset in the code that was searched */
 	enum unwind_what what;
 	uint32_t behind;     /* the end of the system call instruction */
 	uint32_t child, end; /* start and end of the code that only the child runs */

@@ -49,7 +49,7 @@ struct unwind_common {
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
-	uint8_t encoding; /* of addresses: DW_EH_PE_... */
+	uint8_t encoding; /* encoding of addresses: DW_EH_PE_... */
 	bool sized;	  /* augmentation data begins with its size */
 	bool signal;	  /* the frames are those that the kernel makes for signal handlers */
 	struct unwind_frame initial;

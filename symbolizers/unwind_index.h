@@ -11,7 +11,8 @@
 
 struct unwind_index {
 	const struct unwind_source *source;
-	uint64_t address; /* of .eh_frame_hdr; addresses in its table are relative to this */
+	/* address of .eh_frame_hdr, to which the addresses in its table are relative */
+	uint64_t address;
 	uint64_t offset;  /* file offset of the table after the header */
 	uint64_t count;	  /* number of entries */
 };

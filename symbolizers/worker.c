@@ -46,7 +46,7 @@ struct object {
 		struct perfmap perfmap;
 		struct code_process python;
 	} table;
-	size_t bytes;	   /* of the table */
+	size_t bytes;	   /* bytes of the table */
 	struct demangle_cost cost; /* cost of demangling the object's names */
 	struct place_file places; /* used by a worker of sources */
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
@@ -61,7 +61,7 @@ struct worker {
 	struct codes codes; /* code objects; their memory is not counted in bytes */
 	struct demangler *demangler;
 	struct beat beat;
-	struct demangle_cost unknown_cost; /* of demangling names without an object */
+	struct demangle_cost unknown_cost; /* cost of demangling names without an object */
 	size_t used; /* bytes of answers that are used */
 	uint32_t count;
 	char answers[PAYLOAD_MAX];

@@ -15,7 +15,7 @@
 #include <linux/types.h>
 #endif
 
-#define PYTHON_ABSENT 0xffffffffU /* instead of an offset: this version has no such member */
+#define PYTHON_ABSENT 0xffffffffU /* value of an offset if this version has no such member */
 
 #define PYTHON_VERSION(major, minor) ((major) << 8 | (minor))
 

@@ -38,7 +38,7 @@ struct python_thread {
 	__u32 tid;
 	__u32 count; /* number of states */
 	__u64 searched; /* time of the last search, ns */
-	__u64 pause; /* until the next search, ns */
+	__u64 pause; /* time until the next search, ns */
 	/*
 	 * the first interpreter, and its first thread, when the thread was searched last: new ones
 	 * come first
@@ -59,7 +59,8 @@ struct python_walk {
 	__u32 tid;
 	__u32 from, at; /* index of the walk's first word, and of its next word */
 	__u32 count, next; /* number of states found, and index of the next state to walk */
-	__u64 states[PYTHON_NESTED_MAX]; /* innermost interpreter first */
+	/* addresses of the thread's states, innermost interpreter first */
+	__u64 states[PYTHON_NESTED_MAX];
 	__u64 idle; /* address of a state without frames; 0: none was found */
 	__u64 head; /* address of the first interpreter */
 	__u64 first_thread; /* the first thread of head */
@@ -69,7 +70,7 @@ struct python_walk {
 	 * confirmed, then 0; other versions: 0
 	 */
 	__u64 cframe;
-	__u64 registers[UNWIND_REGISTERS]; /* of the thread at the sample */
+	__u64 registers[UNWIND_REGISTERS]; /* registers of the thread at the sample */
 	__u64 frame;
 	__u64 otherwise; /* frame to continue with if no register holds one; 0: none */
 	__u32 searched; /* number of steps of the search so far */
@@ -85,8 +86,9 @@ struct python_walk {
 	/* if no register holds a frame, continue with otherwise without writing a shim */
 	__u8 whole;
 	__u8 bounded; /* the last word written marks the start of a native call */
-	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
-	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
+	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* copy of the head of a code object */
+	/* copy of the head of a str that is shown for a code object */
+	__u64 text_head[PYTHON_TEXT_HEAD_WORDS];
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
 	/* of the frame before: address and python_text_id() of its file name; 0: none */
 	__u64 file, file_id;

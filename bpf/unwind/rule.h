@@ -70,8 +70,10 @@ enum unwind_ra {
  * saved at CFA + base_offset.
  */
 enum unwind_base {
-	UNWIND_BASE_SAME = 0, /* instead of an offset: still in its register */
-	UNWIND_BASE_LOST = 1, /* instead of an offset, since no offset is odd: lost */
+	/* the base register is still in its register; stands in place of an offset */
+	UNWIND_BASE_SAME = 0,
+	/* the base register is lost; stands in place of an offset, since no offset is odd */
+	UNWIND_BASE_LOST = 1,
 };
 
 struct unwind_rule {
@@ -123,7 +125,7 @@ struct unwind_header {
 	__u32 version;
 	__u64 first_page; /* number of the first page: file offset >> UNWIND_PAGE_SHIFT */
 	__u32 pages;
-	__u32 rules; /* at most 65,536 */
+	__u32 rules; /* number of rules, at most 65,536 */
 	__u32 rows;
 	__u32 refused; /* descriptions of functions that were invalid, for statistics */
 };

@@ -46,7 +46,7 @@ enum walk_obstacle {
 struct walk {
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known */
-	__u64 version; /* of the address space */
+	__u64 version; /* version of the address space */
 	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 mapping_count;
 	__u8 exact; /* pc is where the thread was interrupted; otherwise it is a return address */

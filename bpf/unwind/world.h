@@ -38,7 +38,7 @@ struct unwind_process {
 	__u64 born; /* start_boottime of its main thread, ns; 0: not known */
 	__u64 version; /* version of the address space, unique for every state of every space */
 	__u32 mappings; /* place of the sorted mappings in the arena */
-	__u32 count; /* of mappings */
+	__u32 count; /* number of mappings */
 	__u32 settled; /* user space knows all mappings: other addresses are not code */
 	__u32 unused;
 	/*

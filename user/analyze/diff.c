@@ -26,7 +26,7 @@ struct run {
 	double whole; /* divisor of the counts */
 	uint32_t *labels; /* by index of frame */
 	uint64_t *counts[PARTS][DIFF_COSTS]; /* by label */
-	double kernel; /* samples in the kernel */
+	double kernel; /* number of samples in the kernel */
 };
 
 struct comparing {
@@ -41,7 +41,7 @@ struct comparing {
 	struct run *runs;
 	size_t run_count, stretch_count; /* stretch_count: of both sides */
 	double scale; /* factor from a value to the unit that is shown */
-	struct diff_noise noise[2]; /* of programs, of the kernel */
+	struct diff_noise noise[2]; /* variation among runs: [0] of programs, [1] of the kernel */
 	struct diff_count *list; /* scratch with room for one count of each run */
 };
 

@@ -13,7 +13,8 @@
 #include "analyze/names.h"
 #include "base/vector.h"
 
-#define DIFF_BY_FUNCTION GROUP_KIND_COUNT /* in addition to enum group_by */
+/* a value of "by" in addition to those of enum group_by */
+#define DIFF_BY_FUNCTION GROUP_KIND_COUNT
 
 /* The unit in which counts are compared. X(NAME, "word of the command line") */
 #define DIFF_MEASURES(X) \
@@ -54,7 +55,7 @@ struct diff_how {
 
 struct diff_side {
 	const struct diff_run *runs;
-	size_t count; /* at least 1 */
+	size_t count; /* number of runs, at least 1 */
 };
 
 enum diff_cost { DIFF_SELF, DIFF_TOTAL, DIFF_COSTS };

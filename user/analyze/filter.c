@@ -91,7 +91,8 @@ struct filter_run {
 	unsigned int met; /* conditions that held for something in the trace */
 	bool add_up;	  /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
-	VECTOR(struct host) host_list;			/* without texts */
+	/* the hosts seen; their texts are not kept */
+	VECTOR(struct host) host_list;
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
 	VECTOR(struct seen_thread) thread_list;

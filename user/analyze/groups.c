@@ -18,7 +18,7 @@ static const struct process no_process = {
 struct grouping {
 	const struct profile *profile;
 	enum group_by by;
-	struct names keys;    /* of groups: number = index in list */
+	struct names keys;    /* keys of groups; the number of a key is the index in list */
 	struct index members; /* (group, process) -> present */
 	/*
 	 * group by index of thread; the last item is for samples without a thread; INDEX_NONE: not

@@ -14,7 +14,7 @@
 	X(THREAD, "thread") \
 	X(CONTAINER, "container") \
 	X(CGROUP, "cgroup") \
-	X(MODULE, "module") /* of the innermost frame */
+	X(MODULE, "module") /* by the module of the innermost frame */
 
 #define GROUP_ENUM(NAME, word) GROUP_##NAME,
 enum group_by { GROUP_KINDS(GROUP_ENUM) GROUP_KIND_COUNT };
@@ -64,7 +64,7 @@ const char *process_place(const struct process *p, char *buf, size_t size);
 /* The sum of the accounts of all CPUs, and the losses of the event and of no particular event. */
 struct losses {
 	struct account total; /* cpu has no meaning */
-	uint64_t by_reason[LOSS_COUNT]; /* records */
+	uint64_t by_reason[LOSS_COUNT]; /* number of lost records */
 	uint64_t unknown_reason;
 	uint64_t due; /* lost samples that were due, without the stolen ones */
 	/*

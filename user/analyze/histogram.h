@@ -21,7 +21,7 @@ struct octave {
 };
 
 struct histogram {
-	uint64_t count, sum, max; /* of the exact values; sum saturates at UINT64_MAX */
+	uint64_t count, sum, max; /* sums over the exact values; sum saturates at UINT64_MAX */
 	VECTOR(struct octave) octaves;
 	/* position + 1 of each octave in octaves; 0: no value of the octave was counted */
 	uint8_t at[HISTOGRAM_OCTAVES];

@@ -32,7 +32,7 @@ struct index {
 	size_t dense_count; /* 0 or a power of two */
 	size_t dense_used; /* number of values in dense */
 	struct index_slot *slots; /* for the other keys */
-	size_t count; /* used slots */
+	size_t count; /* number of used slots */
 	size_t capacity; /* 0 or a power of two */
 	uint64_t seed;
 };

@@ -22,8 +22,8 @@
  * array.
  */
 static const struct array {
-	size_t items, count; /* offsets */
-	size_t size;	     /* of an item, which begins with its record or a part of it */
+	size_t items, count; /* offsets of these members in struct profile */
+	size_t size;	     /* size of an item, which begins with its record or a part of it */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member, number) \
 	{ \

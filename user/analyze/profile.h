@@ -55,7 +55,7 @@ struct profile_inlined { struct inlined i; uint32_t frame, function; };
  */
 struct profile_stack {
 	uint32_t parent; /* index of the shown caller, see profile_view; or PROFILE_NONE */
-	uint32_t frame; /* index; PROFILE_NONE if unknown */
+	uint32_t frame; /* index of the frame; PROFILE_NONE if unknown */
 };
 
 struct profile_sum {
@@ -94,20 +94,20 @@ struct profile {
 	uint32_t host_count, event_count, info_count, process_count, thread_count, mapping_count,
 		function_count, frame_count, inlined_count, stack_count, sum_count, account_count,
 		loss_count;
-	uint64_t total_count, total_weight; /* of all sums of event 0 (the first event) */
+	uint64_t total_count, total_weight; /* sums over event 0 (the first event) */
 	uint64_t missing; /* number of entities that were referred to and never came */
 };
 
 /* How stacks are shown. The zeroed struct has the defaults. */
 struct profile_view {
 	bool native; /* keep the frames of interpreters that Python frames replace */
-	bool python; /* only Python frames, in stacks that have some; overrides native */
+	bool python; /* show only Python frames, in stacks that have some; overrides native */
 	/*
 	 * name native frames by line, and Python frames by the line that runs instead of the first
 	 * line of the function
 	 */
 	bool lines;
-	bool no_inlines; /* inlined functions count as the function around them */
+	bool no_inlines; /* count inlined functions as the function around them */
 	bool joined; /* keep inlined functions in their frame, for formats that allow it */
 };
 

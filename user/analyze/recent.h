@@ -22,14 +22,16 @@ int recent_sink(struct sink **ret, uint64_t window, struct error *err);
 
 struct recent_account {
 	uint64_t span; /* ns that the accounts cover: up to the last tick */
-	struct account total; /* of all CPUs; cpu has no meaning */
+	struct account total; /* sum over all CPUs; cpu has no meaning */
 	unsigned int cpus;
-	uint64_t lost[LOSS_COUNT]; /* records by reason; undelivered ones as far as known */
+	/* number of records by reason; of undelivered ones, as many as are known */
+	uint64_t lost[LOSS_COUNT];
 };
 
 /* The contents of a window. */
 struct recent_window {
-	struct profile *profile; /* with the names known so far; free with profile_free() */
+	/* profile with the names known so far; free it with profile_free() */
+	struct profile *profile;
 	uint64_t span; /* ns; at first less than the window, later up to a twentieth more */
 	struct recent_account account;
 };

@@ -38,7 +38,7 @@ struct sched_times {
 	uint64_t queued[QUEUED_COUNT];
 	uint64_t blocked[WAIT_COUNT]; /* by enum wait_class; [0]: no class is known */
 	uint64_t stopped; /* by a signal or a debugger */
-	uint64_t unused; /* of kernel threads with nothing to do, or parked */
+	uint64_t unused; /* time in which a kernel thread had nothing to do, or was parked */
 	uint64_t unknown; /* not known, because records are missing */
 };
 
@@ -56,7 +56,7 @@ struct sched_counts {
 struct sched_thread {
 	uint64_t id; /* thread.id */
 	uint64_t start; /* ns; since when the thread has this name */
-	uint32_t process; /* index */
+	uint32_t process; /* index of the process */
 	bool asked; /* the thread is selected, and counts for its process and in totals */
 	struct sched_times times;
 	struct sched_counts counts;
@@ -72,7 +72,7 @@ struct sched_cpu {
 	uint64_t number;
 	uint64_t busy, idle, unknown;	 /* ns; the remaining part of the range was not recorded */
 	uint64_t switches;		 /* number of switches from or to a thread */
-	struct histogram waits[QUEUED_COUNT]; /* of threads that then ran on this CPU */
+	struct histogram waits[QUEUED_COUNT]; /* waits of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
 };
 
@@ -82,7 +82,7 @@ struct sched_cpu {
 #define SCHED_INTERRUPT 0xffffff00u
 
 struct sched_wakes {
-	uint32_t from, to; /* to: index of a thread */
+	uint32_t from, to; /* from: a waker, see above; to: index of a thread */
 	uint64_t count;
 };
 
@@ -99,9 +99,10 @@ struct sched {
 	 * threads
 	 */
 	struct series waiting_when;
-	struct sched_times times; /* of all threads, selected or not */
+	struct sched_times times; /* sums over all threads, selected or not */
 	struct sched_counts counts;
-	uint64_t slices; /* in the whole trace; 0: the scheduler was not recorded */
+	/* number of slices in the whole trace; 0: the scheduler was not recorded */
+	uint64_t slices;
 	uint64_t disorder; /* number of records that contradicted earlier ones */
 };
 

@@ -7,8 +7,9 @@
 #include "analyze/states.h"
 
 struct sched_lane {
-	uint64_t kind, number;	/* of the lane; kind 0: its record has not come */
-	uint32_t cpu;		/* index, for a CPU */
+	/* lane.kind and lane.number; kind 0: the record of the lane has not come */
+	uint64_t kind, number;
+	uint32_t cpu;		/* for a CPU: its index */
 	/* index of the lane's thread under its current name, and under its last name */
 	uint32_t now, newest;
 	uint32_t cached;	/* index of the thread of the last stretch */

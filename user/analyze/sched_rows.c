@@ -66,7 +66,7 @@ struct making {
 	const struct sched *sched;
 	const struct sched_names *names;
 	struct sched_rows rows;
-	struct names keys;    /* of groups: number = row */
+	struct names keys;    /* keys of groups; the number of a key is the row */
 	struct index members; /* (row, process) -> the process is in the row */
 	uint32_t *of_thread;  /* row by index of the thread */
 };

@@ -19,7 +19,7 @@ struct shelf_item {
 };
 
 struct shelf {
-	const struct kind *kind; /* of entities: their records begin with the id */
+	const struct kind *kind; /* kind of the entities, whose records begin with the id */
 	char *items;
 	size_t count, capacity;
 	struct index by_id;

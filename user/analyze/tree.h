@@ -18,8 +18,8 @@
 struct tree_node {
 	uint32_t label;
 	uint32_t parent, first_child, next_sibling; /* TREE_NONE: none */
-	uint64_t self_count, self_weight; /* of samples that end at this node */
-	uint64_t count, weight; /* including all nodes below */
+	uint64_t self_count, self_weight; /* sums over the samples that end at this node */
+	uint64_t count, weight; /* sums over this node and all nodes below */
 };
 
 struct tree {

@@ -21,7 +21,7 @@ struct extent {
 
 struct leaving {
 	struct extent extent;
-	uint64_t time; /* when the extent was given back, ns */
+	uint64_t time; /* time at which the extent was given back, ns */
 };
 
 struct arena {

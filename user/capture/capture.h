@@ -13,10 +13,10 @@
 
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
-	uint64_t samples; /* passed to the sink */
-	uint64_t switches; /* passed to the sink */
-	uint64_t filtered; /* samples left out by the BPF programs and by name */
-	uint64_t lost; /* records known to be lost so far */
+	uint64_t samples; /* number of samples passed to the sink */
+	uint64_t switches; /* number of switches passed to the sink */
+	uint64_t filtered; /* number of samples left out by the BPF programs and by name */
+	uint64_t lost; /* number of records known to be lost so far */
 	uint64_t pending_names;
 	uint64_t pending_inlines; /* addresses whose inlined functions are being looked up */
 	uint64_t pending_tables; /* unwind tables that are being made */
@@ -31,7 +31,7 @@ struct capture_options {
 	bool sched; /* record every switch and wake-up */
 	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
 	uint64_t frequency; /* Hz; 0 means that period is given */
-	uint64_t period; /* in the event's unit */
+	uint64_t period; /* sampling period, in the event's unit; 0 means that frequency is given */
 	const char *cpus; /* list such as 0,2-3; NULL means all */
 	/* processes to record, with their threads and children; NULL means every process */
 	const uint32_t *pids;
@@ -65,16 +65,16 @@ struct capture_options {
 #define CAPTURE_REFUSALS_MAX 4
 
 struct capture_refusal {
-	char what[192]; /* such as "to uid 1001: 14,210 files (more than its share)" */
+	char what[192]; /* text such as "to uid 1001: 14,210 files (more than its share)" */
 };
 
 /* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
 	uint64_t due, written, filtered, idle, late, cut_off;
-	uint64_t lost[LOSS_COUNT]; /* records, by reason */
+	uint64_t lost[LOSS_COUNT]; /* number of lost records, by reason */
 	uint64_t elapsed; /* ns of sampling */
-	uint64_t switches, wakeups, migrations; /* records passed to the sink */
+	uint64_t switches, wakeups, migrations; /* number of records passed to the sink */
 	/* bytes of the BPF maps' buffers as mapped; part of the resident memory */
 	uint64_t buffer_memory;
 	uint64_t names_asked, worker_restarts, opener_restarts;
@@ -88,7 +88,8 @@ struct capture_summary {
 	uint64_t helper_memory; /* bytes, the sum of the helpers' peak resident sizes */
 	struct tables_summary unwind; /* the tables when the recording ended */
 	uint64_t tables_made, tables_cached; /* made by the worker; taken from the cache */
-	uint64_t bad_stacks, saved_stacks; /* that ended badly; of these, how many were kept */
+	/* number of stacks that ended badly, and of those that were saved */
+	uint64_t bad_stacks, saved_stacks;
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
 	bool comm_matched; /* the glob of capture_options.comm matched at least one name */

@@ -21,7 +21,7 @@
 #include "capture/procfs.h"
 
 #define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
-#define FILEID_KERNFS 0xfe	      /* include/linux/exportfs.h */
+#define FILEID_KERNFS 0xfe	      /* source: include/linux/exportfs.h */
 #define KNOWN_PATHS 1024	      /* a power of two */
 #define WALK_MAX 100000		      /* directories */
 #define WALK_DEPTH 64

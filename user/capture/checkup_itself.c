@@ -14,7 +14,7 @@
 #include "capture/checkup_private.h"
 #include "capture/clock.h"
 
-#define ENOUGH 20 /* samples */
+#define ENOUGH 20 /* number of samples after which the recording ends */
 #define LEAST (300 * NSEC_PER_MSEC)
 #define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define MOST (5 * NSEC_PER_SEC)

@@ -22,7 +22,7 @@
 
 struct trial {
 	bool tabled, named;
-	int status; /* of the table: 0 or a negative errno */
+	int status; /* result of the request for a table: 0 or a negative errno */
 	char name[128];
 };
 

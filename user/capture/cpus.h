@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 struct cpu_set {
-	bool *in; /* indexed by CPU number */
+	bool *in; /* whether a CPU is in the set, by CPU number */
 	unsigned int count; /* entries of in */
 };
 

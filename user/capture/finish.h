@@ -21,7 +21,8 @@ struct finish_world {
 	/* returns a chunk of the arena, NULL if there is none with that number */
 	const struct arena_chunk *(*chunk)(const void *context, uint32_t number);
 	const void *context;
-	uint32_t mappings, mapping_count; /* of the address space: place and count in the arena */
+	/* place and number of the address space's mappings in the arena */
+	uint32_t mappings, mapping_count;
 	/*
 	 * bitmap: one bit for each word of the copied stack, set if the walk reads the word; NULL:
 	 * reads are not recorded
@@ -40,7 +41,7 @@ struct unfinished {
 	 */
 	const void *stack;
 	const uint64_t *frames; /* frames that the walk has found so far, leaf first */
-	uint32_t count; /* of frames */
+	uint32_t count; /* number of frames */
 };
 
 struct finished {
@@ -48,7 +49,7 @@ struct finished {
 	uint32_t count;
 	enum stack_end end;
 	bool rooted; /* the walk ended in code where threads begin, by the unwind table */
-	uint64_t pc; /* where the walk ended */
+	uint64_t pc; /* pc at which the walk ended */
 	/*
 	 * With -EAGAIN: the slot whose table the walk waits for, or whose page that holds waits_at.
 	 */

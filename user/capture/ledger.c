@@ -11,7 +11,7 @@
 struct page { /* the account of one CPU */
 	/* samples passed to the sink or filtered; the sink may not have stored all written ones */
 	uint64_t written, filtered, late;
-	uint64_t lost[LOSS_COUNT]; /* samples, as reported to the sink */
+	uint64_t lost[LOSS_COUNT]; /* number of lost samples, as reported to the sink */
 	uint64_t cut_off;
 	uint64_t gone, back; /* ns when the CPU went offline and came back; 0: it did not */
 	uint64_t gone_loss; /* id of the loss that reports the absence */

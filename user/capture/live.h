@@ -67,7 +67,7 @@ struct live {
 	struct intern *intern;
 	struct pythons pythons;
 	struct foreseen foreseen[LIVE_FORESEEN_MAX]; /* the most recent ones; object 0: unused */
-	unsigned int foreseen_count; /* total so far */
+	unsigned int foreseen_count; /* total number of prefetched mappings so far */
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
@@ -91,7 +91,7 @@ struct live {
 	size_t parked_bytes;
 	/* limit of parked_bytes, above which the oldest samples are put with incomplete stacks */
 	size_t parked_most;
-	struct finished finished; /* too large for the C stack */
+	struct finished finished; /* result of finishing a stack; too large for the C stack */
 	int error; /* first error of a callback that cannot return it */
 	struct error why;
 	struct capture_progress progress;

@@ -22,7 +22,7 @@ struct parked {
 	struct sample sample;
 	struct wire_unfinished at;
 	struct space *space; /* a reference, see space_share() */
-	size_t bytes; /* of memory, including its space */
+	size_t bytes; /* bytes of memory that the sample takes, including its space */
 	uint64_t process; /* process.id */
 	uint32_t pid;
 	/*

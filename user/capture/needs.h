@@ -138,7 +138,7 @@ enum setting { NEED_SETTINGS(NEED_SETTING_ENUM) SETTING_COUNT };
 
 struct need_entry {
 	const char *name; /* CAP_BPF, or the feature's name */
-	int capability; /* its number; -1: not a capability */
+	int capability; /* number of the capability; -1: not a capability */
 	const char *what, *lost;
 	const char *lacking; /* text of an error; NULL for a capability */
 	/* the line that fixes the need, by setting; NULL: made from the capability */

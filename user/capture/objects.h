@@ -59,13 +59,13 @@ struct object {
 	uint32_t parent; /* parent of pid; usually has the same root */
 	uint64_t born; /* start time of pid, ns */
 	uint64_t start, end; /* address range in pid */
-	uint64_t seen; /* when pid mapped the object, ns */
+	uint64_t seen; /* time at which pid mapped the object, ns */
 	/*
 	 * st_size when the file was opened; a different size later shows that the file has changed
 	 */
 	uint64_t size_then;
 	int64_t mtime_then;
-	uint64_t checked; /* when the file was last opened or tried, ns */
+	uint64_t checked; /* time at which opening the file was last tried, ns */
 	bool failed; /* an earlier attempt to open the file failed */
 	bool suspicious; /* read by the second worker: the file system may not respond */
 	/*
@@ -73,7 +73,8 @@ struct object {
 	 * it too
 	 */
 	uint32_t owner;
-	uint64_t settled; /* when the table arrived or turned out not to exist, ns; 0: not yet */
+	/* time at which the table arrived or turned out not to exist, ns; 0: not yet */
+	uint64_t settled;
 	/*
 	 * program_calm() was called for this file: starts of programs from it no longer wake the
 	 * consumer

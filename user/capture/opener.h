@@ -66,7 +66,7 @@ struct open_request {
 struct open_answer {
 	uint64_t token;
 	int fd; /* owned by the receiver; negative errno if the file could not be opened */
-	uint64_t device, inode, size; /* of fstat */
+	uint64_t device, inode, size; /* identity and size of the file, from fstat() */
 	int64_t mtime_ns, ctime_ns;
 	bool more; /* OPEN_DEBUG, OPEN_COMMON: further candidates follow */
 	bool suspicious; /* reading the file may hang: a program or another machine serves it */

@@ -33,13 +33,13 @@ struct queue {
 
 struct order {
 	VECTOR(struct queue) queues;
-	size_t held; /* records in all queues */
+	size_t held; /* number of records in all queues */
 	/*
 	 * records that every ring had passed when gather() ran, by time; the source of each is its
 	 * ring
 	 */
 	struct by_time due;
-	size_t next; /* index into due: records before it are released */
+	size_t next; /* index into due; records before it have been released */
 	uint64_t rest; /* time of the oldest record held that is not in due, ns; UINT64_MAX: none */
 	bool gathered; /* true if no record was pushed and no ring passed a time since gather() */
 	uint64_t released; /* time of the youngest record released */

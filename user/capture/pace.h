@@ -21,7 +21,7 @@ enum pace_finding {
 };
 
 struct pace {
-	uint64_t period; /* of the sampling clock, ns; 0: no clock samples */
+	uint64_t period; /* period of the sampling clock, ns; 0: there are no clock samples */
 	/* buffers are filling that do not wake the recorder: the arrays of switches */
 	bool filling;
 	uint64_t next; /* time of the next read, ns */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000ULL
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000 /* source: include/linux/sched.h */
 
 /* Field numbers of /proc/PID/stat, as in proc(5). */
 enum stat_field {

@@ -50,7 +50,7 @@ struct ring {
 	struct ring_buffer *buffer;
 	struct program *program;
 	int number; /* number of the ring in the order */
-	unsigned int taken; /* records in this batch */
+	unsigned int taken; /* number of records taken in this batch */
 	size_t bytes; /* bytes in this batch */
 	uint64_t last; /* time of the last record, ns */
 	int error;

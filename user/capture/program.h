@@ -23,7 +23,7 @@ struct program_options {
 	uint64_t selected_cgroup; /* id */
 	uint32_t selected_level;
 	const char *cgroup_subsys; /* v1 controller of the cgroup in samples; NULL: unified */
-	uint64_t ring_bytes; /* of each ring; rounded up to a power of two of pages */
+	uint64_t ring_bytes; /* bytes of each sample ring; rounded up to a power of two of pages */
 	bool save_all; /* send registers and stack with every sample that has a user stack */
 	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
 	bool stop_sampled;

@@ -16,9 +16,9 @@
 struct sampled_event {
 	const char *name; /* static string */
 	const char *unit; /* static string: ns or count */
-	uint32_t type, config; /* of struct perf_event_attr */
+	uint32_t type, config; /* members of struct perf_event_attr */
 	bool clocked; /* a clock: the weight of a sample is time, and idle time is due too */
-	uint64_t period; /* in unit */
+	uint64_t period; /* sampling period, in unit */
 	uint64_t frequency; /* requested rate in Hz; 0 if a period was requested */
 };
 

@@ -37,7 +37,7 @@ struct saver {
 	uint64_t seen, kept;
 	uint32_t number; /* number of the next file */
 	VECTOR(struct group) groups;
-	struct finished again; /* too large for a thread's stack */
+	struct finished again; /* result of walking a stack again; too large for a thread's stack */
 	uint64_t read[FINISH_READ_WORDS];
 };
 

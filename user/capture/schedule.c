@@ -35,7 +35,7 @@ struct cpu {
 	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: none yet */
 	uint64_t since; /* start of the open slice, ns */
 	uint64_t last; /* time of the last record, ns */
-	uint64_t offline; /* when the CPU was found offline, ns; 0: online */
+	uint64_t offline; /* time at which the CPU was found offline, ns; 0: online */
 	uint64_t thread; /* thread.id of the running thread; 0: none, or it is not selected */
 	uint32_t tid; /* the running thread */
 	bool runs; /* the CPU is recorded */

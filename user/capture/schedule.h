@@ -84,10 +84,11 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err);
 
 struct schedule_counts {
 	uint64_t switches, wakeups, migrations; /* emitted */
-	uint64_t lost; /* records overwritten */
-	/* records with an earlier stamp than their predecessor, or of an unknown kind */
+	uint64_t lost; /* number of records that were overwritten */
+	/* number of records with an earlier stamp than their predecessor, or of an unknown kind */
 	uint64_t disorder;
-	uint64_t untold; /* switches that the kernel did not report, inferred from the next one */
+	/* number of switches that the kernel did not report, inferred from the next one */
+	uint64_t untold;
 };
 
 void schedule_counts(const struct schedule *s, struct schedule_counts *ret);

@@ -44,7 +44,8 @@ struct sideband {
 	bool quiet;
 	sideband_foresight foresee;
 	void *foresee_context;
-	char record[UINT16_MAX + 1]; /* used to join the parts of a record that wraps around */
+	/* buffer in which the parts of a record that wraps around are joined */
+	char record[UINT16_MAX + 1];
 };
 
 int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err)

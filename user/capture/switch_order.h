@@ -18,7 +18,7 @@ struct switch_record {
 	struct wire_switch wire;
 	uint64_t time; /* ns; of a gap: time of the record before it */
 	unsigned int cpu;
-	unsigned int target; /* of a wake-up: the CPU on which the thread will run */
+	unsigned int target; /* for a wake-up: the CPU on which the thread will run */
 };
 
 struct switch_order;

@@ -21,7 +21,7 @@
 struct switches {
 	struct sched_bpf *skeleton;
 	unsigned int cpus; /* possible CPUs */
-	uint64_t slots; /* records in each CPU's array */
+	uint64_t slots; /* number of records in each CPU's array */
 	struct wire_switch *records; /* mapped from the kernel */
 	struct wire_cpu *states; /* mapped from the kernel */
 	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */

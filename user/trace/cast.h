@@ -12,7 +12,7 @@ struct cast_cpu {
 
 struct cast_thread {
 	uint64_t lane; /* lane.id */
-	struct thread thread; /* without texts */
+	struct thread thread; /* the thread, without its texts */
 };
 
 struct cast {

@@ -13,7 +13,7 @@
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
-#define COLUMNS_MAX 9u	  /* known columns */
+#define COLUMNS_MAX 9u	  /* number of columns that this reader knows */
 #define COLUMNS_LATER 64u /* maximum number of columns that a newer skein may write */
 
 static void put_head(struct bytes *b, size_t rows, size_t columns)

@@ -12,8 +12,8 @@
 /* A table of records. Zeroed memory is a valid empty one. */
 struct columns {
 	uint64_t *words;    /* column after column, each of capacity words */
-	uint32_t count;	    /* records in use */
-	uint32_t capacity;  /* records */
+	uint32_t count;	    /* number of records in use */
+	uint32_t capacity;  /* number of records for which there is room */
 	unsigned int width; /* columns */
 };
 

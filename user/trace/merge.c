@@ -26,7 +26,7 @@ struct part {
 	struct source *source;
 	struct told_hosts hosts;
 	struct merge_map map;
-	struct merge_line line; /* of the current stream */
+	struct merge_line line; /* the current stream of the part */
 	uint64_t cpus; /* highest CPU number + 1 */
 	uint64_t unreadable; /* number of records that cannot be read */
 };

@@ -8,7 +8,7 @@
 /* A host as it is in one trace. */
 struct told_host {
 	struct host host; /* texts belong to merge_hosts */
-	size_t one; /* index of the unified host in merge_hosts.list */
+	size_t one; /* index in merge_hosts.list of the unified host */
 };
 
 struct told_hosts {

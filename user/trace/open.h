@@ -11,12 +11,13 @@
 
 struct trace {
 	sqlite3 *db;		     /* read-only */
-	char *path;		     /* as given */
+	char *path;		     /* path as the caller gave it */
 	struct stream_damage damage; /* damage that queries have found */
 	bool truncated;		     /* the file is shorter than its header says */
 	uint64_t dense;		     /* chunk.id above which every missing chunk is a loss */
 	struct cast *cast;	     /* cache of cast_of(); NULL until first used */
-	uint64_t left_out;	     /* records that sources of this trace could not read */
+	/* number of records that sources of this trace could not read */
+	uint64_t left_out;
 	/* Bytes of the file, which limit how much is read; 0: no limit (the writer's own trace). */
 	uint64_t size;
 	/* Remaining steps of SQLite's statements, see trace_allow(); 0: no limit. */

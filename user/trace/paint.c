@@ -54,7 +54,7 @@ struct sieve {
 };
 
 struct place {
-	uint64_t id, time, chunk; /* of a checkpoint; id 0: none */
+	uint64_t id, time, chunk; /* members of a checkpoint; id 0: there is none */
 };
 
 struct paint {

@@ -18,7 +18,7 @@ struct paint_line {
 	enum record_kind kind;
 	sqlite3_stmt *chunks;
 	struct codec codec;
-	struct columns columns; /* of the current chunk */
+	struct columns columns; /* columns of the current chunk */
 	struct sorter sorter;	/* the rows to take from the chunk, sorted by their order */
 	uint32_t next, count;	/* next row and number of rows in sorter */
 	bool end;

@@ -80,7 +80,8 @@ struct pyramid {
 	 * in the last
 	 */
 	uint64_t slot, first_slot, slot_records;
-	uint64_t recent[1 << TOWER_STEP];	 /* records of the last blocks of level 0 */
+	/* numbers of records in the last blocks of level 0 */
+	uint64_t recent[1 << TOWER_STEP];
 	uint64_t order;				 /* time of the last record, ns */
 	uint64_t painted;			 /* largest end of a stretch, ns */
 	struct block_maker maker;

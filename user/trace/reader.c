@@ -34,7 +34,7 @@ struct file_source {
 	uint64_t last_loss_id; /* largest loss.id of the file */
 	uint64_t told;	       /* streams whose losses have been put: mask of WANT() */
 	uint64_t text;	       /* bytes of text in all rows so far */
-	uint64_t stacks;       /* records of stacks so far */
+	uint64_t stacks;       /* number of stacks read so far */
 };
 
 static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)

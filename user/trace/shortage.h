@@ -22,7 +22,7 @@ struct shortage {
 	struct unstored unstored;
 	/* time of the last record put, and of the last record committed, ns */
 	uint64_t time, stored;
-	struct host host;	/* only its times and its id; no texts */
+	struct host host;	/* the host's times and id; its texts are not kept */
 };
 
 /* Take the reserve for the trace at path, and note RLIMIT_FSIZE. Return 0 or a negative errno. */

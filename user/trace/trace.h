@@ -19,8 +19,8 @@ int trace_writer(struct sink **ret, const char *path, struct error *err);
 
 struct trace_stats {
 	uint64_t file_bytes;
-	uint64_t chunk_bytes; /* of all streams, compressed */
-	uint64_t records;     /* of all streams */
+	uint64_t chunk_bytes; /* bytes of the chunks of all streams, compressed */
+	uint64_t records;     /* number of records of all streams */
 	/* one more transaction may exceed the limit of trace_writer_limit() */
 	bool full;
 };

@@ -19,7 +19,7 @@
 /* A lane of the query that exists in the trace. */
 struct asked {
 	uint64_t id;
-	struct cell *cells; /* its cells in the window */
+	struct cell *cells; /* the lane's cells in the window */
 	bool cpu;
 };
 
