@@ -99,8 +99,8 @@ static __always_inline struct python_walk *begin_python(struct user_walk *u,
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
 	/*
-	 * After the frame of a signal handler, these are not the registers of the sample; the
-	 * checks of python_register.h then reject them.
+	 * After a signal frame, these are not the registers of the sample; the checks of
+	 * python_register.h then reject them.
 	 */
 	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
 	return python_begin(w, u->at) ? NULL : w;

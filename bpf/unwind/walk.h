@@ -427,7 +427,7 @@ static __always_inline int walk_step(struct walk *w)
 	ret = leave_by_rule(w, rule, exact);
 	if (ret != WALK_LEFT)
 		return ret;
-	if (w->exact) /* after the frame of a signal handler, all registers are known */
+	if (w->exact) /* after a signal frame, all registers are known */
 		w->known = 1;
 	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
 }

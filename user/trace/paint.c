@@ -80,11 +80,7 @@ struct paint {
 	struct {
 		struct late *items;
 		size_t count, capacity;
-	/*
-	 * slices that were put after the checkpoint at which reading stops, and that began before
-	 * it
-	 */
-	} late;
+	} late; /* slices put after the checkpoint stop that began before it */
 	struct packer packer;
 };
 
