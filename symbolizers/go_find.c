@@ -97,8 +97,8 @@ static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t 
 }
 
 /*
- * Find the table by its section. GNU ld, which Go before 1.26 uses for linking with C, puts the
- * table among other data in position-independent programs.
+ * Find the table by its section. GNU ld, which Go before 1.26 calls, puts the table among other
+ * data in position-independent programs.
  */
 static int find_in_section(struct go_table *t)
 {
