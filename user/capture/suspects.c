@@ -7,8 +7,10 @@
 #define SECOND 1000000000ULL
 #define SUSPECTED_FOR (600 * SECOND)
 #define AVOIDED_FIRST (4 * SECOND)
-#define DOUBLINGS 8 /* The first time without requests doubles at most this often, to 17 minutes. */
-#define MOST 1024   /* maximum number of suspects; when there are more, the oldest is forgotten */
+/* The first time without requests doubles at most this often, to 17 minutes. */
+#define DOUBLINGS 8
+/* Maximum number of suspects; when there are more, the oldest is forgotten. */
+#define MOST 1024
 
 static struct suspect *find(const struct suspects *s, uint64_t key)
 {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define CHECKPOINT_VERSION 1
-#define RAW_MAX (64u << 20) /* maximum bytes of a blob; skein refuses larger rows of SQLite */
+/* Maximum bytes of a blob; skein refuses larger rows of SQLite. */
+#define RAW_MAX (64u << 20)
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
