@@ -37,7 +37,7 @@ static __always_inline __u64 grid_point(const struct wire_account *a, __u64 t)
  * grid is moved to a later time only if all samples of a window were late: a clock that was
  * throttled ticks on another grid when it continues.
  */
-static __always_inline void refine_origin(struct wire_account *a, __u64 now)
+static __always_inline void refine_grid_origin(struct wire_account *a, __u64 now)
 {
 	__u64 lag = (now - a->origin) % a->period, early = a->period - lag;
 
@@ -45,13 +45,13 @@ static __always_inline void refine_origin(struct wire_account *a, __u64 now)
 		a->origin -= early;
 		lag = 0;
 	}
-	if (!a->lags || lag < a->lag)
+	if (!a->lag_samples || lag < a->lag)
 		a->lag = lag;
-	if (++a->lags < GRID_WINDOW)
+	if (++a->lag_samples < GRID_WINDOW)
 		return;
 	if (a->lag > TICK_LATENCY)
 		a->origin += a->lag;
-	a->lags = 0;
+	a->lag_samples = 0;
 }
 
 /*
@@ -60,7 +60,7 @@ static __always_inline void refine_origin(struct wire_account *a, __u64 now)
  * the next late tick, or to any tick once the remainder has reached two periods. The stolen periods
  * thus add up to the stolen time.
  */
-static __always_inline __u64 stolen_points(struct wire_account *a, __u64 points, __u64 late)
+static __always_inline __u64 count_stolen_points(struct wire_account *a, __u64 points, __u64 late)
 {
 	__s64 period = a->period, taken;
 
@@ -85,7 +85,7 @@ static __always_inline int account_points(struct wire_account *a, __u64 point, _
 	__u64 points = point - a->last;
 
 	a->last = point;
-	points -= stolen_points(a, points, now - due);
+	points -= count_stolen_points(a, points, now - due);
 	if (!points) {
 		a->runs--;
 		return 0;
@@ -113,7 +113,7 @@ static __always_inline void account_steal(struct wire_account *a, __u64 steal, i
  * was still pending, or the tick before came so late that it was taken for this one. Every tick has
  * a point of its own, so the count made in its place is taken back: each point stays counted once.
  */
-static __always_inline void take_back(struct wire_account *a)
+static __always_inline void uncount_point(struct wire_account *a)
 {
 	if (a->idle)
 		a->idle--;
@@ -134,11 +134,11 @@ static __always_inline int account_sample(struct wire_account *a, __u64 now, __u
 	account_steal(a, steal, 0);
 	if (now < a->origin)
 		return 1; /* the clock was started before origin was read */
-	refine_origin(a, now);
+	refine_grid_origin(a, now);
 	point = grid_point(a, now);
 	if (point > a->last)
 		return account_points(a, point, now);
-	take_back(a);
+	uncount_point(a);
 	return 1;
 }
 

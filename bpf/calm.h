@@ -34,7 +34,7 @@ struct {
 } calm_programs SEC(".maps");
 
 /* Return whether the program that task has just begun to execute is in calm_programs. */
-static __always_inline bool is_calm(struct task_struct *task)
+static __always_inline bool is_calm_program(struct task_struct *task)
 {
 	struct file___calm *file = (void *)BPF_CORE_READ(task, mm, exe_file);
 	struct wire_file key = {.inode = BPF_CORE_READ(file, f_inode, i_ino)};

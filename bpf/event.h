@@ -49,7 +49,7 @@ enum wire_flag {
 	WIRE_NO_MM = 4, /* a user thread without address space, because it is exiting */
 	WIRE_NO_USER = 8, /* user frames were not requested */
 	WIRE_UNFINISHED = 16, /* the walk is unfinished; struct wire_unfinished has its state */
-	WIRE_BEGUN = 32, /* struct wire_unfinished has the walk's initial state, finished or not */
+	WIRE_INITIAL_STATE = 32, /* struct wire_unfinished has the walk's initial state, finished or not */
 	/* unfinished because a table is not ready; otherwise a mapping is not known yet */
 	WIRE_PENDING = 64,
 };
@@ -107,11 +107,11 @@ struct wire_sample {
 };
 
 /* A struct wire_unfinished follows the frames of a sample that has one of these flags. */
-#define WIRE_SAVED (WIRE_UNFINISHED | WIRE_BEGUN)
+#define WIRE_SAVED (WIRE_UNFINISHED | WIRE_INITIAL_STATE)
 
 /*
  * The state of a walk that could not be finished in the kernel, because a mapping or a table was
- * missing: user space continues from here. With WIRE_BEGUN, the initial state, so that the stack
+ * missing: user space continues from here. With WIRE_INITIAL_STATE, the initial state, so that the stack
  * can be walked again. The thread's stack follows, from address stack on, then, if the stack is
  * longer than that copy, its outer end.
  */
@@ -149,7 +149,7 @@ struct wire_selection {
  * Thread ids have 22 bits (PID_MAX_LIMIT).
  *
  *   kind     how                    detail                    body
- *   SWITCH   state of previous      WIRE_LEFT_*               next, previous, syscall + 1
+ *   SWITCH   state of previous      WIRE_PREV_*               next, previous, syscall + 1
  *   WAKING   enum wire_context      0                         woken, current, CPU of woken
  *   NEW      enum wire_context      0                         new, current, CPU of new
  *   MIGRATE  0                      0                         moved, its old CPU, its new CPU
@@ -183,15 +183,15 @@ enum wire_state {
 	WIRE_RUNNING, /* in snapshots only */
 };
 
-enum wire_left {
-	WIRE_LEFT_IOWAIT = 1,
-	WIRE_LEFT_THROTTLED = 2,
-	WIRE_LEFT_COMPAT = 4, /* the system call is a number of the 32-bit table */
-	WIRE_LEFT_KTHREAD = 8,
+enum wire_prev_flag {
+	WIRE_PREV_IOWAIT = 1,
+	WIRE_PREV_THROTTLED = 2,
+	WIRE_PREV_COMPAT = 4, /* the system call is a number of the 32-bit table */
+	WIRE_PREV_KTHREAD = 8,
 	/* the previous, or in snapshots the running thread is not selected: only that it runs */
-	WIRE_LEFT_OTHER = 16,
+	WIRE_PREV_UNSELECTED = 16,
 	/* the next thread is not selected; with both flags, one of the two is the idle thread */
-	WIRE_NEXT_OTHER = 32,
+	WIRE_NEXT_UNSELECTED = 32,
 };
 
 /* Context in which a thread was woken. */
@@ -227,7 +227,7 @@ struct wire_task {
 	__u32 cpu;
 	__u16 call; /* system call + 1; 0: none */
 	__u8 state; /* enum wire_state */
-	__u8 flags; /* enum wire_left */
+	__u8 flags; /* enum wire_prev_flag */
 	char comm[16];
 	__u32 unused;
 };
@@ -257,7 +257,7 @@ struct wire_account {
 	__u64 steal; /* total ns that the host had taken from this CPU at the last reading */
 	__s64 debt; /* ns of steal that are not yet counted as stolen periods */
 	__u64 lag; /* ns from the grid point to the sample, the least of the last samples */
-	__u64 lags; /* number of samples in lag */
+	__u64 lag_samples; /* number of samples in lag */
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

@@ -18,7 +18,7 @@ struct task_struct___wait {
 	unsigned int in_iowait : 1;
 } __attribute__((preserve_access_index));
 
-static __always_inline bool waits_for_io(struct task_struct *task)
+static __always_inline bool task_waits_for_io(struct task_struct *task)
 {
 	struct task_struct___wait *t = (void *)task;
 
@@ -37,13 +37,13 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 		return WIRE_BY_NETWORK;
 	if (number == SOFTIRQ_TIMER || number == SOFTIRQ_HRTIMER)
 		return WIRE_BY_TIMER;
-	if (number == SOFTIRQ_BLOCK || number == SOFTIRQ_IRQ_POLL || waits_for_io(woken))
+	if (number == SOFTIRQ_BLOCK || number == SOFTIRQ_IRQ_POLL || task_waits_for_io(woken))
 		return WIRE_BY_BLOCK;
 	return WIRE_BY_INTERRUPT;
 }
 
 /* Return the system call in which a thread is, plus 1; 0: none, for example after a page fault. */
-static __always_inline __u64 call_of(struct task_struct *task)
+static __always_inline __u64 task_syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 #if defined(__TARGET_ARCH_x86)
@@ -60,9 +60,9 @@ static __always_inline __u64 call_of(struct task_struct *task)
  * interrupt flags are already cleared: a user thread outside of a system call wakes no kernel
  * thread itself.
  */
-static __always_inline bool left_by_interrupt(struct task_struct *task, struct task_struct *woken)
+static __always_inline bool is_woken_by_interrupt(struct task_struct *task, struct task_struct *woken)
 {
-	return is_kernel_thread(woken) && !is_kernel_thread(task) && !call_of(task);
+	return task_is_kernel_thread(woken) && !task_is_kernel_thread(task) && !task_syscall(task);
 }
 
 /* Return the context in which task wakes woken on this CPU; task runs, or was interrupted. */
@@ -73,12 +73,12 @@ static __always_inline enum wire_context waking_context(struct wire_cpu *c,
 	if (c->in_timer)
 		return WIRE_BY_TIMER;
 	if (c->in_device)
-		return waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_INTERRUPT;
+		return task_waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_INTERRUPT;
 	if (c->in_ipi)
-		return waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_IPI;
+		return task_waits_for_io(woken) ? WIRE_BY_BLOCK : WIRE_BY_IPI;
 	if (c->softirq)
 		return softirq_context(c, woken);
-	return left_by_interrupt(task, woken) ? WIRE_BY_INTERRUPT : WIRE_BY_TASK;
+	return is_woken_by_interrupt(task, woken) ? WIRE_BY_INTERRUPT : WIRE_BY_TASK;
 }
 
 /*
@@ -112,7 +112,7 @@ static __always_inline void softirq_begun(struct wire_cpu *c, unsigned int numbe
 	c->raised &= ~bit;
 }
 
-static __always_inline void softirq_over(struct wire_cpu *c)
+static __always_inline void softirq_ended(struct wire_cpu *c)
 {
 	c->softirq = 0;
 	c->by_task = 0;

@@ -32,7 +32,7 @@ const volatile bool stop_sampled = false;
 
 #define SIGSTOP 19
 
-struct sample_ring {
+struct sample_ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* the real size is set by user space */
 };
@@ -51,7 +51,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__array(values, struct sample_ring);
+	__array(values, struct sample_ring_map);
 } rings SEC(".maps");
 
 /*
@@ -65,22 +65,22 @@ struct {
 	__type(value, struct user_walk);
 } sample_scratch SEC(".maps");
 
-static __always_inline __u32 walk_kernel(void *ctx, __u64 *words)
+static __always_inline __u32 read_kernel_stack(void *ctx, __u64 *words)
 {
 	long bytes = bpf_get_stack(ctx, words, WIRE_MAX_KERNEL * sizeof(__u64), 0);
 
 	return bytes > 0 ? bytes / sizeof(__u64) : 0;
 }
 
-static __always_inline void describe(struct wire_sample *s, struct task_struct *task, __u32 cpu,
+static __always_inline void describe_sample(struct wire_sample *s, struct task_struct *task, __u32 cpu,
 				     __u64 now)
 {
 	s->time = now;
 	s->born = task->group_leader->start_boottime;
-	s->cgroup = cgroup_id(task_cgroup(task));
+	s->cgroup = cgroup_id(task_shown_cgroup(task));
 	s->pid = task->tgid;
 	s->tid = task->pid;
-	s->ns_pid = inner_pid(task->group_leader);
+	s->ns_pid = task_inner_pid(task->group_leader);
 	s->cpu = cpu;
 	s->kind = WIRE_SAMPLE;
 	s->flags = 0;
@@ -88,9 +88,9 @@ static __always_inline void describe(struct wire_sample *s, struct task_struct *
 }
 
 /* Return why a thread has no user stack, as a flag of the sample; 0 if it has one. */
-static __always_inline __u8 without_user_stack(struct task_struct *task)
+static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
 {
-	if (is_kernel_thread(task))
+	if (task_is_kernel_thread(task))
 		return WIRE_KTHREAD;
 	/* exec sets end_code last, when the stack of the new program is made */
 	if (!task->mm || !task->mm->end_code)
@@ -102,7 +102,7 @@ static __always_inline __u8 without_user_stack(struct task_struct *task)
  * Take the kernel frames and prepare the walk of the user stack. Return 0 if there is no user stack
  * to walk.
  */
-static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
+static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
 				       struct task_struct *task)
 {
 	struct wire_sample *s = &u->sample;
@@ -112,21 +112,21 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
 	if (in_kernel)
 		s->flags |= WIRE_KERNEL_MODE;
 	if (with_kernel_stack && in_kernel)
-		kernel = walk_kernel(ctx, u->words);
+		kernel = read_kernel_stack(ctx, u->words);
 	s->kernel_frames = kernel;
 	s->user_frames = 0;
 	s->user_end = WALK_END_WALKED;
 	s->python_words = 0;
 	s->python = 0;
 	s->python_end = WALK_END_WALKED;
-	s->flags |= without_user_stack(task);
+	s->flags |= no_user_stack_flag(task);
 	u->python.layout = 0;
 	u->at = u->first = kernel;
 	u->most = WIRE_MAX_USER;
-	u->state = WALK_OVER;
+	u->status = WALK_FINISHED;
 	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
 		return 0;
-	return !begin_walk(u, ctx, task, in_kernel, s->time);
+	return !user_walk_begin_native(u, ctx, task, in_kernel, s->time);
 }
 
 /*
@@ -138,14 +138,14 @@ static __always_inline int begin_stack(struct bpf_perf_event_data *ctx, struct u
  */
 __u32 consumer_sleeps = WIRE_AWAKE;
 
-static __always_inline bool lacks_something(const struct wire_sample *s)
+static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 {
 	return s->python & WIRE_PYTHON_NEW || s->flags & WIRE_PENDING ||
 	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 
 /* Return whether to wake the consumer; only the first caller that finds it asleep does. */
-static __always_inline bool take_consumer(void)
+static __always_inline bool claim_consumer_wakeup(void)
 {
 	if (consumer_sleeps == WIRE_AWAKE)
 		return false;
@@ -157,9 +157,9 @@ static __always_inline bool take_consumer(void)
  * Waking the consumer for every sample would cost more than the sample. The consumer is woken when
  * a ring fills up, and otherwise looks several times a second.
  */
-static __always_inline __u64 wake_flag(void *ring, const struct wire_sample *s)
+static __always_inline __u64 sample_wake_flag(void *ring, const struct wire_sample *s)
 {
-	if ((lacks_something(s) && take_consumer()) ||
+	if ((sample_needs_consumer(s) && claim_consumer_wakeup()) ||
 	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
@@ -171,7 +171,7 @@ static __always_inline void wake_consumer(void)
 	__u32 first = 0;
 	void *ring, *record;
 
-	if (!take_consumer())
+	if (!claim_consumer_wakeup())
 		return;
 	ring = bpf_map_lookup_elem(&rings, &first);
 	if (!ring)
@@ -181,7 +181,7 @@ static __always_inline void wake_consumer(void)
 		bpf_ringbuf_discard(record, BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline void send(struct user_walk *u, __u32 words, struct wire_account *a)
+static __always_inline void send_sample(struct user_walk *u, __u32 words, struct wire_account *a)
 {
 	const struct wire_sample *s = &u->sample;
 	__u32 index = s->cpu / cpus_per_ring;
@@ -190,27 +190,27 @@ static __always_inline void send(struct user_walk *u, __u32 words, struct wire_a
 
 	if (size > sizeof(*s) + WALK_WORDS * sizeof(__u64))
 		size = sizeof(*s) + WALK_WORDS * sizeof(__u64);
-	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, wake_flag(ring, s)))
+	if (ring && !bpf_ringbuf_output(ring, &u->sample, size, sample_wake_flag(ring, s)))
 		a->written++;
 	else
 		a->ring_full++;
 }
 
 /* End the native walk, which is over or can only be continued in user space. */
-static __always_inline void end_native(struct user_walk *u)
+static __always_inline void user_walk_end_native(struct user_walk *u)
 {
 	struct wire_sample *s = &u->sample;
 
 	s->user_frames = u->at - u->first;
 	s->user_end = u->walk.end;
-	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
+	if (u->status == WALK_UNMAPPED || u->status == WALK_PENDING)
 		s->flags |= WIRE_UNFINISHED;
-	if (u->state == WALK_PENDING)
+	if (u->status == WALK_PENDING)
 		s->flags |= WIRE_PENDING;
 }
 
 /* Add the walked Python frames to the sample. */
-static __always_inline void end_of_python(struct user_walk *u, const struct python_walk *w)
+static __always_inline void user_walk_end_python(struct user_walk *u, const struct python_walk *w)
 {
 	struct wire_sample *s = &u->sample;
 
@@ -220,7 +220,7 @@ static __always_inline void end_of_python(struct user_walk *u, const struct pyth
 	u->at = w->at;
 }
 
-static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_walk *u)
+static __always_inline int end_sample(struct bpf_perf_event_data *ctx, struct user_walk *u)
 {
 	struct wire_sample *s = &u->sample;
 	__u32 words = u->at, cpu = s->cpu;
@@ -228,22 +228,22 @@ static __always_inline int finish(struct bpf_perf_event_data *ctx, struct user_w
 
 	if (save_all && s->user_end != WALK_END_CODE_32_BIT &&
 	    (s->user_frames || s->flags & WIRE_UNFINISHED)) {
-		take_registers(&u->walk, ctx, bpf_get_current_task_btf(),
+		take_user_registers(&u->walk, ctx, bpf_get_current_task_btf(),
 			       s->flags & WIRE_KERNEL_MODE);
-		s->flags |= WIRE_BEGUN;
+		s->flags |= WIRE_INITIAL_STATE;
 	}
 	if (s->flags & WIRE_SAVED)
-		words += save_walk(u, bpf_get_current_task_btf(), !save_all);
+		words += user_walk_save(u, bpf_get_current_task_btf(), !save_all);
 	if (a)
-		send(u, words, a);
-	if (stop_sampled && u->state == WALK_OVER && s->user_frames)
+		send_sample(u, words, a);
+	if (stop_sampled && u->status == WALK_FINISHED && s->user_frames)
 		bpf_send_signal_thread(SIGSTOP); /* no other thread must take it */
 	return 0;
 }
 
 /*
  * Count the sample; if it is selected, begin its stack. Return the sample under construction, NULL
- * if there is none; the caller walks the user stack if its state is WALK_LEFT.
+ * if there is none; the caller walks the user stack if its status is WALK_CALLER.
  */
 static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data *ctx)
 {
@@ -261,37 +261,37 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 	}
 	if (!account_sample(a, now, stolen_time(task)))
 		return NULL;
-	if (!selected(task)) {
+	if (!is_selected_thread(task)) {
 		a->filtered++;
 		return NULL;
 	}
-	describe(&u->sample, task, cpu, now);
-	if (begin_stack(ctx, u, task))
-		u->state = WALK_LEFT;
+	describe_sample(&u->sample, task, cpu, now);
+	if (begin_sample_stack(ctx, u, task))
+		u->status = WALK_CALLER;
 	return u;
 }
 
-struct python_loop {
+struct python_loop_context {
 	struct python_walk *walk;
 	struct user_walk *user;
 };
 
-static long python_one(__u32 i, void *context)
+static long python_walk_loop_step(__u32 i, void *context)
 {
-	const struct python_loop *l = context;
+	const struct python_loop_context *l = context;
 
-	return python_step(l->walk, l->user->words);
+	return python_walk_step(l->walk, l->user->words);
 }
 
-static __always_inline void walk_python(struct user_walk *u)
+static __always_inline void walk_python_by_loop(struct user_walk *u)
 {
-	struct python_loop l = {.user = u};
+	struct python_loop_context l = {.user = u};
 
-	l.walk = begin_python(u, bpf_get_current_task_btf());
+	l.walk = user_walk_begin_python(u, bpf_get_current_task_btf());
 	if (!l.walk)
 		return;
-	bpf_loop(PYTHON_STEPS_MAX, python_one, &l, 0);
-	end_of_python(u, l.walk);
+	bpf_loop(PYTHON_STEPS_MAX, python_walk_loop_step, &l, 0);
+	user_walk_end_python(u, l.walk);
 }
 
 SEC("?perf_event")
@@ -301,20 +301,20 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!u)
 		return 0;
-	if (u->state == WALK_LEFT)
-		bpf_loop(WIRE_MAX_USER + 1, walk_one, &u, 0);
-	end_native(u);
-	walk_python(u);
-	return finish(ctx, u);
+	if (u->status == WALK_CALLER)
+		bpf_loop(WIRE_MAX_USER + 1, user_walk_loop_step, &u, 0);
+	user_walk_end_native(u);
+	walk_python_by_loop(u);
+	return end_sample(ctx, u);
 }
 
 /* Before Linux 5.17, without bpf_loop(), the walk continues by tail calls, at most 33 of them. */
 #define FRAMES_PER_CALL 64
 #define PYTHON_STEPS_PER_CALL 64
 
-enum walk_program { WALK_NATIVE, WALK_PYTHON, WALK_PROGRAMS };
+enum walk_program { WALK_PROGRAM_NATIVE, WALK_PROGRAM_PYTHON, WALK_PROGRAMS };
 
-/* User space enters walk_on() and python_on() here. */
+/* User space enters continue_native() and continue_python() here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, WALK_PROGRAMS);
@@ -323,27 +323,27 @@ struct {
 } walk_programs SEC(".maps");
 
 /* A global function, so that the verifier checks it once and not for every frame. */
-__noinline int walk_one_frame(struct user_walk *u)
+__noinline int user_walk_step_global(struct user_walk *u)
 {
-	return u ? walk_frame(u) : 1;
+	return u ? user_walk_step(u) : 1;
 }
 
-__noinline int python_one_step(struct python_walk *w, struct user_walk *u)
+__noinline int python_walk_step_global(struct python_walk *w, struct user_walk *u)
 {
-	return w && u ? python_step(w, u->words) : 1;
+	return w && u ? python_walk_step(w, u->words) : 1;
 }
 
-static __always_inline int python_by_tail_calls(struct bpf_perf_event_data *ctx,
+static __always_inline int walk_python_by_tail_calls(struct bpf_perf_event_data *ctx,
 						struct user_walk *u)
 {
-	end_native(u);
-	if (begin_python(u, bpf_get_current_task_btf()))
-		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
-	return finish(ctx, u);
+	user_walk_end_native(u);
+	if (user_walk_begin_python(u, bpf_get_current_task_btf()))
+		bpf_tail_call(ctx, &walk_programs, WALK_PROGRAM_PYTHON);
+	return end_sample(ctx, u);
 }
 
 SEC("?perf_event")
-int walk_on(struct bpf_perf_event_data *ctx)
+int continue_native(struct bpf_perf_event_data *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
@@ -352,14 +352,14 @@ int walk_on(struct bpf_perf_event_data *ctx)
 	if (!u)
 		return 0;
 	for (int i = 0; i < FRAMES_PER_CALL && !over; i++)
-		over = walk_one_frame(u);
+		over = user_walk_step_global(u);
 	if (!over)
-		bpf_tail_call(ctx, &walk_programs, WALK_NATIVE);
-	return python_by_tail_calls(ctx, u);
+		bpf_tail_call(ctx, &walk_programs, WALK_PROGRAM_NATIVE);
+	return walk_python_by_tail_calls(ctx, u);
 }
 
 SEC("?perf_event")
-int python_on(struct bpf_perf_event_data *ctx)
+int continue_python(struct bpf_perf_event_data *ctx)
 {
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
 	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
@@ -369,13 +369,13 @@ int python_on(struct bpf_perf_event_data *ctx)
 	if (!u || !w)
 		return 0;
 	for (int i = 0; i < PYTHON_STEPS_PER_CALL && !over; i++)
-		over = python_one_step(w, u);
+		over = python_walk_step_global(w, u);
 	if (!over) {
-		bpf_tail_call(ctx, &walk_programs, WALK_PYTHON);
+		bpf_tail_call(ctx, &walk_programs, WALK_PROGRAM_PYTHON);
 		w->end = WALK_END_DEPTH; /* no tail calls are left */
 	}
-	end_of_python(u, w);
-	return finish(ctx, u);
+	user_walk_end_python(u, w);
+	return end_sample(ctx, u);
 }
 
 SEC("?perf_event")
@@ -385,9 +385,9 @@ int sample_by_tail_calls(struct bpf_perf_event_data *ctx)
 
 	if (!u)
 		return 0;
-	if (u->state == WALK_LEFT)
-		bpf_tail_call(ctx, &walk_programs, WALK_NATIVE);
-	return python_by_tail_calls(ctx, u);
+	if (u->status == WALK_CALLER)
+		bpf_tail_call(ctx, &walk_programs, WALK_PROGRAM_NATIVE);
+	return walk_python_by_tail_calls(ctx, u);
 }
 
 /* state is PWR_EVENT_EXIT, which is -1, when the CPU leaves an idle state. */
@@ -412,7 +412,7 @@ SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {
 	if (wanted.by_pid)
-		select_child(parent, child);
+		select_child_process(parent, child);
 	process_forked(parent, child);
 	return 0;
 }
@@ -421,8 +421,8 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
 	process_executed(task->tgid);
-	if (consumer_sleeps != WIRE_AWAKE && (!wanted.by_pid || selected_pid(task)) &&
-	    !is_calm(task))
+	if (consumer_sleeps != WIRE_AWAKE && (!wanted.by_pid || is_selected_process(task)) &&
+	    !is_calm_program(task))
 		wake_consumer();
 	return 0;
 }
@@ -434,7 +434,7 @@ int BPF_PROG(forget_process, struct task_struct *task)
 	if (task->pid != task->tgid)
 		return 0;
 	if (wanted.by_pid)
-		unselect(task);
-	process_gone(task->tgid);
+		unselect_process(task);
+	process_ended(task->tgid);
 	return 0;
 }

@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
 const volatile __u32 slots = 1; /* of each CPU's array; a power of two */
-const volatile bool left_is_told = true; /* sched_switch passes the state: since Linux 5.18 */
+const volatile bool switch_passes_state = true; /* sched_switch passes the state: since Linux 5.18 */
 
 /* The arrays of all CPUs, one after the other; user space reads them in place. */
 struct {
@@ -69,7 +69,7 @@ struct task_struct___sched {
 	unsigned int cpu; /* before Linux 5.16 */
 } __attribute__((preserve_access_index));
 
-static __always_inline __u32 cpu_of(struct task_struct *task)
+static __always_inline __u32 task_cpu_of(struct task_struct *task)
 {
 	struct task_struct___sched *t = (void *)task;
 
@@ -79,7 +79,7 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
 }
 
 /* Write a record. It becomes visible to user space when it is counted. */
-static __always_inline void put(struct wire_cpu *c, __u32 cpu, __u64 head, __u64 body)
+static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 head, __u64 body)
 {
 	__u64 number = c->written;
 	__u32 at = cpu * slots + (number & (slots - 1));
@@ -97,18 +97,18 @@ static __always_inline void put(struct wire_cpu *c, __u32 cpu, __u64 head, __u64
 #endif
 }
 
-static __always_inline __u64 head_of(enum wire_switch_kind kind, __u64 how, __u64 detail)
+static __always_inline __u64 switch_record_head(enum wire_switch_kind kind, __u64 how, __u64 detail)
 {
 	return (__u64)kind << WIRE_TIME_BITS | how << (WIRE_TIME_BITS + 4) |
 	       detail << (WIRE_TIME_BITS + 8);
 }
 
-static __always_inline __u64 body_of(__u32 first, __u32 second, __u64 number)
+static __always_inline __u64 switch_record_body(__u32 first, __u32 second, __u64 number)
 {
 	return first | (__u64)second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
 }
 
-static __always_inline enum wire_state state_of(unsigned int state)
+static __always_inline enum wire_state decode_task_state(unsigned int state)
 {
 	if (state & TASK_EXITING)
 		return WIRE_DEAD;
@@ -123,7 +123,7 @@ static __always_inline enum wire_state state_of(unsigned int state)
 	return WIRE_RUNNABLE;
 }
 
-static __always_inline bool is_compat(struct task_struct *task)
+static __always_inline bool task_is_compat(struct task_struct *task)
 {
 	struct task_struct___sched *t = (void *)task;
 
@@ -131,7 +131,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	       t->thread_info.status & TS_COMPAT;
 }
 
-static __always_inline bool is_throttled(struct task_struct *task)
+static __always_inline bool task_is_throttled(struct task_struct *task)
 {
 	struct task_struct___throttle *t = (void *)task;
 
@@ -143,15 +143,15 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return false;
 }
 
-/* Return what is known of a wait besides its state, as enum wire_left. */
-static __always_inline __u64 wait_flags(struct task_struct *task)
+/* Return what is known of a wait besides its state, as enum wire_prev_flag. */
+static __always_inline __u64 task_wait_flags(struct task_struct *task)
 {
-	__u64 flags = waits_for_io(task) ? WIRE_LEFT_IOWAIT : 0;
+	__u64 flags = task_waits_for_io(task) ? WIRE_PREV_IOWAIT : 0;
 
-	if (is_kernel_thread(task))
-		flags |= WIRE_LEFT_KTHREAD;
-	else if (is_compat(task))
-		flags |= WIRE_LEFT_COMPAT;
+	if (task_is_kernel_thread(task))
+		flags |= WIRE_PREV_KTHREAD;
+	else if (task_is_compat(task))
+		flags |= WIRE_PREV_COMPAT;
 	return flags;
 }
 
@@ -159,12 +159,12 @@ static __always_inline __u64 wait_flags(struct task_struct *task)
  * Return whether state means ready to run. A throttled thread also leaves in one of these states:
  * since Linux 6.18 it is preempted.
  */
-static __always_inline bool is_ready(enum wire_state state)
+static __always_inline bool is_ready_to_run(enum wire_state state)
 {
 	return state == WIRE_RUNNABLE || state == WIRE_PREEMPTED;
 }
 
-static __always_inline struct wire_cpu *this_cpu(__u32 *cpu)
+static __always_inline struct wire_cpu *current_wire_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
 	return bpf_map_lookup_elem(&switch_cpus, cpu);
@@ -179,57 +179,57 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	/* Use the state that the tracepoint passed; prev->__state may have changed since. */
-	unsigned int left = left_is_told ? (unsigned int)ctx[3] : prev->__state;
-	enum wire_state state = preempt ? WIRE_PREEMPTED : state_of(left);
+	unsigned int prev_state = switch_passes_state ? (unsigned int)ctx[3] : prev->__state;
+	enum wire_state state = preempt ? WIRE_PREEMPTED : decode_task_state(prev_state);
 	__u64 call = 0, flags = 0;
 	struct wire_cpu *c;
 	__u32 cpu;
 
-	c = this_cpu(&cpu);
+	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted)
 		return 0;
 	if (!all_selected()) {
-		flags |= selected(prev) ? 0 : WIRE_LEFT_OTHER;
-		flags |= selected(next) ? 0 : WIRE_NEXT_OTHER;
+		flags |= is_selected_thread(prev) ? 0 : WIRE_PREV_UNSELECTED;
+		flags |= is_selected_thread(next) ? 0 : WIRE_NEXT_UNSELECTED;
 		/* of unselected threads, record only switches from and to the idle thread */
-		if (flags == (WIRE_LEFT_OTHER | WIRE_NEXT_OTHER) && prev->pid && next->pid)
+		if (flags == (WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED) && prev->pid && next->pid)
 			return 0;
 	}
 	if (state == WIRE_SLEEPING || state == WIRE_DISK) {
-		flags |= wait_flags(prev);
-		if (!(flags & WIRE_LEFT_KTHREAD))
-			call = call_of(prev);
-	} else if (is_ready(state) && prev->pid && is_throttled(prev)) {
-		flags |= WIRE_LEFT_THROTTLED;
+		flags |= task_wait_flags(prev);
+		if (!(flags & WIRE_PREV_KTHREAD))
+			call = task_syscall(prev);
+	} else if (is_ready_to_run(state) && prev->pid && task_is_throttled(prev)) {
+		flags |= WIRE_PREV_THROTTLED;
 	}
-	put(c, cpu, head_of(WIRE_SWITCH, state, flags), body_of(next->pid, prev->pid, call));
+	write_switch_record(c, cpu, switch_record_head(WIRE_SWITCH, state, flags), switch_record_body(next->pid, prev->pid, call));
 	return 0;
 }
 
-static __always_inline int woken(struct task_struct *task, enum wire_switch_kind kind)
+static __always_inline int record_wakeup(struct task_struct *task, enum wire_switch_kind kind)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct wire_cpu *c;
 	__u32 cpu;
 
-	c = this_cpu(&cpu);
-	if (!c || !c->wanted || (!all_selected() && !selected(task)))
+	c = current_wire_cpu(&cpu);
+	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
-	put(c, cpu, head_of(kind, waking_context(c, waker, task), 0),
-	    body_of(task->pid, waker->pid, cpu_of(task)));
+	write_switch_record(c, cpu, switch_record_head(kind, waking_context(c, waker, task), 0),
+	    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
 	return 0;
 }
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	return woken(task, WIRE_WAKING);
+	return record_wakeup(task, WIRE_WAKING);
 }
 
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
-	return woken(task, WIRE_NEW);
+	return record_wakeup(task, WIRE_NEW);
 }
 
 SEC("?tp_btf/sched_migrate_task")
@@ -238,10 +238,10 @@ int BPF_PROG(on_migrate, struct task_struct *task, int target)
 	struct wire_cpu *c;
 	__u32 cpu;
 
-	c = this_cpu(&cpu);
-	if (!c || !c->wanted || (!all_selected() && !selected(task)))
+	c = current_wire_cpu(&cpu);
+	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
-	put(c, cpu, head_of(WIRE_MIGRATE, 0, 0), body_of(task->pid, cpu_of(task), target));
+	write_switch_record(c, cpu, switch_record_head(WIRE_MIGRATE, 0, 0), switch_record_body(task->pid, task_cpu_of(task), target));
 	return 0;
 }
 
@@ -249,7 +249,7 @@ SEC("?tp_btf/softirq_raise")
 int BPF_PROG(on_softirq_raise, unsigned int number)
 {
 	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
+	struct wire_cpu *c = current_wire_cpu(&cpu);
 
 	if (c)
 		softirq_raised(c, number);
@@ -260,7 +260,7 @@ SEC("?tp_btf/softirq_entry")
 int BPF_PROG(on_softirq_entry, unsigned int number)
 {
 	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
+	struct wire_cpu *c = current_wire_cpu(&cpu);
 
 	if (c)
 		softirq_begun(c, number);
@@ -271,10 +271,10 @@ SEC("?tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_exit, unsigned int number)
 {
 	__u32 cpu;
-	struct wire_cpu *c = this_cpu(&cpu);
+	struct wire_cpu *c = current_wire_cpu(&cpu);
 
 	if (c)
-		softirq_over(c);
+		softirq_ended(c);
 	return 0;
 }
 
@@ -284,7 +284,7 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
 	int BPF_PROG(on_##tracepoint) \
 	{ \
 		__u32 cpu; \
-		struct wire_cpu *c = this_cpu(&cpu); \
+		struct wire_cpu *c = current_wire_cpu(&cpu); \
 \
 		if (c) \
 			c->member = value; \
@@ -308,22 +308,22 @@ INTERRUPT_HOOK(ipi_exit, in_ipi, 0)
 #endif
 
 /* Fill in the state of a thread, and the reason for which it waits if it does not run. */
-static __always_inline void describe_wait(struct wire_task *t, struct task_struct *task)
+static __always_inline void describe_task_wait(struct wire_task *t, struct task_struct *task)
 {
 	struct task_struct___wait *w = (void *)task;
 
 	t->call = 0;
 	t->flags = 0;
-	t->state = w->on_cpu ? WIRE_RUNNING : state_of(task->__state);
+	t->state = w->on_cpu ? WIRE_RUNNING : decode_task_state(task->__state);
 	if (t->state == WIRE_SLEEPING || t->state == WIRE_DISK) {
-		t->flags = wait_flags(task);
-		if (!(t->flags & WIRE_LEFT_KTHREAD))
-			t->call = call_of(task);
-	} else if (t->state == WIRE_RUNNABLE && is_throttled(task)) {
-		t->flags = WIRE_LEFT_THROTTLED;
+		t->flags = task_wait_flags(task);
+		if (!(t->flags & WIRE_PREV_KTHREAD))
+			t->call = task_syscall(task);
+	} else if (t->state == WIRE_RUNNABLE && task_is_throttled(task)) {
+		t->flags = WIRE_PREV_THROTTLED;
 	}
-	if (is_kernel_thread(task))
-		t->flags |= WIRE_LEFT_KTHREAD;
+	if (task_is_kernel_thread(task))
+		t->flags |= WIRE_PREV_KTHREAD;
 }
 
 /*
@@ -340,17 +340,17 @@ int snapshot(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	t.time = bpf_ktime_get_boot_ns();
-	describe_wait(&t, task);
-	other = !selected(task);
+	describe_task_wait(&t, task);
+	other = !is_selected_thread(task);
 	if (other && t.state != WIRE_RUNNING)
 		return 0;
-	t.flags |= other ? WIRE_LEFT_OTHER : 0;
+	t.flags |= other ? WIRE_PREV_UNSELECTED : 0;
 	t.born = task->group_leader->start_boottime;
-	t.cgroup = cgroup_id(task_cgroup(task));
+	t.cgroup = cgroup_id(task_shown_cgroup(task));
 	t.pid = task->tgid;
 	t.tid = task->pid;
-	t.ns_pid = inner_pid(task->group_leader);
-	t.cpu = cpu_of(task);
+	t.ns_pid = task_inner_pid(task->group_leader);
+	t.cpu = task_cpu_of(task);
 	__builtin_memcpy(t.comm, task->comm, sizeof(t.comm));
 	bpf_seq_write(ctx->meta->seq, &t, sizeof(t));
 	return 0;

@@ -29,7 +29,7 @@ struct cgroup___ids {
 } __attribute__((preserve_access_index));
 
 /* Return a thread's cgroup. subsys: -1: the unified hierarchy, else a v1 controller's id. */
-static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, int subsys)
+static __always_inline struct cgroup *task_cgroup_in_hierarchy(struct task_struct *task, int subsys)
 {
 	struct css_set *set = task->cgroups;
 	struct cgroup_subsys_state *css = NULL;
@@ -43,9 +43,9 @@ static __always_inline struct cgroup *task_cgroup_of(struct task_struct *task, i
 }
 
 /* Return the cgroup of a thread that records show. */
-static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
+static __always_inline struct cgroup *task_shown_cgroup(struct task_struct *task)
 {
-	return task_cgroup_of(task, wanted.shown_subsys);
+	return task_cgroup_in_hierarchy(task, wanted.shown_subsys);
 }
 
 static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
@@ -53,7 +53,7 @@ static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
 	return cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
 }
 
-static __always_inline __u64 ancestor_id(struct cgroup *cgroup, __u32 level)
+static __always_inline __u64 cgroup_ancestor_id(struct cgroup *cgroup, __u32 level)
 {
 	struct cgroup___ids *old = (void *)cgroup;
 	struct cgroup *ancestor = NULL;
@@ -73,18 +73,18 @@ static __always_inline __u64 ancestor_id(struct cgroup *cgroup, __u32 level)
 	return cgroup_id(ancestor);
 }
 
-static __always_inline bool in_selected_cgroup(struct task_struct *task)
+static __always_inline bool is_in_selected_cgroup(struct task_struct *task)
 {
-	struct cgroup *cgroup = task_cgroup_of(task, wanted.cgroup_subsys);
+	struct cgroup *cgroup = task_cgroup_in_hierarchy(task, wanted.cgroup_subsys);
 
 	int level = cgroup ? BPF_CORE_READ(cgroup, level) : -1;
 
 	if (wanted.level != (__u32)-1)
 		return level >= (int)wanted.level &&
-		       ancestor_id(cgroup, wanted.level) == wanted.cgroup;
+		       cgroup_ancestor_id(cgroup, wanted.level) == wanted.cgroup;
 	/* skein runs in a cgroup namespace, which hides the upper levels: try every level */
 	for (int i = 0; i < MAX_LEVELS; i++)
-		if (i <= level && ancestor_id(cgroup, i) == wanted.cgroup)
+		if (i <= level && cgroup_ancestor_id(cgroup, i) == wanted.cgroup)
 			return true;
 	return false;
 }
@@ -93,7 +93,7 @@ static __always_inline bool in_selected_cgroup(struct task_struct *task)
  * Look up a pid or tid. A reused number belongs to another process or thread, which is not
  * selected.
  */
-static __always_inline bool is_in(void *selection, __u32 number, __u64 actual)
+static __always_inline bool selection_contains(void *selection, __u32 number, __u64 actual)
 {
 	__u64 *born = bpf_map_lookup_elem(selection, &number);
 
@@ -104,35 +104,35 @@ static __always_inline bool is_in(void *selection, __u32 number, __u64 actual)
 	return *born == actual;
 }
 
-static __always_inline bool selected_pid(struct task_struct *task)
+static __always_inline bool is_selected_process(struct task_struct *task)
 {
-	return is_in(&selected_pids, task->tgid, task->group_leader->start_boottime);
+	return selection_contains(&selected_pids, task->tgid, task->group_leader->start_boottime);
 }
 
 /* Return whether all conditions of the selection hold for a thread. */
-static __always_inline bool selected(struct task_struct *task)
+static __always_inline bool is_selected_thread(struct task_struct *task)
 {
-	if (wanted.by_pid && !selected_pid(task))
+	if (wanted.by_pid && !is_selected_process(task))
 		return false;
-	if (wanted.by_tid && !is_in(&selected_tids, task->pid, task->start_boottime))
+	if (wanted.by_tid && !selection_contains(&selected_tids, task->pid, task->start_boottime))
 		return false;
-	return !wanted.by_cgroup || in_selected_cgroup(task);
+	return !wanted.by_cgroup || is_in_selected_cgroup(task);
 }
 
 /* Select the child process of a selected process; counts failures in unselected_children. */
-static __always_inline void select_child(struct task_struct *parent, struct task_struct *child)
+static __always_inline void select_child_process(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 new_pid = child->tgid;
 	__u64 born = child->start_boottime;
 
-	if ((__u32)parent->tgid == new_pid || !selected_pid(parent))
+	if ((__u32)parent->tgid == new_pid || !is_selected_process(parent))
 		return;
 	if (bpf_map_update_elem(&selected_pids, &new_pid, &born, BPF_ANY))
 		__sync_fetch_and_add(&unselected_children, 1);
 }
 
 /* Remove a process that has ended from the selection. */
-static __always_inline void unselect(struct task_struct *task)
+static __always_inline void unselect_process(struct task_struct *task)
 {
 	__u32 pid = task->tgid;
 	__u64 *born = bpf_map_lookup_elem(&selected_pids, &pid);

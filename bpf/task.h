@@ -10,7 +10,7 @@
 #define PF_USER_WORKER 0x4000 /* since Linux 6.4; unused before */
 #define PF_KTHREAD 0x00200000
 
-static __always_inline bool is_kernel_thread(struct task_struct *task)
+static __always_inline bool task_is_kernel_thread(struct task_struct *task)
 {
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
@@ -19,7 +19,7 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
  * Return the pid in the innermost pid namespace of the process; 0 if it is being reaped. leader:
  * its main thread.
  */
-static __always_inline __u32 inner_pid(struct task_struct *leader)
+static __always_inline __u32 task_inner_pid(struct task_struct *leader)
 {
 	/* Linux 6.1's verifier refuses to add a variable to a typed pointer: use untyped reads. */
 	struct pid *pid = BPF_CORE_READ(leader, thread_pid);

@@ -86,7 +86,7 @@ static uint64_t text_id(const struct python_memory *memory, const struct python_
 
 	if (!read_at(memory, words, sizeof(words), address))
 		return 0;
-	c = python_characters_of(layout, address, words);
+	c = python_find_characters(layout, address, words);
 	if (!c.size)
 		return 0;
 	if (c.size <= PYTHON_CHARACTERS_MAX)
@@ -106,7 +106,7 @@ static bool has_id(const struct head *h, const struct python_memory *memory,
 		   const struct python_layout *layout, uint32_t id)
 {
 	const uint64_t name = word_at(h, layout->code_name);
-	__u64 words[PYTHON_ID_WORDS], every[PYTHON_SHOWN] = {0}, shown[PYTHON_SHOWN];
+	__u64 words[PYTHON_ID_WORDS], every[PYTHON_SHOWN_COUNT] = {0}, shown[PYTHON_SHOWN_COUNT];
 	uint64_t qualified = name;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
@@ -119,10 +119,10 @@ static bool has_id(const struct head *h, const struct python_memory *memory,
 	if (qualified != name)
 		every[PYTHON_SHOWN_QUALIFIED] = text_id(memory, layout, qualified);
 	every[PYTHON_SHOWN_FILE] = text_id(memory, layout, word_at(h, layout->code_file));
-	for (unsigned int left_out = 0; left_out < 1 << PYTHON_SHOWN; left_out++) {
-		for (int i = 0; i < PYTHON_SHOWN; i++)
+	for (unsigned int left_out = 0; left_out < 1 << PYTHON_SHOWN_COUNT; left_out++) {
+		for (int i = 0; i < PYTHON_SHOWN_COUNT; i++)
 			shown[i] = left_out >> i & 1 ? 0 : every[i];
-		if (python_shown_id(python_code_id(words), shown) == id)
+		if (python_code_id_with_names(python_code_id(words), shown) == id)
 			return true;
 	}
 	return false;

@@ -5,7 +5,7 @@
 
 #include "bpf/unwind/state.h"
 
-static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address);
+static __always_inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address);
 
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 
@@ -20,7 +20,7 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 /*
  * Copy the registers from r, a struct user_pt_regs or pt_regs; both begin with x0 to x30, sp, pc.
  */
-#define walk_take_registers(w, r) \
+#define walk_copy_registers(w, r) \
 	do { \
 		for (int i = 0; i < 31; i++) \
 			(w)->registers[i] = (r)->regs[i]; \
@@ -31,7 +31,7 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 	} while (0)
 
 /* Take all registers from the struct sigcontext at context: fault address, x0 to x30, sp, pc. */
-static __always_inline int leave_signal(struct walk *w, __u64 context)
+static __always_inline int leave_signal_frame(struct native_walk *w, __u64 context)
 {
 	__u64 rest[2];
 
@@ -39,14 +39,14 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 	if (walk_read(w, w->registers, 31 * 8, context + 8) ||
 	    walk_read(w, rest, sizeof(rest), context + 32 * 8)) {
 		w->end = WALK_END_UNREADABLE;
-		return WALK_OVER;
+		return WALK_FINISHED;
 	}
 	w->fp = w->registers[UNWIND_REG_FP];
 	w->base = w->registers[UNWIND_REG_BASE];
 	w->sp = rest[0];
 	w->pc = rest[1];
 	w->exact = 1;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
 #else
@@ -71,7 +71,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
  * Copy the registers from r, a struct pt_regs, whose members have different names in the kernel and
  * in user space.
  */
-#define walk_take_registers(w, r) \
+#define walk_copy_registers(w, r) \
 	do { \
 		__u64 *to = (w)->registers; \
 		to[0] = (r)->ax, to[1] = (r)->dx, to[2] = (r)->cx, to[3] = (r)->bx; \
@@ -88,7 +88,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
  * Take all registers from the struct sigcontext_64 at context: r8 to r15, di, si, bp, bx, dx, ax,
  * cx, sp, ip. w->window has room for all of them and is used as the buffer.
  */
-static __always_inline int leave_signal(struct walk *w, __u64 context)
+static __always_inline int leave_signal_frame(struct native_walk *w, __u64 context)
 {
 	const __u64 *from = w->window;
 	__u64 *to = w->registers;
@@ -96,7 +96,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 	w->window_at = WALK_NO_WINDOW;
 	if (walk_read(w, w->window, 17 * 8, context)) {
 		w->end = WALK_END_UNREADABLE;
-		return WALK_OVER;
+		return WALK_FINISHED;
 	}
 	to[0] = from[13], to[1] = from[12], to[2] = from[14], to[3] = from[11];
 	to[4] = from[9], to[5] = from[8], to[6] = from[10], to[7] = from[15];
@@ -107,7 +107,7 @@ static __always_inline int leave_signal(struct walk *w, __u64 context)
 	w->sp = from[15];
 	w->pc = from[16];
 	w->exact = 1;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
 #endif

@@ -18,11 +18,11 @@
 	 OUTER_WORDS + 1)
 
 struct user_walk {
-	struct walk walk;
+	struct native_walk walk;
 	__u32 at; /* words written, including the kernel's frames */
 	__u32 first; /* index of the first user frame */
 	__u32 most; /* maximum number of user frames to write */
-	__u32 state; /* enum walk_obstacle */
+	__u32 status; /* enum walk_status */
 	/* the interpreter whose Python frames are walked after the native ones */
 	struct python_process python;
 	struct wire_sample sample; /* the record sent begins here */
@@ -30,9 +30,9 @@ struct user_walk {
 };
 
 /* Write the current frame, then leave it. Return 0 if there are more frames. */
-static __always_inline int walk_frame(struct user_walk *u)
+static __always_inline int user_walk_step(struct user_walk *u)
 {
-	struct walk *w = &u->walk;
+	struct native_walk *w = &u->walk;
 	__u32 at = u->at;
 	__u64 tag = w->exact && at != u->first ? (__u64)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 
@@ -41,21 +41,21 @@ static __always_inline int walk_frame(struct user_walk *u)
 	u->words[at] = w->pc | tag;
 	if (at - u->first >= u->most) {
 		w->end = WALK_END_DEPTH;
-		u->state = WALK_OVER;
+		u->status = WALK_FINISHED;
 		return 1;
 	}
 	u->at = at + 1;
-	u->state = walk_step(w);
-	if (u->state == WALK_UNMAPPED && w->settled) {
+	u->status = native_walk_step(w);
+	if (u->status == WALK_UNMAPPED && w->settled) {
 		/* the first frame is always recorded, mapped or not */
 		if (at != u->first)
 			u->at = at;
 		w->end = WALK_END_UNMAPPED;
-		u->state = WALK_OVER;
+		u->status = WALK_FINISHED;
 	}
-	if (u->state == WALK_UNMAPPED || u->state == WALK_PENDING)
+	if (u->status == WALK_UNMAPPED || u->status == WALK_PENDING)
 		u->at = at;
-	return u->state != WALK_LEFT;
+	return u->status != WALK_CALLER;
 }
 
 #endif

@@ -57,51 +57,51 @@ struct {
  * by an odd number loses nothing: 16 bits of the product choose the entry, and the entry keeps the
  * other 48 bits for comparison, followed by the rule's number.
  */
-#define CACHE_BITS 16
+#define RULE_CACHE_BITS 16
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << CACHE_BITS);
+	__uint(max_entries, 1 << RULE_CACHE_BITS);
 	__type(key, __u32);
 	__type(value, __u64);
 } rule_cache SEC(".maps");
 
-static __always_inline __u64 cache_hash(const struct walk *w, __u64 pc)
+static __always_inline __u64 rule_cache_hash(const struct native_walk *w, __u64 pc)
 {
 	return (pc ^ w->version * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
 }
 
-static __always_inline int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
+static __always_inline int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
 {
-	__u64 hash = cache_hash(w, pc);
-	__u32 index = hash >> (64 - CACHE_BITS);
+	__u64 hash = rule_cache_hash(w, pc);
+	__u32 index = hash >> (64 - RULE_CACHE_BITS);
 	__u64 *entry = bpf_map_lookup_elem(&rule_cache, &index), word;
 
 	if (!entry)
 		return -1;
 	word = *(volatile __u64 *)entry;
-	if (word >> CACHE_BITS != (hash << CACHE_BITS) >> CACHE_BITS)
+	if (word >> RULE_CACHE_BITS != (hash << RULE_CACHE_BITS) >> RULE_CACHE_BITS)
 		return -1;
-	*rule = word & ((1 << CACHE_BITS) - 1);
+	*rule = word & ((1 << RULE_CACHE_BITS) - 1);
 	return 0;
 }
 
-static __always_inline void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+static __always_inline void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
 {
-	__u64 hash = cache_hash(w, pc);
-	__u32 index = hash >> (64 - CACHE_BITS);
+	__u64 hash = rule_cache_hash(w, pc);
+	__u32 index = hash >> (64 - RULE_CACHE_BITS);
 	__u64 *entry = bpf_map_lookup_elem(&rule_cache, &index);
 
 	if (entry)
-		*(volatile __u64 *)entry = hash << CACHE_BITS | rule;
+		*(volatile __u64 *)entry = hash << RULE_CACHE_BITS | rule;
 }
 
-static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+static __always_inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }
 
-static __always_inline const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
+static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
 	void *chunk = bpf_map_lookup_elem(&arena, &number);
 	__u32 zero = 0;
@@ -109,12 +109,12 @@ static __always_inline const struct arena_chunk *walk_chunk(const struct walk *w
 	return chunk ? bpf_map_lookup_elem(chunk, &zero) : NULL;
 }
 
-static __always_inline struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
+static __always_inline struct unwind_slot *walk_slot(const struct native_walk *w, __u32 number)
 {
 	return bpf_map_lookup_elem(&unwind_slots, &number);
 }
 
-static __always_inline const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+static __always_inline const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
 {
 	return bpf_map_lookup_elem(&unwind_rules, &number);
 }

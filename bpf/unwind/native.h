@@ -15,13 +15,13 @@
 #define USER_PAGE 4096
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
-#define WALKS_PER_AFRESH 64
+#define WALKS_PER_CACHE_SKIP 64
 /* The length of the longest stack; an address at a larger distance belongs to another stack. */
 #define STACK_MAX (1UL << 30)
 
-static long walk_one(__u32 i, void *context)
+static long user_walk_loop_step(__u32 i, void *context)
 {
-	return walk_frame(*(struct user_walk **)context);
+	return user_walk_step(*(struct user_walk **)context);
 }
 
 /*
@@ -29,7 +29,7 @@ static long walk_one(__u32 i, void *context)
  * track values there. Otherwise it would check the program to its end for every value that a loop
  * can leave.
  */
-static __always_inline __u32 forgotten(__u32 *memory, __u32 bytes)
+static __always_inline __u32 hide_from_verifier(__u32 *memory, __u32 bytes)
 {
 	*memory = bytes;
 	return *(volatile __u32 *)memory;
@@ -58,7 +58,7 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 			break;
 		bytes += USER_PAGE;
 	}
-	bytes = forgotten(copied, bytes);
+	bytes = hide_from_verifier(copied, bytes);
 	for (int i = 0; i < USER_PAGE / COPY_STEP - 1; i++) {
 		keep_in_register(bytes);
 		if (bytes <= WIRE_STACK_BYTES - USER_PAGE || bytes > WIRE_STACK_BYTES - COPY_STEP ||
@@ -66,7 +66,7 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 			break;
 		bytes += COPY_STEP;
 	}
-	return forgotten(copied, bytes);
+	return hide_from_verifier(copied, bytes);
 }
 
 /*
@@ -74,9 +74,9 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
  * thread pointer refers to above the stack, and the kernel knows where the first thread's stack
  * begins. 0: neither of these addresses is near sp.
  */
-static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
+static __always_inline __u64 find_stack_end(__u64 sp, struct task_struct *task)
 {
-	__u64 first = first_stack(task), self = thread_pointer(task);
+	__u64 first = main_stack_start(task), self = thread_pointer(task);
 
 	if (first - sp < STACK_MAX && first - sp < self - sp)
 		return first;
@@ -87,7 +87,7 @@ static __always_inline __u64 end_of_stack(__u64 sp, struct task_struct *task)
  * Return how many bytes below the stack's end are present, at most WIRE_OUTER_BYTES, and only down
  * to the address least. A page that was never touched holds no frame and ends the search.
  */
-static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
+static __always_inline __u32 count_outer_bytes(__u64 end, __u64 least)
 {
 	__u32 bytes = 0;
 	__u64 word;
@@ -106,16 +106,16 @@ static __always_inline __u32 outer_bytes(__u64 end, __u64 least)
  * Copy the outer end of a stack that is longer than the first copy: a walk reaches it across large
  * frames, of which it needs only the outer ends. Return the number of words copied.
  */
-static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
+static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
 					struct task_struct *task)
 {
-	__u64 end = end_of_stack(u->walk.sp, task), copied = to->stack + to->bytes;
+	__u64 end = find_stack_end(u->walk.sp, task), copied = to->stack + to->bytes;
 	__u32 bytes;
 
 	if (end <= copied)
 		return 0;
 	end = (end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL);
-	bytes = forgotten(&to->outer_bytes, outer_bytes(end, copied & ~(USER_PAGE - 1ULL)));
+	bytes = hide_from_verifier(&to->outer_bytes, count_outer_bytes(end, copied & ~(USER_PAGE - 1ULL)));
 	to->outer = end - bytes;
 	keep_in_register(at);
 	keep_in_register(bytes);
@@ -131,9 +131,9 @@ static __always_inline __u32 save_outer(struct user_walk *u, struct wire_unfinis
  * Store the state from which user space continues the walk; outer: also copy the outer end of the
  * stack. Return the number of words stored.
  */
-static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *task, bool outer)
+static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_struct *task, bool outer)
 {
-	const struct walk *w = &u->walk;
+	const struct native_walk *w = &u->walk;
 	struct wire_unfinished *to;
 	__u64 at = u->at, stack;
 	__u32 words;
@@ -150,7 +150,7 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 	__builtin_memcpy(to->registers, w->registers, sizeof(to->registers));
 	to->exact = w->exact;
 	to->known = w->known;
-	to->unmapped = u->state == WALK_UNMAPPED;
+	to->unmapped = u->status == WALK_UNMAPPED;
 	__builtin_memset(to->unused, 0, sizeof(to->unused));
 	stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
 	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack, &to->bytes);
@@ -158,30 +158,30 @@ static __always_inline __u32 save_walk(struct user_walk *u, struct task_struct *
 	to->outer = 0;
 	to->outer_bytes = 0;
 	words = UNFINISHED_WORDS + to->bytes / 8;
-	return outer ? words + save_outer(u, to, u->at + words, task) : words;
+	return outer ? words + user_walk_save_outer(u, to, u->at + words, task) : words;
 }
 
 /*
  * Take the thread's user-mode registers: those that the sample interrupted, or those with which the
  * thread entered the kernel.
  */
-static __always_inline void take_registers(struct walk *w, struct bpf_perf_event_data *ctx,
+static __always_inline void take_user_registers(struct native_walk *w, struct bpf_perf_event_data *ctx,
 					   struct task_struct *task, bool in_kernel)
 {
-	walk_take_registers(w, &ctx->regs);
+	walk_copy_registers(w, &ctx->regs);
 	/* keeps the compiler from merging two pointers that the verifier must distinguish */
 	asm volatile("" ::: "memory");
 	if (in_kernel) {
 		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-		walk_take_registers(w, regs);
+		walk_copy_registers(w, regs);
 	}
 	w->exact = 1;
 	w->known = 1;
 }
 
 /* Return whether the thread was in 32-bit code, whose frames are not walked. */
-static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
+static __always_inline bool is_in_32_bit_code(struct bpf_perf_event_data *ctx,
 					   struct task_struct *task, bool in_kernel)
 {
 	__u64 mode = ((const __u64 *)&ctx->regs)[WALK_MODE_WORD];
@@ -193,7 +193,7 @@ static __always_inline bool in_32_bit_code(struct bpf_perf_event_data *ctx,
 }
 
 /* Record the pc of 32-bit code as the only user frame, and the reason why the walk ends there. */
-static __always_inline void end_at_32_bit(struct user_walk *u)
+static __always_inline void user_walk_end_at_32_bit(struct user_walk *u)
 {
 	__u32 at = u->at;
 
@@ -208,21 +208,21 @@ static __always_inline void end_at_32_bit(struct user_walk *u)
  * Begin the walk at the time now (ns). Return 0 if the thread has a user stack to walk; otherwise
  * u->walk.end is the reason why it has none, if there is a reason.
  */
-static __always_inline int begin_walk(struct user_walk *u, struct bpf_perf_event_data *ctx,
+static __always_inline int user_walk_begin_native(struct user_walk *u, struct bpf_perf_event_data *ctx,
 				      struct task_struct *task, bool in_kernel, __u64 now)
 {
-	struct walk *w = &u->walk;
+	struct native_walk *w = &u->walk;
 	struct unwind_process *p;
 
-	w->afresh = (now >> 7) % WALKS_PER_AFRESH == 0; /* the low bits are random */
-	take_registers(w, ctx, task, in_kernel);
+	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0; /* the low bits are random */
+	take_user_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
-	if (w->pc && in_32_bit_code(ctx, task, in_kernel)) {
-		end_at_32_bit(u);
+	if (w->pc && is_in_32_bit_code(ctx, task, in_kernel)) {
+		user_walk_end_at_32_bit(u);
 		return 1;
 	}
-	p = walk_in_process(w, task);
+	p = walk_set_mappings(w, task);
 	if (p)
 		u->python = p->python;
 	return w->pc == 0;

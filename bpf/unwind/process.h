@@ -36,7 +36,7 @@ static __always_inline void process_executed(__u32 pid)
 }
 
 /* Remove a process that has ended. */
-static __always_inline void process_gone(__u32 pid)
+static __always_inline void process_ended(__u32 pid)
 {
 	bpf_map_delete_elem(&unwind_processes, &pid);
 }
@@ -45,7 +45,7 @@ static __always_inline void process_gone(__u32 pid)
  * Set the mappings of the thread's process in *w; without mappings, the walk cannot leave its first
  * frame. Return the process, NULL if the process is not known.
  */
-static __always_inline struct unwind_process *walk_in_process(struct walk *w,
+static __always_inline struct unwind_process *walk_set_mappings(struct native_walk *w,
 							      struct task_struct *task)
 {
 	__u32 pid = task->tgid;

@@ -14,9 +14,9 @@
  *
  *   int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the process's memory; 0 on success
- *   int python_new(const struct python_walk *w, __u64 code, __u32 id)
+ *   int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)
  *                                   return whether this code object is new to the walker
- *   struct python_thread *python_recall(const struct python_walk *w)
+ *   struct python_thread *python_cache_entry(const struct python_walk *w)
  *                                   return the cache entry of the thread; NULL: there is no cache
  */
 #ifndef SKEIN_BPF_UNWIND_PYTHON_H
@@ -28,7 +28,7 @@
  * Read those characters of a str that are part of an id into w->characters. Return the size of all
  * characters in bytes; 0 on error.
  */
-static __always_inline __u64 read_characters(struct python_walk *w, __u64 address)
+static __always_inline __u64 python_read_characters(struct python_walk *w, __u64 address)
 {
 	const __u32 half = PYTHON_CHARACTERS_MAX / 2;
 	struct python_characters c;
@@ -36,7 +36,7 @@ static __always_inline __u64 read_characters(struct python_walk *w, __u64 addres
 
 	if (python_read(w, w->text_head, sizeof(w->text_head), address))
 		return 0;
-	c = python_characters_of(&w->layout, address, w->text_head);
+	c = python_find_characters(&w->layout, address, w->text_head);
 	if (c.size > PYTHON_CHARACTERS_MAX) {
 		if (python_read(w, w->characters, half, c.from) ||
 		    python_read(w, w->characters + half / 8, half, c.from + c.size - half))
@@ -51,9 +51,9 @@ static __always_inline __u64 read_characters(struct python_walk *w, __u64 addres
 	return c.size;
 }
 
-static __always_inline __u64 text_id(struct python_walk *w, __u64 address)
+static __always_inline __u64 python_read_text_id(struct python_walk *w, __u64 address)
 {
-	__u64 size = read_characters(w, address);
+	__u64 size = python_read_characters(w, address);
 
 	return size ? python_text_id(size, w->characters) : 0;
 }
@@ -62,39 +62,39 @@ static __always_inline __u64 text_id(struct python_walk *w, __u64 address)
  * Return the id of the file name of the code in w. Most frames have the same file as the frame
  * before, whose id is kept.
  */
-static __always_inline __u64 file_id(struct python_walk *w)
+static __always_inline __u64 python_read_file_id(struct python_walk *w)
 {
-	__u64 file = code_word(w, w->layout.code_file);
+	__u64 file = python_code_word(w, w->layout.code_file);
 
 	if (file != w->file) {
-		w->file_id = text_id(w, file);
+		w->file_id = python_read_text_id(w, file);
 		w->file = file;
 	}
 	return w->file_id;
 }
 
-static __always_inline __u32 code_id(struct python_walk *w)
+static __always_inline __u32 python_read_code_id(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
-	__u64 id = 0, shown[PYTHON_SHOWN] = {0}, name = code_word(w, l->code_name), qualified = name;
+	__u64 id = 0, shown[PYTHON_SHOWN_COUNT] = {0}, name = python_code_word(w, l->code_name), qualified = name;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		id = python_mix(id, code_word(w, l->code_id[i]));
+		id = python_hash_word(id, python_code_word(w, l->code_id[i]));
 	if (!l->id_by_text)
 		return id;
 	if (l->code_qualified_name != PYTHON_ABSENT)
-		qualified = code_word(w, l->code_qualified_name);
-	shown[PYTHON_SHOWN_NAME] = text_id(w, name);
+		qualified = python_code_word(w, l->code_qualified_name);
+	shown[PYTHON_SHOWN_NAME] = python_read_text_id(w, name);
 	if (qualified != name)
-		shown[PYTHON_SHOWN_QUALIFIED] = text_id(w, qualified);
-	shown[PYTHON_SHOWN_FILE] = file_id(w);
-	return python_shown_id(id, shown);
+		shown[PYTHON_SHOWN_QUALIFIED] = python_read_text_id(w, qualified);
+	shown[PYTHON_SHOWN_FILE] = python_read_file_id(w);
+	return python_code_id_with_names(id, shown);
 }
 
 /* Return the place of the frame's instruction in its code, in code units; ~0: before the first. */
-static __always_inline __u32 code_unit(const struct python_walk *w, __u64 code)
+static __always_inline __u32 python_code_unit(const struct python_walk *w, __u64 code)
 {
-	__u64 value = frame_word(w, w->layout.frame_instruction);
+	__u64 value = python_frame_word(w, w->layout.frame_instruction);
 	__s32 offset = value >> (w->layout.frame_instruction & 4) * 8;
 
 	switch (w->layout.instruction) {
@@ -108,11 +108,11 @@ static __always_inline __u32 code_unit(const struct python_walk *w, __u64 code)
 	}
 }
 
-static __always_inline __u64 tag_of_frame(const struct python_walk *w)
+static __always_inline __u64 python_frame_tag(const struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
 
-	if (l->frames == PYTHON_FRAME_EACH || (l->frames == PYTHON_FRAME_ENTRY && frame_owner(w)))
+	if (l->frames == PYTHON_FRAME_EACH || (l->frames == PYTHON_FRAME_ENTRY && python_frame_owner(w)))
 		return WIRE_TAG_PYTHON_ENTRY;
 	return WIRE_TAG_PYTHON;
 }
@@ -122,13 +122,13 @@ static __always_inline __u64 tag_of_frame(const struct python_walk *w)
  * the code that makes the object, from 3.13 on: its name equals its file name, and its first line
  * is 0. Tracebacks omit this frame as well.
  */
-static __always_inline int is_internal(const struct python_walk *w)
+static __always_inline int python_is_internal_frame(const struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
-	__u32 line = code_word(w, l->code_first_line) >> (l->code_first_line & 4) * 8;
+	__u32 line = python_code_word(w, l->code_first_line) >> (l->code_first_line & 4) * 8;
 
 	return l->frames == PYTHON_FRAME_SHIM && !line &&
-	       code_word(w, l->code_name) == code_word(w, l->code_file);
+	       python_code_word(w, l->code_name) == python_code_word(w, l->code_file);
 }
 
 /*
@@ -137,66 +137,66 @@ static __always_inline int is_internal(const struct python_walk *w)
  * just begun, and the frames found are left over from an earlier call in the same place of the
  * stack.
  */
-static __always_inline int end_of_first_call(struct python_walk *w)
+static __always_inline int python_check_first_call(struct python_walk *w)
 {
 	__u64 cframe = w->cframe, before = 0, frame = 0;
 
 	w->cframe = 0;
-	if (!read_at(w, &before, cframe, w->layout.cframe_previous) && before &&
-	    !read_at(w, &frame, before, w->layout.cframe_frame) && frame == w->frame)
+	if (!python_read_word(w, &before, cframe, w->layout.cframe_previous) && before &&
+	    !python_read_word(w, &frame, before, w->layout.cframe_frame) && frame == w->frame)
 		return 0;
 	w->cframe = cframe;
 	frame = w->frame;
-	try_registers(w);
-	w->otherwise = frame;
-	w->whole = 1;
+	python_try_registers(w);
+	w->fallback_frame = frame;
+	w->fallback_complete = 1;
 	return 0;
 }
 
-static __always_inline int put_frame(struct python_walk *w, __u64 *words, __u64 code)
+static __always_inline int python_write_frame(struct python_walk *w, __u64 *words, __u64 code)
 {
-	__u64 tag = tag_of_frame(w);
-	__u32 id = code_id(w);
+	__u64 tag = python_frame_tag(w);
+	__u32 id = python_read_code_id(w);
 
 	w->bounded = tag == WIRE_TAG_PYTHON_ENTRY;
-	if (python_new(w, code, id))
+	if (python_is_new_code(w, code, id))
 		w->flags |= WIRE_PYTHON_NEW;
-	if (put_pair(w, words, tag << WIRE_TAG_SHIFT | code,
-		     PYTHON_PLACE(id, code_unit(w, code))))
+	if (python_write_pair(w, words, tag << WIRE_TAG_SHIFT | code,
+		     PYTHON_PLACE(id, python_code_unit(w, code))))
 		return 1;
-	return tag == WIRE_TAG_PYTHON_ENTRY && w->cframe ? end_of_first_call(w) : 0;
+	return tag == WIRE_TAG_PYTHON_ENTRY && w->cframe ? python_check_first_call(w) : 0;
 }
 
-static __always_inline int leave_frame(struct python_walk *w, __u64 *words)
+static __always_inline int python_leave_frame(struct python_walk *w, __u64 *words)
 {
 	const struct python_layout *l = &w->layout;
-	__u64 code = frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
+	__u64 code = python_frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
 
-	if (code >> WIRE_TAG_SHIFT || read_code(w, code))
-		return w->first && w->cframe ? try_registers(w) : end_unreadable(w);
+	if (code >> WIRE_TAG_SHIFT || python_read_code(w, code))
+		return w->first && w->cframe ? python_try_registers(w) : python_end_unreadable(w);
 	w->first = 0;
-	w->frame = frame_word(w, l->frame_previous);
-	return is_internal(w) ? 0 : put_frame(w, words, code);
+	w->frame = python_frame_word(w, l->frame_previous);
+	return python_is_internal_frame(w) ? 0 : python_write_frame(w, words, code);
 }
 
 /*
  * The chain of frames has ended. Only a thread's root struct _PyCFrame stays without a frame; any
  * other without one is about to get its first frame, so search the registers for that frame.
  */
-static __always_inline int end_of_frames(struct python_walk *w)
+static __always_inline int python_end_frames(struct python_walk *w)
 {
 	__u64 previous = 0;
 
-	if (w->first && w->cframe && (read_at(w, &previous, w->cframe, w->layout.cframe_previous) ||
+	if (w->first && w->cframe && (python_read_word(w, &previous, w->cframe, w->layout.cframe_previous) ||
 				      previous))
-		return try_registers(w);
+		return python_try_registers(w);
 	/*
 	 * the innermost frames found are those of a generator that is not linked to its caller's
 	 * frame
 	 */
-	if (w->at != w->begun && !w->bounded)
-		return end_python(w, WALK_END_PYTHON);
-	w->phase = PYTHON_BEGIN;
+	if (w->at != w->state_from && !w->bounded)
+		return python_walk_end(w, WALK_END_PYTHON);
+	w->phase = PYTHON_PHASE_STATE;
 	return 0;
 }
 
@@ -205,49 +205,49 @@ static __always_inline int end_of_frames(struct python_walk *w)
  * call in the same place of the stack, in which the new frame is not linked yet; so search the
  * registers for the new frame.
  */
-static __always_inline int leave_shim(struct python_walk *w, __u64 *words)
+static __always_inline int python_leave_shim(struct python_walk *w, __u64 *words)
 {
-	__u64 previous = frame_word(w, w->layout.frame_previous);
+	__u64 previous = python_frame_word(w, w->layout.frame_previous);
 	int in_doubt = w->first && w->cframe;
 
 	w->first = 0;
 	if (in_doubt) {
-		try_registers(w);
-		w->otherwise = previous;
+		python_try_registers(w);
+		w->fallback_frame = previous;
 		/* without a previous frame, all frames of the thread have been walked */
-		w->whole = !previous;
+		w->fallback_complete = !previous;
 		return 0;
 	}
 	w->cframe = 0;
 	w->frame = previous;
-	return put_shim(w, words);
+	return python_write_shim(w, words);
 }
 
-static __always_inline int walk_step_python(struct python_walk *w, __u64 *words)
+static __always_inline int python_frame_step(struct python_walk *w, __u64 *words)
 {
 	const struct python_layout *l = &w->layout;
 
 	if (!w->frame)
-		return end_of_frames(w);
-	if (read_frame(w, w->frame))
-		return w->first && w->cframe ? try_registers(w) : end_unreadable(w);
-	if (l->frames != PYTHON_FRAME_SHIM || frame_owner(w) < l->shim_owner)
-		return leave_frame(w, words);
-	return leave_shim(w, words);
+		return python_end_frames(w);
+	if (python_read_frame(w, w->frame))
+		return w->first && w->cframe ? python_try_registers(w) : python_end_unreadable(w);
+	if (l->frames != PYTHON_FRAME_SHIM || python_frame_owner(w) < l->shim_owner)
+		return python_leave_frame(w, words);
+	return python_leave_shim(w, words);
 }
 
 /* Make one step; words has room for PYTHON_WORDS. Return 0 if there are more steps to make. */
-static __always_inline int python_step(struct python_walk *w, __u64 *words)
+static __always_inline int python_walk_step(struct python_walk *w, __u64 *words)
 {
 	switch (w->phase) {
-	case PYTHON_SEARCH:
-		return search_step(w);
-	case PYTHON_BEGIN:
-		return begin_step(w);
-	case PYTHON_REGISTER:
-		return register_step(w, words);
+	case PYTHON_PHASE_SEARCH:
+		return python_search_step(w);
+	case PYTHON_PHASE_STATE:
+		return python_state_step(w);
+	case PYTHON_PHASE_REGISTER:
+		return python_register_step(w, words);
 	default:
-		return walk_step_python(w, words);
+		return python_frame_step(w, words);
 	}
 }
 

@@ -56,9 +56,9 @@ static __always_inline int python_read(struct python_walk *w, void *to, __u32 by
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }
 
-static __always_inline int python_new(const struct python_walk *w, __u64 code, __u32 id)
+static __always_inline int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)
 {
-	__u64 hash = python_mix(python_mix(python_mix(0, w->born), code), id);
+	__u64 hash = python_hash_word(python_hash_word(python_hash_word(0, w->born), code), id);
 	__u32 index = hash >> (64 - PYTHON_SEEN_BITS);
 	__u64 *entry = bpf_map_lookup_elem(&python_seen, &index);
 
@@ -68,7 +68,7 @@ static __always_inline int python_new(const struct python_walk *w, __u64 code, _
 	return 1;
 }
 
-static __always_inline struct python_thread *python_recall(const struct python_walk *w)
+static __always_inline struct python_thread *python_cache_entry(const struct python_walk *w)
 {
 	__u32 index = w->tid & (PYTHON_THREADS - 1);
 
@@ -81,7 +81,7 @@ static __always_inline struct python_thread *python_recall(const struct python_w
  * Begin to walk the Python frames of a thread, after the words of its native frames. Return NULL if
  * its process has no known interpreter, or if there are no steps to make.
  */
-static __always_inline struct python_walk *begin_python(struct user_walk *u,
+static __always_inline struct python_walk *user_walk_begin_python(struct user_walk *u,
 							struct task_struct *task)
 {
 	const struct python_process *process = &u->python;
@@ -103,7 +103,7 @@ static __always_inline struct python_walk *begin_python(struct user_walk *u,
 	 * python_register.h then reject them.
 	 */
 	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
-	return python_begin(w, u->at) ? NULL : w;
+	return python_walk_begin(w, u->at) ? NULL : w;
 }
 
 #endif

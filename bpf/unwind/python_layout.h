@@ -129,7 +129,7 @@ struct python_layout {
  * later. The words are those at layout->code_id in the code object. The walker and the reader of
  * names compute the same number.
  */
-static inline __u64 python_mix(__u64 id, __u64 word)
+static inline __u64 python_hash_word(__u64 id, __u64 word)
 {
 	id = (id ^ word) * 0x9e3779b97f4a7c15ULL;
 	return id ^ id >> 32;
@@ -143,7 +143,7 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 	__u64 id = 0;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		id = python_mix(id, words[i]);
+		id = python_hash_word(id, words[i]);
 	return (__u32)id;
 }
 
@@ -167,7 +167,7 @@ struct python_characters {
  * Find the characters of the str at address. head: the first words of the str, read from address.
  */
 static inline struct python_characters
-python_characters_of(const struct python_layout *l, __u64 address,
+python_find_characters(const struct python_layout *l, __u64 address,
 		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
 {
 	const __u64 length = head[(l->text_length / 8) & (PYTHON_TEXT_HEAD_WORDS - 1)];
@@ -185,18 +185,18 @@ python_characters_of(const struct python_layout *l, __u64 address,
  * The names that are shown for a code object; arrays indexed by this hold python_text_id() of each,
  * 0: none.
  */
-enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN };
+enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN_COUNT };
 
 /*
  * Return the id of a code object from python_code_id() (id) and the ids of its names (shown), for
  * versions with id_by_text.
  */
-static inline __u32 python_shown_id(__u32 id, const __u64 shown[PYTHON_SHOWN])
+static inline __u32 python_code_id_with_names(__u32 id, const __u64 shown[PYTHON_SHOWN_COUNT])
 {
 	__u64 mixed = id;
 
-	for (int i = 0; i < PYTHON_SHOWN; i++)
-		mixed = python_mix(mixed, shown[i]);
+	for (int i = 0; i < PYTHON_SHOWN_COUNT; i++)
+		mixed = python_hash_word(mixed, shown[i]);
 	return (__u32)mixed;
 }
 
@@ -209,13 +209,13 @@ static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHA
 	__u64 id = size;
 
 	for (int i = 0; i < PYTHON_CHARACTERS_WORDS; i++)
-		id = python_mix(id, characters[i]);
+		id = python_hash_word(id, characters[i]);
 	return id;
 }
 
 /*
  * Position of a frame in its code object, stored besides the code object's address. id:
- * python_code_id() or python_shown_id(); unit: index of the code unit (2 bytes), ~0 before the
+ * python_code_id() or python_code_id_with_names(); unit: index of the code unit (2 bytes), ~0 before the
  * first.
  */
 #define PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))

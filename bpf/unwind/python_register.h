@@ -8,29 +8,29 @@
 
 #include "bpf/unwind/python_thread.h"
 
-static __always_inline __u64 frame_word(const struct python_walk *w, __u32 offset)
+static __always_inline __u64 python_frame_word(const struct python_walk *w, __u32 offset)
 {
 	return w->frame_memory[(offset / 8) & (PYTHON_FRAME_BYTES / 8 - 1)];
 }
 
-static __always_inline __u64 code_word(const struct python_walk *w, __u32 offset)
+static __always_inline __u64 python_code_word(const struct python_walk *w, __u32 offset)
 {
-	return w->memory[(offset / 8) & (PYTHON_CODE_BYTES / 8 - 1)];
+	return w->code_memory[(offset / 8) & (PYTHON_CODE_BYTES / 8 - 1)];
 }
 
-static __always_inline __u8 frame_owner(const struct python_walk *w)
+static __always_inline __u8 python_frame_owner(const struct python_walk *w)
 {
-	return frame_word(w, w->layout.frame_owner) >> (w->layout.frame_owner & 7) * 8;
+	return python_frame_word(w, w->layout.frame_owner) >> (w->layout.frame_owner & 7) * 8;
 }
 
-static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 first,
+static __always_inline int python_write_pair(struct python_walk *w, __u64 *words, __u64 first,
 				    __u64 second)
 {
 	__u32 at = w->at;
 
 	keep_in_register(at);
 	if (at - w->from >= 2 * WIRE_MAX_PYTHON || at > PYTHON_WORDS - 2)
-		return end_python(w, WALK_END_DEPTH);
+		return python_walk_end(w, WALK_END_DEPTH);
 	words[at] = first;
 	words[at + 1] = second;
 	w->at = at + 2;
@@ -38,14 +38,14 @@ static __always_inline int put_pair(struct python_walk *w, __u64 *words, __u64 f
 }
 
 /* Read the head of the code object at an address. Return 0 if there is a code object. */
-static __always_inline int read_code(struct python_walk *w, __u64 code)
+static __always_inline int python_read_code(struct python_walk *w, __u64 code)
 {
 	__u32 bytes = w->layout.code_bytes;
 
 	keep_in_register(bytes);
-	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->memory, bytes, code))
+	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->code_memory, bytes, code))
 		return -1;
-	return code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
+	return python_code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
 }
 
 /*
@@ -53,16 +53,16 @@ static __always_inline int read_code(struct python_walk *w, __u64 code)
  * its struct _PyCFrame is linked, but the addresses of the new frame and of the previous struct
  * _PyCFrame are not stored in it yet. They are about to be stored, so registers hold them.
  */
-static __always_inline int try_registers(struct python_walk *w)
+static __always_inline int python_try_registers(struct python_walk *w)
 {
 	w->tried = 0;
-	w->otherwise = 0;
-	w->whole = 0;
-	w->phase = PYTHON_REGISTER;
+	w->fallback_frame = 0;
+	w->fallback_complete = 0;
+	w->phase = PYTHON_PHASE_REGISTER;
 	return 0;
 }
 
-static __always_inline int read_frame(struct python_walk *w, __u64 frame)
+static __always_inline int python_read_frame(struct python_walk *w, __u64 frame)
 {
 	__u32 bytes = w->layout.frame_bytes;
 
@@ -71,80 +71,80 @@ static __always_inline int read_frame(struct python_walk *w, __u64 frame)
 }
 
 /* Read the frame at an address and its code object. Return whether both are valid. */
-static __always_inline int is_frame(struct python_walk *w, __u64 frame)
+static __always_inline int python_is_frame(struct python_walk *w, __u64 frame)
 {
-	return frame && !(frame & 7) && !read_frame(w, frame) &&
-	       !read_code(w, frame_word(w, w->layout.frame_code));
+	return frame && !(frame & 7) && !python_read_frame(w, frame) &&
+	       !python_read_code(w, python_frame_word(w, w->layout.frame_code));
 }
 
 /*
  * Return whether address is a struct _PyCFrame farther up the C stack that has a valid frame, which
  * is the caller's. If so, w->frame becomes that frame.
  */
-static __always_inline int is_cframe(struct python_walk *w, __u64 address)
+static __always_inline int python_is_cframe(struct python_walk *w, __u64 address)
 {
 	__u64 previous = 0;
 
 	return address > w->cframe && !(address & 7) &&
-	       !read_at(w, &w->frame, address, w->layout.cframe_frame) &&
-	       !read_at(w, &previous, address, w->layout.cframe_previous) && previous &&
-	       is_frame(w, w->frame);
+	       !python_read_word(w, &w->frame, address, w->layout.cframe_frame) &&
+	       !python_read_word(w, &previous, address, w->layout.cframe_previous) && previous &&
+	       python_is_frame(w, w->frame);
 }
 
 /*
  * Return whether address is the new frame: its shim is on the C stack, and the shim is linked to
  * the caller's frame, if there is one (3.12). If so, w->frame becomes the new frame.
  */
-static __always_inline int is_new_frame(struct python_walk *w, __u64 address)
+static __always_inline int python_is_new_frame(struct python_walk *w, __u64 address)
 {
 	const struct python_layout *l = &w->layout;
 	__u64 shim, previous;
 
-	if (l->frames != PYTHON_FRAME_SHIM || !is_frame(w, address))
+	if (l->frames != PYTHON_FRAME_SHIM || !python_is_frame(w, address))
 		return 0;
-	shim = frame_word(w, l->frame_previous);
-	if (shim - w->cframe > 4096 || read_frame(w, shim) || frame_owner(w) < l->shim_owner)
+	shim = python_frame_word(w, l->frame_previous);
+	if (shim - w->cframe > 4096 || python_read_frame(w, shim) || python_frame_owner(w) < l->shim_owner)
 		return 0;
-	previous = frame_word(w, l->frame_previous);
+	previous = python_frame_word(w, l->frame_previous);
 	w->frame = address;
-	return !previous || is_frame(w, previous);
+	return !previous || python_is_frame(w, previous);
 }
 
-static __always_inline int put_shim(struct python_walk *w, __u64 *words)
+static __always_inline int python_write_shim(struct python_walk *w, __u64 *words)
 {
 	w->bounded = 1;
-	return put_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
+	return python_write_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }
 
-/* Continue with w->otherwise, or end the walk, because no register holds a frame. */
-static __always_inline int end_registers(struct python_walk *w, __u64 *words)
+/* Continue with w->fallback_frame, or end the walk, because no register holds a frame. */
+static __always_inline int python_end_registers(struct python_walk *w, __u64 *words)
 {
-	if (!w->otherwise && !w->whole)
-		return end_unreadable(w);
-	w->frame = w->otherwise;
+	if (!w->fallback_frame && !w->fallback_complete)
+		return python_end_unreadable(w);
+	w->frame = w->fallback_frame;
 	w->cframe = 0;
-	w->phase = PYTHON_WALK;
-	return w->whole ? 0 : put_shim(w, words);
+	w->phase = PYTHON_PHASE_FRAME;
+	return w->fallback_complete ? 0 : python_write_shim(w, words);
 }
 
 /*
  * Check one register per call: first every register for the address of the caller's struct
  * _PyCFrame, then every register for the address of the new frame.
  */
-static __always_inline int register_step(struct python_walk *w, __u64 *words)
+static __always_inline int python_register_step(struct python_walk *w, __u64 *words)
 {
 	__u32 tried = w->tried, number = tried & (UNWIND_REGISTERS - 1);
 
 	if (tried >= 2 * UNWIND_REGISTERS)
-		return end_registers(w, words);
+		return python_end_registers(w, words);
 	w->tried = tried + 1;
 	keep_in_register(number);
-	if (tried < UNWIND_REGISTERS ? !is_cframe(w, w->registers[number]) :
-				       !is_new_frame(w, w->registers[number]))
+	if (tried < UNWIND_REGISTERS ? !python_is_cframe(w, w->registers[number]) :
+				       !python_is_new_frame(w, w->registers[number]))
 		return 0;
-	w->at = w->begun; /* the frames found before belong to a call that is over */
+	w->at = w->state_from; /* the frames found before belong to a call that is over */
 	w->cframe = 0;
-	w->phase = PYTHON_WALK;
+	w->phase = PYTHON_PHASE_FRAME;
 	return 0;
 }
 

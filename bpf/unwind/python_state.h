@@ -23,10 +23,10 @@
 #define PYTHON_PAUSE_MOST 100000000
 
 enum python_phase {
-	PYTHON_SEARCH, /* search the thread in the lists of all interpreters */
-	PYTHON_BEGIN, /* begin to walk the frames of one of the thread's states */
-	PYTHON_WALK, /* walk one frame */
-	PYTHON_REGISTER, /* check one register for a frame that is not linked yet */
+	PYTHON_PHASE_SEARCH, /* search the thread in the lists of all interpreters */
+	PYTHON_PHASE_STATE, /* begin to walk the frames of one of the thread's states */
+	PYTHON_PHASE_FRAME, /* walk one frame */
+	PYTHON_PHASE_REGISTER, /* check one register for a frame that is not linked yet */
 };
 
 /*
@@ -43,9 +43,9 @@ struct python_thread {
 	 * the first interpreter, and its first thread, when the thread was searched last: new ones
 	 * come first
 	 */
-	__u64 head, first;
+	__u64 first_interpreter, first;
 	/* there was only one interpreter; otherwise the states are searched every time */
-	__u32 alone;
+	__u32 one_interpreter;
 	__u32 unused;
 	__u64 states[PYTHON_NESTED_MAX];
 };
@@ -61,9 +61,9 @@ struct python_walk {
 	__u32 count, next; /* number of states found, and index of the next state to walk */
 	/* addresses of the thread's states, innermost interpreter first */
 	__u64 states[PYTHON_NESTED_MAX];
-	__u64 idle; /* address of a state without frames; 0: none was found */
-	__u64 head; /* address of the first interpreter */
-	__u64 first_thread; /* the first thread of head */
+	__u64 idle_state; /* address of a state without frames; 0: none was found */
+	__u64 first_interpreter; /* address of the first interpreter */
+	__u64 first_thread; /* the first thread of first_interpreter */
 	__u64 interpreter, thread; /* position of the search: the current interpreter and thread */
 	/*
 	 * 3.11 and 3.12: address of this state's struct _PyCFrame until the frame in it is
@@ -72,22 +72,22 @@ struct python_walk {
 	__u64 cframe;
 	__u64 registers[UNWIND_REGISTERS]; /* registers of the thread at the sample */
 	__u64 frame;
-	__u64 otherwise; /* frame to continue with if no register holds one; 0: none */
+	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
 	__u32 searched; /* number of steps of the search so far */
-	__u32 alone; /* there is one interpreter only */
+	__u32 one_interpreter; /* there is one interpreter only */
 	__u32 tried; /* number of registers checked */
-	__u32 begun; /* index of the first word of the current state's frames */
+	__u32 state_from; /* index of the first word of the current state's frames */
 	__u8 phase; /* enum python_phase */
-	__u8 recalled; /* the states come from the cache */
+	__u8 from_cache; /* the states come from the cache */
 	__u8 first; /* no frame of this state has been read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
 	__u8 missed; /* the search has found no state with frames */
 	/* if no register holds a frame, continue with otherwise without writing a shim */
-	__u8 whole;
+	__u8 fallback_complete;
 	__u8 bounded; /* the last word written marks the start of a native call */
-	__u64 memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* copy of the head of a code object */
-	/* copy of the head of a str that is shown for a code object */
+	__u64 code_memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* copy of the first_interpreter of a code object */
+	/* copy of the first_interpreter of a str that is shown for a code object */
 	__u64 text_head[PYTHON_TEXT_HEAD_WORDS];
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
 	/* of the frame before: address and python_text_id() of its file name; 0: none */

@@ -22,30 +22,30 @@ static __always_inline int python_is_self(__u64 ident, __u64 self)
 #endif
 }
 
-static __always_inline int read_at(struct python_walk *w, __u64 *to, __u64 object, __u32 offset)
+static __always_inline int python_read_word(struct python_walk *w, __u64 *to, __u64 object, __u32 offset)
 {
 	return python_read(w, to, sizeof(*to), object + offset);
 }
 
-static __always_inline int read_int(struct python_walk *w, __u32 *to, __u64 object, __u32 offset)
+static __always_inline int python_read_int(struct python_walk *w, __u32 *to, __u64 object, __u32 offset)
 {
 	return python_read(w, to, sizeof(*to), object + offset);
 }
 
-static __always_inline int end_python(struct python_walk *w, enum walk_end end)
+static __always_inline int python_walk_end(struct python_walk *w, enum walk_end end)
 {
 	w->end = end;
 	return 1;
 }
 
 /* Copy the cached states to w. Return 0 if all of them still belong to this thread. */
-static __always_inline int check_states(struct python_walk *w, const struct python_thread *t)
+static __always_inline int python_take_cached(struct python_walk *w, const struct python_thread *t)
 {
 	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
 		__u64 ident = 0;
 
 		w->states[i] = t->states[i];
-		if (read_at(w, &ident, w->states[i], w->layout.thread_ident) ||
+		if (python_read_word(w, &ident, w->states[i], w->layout.thread_ident) ||
 		    !python_is_self(ident, w->self))
 			return -1;
 		w->count = i + 1;
@@ -54,29 +54,29 @@ static __always_inline int check_states(struct python_walk *w, const struct pyth
 }
 
 /* Use the cached states of the thread if they may still be valid. */
-static __always_inline void recall_states(struct python_walk *w)
+static __always_inline void python_use_cache(struct python_walk *w)
 {
-	const struct python_thread *t = python_recall(w);
+	const struct python_thread *t = python_cache_entry(w);
 
 	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
-	    t->head != w->head || !t->alone)
+	    t->first_interpreter != w->first_interpreter || !t->one_interpreter)
 		return;
-	if (check_states(w, t)) {
+	if (python_take_cached(w, t)) {
 		w->count = 0;
 		return;
 	}
 	if (!w->count &&
 	    (t->first != w->first_thread || w->now - t->searched > t->pause))
 		return;
-	w->recalled = 1; /* set even if the cache entry says that the thread has no states */
-	w->phase = PYTHON_BEGIN;
+	w->from_cache = 1; /* set even if the cache entry says that the thread has no states */
+	w->phase = PYTHON_PHASE_STATE;
 }
 
 /*
  * Return the back-off (ns) after a search; it grows if this search, like the one before, has found
  * no state with frames.
  */
-static __always_inline __u64 pause_of(const struct python_walk *w, const struct python_thread *t)
+static __always_inline __u64 python_search_pause(const struct python_walk *w, const struct python_thread *t)
 {
 	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
 	    t->born != w->born || !t->pause)
@@ -84,21 +84,21 @@ static __always_inline __u64 pause_of(const struct python_walk *w, const struct 
 	return t->pause < PYTHON_PAUSE_MOST / 2 ? 2 * t->pause : PYTHON_PAUSE_MOST;
 }
 
-static __always_inline void remember_states(const struct python_walk *w)
+static __always_inline void python_update_cache(const struct python_walk *w)
 {
-	struct python_thread *t = python_recall(w);
+	struct python_thread *t = python_cache_entry(w);
 
 	if (!t)
 		return;
-	t->pause = pause_of(w, t);
+	t->pause = python_search_pause(w, t);
 	t->count = 0; /* readers on other CPUs must not use a half-written entry */
 	t->runtime = w->process.runtime;
 	t->born = w->born;
 	t->tid = w->tid;
 	t->searched = w->now;
-	t->head = w->head;
+	t->first_interpreter = w->first_interpreter;
 	t->first = w->first_thread;
-	t->alone = w->alone;
+	t->one_interpreter = w->one_interpreter;
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
 		t->states[i] = w->states[i];
 	t->count = w->count;
@@ -108,48 +108,48 @@ static __always_inline void remember_states(const struct python_walk *w)
  * Begin a walk; the process, layout and thread are set. at: index of the first word. Return 0 if
  * there are steps to make.
  */
-static __always_inline int python_begin(struct python_walk *w, __u32 at)
+static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 {
 	w->from = at;
 	w->at = at;
 	w->count = w->next = w->searched = 0;
 	w->thread = w->frame = w->cframe = 0;
 	w->file = w->file_id = 0;
-	w->phase = PYTHON_SEARCH;
-	w->recalled = 0;
+	w->phase = PYTHON_PHASE_SEARCH;
+	w->from_cache = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
 	w->end = WALK_END_PYTHON; /* the result if the steps are used up before the walk ends */
-	if (read_at(w, &w->head, w->process.runtime, w->layout.runtime_interpreters) || !w->head ||
-	    read_at(w, &w->first_thread, w->head, w->layout.interpreter_threads))
+	if (python_read_word(w, &w->first_interpreter, w->process.runtime, w->layout.runtime_interpreters) || !w->first_interpreter ||
+	    python_read_word(w, &w->first_thread, w->first_interpreter, w->layout.interpreter_threads))
 		return 1; /* the interpreter has not begun yet, or is over */
-	w->interpreter = w->head;
-	w->idle = 0;
-	w->alone = 0;
-	recall_states(w);
+	w->interpreter = w->first_interpreter;
+	w->idle_state = 0;
+	w->one_interpreter = 0;
+	python_use_cache(w);
 	return 0;
 }
 
 /* End the search, after all lists have been searched or at its limit of steps. */
-static __always_inline int end_search(struct python_walk *w)
+static __always_inline int python_end_search(struct python_walk *w)
 {
 	w->missed = !w->count;
-	if (!w->count && w->idle) {
-		w->states[0] = w->idle;
+	if (!w->count && w->idle_state) {
+		w->states[0] = w->idle_state;
 		w->count = 1;
 	}
-	remember_states(w);
-	w->phase = PYTHON_BEGIN;
+	python_update_cache(w);
+	w->phase = PYTHON_PHASE_STATE;
 	w->next = 0;
 	return 0;
 }
 
 /* Return whether a thread state runs frames. */
-static __always_inline int has_frames(struct python_walk *w, __u64 thread)
+static __always_inline int python_has_frames(struct python_walk *w, __u64 thread)
 {
 	const struct python_layout *l = &w->layout;
 	__u64 frame = 0, cframe;
 
-	if (read_at(w, &frame, thread, l->thread_frame) || !frame)
+	if (python_read_word(w, &frame, thread, l->thread_frame) || !frame)
 		return 0;
 	if (l->cframe_frame == PYTHON_ABSENT)
 		return 1;
@@ -158,20 +158,20 @@ static __always_inline int has_frames(struct python_walk *w, __u64 thread)
 	 * previous one
 	 */
 	cframe = frame;
-	return (!read_at(w, &frame, cframe, l->cframe_previous) && frame) ||
-	       (!read_at(w, &frame, cframe, l->cframe_frame) && frame);
+	return (!python_read_word(w, &frame, cframe, l->cframe_previous) && frame) ||
+	       (!python_read_word(w, &frame, cframe, l->cframe_frame) && frame);
 }
 
-static __always_inline int search_interpreter(struct python_walk *w)
+static __always_inline int python_search_interpreter(struct python_walk *w)
 {
 	__u64 interpreter = w->interpreter;
 
 	if (!interpreter ||
-	    read_at(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
-	    read_at(w, &w->interpreter, interpreter, w->layout.interpreter_next))
-		return end_search(w);
-	if (interpreter == w->head)
-		w->alone = !w->interpreter;
+	    python_read_word(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
+	    python_read_word(w, &w->interpreter, interpreter, w->layout.interpreter_next))
+		return python_end_search(w);
+	if (interpreter == w->first_interpreter)
+		w->one_interpreter = !w->interpreter;
 	return 0;
 }
 
@@ -181,26 +181,26 @@ static __always_inline int search_interpreter(struct python_walk *w)
  * also has its parent's ident. Only the state that the thread runs has frames. Other threads change
  * the lists at the same time.
  */
-static __always_inline int search_step(struct python_walk *w)
+static __always_inline int python_search_step(struct python_walk *w)
 {
 	__u64 thread = w->thread, ident = 0;
 	__u32 count = w->count;
 
 	keep_in_register(count);
 	if (++w->searched > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
-		return end_search(w);
+		return python_end_search(w);
 	if (!thread)
-		return search_interpreter(w);
-	if (read_at(w, &ident, thread, w->layout.thread_ident) ||
-	    read_at(w, &w->thread, thread, w->layout.thread_next))
-		return end_search(w);
+		return python_search_interpreter(w);
+	if (python_read_word(w, &ident, thread, w->layout.thread_ident) ||
+	    python_read_word(w, &w->thread, thread, w->layout.thread_next))
+		return python_end_search(w);
 	if (!python_is_self(ident, w->self))
 		return 0;
-	if (has_frames(w, thread)) {
+	if (python_has_frames(w, thread)) {
 		w->states[count] = thread;
 		w->count = count + 1;
 	} else {
-		w->idle = thread;
+		w->idle_state = thread;
 	}
 	if (w->layout.frames == PYTHON_FRAME_SHIM)
 		w->thread = 0;
@@ -208,46 +208,46 @@ static __always_inline int search_step(struct python_walk *w)
 }
 
 /* Return whether a thread state holds the lock of its interpreter. */
-static __always_inline int holds_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+static __always_inline int python_holds_gil(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
 	__u64 holder = 0, gil = 0;
 	__u32 locked = 0;
 
 	if (l->runtime_holder != PYTHON_ABSENT)
-		return !read_at(w, &holder, w->process.runtime, l->runtime_holder) &&
+		return !python_read_word(w, &holder, w->process.runtime, l->runtime_holder) &&
 		       holder == thread;
-	return !read_at(w, &gil, interpreter, l->interpreter_gil) &&
-	       !read_at(w, &holder, gil, l->gil_holder) && holder == thread &&
-	       !read_int(w, &locked, gil, l->gil_locked) && locked;
+	return !python_read_word(w, &gil, interpreter, l->interpreter_gil) &&
+	       !python_read_word(w, &holder, gil, l->gil_holder) && holder == thread &&
+	       !python_read_int(w, &locked, gil, l->gil_locked) && locked;
 }
 
 /* Set the flags for the interpreter's lock and garbage collector, if this thread holds the lock. */
-static __always_inline void look_at_lock(struct python_walk *w, __u64 thread, __u64 interpreter)
+static __always_inline void python_set_gil_flags(struct python_walk *w, __u64 thread, __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
 	__u32 collecting = 0;
 
-	if (!holds_lock(w, thread, interpreter))
+	if (!python_holds_gil(w, thread, interpreter))
 		return;
 	w->flags |= WIRE_PYTHON_GIL;
 	if (l->runtime_collecting != PYTHON_ABSENT)
-		read_int(w, &collecting, w->process.runtime, l->runtime_collecting);
+		python_read_int(w, &collecting, w->process.runtime, l->runtime_collecting);
 	else
-		read_int(w, &collecting, interpreter, l->interpreter_collecting);
+		python_read_int(w, &collecting, interpreter, l->interpreter_collecting);
 	if (collecting)
 		w->flags |= WIRE_PYTHON_COLLECTING;
 }
 
 /* Discard the cached states and search again. */
-static __always_inline int search_again(struct python_walk *w)
+static __always_inline int python_search_again(struct python_walk *w)
 {
-	w->recalled = 0;
+	w->from_cache = 0;
 	w->count = w->next = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->interpreter = w->head;
+	w->interpreter = w->first_interpreter;
 	w->thread = 0;
-	w->phase = PYTHON_SEARCH;
+	w->phase = PYTHON_PHASE_SEARCH;
 	return 0;
 }
 
@@ -256,29 +256,29 @@ static __always_inline int search_again(struct python_walk *w)
  * another state since; search at once if there is a new first thread, because a freed state may
  * still contain the ident.
  */
-static __always_inline int end_states(struct python_walk *w)
+static __always_inline int python_end_states(struct python_walk *w)
 {
-	const struct python_thread *t = python_recall(w);
+	const struct python_thread *t = python_cache_entry(w);
 
-	if (!w->recalled || !w->count || w->at != w->from || !t ||
+	if (!w->from_cache || !w->count || w->at != w->from || !t ||
 	    (t->first == w->first_thread && w->now - t->searched <= t->pause))
-		return end_python(w, WALK_END_WALKED);
-	return search_again(w);
+		return python_walk_end(w, WALK_END_WALKED);
+	return python_search_again(w);
 }
 
 /*
  * Handle unreadable memory: search again if the state came from the cache, since a cached state may
  * have been freed and its memory reused.
  */
-static __always_inline int end_unreadable(struct python_walk *w)
+static __always_inline int python_end_unreadable(struct python_walk *w)
 {
-	if (w->recalled && w->at == w->from)
-		return search_again(w);
-	return end_python(w, WALK_END_PYTHON);
+	if (w->from_cache && w->at == w->from)
+		return python_search_again(w);
+	return python_walk_end(w, WALK_END_PYTHON);
 }
 
 /* Begin to walk the next state, at its innermost frame. */
-static __always_inline int begin_step(struct python_walk *w)
+static __always_inline int python_state_step(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
 	__u32 next = w->next;
@@ -286,23 +286,23 @@ static __always_inline int begin_step(struct python_walk *w)
 
 	keep_in_register(next);
 	if (next >= w->count || next >= PYTHON_NESTED_MAX)
-		return end_states(w);
+		return python_end_states(w);
 	thread = w->states[next];
 	w->next = next + 1;
-	if (read_at(w, &interpreter, thread, l->thread_interpreter) ||
-	    read_at(w, &w->frame, thread, l->thread_frame))
-		return end_unreadable(w);
+	if (python_read_word(w, &interpreter, thread, l->thread_interpreter) ||
+	    python_read_word(w, &w->frame, thread, l->thread_frame))
+		return python_end_unreadable(w);
 	w->flags |= WIRE_PYTHON_THREAD;
-	w->begun = w->at;
-	look_at_lock(w, thread, interpreter);
+	w->state_from = w->at;
+	python_set_gil_flags(w, thread, interpreter);
 	w->cframe = 0;
 	if (l->cframe_frame != PYTHON_ABSENT) {
 		w->cframe = w->frame;
-		if (read_at(w, &w->frame, w->cframe, l->cframe_frame))
-			return end_unreadable(w);
+		if (python_read_word(w, &w->frame, w->cframe, l->cframe_frame))
+			return python_end_unreadable(w);
 	}
 	w->first = 1;
-	w->phase = PYTHON_WALK;
+	w->phase = PYTHON_PHASE_FRAME;
 	return 0;
 }
 

@@ -30,9 +30,9 @@ enum walk_end {
 };
 
 /* Results of a step. */
-enum walk_obstacle {
-	WALK_LEFT, /* the walk has left the frame and is in its caller */
-	WALK_OVER,
+enum walk_status {
+	WALK_CALLER, /* the walk has left the frame and is in its caller */
+	WALK_FINISHED,
 	WALK_UNMAPPED, /* no known mapping contains pc */
 	WALK_PENDING, /* the table is not ready */
 };
@@ -43,7 +43,7 @@ enum walk_obstacle {
 /* Largest frame without a description, in bytes; a larger distance is not taken for a frame. */
 #define WALK_FRAME_MAX (1 << 20)
 
-struct walk {
+struct native_walk {
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known */
 	__u64 version; /* version of the address space */
@@ -57,7 +57,7 @@ struct walk {
 	 * look up rules in the tables instead of the cache, so that the tables' times of use are
 	 * updated
 	 */
-	__u8 afresh;
+	__u8 skip_cache;
 	__u8 unused[3];
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];

@@ -26,7 +26,7 @@ struct mm_struct___stack {
 } __attribute__((preserve_access_index));
 
 /* Return where the stack of the process's first thread begins; 0: there is none. */
-static __always_inline __u64 first_stack(struct task_struct *task)
+static __always_inline __u64 main_stack_start(struct task_struct *task)
 {
 	struct mm_struct___stack *mm = (struct mm_struct___stack *)task->mm;
 

@@ -4,16 +4,16 @@
  * sampling time, in user space for stacks that could not be finished there, and in tests on
  * captured stacks. The file that includes this one must define these primitives before:
  *
- *   int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+ *   int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the thread's memory; 0 on success
- *   const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
- *   struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
- *   const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+ *   const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
+ *   struct unwind_slot *walk_slot(const struct native_walk *w, __u32 number)
+ *   const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
  *                                   each returns NULL if there is none
  *   __u64 walk_now(void)
  *                                   return CLOCK_BOOTTIME, ns
- *   int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
- *   void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+ *   int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
+ *   void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
  *                                   the pc -> rule cache, if there is one
  */
 #ifndef SKEIN_BPF_UNWIND_WALK_H
@@ -34,7 +34,7 @@
  * Return all ones if a is less than b, else 0; both are less than 2^63. The binary searches use
  * this instead of branches, because the verifier would follow both sides of each branch.
  */
-static __always_inline __u32 less(__u64 a, __u64 b)
+static __always_inline __u32 mask_if_less(__u64 a, __u64 b)
 {
 	__u64 difference = a - b, mask;
 
@@ -54,7 +54,7 @@ mapping_at(const struct arena_chunk *chunk, __u32 place)
 }
 
 /* Return the last mapping that begins at or before pc, if it contains pc; else NULL. */
-static __always_inline const struct unwind_mapping *find_mapping(const struct walk *w, __u64 pc)
+static __always_inline const struct unwind_mapping *walk_find_mapping(const struct native_walk *w, __u64 pc)
 {
 	const struct arena_chunk *chunk = walk_chunk(w, w->mappings >> ARENA_CHUNK_SHIFT);
 	const struct unwind_mapping *m;
@@ -63,10 +63,10 @@ static __always_inline const struct unwind_mapping *find_mapping(const struct wa
 	if (!chunk)
 		return NULL;
 	for (__u32 step = MAPPING_STEP; step; step /= 2) {
-		__u32 last = before + step - 1, inside = less(last, w->mapping_count);
+		__u32 last = before + step - 1, inside = mask_if_less(last, w->mapping_count);
 
 		m = mapping_at(chunk, w->mappings + (last & inside) * UNWIND_MAPPING_WORDS);
-		before += step & inside & less(m->start, pc + 1);
+		before += step & inside & mask_if_less(m->start, pc + 1);
 	}
 	if (!before)
 		return NULL;
@@ -83,7 +83,7 @@ static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place
  * Return the number of the rule at an offset in a page: that of the last row that begins at or
  * before the offset.
  */
-static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 count,
+static __always_inline __u32 walk_find_in_page(const struct native_walk *w, __u32 first, __u32 count,
 				      __u32 offset)
 {
 	const struct arena_chunk *chunk = walk_chunk(w, first >> ARENA_CHUNK_SHIFT);
@@ -92,10 +92,10 @@ static __always_inline __u32 find_row(const struct walk *w, __u32 first, __u32 c
 	if (!chunk)
 		return UNWIND_RULE_GAP;
 	for (__u32 step = ROW_STEP; step; step /= 2) {
-		__u32 last = before + step - 1, inside = less(last, count);
+		__u32 last = before + step - 1, inside = mask_if_less(last, count);
 		__u32 row = row_at(chunk, first + (last & inside));
 
-		before += step & inside & less(UNWIND_ROW_LOW(row), offset + 1);
+		before += step & inside & mask_if_less(UNWIND_ROW_LOW(row), offset + 1);
 	}
 	return before ? UNWIND_ROW_RULE(row_at(chunk, first + before - 1)) : UNWIND_RULE_GAP;
 }
@@ -106,7 +106,7 @@ typedef __u64 __attribute__((may_alias)) page_word;
  * Return the page that contains an offset in the file, as a word (UNWIND_PAGE_WORD); outside of the
  * table 0, which is a page without rows.
  */
-static __always_inline __u64 find_page(const struct walk *w, const struct unwind_slot *slot,
+static __always_inline __u64 walk_find_page(const struct native_walk *w, const struct unwind_slot *slot,
 				       __u64 offset)
 {
 	__u64 number = (offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
@@ -123,25 +123,25 @@ static __always_inline __u64 find_page(const struct walk *w, const struct unwind
  * Find the rule at an offset in the file. A page that is not made yet does not count as a gap:
  * return WALK_PENDING, so that the walk waits for the page as for the table.
  */
-static __always_inline int search_table(const struct walk *w, const struct unwind_slot *slot,
+static __always_inline int walk_find_in_table(const struct native_walk *w, const struct unwind_slot *slot,
 					__u64 offset, __u32 *rule)
 {
-	__u64 page = find_page(w, slot, offset);
+	__u64 page = walk_find_page(w, slot, offset);
 	__u32 count = page >> 32;
 
 	if (count == UNWIND_PAGE_UNMADE)
 		return WALK_PENDING;
-	*rule = find_row(w, (__u32)page, count, offset & (UNWIND_PAGE_SIZE - 1));
+	*rule = walk_find_in_page(w, (__u32)page, count, offset & (UNWIND_PAGE_SIZE - 1));
 	return 0;
 }
 
 /*
- * Find the rule of the code at pc. Return 0, or one of enum walk_obstacle. Results that may change
+ * Find the rule of the code at pc. Return 0, or one of enum walk_status. Results that may change
  * without a new version of the address space are not put into the cache.
  */
-static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *rule)
+static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc, __u32 *rule)
 {
-	const struct unwind_mapping *m = find_mapping(w, pc);
+	const struct unwind_mapping *m = walk_find_mapping(w, pc);
 	struct unwind_slot *slot = m ? walk_slot(w, m->table) : NULL;
 
 	if (!slot)
@@ -152,7 +152,7 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 		return WALK_PENDING;
 	case UNWIND_TABLE_READY:
 		slot->used = walk_now();
-		if (search_table(w, slot, pc - m->start + m->offset, rule))
+		if (walk_find_in_table(w, slot, pc - m->start + m->offset, rule))
 			return WALK_PENDING;
 		break;
 	case UNWIND_TABLE_GENERATED:
@@ -166,7 +166,7 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
 		*rule = UNWIND_RULE_NO_TABLE;
 		return 0;
 	}
-	walk_remember(w, pc, *rule);
+	walk_cache_store(w, pc, *rule);
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static __always_inline int search_rule(const struct walk *w, __u64 pc, __u32 *ru
  * and adjacent, and every read of user memory costs more than all other work of a frame. Return 0
  * on success.
  */
-static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
+static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *ret)
 {
 	__u64 behind = address - w->window_at, index;
 
@@ -196,7 +196,7 @@ static __always_inline int read_word(struct walk *w, __u64 address, __u64 *ret)
 	return 0;
 }
 
-static __always_inline int register_value(const struct walk *w, __u8 number, __u64 *ret)
+static __always_inline int walk_read_register(const struct native_walk *w, __u8 number, __u64 *ret)
 {
 	if (number == UNWIND_REG_SP)
 		*ret = w->sp;
@@ -211,14 +211,14 @@ static __always_inline int register_value(const struct walk *w, __u8 number, __u
 	return 0;
 }
 
-static __always_inline int end_walk(struct walk *w, enum walk_end end)
+static __always_inline int native_walk_end(struct native_walk *w, enum walk_end end)
 {
 	w->end = end;
-	return WALK_OVER;
+	return WALK_FINISHED;
 }
 
 /* Return the reason why a walk ends in code that has neither a rule nor a frame pointer. */
-static __always_inline enum walk_end end_without(__u32 rule)
+static __always_inline enum walk_end end_without_rule(__u32 rule)
 {
 	if (rule == UNWIND_RULE_GENERATED)
 		return WALK_END_GENERATED;
@@ -230,91 +230,91 @@ static __always_inline enum walk_end end_without(__u32 rule)
  * it is 0 in the outermost frame; whether a thread really begins there is decided later by the
  * address.
  */
-static __always_inline int leave_by_frame_pointer(struct walk *w, __u32 rule)
+static __always_inline int leave_by_frame_pointer(struct native_walk *w, __u32 rule)
 {
 	__u64 fp = w->fp, next, pc;
 
 	if (!fp)
-		return end_walk(w, WALK_END_WALKED);
-	if (fp < w->sp || fp - w->sp > WALK_FRAME_MAX || (fp & 7) || read_word(w, fp, &next) ||
-	    read_word(w, fp + 8, &pc))
-		return end_walk(w, end_without(rule));
+		return native_walk_end(w, WALK_END_WALKED);
+	if (fp < w->sp || fp - w->sp > WALK_FRAME_MAX || (fp & 7) || walk_read_word(w, fp, &next) ||
+	    walk_read_word(w, fp + 8, &pc))
+		return native_walk_end(w, end_without_rule(rule));
 	w->sp = fp + 16;
 	w->fp = next;
 	w->pc = pc & WALK_PC_MASK;
 	w->known = 0;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
 /* Leave a frame whose frame pointer may lead to another stack, as in Go's runtime. */
-static __always_inline int leave_to_other_stack(struct walk *w)
+static __always_inline int leave_to_other_stack(struct native_walk *w)
 {
 	__u64 fp = w->fp, next, pc;
 
-	if ((fp & 7) || read_word(w, fp, &next) || read_word(w, fp + 8, &pc))
-		return end_walk(w, WALK_END_UNREADABLE);
+	if ((fp & 7) || walk_read_word(w, fp, &next) || walk_read_word(w, fp + 8, &pc))
+		return native_walk_end(w, WALK_END_UNREADABLE);
 	w->sp = fp + 16;
 	w->fp = next;
 	w->pc = pc & WALK_PC_MASK;
 	w->known = 0;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
-static __always_inline int indirect_cfa(struct walk *w, const struct unwind_rule *r, __u64 *cfa)
+static __always_inline int compute_indirect_cfa(struct native_walk *w, const struct unwind_rule *r, __u64 *cfa)
 {
 	__u64 base, index = 0, value;
 
-	if (register_value(w, r->reg, &base))
-		return end_walk(w, WALK_END_BAD_ROW);
-	if (r->kind == UNWIND_INDEXED && register_value(w, r->index, &index))
-		return end_walk(w, WALK_END_BAD_ROW);
-	if (read_word(w, base + 8 * index + (__s64)r->cfa_offset, &value))
-		return end_walk(w, WALK_END_UNREADABLE);
+	if (walk_read_register(w, r->reg, &base))
+		return native_walk_end(w, WALK_END_BAD_ROW);
+	if (r->kind == UNWIND_INDEXED && walk_read_register(w, r->index, &index))
+		return native_walk_end(w, WALK_END_BAD_ROW);
+	if (walk_read_word(w, base + 8 * index + (__s64)r->cfa_offset, &value))
+		return native_walk_end(w, WALK_END_UNREADABLE);
 	*cfa = value + (__s64)r->second;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
-static __always_inline int cfa_of(struct walk *w, const struct unwind_rule *r, __u64 *cfa)
+static __always_inline int compute_cfa(struct native_walk *w, const struct unwind_rule *r, __u64 *cfa)
 {
 	__u64 base;
 
 	switch (r->kind) {
 	case UNWIND_CFA:
-		if (register_value(w, r->reg, &base))
-			return end_walk(w, WALK_END_BAD_ROW);
+		if (walk_read_register(w, r->reg, &base))
+			return native_walk_end(w, WALK_END_BAD_ROW);
 		*cfa = base + (__s64)r->cfa_offset;
-		return WALK_LEFT;
+		return WALK_CALLER;
 	case UNWIND_DEREF:
 	case UNWIND_INDEXED:
-		return indirect_cfa(w, r, cfa);
+		return compute_indirect_cfa(w, r, cfa);
 	case UNWIND_PLT:
 		*cfa = w->sp + (__s64)r->cfa_offset + ((w->pc & 15) >= (__u32)r->second ? 8 : 0);
-		return WALK_LEFT;
+		return WALK_CALLER;
 	case UNWIND_CLONE:
 		*cfa = w->sp + (__s64)r->cfa_offset;
-		return WALK_LEFT;
+		return WALK_CALLER;
 	default:
-		return end_walk(w, WALK_END_BAD_ROW);
+		return native_walk_end(w, WALK_END_BAD_ROW);
 	}
 }
 
-static __always_inline int return_address(struct walk *w, const struct unwind_rule *r, __u64 cfa,
+static __always_inline int find_return_address(struct native_walk *w, const struct unwind_rule *r, __u64 cfa,
 					  __u64 *pc)
 {
 	__s64 offset = r->kind == UNWIND_CFA ? r->second : -8;
 
 	if (UNWIND_SAVED_RA(r->saved) == UNWIND_RA_IN_REGISTER)
-		return register_value(w, r->index, pc) ? end_walk(w, WALK_END_BAD_ROW) : WALK_LEFT;
-	return read_word(w, cfa + offset, pc) ? end_walk(w, WALK_END_UNREADABLE) : WALK_LEFT;
+		return walk_read_register(w, r->index, pc) ? native_walk_end(w, WALK_END_BAD_ROW) : WALK_CALLER;
+	return walk_read_word(w, cfa + offset, pc) ? native_walk_end(w, WALK_END_UNREADABLE) : WALK_CALLER;
 }
 
-static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
+static __always_inline int restore_frame_pointer(struct native_walk *w, const struct unwind_rule *r, __u64 cfa)
 {
 	__u64 place = cfa;
 
 	switch (UNWIND_SAVED_FP(r->saved)) {
 	case UNWIND_FP_SAME:
-		return WALK_LEFT;
+		return WALK_CALLER;
 	case UNWIND_FP_AT_CFA:
 		break;
 	case UNWIND_FP_AT_FP:
@@ -322,26 +322,26 @@ static __always_inline int frame_pointer_of(struct walk *w, const struct unwind_
 		break;
 	default:
 		w->fp = 0;
-		return WALK_LEFT;
+		return WALK_CALLER;
 	}
-	if (read_word(w, place + (__s64)r->fp_offset, &w->fp))
-		return end_walk(w, WALK_END_UNREADABLE);
-	return WALK_LEFT;
+	if (walk_read_word(w, place + (__s64)r->fp_offset, &w->fp))
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	return WALK_CALLER;
 }
 
 /*
  * Find the caller's base register. If it is lost, it becomes 0: a CFA computed from 0 lies below
  * the stack pointer and ends the walk.
  */
-static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, __u64 cfa)
+static __always_inline int restore_base_register(struct native_walk *w, const struct unwind_rule *r, __u64 cfa)
 {
 	if (r->base_offset == UNWIND_BASE_SAME)
-		return WALK_LEFT;
+		return WALK_CALLER;
 	if (r->base_offset == UNWIND_BASE_LOST)
 		w->base = 0;
-	else if (read_word(w, cfa + (__s64)r->base_offset, &w->base))
-		return end_walk(w, WALK_END_UNREADABLE);
-	return WALK_LEFT;
+	else if (walk_read_word(w, cfa + (__s64)r->base_offset, &w->base))
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	return WALK_CALLER;
 }
 
 /*
@@ -349,87 +349,87 @@ static __always_inline int base_of(struct walk *w, const struct unwind_rule *r, 
  * registers still have the caller's values. libcrypto's AES-GCM finds its frame by rax, which its
  * helpers do not change.
  */
-static __always_inline int is_bare(const struct unwind_rule *r)
+static __always_inline int is_bare_frame(const struct unwind_rule *r)
 {
 	return r->kind == UNWIND_CFA && r->reg == UNWIND_REG_SP && r->cfa_offset == 8;
 }
 
 /* Leave a frame by its CFA, from which the caller's registers are found. */
-static __always_inline int leave_by_cfa(struct walk *w, const struct unwind_rule *r)
+static __always_inline int leave_by_cfa(struct native_walk *w, const struct unwind_rule *r)
 {
 	__u64 cfa = 0, pc = 0;
-	int ret = cfa_of(w, r, &cfa);
+	int ret = compute_cfa(w, r, &cfa);
 
 	/*
 	 * Stacks grow down: a caller's frame lies above. A walk that does not move up would never
 	 * end.
 	 */
-	if (ret == WALK_LEFT && (cfa < w->sp || (cfa == w->sp && !w->known)))
-		return end_walk(w, WALK_END_BAD_ROW);
+	if (ret == WALK_CALLER && (cfa < w->sp || (cfa == w->sp && !w->known)))
+		return native_walk_end(w, WALK_END_BAD_ROW);
 	/*
 	 * Read the saved registers first: they lie below the return address, so the part of the
-	 * stack that read_word() then caches also holds the return address.
+	 * stack that walk_read_word() then caches also holds the return address.
 	 */
-	if (ret == WALK_LEFT)
-		ret = base_of(w, r, cfa);
-	if (ret == WALK_LEFT)
-		ret = frame_pointer_of(w, r, cfa);
-	if (ret == WALK_LEFT)
-		ret = return_address(w, r, cfa, &pc);
-	if (ret != WALK_LEFT)
+	if (ret == WALK_CALLER)
+		ret = restore_base_register(w, r, cfa);
+	if (ret == WALK_CALLER)
+		ret = restore_frame_pointer(w, r, cfa);
+	if (ret == WALK_CALLER)
+		ret = find_return_address(w, r, cfa, &pc);
+	if (ret != WALK_CALLER)
 		return ret;
 	w->pc = pc & WALK_PC_MASK;
 	w->sp = cfa;
-	if (!is_bare(r))
+	if (!is_bare_frame(r))
 		w->known = 0;
-	return WALK_LEFT;
+	return WALK_CALLER;
 }
 
 /* Leave a frame by a rule. exact: pc was interrupted, and is not a return address. */
-static __always_inline int leave_by_rule(struct walk *w, __u32 number, int exact)
+static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, int exact)
 {
 	const struct unwind_rule *r = walk_rule(w, number);
 
 	if (!r || r->kind == UNWIND_BAD)
-		return end_walk(w, WALK_END_BAD_ROW);
+		return native_walk_end(w, WALK_END_BAD_ROW);
 	switch (r->kind) {
 	case UNWIND_END:
-		return end_walk(w, WALK_END_WALKED);
+		return native_walk_end(w, WALK_END_WALKED);
 	case UNWIND_GAP:
 		return leave_by_frame_pointer(w, number);
 	case UNWIND_FRAME:
 		return leave_to_other_stack(w);
 	case UNWIND_SIGNAL:
-		return leave_signal(w, w->sp + (__s64)r->cfa_offset);
+		return leave_signal_frame(w, w->sp + (__s64)r->cfa_offset);
 	case UNWIND_CLONE:
 		if (!exact || w->registers[UNWIND_REG_RESULT] == 0)
-			return end_walk(w, WALK_END_WALKED);
+			return native_walk_end(w, WALK_END_WALKED);
 	}
 	return leave_by_cfa(w, r);
 }
 
 /*
- * Leave the frame at w->pc. Return WALK_LEFT, WALK_OVER (w->end has the reason), or another enum
- * walk_obstacle with w unchanged, so that another build of the walker can continue.
+ * Leave the frame at w->pc. Return WALK_CALLER, WALK_FINISHED (w->end has the reason), or another enum
+ * walk_status with w unchanged, so that another build of the walker can continue.
  */
-static __always_inline int walk_step(struct walk *w)
+static __always_inline int native_walk_step(struct native_walk *w)
 {
 	int exact = w->exact, ret;
 	__u64 pc = w->pc - !exact;
 	__u32 rule = 0;
 
-	if (w->afresh || walk_recall(w, pc, &rule)) {
-		ret = search_rule(w, pc, &rule);
+	if (w->skip_cache || walk_cache_lookup(w, pc, &rule)) {
+		ret = walk_find_rule(w, pc, &rule);
 		if (ret)
 			return ret;
 	}
 	w->exact = 0;
 	ret = leave_by_rule(w, rule, exact);
-	if (ret != WALK_LEFT)
+	if (ret != WALK_CALLER)
 		return ret;
 	if (w->exact) /* after a signal frame, all registers are known */
 		w->known = 1;
-	return w->pc ? WALK_LEFT : end_walk(w, WALK_END_WALKED);
+	return w->pc ? WALK_CALLER : native_walk_end(w, WALK_END_WALKED);
 }
 
 #endif

@@ -52,7 +52,7 @@ struct unwind_process {
 
 #define UNWIND_PROCESSES_MAX 65536
 
-enum unwind_state {
+enum unwind_table_state {
 	/* the table is being made; user space continues the walks that need it */
 	UNWIND_TABLE_PENDING,
 	UNWIND_TABLE_READY,
@@ -63,7 +63,7 @@ enum unwind_state {
 
 /* The table of one file. */
 struct unwind_slot {
-	__u32 state; /* enum unwind_state; written last */
+	__u32 state; /* enum unwind_table_state; written last */
 	__u32 pages; /* place of the array of struct unwind_page in the arena */
 	__u64 first_page; /* number of the first page: file offset >> UNWIND_PAGE_SHIFT */
 	__u32 page_count;

@@ -37,7 +37,7 @@ static inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u6
 	return -1;
 }
 
-static inline int python_new(const struct python_walk *w, __u64 code, __u32 id)
+static inline int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)
 {
 	(void)w;
 	(void)code;
@@ -45,7 +45,7 @@ static inline int python_new(const struct python_walk *w, __u64 code, __u32 id)
 	return 0;
 }
 
-static inline struct python_thread *python_recall(const struct python_walk *w)
+static inline struct python_thread *python_cache_entry(const struct python_walk *w)
 {
 	return walker_of(w)->remembered;
 }
@@ -68,10 +68,10 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 		w->walk.registers[i] = registers ? registers[i] : 0;
 	w->walk.born = w->walk.tid = 1;
 	w->walk.now += WALKER_PAUSE;
-	if (python_begin(&w->walk, 0))
+	if (python_walk_begin(&w->walk, 0))
 		return;
 	for (int over = 0; !over && w->steps < PYTHON_STEPS_MAX; w->steps++)
-		over = python_step(&w->walk, w->words);
+		over = python_walk_step(&w->walk, w->words);
 }
 
 /* Return the id of the code object at an address, as a walk computes it; 0 if it cannot be read. */
@@ -83,7 +83,7 @@ static inline uint32_t walker_code_id(struct python_walker *w, const struct pyth
 	w->walk.layout = *layout;
 	w->walk.process.code_type = code_type;
 	w->walk.file = w->walk.file_id = 0;
-	return read_code(&w->walk, address) ? 0 : code_id(&w->walk);
+	return python_read_code(&w->walk, address) ? 0 : python_read_code_id(&w->walk);
 }
 
 #endif

@@ -361,10 +361,10 @@ START_TEST(others_have_no_names)
 	leave(0, 200, 12, WIRE_SLEEPING, 11);
 	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
 	/* the BPF programs omit switches between unselected threads */
-	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 13, 11, 0);
+	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 13, 11, 0);
 	run.lives[run.life_count++].time = run.begin + 350000;
 	run.lives[0].life = (struct life){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
-	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_LEFT_OTHER, 11, 15, 0);
+	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_PREV_UNSELECTED, 11, 15, 0);
 	end(500);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 200, 1, STATE_RUNNING, 0, STATE_NONE);
@@ -380,16 +380,16 @@ END_TEST
 START_TEST(others_and_idle_are_told_apart)
 {
 	struct wire_task other = {.pid = 21, .tid = 21, .cpu = 1, .state = WIRE_RUNNING,
-				  .flags = WIRE_LEFT_OTHER};
-	const unsigned int both = WIRE_LEFT_OTHER | WIRE_NEXT_OTHER;
+				  .flags = WIRE_PREV_UNSELECTED};
+	const unsigned int both = WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED;
 
 	begin();
 	other.time = run.begin + 1;
 	ck_assert_int_eq(schedule_found(run.schedule, &other, NULL), 0);
-	record(0, 100, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_OTHER, 0, 11, 0);
+	record(0, 100, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 0, 11, 0);
 	record(0, 200, WIRE_SWITCH, WIRE_RUNNABLE, both, 13, 0, 0);
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, both, 0, 15, 0);
-	record(0, 400, WIRE_SWITCH, WIRE_RUNNABLE, WIRE_LEFT_OTHER, 11, 0, 0);
+	record(0, 400, WIRE_SWITCH, WIRE_RUNNABLE, WIRE_PREV_UNSELECTED, 11, 0, 0);
 	end(500);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 200, 1, STATE_IDLE, 0, STATE_NONE);

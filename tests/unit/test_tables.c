@@ -13,25 +13,25 @@
 static struct finish_world world_now;
 static uint64_t now_ns;
 
-static inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+static inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	(void)w, (void)to, (void)bytes, (void)address;
 	return -1;
 }
 
-static inline const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
+static inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
 	(void)w;
 	return world_now.chunk(world_now.context, number);
 }
 
-static inline struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
+static inline struct unwind_slot *walk_slot(const struct native_walk *w, __u32 number)
 {
 	(void)w;
 	return number < UNWIND_SLOTS_MAX ? &world_now.slots[number] : NULL;
 }
 
-static inline const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+static inline const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
 {
 	(void)w;
 	return number < UNWIND_RULES_MAX ? &world_now.rules[number] : NULL;
@@ -42,13 +42,13 @@ static inline __u64 walk_now(void)
 	return now_ns;
 }
 
-static inline int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
+static inline int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
 {
 	(void)w, (void)pc, (void)rule;
 	return -1;
 }
 
-static inline void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+static inline void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
 {
 	(void)w, (void)pc, (void)rule;
 }
@@ -73,10 +73,10 @@ static void end(void)
 }
 
 /* See the world as a process that maps this file. */
-static struct walk look(uint32_t slot)
+static struct native_walk look(uint32_t slot)
 {
 	const struct unwind_mapping one = {.start = LOAD, .end = LOAD + FILE_END, .table = slot};
-	struct walk w = {0};
+	struct native_walk w = {0};
 
 	world_now = world_view(world, &one, 1);
 	w.mappings = world_now.mappings;
@@ -89,14 +89,14 @@ static void unlook(void)
 	arena_give(world->arena, world_now.mappings, UNWIND_MAPPING_WORDS, now_ns);
 }
 
-static void expect_same(const struct walk *w, const struct unwind_table *t, uint64_t offset)
+static void expect_same(const struct native_walk *w, const struct unwind_table *t, uint64_t offset)
 {
 	const struct unwind_rule *expected = unwind_table_find(t, offset);
 	uint32_t number = 77;
 
 	if (offset >= FILE_END)
 		return;
-	if (search_rule(w, LOAD + offset, &number) != 0)
+	if (walk_find_rule(w, LOAD + offset, &number) != 0)
 		ck_abort_msg("nothing is mapped at %lx", (unsigned long)offset);
 	if (!expected && number != UNWIND_RULE_GAP)
 		ck_abort_msg("rule %u in a hole at %lx", number, (unsigned long)offset);
@@ -115,7 +115,7 @@ static uint64_t any_offset(const struct unwind_table *t)
 /* At every row, at the bytes beside it, at the borders of pages and anywhere. */
 static void compare(uint32_t slot, const struct unwind_table *t)
 {
-	struct walk w = look(slot);
+	struct native_walk w = look(slot);
 
 	for (uint32_t i = 0; i < t->header->pages; i++) {
 		uint64_t page = (t->header->first_page + i) << UNWIND_PAGE_SHIFT;
@@ -293,7 +293,7 @@ END_TEST
 START_TEST(more_rules_than_there_are_numbers)
 {
 	struct unwind_table a = regular(60000, 10, 60000, 0), b = regular(12000, 10, 12000, 55000);
-	struct walk w;
+	struct native_walk w;
 	uint32_t first, second, bad = 0;
 
 	begin(32 << 20);
@@ -306,7 +306,7 @@ START_TEST(more_rules_than_there_are_numbers)
 		uint64_t offset = UNWIND_PAGE_SIZE + i * 10ULL;
 		uint32_t number;
 
-		ck_assert_int_eq(search_rule(&w, LOAD + offset, &number), 0);
+		ck_assert_int_eq(walk_find_rule(&w, LOAD + offset, &number), 0);
 		if (world->rules[number].kind == UNWIND_BAD)
 			bad++;
 		else
@@ -401,7 +401,7 @@ START_TEST(the_least_recently_used_goes_first)
 {
 	struct unwind_table t = tenth();
 	uint32_t slots[10], more;
-	struct walk w;
+	struct native_walk w;
 	uint32_t number;
 
 	begin(TEN);
@@ -409,7 +409,7 @@ START_TEST(the_least_recently_used_goes_first)
 		slots[i] = put(&t);
 	ck_assert_uint_eq(summary().evicted, 0);
 	w = look(slots[0]);
-	ck_assert_int_eq(search_rule(&w, LOAD + UNWIND_PAGE_SIZE, &number), 0);
+	ck_assert_int_eq(walk_find_rule(&w, LOAD + UNWIND_PAGE_SIZE, &number), 0);
 	unlook();
 	more = put(&t);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
@@ -419,7 +419,7 @@ START_TEST(the_least_recently_used_goes_first)
 	compare(more, &t);
 	compare(slots[9], &t);
 	w = look(slots[1]);
-	ck_assert_int_eq(search_rule(&w, LOAD + UNWIND_PAGE_SIZE, &number), 0);
+	ck_assert_int_eq(walk_find_rule(&w, LOAD + UNWIND_PAGE_SIZE, &number), 0);
 	ck_assert_uint_eq(number, UNWIND_RULE_EVICTED);
 	drop(&t);
 	end();
@@ -606,7 +606,7 @@ static struct unwind_table some_of(const struct unwind_table *t, uint32_t every)
 static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t every,
 			uint32_t other)
 {
-	struct walk w = look(slot);
+	struct native_walk w = look(slot);
 
 	for (uint32_t i = 0; i < t->header->pages; i++) {
 		uint64_t page = t->header->first_page + i, offset = page << UNWIND_PAGE_SHIFT;
@@ -617,7 +617,7 @@ static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t ev
 		if (made)
 			expect_same(&w, t, offset + 77);
 		else
-			ck_assert_int_eq(search_rule(&w, LOAD + offset + 77, &number),
+			ck_assert_int_eq(walk_find_rule(&w, LOAD + offset + 77, &number),
 					 WALK_PENDING);
 	}
 	unlook();

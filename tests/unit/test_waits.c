@@ -30,8 +30,8 @@ END_TEST
 START_TEST(of_a_disk)
 {
 	ck_assert_int_eq(class_in(WIRE_DISK, __NR_read, 0), WAIT_IO);
-	ck_assert_int_eq(class_in(WIRE_DISK, __NR_read, WIRE_LEFT_IOWAIT), WAIT_IO);
-	ck_assert_int_eq(class_in(WIRE_SLEEPING, __NR_read, WIRE_LEFT_IOWAIT), WAIT_IO);
+	ck_assert_int_eq(class_in(WIRE_DISK, __NR_read, WIRE_PREV_IOWAIT), WAIT_IO);
+	ck_assert_int_eq(class_in(WIRE_SLEEPING, __NR_read, WIRE_PREV_IOWAIT), WAIT_IO);
 	ck_assert_int_eq(class_in(WIRE_DISK, __NR_clone, 0), WAIT_CHILD);
 	ck_assert_int_eq(class_in(WIRE_DISK, 435, 0), WAIT_CHILD);
 }
@@ -39,7 +39,7 @@ END_TEST
 
 START_TEST(of_a_page)
 {
-	ck_assert_int_eq(class_in(WIRE_DISK, NO_CALL, WIRE_LEFT_IOWAIT), WAIT_FAULT);
+	ck_assert_int_eq(class_in(WIRE_DISK, NO_CALL, WIRE_PREV_IOWAIT), WAIT_FAULT);
 	ck_assert_int_eq(class_in(WIRE_DISK, NO_CALL, 0), WAIT_FAULT);
 	ck_assert_int_eq(class_in(WIRE_SLEEPING, NO_CALL, 0), WAIT_FAULT);
 }
@@ -48,11 +48,11 @@ END_TEST
 /* A 32-bit call's number stands for another call in the table of 64-bit calls. */
 START_TEST(where_calls_tell_nothing)
 {
-	ck_assert_int_eq(class_in(WIRE_SLEEPING, __NR_futex, WIRE_LEFT_COMPAT), WAIT_OTHER);
-	ck_assert_int_eq(class_in(WIRE_SLEEPING, NO_CALL, WIRE_LEFT_KTHREAD), WAIT_OTHER);
-	ck_assert_int_eq(class_in(WIRE_DISK, NO_CALL, WIRE_LEFT_KTHREAD), WAIT_IO);
+	ck_assert_int_eq(class_in(WIRE_SLEEPING, __NR_futex, WIRE_PREV_COMPAT), WAIT_OTHER);
+	ck_assert_int_eq(class_in(WIRE_SLEEPING, NO_CALL, WIRE_PREV_KTHREAD), WAIT_OTHER);
+	ck_assert_int_eq(class_in(WIRE_DISK, NO_CALL, WIRE_PREV_KTHREAD), WAIT_IO);
 	ck_assert_int_eq(class_in(WIRE_STOPPED, __NR_futex, 0), WAIT_OTHER);
-	ck_assert_int_eq(class_in(WIRE_UNUSED, NO_CALL, WIRE_LEFT_KTHREAD), WAIT_OTHER);
+	ck_assert_int_eq(class_in(WIRE_UNUSED, NO_CALL, WIRE_PREV_KTHREAD), WAIT_OTHER);
 }
 END_TEST
 
@@ -61,7 +61,7 @@ START_TEST(not_at_all)
 	ck_assert_int_eq(class_in(WIRE_RUNNABLE, __NR_read, 0), WAIT_NONE);
 	ck_assert_int_eq(class_in(WIRE_PREEMPTED, __NR_read, 0), WAIT_NONE);
 	ck_assert_int_eq(class_in(WIRE_DEAD, __NR_exit, 0), WAIT_NONE);
-	ck_assert_int_eq(class_in(WIRE_RUNNABLE, NO_CALL, WIRE_LEFT_THROTTLED), WAIT_THROTTLED);
+	ck_assert_int_eq(class_in(WIRE_RUNNABLE, NO_CALL, WIRE_PREV_THROTTLED), WAIT_THROTTLED);
 	ck_assert_int_eq(class_in(15, NO_CALL, 0), WAIT_NONE);
 }
 END_TEST
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(states)
 {
 	ck_assert_int_eq(waits_state(WIRE_RUNNABLE, 0), STATE_RUNNABLE);
-	ck_assert_int_eq(waits_state(WIRE_RUNNABLE, WIRE_LEFT_THROTTLED), STATE_THROTTLED);
+	ck_assert_int_eq(waits_state(WIRE_RUNNABLE, WIRE_PREV_THROTTLED), STATE_THROTTLED);
 	ck_assert_int_eq(waits_state(WIRE_PREEMPTED, 0), STATE_PREEMPTED);
 	ck_assert_int_eq(waits_state(WIRE_SLEEPING, 0), STATE_SLEEPING);
 	ck_assert_int_eq(waits_state(WIRE_DISK, 0), STATE_DISK);

@@ -27,7 +27,7 @@ struct replay {
 	uint8_t kind; /* kind of the last rule looked up */
 };
 
-static inline struct replay *replay_of(const struct walk *w)
+static inline struct replay *replay_of(const struct native_walk *w)
 {
 	return (struct replay *)((char *)w - sizeof(struct replay));
 }
@@ -38,7 +38,7 @@ static void note_read(uint64_t *read, uint64_t behind, uint32_t bytes)
 		read[word / 64] |= 1ULL << word % 64;
 }
 
-static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u64 address)
+static __always_inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	struct replay *r = replay_of(w);
 	const struct wire_unfinished *at = &r->from->at;
@@ -69,20 +69,20 @@ static __always_inline int walk_read(struct walk *w, void *to, __u32 bytes, __u6
 	return 0;
 }
 
-static inline const struct arena_chunk *walk_chunk(const struct walk *w, __u32 number)
+static inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
 	const struct finish_world *world = replay_of(w)->world;
 
 	return world->chunk(world->context, number);
 }
 
-static inline struct unwind_slot *walk_slot(const struct walk *w, __u32 number)
+static inline struct unwind_slot *walk_slot(const struct native_walk *w, __u32 number)
 {
 	replay_of(w)->slot = number;
 	return number < UNWIND_SLOTS_MAX ? &replay_of(w)->world->slots[number] : NULL;
 }
 
-static inline const struct unwind_rule *walk_rule(const struct walk *w, __u32 number)
+static inline const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
 {
 	const struct unwind_rule *rule;
 
@@ -98,7 +98,7 @@ static inline __u64 walk_now(void)
 	return boot_now();
 }
 
-static inline int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
+static inline int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
 {
 	(void)w;
 	(void)pc;
@@ -106,7 +106,7 @@ static inline int walk_recall(const struct walk *w, __u64 pc, __u32 *rule)
 	return -1;
 }
 
-static inline void walk_remember(const struct walk *w, __u64 pc, __u32 rule)
+static inline void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
 {
 	(void)w;
 	(void)pc;
@@ -129,10 +129,10 @@ _Static_assert(sizeof(struct wire_unfinished) % 8 == 0 && sizeof(struct wire_sam
 static void begin(struct replayed *r, const struct finish_world *world,
 		  const struct unfinished *u)
 {
-	struct walk *w = &r->user.walk;
+	struct native_walk *w = &r->user.walk;
 
 	r->replay = (struct replay){.world = world, .from = u};
-	*w = (struct walk){
+	*w = (struct native_walk){
 		.pc = u->at.pc,
 		.sp = u->at.sp,
 		.fp = u->at.fp,
@@ -167,9 +167,9 @@ int finish_stack(struct finished *ret, const struct finish_world *world,
 	if (u->count >= WIRE_MAX_USER)
 		return -EBADMSG;
 	begin(&r, world, u);
-	while (!walk_frame(&r.user))
+	while (!user_walk_step(&r.user))
 		;
-	if (r.user.state == WALK_PENDING) {
+	if (r.user.status == WALK_PENDING) {
 		ret->slot = r.replay.slot;
 		ret->waits_at = r.user.walk.pc - !r.user.walk.exact;
 		return -EAGAIN;

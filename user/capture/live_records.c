@@ -271,7 +271,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		return live_put_unfinished(l, p, s, at, &r);
 	raw.space = p->space;
 	raw.process = p;
-	if (l->saver && s->flags & WIRE_BEGUN)
+	if (l->saver && s->flags & WIRE_INITIAL_STATE)
 		ret = live_keep_bad(l, p->space, &raw, at, at + 1);
 	return ret ? ret : live_put_sample(l, &raw, &r);
 }

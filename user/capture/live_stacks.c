@@ -327,7 +327,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.at = *at,
 		.stack = stack,
 		.frames = words + s->kernel_frames,
-		.count = s->flags & WIRE_BEGUN ? 0 : s->user_frames,
+		.count = s->flags & WIRE_INITIAL_STATE ? 0 : s->user_frames,
 	};
 	struct parked head = {
 		.sample = *r,
@@ -339,7 +339,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.user = s->user_frames,
 		.python = s->python_words,
 		.python_end = s->python_end,
-		.begun = s->flags & WIRE_BEGUN,
+		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
 	struct finished *f = &l->finished;
 	int ret = p->scanning ? -EAGAIN : try_to_finish(l, &u, p->space, f);

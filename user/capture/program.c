@@ -216,8 +216,8 @@ static void configure(struct program *p, const struct program_options *o)
 	p->by_tail_calls = o->sample && (o->tail_calls || !has_loops());
 	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
-	bpf_program__set_autoload(s->progs.walk_on, p->by_tail_calls);
-	bpf_program__set_autoload(s->progs.python_on, p->by_tail_calls);
+	bpf_program__set_autoload(s->progs.continue_native, p->by_tail_calls);
+	bpf_program__set_autoload(s->progs.continue_python, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
 	walked = o->sample && o->user_stack;
@@ -301,8 +301,8 @@ static int share_maps(struct program *p, struct error *err)
 /* Fill the map of tail calls, in the order of enum walk_program. */
 static int chain(struct program *p, struct error *err)
 {
-	const struct bpf_program *walks[] = {p->skeleton->progs.walk_on,
-					     p->skeleton->progs.python_on};
+	const struct bpf_program *walks[] = {p->skeleton->progs.continue_native,
+					     p->skeleton->progs.continue_python};
 	int programs = bpf_map__fd(p->skeleton->maps.walk_programs);
 
 	for (uint32_t i = 0; i < sizeof(walks) / sizeof(*walks); i++) {

@@ -43,7 +43,7 @@
 #define SAVED_MACHINE "x86_64"
 #endif
 
-/* The words for enum unwind_kind and enum unwind_state, in the order of these enums. */
+/* The words for enum unwind_kind and enum unwind_table_state, in the order of these enums. */
 #define SAVED_KINDS(X) \
 	X(GAP, "gap") \
 	X(BAD, "bad") X(END, "end") X(CFA, "cfa") X(DEREF, "deref") X(INDEXED, "indexed") \

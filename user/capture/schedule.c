@@ -290,20 +290,20 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 	if (!c->runs)
 		return 0;
 	s->counts.switches++;
-	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_LEFT_OTHER)) {
+	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_PREV_UNSELECTED)) {
 		ret = on_untold(s, c, r, time, err);
-		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
+		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
 	}
 	/*
 	 * Use the leaving thread of the record if the running one is not known: at the start of the
 	 * recording, and where switches of unselected threads are not recorded.
 	 */
 	if (!c->certain || c->other || c->tid != previous)
-		ret = take_cpu(s, c, previous, detail & WIRE_LEFT_OTHER, time, err);
+		ret = take_cpu(s, c, previous, detail & WIRE_PREV_UNSELECTED, time, err);
 	if (!ret)
 		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)), err);
 	if (!ret)
-		ret = take_cpu(s, c, next, detail & WIRE_NEXT_OTHER, time, err);
+		ret = take_cpu(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
 	return ret;
 }
 
@@ -524,7 +524,7 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 		.born = t->born,
 		.cgroup = t->cgroup,
 		.time = t->time,
-		.kernel = t->flags & WIRE_LEFT_KTHREAD,
+		.kernel = t->flags & WIRE_PREV_KTHREAD,
 	};
 	struct slice r = {
 		.time = rounded(t->time),
@@ -536,7 +536,7 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 	bool unknown;
 	int ret;
 
-	if (t->flags & WIRE_LEFT_OTHER)
+	if (t->flags & WIRE_PREV_UNSELECTED)
 		return found_running(s, t, 0);
 	ret = process_table_meet(s->c.table, &task, &p, &th, &unknown, err);
 	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, p, th)))

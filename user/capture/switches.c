@@ -68,7 +68,7 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 
 		bpf_program__set_autoload(p, !hook || tracepoint_parameters(btf, name + 1) >= 0);
 	}
-	s->rodata->left_is_told = tracepoint_parameters(btf, "sched_switch") >= 4;
+	s->rodata->switch_passes_state = tracepoint_parameters(btf, "sched_switch") >= 4;
 }
 
 static int configure(struct switches *s, const struct program *program, struct error *err)

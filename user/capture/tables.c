@@ -84,7 +84,7 @@ static uint16_t number_of(struct tables *t, const struct unwind_rule *rule)
 	return *number;
 }
 
-static void set_state(struct tables *t, uint32_t slot, enum unwind_state state)
+static void set_state(struct tables *t, uint32_t slot, enum unwind_table_state state)
 {
 	__atomic_store_n(&t->memory.slots[slot].state, state, __ATOMIC_RELEASE);
 }
@@ -125,7 +125,7 @@ static void give_up(struct tables *t, uint32_t slot, uint64_t now)
 	vector_free(&info->pieces);
 }
 
-void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now)
+void tables_set(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now)
 {
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
@@ -143,9 +143,9 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 	(void)vector_push(&t->free_slots, slot);
 }
 
-enum unwind_state tables_state(const struct tables *t, uint32_t slot)
+enum unwind_table_state tables_state(const struct tables *t, uint32_t slot)
 {
-	return (enum unwind_state)t->memory.slots[slot].state;
+	return (enum unwind_table_state)t->memory.slots[slot].state;
 }
 
 static bool is_ready(const struct tables *t, uint32_t slot)

@@ -60,8 +60,8 @@ bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page);
  * Set the state of a slot without a table: the file has no table, its code is generated, or its
  * table is pending.
  */
-void tables_set(struct tables *t, uint32_t slot, enum unwind_state state, uint64_t now);
-enum unwind_state tables_state(const struct tables *t, uint32_t slot);
+void tables_set(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now);
+enum unwind_table_state tables_state(const struct tables *t, uint32_t slot);
 
 /*
  * Return a slot whose evicted table a walk needed, if the table may be put again, that is, if there

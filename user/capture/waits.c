@@ -67,7 +67,7 @@ enum slice_state waits_state(unsigned int state, unsigned int flags)
 		[WIRE_RUNNING] = STATE_RUNNING,
 	};
 
-	if (flags & WIRE_LEFT_THROTTLED)
+	if (flags & WIRE_PREV_THROTTLED)
 		return STATE_THROTTLED;
 	return state < sizeof(states) ? (enum slice_state)states[state] : STATE_UNKNOWN;
 }
@@ -82,17 +82,17 @@ static enum wait_class disk_class(unsigned int call)
 
 enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call)
 {
-	if (flags & WIRE_LEFT_THROTTLED)
+	if (flags & WIRE_PREV_THROTTLED)
 		return WAIT_THROTTLED;
 	if (state == WIRE_STOPPED || state == WIRE_PARKED || state == WIRE_UNUSED)
 		return WAIT_OTHER;
 	if (state != WIRE_SLEEPING && state != WIRE_DISK)
 		return WAIT_NONE;
-	if (flags & (WIRE_LEFT_KTHREAD | WIRE_LEFT_COMPAT))
-		return state == WIRE_DISK || flags & WIRE_LEFT_IOWAIT ? WAIT_IO : WAIT_OTHER;
+	if (flags & (WIRE_PREV_KTHREAD | WIRE_PREV_COMPAT))
+		return state == WIRE_DISK || flags & WIRE_PREV_IOWAIT ? WAIT_IO : WAIT_OTHER;
 	if (state == WIRE_DISK)
 		return disk_class(call);
-	if (flags & WIRE_LEFT_IOWAIT)
+	if (flags & WIRE_PREV_IOWAIT)
 		return call ? WAIT_IO : WAIT_FAULT;
 	return call ? class_of_call(call) : WAIT_FAULT;
 }

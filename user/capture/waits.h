@@ -10,7 +10,7 @@
 
 /*
  * Return the state in which a thread left a CPU, from enum wire_state and the flags of enum
- * wire_left; STATE_UNKNOWN for an invalid value.
+ * wire_prev_flag; STATE_UNKNOWN for an invalid value.
  */
 enum slice_state waits_state(unsigned int state, unsigned int flags);
 
